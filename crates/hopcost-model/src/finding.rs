@@ -1,0 +1,165 @@
+//! Findings: machine-readable remarks with evidence and remedy.
+
+use std::collections::BTreeMap;
+
+use crate::document;
+
+/// Declares the finding codes with their fixed explanation and remedy.
+macro_rules! codes {
+    ($($(#[$meta:meta])* $variant:ident = $code:literal, $means:literal, $remedy:literal;)+) => {
+        /// What a finding is about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum Code { $($(#[$meta])* #[serde(rename = $code)] $variant),+ }
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Code] = &[$(Code::$variant),+];
+            /// The spelling in files and output.
+            pub const fn word(self) -> &'static str { match self { $(Code::$variant => $code),+ } }
+            /// What it means, in a sentence.
+            pub const fn means(self) -> &'static str { match self { $(Code::$variant => $means),+ } }
+            /// What the user can do about it, in a sentence.
+            pub const fn remedy(self) -> &'static str { match self { $(Code::$variant => $remedy),+ } }
+        }
+    };
+}
+
+codes! {
+    /// The sentinel splits the trials into states of the host.
+    HostState = "HOST_STATE",
+        "A fixed piece of work timed beside every trial ran at clearly different speeds, so the host changed state under the run.",
+        "Read each state's own p50 and share; compare mechanisms within one state, or run on a quieter or dedicated host.";
+    /// The hypervisor ran something else.
+    Steal = "STEAL",
+        "The hypervisor took the used CPUs away for part of the run (steal time).",
+        "Repeat when the host is quieter, or on dedicated cores; treat p99 and above as the host's, not the mechanism's.";
+    /// Foreign tasks ran on the used CPUs.
+    Preempted = "PREEMPTED",
+        "Tasks that are not part of the trial ran on its CPUs while it wanted to run.",
+        "Stop other work on these CPUs, choose others with --cpus, or isolate them (isolcpus, cpusets).";
+    /// Measured distance contradicts the claimed topology.
+    PlacementClaim = "PLACEMENT_CLAIM",
+        "The spinning round trip between the two CPUs contradicts the relation that /sys claims for them.",
+        "Treat the placement's name as a claim of the hypervisor; pin the virtual CPUs on the host if you own it.";
+    /// A pinned end changed its CPU.
+    Migrated = "MIGRATED",
+        "An end ran on more than one CPU during the measurement.",
+        "Where it was pinned, look for a cpuset or hot-plug change; where it was free, compare with a pinned placement.";
+    /// Pinning was asked for and not obtained.
+    PinningFailed = "PINNING_FAILED",
+        "An end could not be pinned to the CPU that the placement names.",
+        "Check the affinity mask and cpuset of the shell (taskset -p $$) or choose other CPUs with --cpus.";
+    /// Spinning ends share one CPU.
+    Oversubscribed = "OVERSUBSCRIBED",
+        "Spinning ends share one CPU, so each hand-over waits for the scheduler's time slice.",
+        "Give each spinning end a CPU of its own, or let it block.";
+    /// The clock is not a fast, stable one.
+    Clocksource = "CLOCKSOURCE",
+        "The kernel's clock source is not the processor's own counter, or reading it takes a system call.",
+        "Look at /sys/devices/system/clocksource/clocksource0/; on a VM, ask for an invariant TSC.";
+    /// The stamp is a visible part of what was timed.
+    TimerDominates = "TIMER_DOMINATES",
+        "Reading the clock costs more than a tenth of the operation it times.",
+        "Use batches for this case (the default); do not read its percentiles.";
+    /// A virtual machine.
+    Hypervisor = "HYPERVISOR",
+        "This is a virtual machine: wake-ups across CPUs, idling and timers go through the hypervisor.",
+        "Do not carry these numbers over to bare metal; compare only with runs on the same kind of guest.";
+    /// A blocking end did not sleep.
+    NeverSlept = "NEVER_SLEPT",
+        "An end that is said to block switched context less often than once a message, so part of the time it found the message already there.",
+        "Read the number as that of a wait that partly polls; compare with wait=spin.";
+    /// A spinning end slept.
+    SpinnerSlept = "SPINNER_SLEPT",
+        "An end that is said to spin gave up the CPU of its own accord.",
+        "Look at the mechanism's system calls with strace; its library may block inside.";
+    /// Too few trials for an interval.
+    FewTrials = "FEW_TRIALS",
+        "Fewer than six trials succeeded, so no 95 % interval exists.",
+        "Raise --rounds or --budget.";
+    /// The trials trend over time.
+    Drift = "DRIFT",
+        "The trials of this case trend upwards or downwards over the run.",
+        "Look at the trials in time order in the HTML report; repeat when the machine is in a steady state.";
+    /// Several modes.
+    Multimodal = "MULTIMODAL",
+        "The operation has several typical durations, so one median does not describe it.",
+        "Read the modes and their shares instead of the p50.";
+    /// The binary is not optimised.
+    BuildSlow = "BUILD_SLOW",
+        "This hopcost was built without optimisation, with debug assertions or with a sanitizer, and so is slower than what it claims to measure.",
+        "Build with cargo build --release.";
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+document! {
+    /// How far a finding reaches.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Severity {
+        /// To be known; the number stands.
+        Note,
+        /// The number may mislead.
+        Suspect,
+        /// The number is not what its label says.
+        Invalid,
+    }
+}
+
+document! {
+    /// Follows from the worst finding of a result.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Validity {
+        /// Nothing worse than a note.
+        Valid,
+        /// At least one finding says that the number may mislead.
+        Suspect,
+        /// At least one finding says that the number is not what its label says.
+        Invalid,
+    }
+}
+
+impl Validity {
+    /// Lower-case word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Validity::Valid => "valid",
+            Validity::Suspect => "suspect",
+            Validity::Invalid => "invalid",
+        }
+    }
+}
+
+impl From<Severity> for Validity {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Note => Validity::Valid,
+            Severity::Suspect => Validity::Suspect,
+            Severity::Invalid => Validity::Invalid,
+        }
+    }
+}
+
+document! {
+    /// A remark with its evidence.
+    pub struct Finding {
+        /// What it is about.
+        pub code: Code,
+        /// How far it reaches.
+        pub severity: Severity,
+        /// The id of the case it belongs to; absent for the whole run.
+        pub case: Option<String>,
+        /// What was seen, in a sentence with its numbers.
+        pub evidence: String,
+        /// The numbers of the sentence, units in their names.
+        pub values: BTreeMap<String, f64>,
+        /// What the user can do.
+        pub remedy: String,
+    }
+}

@@ -1,0 +1,38 @@
+//! What was known of the machine: a flat list of readings with stable keys, so
+//! that it can be printed, compared and stored without anybody knowing every field.
+
+use crate::document;
+
+document! {
+    /// The host fingerprint at one moment.
+    #[derive(Default)]
+    pub struct Host {
+        /// The readings, in the order in which they are shown.
+        pub readings: Vec<Reading>,
+    }
+}
+
+document! {
+    /// One reading: a value, or the reason why there is none.
+    pub struct Reading {
+        /// Heading it is shown under (`cpu`, `kernel`, `idle`, …).
+        pub section: String,
+        /// Stable key (`cpu.model`, `clocksource.current`, `cpu1.governor`).
+        pub key: String,
+        /// The value as text, unit included where it has one.
+        pub value: Option<String>,
+        /// Why it could not be read.
+        pub reason: Option<String>,
+    }
+}
+
+impl Host {
+    /// The value of a reading, if it could be read.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.readings.iter().find(|r| r.key == key).and_then(|r| r.value.as_deref())
+    }
+    /// The reason why a reading has no value.
+    pub fn reason(&self, key: &str) -> Option<&str> {
+        self.readings.iter().find(|r| r.key == key).and_then(|r| r.reason.as_deref())
+    }
+}

@@ -1,0 +1,64 @@
+//! What will be measured, in which order, with every default filled in.
+
+use crate::document;
+
+document! {
+    /// A resolved plan.
+    pub struct Plan {
+        /// Name of the suite, or `command line`.
+        pub suite: String,
+        /// Seed of the order of every round and of thinning.
+        pub seed: u64,
+        /// Rounds to do.
+        pub rounds: u32,
+        /// Stop starting rounds after this long; the rounds above if absent.
+        pub budget_ns: Option<u64>,
+        /// How a trial is shaped.
+        pub trial: TrialShape,
+        /// Case (id) that multiples refer to.
+        pub baseline: Option<String>,
+        /// CPUs used: the caller's, then the callee's for two-CPU placements.
+        pub cpus: Vec<u32>,
+        /// What /sys claims the relation of the two CPUs to be; absent with one CPU.
+        pub relation: Option<crate::case::Placement>,
+        /// Every case asked for, in the order of the suite, the impossible ones with their reason.
+        pub cases: Vec<PlannedCase>,
+    }
+}
+
+document! {
+    /// How a trial is shaped. Counts, never time, end a phase: the times here
+    /// are turned into counts by the pilot.
+    #[derive(Copy)]
+    pub struct TrialShape {
+        /// Aimed length of the measured phase.
+        pub measure_ns: u64,
+        /// The measured phase may grow to this to reach `operations_min`.
+        pub measure_max_ns: u64,
+        /// Operations wanted at least.
+        pub operations_min: u64,
+        /// Aimed length of the warm-up.
+        pub warm_up_ns: u64,
+        /// A trial that takes longer than this in all is killed.
+        pub deadline_ms: u64,
+        /// Samples kept of a trial at most.
+        pub samples_max: u32,
+    }
+}
+
+document! {
+    /// A case of the plan.
+    pub struct PlannedCase {
+        /// Canonical spelling.
+        pub id: String,
+        /// Why it will not be measured here.
+        pub skip: Option<String>,
+    }
+}
+
+impl Plan {
+    /// The cases that will be measured, with their index in `cases`.
+    pub fn live(&self) -> impl Iterator<Item = (usize, &PlannedCase)> {
+        self.cases.iter().enumerate().filter(|(_, case)| case.skip.is_none())
+    }
+}

@@ -1,0 +1,133 @@
+//! What a run file holds, before any statistic.
+
+use crate::document;
+use crate::host::Host;
+use crate::plan::Plan;
+use crate::protocol::{ClockReading, EndCounters, Stamp};
+
+document! {
+    /// A whole run as stored.
+    pub struct RawRun {
+        /// Who made it, when and how.
+        pub about: RunAbout,
+        /// The resolved plan.
+        pub plan: Plan,
+        /// The host before the first trial.
+        pub host_before: Host,
+        /// The host after the last; absent if the run was cut off.
+        pub host_after: Option<Host>,
+        /// The clock of each used CPU.
+        pub clocks: Vec<ClockReading>,
+        /// Every finished trial, in time order.
+        pub trials: Vec<RawTrial>,
+        /// Ticks of CPU accounting at the start and end of each round.
+        pub accounting: Vec<CpuAccounting>,
+    }
+}
+
+document! {
+    /// Who made a run, when and how.
+    pub struct RunAbout {
+        /// Unique id (sortable by time).
+        pub id: String,
+        /// hopcost version.
+        pub version: String,
+        /// Source revision, or `unknown`.
+        pub commit: String,
+        /// Build: profile, compiler, target, and why it is slow if it is.
+        pub build: Build,
+        /// The command line.
+        pub argv: Vec<String>,
+        /// Start, RFC 3339 in UTC.
+        pub started: String,
+        /// End, RFC 3339 in UTC; absent if the run was cut off.
+        pub ended: Option<String>,
+        /// How often it was resumed.
+        pub resumed: u32,
+    }
+}
+
+document! {
+    /// How the binary was built.
+    #[derive(Eq)]
+    pub struct Build {
+        /// Cargo profile (`release`, `debug`).
+        pub profile: String,
+        /// Compiler version.
+        pub compiler: String,
+        /// Target triple.
+        pub target: String,
+        /// Why it is slower than it should be; empty if it is not.
+        pub slow: Vec<String>,
+    }
+}
+
+document! {
+    /// One finished trial.
+    pub struct RawTrial {
+        /// Index of its case in the plan.
+        pub case: u32,
+        /// Round, from 0.
+        pub round: u32,
+        /// Position within the round, from 0.
+        pub position: u32,
+        /// Nanoseconds from the start of the run (of its own sitting, if resumed) to the start of the trial.
+        pub started_ns: u64,
+        /// Nanoseconds of the whole trial, spawning to reaping.
+        pub took_ns: u64,
+        /// Of which: pilot, warm-up and measuring.
+        pub phases_ns: u64,
+        /// Why it failed; absent if it was measured.
+        pub error: Option<String>,
+        /// How its operations were stamped; absent if it failed before.
+        pub stamp: Option<Stamp>,
+        /// Wall time of the measured phase (the caller's worker).
+        pub wall_ns: u64,
+        /// CPU time of all workers' processes over the measured phase.
+        pub cpu_ns: u64,
+        /// What the ends counted over the measured phase, caller first.
+        pub ends: Vec<EndCounters>,
+        /// CPU each end was to be pinned to, caller first; absent where free.
+        pub cpus_asked: Vec<Option<u32>>,
+        /// Why an end could not be pinned.
+        pub pin_errors: Vec<String>,
+        /// Sentinel on each used CPU before the trial: median chunk, nanoseconds.
+        pub sentinel_before_ns: Vec<CpuSentinel>,
+        /// The same after the trial.
+        pub sentinel_after_ns: Vec<CpuSentinel>,
+        /// Operations measured, exactly (samples × batch).
+        pub operations: u64,
+        /// Samples taken, exactly.
+        pub samples_taken: u64,
+        /// The longest sample in ticks, exactly.
+        pub samples_max_ticks: u64,
+        /// The samples kept, in time order, in clock ticks.
+        pub samples: Vec<u32>,
+    }
+}
+
+document! {
+    /// A sentinel reading.
+    #[derive(Copy)]
+    pub struct CpuSentinel {
+        /// The CPU it ran on.
+        pub cpu: u32,
+        /// Median over chunks of the nanoseconds of one system call.
+        pub call_ns: f64,
+    }
+}
+
+document! {
+    /// Time accounting of one used CPU over one round (/proc/stat).
+    #[derive(Copy)]
+    pub struct CpuAccounting {
+        /// The round.
+        pub round: u32,
+        /// The CPU.
+        pub cpu: u32,
+        /// Wall time of the round.
+        pub wall_ns: u64,
+        /// Steal over the round, nanoseconds (as coarse as the kernel's tick).
+        pub steal_ns: u64,
+    }
+}

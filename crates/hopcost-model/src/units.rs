@@ -1,0 +1,120 @@
+//! Sizes and durations as people write them.
+
+/// Why a text is not a size or duration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// Not a number with a known unit.
+    #[error("`{got}` is not a {what} (for instance {example})")]
+    Form {
+        /// Size or duration.
+        what: &'static str,
+        /// What was written.
+        got: String,
+        /// What could have been.
+        example: &'static str,
+    },
+    /// More than fits.
+    #[error("`{0}` is too large")]
+    TooLarge(String),
+}
+
+fn split(text: &str) -> Option<(u64, u64, &str)> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.len() > 9 {
+        return None;
+    }
+    let nano = if fraction.is_empty() { 0 } else { format!("{fraction:0<9}").parse().ok()? };
+    Some((whole.parse().ok()?, nano, unit.trim_start()))
+}
+
+fn scale(text: &str, whole: u64, nano: u64, unit: u64) -> Result<u64, UnitError> {
+    let total =
+        u128::from(whole) * u128::from(unit) + u128::from(nano) * u128::from(unit) / 1_000_000_000;
+    u64::try_from(total).map_err(|_| UnitError::TooLarge(text.to_owned()))
+}
+
+/// Bytes of `64`, `64B`, `4KiB`, `1.5MiB`, `10kB`.
+pub fn parse_size(text: &str) -> Result<u64, UnitError> {
+    let form = || UnitError::Form { what: "size", got: text.to_owned(), example: "64, 4KiB, 1MiB" };
+    let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
+    let unit = match unit {
+        "" | "B" | "b" => 1,
+        "kB" | "KB" => 1_000,
+        "k" | "K" | "KiB" | "kib" => 1 << 10,
+        "MB" => 1_000_000,
+        "m" | "M" | "MiB" | "mib" => 1 << 20,
+        "GB" => 1_000_000_000,
+        "g" | "G" | "GiB" | "gib" => 1 << 30,
+        _ => return Err(form()),
+    };
+    if unit == 1 && nano != 0 {
+        return Err(form());
+    }
+    scale(text, whole, nano, unit)
+}
+
+/// Nanoseconds of `20us`, `1.5ms`, `2s`, `2m`, `1h`; a bare number is refused
+/// except 0, because seconds and nanoseconds are both plausible.
+pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
+    let form = || UnitError::Form {
+        what: "duration",
+        got: text.to_owned(),
+        example: "500us, 20ms, 75s, 2m",
+    };
+    let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
+    let unit = match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "" if whole == 0 && nano == 0 => 1,
+        _ => return Err(form()),
+    };
+    scale(text, whole, nano, unit)
+}
+
+/// Bytes in the shortest exact spelling (`64`, `4KiB`).
+pub fn format_size(bytes: u64) -> String {
+    for (unit, name) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+        if bytes >= unit && bytes % unit == 0 {
+            return format!("{}{name}", bytes / unit);
+        }
+    }
+    bytes.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("64"), Ok(64));
+        assert_eq!(parse_size("4KiB"), Ok(4096));
+        assert_eq!(parse_size("4k"), Ok(4096));
+        assert_eq!(parse_size("1.5MiB"), Ok(1_572_864));
+        assert_eq!(parse_size("10kB"), Ok(10_000));
+        for bad in ["", "-1", "x", "4XiB", "1.5", "1e3", "99999999999999999999", ".5k", "1.k"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        assert!(matches!(parse_size("99999999999GiB"), Err(UnitError::TooLarge(_))));
+        assert_eq!(format_size(4096), "4KiB");
+        assert_eq!(format_size(44), "44");
+        assert_eq!(format_size(0), "0");
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(parse_duration_ns("20us"), Ok(20_000));
+        assert_eq!(parse_duration_ns("1.5ms"), Ok(1_500_000));
+        assert_eq!(parse_duration_ns("2m"), Ok(120_000_000_000));
+        assert_eq!(parse_duration_ns("0"), Ok(0));
+        for bad in ["", "5", "-1s", "1 fortnight", "s"] {
+            assert!(parse_duration_ns(bad).is_err(), "{bad}");
+        }
+    }
+}
