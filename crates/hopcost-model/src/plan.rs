@@ -21,6 +21,10 @@ document! {
         pub cpus: Vec<u32>,
         /// What /sys claims the relation of the two CPUs to be; absent with one CPU.
         pub relation: Option<crate::case::Placement>,
+        /// The caller's and the callee's CPU of every two-CPU placement in use
+        /// (`relation` among them); [`Plan::cpus_for`] looks them up.
+        #[serde(default)]
+        pub pairs: std::collections::BTreeMap<crate::case::Placement, (u32, u32)>,
         /// Every case asked for, in the order of the suite, the impossible ones with their reason.
         pub cases: Vec<PlannedCase>,
     }
@@ -57,6 +61,25 @@ document! {
 }
 
 impl Plan {
+    /// The CPUs (caller's, callee's) of a placement, `None` for a `call`; no CPU
+    /// means that the end is not pinned. Every case of [`Plan::live`] that has a
+    /// two-CPU placement finds its pair here.
+    pub fn cpus_for(
+        &self,
+        placement: Option<crate::case::Placement>,
+    ) -> (Option<u32>, Option<u32>) {
+        use crate::case::Placement;
+        let first = self.cpus.first().copied();
+        match placement {
+            Some(Placement::Free) => (None, None),
+            None | Some(Placement::SameCpu) => (first, first),
+            Some(two) => match self.pairs.get(&two) {
+                Some(&(caller, callee)) => (Some(caller), Some(callee)),
+                None if self.relation == Some(two) => (first, self.cpus.get(1).copied()),
+                None => (None, None),
+            },
+        }
+    }
     /// The cases that will be measured, with their index in `cases`.
     pub fn live(&self) -> impl Iterator<Item = (usize, &PlannedCase)> {
         self.cases.iter().enumerate().filter(|(_, case)| case.skip.is_none())
