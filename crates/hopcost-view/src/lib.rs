@@ -1,2 +1,7 @@
 #![forbid(unsafe_code)]
-//! (being written)
+//! Results in, bytes out. Every view draws the one model
+//! (`hopcost_model::results::Results`) and computes no statistic of its own: a
+//! number that is missing there is added there, so that all views agree.
+
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
