@@ -80,7 +80,7 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
 /// Bytes in the shortest exact spelling (`64`, `4KiB`).
 pub fn format_size(bytes: u64) -> String {
     for (unit, name) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
-        if bytes >= unit && bytes % unit == 0 {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
             return format!("{}{name}", bytes / unit);
         }
     }

@@ -1,1 +1,18 @@
-//! (being written)
+//! The data plane of hopcost: mechanisms, timed loops, clocks, placement, and
+//! the worker that runs them. The only crate with unsafe code.
+//!
+//! The control plane asks it for the registry ([`mechanism::ALL`]), for links
+//! to hand to workers, and otherwise talks to it as to any other worker: by
+//! the protocol.
+
+pub mod clock;
+pub mod endpoint;
+pub mod mechanism;
+pub mod memory;
+pub mod party;
+pub mod registry;
+pub mod shape;
+pub mod sys;
+pub mod transport;
+pub mod wait;
+pub mod workload;

@@ -1,0 +1,134 @@
+//! Clocks: the processor's counter, and a virtual one for the test engines.
+//!
+//! In round trips a stamp is `rdtscp` without a trailing `lfence`: with it, a
+//! spinning round trip measures 4 % slower (rdtscp already waits for earlier
+//! loads). Batches are fenced on both sides, so that nothing of the batch is
+//! counted outside and nothing else inside.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Source of stamps, in ticks.
+pub trait Clock: 'static {
+    /// What the ticks are.
+    const SOURCE: &'static str;
+    /// A stamp and the CPU (as an opaque number) it was taken on.
+    fn stamp() -> (u64, u32);
+    /// A fenced stamp before a batch.
+    fn fenced_start() -> u64;
+    /// A fenced stamp after a batch.
+    fn fenced_end() -> u64;
+}
+
+/// The processor's own counter.
+pub struct Hardware;
+
+#[cfg(target_arch = "x86_64")]
+impl Clock for Hardware {
+    const SOURCE: &'static str = "tsc";
+    #[inline(always)]
+    fn stamp() -> (u64, u32) {
+        let mut aux = 0;
+        // SAFETY: `aux` is valid for writing; machines without rdtscp are refused at attach.
+        let ticks = unsafe { std::arch::x86_64::__rdtscp(&mut aux) };
+        (ticks, aux)
+    }
+    #[inline(always)]
+    fn fenced_start() -> u64 {
+        // SAFETY: fences and a counter read.
+        unsafe {
+            std::arch::x86_64::_mm_lfence();
+            let ticks = std::arch::x86_64::_rdtsc();
+            std::arch::x86_64::_mm_lfence();
+            ticks
+        }
+    }
+    #[inline(always)]
+    fn fenced_end() -> u64 {
+        let mut aux = 0;
+        // SAFETY: as above.
+        unsafe {
+            let ticks = std::arch::x86_64::__rdtscp(&mut aux);
+            std::arch::x86_64::_mm_lfence();
+            ticks
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+impl Clock for Hardware {
+    const SOURCE: &'static str = "cntvct";
+    #[inline(always)]
+    fn stamp() -> (u64, u32) {
+        (Self::fenced_start(), 0)
+    }
+    #[inline(always)]
+    fn fenced_start() -> u64 {
+        let ticks: u64;
+        // SAFETY: reads the virtual counter, which Linux lets user space do.
+        unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack)) };
+        ticks
+    }
+    #[inline(always)]
+    fn fenced_end() -> u64 {
+        Self::fenced_start()
+    }
+}
+
+/// Why this machine's counter cannot be used, if it cannot.
+pub fn unusable() -> Option<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: CPUID leaf 0x8000_0001 exists on every x86-64 processor.
+        let edx = std::arch::x86_64::__cpuid(0x8000_0001).edx;
+        if edx & (1 << 27) == 0 {
+            return Some("this processor has no RDTSCP");
+        }
+    }
+    None
+}
+
+static VIRTUAL_NS: AtomicU64 = AtomicU64::new(0);
+
+/// A clock that only [`Virtual::advance`] moves; one tick is one nanosecond.
+pub struct Virtual;
+
+impl Virtual {
+    /// Lets virtual time pass.
+    pub fn advance(ns: u64) {
+        VIRTUAL_NS.fetch_add(ns, Ordering::Relaxed);
+    }
+    /// Virtual now.
+    pub fn now_ns() -> u64 {
+        VIRTUAL_NS.load(Ordering::Relaxed)
+    }
+}
+
+impl Clock for Virtual {
+    const SOURCE: &'static str = "virtual";
+    fn stamp() -> (u64, u32) {
+        (Self::now_ns(), 0)
+    }
+    fn fenced_start() -> u64 {
+        Self::now_ns()
+    }
+    fn fenced_end() -> u64 {
+        Self::now_ns()
+    }
+}
+
+/// Ticks of the hardware counter in `ns` nanoseconds, good to a percent: for
+/// spin budgets, not for measurement. Costs a millisecond the first time.
+pub fn rough_ticks(ns: u64) -> u64 {
+    static PER_MS: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    let per_ms = *PER_MS.get_or_init(|| {
+        let (start_ns, start) =
+            (crate::sys::clock_ns(libc::CLOCK_MONOTONIC_RAW), Hardware::fenced_start());
+        loop {
+            let elapsed_ns = crate::sys::clock_ns(libc::CLOCK_MONOTONIC_RAW) - start_ns;
+            if elapsed_ns >= 1_000_000 {
+                return (Hardware::fenced_end() - start) * 1_000_000 / elapsed_ns;
+            }
+        }
+    });
+    (u128::from(ns) * u128::from(per_ms) / 1_000_000) as u64
+}

@@ -1,0 +1,119 @@
+//! An attached end behind one indirect call a phase: generic inside, erased
+//! outside. Each mechanism × wait gets loops of its own.
+
+use std::io;
+use std::marker::PhantomData;
+
+use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::protocol::Stamp;
+
+use crate::clock::{Clock, Hardware};
+use crate::party::{OverChannel, OverNotifier, Party};
+use crate::shape::{Attaching, Call, Channel, Half, Notifier};
+use crate::wait;
+use crate::workload::{self, Stamped, roundtrip};
+
+/// An end that is attached and can run phases.
+pub trait Endpoint {
+    /// Runs one phase of `count` operations; samples go into `out` as far as it reaches.
+    fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped>;
+}
+
+/// An end of a round trip.
+pub struct RoundtripEnd<P, C> {
+    party: P,
+    role: Role,
+    sequence: u64,
+    clock: PhantomData<C>,
+}
+
+impl<P: Party + 'static, C: Clock> RoundtripEnd<P, C> {
+    /// Wraps an attached party.
+    pub fn boxed(party: P, role: Role) -> Box<dyn Endpoint> {
+        Box::new(Self { party, role, sequence: 1, clock: PhantomData::<C> })
+    }
+}
+
+impl<P: Party, C: Clock> Endpoint for RoundtripEnd<P, C> {
+    fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped> {
+        let first = self.sequence;
+        // Both ends advance by the same amount, so the numbering runs through the whole trial.
+        self.sequence += 2 * roundtrip::answers(count, stamp);
+        match self.role {
+            Role::Caller => roundtrip::caller::<P, C>(&mut self.party, first, count, stamp, out),
+            Role::Callee => roundtrip::callee(&mut self.party, first, count, stamp),
+        }
+    }
+}
+
+/// A call's only end.
+pub struct CallEnd<M, C> {
+    call: M,
+    clock: PhantomData<C>,
+}
+
+impl<M: Call, C: Clock> Endpoint for CallEnd<M, C> {
+    fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped> {
+        Ok(workload::call::run::<M, C>(&mut self.call, count, stamp, out))
+    }
+}
+
+/// Attaches a call.
+pub fn attach_call<M: Call + 'static>(
+    _: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    Ok(Box::new(CallEnd { call: M::new(attaching)?, clock: PhantomData::<Hardware> }))
+}
+
+/// Calls a generic function with the wait that a case names.
+macro_rules! with_wait {
+    ($kind:expr, $wait:ident => $body:expr) => {
+        match $kind {
+            WaitKind::Block => {
+                type $wait = wait::Block;
+                $body
+            }
+            WaitKind::Spin => {
+                type $wait = wait::Spin;
+                $body
+            }
+            WaitKind::Yield => {
+                type $wait = wait::Yield;
+                $body
+            }
+            WaitKind::SpinThenBlock => {
+                type $wait = wait::SpinThenBlock;
+                $body
+            }
+            WaitKind::Epoll => {
+                type $wait = wait::Epoll;
+                $body
+            }
+        }
+    };
+}
+
+/// Attaches one end of a notifier.
+pub fn attach_notifier<M: Notifier + 'static>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    let role = attaching.role;
+    with_wait!(attaching.wait(), W => {
+        let party = OverNotifier::<M, W>::attach(half, attaching)?;
+        Ok(RoundtripEnd::<_, Hardware>::boxed(party, role))
+    })
+}
+
+/// Attaches one end of a channel.
+pub fn attach_channel<M: Channel + 'static>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    let role = attaching.role;
+    with_wait!(attaching.wait(), W => {
+        let party = OverChannel::<M, W>::attach(half, attaching)?;
+        Ok(RoundtripEnd::<_, Hardware>::boxed(party, role))
+    })
+}

@@ -1,0 +1,177 @@
+//! `futex`: a word in shared memory per direction, and futex(2) to sleep on it.
+//!
+//! The notifier sets the word and, if the other end may be asleep, wakes it.
+//! The waiter looks at the word first and sleeps only while it is clear, so a
+//! wait whose notification has already come makes no system call: that is why
+//! the count is a range. Two threads map the page at two addresses, so the kernel
+//! has to tell words apart by page: never FUTEX_PRIVATE_FLAG.
+
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+
+use crate::memory::{Line, Shared};
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::sys;
+use crate::wait::{self, Wait};
+
+/// The row.
+pub static ROW: Row = Row::notifier::<Futex>(Facts {
+    name: "futex",
+    family: "notifier",
+    about: "a word in shared memory that the kernel can put a waiter to sleep on",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: &[
+        WaitFacts {
+            wait: WaitKind::Block,
+            system_calls: PerOperation::Between(
+                2.0,
+                4.5,
+                "a wake each way always; a sleep each way only where the word is not yet set, \
+                 and once more where the word changed while going to sleep",
+            ),
+            switches_one_cpu: PerOperation::Between(
+                1.0,
+                2.2,
+                "the woken end may run before or after the waker sleeps",
+            ),
+            switches_two_cpus: PerOperation::Between(
+                0.0,
+                2.2,
+                "an end that finds the word set does not sleep",
+            ),
+        },
+        WaitFacts {
+            wait: WaitKind::Spin,
+            system_calls: PerOperation::Exactly(0.0),
+            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
+            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
+        },
+        WaitFacts {
+            wait: WaitKind::Yield,
+            system_calls: PerOperation::Between(
+                0.0,
+                f64::INFINITY,
+                "one sched_yield for every look in vain",
+            ),
+            switches_one_cpu: PerOperation::Between(
+                1.0,
+                4.2,
+                "each yield hands the CPU to the other end",
+            ),
+            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
+        },
+        WaitFacts {
+            wait: WaitKind::SpinThenBlock,
+            system_calls: PerOperation::Between(
+                2.0,
+                4.5,
+                "a wake each way always; a sleep only after the budget",
+            ),
+            switches_one_cpu: PerOperation::Between(0.0, 2.2, "sleeps after the budget"),
+            switches_two_cpus: PerOperation::Between(0.0, 2.2, "sleeps only after the budget"),
+        },
+    ],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "one 32-bit word per direction in shared memory (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    wakes: "the notifying end, by FUTEX_WAKE of one waiter",
+    between_stamps: "set the word, wake, look at the own word, sleep, be woken; the same on the other side",
+    limits: "payload up to 1 MiB; both ends must map the same page",
+    sources: &["futex(2)", "futex(7)"],
+    hidden: false,
+    available: always_available,
+});
+
+const BYTES: usize = 4096;
+const STRIDE: usize = size_of::<Line<AtomicU32>>();
+
+/// One end.
+pub struct Futex {
+    memory: Shared,
+    own: usize,
+    peer: usize,
+    wakes_peer: bool,
+    budget_ticks: u64,
+}
+
+impl Futex {
+    #[inline(always)]
+    fn word(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: zero bytes are a valid atomic, and only atomics live in this page.
+        &unsafe { self.memory.reference::<Line<AtomicU32>>(offset) }.0
+    }
+}
+
+impl Notifier for Futex {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let fd = Shared::create(BYTES)?;
+        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let (own, peer) = match attaching.role {
+            Role::Caller => (0, STRIDE),
+            Role::Callee => (STRIDE, 0),
+        };
+        Ok(Self {
+            memory: Shared::map(&fd, BYTES)?,
+            own,
+            peer,
+            wakes_peer: wait::may_sleep(attaching.peer_wait()),
+            budget_ticks: attaching.budget_ticks,
+        })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        let word = self.word(self.peer);
+        word.store(1, Ordering::Release);
+        if self.wakes_peer {
+            // SAFETY: the word outlives the call.
+            sys::check(unsafe {
+                libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1)
+            })?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        let word = self.word(self.own);
+        wait::until::<W>(
+            self.budget_ticks,
+            || word.load(Ordering::Acquire) != 0,
+            || futex_wait(word),
+        )?;
+        word.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn futex_wait(word: &AtomicU32) -> io::Result<()> {
+    // SAFETY: the word outlives the call; no time-out (the supervisor has one).
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT,
+            0,
+            std::ptr::null::<libc::timespec>(),
+        )
+    };
+    match sys::check(result) {
+        Ok(_) => Ok(()),
+        // The word was set meanwhile, or a signal came: the caller looks again.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
+        Err(error) => Err(sys::context(error, "futex wait")),
+    }
+}

@@ -1,0 +1,159 @@
+//! The three shapes a mechanism can have, and the link that joins two ends.
+
+use std::any::Any;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use hopcost_model::case::{Boundary, Case, Role, WaitKind};
+
+use crate::wait::Wait;
+
+/// One end's half of a link: what it needs to reach the other end. Consumed by
+/// attaching; no process keeps a descriptor of the other half, or end-of-file
+/// never comes.
+#[derive(Default)]
+pub struct Half {
+    /// Descriptors, in an order that the mechanism knows.
+    pub fds: Vec<OwnedFd>,
+    /// Names.
+    pub names: Vec<String>,
+    /// An in-process object, where there is neither descriptor nor name.
+    pub local: Option<Box<dyn Any + Send>>,
+}
+
+impl Half {
+    /// A half of descriptors alone.
+    pub fn of_fds(fds: impl IntoIterator<Item = OwnedFd>) -> Self {
+        Half { fds: fds.into_iter().collect(), ..Half::default() }
+    }
+
+    /// A half that is one in-process object.
+    pub fn of_local<T: Send + 'static>(object: T) -> Self {
+        Half { local: Some(Box::new(object)), ..Half::default() }
+    }
+
+    /// The descriptors, if there are exactly `N`.
+    pub fn take_fds<const N: usize>(self) -> io::Result<[OwnedFd; N]> {
+        let found = self.fds.len();
+        self.fds.try_into().map_err(|_| {
+            crate::sys::failure(format!("this end needs {N} descriptors and was given {found}"))
+        })
+    }
+
+    /// The in-process object.
+    pub fn take_local<T: 'static>(self) -> io::Result<T> {
+        self.local
+            .and_then(|object| object.downcast().ok())
+            .map(|object| *object)
+            .ok_or_else(|| crate::sys::failure("this end needs its partner in the same process"))
+    }
+}
+
+/// What joins the two ends.
+pub struct Link {
+    /// The caller's half.
+    pub caller: Half,
+    /// The callee's half.
+    pub callee: Half,
+}
+
+/// What opening a link may depend on.
+pub struct Opening<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// A directory for names (FIFOs, sockets); gone with the run.
+    pub scratch: &'a Path,
+}
+
+impl Opening<'_> {
+    /// Bytes per message.
+    pub fn payload(&self) -> usize {
+        self.case.payload_bytes.unwrap_or(0) as usize
+    }
+    /// How an end waits.
+    pub fn wait(&self, role: Role) -> WaitKind {
+        self.case.wait(role)
+    }
+    /// A path in the scratch directory, unused so far in this process.
+    pub fn fresh_path(&self, stem: &str) -> std::path::PathBuf {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.scratch.join(format!("{stem}-{}-{number}", std::process::id()))
+    }
+}
+
+/// What attaching may depend on.
+pub struct Attaching<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// Which end this is.
+    pub role: Role,
+    /// The spin budget in clock ticks.
+    pub budget_ticks: u64,
+    /// The trial's number, for engines that replay.
+    pub trial: u32,
+}
+
+impl Attaching<'_> {
+    /// Bytes per message.
+    pub fn payload(&self) -> usize {
+        self.case.payload_bytes.unwrap_or(0) as usize
+    }
+    /// How the other end waits.
+    pub fn peer_wait(&self) -> WaitKind {
+        self.case.wait(match self.role {
+            Role::Caller => Role::Callee,
+            Role::Callee => Role::Caller,
+        })
+    }
+    /// How this end waits.
+    pub fn wait(&self) -> WaitKind {
+        self.case.wait(self.role)
+    }
+    /// Whether both ends are in one process.
+    pub fn same_process(&self) -> bool {
+        self.case.boundary != Boundary::Process
+    }
+    /// The value of a declared parameter.
+    pub fn parameter(&self, name: &str) -> &str {
+        self.case.parameters.get(name).map_or("", String::as_str)
+    }
+}
+
+/// One operation in one thread. `x` goes in and something that depends on it
+/// comes out, so that operations form a chain that the processor cannot overlap.
+pub trait Call: Sized {
+    /// Sets up.
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self>;
+    /// One operation.
+    fn call(&mut self, x: u64) -> u64;
+}
+
+/// Only wakes: carries no payload. One generic adapter adds a shared buffer.
+pub trait Notifier: Sized {
+    /// Makes the link; done by whoever holds both ends.
+    fn open(opening: &Opening<'_>) -> io::Result<Link>;
+    /// Takes one end of it; both ends do so at the same time.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
+    /// Tells the other end, once.
+    fn notify<W: Wait>(&mut self) -> io::Result<()>;
+    /// Waits to be told, once.
+    fn wait<W: Wait>(&mut self) -> io::Result<()>;
+}
+
+/// Moves messages between two ends, with a loan-style interface, so that copying
+/// and copy-free paths cost what they cost and no more.
+pub trait Channel: Sized {
+    /// Makes the link; done by whoever holds both ends.
+    fn open(opening: &Opening<'_>) -> io::Result<Link>;
+    /// Takes one end of it; both ends do so at the same time.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
+    /// A place to write a message of `len` bytes into; may wait for room.
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]>;
+    /// Sends what was written into the slot.
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()>;
+    /// The next message, lent until the next call.
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]>;
+}

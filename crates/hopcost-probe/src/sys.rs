@@ -1,0 +1,227 @@
+//! Thin, safe-to-call wrappers of the system calls that hopcost needs. Every
+//! measured path goes through `libc`, so that a number is what a C program pays.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// The result of a call that returns -1 and sets errno.
+#[inline(always)]
+pub fn check<T: Copy + PartialOrd + From<i8>>(result: T) -> io::Result<T> {
+    if result < T::from(0) { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Adds what was being done to an error, for the one line the user sees.
+pub fn context(error: io::Error, doing: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("{doing}: {error}"))
+}
+
+/// An error of hopcost's own.
+pub fn failure(reason: impl Into<String>) -> io::Error {
+    io::Error::other(reason.into())
+}
+
+/// CPUs that this thread may run on (sched_getaffinity(2)), ascending.
+pub fn allowed_cpus() -> io::Result<Vec<u32>> {
+    // SAFETY: an all-zero cpu_set_t is an empty set, and the size passed is its own.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        check(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set))?;
+        set
+    };
+    // SAFETY: the index stays below CPU_SETSIZE.
+    Ok((0..libc::CPU_SETSIZE as u32)
+        .filter(|&c| unsafe { libc::CPU_ISSET(c as usize, &set) })
+        .collect())
+}
+
+/// Pins the calling thread to one CPU (sched_setaffinity(2)).
+pub fn pin(cpu: u32) -> io::Result<()> {
+    if cpu >= libc::CPU_SETSIZE as u32 {
+        return Err(failure(format!("CPU {cpu} is beyond what sched_setaffinity takes")));
+    }
+    // SAFETY: an all-zero cpu_set_t is an empty set; the index was checked.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu as usize, &mut set);
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set))?;
+    }
+    Ok(())
+}
+
+/// The CPU this thread is on right now.
+pub fn current_cpu() -> u32 {
+    // SAFETY: no arguments.
+    unsafe { libc::sched_getcpu() }.max(0) as u32
+}
+
+/// This thread's id.
+pub fn thread_id() -> u32 {
+    // SAFETY: no arguments.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
+/// A clock's time in nanoseconds.
+pub fn clock_ns(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for writing.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// SCHED_FIFO at this priority for the calling thread (sched(7)).
+pub fn set_fifo(priority: u8) -> io::Result<()> {
+    // SAFETY: the structure is plain data and valid for reading.
+    let result = unsafe {
+        let mut parameters: libc::sched_param = std::mem::zeroed();
+        parameters.sched_priority = i32::from(priority);
+        libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters)
+    };
+    check(result).map(drop).map_err(|error| {
+        context(error, "SCHED_FIFO needs CAP_SYS_NICE or an rtprio limit (ulimit -r)")
+    })
+}
+
+/// Kills this process after `after_ms`, whatever its threads are doing: the
+/// default action of SIGALRM. Costs nothing until it fires.
+pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
+    let value = libc::itimerval {
+        it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+        it_value: libc::timeval {
+            tv_sec: (after_ms / 1000) as libc::time_t,
+            tv_usec: ((after_ms % 1000) * 1000) as libc::suseconds_t,
+        },
+    };
+    // SAFETY: resets the action and mask of one signal, then arms a timer, from valid data.
+    unsafe {
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGALRM);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        check(libc::setitimer(libc::ITIMER_REAL, &value, std::ptr::null_mut()))?;
+    }
+    Ok(())
+}
+
+/// Dies with the thread that spawned this process (PR_SET_PDEATHSIG), and at
+/// once if that has happened already.
+pub fn die_with_parent(parent: u32) -> io::Result<()> {
+    // SAFETY: prctl with integer arguments.
+    unsafe { check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))? };
+    if std::os::unix::process::parent_id() != parent {
+        return Err(failure("the parent process is gone"));
+    }
+    Ok(())
+}
+
+/// Names this process for `ps`, `pgrep` and `perf` (at most 15 bytes).
+pub fn set_name(name: &str) {
+    if let Ok(name) = CString::new(name) {
+        // SAFETY: the string is NUL-terminated and outlives the call.
+        unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+    }
+}
+
+/// Marks every descriptor from 3 up close-on-exec, so that those of the user's
+/// shell do not reach the workers.
+pub fn close_on_exec_from_3() {
+    // SAFETY: only changes flags; where the kernel lacks the call (before 5.11) nothing happens.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, 4u32 /* CLOSE_RANGE_CLOEXEC */)
+    };
+}
+
+/// Sets or clears close-on-exec.
+pub fn set_inherited(fd: &impl AsRawFd, inherited: Inherited) -> io::Result<()> {
+    let flags = match inherited {
+        Inherited::Yes => 0,
+        Inherited::No => libc::FD_CLOEXEC,
+    };
+    // SAFETY: fcntl with integer arguments.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
+}
+
+/// Whether a descriptor survives exec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inherited {
+    /// It does.
+    Yes,
+    /// It is closed.
+    No,
+}
+
+/// Sets O_NONBLOCK on the open file description.
+pub fn set_nonblocking(fd: &impl AsRawFd) -> io::Result<()> {
+    // SAFETY: fcntl with integer arguments.
+    unsafe {
+        let flags = check(libc::fcntl(fd.as_raw_fd(), libc::F_GETFL))?;
+        check(libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK))?;
+    }
+    Ok(())
+}
+
+/// Takes ownership of descriptor numbers that were inherited for this purpose.
+/// Refuses the standard ones and any that is not open.
+pub fn adopt(numbers: &[i32]) -> io::Result<Vec<OwnedFd>> {
+    for (at, &number) in numbers.iter().enumerate() {
+        // SAFETY: fcntl with integer arguments.
+        let open = unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0;
+        if number < 3 || !open || numbers[..at].contains(&number) {
+            return Err(failure(format!("descriptor {number} was not inherited")));
+        }
+    }
+    // SAFETY: each is open, above 2 and named once; nothing else in a worker owns descriptors
+    // before it attaches, because it was just started.
+    Ok(numbers.iter().map(|&number| unsafe { OwnedFd::from_raw_fd(number) }).collect())
+}
+
+/// An anonymous file in memory (memfd_create(2)) of this size, close-on-exec.
+pub fn memfd(name: &str, bytes: u64) -> io::Result<OwnedFd> {
+    let c_name = CString::new(name).map_err(|_| failure("a NUL in a name"))?;
+    // SAFETY: the name is NUL-terminated; the new descriptor is owned from here on.
+    let fd = unsafe {
+        let fd: RawFd = check(libc::memfd_create(c_name.as_ptr(), libc::MFD_CLOEXEC))?;
+        OwnedFd::from_raw_fd(fd)
+    };
+    // SAFETY: a plain call on an owned descriptor.
+    check(unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) })?;
+    Ok(fd)
+}
+
+/// Sends a signal to a process group.
+pub fn kill_group(leader: u32) {
+    if leader > 1 {
+        // SAFETY: kill with integer arguments; a negative id names the group.
+        unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
+    }
+}
+
+/// getppid(2), the cheapest call that really enters the kernel.
+#[inline(always)]
+pub fn getppid() -> u64 {
+    // SAFETY: no arguments.
+    unsafe { libc::getppid() as u64 }
+}
+
+/// sched_yield(2).
+#[inline(always)]
+pub fn sched_yield() {
+    // SAFETY: no arguments.
+    unsafe { libc::sched_yield() };
+}
+
+/// Waits for readability of any descriptor, at most `timeout_ms` (poll(2)).
+/// Returns for each whether it is readable, hung up or in error.
+pub fn poll_readable(fds: &[RawFd], timeout_ms: i32) -> io::Result<Vec<bool>> {
+    let mut polled: Vec<libc::pollfd> =
+        fds.iter().map(|&fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }).collect();
+    // SAFETY: the array is valid for its length.
+    let result =
+        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
+    match check(result) {
+        Ok(_) => Ok(polled.iter().map(|p| p.revents != 0).collect()),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(vec![false; fds.len()]),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,204 @@
+//! How an end waits, as a type parameter of the loops: adding a wait touches
+//! this file and not the mechanisms.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use hopcost_model::case::WaitKind;
+
+use crate::clock::{Clock, Hardware};
+use crate::sys;
+
+/// A wait, known at compile time.
+pub trait Wait: 'static {
+    /// Which.
+    const KIND: WaitKind;
+    /// Whether descriptors are made non-blocking for it.
+    const NONBLOCKING: bool = !matches!(Self::KIND, WaitKind::Block);
+}
+
+macro_rules! waits {
+    ($($name:ident),+) => { $(
+        /// The wait of this name.
+        pub struct $name;
+        impl Wait for $name { const KIND: WaitKind = WaitKind::$name; }
+    )+ };
+}
+waits!(Block, Spin, Yield, SpinThenBlock, Epoll);
+
+/// Whether an end that waits like this may be asleep in the kernel, so that
+/// its partner has to wake it.
+pub fn may_sleep(kind: WaitKind) -> bool {
+    matches!(kind, WaitKind::Block | WaitKind::SpinThenBlock | WaitKind::Epoll)
+}
+
+/// Tries between two looks at the clock while spinning on a budget.
+const TRIES_PER_LOOK: u32 = 16;
+
+/// Waits in memory: `ready` looks, `sleep` blocks until it may be worth looking
+/// again (and may return early).
+#[inline(always)]
+pub fn until<W: Wait>(
+    budget_ticks: u64,
+    mut ready: impl FnMut() -> bool,
+    mut sleep: impl FnMut() -> io::Result<()>,
+) -> io::Result<()> {
+    match W::KIND {
+        WaitKind::Spin => {
+            while !ready() {
+                std::hint::spin_loop();
+            }
+        }
+        WaitKind::Yield => {
+            while !ready() {
+                sys::sched_yield();
+            }
+        }
+        WaitKind::SpinThenBlock => {
+            if !spin_on_budget(budget_ticks, &mut ready) {
+                while !ready() {
+                    sleep()?;
+                }
+            }
+        }
+        WaitKind::Block | WaitKind::Epoll => {
+            while !ready() {
+                sleep()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn spin_on_budget(budget_ticks: u64, ready: &mut impl FnMut() -> bool) -> bool {
+    let (start, _) = Hardware::stamp();
+    loop {
+        for _ in 0..TRIES_PER_LOOK {
+            if ready() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        if Hardware::stamp().0.wrapping_sub(start) > budget_ticks {
+            return false;
+        }
+    }
+}
+
+/// What an end needs to wait on a descriptor.
+pub struct FdWait {
+    budget_ticks: u64,
+    epoll: Option<OwnedFd>,
+}
+
+impl FdWait {
+    /// Prepares a descriptor for the wait `W`: non-blocking where it must be,
+    /// registered with an epoll instance of its own for `epoll`.
+    pub fn prepare<W: Wait>(fd: &OwnedFd, budget_ticks: u64) -> io::Result<Self> {
+        Self::prepare_kind(W::KIND, fd, budget_ticks)
+    }
+
+    /// The same, for a wait known only at run time (where a library owns the
+    /// read loop).
+    pub fn prepare_kind(kind: WaitKind, fd: &OwnedFd, budget_ticks: u64) -> io::Result<Self> {
+        if kind != WaitKind::Block {
+            sys::set_nonblocking(fd)?;
+        }
+        let epoll = if kind == WaitKind::Epoll { Some(epoll_of(fd)?) } else { None };
+        Ok(Self { budget_ticks, epoll })
+    }
+
+    /// Repeats `attempt` (a system call on the descriptor that returns the
+    /// bytes it moved, or EAGAIN when there is nothing) as `W` says.
+    #[inline(always)]
+    pub fn receive<W: Wait>(
+        &self,
+        fd: &OwnedFd,
+        attempt: impl FnMut() -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        self.receive_kind(W::KIND, fd, attempt)
+    }
+
+    /// The same, for a wait known only at run time.
+    #[inline(always)]
+    pub fn receive_kind(
+        &self,
+        kind: WaitKind,
+        fd: &OwnedFd,
+        mut attempt: impl FnMut() -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        match kind {
+            WaitKind::Block => loop {
+                match attempt() {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    done => return done,
+                }
+            },
+            WaitKind::Spin => loop {
+                match attempt() {
+                    Err(error) if would_block(&error) => std::hint::spin_loop(),
+                    done => return done,
+                }
+            },
+            WaitKind::Yield => loop {
+                match attempt() {
+                    Err(error) if would_block(&error) => sys::sched_yield(),
+                    done => return done,
+                }
+            },
+            WaitKind::SpinThenBlock => {
+                let (start, _) = Hardware::stamp();
+                loop {
+                    match attempt() {
+                        Err(error) if would_block(&error) => {
+                            if Hardware::stamp().0.wrapping_sub(start) > self.budget_ticks {
+                                sys::poll_readable(&[fd.as_raw_fd()], -1)?;
+                            }
+                        }
+                        done => return done,
+                    }
+                }
+            }
+            WaitKind::Epoll => loop {
+                self.epoll_wait()?;
+                match attempt() {
+                    Err(error) if would_block(&error) => {}
+                    done => return done,
+                }
+            },
+        }
+    }
+
+    fn epoll_wait(&self) -> io::Result<()> {
+        let Some(epoll) = &self.epoll else { return Err(sys::failure("no epoll instance")) };
+        let mut event = libc::epoll_event { events: 0, u64: 0 };
+        // SAFETY: room for one event is passed as one event.
+        let result = unsafe { libc::epoll_wait(epoll.as_raw_fd(), &mut event, 1, -1) };
+        match sys::check(result) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[inline(always)]
+fn would_block(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR | libc::ENOMSG))
+}
+
+fn epoll_of(fd: &OwnedFd) -> io::Result<OwnedFd> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the new descriptor is owned at once; the event is valid for reading.
+    unsafe {
+        let epoll = OwnedFd::from_raw_fd(sys::check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?);
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
+        sys::check(libc::epoll_ctl(
+            epoll.as_raw_fd(),
+            libc::EPOLL_CTL_ADD,
+            fd.as_raw_fd(),
+            &mut event,
+        ))?;
+        Ok(epoll)
+    }
+}
