@@ -76,6 +76,12 @@ document! {
             /// Die if this is not the parent process (any more).
             #[serde(default, skip_serializing_if = "Option::is_none")]
             parent: Option<u32>,
+            /// Directory for names, if this worker opens the link itself.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            scratch: Option<String>,
+            /// The trial's number among those of its case, for engines that replay.
+            #[serde(default)]
+            trial: u32,
         },
         /// Time the sentinel on the CPU of the first seat.
         Sentinel,

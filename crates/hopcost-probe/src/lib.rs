@@ -15,4 +15,5 @@ pub mod shape;
 pub mod sys;
 pub mod transport;
 pub mod wait;
+pub mod worker;
 pub mod workload;

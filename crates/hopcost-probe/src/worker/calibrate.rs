@@ -1,0 +1,94 @@
+//! Calibration of a CPU's clock: its rate against CLOCK_MONOTONIC_RAW, its
+//! resolution, and what a stamp costs. Measured, never compiled in.
+
+use std::io;
+
+use hopcost_model::protocol::ClockReading;
+
+use crate::clock::{Clock, Hardware};
+use crate::sys;
+
+/// Length of each of the two parts of the rate calibration.
+const PART_NS: u64 = 50_000_000;
+/// Pairs of readings for the cost of a stamp.
+const PAIRS: usize = 10_000;
+
+/// Calibrates the clock of this CPU.
+pub fn clock(cpu: u32) -> io::Result<ClockReading> {
+    sys::pin(cpu).map_err(|e| sys::context(e, &format!("pinning to CPU {cpu}")))?;
+    if let Some(reason) = crate::clock::unusable() {
+        return Err(sys::failure(reason));
+    }
+    let (first, middle) = (pair(), wait_for(PART_NS));
+    let last = wait_for(PART_NS);
+    let rate = |a: (u64, u64), b: (u64, u64)| (b.0 - a.0) as f64 / (b.1 - a.1) as f64 * 1e9;
+    let (part_1, part_2, whole) = (rate(first, middle), rate(middle, last), rate(first, last));
+    let per_ns = whole / 1e9;
+    let costs = sorted(|| {
+        let (a, _) = Hardware::stamp();
+        let (b, _) = Hardware::stamp();
+        b.wrapping_sub(a)
+    });
+    let syscall_free = sorted(|| {
+        let (a, _) = Hardware::stamp();
+        std::hint::black_box(sys::clock_ns(libc::CLOCK_MONOTONIC));
+        let (b, _) = Hardware::stamp();
+        b.wrapping_sub(a)
+    });
+    let at = |values: &[u64], q: f64| {
+        let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
+        values[rank - 1] as f64 / per_ns
+    };
+    Ok(ClockReading {
+        cpu,
+        source: Hardware::SOURCE.to_owned(),
+        ticks_per_second: whole,
+        rate_spread_ppm: (part_1 - part_2).abs() / whole * 1e6,
+        resolution_ticks: resolution(),
+        stamp_min_ns: at(&costs, 0.0),
+        stamp_p50_ns: at(&costs, 0.5),
+        stamp_p99_ns: at(&costs, 0.99),
+        // A pair of stamps around the call holds one stamp's cost besides it.
+        clock_gettime_p50_ns: (at(&syscall_free, 0.5) - at(&costs, 0.5)).max(0.0),
+    })
+}
+
+/// The counter and CLOCK_MONOTONIC_RAW at the same moment: of several tries the
+/// one whose two counter readings lie closest.
+fn pair() -> (u64, u64) {
+    (0..16)
+        .map(|_| {
+            let before = Hardware::fenced_start();
+            let ns = sys::clock_ns(libc::CLOCK_MONOTONIC_RAW);
+            let after = Hardware::fenced_end();
+            (after - before, (before + (after - before) / 2, ns))
+        })
+        .min()
+        .map_or((0, 0), |(_, pair)| pair)
+}
+
+fn wait_for(ns: u64) -> (u64, u64) {
+    let end = sys::clock_ns(libc::CLOCK_MONOTONIC_RAW) + ns;
+    while sys::clock_ns(libc::CLOCK_MONOTONIC_RAW) < end {
+        std::hint::spin_loop();
+    }
+    pair()
+}
+
+fn sorted(mut sample: impl FnMut() -> u64) -> Vec<u64> {
+    let mut values: Vec<u64> = (0..PAIRS).map(|_| sample()).collect();
+    values.sort_unstable();
+    values
+}
+
+/// The smallest difference between two readings that is not zero.
+fn resolution() -> u64 {
+    (0..PAIRS)
+        .filter_map(|_| {
+            let (a, _) = Hardware::stamp();
+            let (b, _) = Hardware::stamp();
+            (b > a).then(|| b - a)
+        })
+        .min()
+        .unwrap_or(0)
+}
