@@ -1,0 +1,253 @@
+//! Numbers as they are shown: a fitting unit, and no more digits than the
+//! spread between trials supports. All durations come in nanoseconds.
+
+use hopcost_model::results::{Estimate, Ratio};
+
+use crate::style::Charset;
+
+/// Most digits ever shown.
+pub const DIGITS_MAX: u8 = 4;
+
+/// Digits of a value whose spread is not known.
+const DIGITS_UNKNOWN: u8 = 2;
+
+/// An estimate as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// `2.65 µs`, `≤ 0.3 ns` or `insufficient`.
+    pub value: String,
+    /// `[2.61, 2.70]`, in the unit of the value; absent if there is none.
+    pub interval: Option<String>,
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.value)?;
+        self.interval.as_ref().map_or(Ok(()), |interval| write!(f, " {interval}"))
+    }
+}
+
+/// A number's place: rounded to its digits, its unit is 10^`power` ns and it is
+/// written with `decimals` (negative: that many trailing zeros).
+struct Place {
+    power: i32,
+    decimals: i32,
+}
+
+impl Place {
+    /// The decimal exponent comes from the standard library's exact decimal
+    /// formatting, not from a logarithm: no platform differs.
+    fn of(ns: f64, digits: u8) -> Self {
+        let digits = i32::from(digits.clamp(1, DIGITS_MAX));
+        let exponent = exponent(ns, digits);
+        let power = exponent.clamp(0, 9) / 3 * 3;
+        Self { power, decimals: digits - 1 - (exponent - power) }
+    }
+    fn unit(&self, charset: Charset) -> &'static str {
+        match (self.power, charset) {
+            (0, _) => "ns",
+            (3, Charset::Unicode) => "µs",
+            (3, Charset::Ascii) => "us",
+            (6, _) => "ms",
+            _ => "s",
+        }
+    }
+    /// The value in this place, rounded as `round` says.
+    fn write(&self, ns: f64, round: fn(f64) -> f64) -> String {
+        fixed(ns / 10f64.powi(self.power), self.decimals, round)
+    }
+}
+
+/// Decimal exponent of a value after rounding to so many digits.
+fn exponent(value: f64, digits: i32) -> i32 {
+    let text = format!("{:.*e}", usize::try_from(digits - 1).unwrap_or(0), value.abs());
+    text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// A value with so many decimals (negative: that many trailing zeros).
+fn fixed(value: f64, decimals: i32, round: fn(f64) -> f64) -> String {
+    let shift = 10f64.powi(decimals.abs());
+    let rounded = match decimals >= 0 {
+        true => round(value * shift) / shift,
+        false => round(value / shift) * shift,
+    };
+    // Adding 0 turns -0 into 0.
+    format!("{:.*}", usize::try_from(decimals).unwrap_or(0), rounded + 0.0)
+}
+
+/// What a decimal fraction like 2.61 misses in binary must not count as a step.
+const SLACK: f64 = 1e-9;
+
+fn down(x: f64) -> f64 {
+    (x + SLACK * x.abs().max(1.0)).floor()
+}
+
+fn up(x: f64) -> f64 {
+    (x - SLACK * x.abs().max(1.0)).ceil()
+}
+
+/// A duration with so many significant digits (`2.65 µs`).
+pub fn duration(ns: f64, digits: u8, charset: Charset) -> String {
+    if !ns.is_finite() {
+        return "not known".to_owned();
+    }
+    let place = Place::of(ns, digits);
+    format!("{} {}", place.write(ns, f64::round), place.unit(charset))
+}
+
+/// A duration whose spread is not known: two significant digits.
+pub fn rough(ns: f64, charset: Charset) -> String {
+    duration(ns, DIGITS_UNKNOWN, charset)
+}
+
+/// An estimate and its interval, with at most `digits_max` digits. The
+/// interval is rounded outwards, so that what is shown covers what was found.
+pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown {
+    let Some(point) = estimate.point.filter(|point| point.is_finite()) else {
+        return Shown { value: "insufficient".to_owned(), interval: None };
+    };
+    let digits = estimate.digits.clamp(1, digits_max.clamp(1, DIGITS_MAX));
+    let place = Place::of(point, digits);
+    let unit = place.unit(charset);
+    if estimate.at_most {
+        let sign = if charset == Charset::Unicode { "≤" } else { "<=" };
+        return Shown {
+            value: format!("{sign} {} {unit}", place.write(point, up)),
+            interval: None,
+        };
+    }
+    // With one digit the ends would be coarser than the interval is wide.
+    let ends = Place { power: place.power, decimals: place.decimals + i32::from(digits < 2) };
+    let interval = match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) if low.is_finite() && high.is_finite() => {
+            Some(format!("[{}, {}]", ends.write(low, down), ends.write(high, up)))
+        }
+        _ => None,
+    };
+    Shown { value: format!("{} {unit}", place.write(point, f64::round)), interval }
+}
+
+/// A multiple (`×23`), with the digits that its interval supports, three at most.
+pub fn ratio(ratio: &Ratio, charset: Charset) -> String {
+    if !ratio.point.is_finite() {
+        return "not known".to_owned();
+    }
+    let sign = if charset == Charset::Unicode { "×" } else { "x" };
+    let digits = match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) if high - low < 0.04 * ratio.point.abs() => 3,
+        _ => i32::from(DIGITS_UNKNOWN),
+    };
+    let decimals = digits - 1 - exponent(ratio.point, digits);
+    format!("{sign}{}", fixed(ratio.point, decimals, f64::round))
+}
+
+/// The interval of a multiple (`[21, 26]`), rounded outwards to three digits.
+pub fn ratio_interval(ratio: &Ratio) -> Option<String> {
+    let (low, high) = (ratio.low?, ratio.high?);
+    let decimals = 2 - exponent(ratio.point, 3);
+    Some(format!("[{}, {}]", fixed(low, decimals, down), fixed(high, decimals, up)))
+}
+
+/// A level or share as per cent (`96.1 %`), rounded down: never more is promised.
+pub fn percent(share: f64) -> String {
+    format!("{} %", fixed(share * 100.0, 1, down))
+}
+
+/// How long something will take, for people (`65 s`, `3 min 20 s`).
+pub fn expected(ns: u64) -> String {
+    let seconds = ns.div_ceil(1_000_000_000);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(point: f64, low: f64, high: f64, digits: u8) -> Estimate {
+        Estimate {
+            point: Some(point),
+            low: Some(low),
+            high: Some(high),
+            level: Some(0.9609),
+            n_trials: 9,
+            pooled: false,
+            estimand: String::new(),
+            insufficient: None,
+            detectable: None,
+            digits,
+            at_most: false,
+        }
+    }
+
+    #[test]
+    fn durations_have_a_fitting_unit_and_only_their_digits() {
+        for (ns, digits, want) in [
+            (2_654.0, 3, "2.65 µs"),
+            (2_654.0, 1, "3 µs"),
+            (2_654.0, 9, "2.654 µs"),
+            (61_420.0, 2, "61 µs"),
+            (123_456.0, 2, "120 µs"),
+            (123_456.0, 0, "100 µs"),
+            (999.6, 3, "1.00 µs"),
+            (999.4, 3, "999 ns"),
+            (999_950.0, 4, "1.000 ms"),
+            (0.26, 1, "0.3 ns"),
+            (0.0312, 2, "0.031 ns"),
+            (0.0, 2, "0.0 ns"),
+            (-1.25, 2, "-1.3 ns"),
+            (-0.0001, 1, "-0.0001 ns"),
+            (1.5e9, 2, "1.5 s"),
+            (3.6e12, 2, "3600 s"),
+            (f64::NAN, 2, "not known"),
+            (f64::INFINITY, 2, "not known"),
+        ] {
+            assert_eq!(duration(ns, digits, Charset::Unicode), want, "{ns} {digits}");
+        }
+        assert_eq!(duration(2_654.0, 3, Charset::Ascii), "2.65 us");
+    }
+
+    #[test]
+    fn intervals_are_rounded_outwards_in_the_unit_of_the_point() {
+        let show = |e: &Estimate| estimate(e, DIGITS_MAX, Charset::Unicode).to_string();
+        assert_eq!(show(&made(2_654.0, 2_618.0, 2_699.0, 3)), "2.65 µs [2.61, 2.70]");
+        assert_eq!(show(&made(2_654.0, 2_610.0, 2_700.0, 3)), "2.65 µs [2.61, 2.70]");
+        assert_eq!(show(&made(990.0, 980.1, 1_003.2, 3)), "990 ns [980, 1004]");
+        assert_eq!(show(&made(38_200.0, 25_900.0, 53_480.0, 1)), "40 µs [25, 54]");
+        assert_eq!(show(&made(123_400.0, 98_700.0, 151_000.0, 2)), "120 µs [90, 160]");
+    }
+
+    #[test]
+    fn bounds_are_rounded_up_and_missing_values_are_said() {
+        let mut bound = made(0.21, 0.2, 0.3, 1);
+        bound.at_most = true;
+        assert_eq!(estimate(&bound, 4, Charset::Unicode).to_string(), "≤ 0.3 ns");
+        assert_eq!(estimate(&bound, 4, Charset::Ascii).to_string(), "<= 0.3 ns");
+        let missing = Estimate { point: None, ..bound };
+        assert_eq!(estimate(&missing, 4, Charset::Unicode).to_string(), "insufficient");
+    }
+
+    #[test]
+    fn multiples_show_what_their_interval_supports() {
+        let made =
+            |point, low, high| Ratio { baseline: String::new(), point, low, high, n_rounds: 9 };
+        let show = |r: &Ratio| ratio(r, Charset::Unicode);
+        assert_eq!(show(&made(23.14, Some(19.0), Some(27.0))), "×23");
+        assert_eq!(show(&made(1.512, Some(1.50), Some(1.52))), "×1.51");
+        assert_eq!(show(&made(0.0802, None, None)), "×0.080");
+        assert_eq!(show(&made(1_234.0, None, None)), "×1200");
+        let wide = made(23.14, Some(19.01), Some(27.02));
+        assert_eq!(ratio_interval(&wide).as_deref(), Some("[19.0, 27.1]"));
+    }
+
+    #[test]
+    fn levels_and_durations_for_people() {
+        assert_eq!(percent(0.96094), "96.0 %");
+        assert_eq!(expected(64_200_000_000), "65 s");
+        assert_eq!(expected(200_000_000_000), "3 min 20 s");
+        assert_eq!(expected(7_260_000_000_000), "2 h 1 min");
+    }
+}

@@ -1,0 +1,218 @@
+//! How text is laid out: width, colour and character set, and the little that
+//! all text views share (padding, wrapping, cleaning).
+
+use unicode_width::UnicodeWidthStr;
+
+/// Which characters may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Charset {
+    /// `µs`, `≤`, `×`, block elements.
+    Unicode,
+    /// `us`, `<=`, `x`, `#`.
+    Ascii,
+}
+
+/// Whether ANSI escape sequences may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// Bold, dim and colours.
+    Ansi,
+    /// Nothing but the text (NO_COLOR, no terminal, `TERM=dumb`).
+    Plain,
+}
+
+/// How text is laid out. The caller decides, from the terminal and the environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextStyle {
+    /// Columns; less than [`TextStyle::LEAST_WIDTH`] counts as that.
+    pub width: usize,
+    /// Colour.
+    pub color: Color,
+    /// Characters.
+    pub charset: Charset,
+}
+
+/// What a piece of text looks like where colour is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Plain,
+    Bold,
+    Dim,
+    Green,
+    Yellow,
+    Red,
+    Cyan,
+}
+
+/// Where text stands in its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+impl TextStyle {
+    /// The narrowest layout there is.
+    pub const LEAST_WIDTH: usize = 80;
+
+    /// Unicode without colour.
+    pub const fn plain(width: usize) -> Self {
+        Self { width, color: Color::Plain, charset: Charset::Unicode }
+    }
+
+    /// The width to lay out for.
+    pub(crate) fn columns(&self) -> usize {
+        self.width.max(Self::LEAST_WIDTH)
+    }
+
+    /// One of two spellings, by the character set.
+    pub(crate) fn pick<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
+        match self.charset {
+            Charset::Unicode => unicode,
+            Charset::Ascii => ascii,
+        }
+    }
+
+    /// The text in its colour; an empty or blank text stays as it is.
+    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
+        let code = match paint {
+            Paint::Plain => return text.to_owned(),
+            Paint::Bold => "1",
+            Paint::Dim => "2",
+            Paint::Green => "32",
+            Paint::Yellow => "33",
+            Paint::Red => "31",
+            Paint::Cyan => "36",
+        };
+        if self.color == Color::Plain || text.trim().is_empty() {
+            return text.to_owned();
+        }
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// Text from elsewhere (reasons, evidence) as it may be shown: no control
+    /// characters, which could move the cursor, and nothing the terminal lacks.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        clean(text, self.charset)
+    }
+
+    /// A paragraph, wrapped, every line after `first` or `rest`.
+    pub(crate) fn paragraph(&self, out: &mut String, first: &str, rest: &str, text: &str) {
+        let room = self.columns().saturating_sub(width_of(first).max(width_of(rest)));
+        for (index, line) in wrap(&self.clean(text), room).iter().enumerate() {
+            out.push_str(if index == 0 { first } else { rest });
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+}
+
+/// Columns the text takes on a terminal.
+pub(crate) fn width_of(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// The text with blanks to fill the width; longer text stays as it is.
+pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
+    let blanks = " ".repeat(width.saturating_sub(width_of(text)));
+    match align {
+        Align::Left => format!("{text}{blanks}"),
+        Align::Right => format!("{blanks}{text}"),
+    }
+}
+
+/// See [`TextStyle::clean`].
+pub(crate) fn clean(text: &str, charset: Charset) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_control() => out.push(' '),
+            c if c.is_ascii() || charset == Charset::Unicode => out.push(c),
+            'µ' | 'μ' => out.push('u'),
+            '×' => out.push('x'),
+            '≤' => out.push_str("<="),
+            '≥' => out.push_str(">="),
+            '±' => out.push_str("+-"),
+            '→' => out.push_str("->"),
+            '…' => out.push_str("..."),
+            '–' | '—' | '−' | '·' | '─' => out.push('-'),
+            '“' | '”' => out.push('"'),
+            '‘' | '’' => out.push('\''),
+            _ => out.push('?'),
+        }
+    }
+    out
+}
+
+/// Breaks text between words into lines of at most `width` columns. A longer
+/// word (a case's spelling, a path) is broken too, where possible after one of
+/// its separators.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let mut word = word;
+        let joint = usize::from(!line.is_empty());
+        if width_of(&line) + joint + width_of(word) > width && !line.is_empty() {
+            lines.push(std::mem::take(&mut line));
+        }
+        while width_of(word) > width {
+            let (head, tail) = word.split_at(break_at(word, width));
+            lines.push(head.to_owned());
+            word = tail;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// The byte after which a word wider than `width` is broken.
+fn break_at(word: &str, width: usize) -> usize {
+    let mut last = 0;
+    let mut preferred = 0;
+    for (at, c) in word.char_indices() {
+        let end = at + c.len_utf8();
+        if width_of(&word[..end]) > width {
+            break;
+        }
+        last = end;
+        if matches!(c, '/' | '?' | '&' | ':' | ',' | '-') {
+            preferred = end;
+        }
+    }
+    let first = word.chars().next().map_or(1, char::len_utf8);
+    if preferred > 0 { preferred } else { last.max(first) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapping_keeps_every_word_and_the_width() {
+        let text =
+            "roundtrip/tcp?payload=64&boundary=process failed: 文字 are wide, and so it goes";
+        for width in 1..40 {
+            let lines = wrap(text, width);
+            // A wide character cannot be halved.
+            assert!(lines.iter().all(|line| width_of(line) <= width.max(2)), "{width}: {lines:?}");
+            let letters = |s: &str| s.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            assert_eq!(letters(&lines.concat()), letters(text), "{width}");
+        }
+        assert_eq!(wrap("", 10), [""]);
+        assert_eq!(wrap("spin-then-block:block", 18), ["spin-then-block:", "block"]);
+    }
+
+    #[test]
+    fn nothing_from_elsewhere_reaches_the_terminal_as_a_command() {
+        assert_eq!(clean("a\x1b[31mb\nc\u{9b}d", Charset::Unicode), "a [31mb c d");
+        assert_eq!(clean("≤ 3 µs × 文", Charset::Ascii), "<= 3 us x ?");
+    }
+}
