@@ -1,2 +1,40 @@
 #![forbid(unsafe_code)]
-//! (being written)
+//! Pure numerics: the statistics that hopcost publishes, and the simulations
+//! that say how far they can be believed.
+//!
+//! Nothing here reads a clock, the environment or the platform's mathematics
+//! library (`libm` is compiled in), and randomness comes from a seed the caller
+//! stores: the same input gives the same bits on every machine.
+//!
+//! What is where:
+//!
+//! | topic | module |
+//! |---|---|
+//! | quantiles of one sample | [`sample`] |
+//! | intervals from a handful of trials | [`interval`] |
+//! | how many independent samples a series is worth | [`effective`] |
+//! | ratios paired by round | [`ratio`] |
+//! | trends over time | [`trend`] |
+//! | several typical values | [`modes`] |
+//! | a host that changes state | [`states`] |
+//! | quantiles that need the samples of all trials | [`pooled`] |
+//! | what differences and digits a spread supports | [`precision`] |
+//! | log-linear histogram | [`histogram`] |
+//! | does a nominal 95 % hold what it says? | [`coverage`] |
+
+pub mod coverage;
+pub mod effective;
+pub mod histogram;
+pub mod interval;
+pub mod modes;
+pub mod pooled;
+pub mod precision;
+pub mod ratio;
+pub mod rng;
+pub mod sample;
+pub mod states;
+pub mod synthetic;
+pub mod trend;
+
+/// The nominal coverage of every interval that hopcost prints.
+pub const LEVEL: f64 = 0.95;

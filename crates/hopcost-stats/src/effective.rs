@@ -1,0 +1,217 @@
+//! How many independent samples a series in time order is worth for a quantile,
+//! and whether that is enough to publish it.
+//!
+//! Neighbouring operations are alike (caches, the scheduler, the host's state),
+//! so `n` samples of one trial say less than `n` independent ones. For the
+//! quantile `q` what counts is the dependence of the indicator "at most the
+//! quantile", not of the values: `n_eff = n / τ` with `τ = 1 + 2·Σ ρ_k` over the
+//! indicator's autocorrelations, cut off by Geyer's initial positive sequence
+//! (Statistical Science 7, 1992): pairs `ρ_2m + ρ_2m+1` are summed while positive.
+
+use crate::sample::rank;
+
+/// Exceedances, after allowing for dependence, that a published quantile needs.
+pub const EXCEEDANCES_MIN: f64 = 10.0;
+
+/// Effective samples that a published median needs.
+pub const MEDIAN_N_EFF_MIN: f64 = 6.0;
+
+/// The effective number of samples of the 0/1 series, between 1 and its length;
+/// 0 for an empty one.
+///
+/// A series without variance is worth its length. Negative dependence is not
+/// counted in favour: the result never exceeds the length.
+pub fn n_eff_of_indicator(indicator: &[bool]) -> f64 {
+    let n = indicator.len();
+    if n == 0 {
+        return 0.0;
+    }
+    let series = Bits::new(indicator);
+    let variance = series.autocovariance(0);
+    if variance <= 0.0 {
+        return n as f64;
+    }
+    let mut pairs = 0.0;
+    let mut lag = 0;
+    // Beyond half the length the estimates are noise.
+    while lag + 1 < n.div_ceil(2) {
+        let pair = (series.autocovariance(lag) + series.autocovariance(lag + 1)) / variance;
+        if pair <= 0.0 {
+            break;
+        }
+        pairs += pair;
+        lag += 2;
+    }
+    let tau = (2.0 * pairs - 1.0).max(1.0);
+    (n as f64 / tau).max(1.0)
+}
+
+/// The effective number of samples for the quantile `q` of a series in time
+/// order, and the quantile itself (by rank); `None` if the series is empty.
+pub fn n_eff<T: Copy + PartialOrd>(in_time_order: &[T], sorted: &[T], q: f64) -> Option<(f64, T)> {
+    if sorted.is_empty() {
+        return None;
+    }
+    let quantile = sorted[rank(sorted.len(), q) - 1];
+    let indicator: Vec<bool> = in_time_order.iter().map(|x| *x <= quantile).collect();
+    Some((n_eff_of_indicator(&indicator), quantile))
+}
+
+/// Whether a quantile may be published: at least ten effective samples on its
+/// thinner side; for the median six effective samples.
+pub fn publishable(n_eff: f64, q: f64) -> bool {
+    // Rounding must not refuse 1000 × (1 − 0.99).
+    n_eff >= needed(q) * (1.0 - 1e-9)
+}
+
+/// The effective samples that the quantile `q` needs.
+pub fn needed(q: f64) -> f64 {
+    if q == 0.5 { MEDIAN_N_EFF_MIN } else { EXCEEDANCES_MIN / q.min(1.0 - q) }
+}
+
+/// A 0/1 series packed into words, so that a lag costs a sixty-fourth.
+struct Bits {
+    words: Vec<u64>,
+    len: usize,
+    /// Ones among the first `64·i` entries.
+    ones_before: Vec<u64>,
+}
+
+impl Bits {
+    fn new(series: &[bool]) -> Self {
+        let mut words = vec![0u64; series.len().div_ceil(64)];
+        for (i, _) in series.iter().enumerate().filter(|(_, one)| **one) {
+            words[i / 64] |= 1 << (i % 64);
+        }
+        let mut ones_before = Vec::with_capacity(words.len() + 1);
+        let mut sum = 0;
+        for word in &words {
+            ones_before.push(sum);
+            sum += u64::from(word.count_ones());
+        }
+        ones_before.push(sum);
+        Self { words, len: series.len(), ones_before }
+    }
+
+    /// Ones among the first `n` entries.
+    fn ones(&self, n: usize) -> u64 {
+        let (word, bit) = (n / 64, n % 64);
+        let part =
+            if bit == 0 { 0 } else { (self.words[word] & ((1 << bit) - 1)).count_ones().into() };
+        self.ones_before[word] + part
+    }
+
+    /// Entries `t` for which both `t` and `t + lag` are one.
+    fn both(&self, lag: usize) -> u64 {
+        let (skip, shift) = (lag / 64, lag % 64);
+        let mut sum = 0u64;
+        for (i, word) in self.words.iter().enumerate().take(self.words.len() - skip) {
+            let mut later = self.words[i + skip] >> shift;
+            if shift > 0 {
+                later |= self.words.get(i + skip + 1).map_or(0, |w| w << (64 - shift));
+            }
+            sum += u64::from((word & later).count_ones());
+        }
+        sum
+    }
+
+    /// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)`.
+    fn autocovariance(&self, lag: usize) -> f64 {
+        let n = self.len;
+        let total = self.ones(n);
+        let mean = total as f64 / n as f64;
+        let head = self.ones(n - lag) as f64;
+        let tail = (total - self.ones(lag)) as f64;
+        let both = self.both(lag) as f64;
+        (both - mean * (head + tail) + (n - lag) as f64 * mean * mean) / n as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use proptest::prelude::*;
+
+    fn ar1(n: usize, rho: f64, seed: u64) -> Vec<f64> {
+        let mut rng = Rng::new(seed);
+        let mut z = rng.normal();
+        (0..n)
+            .map(|_| {
+                z = rho * z + libm::sqrt(1.0 - rho * rho) * rng.normal();
+                z
+            })
+            .collect()
+    }
+    fn n_eff_at(series: &[f64], q: f64) -> f64 {
+        let mut sorted = series.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        n_eff(series, &sorted, q).unwrap().0
+    }
+
+    #[test]
+    fn independent_samples_count_in_full() {
+        let n_eff = n_eff_at(&ar1(20_000, 0.0, 1), 0.5);
+        assert!(n_eff > 16_000.0, "{n_eff}");
+    }
+
+    #[test]
+    fn dependent_samples_count_for_less() {
+        // The indicator of the median of a Gaussian AR(1) has ρ_k = (2/π)·asin(ρ^k).
+        let rho: f64 = 0.9;
+        let mut tau = 1.0;
+        let mut power = 1.0;
+        for _ in 0..400 {
+            power *= rho;
+            tau += 2.0 * (2.0 / core::f64::consts::PI) * libm::asin(power);
+        }
+        let n = 60_000;
+        let got = n_eff_at(&ar1(n, rho, 2), 0.5);
+        let expected = n as f64 / tau;
+        assert!((got / expected - 1.0).abs() < 0.2, "{got} for {expected}");
+        // Exceedances of a high quantile are less dependent than the values.
+        assert!(n_eff_at(&ar1(n, rho, 2), 0.99) > got);
+    }
+
+    #[test]
+    fn the_rule_of_ten() {
+        assert!(publishable(1_000.0, 0.99) && !publishable(999.0, 0.99));
+        assert!(publishable(10_000.0, 0.999) && !publishable(9_990.0, 0.999));
+        assert!(publishable(1_000.0, 0.01) && !publishable(999.0, 0.01));
+        assert!(publishable(6.0, 0.5) && !publishable(5.9, 0.5));
+        assert!((needed(0.9) - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn edges() {
+        assert_eq!(n_eff_of_indicator(&[]), 0.0);
+        assert_eq!(n_eff_of_indicator(&[true]), 1.0);
+        assert_eq!(n_eff_of_indicator(&[true; 500]), 500.0);
+        // One change of state in the middle: two observations, whatever the length.
+        let step: Vec<bool> = (0..10_000).map(|i| i < 5_000).collect();
+        assert!(n_eff_of_indicator(&step) < 10.0, "{}", n_eff_of_indicator(&step));
+        let alternating: Vec<bool> = (0..1_000).map(|i| i % 2 == 0).collect();
+        assert_eq!(n_eff_of_indicator(&alternating), 1_000.0);
+    }
+
+    proptest! {
+        #[test]
+        fn packed_autocovariance_is_the_plain_one(
+            series in proptest::collection::vec(any::<bool>(), 1..300), lag in 0usize..300
+        ) {
+            let lag = lag % series.len();
+            let n = series.len() as f64;
+            let x: Vec<f64> = series.iter().map(|b| f64::from(u8::from(*b))).collect();
+            let mean = x.iter().sum::<f64>() / n;
+            let plain: f64 = x.iter().zip(&x[lag..]).map(|(a, b)| (a - mean) * (b - mean)).sum();
+            let packed = Bits::new(&series).autocovariance(lag);
+            prop_assert!((packed - plain / n).abs() < 1e-9);
+        }
+
+        #[test]
+        fn never_more_than_there_are(series in proptest::collection::vec(any::<bool>(), 1..400)) {
+            let n_eff = n_eff_of_indicator(&series);
+            prop_assert!(n_eff >= 1.0 && n_eff <= series.len() as f64);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A quantile from the samples of all trials together, where a trial alone is too
+//! short for it, with an interval that still treats the trial as the unit.
+//!
+//! The interval is a cluster bootstrap: whole trials are drawn with replacement,
+//! their samples pooled, the quantile taken; the 2.5th and 97.5th percentiles of
+//! the draws are its ends. It is approximate and, with few trials, too narrow
+//! rather than too wide; what is printed says `pooled`.
+
+use crate::rng::Rng;
+use crate::sample::rank;
+
+/// Draws of the bootstrap.
+pub const DRAWS: usize = 1000;
+
+/// A pooled quantile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pooled {
+    /// The quantile of all samples.
+    pub point: f64,
+    /// Percentile interval over the bootstrap's draws; absent below six trials,
+    /// as for every interval.
+    pub interval: Option<(f64, f64)>,
+    /// Samples in all.
+    pub n: usize,
+}
+
+/// The quantile `q` of the samples of all trials (each in any order); `None` if
+/// there is no sample or one is not a number.
+pub fn pooled_quantile(trials: &[&[f64]], q: f64, level: f64, seed: u64) -> Option<Pooled> {
+    let mut all: Vec<(f64, u32)> = Vec::with_capacity(trials.iter().map(|t| t.len()).sum());
+    for (i, trial) in trials.iter().enumerate() {
+        all.extend(trial.iter().map(|value| (*value, i as u32)));
+    }
+    if all.is_empty() || all.iter().any(|(value, _)| value.is_nan()) {
+        return None;
+    }
+    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let point = all[rank(all.len(), q) - 1].0;
+    let interval = (trials.len() >= 6).then(|| bootstrap(&all, trials, q, level, seed));
+    Some(Pooled { point, interval, n: all.len() })
+}
+
+fn bootstrap(all: &[(f64, u32)], trials: &[&[f64]], q: f64, level: f64, seed: u64) -> (f64, f64) {
+    let mut rng = Rng::new(seed);
+    let k = trials.len();
+    let mut weights = vec![0usize; k];
+    let mut draws: Vec<f64> = Vec::with_capacity(DRAWS);
+    while draws.len() < DRAWS {
+        weights.fill(0);
+        for _ in 0..k {
+            weights[rng.below(k as u64) as usize] += 1;
+        }
+        let total: usize = trials.iter().zip(&weights).map(|(t, w)| t.len() * w).sum();
+        // Only where some trials are empty can a draw hold no sample: draw again.
+        if total > 0 {
+            draws.push(weighted(all, &weights, rank(total, q), total));
+        }
+    }
+    draws.sort_unstable_by(f64::total_cmp);
+    let tail = (1.0 - level) / 2.0;
+    (draws[rank(DRAWS, tail) - 1], draws[rank(DRAWS, 1.0 - tail) - 1])
+}
+
+/// The value at a rank of the sorted values, each counted as often as its trial
+/// was drawn; walks from the nearer end.
+fn weighted(all: &[(f64, u32)], weights: &[usize], rank: usize, total: usize) -> f64 {
+    let from_above = total - rank;
+    if from_above < rank {
+        walk(all.iter().rev(), weights, from_above + 1)
+    } else {
+        walk(all.iter(), weights, rank)
+    }
+}
+
+/// The first value at which the weights add up to `wanted`.
+fn walk<'a>(
+    mut values: impl Iterator<Item = &'a (f64, u32)>,
+    weights: &[usize],
+    wanted: usize,
+) -> f64 {
+    let mut seen = 0;
+    let found = values.find(|(_, trial)| {
+        seen += weights[*trial as usize];
+        seen >= wanted
+    });
+    found.map_or(f64::NAN, |(value, _)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LEVEL;
+    use crate::rng::Rng;
+    use proptest::prelude::*;
+
+    fn trials(k: usize, n: usize, effect: f64, seed: u64) -> Vec<Vec<f64>> {
+        let mut rng = Rng::new(seed);
+        (0..k)
+            .map(|_| {
+                let factor = libm::exp(effect * rng.normal());
+                (0..n).map(|_| -factor * libm::log(rng.uniform())).collect()
+            })
+            .collect()
+    }
+    fn refs(trials: &[Vec<f64>]) -> Vec<&[f64]> {
+        trials.iter().map(Vec::as_slice).collect()
+    }
+
+    #[test]
+    fn the_interval_knows_that_the_trial_is_the_unit() {
+        let width = |effect| {
+            let trials = trials(12, 400, effect, 5);
+            let (low, high) =
+                pooled_quantile(&refs(&trials), 0.99, LEVEL, 1).unwrap().interval.unwrap();
+            high / low
+        };
+        assert!(width(0.4) > 1.3 * width(0.0), "{} {}", width(0.4), width(0.0));
+    }
+
+    #[test]
+    fn it_covers_about_as_often_as_it_says() {
+        // p99 of an exponential is ln 100; 12 trials of 300, no trial effect.
+        let truth = libm::log(100.0);
+        let covered = (0..150)
+            .filter(|seed| {
+                let trials = trials(12, 300, 0.0, 1_000 + seed);
+                let (low, high) =
+                    pooled_quantile(&refs(&trials), 0.99, LEVEL, 9).unwrap().interval.unwrap();
+                low <= truth && truth <= high
+            })
+            .count();
+        assert!(covered >= 129, "{covered} of 150");
+    }
+
+    #[test]
+    fn edges() {
+        assert_eq!(pooled_quantile(&[], 0.5, LEVEL, 1), None);
+        assert_eq!(pooled_quantile(&[&[], &[]], 0.5, LEVEL, 1), None);
+        let five = vec![vec![1.0, 2.0]; 5];
+        assert_eq!(pooled_quantile(&refs(&five), 0.5, LEVEL, 1).unwrap().interval, None);
+        let mostly_empty: Vec<Vec<f64>> = (0..8).map(|i| vec![3.0; usize::from(i == 0)]).collect();
+        let pooled = pooled_quantile(&refs(&mostly_empty), 0.5, LEVEL, 1).unwrap();
+        assert_eq!(pooled.interval, Some((3.0, 3.0)));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bits() {
+        let trials = trials(8, 200, 0.1, 2);
+        let run = |seed| pooled_quantile(&refs(&trials), 0.99, LEVEL, seed).unwrap();
+        assert_eq!(run(4), run(4));
+        assert_ne!(run(4).interval, run(5).interval);
+    }
+
+    proptest! {
+        #[test]
+        fn both_walks_find_the_same_value(
+            values in proptest::collection::vec((0u8..20, 0u32..4), 1..60),
+            weights in proptest::collection::vec(0usize..3, 4),
+            at in 0.0..1.0f64,
+        ) {
+            let mut all: Vec<(f64, u32)> =
+                values.into_iter().map(|(v, t)| (f64::from(v), t)).collect();
+            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let expanded: Vec<f64> = all
+                .iter()
+                .flat_map(|(v, t)| std::iter::repeat_n(*v, weights[*t as usize]))
+                .collect();
+            prop_assume!(!expanded.is_empty());
+            let rank = rank(expanded.len(), at);
+            prop_assert_eq!(weighted(&all, &weights, rank, expanded.len()), expanded[rank - 1]);
+        }
+    }
+}

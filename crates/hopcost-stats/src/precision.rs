@@ -1,0 +1,105 @@
+//! What a spread supports: which differences could be seen, how many digits mean
+//! something.
+
+/// Digits printed where there is no interval to tell.
+pub const DIGITS_WITHOUT_INTERVAL: u8 = 2;
+/// Digits printed at most.
+pub const DIGITS_MAX: u8 = 4;
+
+/// The smallest relative difference that a comparison with a result of the same
+/// spread could have shown (0.03 is 3 %): `exp(√2·h) − 1`, where `h` is half the
+/// width of the interval in log units.
+///
+/// √2, because the difference of two independent results spreads that much wider
+/// than one. A true difference of just this size is shown in half of such
+/// comparisons. `None` unless both ends are positive.
+pub fn detectable_difference(low: f64, high: f64) -> Option<f64> {
+    if !(low > 0.0 && high >= low && high.is_finite()) {
+        return None;
+    }
+    let half_width = (libm::log(high) - libm::log(low)) / 2.0;
+    Some(libm::expm1(core::f64::consts::SQRT_2 * half_width))
+}
+
+/// Significant digits of `point` that the interval supports: down to the decimal
+/// place in which half its width begins, at least one, at most [`DIGITS_MAX`].
+///
+/// 2645 with an interval of ±30 has three (2650 or 2.65 µs), with ±300 two.
+pub fn significant_digits(point: f64, interval: Option<(f64, f64)>) -> u8 {
+    let Some((low, high)) = interval else { return DIGITS_WITHOUT_INTERVAL };
+    let half_width = (high - low) / 2.0;
+    if !(point != 0.0 && point.is_finite() && half_width.is_finite()) {
+        return 1;
+    }
+    if half_width <= 0.0 {
+        return DIGITS_MAX;
+    }
+    let digits = decade(point.abs()) - decade(half_width) + 1;
+    digits.clamp(1, i32::from(DIGITS_MAX)) as u8
+}
+
+/// The exponent of the leading decimal digit, exactly: 999 has 2, 1000 has 3.
+fn decade(value: f64) -> i32 {
+    let guess = libm::floor(libm::log10(value)) as i32;
+    // log10 may be off by its last bit at a power of ten.
+    if value >= libm::exp10(f64::from(guess + 1)) {
+        guess + 1
+    } else if value < libm::exp10(f64::from(guess)) {
+        guess - 1
+    } else {
+        guess
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn digits_follow_the_spread() {
+        for (point, low, high, digits) in [
+            (2645.0, 2615.0, 2675.0, 3),
+            (2645.0, 2345.0, 2945.0, 2),
+            (2645.0, 1000.0, 9000.0, 1),
+            (2645.0, 2644.5, 2645.5, 4),
+            (2645.0, 2645.0, 2645.0, 4),
+            (0.7, 0.69, 0.71, 2),
+            (-3.0, -4.0, 5.0, 1),
+            (0.0, -1.0, 1.0, 1),
+            (100.0, 50.0, 9000.0, 1),
+        ] {
+            assert_eq!(
+                significant_digits(point, Some((low, high))),
+                digits,
+                "{point} {low} {high}"
+            );
+        }
+        assert_eq!(significant_digits(5.0, None), DIGITS_WITHOUT_INTERVAL);
+    }
+
+    #[test]
+    fn detectable_of_a_known_width() {
+        // ±10 % in log units: exp(√2·0.1) − 1.
+        let got = detectable_difference(libm::exp(-0.1), libm::exp(0.1)).unwrap();
+        assert!((got - 0.151_91).abs() < 1e-4, "{got}");
+        assert_eq!(detectable_difference(5.0, 5.0), Some(0.0));
+        assert_eq!(detectable_difference(-1.0, 5.0), None);
+        assert_eq!(detectable_difference(0.0, 5.0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn decades_are_exact(exponent in -12i32..15) {
+            let power: f64 = format!("1e{exponent}").parse().unwrap();
+            prop_assert_eq!(decade(power), exponent);
+            prop_assert_eq!(decade(power * 9.999), exponent);
+        }
+        #[test]
+        fn wider_is_never_better(point in 1.0..1e6f64, a in 1e-6..1.0f64, b in 1e-6..1.0f64) {
+            let (narrow, wide) = (a.min(b), a.max(b));
+            let digits = |w: f64| significant_digits(point, Some((point * (1.0 - w), point * (1.0 + w))));
+            prop_assert!(digits(narrow) >= digits(wide));
+        }
+    }
+}

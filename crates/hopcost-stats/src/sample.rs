@@ -1,0 +1,167 @@
+//! Quantiles of one sample, by rank.
+//!
+//! The rule: the quantile `q` of `n` values is the smallest value with at least
+//! `ceil(q·n)` values at or below it. It is always a value that was seen, and
+//! never lies outside the least and the greatest. Nothing is interpolated.
+
+/// The rank (from 1) of the quantile `q` among `n` values: `ceil(q·n)`, kept
+/// within `1..=n`.
+///
+/// `q·n` is rounded before it is compared: 0.07 × 100 is 7.000000000000001 in
+/// binary, and the 7th value is meant.
+///
+/// # Panics
+/// If `n` is 0.
+pub fn rank(n: usize, q: f64) -> usize {
+    assert!(n > 0, "an empty sample has no quantile");
+    let exact = q * n as f64;
+    let nearest = exact.round();
+    // Far above the rounding error of one product, far below one rank.
+    let rank =
+        if (exact - nearest).abs() <= 1e-12 * nearest.max(1.0) { nearest } else { exact.ceil() };
+    (rank.max(1.0) as usize).min(n)
+}
+
+/// The quantile `q` of values that are already sorted; `None` if there are none.
+pub fn quantile_sorted<T: Copy>(sorted: &[T], q: f64) -> Option<T> {
+    if sorted.is_empty() { None } else { Some(sorted[rank(sorted.len(), q) - 1]) }
+}
+
+/// A sample of at least one value, all finite, in ascending order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample(Vec<f64>);
+
+/// Why values are not a [`Sample`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SampleError {
+    /// There are none.
+    Empty,
+    /// One is infinite or not a number.
+    NotFinite,
+}
+
+impl core::fmt::Display for SampleError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            SampleError::Empty => "a sample needs at least one value",
+            SampleError::NotFinite => "a sample may hold finite numbers only",
+        })
+    }
+}
+impl core::error::Error for SampleError {}
+
+impl Sample {
+    /// Sorts the values.
+    ///
+    /// # Errors
+    /// If there are none, or one is not finite.
+    pub fn new(mut values: Vec<f64>) -> Result<Self, SampleError> {
+        if values.is_empty() {
+            return Err(SampleError::Empty);
+        }
+        if values.iter().any(|v| !v.is_finite()) {
+            return Err(SampleError::NotFinite);
+        }
+        values.sort_unstable_by(f64::total_cmp);
+        Ok(Self(values))
+    }
+
+    /// The values in ascending order.
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+    /// How many (at least 1).
+    #[allow(clippy::len_without_is_empty)] // It is never empty.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// The least.
+    pub fn min(&self) -> f64 {
+        self.0[0]
+    }
+    /// The greatest.
+    pub fn max(&self) -> f64 {
+        self.0[self.0.len() - 1]
+    }
+    /// The quantile `q` by rank.
+    pub fn quantile(&self, q: f64) -> f64 {
+        self.0[rank(self.0.len(), q) - 1]
+    }
+    /// The arithmetic mean, kept within the least and the greatest.
+    pub fn mean(&self) -> f64 {
+        let mean = self.0.iter().sum::<f64>() / self.0.len() as f64;
+        mean.clamp(self.min(), self.max())
+    }
+    /// The median in the usual sense: the middle value, or the middle of the two
+    /// middle values.
+    ///
+    /// This is for a handful of trials, where taking the lower of the two middle
+    /// values (the rank rule) would lean to one side and a ratio would not be
+    /// the inverse of its inverse.
+    pub fn median(&self) -> f64 {
+        let n = self.0.len();
+        let (low, high) = (self.0[(n - 1) / 2], self.0[n / 2]);
+        low + (high - low) / 2.0
+    }
+}
+
+/// The median in the usual sense of finite values in any order; `None` if there
+/// are none or one is not finite.
+pub fn median(values: &[f64]) -> Option<f64> {
+    Sample::new(values.to_vec()).ok().map(|sample| sample.median())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ranks_are_exact_where_the_product_is_whole() {
+        for n in 1..=2_000usize {
+            for (numerator, denominator) in [(1, 2), (9, 10), (99, 100), (999, 1000), (7, 100)] {
+                let exact = (numerator * n).div_ceil(denominator).clamp(1, n);
+                assert_eq!(rank(n, numerator as f64 / denominator as f64), exact, "{n}");
+            }
+        }
+        assert_eq!(rank(10, 0.0), 1);
+        assert_eq!(rank(10, 1.0), 10);
+        assert_eq!(rank(10, -3.0), 1);
+        assert_eq!(rank(10, 7.0), 10);
+    }
+
+    #[test]
+    fn known_quantiles() {
+        let sample = Sample::new((1..=100).rev().map(f64::from).collect()).unwrap();
+        assert_eq!(sample.quantile(0.5), 50.0);
+        assert_eq!(sample.quantile(0.99), 99.0);
+        assert_eq!(sample.quantile(0.999), 100.0);
+        assert_eq!(sample.median(), 50.5);
+        assert_eq!(quantile_sorted(&[3u32, 5, 9], 0.5), Some(5));
+        assert_eq!(quantile_sorted::<u32>(&[], 0.5), None);
+    }
+
+    #[test]
+    fn what_is_not_a_sample() {
+        assert_eq!(Sample::new(vec![]), Err(SampleError::Empty));
+        assert_eq!(Sample::new(vec![1.0, f64::NAN]), Err(SampleError::NotFinite));
+        assert_eq!(median(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_has_its_share_at_or_below(
+            values in proptest::collection::vec(-1e6..1e6f64, 1..300), q in 0.0..1.0f64
+        ) {
+            let sample = Sample::new(values).unwrap();
+            let value = sample.quantile(q);
+            let n = sample.len() as f64;
+            let at_or_below = sample.values().iter().filter(|v| **v <= value).count() as f64;
+            let below = sample.values().iter().filter(|v| **v < value).count() as f64;
+            prop_assert!(at_or_below >= q * n - 1e-6);
+            prop_assert!(below < (q * n).max(1.0) + 1e-6);
+            prop_assert!(sample.min() <= value && value <= sample.max());
+            prop_assert!(sample.min() <= sample.mean() && sample.mean() <= sample.max());
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Trends over time: is there one, how steep, how alike are neighbours?
+
+use crate::sample::Sample;
+
+/// The Mann-Kendall test for a monotone trend.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MannKendall {
+    /// Pairs that rise minus pairs that fall.
+    pub s: f64,
+    /// Normal score, with continuity correction.
+    pub z: f64,
+    /// Two-sided p-value by the normal approximation (good from about ten values).
+    pub p: f64,
+}
+
+/// Tests values in time order for a monotone trend; ties enter the variance.
+/// `None` below three values.
+pub fn mann_kendall(values: &[f64]) -> Option<MannKendall> {
+    let n = values.len();
+    if n < 3 {
+        return None;
+    }
+    let mut s = 0.0;
+    for (i, earlier) in values.iter().enumerate() {
+        for later in &values[i + 1..] {
+            s += f64::from(i8::from(later > earlier) - i8::from(later < earlier));
+        }
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let term = |t: f64| t * (t - 1.0) * (2.0 * t + 5.0);
+    let ties: f64 = sorted.chunk_by(|a, b| a == b).map(|group| term(group.len() as f64)).sum();
+    let variance = (term(n as f64) - ties) / 18.0;
+    let z = if variance <= 0.0 || s == 0.0 { 0.0 } else { (s - s.signum()) / libm::sqrt(variance) };
+    Some(MannKendall { s, z, p: libm::erfc(z.abs() / core::f64::consts::SQRT_2) })
+}
+
+/// The Theil-Sen slope: the median of the slopes of all pairs of points with
+/// different times, in value per unit of time. `None` without such a pair.
+pub fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
+    let mut slopes = Vec::with_capacity(points.len() * points.len().saturating_sub(1) / 2);
+    for (i, (time, value)) in points.iter().enumerate() {
+        for (later, other) in &points[i + 1..] {
+            if later != time {
+                slopes.push((other - value) / (later - time));
+            }
+        }
+    }
+    Sample::new(slopes).ok().map(|sample| sample.median())
+}
+
+/// The correlation of each value with the next, between −1 and 1; `None` below
+/// three values or without variance.
+pub fn lag1_autocorrelation(values: &[f64]) -> Option<f64> {
+    let n = values.len();
+    if n < 3 {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let variance: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let together: f64 = values.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
+    (variance > 0.0).then(|| together / variance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use proptest::prelude::*;
+
+    #[test]
+    fn mann_kendall_of_known_series() {
+        // S and its variance by hand: 10 rising values, S = 45, Var = 10·9·25/18 = 125.
+        let rising: Vec<f64> = (0..10).map(f64::from).collect();
+        let test = mann_kendall(&rising).unwrap();
+        assert_eq!(test.s, 45.0);
+        assert!((test.z - 44.0 / libm::sqrt(125.0)).abs() < 1e-12);
+        assert!((test.p - 8.302_e-5).abs() < 1e-7, "{}", test.p);
+        // With ties: 1 2 2 3: S = 5, Var = (4·3·13 − 2·1·9)/18 = 138/18.
+        let test = mann_kendall(&[1.0, 2.0, 2.0, 3.0]).unwrap();
+        assert_eq!(test.s, 5.0);
+        assert!((test.z - 4.0 / libm::sqrt(138.0 / 18.0)).abs() < 1e-12);
+        let flat = mann_kendall(&[4.0; 9]).unwrap();
+        assert_eq!((flat.s, flat.z, flat.p), (0.0, 0.0, 1.0));
+        assert_eq!(mann_kendall(&[1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn mann_kendall_errs_as_often_as_it_says() {
+        let mut rng = Rng::new(11);
+        let runs = 4_000;
+        let hits = (0..runs)
+            .filter(|_| {
+                let values: Vec<f64> = (0..12).map(|_| rng.normal()).collect();
+                mann_kendall(&values).unwrap().p < 0.05
+            })
+            .count();
+        assert!((120..=260).contains(&hits), "{hits} of {runs} at 5 %");
+    }
+
+    #[test]
+    fn theil_sen_shrugs_off_an_outlier() {
+        let mut points: Vec<(f64, f64)> = (0..20).map(|i| (i.into(), 3.0 * f64::from(i))).collect();
+        points[7].1 = 1e9;
+        assert!((theil_sen(&points).unwrap() - 3.0).abs() < 1e-9);
+        assert_eq!(theil_sen(&[(1.0, 1.0), (1.0, 2.0)]), None);
+    }
+
+    #[test]
+    fn lag1_of_known_series() {
+        assert!(lag1_autocorrelation(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0]).unwrap() < -0.8);
+        let slow: Vec<f64> = (0..50).map(|i| f64::from(i / 10)).collect();
+        assert!(lag1_autocorrelation(&slow).unwrap() > 0.8);
+        assert_eq!(lag1_autocorrelation(&[2.0; 5]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn reversing_time_reverses_the_trend(values in proptest::collection::vec(0.0..9.0f64, 3..40)) {
+            let reversed: Vec<f64> = values.iter().rev().copied().collect();
+            let (one, other) = (mann_kendall(&values).unwrap(), mann_kendall(&reversed).unwrap());
+            prop_assert_eq!(one.s, -other.s);
+            prop_assert_eq!(one.p.to_bits(), other.p.to_bits());
+        }
+    }
+}
