@@ -225,3 +225,53 @@ pub fn poll_readable(fds: &[RawFd], timeout_ms: i32) -> io::Result<Vec<bool>> {
         Err(error) => Err(error),
     }
 }
+
+static INTERRUPT_PIPE: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(-1);
+
+extern "C" fn note_interrupt(_: libc::c_int) {
+    let one = 1u64;
+    // SAFETY: write(2) is async-signal-safe; the descriptor lives as long as the process.
+    unsafe {
+        let fd = INTERRUPT_PIPE.load(std::sync::atomic::Ordering::Relaxed);
+        libc::write(fd, (&raw const one).cast(), 8);
+    }
+}
+
+/// From now on, the first SIGINT, SIGTERM or SIGHUP makes the returned
+/// descriptor readable instead of ending the process; the second ends it.
+pub fn catch_interrupts() -> io::Result<OwnedFd> {
+    // SAFETY: the descriptor is owned from here on; the handler only writes to a
+    // duplicate of it that is never closed.
+    unsafe {
+        let fd = OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
+        let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
+        INTERRUPT_PIPE.store(forever, std::sync::atomic::Ordering::Relaxed);
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = note_interrupt as *const () as usize;
+            action.sa_flags = libc::SA_RESETHAND;
+            check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
+        }
+        Ok(fd)
+    }
+}
+
+/// This process's effective user id.
+pub fn user_id() -> u32 {
+    // SAFETY: no arguments.
+    unsafe { libc::geteuid() }
+}
+
+/// Removes a System V message queue; one that is gone already is fine.
+pub fn remove_sysv_queue(id: i32) {
+    // SAFETY: msgctl with integer arguments and no buffer.
+    unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+}
+
+/// Removes a POSIX message queue's name; one that is gone already is fine.
+pub fn remove_posix_queue(name: &str) {
+    if let Ok(name) = CString::new(name) {
+        // SAFETY: the name is NUL-terminated and outlives the call.
+        unsafe { libc::mq_unlink(name.as_ptr()) };
+    }
+}

@@ -1,0 +1,242 @@
+//! `run`: from a plan to finished trials. Spawns, supervises, hands every
+//! finished trial on to be made durable. Knows no statistics and no file
+//! format; while a trial is running this process is asleep in one wait.
+
+pub mod clocks;
+pub mod pace;
+pub mod scratch;
+pub mod trial;
+pub mod worker;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use anyhow::Context;
+use hopcost_model::case::Case;
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_probe::mechanism;
+
+use scratch::Scratch;
+use trial::Outcome;
+use worker::Program;
+
+/// A case whose first trials all fail is given up after this many: the others
+/// need the time, and its row already has its reason.
+const FAILURES_MAX: u32 = 3;
+
+/// What a run starts from.
+pub struct Session<'a> {
+    /// The run's id.
+    pub id: &'a str,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The clock of each used CPU.
+    pub clocks: &'a [ClockReading],
+    /// The worker.
+    pub program: &'a Program,
+    /// Readable once the user has interrupted.
+    pub interrupt: &'a OwnedFd,
+    /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
+    pub earlier: &'a [RawTrial],
+}
+
+/// What happens during a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Trials finished, earlier sittings included.
+    pub trials_done: u64,
+    /// Trials planned.
+    pub trials_planned: u64,
+    /// Trials that failed.
+    pub trials_failed: u64,
+    /// Rounds finished.
+    pub rounds_done: u32,
+    /// Rounds planned.
+    pub rounds_planned: u32,
+    /// Expected time left, from the trials so far.
+    pub left_ns: u64,
+}
+
+/// Where everything goes that a run brings.
+pub trait Sink {
+    /// A finished trial; when this returns, it is durable.
+    fn trial(&mut self, trial: &RawTrial) -> anyhow::Result<()>;
+    /// CPU accounting of a finished round.
+    fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()>;
+    /// Between two trials. Losing the listener changes nothing.
+    fn progress(&mut self, progress: &Progress);
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Every round was done.
+    Complete,
+    /// The budget did not suffice for another round.
+    BudgetSpent,
+    /// The user interrupted.
+    Interrupted,
+}
+
+struct Live {
+    index: u32,
+    case: Case,
+    stamp: Option<Stamp>,
+    tried: u32,
+    succeeded: u32,
+}
+
+/// Runs what is left of the plan.
+pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
+    let scratch = Scratch::create(session.id)?;
+    let mut live = live_cases(session)?;
+    let done: BTreeSet<(u32, u32)> = session.earlier.iter().map(|t| (t.case, t.round)).collect();
+    let plan = session.plan;
+    let started = Instant::now();
+    let mut progress = Progress {
+        trials_done: done.len() as u64,
+        trials_planned: u64::from(plan.rounds) * live.len() as u64,
+        trials_failed: session.earlier.iter().filter(|t| t.error.is_some()).count() as u64,
+        rounds_done: 0,
+        rounds_planned: plan.rounds,
+        left_ns: 0,
+    };
+    let mut here = 0u64;
+    sink.progress(&progress);
+    for round in 0..plan.rounds {
+        let left_in_round = live.iter().filter(|l| !done.contains(&(l.index, round))).count() as u64;
+        if let (Some(budget_ns), true) = (plan.budget_ns, here > 0) {
+            let elapsed_ns = started.elapsed().as_nanos() as u64;
+            if elapsed_ns + elapsed_ns / here * left_in_round > budget_ns {
+                return Ok(Ending::BudgetSpent);
+            }
+        }
+        let accounts = Accounts::open(session, round);
+        let order = hopcost_plan::order(plan.seed, round, live.len() as u32);
+        for (position, &which) in order.iter().enumerate() {
+            let live = &mut live[which as usize];
+            if done.contains(&(live.index, round)) {
+                continue;
+            }
+            let given_up = live.succeeded == 0 && live.tried >= FAILURES_MAX;
+            if given_up {
+                progress.trials_planned -= 1;
+                continue;
+            }
+            let started_ns = started.elapsed().as_nanos() as u64;
+            let Outcome::Row(mut row) = one_trial(session, &scratch, live, round)? else {
+                return Ok(Ending::Interrupted);
+            };
+            row.case = live.index;
+            row.round = round;
+            row.position = position as u32;
+            row.started_ns = started_ns;
+            sink.trial(&row)?;
+            live.tried += 1;
+            match row.error {
+                Some(_) => progress.trials_failed += 1,
+                None => {
+                    live.succeeded += 1;
+                    live.stamp = row.stamp;
+                }
+            }
+            here += 1;
+            progress.trials_done += 1;
+            let mean_ns = started.elapsed().as_nanos() as u64 / here;
+            progress.left_ns = mean_ns * progress.trials_planned.saturating_sub(progress.trials_done);
+            sink.progress(&progress);
+        }
+        sink.accounting(&accounts.close())?;
+        progress.rounds_done = round + 1;
+        sink.progress(&progress);
+    }
+    Ok(Ending::Complete)
+}
+
+fn live_cases(session: &Session<'_>) -> anyhow::Result<Vec<Live>> {
+    let mut stamps: BTreeMap<u32, Stamp> = BTreeMap::new();
+    for trial in session.earlier.iter().filter(|trial| trial.error.is_none()) {
+        if let Some(stamp) = trial.stamp {
+            stamps.entry(trial.case).or_insert(stamp);
+        }
+    }
+    session
+        .plan
+        .live()
+        .map(|(index, planned)| {
+            let index = index as u32;
+            let of_case = || session.earlier.iter().filter(move |t| t.case == index);
+            Ok(Live {
+                index,
+                case: planned.id.parse().with_context(|| format!("case `{}`", planned.id))?,
+                stamp: stamps.get(&index).copied(),
+                tried: of_case().count() as u32,
+                succeeded: of_case().filter(|t| t.error.is_none()).count() as u32,
+            })
+        })
+        .collect()
+}
+
+fn one_trial(
+    session: &Session<'_>,
+    scratch: &Scratch,
+    live: &Live,
+    round: u32,
+) -> anyhow::Result<Outcome> {
+    let row = mechanism::find(live.case.mechanism_name())
+        .with_context(|| format!("no mechanism `{}` in this build", live.case.mechanism))?;
+    let cpus = session.plan.cpus_for(live.case.placement);
+    // Derived from the seed alone, so that a resumed run goes on as it would have.
+    let mut seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
+    let padding = (pace::next(&mut seed) % 4096) as usize;
+    let order = trial::Order {
+        case: &live.case,
+        row,
+        cpus,
+        shape: session.plan.trial,
+        stamp: live.stamp,
+        exactly: None,
+        clock: clocks::of(session.clocks, cpus.0)?,
+        program: session.program,
+        scratch: scratch.path(),
+        number: round,
+        padding,
+        seed,
+        interrupt: session.interrupt,
+    };
+    Ok(trial::run(&order))
+}
+
+/// CPU accounting over one round.
+struct Accounts {
+    round: u32,
+    started: Instant,
+    steal_before_ns: Vec<(u32, Option<u64>)>,
+}
+
+impl Accounts {
+    fn open(session: &Session<'_>, round: u32) -> Self {
+        let cpus: BTreeSet<u32> = session.clocks.iter().map(|clock| clock.cpu).collect();
+        let steal_before_ns = cpus.into_iter().map(|cpu| (cpu, steal_ns(cpu))).collect();
+        Self { round, started: Instant::now(), steal_before_ns }
+    }
+
+    fn close(self) -> Vec<CpuAccounting> {
+        let wall_ns = self.started.elapsed().as_nanos() as u64;
+        self.steal_before_ns
+            .into_iter()
+            .filter_map(|(cpu, before)| {
+                // Steal that goes backwards (a known kernel fault) says nothing.
+                let steal_ns = steal_ns(cpu)?.checked_sub(before?)?;
+                Some(CpuAccounting { round: self.round, cpu, wall_ns, steal_ns })
+            })
+            .collect()
+    }
+}
+
+fn steal_ns(cpu: u32) -> Option<u64> {
+    hopcost_machine::steal_ns(&hopcost_machine::Root::default(), cpu)
+}

@@ -1,0 +1,342 @@
+//! How many operations a phase gets and how they are stamped. Counts, never
+//! time, end a phase; the pilot turns the aimed times into counts.
+
+use hopcost_model::case::{Case, Workload};
+use hopcost_model::plan::TrialShape;
+use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+
+/// A pilot run shorter than this says too little.
+const PILOT_NS: f64 = 1_500_000.0;
+/// Two pilot runs in a row have to agree this well: a single stall would
+/// otherwise end the search with a count that is far too small.
+const AGREE: f64 = 1.25;
+/// Pilot runs at most; a case that never agrees gets the faster of its last two.
+const PILOTS_MAX: u32 = 24;
+/// Fewer ticks of the clock's resolution than this, and a batch is quantised.
+const RESOLUTIONS_PER_BATCH: f64 = 1_000.0;
+/// Aimed length of a batch: longer than any quantisation, shorter than a tick.
+const BATCH_NS: f64 = 20_000.0;
+/// Below this many stamps' worth, an operation is timed in batches.
+const EACH_FROM_STAMPS: f64 = 20.0;
+/// Operations of a phase at most.
+const COUNT_MAX: f64 = 4e9;
+/// Samples of a phase at most, before thinning.
+const SAMPLES_MAX: u64 = 1 << 22;
+
+/// Works out counts for one trial.
+pub struct Pace {
+    workload: Workload,
+    ticks_per_ns: f64,
+    stamp_ns: f64,
+    resolution_ns: f64,
+    shape: TrialShape,
+    count: u64,
+    pilots: u32,
+    last_ns: Option<f64>,
+    operation_ns: f64,
+}
+
+/// Ticks in a nanosecond of the clock that a case is timed with.
+pub fn ticks_per_ns(case: &Case, clock: &ClockReading) -> f64 {
+    match case.parameters.get("clock").map(String::as_str) {
+        Some("virtual") => 1.0,
+        _ => clock.ticks_per_second / 1e9,
+    }
+}
+
+impl Pace {
+    /// Starts with a guess of one operation.
+    pub fn new(case: &Case, clock: &ClockReading, shape: TrialShape) -> Self {
+        let ticks_per_ns = ticks_per_ns(case, clock);
+        Self {
+            workload: case.workload,
+            ticks_per_ns,
+            stamp_ns: clock.stamp_p50_ns,
+            resolution_ns: clock.resolution_ticks as f64 / ticks_per_ns,
+            shape,
+            count: if case.workload == Workload::Call { 1 << 10 } else { 1 << 4 },
+            pilots: 0,
+            last_ns: None,
+            operation_ns: 1.0,
+        }
+    }
+
+    /// Operations of the next pilot run.
+    pub fn pilot_count(&self) -> u64 {
+        self.count
+    }
+
+    /// A pilot run is one batch.
+    pub fn pilot_stamp(&self) -> Stamp {
+        Stamp::Batch { n: self.count }
+    }
+
+    /// Takes in a pilot run; says whether the length of an operation is known.
+    pub fn learn(&mut self, count: u64, elapsed_ticks: u64) -> bool {
+        self.pilots += 1;
+        let elapsed_ns = elapsed_ticks as f64 / self.ticks_per_ns;
+        let operation_ns = (elapsed_ns / count.max(1) as f64).max(1e-3);
+        let long_enough = elapsed_ns >= PILOT_NS || count as f64 >= COUNT_MAX / 4.0;
+        let agrees = self
+            .last_ns
+            .is_some_and(|last| (operation_ns / last).max(last / operation_ns) <= AGREE);
+        self.operation_ns = self.last_ns.map_or(operation_ns, |last| last.min(operation_ns));
+        if (long_enough && agrees) || self.pilots >= PILOTS_MAX {
+            return true;
+        }
+        self.last_ns = long_enough.then_some(operation_ns);
+        if !long_enough {
+            let growth = (1.3 * PILOT_NS / elapsed_ns.max(1.0)).clamp(2.0, 16.0);
+            self.count = (count as f64 * growth).min(COUNT_MAX) as u64;
+        }
+        false
+    }
+
+    /// How to stamp, from the cost of an operation over the cost of a stamp.
+    pub fn choose_stamp(&self) -> Stamp {
+        let batch_ns = BATCH_NS.max(RESOLUTIONS_PER_BATCH * self.resolution_ns);
+        let n = ((batch_ns / self.operation_ns).ceil() as u64).clamp(16, 1 << 24).next_multiple_of(16);
+        match self.workload {
+            Workload::Call => Stamp::TwoLengths { n },
+            Workload::Roundtrip if self.operation_ns < EACH_FROM_STAMPS * self.stamp_ns => {
+                Stamp::Batch { n }
+            }
+            Workload::Roundtrip => Stamp::Each,
+        }
+    }
+
+    /// Operations of the warm-up.
+    pub fn warm_up_count(&self, stamp: Stamp) -> u64 {
+        whole_batches(self.shape.warm_up_ns as f64 / self.operation_ns, stamp)
+    }
+
+    /// Operations of the measurement: as many as fit the aimed time, more up to
+    /// the cap if that is too few.
+    pub fn measure_count(&self, stamp: Stamp) -> u64 {
+        let aimed = self.shape.measure_ns as f64 / self.operation_ns;
+        let most = (self.shape.measure_max_ns as f64 / self.operation_ns).max(1.0);
+        let count = aimed.max((self.shape.operations_min as f64).min(most));
+        whole_batches(count, stamp)
+    }
+}
+
+/// A count that the stamp divides.
+fn whole_batches(count: f64, stamp: Stamp) -> u64 {
+    let (unit, samples_a_unit) = match stamp {
+        Stamp::Each => (1, 1),
+        Stamp::Batch { n } => (n, 1),
+        Stamp::TwoLengths { n } => (3 * n, 2),
+    };
+    let units = (count.min(COUNT_MAX) / unit as f64).ceil() as u64;
+    units.clamp(1, SAMPLES_MAX / samples_a_unit) * unit
+}
+
+/// Whether what the caller's worker says can be true, seen from outside.
+///
+/// `outside_ns` is how long the phase took for the control plane. Its end says
+/// what is not: a worker may be wrong or lie.
+pub fn plausible(
+    ticks_per_ns: f64,
+    stamp: Stamp,
+    caller: &EndCounters,
+    ticks: &[u64],
+    outside_ns: u64,
+) -> Result<(), String> {
+    let sum: u128 = ticks.iter().map(|&t| u128::from(t)).sum();
+    if sum != u128::from(caller.elapsed_ticks) {
+        return Err(format!(
+            "the samples add up to {sum} ticks, but the caller's worker says {}",
+            caller.elapsed_ticks
+        ));
+    }
+    if ticks.iter().max().copied().unwrap_or(0) != caller.max_ticks {
+        return Err("the longest sample is not the one the caller's worker names".into());
+    }
+    let elapsed_ns = caller.elapsed_ticks as f64 / ticks_per_ns;
+    if elapsed_ns > outside_ns as f64 * 1.001 + 100_000.0 {
+        return Err(format!(
+            "the samples cover {:.1} ms, but the phase took {:.1} ms seen from outside",
+            elapsed_ns / 1e6,
+            outside_ns as f64 / 1e6
+        ));
+    }
+    // Stamps are chained, so the samples of single operations cover the phase;
+    // between batches there is a little more.
+    let least = match stamp {
+        Stamp::Each => 0.5,
+        Stamp::Batch { .. } | Stamp::TwoLengths { .. } => 0.25,
+    };
+    if elapsed_ns < outside_ns as f64 * least - 20_000_000.0 {
+        return Err(format!(
+            "the samples cover only {:.1} ms of a phase of {:.1} ms",
+            elapsed_ns / 1e6,
+            outside_ns as f64 / 1e6
+        ));
+    }
+    Ok(())
+}
+
+/// At most `keep` samples, chosen at random, in time order; a pair of batches
+/// stays together. Ticks over 2³²−1 are stored as that (the exact maximum is
+/// stored beside the samples).
+pub fn thin(ticks: &[u64], keep: usize, stamp: Stamp, seed: u64) -> Vec<u32> {
+    let group = if matches!(stamp, Stamp::TwoLengths { .. }) { 2 } else { 1 };
+    let groups = ticks.len() / group;
+    let keep = (keep / group).min(groups);
+    let mut kept = Vec::with_capacity(keep * group);
+    let mut state = seed;
+    let mut wanted = keep;
+    // Selection sampling: each group is taken with probability wanted / left.
+    for (at, chunk) in ticks.chunks_exact(group).enumerate() {
+        let left = groups - at;
+        if wanted == left || (next(&mut state) % left as u64) < wanted as u64 {
+            wanted -= 1;
+            kept.extend(chunk.iter().map(|&t| u32::try_from(t).unwrap_or(u32::MAX)));
+        }
+        if wanted == 0 {
+            break;
+        }
+    }
+    kept
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+pub fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock() -> ClockReading {
+        ClockReading {
+            cpu: 0,
+            source: "tsc".into(),
+            ticks_per_second: 2e9,
+            rate_spread_ppm: 0.0,
+            resolution_ticks: 20,
+            stamp_min_ns: 9.0,
+            stamp_p50_ns: 10.0,
+            stamp_p99_ns: 12.0,
+            clock_gettime_p50_ns: 25.0,
+        }
+    }
+
+    fn shape() -> TrialShape {
+        TrialShape {
+            measure_ns: 50_000_000,
+            measure_max_ns: 100_000_000,
+            operations_min: 200,
+            warm_up_ns: 5_000_000,
+            deadline_ms: 2_000,
+            samples_max: 16_384,
+        }
+    }
+
+    fn pace_of(id: &str, operation_ns: f64) -> Pace {
+        let case: Case = id.parse().unwrap();
+        let mut pace = Pace::new(&case, &clock(), shape());
+        for _ in 0..PILOTS_MAX {
+            let count = pace.pilot_count();
+            if pace.learn(count, (count as f64 * operation_ns * 2.0) as u64) {
+                break;
+            }
+        }
+        pace
+    }
+
+    const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+
+    #[test]
+    fn the_pilot_finds_the_length_of_an_operation() {
+        for ns in [80.0, 2_600.0, 1e6, 2e8] {
+            let pace = pace_of(PIPE, ns);
+            assert!((pace.operation_ns / ns - 1.0).abs() < 0.01, "{ns}: {}", pace.operation_ns);
+        }
+    }
+
+    #[test]
+    fn one_stall_does_not_end_the_pilot() {
+        let case: Case = PIPE.parse().unwrap();
+        let mut pace = Pace::new(&case, &clock(), shape());
+        assert!(!pace.learn(16, 2 * 86_000_000));
+        let count = pace.pilot_count();
+        assert!(!pace.learn(count, count * 2 * 2_600));
+        for _ in 0..20 {
+            let count = pace.pilot_count();
+            if pace.learn(count, count * 2 * 2_600) {
+                break;
+            }
+        }
+        assert!((pace.operation_ns / 2_600.0 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn counts_reach_the_minimum_within_the_cap() {
+        assert_eq!(pace_of(PIPE, 2_500.0).measure_count(Stamp::Each), 20_000);
+        // 1 ms: 50 fit the aim, 200 are wanted, 100 fit the cap.
+        let count = pace_of(PIPE, 1e6).measure_count(Stamp::Each);
+        assert!((99..=101).contains(&count), "{count}");
+        assert_eq!(pace_of(PIPE, 3e8).measure_count(Stamp::Each), 1);
+    }
+
+    #[test]
+    fn cheap_operations_are_batched() {
+        assert_eq!(pace_of(PIPE, 2_500.0).choose_stamp(), Stamp::Each);
+        assert!(matches!(pace_of(PIPE, 100.0).choose_stamp(), Stamp::Batch { n } if n >= 200));
+        let call = pace_of("call/syscall", 1.0);
+        let Stamp::TwoLengths { n } = call.choose_stamp() else { panic!("two lengths") };
+        assert!((20_000..21_000).contains(&n));
+        assert_eq!(call.measure_count(Stamp::TwoLengths { n }) % (3 * n), 0);
+    }
+
+    #[test]
+    fn thinning_keeps_order_pairs_and_number() {
+        let ticks: Vec<u64> = (0..10_000).collect();
+        let kept = thin(&ticks, 1_000, Stamp::Each, 7);
+        assert_eq!(kept.len(), 1_000);
+        assert!(kept.is_sorted());
+        let mean = kept.iter().map(|&t| f64::from(t)).sum::<f64>() / 1_000.0;
+        assert!((mean - 5_000.0).abs() < 400.0, "{mean}");
+        let pairs = thin(&ticks, 1_000, Stamp::TwoLengths { n: 16 }, 7);
+        assert_eq!(pairs.len(), 1_000);
+        assert!(pairs.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
+        assert_eq!(thin(&ticks, 20_000, Stamp::Each, 7).len(), 10_000);
+        assert_eq!(thin(&[u64::MAX], 1, Stamp::Each, 7), [u32::MAX]);
+    }
+
+    #[test]
+    fn lies_are_found_out() {
+        let honest = |elapsed_ticks, max_ticks| EndCounters {
+            role: hopcost_model::case::Role::Caller,
+            count: 2,
+            samples: 2,
+            max_ticks,
+            elapsed_ticks,
+            thread_cpu_ns: 0,
+            voluntary: 0,
+            involuntary: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            run_delay_ns: None,
+            cpu_before: 0,
+            cpu_after: 0,
+            cpu_changes: 0,
+            pinned: true,
+        };
+        let ticks = [60_000_000, 40_000_000];
+        let check = |end: EndCounters, outside_ns| {
+            plausible(2.0, Stamp::Each, &end, &ticks, outside_ns)
+        };
+        assert!(check(honest(100_000_000, 60_000_000), 51_000_000).is_ok());
+        assert!(check(honest(99_000_000, 60_000_000), 51_000_000).is_err());
+        assert!(check(honest(100_000_000, 50_000_000), 51_000_000).is_err());
+        assert!(check(honest(100_000_000, 60_000_000), 30_000_000).is_err());
+        assert!(check(honest(100_000_000, 60_000_000), 900_000_000).is_err());
+    }
+}
