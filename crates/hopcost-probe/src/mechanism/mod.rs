@@ -3,18 +3,48 @@
 
 use crate::registry::Row;
 
+mod atomic_rmw;
+mod call;
+mod call_indirect;
+mod call_inline;
+mod coroutine_switch;
+mod fifo;
 mod futex;
+mod mutex_uncontended;
 mod pipe;
+mod ring_inline;
+mod socketpair;
 mod syscall;
+mod tcp;
+mod udp;
+mod unix_dgram;
+mod unix_seqpacket;
+mod unix_stream;
+mod vdso_clock;
 
 /// The registry, in the order of the documentation.
 pub static ALL: &[&Row] = &[
     // call
+    &call_inline::ROW,
+    &call::ROW,
+    &call_indirect::ROW,
+    &atomic_rmw::ROW,
+    &mutex_uncontended::ROW,
+    &ring_inline::ROW,
+    &coroutine_switch::ROW,
+    &vdso_clock::ROW,
     &syscall::ROW,
     // notifiers
     &futex::ROW,
     // channels
     &pipe::ROW,
+    &fifo::ROW,
+    &socketpair::ROW,
+    &unix_stream::ROW,
+    &unix_dgram::ROW,
+    &unix_seqpacket::ROW,
+    &tcp::ROW,
+    &udp::ROW,
 ];
 
 /// The row of this name.

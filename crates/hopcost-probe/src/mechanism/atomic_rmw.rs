@@ -1,0 +1,47 @@
+//! `atomic-rmw`: one atomic read-modify-write on a cache line that nobody else
+//! touches (`lock xadd` on x86-64, `ldaddal` on AArch64 with LSE): what every
+//! lock, reference count and queue pays at least once.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+
+use crate::memory::Line;
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Call};
+
+/// The row.
+pub static ROW: Row = Row::call::<AtomicRmw>(Facts {
+    name: "atomic-rmw",
+    family: "call",
+    about: "an atomic addition to a word that no other CPU uses",
+    shape: Shape::Call,
+    workloads: &[Workload::Call],
+    boundaries: &[Boundary::Inline],
+    waits: &[],
+    call_system_calls: Some(PerOperation::Exactly(0.0)),
+    payload: Payload::None,
+    parameters: &[],
+    crosses: "nothing; the line stays in the own first-level cache",
+    copies: "nobody",
+    wakes: "nobody",
+    between_stamps: "batches of fetch-and-add, sequentially consistent, each adding what the last one returned",
+    limits: "uncontended: with a second CPU writing, the line has to travel and that is another measurement",
+    sources: &["https://doc.rust-lang.org/std/sync/atomic/struct.AtomicU64.html#method.fetch_add"],
+    hidden: false,
+    available: always_available,
+});
+
+struct AtomicRmw(Box<Line<AtomicU64>>);
+
+impl Call for AtomicRmw {
+    fn new(_: &Attaching<'_>) -> io::Result<Self> {
+        Ok(AtomicRmw(Box::new(Line(AtomicU64::new(1)))))
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        self.0.0.fetch_add(x, Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,53 @@
+//! `coroutine-switch`: into a stackful coroutine and out again: one resume and
+//! one suspend an operation, so two switches of the stack, all in user mode.
+
+use std::io;
+
+use corosensei::{Coroutine, CoroutineResult};
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Call};
+
+/// The row.
+pub static ROW: Row = Row::call::<CoroutineSwitch>(Facts {
+    name: "coroutine-switch",
+    family: "call",
+    about: "resume a stackful coroutine and be yielded to: two switches",
+    shape: Shape::Call,
+    workloads: &[Workload::Call],
+    boundaries: &[Boundary::Inline],
+    waits: &[],
+    call_system_calls: Some(PerOperation::Exactly(0.0)),
+    payload: Payload::None,
+    parameters: &[],
+    crosses: "one number in a register, there and back, and the stack pointer",
+    copies: "nobody; the switch saves and restores the few registers that the compiler does not",
+    wakes: "nobody: there is no scheduler",
+    between_stamps: "batches of resume (switch in) and suspend (switch out): two switches an operation",
+    limits: "one coroutine with a warm stack; the library is part of the number (Rust crate corosensei)",
+    sources: &["https://docs.rs/corosensei"],
+    hidden: false,
+    available: always_available,
+});
+
+struct CoroutineSwitch(Coroutine<u64, u64, ()>);
+
+impl Call for CoroutineSwitch {
+    fn new(_: &Attaching<'_>) -> io::Result<Self> {
+        Ok(CoroutineSwitch(Coroutine::new(|yielder, mut x: u64| {
+            loop {
+                x = yielder.suspend(x.wrapping_add(1));
+            }
+        })))
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        match self.0.resume(x) {
+            CoroutineResult::Yield(next) => next,
+            // Never happens: the coroutine's loop has no end.
+            CoroutineResult::Return(()) => x,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `ring-inline`: a message goes into a ring of 64 slots and comes out again in
+//! the same thread: what a shared-memory ring costs without anybody to share
+//! it with.
+//!
+//! An operation copies the message (length first) from a source buffer into the
+//! next slot, publishes it, takes it, and copies it into a destination buffer.
+//! The indices are published and taken as between two threads (release and
+//! acquire), so that this is the same work as `shm-ring` less the crossing.
+//!
+//! The result depends on the first and the last byte of the destination, and
+//! decides where the next source begins, so that no operation overlaps the next.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+
+use crate::memory::Line;
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Call};
+
+/// The row.
+pub static ROW: Row = Row::call::<RingInline>(Facts {
+    name: "ring-inline",
+    family: "call",
+    about: "a message into a ring buffer and out of it, in one thread",
+    shape: Shape::Call,
+    workloads: &[Workload::Call],
+    boundaries: &[Boundary::Inline],
+    waits: &[],
+    call_system_calls: Some(PerOperation::Exactly(0.0)),
+    payload: Payload::Bytes { min: 0, max: 65_536, default: 44 },
+    parameters: &[],
+    crosses: "the message's bytes and its length (4 bytes), through memory of the own process",
+    copies: "this thread, twice a message: from the source into the slot, from the slot into the destination",
+    wakes: "nobody",
+    between_stamps: "batches of enqueue and dequeue of one message",
+    limits: "up to 64 KiB a message; the 64 slots are used in turn, so large messages leave the first-level cache",
+    sources: &["memcpy(3)"],
+    hidden: false,
+    available: always_available,
+});
+
+const SLOTS: usize = 64;
+/// Bytes of the length that precedes a message.
+const HEADER: usize = 4;
+
+struct RingInline {
+    /// One byte longer than a message: see `call`.
+    source: Vec<u8>,
+    destination: Vec<u8>,
+    payload: usize,
+    ring: Ring,
+}
+
+struct Ring {
+    slots: Vec<Slot>,
+    lines_per_slot: usize,
+    enqueued: Line<AtomicUsize>,
+    dequeued: Line<AtomicUsize>,
+}
+
+/// A cache line of a slot.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Slot([u8; 64]);
+
+impl Ring {
+    fn new(payload: usize) -> Self {
+        let lines_per_slot = (HEADER + payload).div_ceil(size_of::<Slot>());
+        Ring {
+            slots: vec![Slot([1; 64]); SLOTS * lines_per_slot],
+            lines_per_slot,
+            enqueued: Line(AtomicUsize::new(0)),
+            dequeued: Line(AtomicUsize::new(0)),
+        }
+    }
+
+    /// The address of the slot with this running number.
+    #[inline(always)]
+    fn slot(&mut self, number: usize) -> *mut u8 {
+        let first = number % SLOTS * self.lines_per_slot;
+        self.slots[first..first + self.lines_per_slot].as_mut_ptr().cast()
+    }
+
+    /// Copies a message in; false if the ring is full.
+    #[inline(always)]
+    fn enqueue(&mut self, message: &[u8]) -> bool {
+        let number = self.enqueued.0.load(Ordering::Relaxed);
+        let full = number.wrapping_sub(self.dequeued.0.load(Ordering::Acquire)) == SLOTS;
+        if full || HEADER + message.len() > self.lines_per_slot * size_of::<Slot>() {
+            return false;
+        }
+        let slot = self.slot(number);
+        // SAFETY: the slot has room for the header and the message, as just checked.
+        unsafe {
+            slot.cast::<u32>().write(message.len() as u32);
+            std::ptr::copy_nonoverlapping(message.as_ptr(), slot.add(HEADER), message.len());
+        }
+        self.enqueued.0.store(number.wrapping_add(1), Ordering::Release);
+        true
+    }
+
+    /// Copies the next message out and returns its length; none if the ring is
+    /// empty or the message does not fit.
+    #[inline(always)]
+    fn dequeue(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let number = self.dequeued.0.load(Ordering::Relaxed);
+        if number == self.enqueued.0.load(Ordering::Acquire) {
+            return None;
+        }
+        let slot = self.slot(number);
+        // SAFETY: the header was written by `enqueue`.
+        let len = unsafe { slot.cast::<u32>().read() } as usize;
+        if len > buffer.len() {
+            return None;
+        }
+        // SAFETY: `enqueue` wrote `len` bytes there, and they fit into the buffer.
+        unsafe {
+            std::ptr::copy_nonoverlapping(slot.add(HEADER), buffer.as_mut_ptr(), len);
+        }
+        self.dequeued.0.store(number.wrapping_add(1), Ordering::Release);
+        Some(len)
+    }
+}
+
+impl RingInline {
+    fn of(payload: usize) -> Self {
+        RingInline {
+            source: vec![1; payload + 1],
+            destination: vec![0; payload],
+            payload,
+            ring: Ring::new(payload),
+        }
+    }
+}
+
+impl Call for RingInline {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self::of(attaching.payload()))
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        // Always 0, because x grows by 3 at most, but neither the compiler nor the processor
+        // knows before the last message is out. Writing x into the source would chain as well,
+        // but then the copy's wide load would wait for a narrow store, which no ring does.
+        let from = (x >> 63) as usize;
+        let sent = self.ring.enqueue(&self.source[from..from + self.payload]);
+        let received = self.ring.dequeue(&mut self.destination).unwrap_or(0);
+        let ends = match (self.destination.first(), self.destination.last()) {
+            (Some(&first), Some(&last)) => u64::from(first) + u64::from(last),
+            _ => received as u64,
+        };
+        x.wrapping_add(u64::from(sent)).wrapping_add(ends)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_out_as_they_went_in_and_in_order() {
+        let mut ring = Ring::new(100);
+        let mut out = [0; 100];
+        assert_eq!(ring.dequeue(&mut out), None, "empty");
+        for round in 0..3 {
+            for n in 0..SLOTS {
+                let message = vec![(round * SLOTS + n) as u8; n];
+                assert!(ring.enqueue(&message));
+            }
+            assert!(!ring.enqueue(&[1]), "full");
+            for n in 0..SLOTS {
+                assert_eq!(ring.dequeue(&mut out), Some(n));
+                assert!(out[..n].iter().all(|&b| b == (round * SLOTS + n) as u8));
+            }
+        }
+        assert!(!ring.enqueue(&[0; 1000]), "too long for a slot");
+    }
+
+    #[test]
+    fn every_operation_copies_the_whole_message() {
+        for payload in [0, 1, 7, 44, 64, 4097, 65_536] {
+            let mut ring = RingInline::of(payload);
+            for n in 0..3 * SLOTS {
+                ring.source.fill(n as u8);
+                ring.destination.fill(!(n as u8));
+                let got = ring.call(5);
+                let ends = if payload == 0 { 0 } else { 2 * u64::from(n as u8) };
+                assert_eq!(got, 6 + ends, "payload {payload}");
+                assert!(ring.destination.iter().all(|&b| b == n as u8));
+            }
+        }
+    }
+}
