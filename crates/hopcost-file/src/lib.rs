@@ -1,2 +1,29 @@
 #![forbid(unsafe_code)]
-//! (being written)
+//! The run file: one run is one SQLite file, complete in itself (FORMAT.md).
+//!
+//! * [`RunFile`] writes: every finished trial is durable before
+//!   [`RunFile::append_trial`] returns, and a kill at any moment loses no trial
+//!   that was reported as stored.
+//! * [`open`] reads, trusting nothing: a foreign, damaged or hostile file is an
+//!   error with one clear line, never a panic.
+//! * [`Runs`] finds runs by path, id prefix, `last` or `last~1`.
+//!
+//! This crate knows no statistic and reads no clock.
+
+mod connect;
+mod error;
+mod id;
+mod read;
+mod record;
+mod rows;
+mod runs;
+pub mod samples;
+mod schema;
+mod write;
+
+pub use error::{Error, Result};
+pub use id::{new_id, utc};
+pub use read::{finished, open};
+pub use runs::{EXTENSION, RunEntry, Runs};
+pub use schema::{APPLICATION_ID, VERSION};
+pub use write::{EstimateRow, RunFile, open_for_resume};

@@ -1,0 +1,238 @@
+//! What can go wrong with a run file, each as one line: what, where, what to do.
+
+use std::path::{Path, PathBuf};
+
+/// Shorthand.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a run file could not be written, read or found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing at that path.
+    #[error("{}: no such file or directory", .0.display())]
+    NotFound(PathBuf),
+    /// A directory, where a file was wanted.
+    #[error("{}: this is a directory; name a run file in it", .0.display())]
+    Directory(PathBuf),
+    /// A device, pipe or socket.
+    #[error("{}: this is not a regular file", .0.display())]
+    NotRegular(PathBuf),
+    /// The permissions do not allow it.
+    #[error("{}: no permission to {doing}", path.display())]
+    Denied {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was tried, as a verb phrase.
+        doing: &'static str,
+    },
+    /// Zero bytes, or a run whose creation was cut off.
+    #[error("{}: the file is empty: its run was cut off before anything was stored; delete it", .0.display())]
+    Empty(PathBuf),
+    /// Something else than a run.
+    #[error("{}: is not a hopcost run file: {why}", path.display())]
+    NotARun {
+        /// The file.
+        path: PathBuf,
+        /// How that shows.
+        why: String,
+    },
+    /// A schema from the future.
+    #[error("{}: written by a newer hopcost (format {found}, this one knows up to {known}); update hopcost to read it", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest schema version known here.
+        known: i64,
+    },
+    /// Cut short or overwritten in places.
+    #[error("{}: the file is damaged ({why}); {}", path.display(), readable(.readable_trials))]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        why: String,
+        /// Trials, counted from the first, whose samples can still be read.
+        readable_trials: u64,
+    },
+    /// Sound as a database, impossible as a run.
+    #[error("{}: {place}: {why}; the file was made or changed by something else than hopcost", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Table and row (`trial 3`).
+        place: String,
+        /// What is wrong there.
+        why: String,
+    },
+    /// [`crate::RunFile::create`] never overwrites.
+    #[error("{}: the file exists already and is never overwritten; choose another name or delete it", .0.display())]
+    Exists(PathBuf),
+    /// Another process appends to it.
+    #[error("{}: another hopcost is writing this run; wait until it has ended", .0.display())]
+    Writing(PathBuf),
+    /// Another program keeps a lock on the database.
+    #[error("{}: another program keeps the file locked; close it and try again", .0.display())]
+    Busy(PathBuf),
+    /// No space left. What was stored before is intact.
+    #[error("{}: the disk is full; trials stored before are safe: free some space and resume", .0.display())]
+    Full(PathBuf),
+    /// A value that the format does not take.
+    #[error("{}: cannot store {place}: {why}", path.display())]
+    Unstorable {
+        /// The file.
+        path: PathBuf,
+        /// What it belongs to (`the trial of case 3 in round 1`).
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The operating system refused.
+    #[error("{}: cannot {doing}: {source}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was tried, as a verb phrase.
+        doing: &'static str,
+        /// Its words.
+        source: std::io::Error,
+    },
+    /// SQLite refused for a reason without a line of its own.
+    #[error("{}: cannot {doing}: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What was tried, as a verb phrase.
+        doing: &'static str,
+        /// Its words.
+        source: rusqlite::Error,
+    },
+    /// No place for runs.
+    #[error(
+        "nowhere to keep runs: neither XDG_DATA_HOME nor HOME is an absolute path; set one or give the run file's path"
+    )]
+    NoHome,
+    /// The runs directory is missing or holds no run (so far back).
+    #[error("`{spec}`: {} holds {held}; do a run first or give a path", dir.display())]
+    NoSuchLast {
+        /// What was asked for.
+        spec: String,
+        /// The runs directory.
+        dir: PathBuf,
+        /// How many runs there are, in words.
+        held: String,
+    },
+    /// Neither a file nor the beginning of an id.
+    #[error("`{spec}` is neither a file nor the beginning of a run's id in {}", dir.display())]
+    NoSuchRun {
+        /// What was asked for.
+        spec: String,
+        /// The runs directory.
+        dir: PathBuf,
+    },
+    /// The beginning of several ids.
+    #[error("`{spec}` is the beginning of several runs' ids ({}); write more of it", some(.candidates))]
+    Ambiguous {
+        /// What was asked for.
+        spec: String,
+        /// The ids, in time order.
+        candidates: Vec<String>,
+    },
+}
+
+fn readable(trials: &u64) -> String {
+    match trials {
+        0 => "no trial in it can be read; restore it from a copy".to_owned(),
+        1 => "its first trial can still be read, with `sqlite3 FILE .recover`".to_owned(),
+        n => format!("its first {n} trials can still be read, with `sqlite3 FILE .recover`"),
+    }
+}
+
+fn some(candidates: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = candidates.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if candidates.len() > SHOWN {
+        text.push_str(&format!(" and {} more", candidates.len() - SHOWN));
+    }
+    text
+}
+
+impl Error {
+    /// The line for what the operating system said about `path`.
+    pub(crate) fn io(path: &Path, doing: &'static str, source: std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        let path = path.to_owned();
+        match source.kind() {
+            ErrorKind::NotFound => Error::NotFound(path),
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                Error::Denied { path, doing }
+            }
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full(path),
+            ErrorKind::IsADirectory => Error::Directory(path),
+            _ => Error::Io { path, doing, source },
+        }
+    }
+
+    /// The line for what SQLite said about `path`. Damage is told apart by the
+    /// reader, which alone can count what is left.
+    pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        let path = path.to_owned();
+        let short_read = source
+            .sqlite_error()
+            .is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ);
+        if short_read {
+            return Error::Damaged { path, why: source.to_string(), readable_trials: 0 };
+        }
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Error::Full(path),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                Error::Denied { path, doing }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy(path),
+            // Foreign files never get as far as SQLite: this was a run once.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Error::Damaged { path, why: source.to_string(), readable_trials: 0 }
+            }
+            _ => Error::Sqlite { path, doing, source },
+        }
+    }
+}
+
+/// Why a cell cannot be written or read: SQLite's word, or ours.
+#[derive(Debug)]
+pub(crate) enum Problem {
+    Sqlite(rusqlite::Error),
+    Value(String),
+}
+
+/// A cell, or why it cannot be written or read.
+pub(crate) type Cell<T> = std::result::Result<T, Problem>;
+
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        Problem::Sqlite(error)
+    }
+}
+
+impl Problem {
+    /// The line for a value that could not be stored in `path`.
+    pub(crate) fn storing(self, path: &Path, doing: &'static str, place: &str) -> Error {
+        match self {
+            Problem::Sqlite(error) => Error::sqlite(path, doing, error),
+            Problem::Value(why) => {
+                Error::Unstorable { path: path.to_owned(), place: place.to_owned(), why }
+            }
+        }
+    }
+
+    /// The line for a value of `path` that cannot be taken for what it should be.
+    pub(crate) fn reading(self, path: &Path, doing: &'static str, place: String) -> Error {
+        match self {
+            Problem::Sqlite(error) => Error::sqlite(path, doing, error),
+            Problem::Value(why) => Error::Content { path: path.to_owned(), place, why },
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Finding runs: the runs directory, and what `RUN` on the command line means.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::id::is_id;
+
+/// What a run file is called: its id, and this after a dot.
+pub const EXTENSION: &str = "hopcost";
+
+/// A directory of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runs {
+    directory: PathBuf,
+}
+
+/// A file in the runs directory, not yet looked into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEntry {
+    /// Its name without the extension.
+    pub id: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// How large it is.
+    pub size_bytes: u64,
+}
+
+impl Runs {
+    /// Runs in a directory of one's choice.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    /// Runs of this user: `$XDG_DATA_HOME/hopcost/runs`, or
+    /// `~/.local/share/hopcost/runs` where that is not set.
+    ///
+    /// # Errors
+    /// [`Error::NoHome`] if neither variable names an absolute path.
+    pub fn of_user() -> Result<Self> {
+        Self::of(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
+    }
+
+    fn of(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Result<Self> {
+        // The XDG base directory specification: a relative path is to be ignored.
+        let absolute =
+            |value: Option<OsString>| value.map(PathBuf::from).filter(|p| p.is_absolute());
+        let data = absolute(xdg_data_home)
+            .or_else(|| absolute(home).map(|home| home.join(".local/share")))
+            .ok_or(Error::NoHome)?;
+        Ok(Self::new(data.join("hopcost/runs")))
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where a run with this id belongs. Makes the directory.
+    ///
+    /// # Errors
+    /// [`Error::Denied`] and the like if the directory cannot be made.
+    pub fn path_for(&self, id: &str) -> Result<PathBuf> {
+        let io = |error| Error::io(&self.directory, "create the runs directory", error);
+        fs::create_dir_all(&self.directory).map_err(io)?;
+        Ok(self.directory.join(format!("{id}.{EXTENSION}")))
+    }
+
+    /// Every run file of the directory, by id, which is by time. A directory that
+    /// does not exist yet has none.
+    ///
+    /// # Errors
+    /// [`Error::Denied`] and the like if the directory cannot be read.
+    pub fn list(&self) -> Result<Vec<RunEntry>> {
+        let io = |error| Error::io(&self.directory, "list the runs directory", error);
+        let entries = match fs::read_dir(&self.directory) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.map_err(io)?,
+        };
+        let mut runs = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(io)?.path();
+            let id = path.file_stem().and_then(OsStr::to_str).map(str::to_owned);
+            let is_run = path.extension() == Some(OsStr::new(EXTENSION));
+            // A file that goes away meanwhile was no run to show.
+            if let (Some(id), true, Ok(meta)) = (id, is_run, fs::metadata(&path))
+                && meta.is_file()
+            {
+                runs.push(RunEntry { id, path, size_bytes: meta.len() });
+            }
+        }
+        runs.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(runs)
+    }
+
+    /// The file that `spec` means: `last`, `last~1` (the one before, and so on),
+    /// a path, or the beginning of an id. A file called `last` is `./last`.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLast`], [`Error::NoSuchRun`], [`Error::Ambiguous`]. A spec
+    /// with a slash or the extension is a path, whether or not a file is there.
+    pub fn resolve(&self, spec: &str) -> Result<PathBuf> {
+        if let Some(back) = last(spec) {
+            return self.last(spec, back);
+        }
+        let is_path = spec.contains('/') || spec.ends_with(&format!(".{EXTENSION}"));
+        if is_path || Path::new(spec).is_file() {
+            return Ok(PathBuf::from(spec));
+        }
+        let runs = self.list()?;
+        if let Some(run) = runs.iter().find(|run| run.id == spec) {
+            return Ok(run.path.clone());
+        }
+        let mut matches =
+            runs.into_iter().filter(|run| !spec.is_empty() && run.id.starts_with(spec));
+        let no_such = || Error::NoSuchRun { spec: spec.to_owned(), dir: self.directory.clone() };
+        let first = matches.next().ok_or_else(no_such)?;
+        let rest: Vec<_> = matches.map(|run| run.id).collect();
+        if rest.is_empty() {
+            return Ok(first.path);
+        }
+        let candidates = std::iter::once(first.id).chain(rest).collect();
+        Err(Error::Ambiguous { spec: spec.to_owned(), candidates })
+    }
+
+    fn last(&self, spec: &str, back: usize) -> Result<PathBuf> {
+        // Names that are no ids have no place in time.
+        let mut runs = self.list()?;
+        runs.retain(|run| is_id(&run.id));
+        let held = match runs.len() {
+            0 => "no run yet".to_owned(),
+            1 => "only one run".to_owned(),
+            n => format!("only {n} runs"),
+        };
+        runs.into_iter().rev().nth(back).map(|run| run.path).ok_or_else(|| Error::NoSuchLast {
+            spec: spec.to_owned(),
+            dir: self.directory.clone(),
+            held,
+        })
+    }
+}
+
+/// How far back `last` or `last~N` goes.
+fn last(spec: &str) -> Option<usize> {
+    match spec.strip_prefix("last")? {
+        "" => Some(0),
+        tail => {
+            let digits = tail.strip_prefix('~')?;
+            let only_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            only_digits.then(|| digits.parse().unwrap_or(usize::MAX))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(names: &[&str]) -> (tempfile::TempDir, Runs) {
+        let dir = tempfile::tempdir().unwrap();
+        for name in names {
+            fs::write(dir.path().join(name), b"x").unwrap();
+        }
+        let runs = Runs::new(dir.path());
+        (dir, runs)
+    }
+
+    #[test]
+    fn the_directory_follows_xdg_then_home() {
+        let of = |xdg: Option<&str>, home: Option<&str>| {
+            Runs::of(xdg.map(OsString::from), home.map(OsString::from))
+                .map(|runs| runs.directory().display().to_string())
+        };
+        assert_eq!(of(Some("/d"), Some("/h")).unwrap(), "/d/hopcost/runs");
+        assert_eq!(of(None, Some("/h")).unwrap(), "/h/.local/share/hopcost/runs");
+        assert_eq!(of(Some(""), Some("/h")).unwrap(), "/h/.local/share/hopcost/runs");
+        assert_eq!(of(Some("rel"), Some("/h")).unwrap(), "/h/.local/share/hopcost/runs");
+        for (xdg, home) in [(None, None), (Some("rel"), Some("")), (None, Some("h"))] {
+            let line = of(xdg, home).unwrap_err().to_string();
+            assert!(line.contains("XDG_DATA_HOME") && line.contains("HOME"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_found_by_age_prefix_and_path() {
+        let (dir, runs) = runs(&[
+            "20260101-000000-0001.hopcost",
+            "20260102-000000-0002.hopcost",
+            "20260102-000000-00ff.hopcost",
+            "zz-mine.hopcost",
+            "20270101-000000-0001.hopcost-journal",
+            "20270101-000000-0001.txt",
+        ]);
+        fs::create_dir(dir.path().join("20280101-000000-0001.hopcost")).unwrap();
+        let id = |spec: &str| {
+            let path = runs.resolve(spec).unwrap();
+            path.file_stem().unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(id("last"), "20260102-000000-00ff");
+        assert_eq!(id("last~0"), "20260102-000000-00ff");
+        assert_eq!(id("last~2"), "20260101-000000-0001");
+        assert_eq!(id("20260101"), "20260101-000000-0001");
+        assert_eq!(id("20260102-000000-0002"), "20260102-000000-0002");
+        assert_eq!(id("zz"), "zz-mine");
+        assert_eq!(runs.resolve("./last").unwrap(), Path::new("./last"));
+        assert_eq!(runs.resolve("a.hopcost").unwrap(), Path::new("a.hopcost"));
+        assert_eq!(runs.list().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn what_is_not_found_or_not_clear_says_so() {
+        let (_dir, some) = runs(&["20260102-000000-0002.hopcost", "20260102-000000-00ff.hopcost"]);
+        let line = |runs: &Runs, spec: &str| runs.resolve(spec).unwrap_err().to_string();
+        let both = line(&some, "2026");
+        assert!(both.contains("20260102-000000-0002, 20260102-000000-00ff"), "{both}");
+        assert!(line(&some, "last~2").contains("only 2 runs"));
+        assert!(line(&some, "last~99999999999999999999999").contains("only 2 runs"));
+        for spec in ["2027", "", "last~", "last~-1", "lastly"] {
+            assert!(line(&some, spec).contains("neither a file nor"), "{spec}");
+        }
+        let (_dir, none) = runs(&[]);
+        assert!(line(&none, "last").contains("no run yet"));
+        let missing = Runs::new("/nonexistent/hopcost/runs");
+        assert!(line(&missing, "last").contains("no run yet"));
+        assert!(missing.list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_directory_is_made_when_a_run_is_to_be_stored() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = Runs::new(dir.path().join("a/b"));
+        let path = runs.path_for("20260101-000000-0001").unwrap();
+        assert!(path.parent().unwrap().is_dir());
+        assert!(path.ends_with("20260101-000000-0001.hopcost"));
+    }
+}

@@ -1,0 +1,105 @@
+//! Samples as stored: little-endian u32 clock ticks in time order, zlib.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+
+/// Samples that one trial may keep. Sixteen times what hopcost keeps by default;
+/// the bound is for files made by others.
+pub const MAX_PER_TRIAL: usize = 1 << 20;
+
+/// Samples that one file may hold (1 GiB in memory), for the same reason.
+pub const MAX_PER_RUN: usize = 1 << 28;
+
+/// The zlib level of every file hopcost writes; any level reads back the same.
+///
+/// `examples/store_cost.rs` on two virtual CPUs, 16,384 samples (64 KiB) of a
+/// made-up pipe round trip a trial:
+/// LEVEL-TABLE
+pub const LEVEL: u32 = 1;
+
+/// Packs samples at [`LEVEL`].
+pub fn pack(ticks: &[u32]) -> Vec<u8> {
+    pack_at(ticks, LEVEL)
+}
+
+/// Packs samples at another zlib level (0 to 9), to find out what it costs.
+pub fn pack_at(ticks: &[u32], level: u32) -> Vec<u8> {
+    let mut raw = Vec::with_capacity(ticks.len() * 4);
+    for tick in ticks {
+        raw.extend_from_slice(&tick.to_le_bytes());
+    }
+    let mut encoder =
+        ZlibEncoder::new(Vec::with_capacity(raw.len() / 2), Compression::new(level.min(9)));
+    // Writing to a Vec cannot fail; were it to, the length below would not
+    // match and the reader would say so.
+    let _ = encoder.write_all(&raw);
+    encoder.finish().unwrap_or_default()
+}
+
+/// Unpacks exactly `count` samples.
+///
+/// # Errors
+/// In words, if the blob is not zlib, holds more or fewer, or `count` is beyond
+/// [`MAX_PER_TRIAL`]. Memory use is bounded by `count` whatever the blob holds.
+pub fn unpack(blob: &[u8], count: usize) -> Result<Vec<u32>, String> {
+    if count > MAX_PER_TRIAL {
+        return Err(format!("{count} samples are more than the {MAX_PER_TRIAL} a trial may keep"));
+    }
+    let want = count * 4;
+    let mut raw = Vec::with_capacity(want + 1);
+    // One byte more than wanted tells a longer stream; reaching its end is what
+    // makes the decoder verify the checksum.
+    ZlibDecoder::new(blob)
+        .take(want as u64 + 1)
+        .read_to_end(&mut raw)
+        .map_err(|error| format!("the samples are not readable zlib data ({error})"))?;
+    if raw.len() != want {
+        let held = if raw.len() > want { "more" } else { "fewer" };
+        return Err(format!("the samples blob holds {held} than the {count} samples it should"));
+    }
+    Ok(raw.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_reads_back() {
+        let ticks: Vec<u32> =
+            (0..10_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> (i % 30)).collect();
+        for level in 0..=9 {
+            assert_eq!(unpack(&pack_at(&ticks, level), ticks.len()).unwrap(), ticks);
+        }
+        assert_eq!(unpack(&pack(&[]), 0).unwrap(), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn wrong_lengths_and_damage_are_refused() {
+        let ticks = vec![7; 1000];
+        let blob = pack(&ticks);
+        assert!(unpack(&blob, 999).unwrap_err().contains("more"));
+        assert!(unpack(&blob, 1001).unwrap_err().contains("fewer"));
+        assert!(unpack(&blob, usize::MAX).unwrap_err().contains("may keep"));
+        assert!(unpack(&[], 1).is_err());
+        assert!(unpack(b"plain text", 3).is_err());
+        for at in 2..blob.len() {
+            let mut bent = blob.clone();
+            bent[at] ^= 0x10;
+            // The last byte before the checksum may end in unused bits.
+            let unharmed = unpack(&bent, 1000).is_ok_and(|read| read == ticks);
+            assert!(unharmed == (at == blob.len() - 5), "flipping a bit of byte {at} is not told");
+            assert!(unpack(&blob[..at], 1000).is_err(), "cut at {at} went unnoticed");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_not_unpacked() {
+        // 64 MiB of zeros in 64 KiB: read only as far as promised.
+        let bomb = pack_at(&vec![0; 16 << 20], 9);
+        assert!(unpack(&bomb, 4).unwrap_err().contains("more"));
+    }
+}

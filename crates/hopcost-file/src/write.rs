@@ -1,0 +1,295 @@
+//! Writing a run: creating, appending, resuming, finishing.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use hopcost_model::finding::{Finding, Validity};
+use hopcost_model::host::Host;
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout};
+use hopcost_model::results::Estimate;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::connect::{self, beside};
+use crate::error::{Cell, Error, Problem, Result};
+use crate::rows;
+use crate::samples;
+use crate::schema::{self, APPLICATION_ID, STEPS, VERSION};
+
+/// A run being written. Its lock keeps every other hopcost from appending to
+/// the file, and goes with the process however that ends.
+#[derive(Debug)]
+pub struct RunFile {
+    // Closed before the lock: closing any descriptor of a file drops the
+    // process's POSIX locks on it, SQLite's among them.
+    conn: Connection,
+    _lock: File,
+    path: PathBuf,
+    cases: usize,
+    finished: BTreeSet<(u32, u32)>,
+    next_trial: i64,
+}
+
+/// One row of the table `estimate`: a statistic of a case for people who never
+/// read our code. Times are nanoseconds, as the statistic's name says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EstimateRow {
+    /// Canonical spelling of the case.
+    pub case_id: String,
+    /// Name with its unit: `p50_ns`, `cost_ns`, `max_ns`, …
+    pub statistic: String,
+    /// The value and its interval.
+    pub estimate: Estimate,
+    /// Validity of the case's result.
+    pub validity: Validity,
+}
+
+/// Takes the lock that keeps a second hopcost from appending.
+fn lock(path: &Path, file: &File) -> Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Error::Writing(path.to_owned())),
+        Err(TryLockError::Error(error)) => Err(Error::io(path, "lock it", error)),
+    }
+}
+
+/// Opens an unfinished run to append to it, and reads what it holds. Call
+/// [`RunFile::set_resumed`] before the first trial.
+///
+/// # Errors
+/// Those of [`crate::open`]; [`Error::Writing`] while another hopcost appends;
+/// [`Error::Denied`] if the file may not be written.
+pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
+    const DOING: &str = "resume it";
+    let path = connect::check_file(path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(|error| Error::io(&path, DOING, error))?;
+    lock(&path, &file)?;
+    let sqlite = |error| Error::sqlite(&path, DOING, error);
+    let opened = (|| {
+        let mut conn = connect::append(&path).map_err(sqlite)?;
+        schema::check(&conn, &path, STEPS)?;
+        let from = schema::version(&conn).map_err(sqlite)?;
+        if from < VERSION {
+            let tx = begin(&mut conn).map_err(sqlite)?;
+            schema::apply(&tx, STEPS, from).map_err(sqlite)?;
+            tx.commit().map_err(sqlite)?;
+        }
+        let run = crate::read::run(&conn, &path)?;
+        let last: i64 = conn
+            .query_row("SELECT coalesce(max(trial), 0) FROM trial", [], |row| row.get(0))
+            .map_err(sqlite)?;
+        Ok((conn, run, last))
+    })();
+    let (conn, run, last) = opened.map_err(|error| crate::read::count_readable(error, &path))?;
+    let next_trial = last.checked_add(1).ok_or_else(|| Error::Content {
+        path: path.clone(),
+        place: format!("trial {last}"),
+        why: "no number is left for a further trial".to_owned(),
+    })?;
+    let finished = crate::read::finished(&run);
+    let cases = run.plan.cases.len();
+    Ok((RunFile { conn, _lock: file, path, cases, finished, next_trial }, run))
+}
+
+fn begin(conn: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    conn.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+impl RunFile {
+    /// Creates the file with everything that is known before the first trial.
+    ///
+    /// # Errors
+    /// [`Error::Exists`]: nothing is ever overwritten. [`Error::NotFound`]: no
+    /// such directory. [`Error::Denied`], [`Error::Full`], … if the file cannot
+    /// be written; no half-made file is left behind then.
+    pub fn create(path: &Path, about: &RunAbout, plan: &Plan, before: &Host) -> Result<Self> {
+        const DOING: &str = "create it";
+        let path = std::path::absolute(path).map_err(|error| Error::io(path, DOING, error))?;
+        let directory = path.parent().unwrap_or(&path);
+        fs::metadata(directory).map_err(|error| Error::io(directory, "look into it", error))?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+        let file = file.map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Exists(path.clone()),
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                Error::Denied { path: directory.to_owned(), doing: "create a file in it" }
+            }
+            _ => Error::io(&path, DOING, error),
+        })?;
+        let stored = lock(&path, &file).and_then(|()| {
+            let mut conn = connect::append(&path).map_err(|e| Error::sqlite(&path, DOING, e))?;
+            fill(&mut conn, about, plan, before)
+                .map_err(|problem| problem.storing(&path, DOING, "the run"))?;
+            Ok(conn)
+        });
+        match stored {
+            Ok(conn) => {
+                let cases = plan.cases.len();
+                let finished = BTreeSet::new();
+                Ok(Self { conn, _lock: file, path, cases, finished, next_trial: 1 })
+            }
+            Err(error) => {
+                let _ = fs::remove_file(&path);
+                let _ = fs::remove_file(beside(&path, "-journal"));
+                Err(error)
+            }
+        }
+    }
+
+    /// Where the file is, absolutely.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `(case, round)` of every stored trial, failed ones included.
+    pub fn finished(&self) -> &BTreeSet<(u32, u32)> {
+        &self.finished
+    }
+
+    /// Runs `work` in one transaction: all of it is on the disk, or none.
+    fn transaction(
+        &mut self,
+        doing: &'static str,
+        place: &str,
+        work: impl FnOnce(&Transaction<'_>) -> Cell<()>,
+    ) -> Result<()> {
+        let path = &self.path;
+        let done = begin(&mut self.conn).map_err(Problem::from).and_then(|tx| {
+            work(&tx)?;
+            tx.commit()?;
+            Ok(())
+        });
+        done.map_err(|problem| problem.storing(path, doing, place))
+    }
+
+    /// Stores a finished trial. When this returns `Ok`, the trial is on the disk;
+    /// when it returns an error, nothing of it is, and it may be tried again.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`]: the case is not in the plan, its trial of this round
+    /// is stored already, a count exceeds 2^63 - 1, a sentinel is not finite or
+    /// more than [`samples::MAX_PER_TRIAL`] samples are kept. [`Error::Full`] and
+    /// others from below.
+    pub fn append_trial(&mut self, trial: &RawTrial) -> Result<()> {
+        let place = format!("the trial of case {} in round {}", trial.case, trial.round);
+        let key = (trial.case, trial.round);
+        let refuse = |why: String| Problem::Value(why).storing(&self.path, "store it", &place);
+        if trial.case as usize >= self.cases {
+            return Err(refuse(format!("the plan has {} cases", self.cases)));
+        }
+        if self.finished.contains(&key) {
+            return Err(refuse("it is stored already".to_owned()));
+        }
+        if trial.samples.len() > samples::MAX_PER_TRIAL {
+            let kept = trial.samples.len();
+            return Err(refuse(format!("{kept} samples, more than {}", samples::MAX_PER_TRIAL)));
+        }
+        // Outside the transaction, which then is as short as can be.
+        let packed = samples::pack(&trial.samples);
+        let number = self.next_trial;
+        self.transaction("store a trial", &place, |tx| {
+            rows::put_trial(tx, number, trial, &packed)?;
+            for (position, end) in trial.ends.iter().enumerate() {
+                rows::put_end(tx, number, position, end)?;
+            }
+            rows::put_sentinels(tx, number, "before", &trial.sentinel_before_ns)?;
+            rows::put_sentinels(tx, number, "after", &trial.sentinel_after_ns)
+        })?;
+        self.next_trial += 1;
+        self.finished.insert(key);
+        Ok(())
+    }
+
+    /// Stores the calibrated clocks, in place of those stored before.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`] for a reading that is not finite; others from below.
+    pub fn put_clocks(&mut self, clocks: &[ClockReading]) -> Result<()> {
+        self.transaction("store the clocks", "the clocks", |tx| {
+            tx.execute("DELETE FROM clock", [])?;
+            for (position, clock) in clocks.iter().enumerate() {
+                rows::put_clock(tx, position, clock)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds the CPU accounting of a round to that stored before.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`] for a time beyond 2^63 - 1; others from below.
+    pub fn put_accounting(&mut self, accounting: &[CpuAccounting]) -> Result<()> {
+        self.transaction("store CPU accounting", "CPU accounting", |tx| {
+            accounting.iter().try_for_each(|row| rows::put_accounting(tx, row))
+        })
+    }
+
+    /// Marks the run as ended at `ended` (RFC 3339, UTC) on the host as it is now.
+    ///
+    /// # Errors
+    /// Only from below.
+    pub fn finish(&mut self, after: &Host, ended: &str) -> Result<()> {
+        self.transaction("finish it", "the end of the run", |tx| {
+            tx.execute("DELETE FROM host_reading WHERE moment = 'after'", [])?;
+            rows::put_host(tx, "after", after)?;
+            tx.execute("UPDATE run SET ended = ?1", [ended])?;
+            Ok(())
+        })
+    }
+
+    /// Marks the run as resumed `times` in all. It has no end again, and what was
+    /// derived from its trials is dropped.
+    ///
+    /// # Errors
+    /// Only from below.
+    pub fn set_resumed(&mut self, times: u32) -> Result<()> {
+        self.transaction("resume it", "the run", |tx| {
+            tx.execute("UPDATE run SET resumed = ?1, ended = NULL", [times])?;
+            tx.execute("DELETE FROM host_reading WHERE moment = 'after'", [])?;
+            tx.execute("DELETE FROM estimate", [])?;
+            tx.execute("DELETE FROM finding", [])?;
+            Ok(())
+        })
+    }
+
+    /// Stores what was computed from the run, in place of what was stored before,
+    /// for people who never read our code. hopcost itself never reads it back.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`] for a number that is not finite; others from below.
+    pub fn put_derived(&mut self, estimates: &[EstimateRow], findings: &[Finding]) -> Result<()> {
+        self.transaction("store results", "the results", |tx| {
+            tx.execute("DELETE FROM estimate", [])?;
+            tx.execute("DELETE FROM finding", [])?;
+            for row in estimates {
+                rows::put_estimate(tx, row)?;
+            }
+            for (position, finding) in findings.iter().enumerate() {
+                rows::put_finding(tx, position, finding)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Drop for RunFile {
+    fn drop(&mut self) {
+        // Takes the empty journal away; if it cannot, an empty file stays.
+        let _ = self.conn.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()));
+    }
+}
+
+fn fill(conn: &mut Connection, about: &RunAbout, plan: &Plan, before: &Host) -> Cell<()> {
+    let tx = begin(conn)?;
+    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    schema::apply(&tx, STEPS, 0)?;
+    rows::put_run(&tx, about, plan)?;
+    rows::put_host(&tx, "before", before)?;
+    tx.commit()?;
+    Ok(())
+}
