@@ -1,2 +1,41 @@
 #![forbid(unsafe_code)]
-//! (being written)
+//! Everything hopcost knows of the host, read from text files below /proc and
+//! /sys through a [`Root`], so that tests read recorded trees instead.
+//!
+//! - [`fingerprint`] gives a flat list of readings: each has a value, or the
+//!   reason why there is none. Keys that start with `load.` or `stat.` change by
+//!   themselves; all others should be the same before and after a run.
+//! - [`topology`] says how two CPUs relate, as far as /sys claims to know. In a
+//!   virtual machine that is what the hypervisor tells, which may be wrong.
+//! - [`Accounting`] reads the kernel's CPU time counters, above all steal.
+//!
+//! Nothing here judges: findings are computed elsewhere from the readings.
+//!
+//! ```
+//! use hopcost_machine::{Root, fingerprint, topology};
+//!
+//! let root = Root::default();
+//! for reading in fingerprint(&root, &[0]).readings {
+//!     match (reading.value, reading.reason) {
+//!         (Some(value), _) => println!("{:<24} {value}", reading.key),
+//!         (None, reason) => println!("{:<24} - {}", reading.key, reason.unwrap_or_default()),
+//!     }
+//! }
+//! if let Some((a, b, relation)) = topology(&root, &[0, 1]).choose_pair(&[0, 1]) {
+//!     println!("cpus {a} and {b}: {relation}");
+//! }
+//! ```
+
+mod accounting;
+mod cpuinfo;
+mod cpulist;
+mod fingerprint;
+mod root;
+mod topology;
+
+pub use accounting::{Accounting, CpuTimes, NS_PER_TICK, StealError, steal_ns};
+pub use cpulist::{CpuListError, MAX_CPU, format_cpu_list, parse_cpu_list, parse_cpu_mask};
+pub use fingerprint::idle::{IdleState, idle_states, idle_summary};
+pub use fingerprint::{fingerprint, is_volatile};
+pub use root::{Root, Unreadable, Why};
+pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, allowed_cpus, online_cpus, topology};

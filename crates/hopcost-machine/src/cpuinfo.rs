@@ -1,0 +1,115 @@
+//! /proc/cpuinfo: blocks of `key : value` lines, whose keys differ by architecture.
+
+use std::collections::BTreeMap;
+
+use crate::root::{Root, Unreadable};
+
+/// Where it is read from.
+pub(crate) const PATH: &str = "/proc/cpuinfo";
+
+/// All blocks, one per CPU that is online.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CpuInfo {
+    cpus: BTreeMap<u32, BTreeMap<String, String>>,
+}
+
+impl CpuInfo {
+    pub(crate) fn read(root: &Root) -> Result<Self, Unreadable> {
+        let text = root.text(PATH)?;
+        let info = Self::parse(&text);
+        if info.cpus.is_empty() { Err(Unreadable::strange(PATH, &text)) } else { Ok(info) }
+    }
+
+    /// Lines that are not understood are left out: vendors add their own.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut cpus: BTreeMap<u32, BTreeMap<String, String>> = BTreeMap::new();
+        let mut current = None;
+        for line in text.lines() {
+            let Some((key, value)) = line.split_once(':') else {
+                if line.trim().is_empty() {
+                    current = None;
+                }
+                continue;
+            };
+            let (key, value) = (key.trim(), value.trim());
+            if key == "processor" {
+                current = value.parse::<u32>().ok();
+            }
+            if let Some(cpu) = current {
+                cpus.entry(cpu).or_default().insert(key.to_owned(), value.to_owned());
+            }
+        }
+        CpuInfo { cpus }
+    }
+
+    /// A field of one CPU, unless it is empty.
+    pub(crate) fn field(&self, cpu: u32, key: &str) -> Option<&str> {
+        self.cpus.get(&cpu)?.get(key).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// A numeric field of one CPU.
+    pub(crate) fn number(&self, cpu: u32, key: &str) -> Option<i64> {
+        self.field(cpu, key)?.parse().ok()
+    }
+
+    /// The feature flags of one CPU: `flags` on x86, `Features` on Arm.
+    pub(crate) fn flags(&self, cpu: u32) -> Option<Vec<&str>> {
+        let text = self.field(cpu, "flags").or_else(|| self.field(cpu, "Features"))?;
+        Some(text.split_whitespace().collect())
+    }
+
+    /// Whether this is an x86: only there do `flags` include a hypervisor bit.
+    pub(crate) fn is_x86(&self) -> bool {
+        self.first().is_some_and(|cpu| self.field(cpu, "flags").is_some())
+            && self.first().is_some_and(|cpu| self.field(cpu, "vendor_id").is_some())
+    }
+
+    /// The lowest CPU that is described.
+    pub(crate) fn first(&self) -> Option<u32> {
+        self.cpus.keys().next().copied()
+    }
+
+    /// CPUs that are described, with their package and core where given.
+    pub(crate) fn cores(&self) -> impl Iterator<Item = (u32, Option<i64>, Option<i64>)> + '_ {
+        self.cpus
+            .keys()
+            .map(|&cpu| (cpu, self.number(cpu, "physical id"), self.number(cpu, "core id")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_keep_their_own_fields() {
+        let info = CpuInfo::parse(
+            "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu tsc\npower management:\n\n\
+             processor\t: 7\nvendor_id\t: GenuineIntel\nflags\t\t: fpu\ncore id : 3\n",
+        );
+        assert_eq!(info.first(), Some(0));
+        assert_eq!(info.flags(0), Some(vec!["fpu", "tsc"]));
+        assert_eq!(info.flags(7), Some(vec!["fpu"]));
+        assert_eq!(info.number(7, "core id"), Some(3));
+        assert_eq!(info.field(0, "power management"), None);
+        assert_eq!(info.field(3, "flags"), None);
+        assert!(info.is_x86());
+    }
+
+    #[test]
+    fn arm_blocks_and_the_trailer_of_the_board_are_told_apart() {
+        let info = CpuInfo::parse(
+            "processor\t: 0\nFeatures\t: fp atomics\nCPU implementer\t: 0x41\n\nHardware\t: Board\n",
+        );
+        assert_eq!(info.flags(0), Some(vec!["fp", "atomics"]));
+        assert_eq!(info.field(0, "Hardware"), None);
+        assert!(!info.is_x86());
+    }
+
+    #[test]
+    fn garbage_is_no_cpu() {
+        for text in ["", ":::", "processor: minus one\nflags: x", "flags : tsc\n", "\n\n:\n"] {
+            assert_eq!(CpuInfo::parse(text).first(), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Control groups: how much CPU time this process may use, and which CPUs.
+
+use super::{Found, Readings, Seen, because};
+use crate::root::{Root, Unreadable};
+
+pub(super) fn read(seen: &Seen, out: &mut Readings) {
+    let section = "cgroup";
+    let place = Place::find(seen.root, "cpu");
+    let version = place.as_ref().map(|place| match place.version {
+        Version::One => "v1".to_owned(),
+        Version::Two => "v2".to_owned(),
+    });
+    out.put(section, "cgroup.version", version.map_err(Clone::clone));
+    out.put(section, "cgroup.cpu_quota", place.clone().and_then(|place| quota(seen.root, &place)));
+    let cpus = Place::find(seen.root, "cpuset").and_then(|place| cpuset(seen.root, &place));
+    out.put(section, "cgroup.cpuset", cpus);
+    let throttled = place.and_then(|place| throttled(seen.root, &place));
+    let (times, ms) = match throttled {
+        Ok((times, ms)) => (Ok(times.to_string()), Ok(ms.to_string())),
+        Err(reason) => (Err(reason.clone()), Err(reason)),
+    };
+    out.put(section, "stat.cgroup.throttled_times", times);
+    out.put(section, "stat.cgroup.throttled_ms", ms);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// Where this process sits in the hierarchy that has a controller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    version: Version,
+    /// Directory where the hierarchy is mounted.
+    mount: String,
+    /// Directories of the own group and its ancestors, the own first, up to and
+    /// including the mount.
+    dirs: Vec<String>,
+}
+
+impl Place {
+    /// A controller that a v1 hierarchy has is not in v2, so v1 is asked first.
+    fn find(root: &Root, controller: &str) -> Result<Place, String> {
+        let read = |path: &str| root.text(path).map_err(|e| because(&e, "kernel without cgroups"));
+        let (groups, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
+        let has = |list: &str| list.split(',').any(|name| name == controller);
+        let v1 = group_path(&groups, has).zip(mount(&mounts, "cgroup", has));
+        let v2 = || {
+            let unified = group_path(&groups, |list| list.is_empty());
+            unified.zip(mount(&mounts, "cgroup2", |_| true))
+        };
+        let (version, (group, (inner, mount))) = match v1 {
+            Some(found) => (Version::One, found),
+            None => (Version::Two, v2().ok_or("no cgroup file system is mounted")?),
+        };
+        // Where only part of the hierarchy is mounted (containers without a
+        // cgroup namespace), paths are relative to that part.
+        let inner = inner.trim_end_matches('/');
+        let below = match group.strip_prefix(inner) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
+            _ => return Err("own control group lies outside of what is mounted here".into()),
+        };
+        if below.split('/').any(|part| part == "..") {
+            return Err("own control group lies outside of this cgroup namespace".into());
+        }
+        let mut below = below.trim_end_matches('/');
+        let mut dirs = Vec::new();
+        while !below.is_empty() {
+            dirs.push(format!("{mount}{below}"));
+            below = below.rsplit_once('/').map_or("", |(parent, _)| parent);
+        }
+        dirs.push(mount.clone());
+        Ok(Place { version, mount, dirs })
+    }
+}
+
+/// The path of the line `id:controllers:path` whose controllers fit.
+fn group_path(groups: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+    groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        (fits(controllers) && path.starts_with('/')).then(|| path.to_owned())
+    })
+}
+
+/// Which part is mounted where, of the first mount of this type whose options fit.
+fn mount(mounts: &str, kind: &str, fits: impl Fn(&str) -> bool) -> Option<(String, String)> {
+    mounts.lines().find_map(|line| {
+        // ID parent dev root mount options … - type source super-options (proc(5))
+        let (head, tail) = line.split_once(" - ")?;
+        let mut head = head.split(' ').skip(3);
+        let (inner, mount) = (head.next()?, head.next()?);
+        let mut tail = tail.split(' ');
+        let (found, _source) = (tail.next()?, tail.next()?);
+        let options = tail.next().unwrap_or_default();
+        (found == kind && fits(options)).then(|| (inner.to_owned(), mount.to_owned()))
+    })
+}
+
+/// The tightest limit of the own group and its ancestors, in percent of one CPU.
+fn quota(root: &Root, place: &Place) -> Found {
+    let mut tightest: Option<(u64, u64)> = None;
+    let mut read_one = false;
+    for dir in &place.dirs {
+        let limit = match place.version {
+            Version::Two => limit_v2(root, dir),
+            Version::One => limit_v1(root, dir),
+        };
+        match limit {
+            // The root of v2 has no such file.
+            Err(error) if error.why == crate::root::Why::Missing => {}
+            Err(error) => return Err(error.to_string()),
+            Ok(None) => read_one = true,
+            Ok(Some((quota, period))) => {
+                read_one = true;
+                let lower = tightest.is_none_or(|(q, p)| {
+                    u128::from(quota) * u128::from(p) < u128::from(q) * u128::from(period)
+                });
+                if lower {
+                    tightest = Some((quota, period));
+                }
+            }
+        }
+    }
+    Ok(match tightest {
+        Some((quota, period)) => {
+            let percent = quota as f64 / period as f64 * 100.0;
+            format!("{percent:.0} % of one CPU ({quota} us in each {period} us)")
+        }
+        None if read_one => "none".to_owned(),
+        None if place.version == Version::Two && place.dirs.len() == 1 => {
+            "none (root control group)".to_owned()
+        }
+        None => return Err("the cpu controller is not enabled for this control group".into()),
+    })
+}
+
+/// `max 100000` or `50000 100000`: quota and period in microseconds.
+fn limit_v2(root: &Root, dir: &str) -> Result<Option<(u64, u64)>, Unreadable> {
+    let path = format!("{dir}/cpu.max");
+    let text = root.text(&path)?;
+    let strange = || Unreadable::strange(&path, &text);
+    let (quota, period) = text.split_once(' ').ok_or_else(strange)?;
+    if quota == "max" {
+        return Ok(None);
+    }
+    match (quota.parse(), period.parse()) {
+        (Ok(quota), Ok(period)) if period > 0 => Ok(Some((quota, period))),
+        _ => Err(strange()),
+    }
+}
+
+fn limit_v1(root: &Root, dir: &str) -> Result<Option<(u64, u64)>, Unreadable> {
+    let quota: i64 = root.number(&format!("{dir}/cpu.cfs_quota_us"))?;
+    // -1 stands for no limit.
+    let Ok(quota) = u64::try_from(quota) else { return Ok(None) };
+    let path = format!("{dir}/cpu.cfs_period_us");
+    match root.number(&path)? {
+        0 => Err(Unreadable::strange(&path, "0")),
+        period => Ok(Some((quota, period))),
+    }
+}
+
+fn cpuset(root: &Root, place: &Place) -> Found {
+    let names = match place.version {
+        Version::Two => ["cpuset.cpus.effective", "cpuset.cpus"],
+        Version::One => ["cpuset.effective_cpus", "cpuset.cpus"],
+    };
+    // A group without the controller has its nearest ancestor's set.
+    let files = place.dirs.iter().flat_map(|dir| names.map(|name| format!("{dir}/{name}")));
+    files
+        .into_iter()
+        .find_map(|path| root.text(&path).ok())
+        .ok_or_else(|| "the cpuset controller is not enabled for this control group".to_owned())
+}
+
+/// How often the own group was throttled, and for how many milliseconds in all.
+fn throttled(root: &Root, place: &Place) -> Result<(u64, u64), String> {
+    let path = format!("{}/cpu.stat", place.dirs.first().unwrap_or(&place.mount));
+    let text = root.text(&path).map_err(|e| because(&e, "the cpu controller keeps no counters"))?;
+    let field = |name: &str| {
+        let rest = text.lines().find_map(|line| line.strip_prefix(name));
+        rest.and_then(|rest| rest.trim().parse::<u64>().ok())
+    };
+    let times = field("nr_throttled ");
+    // v2 counts microseconds, v1 nanoseconds.
+    let ms = field("throttled_usec ").map(|us| us / 1000);
+    let ms = ms.or_else(|| field("throttled_time ").map(|ns| ns / 1_000_000));
+    times.zip(ms).ok_or_else(|| "the cpu controller counts no throttling here (root group)".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_no_mounts_are_passed_over() {
+        let mounts = "garbage\n1 2 3 - cgroup2\n31 23 0:28 / /sys/fs/cgroup rw shared:9 - tmpfs t rw\n\
+                      32 31 0:29 /inner /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu\n";
+        let has = |name: &'static str| move |options: &str| options.split(',').any(|o| o == name);
+        let found = mount(mounts, "cgroup", has("cpu"));
+        assert_eq!(found, Some(("/inner".into(), "/sys/fs/cgroup/cpu".into())));
+        assert_eq!(mount(mounts, "cgroup", has("cpuset")), None);
+        assert_eq!(mount(mounts, "cgroup2", |_| true), None);
+    }
+
+    #[test]
+    fn group_paths_may_hold_colons() {
+        let groups = "x\n3:cpuset:/a\n2:cpu,cpuacct:/b:c\n0::/d\n";
+        let has = |list: &str| list.split(',').any(|name| name == "cpuacct");
+        assert_eq!(group_path(groups, has).as_deref(), Some("/b:c"));
+        assert_eq!(group_path(groups, str::is_empty).as_deref(), Some("/d"));
+    }
+}

@@ -1,0 +1,324 @@
+//! How CPUs relate, as /sys claims it.
+//!
+//! In a virtual machine this is what the hypervisor tells the guest; virtual
+//! CPUs may move between cores all the same. Findings elsewhere compare the
+//! claim with what is measured.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::Placement;
+
+use crate::cpuinfo::CpuInfo;
+use crate::cpulist::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
+use crate::root::{Root, Unreadable};
+
+/// Where CPUs are described.
+pub(crate) const CPU_DIR: &str = "/sys/devices/system/cpu";
+/// Where NUMA nodes are described.
+pub(crate) const NODE_DIR: &str = "/sys/devices/system/node";
+
+/// Which CPUs a last-level cache is taken to serve, and from where that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LlcFrom {
+    /// From the cache description: the highest level that holds data, and the
+    /// CPUs that share it.
+    Cache {
+        /// Its level (3 for an L3).
+        level: u32,
+        /// The CPUs that share it, this one included.
+        cpus: Vec<u32>,
+    },
+    /// No cache is described: taken to be shared by the whole package.
+    Assumed,
+}
+
+/// The kind of a core, where a processor has several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreKind {
+    /// The processor has one kind of core, or does not tell.
+    Uniform,
+    /// A fast core of a hybrid x86.
+    Performance,
+    /// A frugal core of a hybrid x86.
+    Efficient,
+    /// Relative speed as the kernel's `cpu_capacity` (1024 is the fastest).
+    Capacity(u32),
+}
+
+/// Where one CPU sits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuPlace {
+    /// Number of the package (socket); absent where not described.
+    pub package: Option<i64>,
+    /// Number of the core within the package; absent where not described.
+    pub core: Option<i64>,
+    /// Hardware threads of its core, itself included.
+    pub siblings: Vec<u32>,
+    /// Who shares its last-level cache.
+    pub llc: LlcFrom,
+    /// NUMA node; absent where not described, which counts as one node for all.
+    pub node: Option<u32>,
+    /// Kind of core.
+    pub kind: CoreKind,
+    /// Whether it is online.
+    pub online: bool,
+}
+
+/// Where each of a set of CPUs sits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Topology {
+    /// By CPU number; every CPU that was asked for, described or not.
+    pub cpus: BTreeMap<u32, CpuPlace>,
+}
+
+/// Reads where `cpus` sit. What is not described is assumed, and
+/// [`Topology::assumed`] says so.
+pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
+    let nodes = nodes_by_cpu(root);
+    let info = CpuInfo::read(root).unwrap_or_default();
+    let online = online_cpus(root).ok();
+    let hybrid = HybridCpus::read(root);
+    let place = |cpu: u32| {
+        let (package, core, siblings) = core_of(root, &info, cpu);
+        let place = CpuPlace {
+            package,
+            core,
+            siblings,
+            llc: llc_of(root, cpu),
+            node: nodes.get(&cpu).copied(),
+            kind: hybrid.kind(root, cpu),
+            online: online.as_ref().is_none_or(|online| online.contains(&cpu)),
+        };
+        (cpu, place)
+    };
+    Topology { cpus: cpus.iter().copied().map(place).collect() }
+}
+
+/// The CPUs that are online.
+///
+/// # Errors
+/// [`Unreadable`] where /sys does not tell.
+pub fn online_cpus(root: &Root) -> Result<Vec<u32>, Unreadable> {
+    list_file(root, &format!("{CPU_DIR}/online"))
+}
+
+/// The CPUs on which this process may run (affinity mask and cpuset together).
+///
+/// # Errors
+/// [`Unreadable`] where /proc/self/status does not tell.
+pub fn allowed_cpus(root: &Root) -> Result<Vec<u32>, Unreadable> {
+    const PATH: &str = "/proc/self/status";
+    let text = root.text(PATH)?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.and_then(|list| parse_cpu_list(list).ok())
+        .filter(|cpus| !cpus.is_empty())
+        .ok_or_else(|| Unreadable::strange(PATH, line.unwrap_or(&text)))
+}
+
+fn list_file(root: &Root, path: &str) -> Result<Vec<u32>, Unreadable> {
+    let text = root.text(path)?;
+    parse_cpu_list(&text).map_err(|_| Unreadable::strange(path, &text))
+}
+
+/// The CPUs in `<stem>_list`, else in the mask `<mask>`, if `cpu` is among them:
+/// a group that lacks the CPU it is listed under is garbage.
+fn group(root: &Root, list: &str, mask: &str, cpu: u32) -> Option<Vec<u32>> {
+    let from_mask = || parse_cpu_mask(&root.text(mask).ok()?).ok();
+    list_file(root, list).ok().or_else(from_mask).filter(|cpus| cpus.contains(&cpu))
+}
+
+fn core_of(root: &Root, info: &CpuInfo, cpu: u32) -> (Option<i64>, Option<i64>, Vec<u32>) {
+    let dir = format!("{CPU_DIR}/cpu{cpu}/topology");
+    let package = root.number(&format!("{dir}/physical_package_id")).ok();
+    let core = root.number(&format!("{dir}/core_id")).ok();
+    let package = package.or_else(|| info.number(cpu, "physical id"));
+    let core = core.or_else(|| info.number(cpu, "core id"));
+    // `core_cpus` is the newer name of `thread_siblings`.
+    let siblings = ["thread_siblings", "core_cpus"]
+        .iter()
+        .find_map(|name| group(root, &format!("{dir}/{name}_list"), &format!("{dir}/{name}"), cpu));
+    let same_core = || -> Option<Vec<u32>> {
+        let key = (info.number(cpu, "physical id")?, info.number(cpu, "core id")?);
+        let same =
+            |&(_, p, c): &(u32, Option<i64>, Option<i64>)| p == Some(key.0) && c == Some(key.1);
+        Some(info.cores().filter(same).map(|(other, ..)| other).collect())
+    };
+    (package, core, siblings.or_else(same_core).unwrap_or_else(|| vec![cpu]))
+}
+
+fn llc_of(root: &Root, cpu: u32) -> LlcFrom {
+    let mut best: Option<(u32, Vec<u32>)> = None;
+    for cache in caches(root, cpu) {
+        if cache.kind == "Instruction" || best.as_ref().is_some_and(|(l, _)| *l >= cache.level) {
+            continue;
+        }
+        if let Some(cpus) = cache.shared {
+            best = Some((cache.level, cpus));
+        }
+    }
+    match best {
+        Some((level, cpus)) => LlcFrom::Cache { level, cpus },
+        None => LlcFrom::Assumed,
+    }
+}
+
+/// One cache that a CPU uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cache {
+    /// 1, 2, 3, …
+    pub level: u32,
+    /// `Data`, `Instruction` or `Unified`.
+    pub kind: String,
+    /// As the kernel prints it: `48K`; absent on many Arm machines.
+    pub size: Option<String>,
+    /// CPUs that share it; absent if not told or not plausible.
+    pub shared: Option<Vec<u32>>,
+}
+
+/// The caches described for a CPU; none if there is no description.
+pub(crate) fn caches(root: &Root, cpu: u32) -> Vec<Cache> {
+    let dir = format!("{CPU_DIR}/cpu{cpu}/cache");
+    let indices = root.numbered(&dir, "index").unwrap_or_default();
+    let read = |index: u32| {
+        let file = |name: &str| format!("{dir}/index{index}/{name}");
+        Some(Cache {
+            level: root.number(&file("level")).ok()?,
+            kind: root.text(&file("type")).ok()?,
+            size: root.text(&file("size")).ok(),
+            shared: group(root, &file("shared_cpu_list"), &file("shared_cpu_map"), cpu),
+        })
+    };
+    indices.into_iter().filter_map(read).collect()
+}
+
+/// The node of each CPU, from the nodes' CPU lists.
+pub(crate) fn nodes_by_cpu(root: &Root) -> BTreeMap<u32, u32> {
+    let mut nodes = BTreeMap::new();
+    for node in root.numbered(NODE_DIR, "node").unwrap_or_default() {
+        let cpus = list_file(root, &format!("{NODE_DIR}/node{node}/cpulist"));
+        nodes.extend(cpus.unwrap_or_default().into_iter().map(|cpu| (cpu, node)));
+    }
+    nodes
+}
+
+/// CPU sets of a hybrid x86, as its two performance monitoring units list them.
+struct HybridCpus {
+    performance: Vec<u32>,
+    efficient: Vec<u32>,
+}
+
+impl HybridCpus {
+    fn read(root: &Root) -> Self {
+        let cpus = |pmu: &str| list_file(root, &format!("/sys/devices/{pmu}/cpus"));
+        let efficient = ["cpu_atom", "cpu_lowpower"].iter().flat_map(|pmu| cpus(pmu));
+        Self {
+            performance: cpus("cpu_core").unwrap_or_default(),
+            efficient: efficient.flatten().collect(),
+        }
+    }
+
+    fn kind(&self, root: &Root, cpu: u32) -> CoreKind {
+        if self.performance.contains(&cpu) {
+            return CoreKind::Performance;
+        }
+        if self.efficient.contains(&cpu) {
+            return CoreKind::Efficient;
+        }
+        match root.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")) {
+            Ok(capacity) => CoreKind::Capacity(capacity),
+            Err(_) => CoreKind::Uniform,
+        }
+    }
+}
+
+impl Topology {
+    /// How two CPUs relate, as far as is described.
+    ///
+    /// Two NUMA nodes count as `cross-node` even where one cache is said to span
+    /// them (sub-NUMA clustering). Sharing must be claimed by both sides. Where
+    /// nothing is described, CPUs of one package are taken to share their
+    /// last-level cache, and all CPUs to be one package; see [`Topology::assumed`].
+    pub fn relation(&self, a: u32, b: u32) -> Placement {
+        if a == b {
+            return Placement::SameCpu;
+        }
+        let (Some(at), Some(bt)) = (self.cpus.get(&a), self.cpus.get(&b)) else {
+            return Placement::SameLlc;
+        };
+        if at.siblings.contains(&b) && bt.siblings.contains(&a) {
+            return Placement::Smt;
+        }
+        if let (Some(an), Some(bn)) = (at.node, bt.node)
+            && an != bn
+        {
+            return Placement::CrossNode;
+        }
+        let shared = match (&at.llc, &bt.llc) {
+            (LlcFrom::Cache { cpus: ac, .. }, LlcFrom::Cache { cpus: bc, .. }) => {
+                ac.contains(&b) && bc.contains(&a)
+            }
+            (LlcFrom::Assumed, LlcFrom::Assumed) => at.package == bt.package,
+            _ => false,
+        };
+        if shared { Placement::SameLlc } else { Placement::CrossLlc }
+    }
+
+    /// The pair of CPUs for placements on two CPUs, and its relation.
+    ///
+    /// The nearest relation that has a pair of distinct cores is taken, so
+    /// `same-llc` first. Two threads of one core come second, because they share
+    /// that core's execution units: a spinning end then slows the other down.
+    /// Then `cross-llc`, then `cross-node`. Within a relation see
+    /// [`Topology::pairs_by_relation`].
+    pub fn choose_pair(&self, allowed: &[u32]) -> Option<(u32, u32, Placement)> {
+        const ORDER: [Placement; 4] =
+            [Placement::SameLlc, Placement::Smt, Placement::CrossLlc, Placement::CrossNode];
+        let pairs = self.pairs_by_relation(allowed);
+        ORDER.iter().find_map(|relation| pairs.get(relation).map(|&(a, b)| (a, b, *relation)))
+    }
+
+    /// One pair for each relation that the allowed CPUs have: the lowest numbers
+    /// of two cores of the same kind, else the lowest numbers. CPUs that are
+    /// offline or not part of this topology are left out. `same-cpu` and `free`
+    /// are no pairs and never among them.
+    pub fn pairs_by_relation(&self, allowed: &[u32]) -> BTreeMap<Placement, (u32, u32)> {
+        let mut cpus: Vec<(u32, &CpuPlace)> = allowed
+            .iter()
+            .filter_map(|cpu| self.cpus.get(cpu).map(|place| (*cpu, place)))
+            .filter(|(_, place)| place.online)
+            .collect();
+        cpus.sort_unstable_by_key(|(cpu, _)| *cpu);
+        cpus.dedup_by_key(|(cpu, _)| *cpu);
+        let mut alike = BTreeMap::new();
+        let mut any = BTreeMap::new();
+        for (i, &(a, at)) in cpus.iter().enumerate() {
+            for &(b, bt) in &cpus[i + 1..] {
+                let relation = self.relation(a, b);
+                any.entry(relation).or_insert((a, b));
+                if at.kind == bt.kind {
+                    alike.entry(relation).or_insert((a, b));
+                }
+            }
+        }
+        any.extend(alike);
+        any
+    }
+
+    /// What had to be assumed because it is not described, in a sentence;
+    /// `None` if nothing had to be.
+    pub fn assumed(&self) -> Option<String> {
+        let which = |missing: &dyn Fn(&CpuPlace) -> bool| {
+            let cpus: Vec<u32> =
+                self.cpus.iter().filter(|(_, place)| missing(place)).map(|(cpu, _)| *cpu).collect();
+            (!cpus.is_empty()).then(|| format_cpu_list(&cpus))
+        };
+        let mut parts = Vec::new();
+        if let Some(cpus) = which(&|place| place.package.is_none() || place.core.is_none()) {
+            parts.push(format!("package or core of cpus {cpus} not described: taken as one package of separate cores"));
+        }
+        if let Some(cpus) = which(&|place| place.llc == LlcFrom::Assumed) {
+            parts.push(format!("caches of cpus {cpus} not described: last-level cache taken as shared by the package"));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
