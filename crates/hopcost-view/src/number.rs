@@ -31,17 +31,24 @@ impl std::fmt::Display for Shown {
 /// written with `decimals` (negative: that many trailing zeros).
 struct Place {
     power: i32,
+    digits: i32,
     decimals: i32,
 }
 
 impl Place {
     /// The decimal exponent comes from the standard library's exact decimal
     /// formatting, not from a logarithm: no platform differs.
+    ///
+    /// One digit alone would round 1.47 to 1, a third off, so values that begin
+    /// with 1 have at least two.
     fn of(ns: f64, digits: u8) -> Self {
-        let digits = i32::from(digits.clamp(1, DIGITS_MAX));
+        let mut digits = i32::from(digits.clamp(1, DIGITS_MAX));
+        if digits == 1 && matches!(format!("{:e}", ns.abs()).as_bytes().first(), Some(b'1')) {
+            digits = 2;
+        }
         let exponent = exponent(ns, digits);
         let power = exponent.clamp(0, 9) / 3 * 3;
-        Self { power, decimals: digits - 1 - (exponent - power) }
+        Self { power, digits, decimals: digits - 1 - (exponent - power) }
     }
     fn unit(&self, charset: Charset) -> &'static str {
         match (self.power, charset) {
@@ -95,6 +102,13 @@ pub fn duration(ns: f64, digits: u8, charset: Charset) -> String {
     format!("{} {}", place.write(ns, f64::round), place.unit(charset))
 }
 
+/// A power of ten in nanoseconds (`100 ns`, `1 µs`): an end of an axis.
+pub fn decade(ns: f64, charset: Charset) -> String {
+    let power = exponent(ns, 1).clamp(0, 9) / 3 * 3;
+    let place = Place { power, digits: 1, decimals: (power - exponent(ns, 1)).max(0) };
+    format!("{} {}", place.write(ns, f64::round), place.unit(charset))
+}
+
 /// A duration whose spread is not known: two significant digits.
 pub fn rough(ns: f64, charset: Charset) -> String {
     duration(ns, DIGITS_UNKNOWN, charset)
@@ -117,7 +131,7 @@ pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown 
         };
     }
     // With one digit the ends would be coarser than the interval is wide.
-    let ends = Place { power: place.power, decimals: place.decimals + i32::from(digits < 2) };
+    let ends = Place { decimals: place.decimals + i32::from(place.digits < 2), ..place };
     let interval = match (estimate.low, estimate.high) {
         (Some(low), Some(high)) if low.is_finite() && high.is_finite() => {
             Some(format!("[{}, {}]", ends.write(low, down), ends.write(high, up)))
@@ -187,11 +201,12 @@ mod tests {
     fn durations_have_a_fitting_unit_and_only_their_digits() {
         for (ns, digits, want) in [
             (2_654.0, 3, "2.65 µs"),
-            (2_654.0, 1, "3 µs"),
+            (3_654.0, 1, "4 µs"),
+            (1_470.0, 1, "1.5 µs"),
             (2_654.0, 9, "2.654 µs"),
             (61_420.0, 2, "61 µs"),
             (123_456.0, 2, "120 µs"),
-            (123_456.0, 0, "100 µs"),
+            (323_456.0, 0, "300 µs"),
             (999.6, 3, "1.00 µs"),
             (999.4, 3, "999 ns"),
             (999_950.0, 4, "1.000 ms"),
@@ -199,7 +214,7 @@ mod tests {
             (0.0312, 2, "0.031 ns"),
             (0.0, 2, "0.0 ns"),
             (-1.25, 2, "-1.3 ns"),
-            (-0.0001, 1, "-0.0001 ns"),
+            (-0.0004, 1, "-0.0004 ns"),
             (1.5e9, 2, "1.5 s"),
             (3.6e12, 2, "3600 s"),
             (f64::NAN, 2, "not known"),
@@ -208,6 +223,9 @@ mod tests {
             assert_eq!(duration(ns, digits, Charset::Unicode), want, "{ns} {digits}");
         }
         assert_eq!(duration(2_654.0, 3, Charset::Ascii), "2.65 us");
+        for (ns, want) in [(0.1, "0.1 ns"), (10.0, "10 ns"), (1e3, "1 µs"), (1e11, "100 s")] {
+            assert_eq!(decade(ns, Charset::Unicode), want);
+        }
     }
 
     #[test]

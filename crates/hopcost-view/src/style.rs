@@ -175,20 +175,21 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 
 /// The byte after which a word wider than `width` is broken.
 fn break_at(word: &str, width: usize) -> usize {
-    let mut last = 0;
-    let mut preferred = 0;
+    let (mut last, mut weak, mut strong) = (0, 0, 0);
     for (at, c) in word.char_indices() {
         let end = at + c.len_utf8();
         if width_of(&word[..end]) > width {
             break;
         }
         last = end;
-        if matches!(c, '/' | '?' | '&' | ':' | ',' | '-') {
-            preferred = end;
+        match c {
+            '/' | '?' | '&' | ':' | ',' => strong = end,
+            '-' => weak = end,
+            _ => {}
         }
     }
     let first = word.chars().next().map_or(1, char::len_utf8);
-    if preferred > 0 { preferred } else { last.max(first) }
+    [strong, weak, last].into_iter().find(|&at| at > 0).unwrap_or(first)
 }
 
 #[cfg(test)]
@@ -208,6 +209,7 @@ mod tests {
         }
         assert_eq!(wrap("", 10), [""]);
         assert_eq!(wrap("spin-then-block:block", 18), ["spin-then-block:", "block"]);
+        assert_eq!(wrap("spin-then-block:block", 12), ["spin-then-", "block:block"]);
     }
 
     #[test]

@@ -1,0 +1,163 @@
+//! What one side of a row (one CPU, two CPUs, free) says, as text.
+
+use hopcost_model::finding::Validity;
+use hopcost_model::results::{CaseResult, Estimate, LadderRow, Results, Status};
+
+use crate::number::{self, Shown};
+use crate::style::{Paint, TextStyle, width_of};
+
+/// Which of a row's cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    One,
+    Two,
+    Free,
+}
+
+impl Side {
+    pub const ALL: [Side; 3] = [Side::One, Side::Two, Side::Free];
+
+    pub const fn title(self) -> &'static str {
+        match self {
+            Side::One => "one CPU",
+            Side::Two => "two CPUs",
+            Side::Free => "free (scheduler decides)",
+        }
+    }
+
+    /// The case on this side of a row.
+    pub fn of<'a>(self, results: &'a Results, row: &LadderRow) -> Option<&'a CaseResult> {
+        let index = match self {
+            Side::One => row.one_cpu,
+            Side::Two => row.two_cpus,
+            Side::Free => row.free,
+        };
+        results.results.get(usize::try_from(index?).ok()?)
+    }
+}
+
+/// An estimate in its column: a value with its interval, or words across both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Amount {
+    Value(Shown),
+    Words(String),
+}
+
+impl Amount {
+    /// Width of the value's and of the interval's column that it needs.
+    pub fn widths(&self) -> (usize, usize) {
+        match self {
+            Amount::Value(shown) => {
+                (width_of(&shown.value), shown.interval.as_deref().map_or(0, width_of))
+            }
+            Amount::Words(_) => (0, 0),
+        }
+    }
+}
+
+/// One side of a row.
+#[derive(Debug, Clone)]
+pub(super) struct Cells {
+    /// p50, or the cost in batches; why there is none if it was not measured.
+    pub first: Amount,
+    /// p99; empty in batches.
+    pub second: Amount,
+    pub ratio: String,
+    pub cpu: String,
+    /// `9`, or `4/9` where trials failed.
+    pub trials: String,
+    pub validity: Option<Validity>,
+    /// Where the bar ends.
+    pub bar_ns: Option<f64>,
+}
+
+impl Cells {
+    pub fn of(result: Option<&CaseResult>, digits_max: u8, style: &TextStyle) -> Self {
+        let words = match result {
+            Some(result) if result.status == Status::Measured => {
+                return Self::measured(result, digits_max, style);
+            }
+            Some(result) if result.status == Status::Skipped => "skipped",
+            Some(_) => "failed",
+            None => style.pick("–", "-"),
+        };
+        Self {
+            first: Amount::Words(words.to_owned()),
+            second: Amount::Words(String::new()),
+            ratio: String::new(),
+            cpu: String::new(),
+            trials: String::new(),
+            validity: None,
+            bar_ns: None,
+        }
+    }
+
+    fn measured(result: &CaseResult, digits_max: u8, style: &TextStyle) -> Self {
+        let estimates = result.estimates.as_ref();
+        let main = estimates.and_then(|e| e.cost_ns.as_ref().or(e.p50_ns.as_ref()));
+        let p99 = estimates.and_then(|e| e.p99_ns.as_ref());
+        let batched = estimates.is_some_and(|e| e.cost_ns.is_some());
+        let none = Amount::Words(String::new());
+        Self {
+            first: main
+                .map_or(Amount::Words("no estimate".to_owned()), |e| amount(e, digits_max, style)),
+            second: match p99 {
+                Some(p99) if !batched => amount(p99, digits_max, style),
+                _ => none,
+            },
+            ratio: ratio(result, style),
+            cpu: result
+                .cpu_ns_per_message
+                .map(|ns| number::rough(ns, style.charset))
+                .unwrap_or_default(),
+            trials: trials(result),
+            validity: Some(result.validity),
+            bar_ns: main.and_then(|e| e.point),
+        }
+    }
+
+    /// How the validity looks.
+    pub fn paint(&self) -> Paint {
+        paint_of(self.validity)
+    }
+}
+
+pub(super) fn paint_of(validity: Option<Validity>) -> Paint {
+    match validity {
+        Some(Validity::Valid) => Paint::Green,
+        Some(Validity::Suspect) => Paint::Yellow,
+        Some(Validity::Invalid) => Paint::Red,
+        None => Paint::Plain,
+    }
+}
+
+/// `9`, or `4/9` where five of nine failed.
+pub(crate) fn trials(result: &CaseResult) -> String {
+    match result.n_failed {
+        0 => result.n_trials.to_string(),
+        failed => format!("{}/{}", result.n_trials, result.n_trials + failed),
+    }
+}
+
+fn amount(estimate: &Estimate, digits_max: u8, style: &TextStyle) -> Amount {
+    if estimate.point.is_none() {
+        return Amount::Words("insufficient".to_owned());
+    }
+    let mut shown = number::estimate(estimate, digits_max, style.charset);
+    let pooled = if estimate.pooled { "*" } else { "" };
+    shown.interval = match shown.interval {
+        Some(interval) => Some(format!("{interval}{pooled}")),
+        None if estimate.at_most => None,
+        None => Some(format!("{}{pooled}", style.pick("[–]", "[-]"))),
+    };
+    Amount::Value(shown)
+}
+
+/// The multiple of the baseline; the baseline itself is named so.
+pub(crate) fn ratio(result: &CaseResult, style: &TextStyle) -> String {
+    match &result.ratio {
+        Some(ratio) if ratio.baseline == result.id => "base".to_owned(),
+        Some(ratio) => number::ratio(ratio, style.charset),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,83 @@
+//! What the clock cost, how to read the numbers, and where they are kept.
+
+use hopcost_model::results::{CaseResult, Estimate, Results};
+
+use super::Stored;
+use crate::number;
+use crate::style::{Paint, TextStyle};
+
+pub(super) fn write(
+    out: &mut String,
+    results: &Results,
+    stored: Option<Stored<'_>>,
+    style: &TextStyle,
+) {
+    out.push('\n');
+    out.push_str(&style.paint(Paint::Bold, "How to read this"));
+    out.push('\n');
+    style.paragraph(out, "  ", "  ", &intervals(results, style));
+    if !results.ladder.iter().all(|group| group.batched) {
+        let trip = "A round trip is there and back, never halved. CPU/msg is the CPU time of both \
+                    ends together per message; a round trip is two messages.";
+        style.paragraph(out, "  ", "  ", trip);
+    }
+    if let Some(clock) = clock(results, style) {
+        style.paragraph(out, "  ", "  ", &clock);
+    }
+    out.push('\n');
+    if let Some(stored) = stored {
+        style.paragraph(out, "Stored in ", "  ", stored.path);
+        style.paragraph(out, "Report:   ", "  ", stored.report_command);
+    }
+    style.paragraph(out, "Repeat:   ", "  ", &results.command);
+}
+
+/// The sentence on intervals, with the levels that really occur.
+fn intervals(results: &Results, style: &TextStyle) -> String {
+    let shown: Vec<&Estimate> = results.results.iter().flat_map(shown).collect();
+    let levels = shown.iter().filter_map(|e| e.level);
+    let least = levels.clone().reduce(f64::min);
+    let most = levels.reduce(f64::max);
+    let level = match (least.map(number::percent), most.map(number::percent)) {
+        (Some(least), Some(most)) if least == most => format!(" (exact level {least})"),
+        (Some(least), Some(most)) => format!(" (exact level {least} to {most})"),
+        _ => String::new(),
+    };
+    let mut text = format!(
+        "p50 and p99: median over n trials of each trial's own; [a, b]: interval from order \
+         statistics of the trials{level}, in the unit of the value."
+    );
+    let any = |test: fn(&Estimate) -> bool| shown.iter().any(|e| test(e));
+    if any(|e| e.pooled && e.point.is_some()) {
+        text.push_str(" *: pooled over all trials, a trial alone being too short.");
+    }
+    if any(|e| e.point.is_some() && e.low.is_none() && !e.at_most) {
+        text.push_str(style.pick(" [–]: no interval.", " [-]: no interval."));
+    }
+    if any(|e| e.at_most) {
+        let sign = style.pick("≤", "<=");
+        text.push_str(&format!(" {sign}: not distinguishable from an empty loop."));
+    }
+    text
+}
+
+/// The estimates of a case that the ladder shows.
+fn shown(result: &CaseResult) -> impl Iterator<Item = &Estimate> {
+    result.estimates.iter().flat_map(|e| [&e.cost_ns, &e.p50_ns, &e.p99_ns]).flatten()
+}
+
+fn clock(results: &Results, style: &TextStyle) -> Option<String> {
+    let first = results.clocks.first()?;
+    let costs: Vec<String> = results
+        .clocks
+        .iter()
+        .map(|clock| {
+            format!("{} on CPU {}", number::rough(clock.stamp_p50_ns, style.charset), clock.cpu)
+        })
+        .collect();
+    Some(format!(
+        "Clock: {}; a stamp costs {}, and is not subtracted.",
+        first.source,
+        costs.join(", ")
+    ))
+}

@@ -1,0 +1,43 @@
+//! The ladder for the terminal: the first thing users see.
+//!
+//! Each row has one CPU and two CPUs side by side. A row is two lines: p50 with
+//! its interval, multiple of the baseline, trials and validity; below it p99
+//! with its interval, CPU time per message and the bar. Below 100 columns the
+//! trials, validity and bar move to a third line.
+
+mod axis;
+mod calls;
+mod cells;
+mod closing;
+mod findings;
+mod group;
+mod head;
+mod missing;
+
+use hopcost_model::results::Results;
+
+pub use crate::style::{Charset, Color, TextStyle};
+
+/// Where a run is stored and how to open its report; the view knows neither.
+#[derive(Debug, Clone, Copy)]
+pub struct Stored<'a> {
+    /// Path of the run file.
+    pub path: &'a str,
+    /// The command that makes its report, ready to paste.
+    pub report_command: &'a str,
+}
+
+/// The ladder of a run with everything needed to judge it.
+pub fn ladder(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
+    let mut out = String::new();
+    head::write(&mut out, results, style);
+    let layout = group::Layout::choose(results, style);
+    for group in &results.ladder {
+        group::write(&mut out, results, group, &layout, style);
+        missing::write(&mut out, results, group, style);
+    }
+    head::remarks(&mut out, results, style);
+    findings::write(&mut out, results, style);
+    closing::write(&mut out, results, stored, style);
+    out
+}
