@@ -95,6 +95,17 @@ document! {
     }
 }
 
+impl Status {
+    /// Lower-case word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Status::Measured => "measured",
+            Status::Skipped => "skipped",
+            Status::Failed => "failed",
+        }
+    }
+}
+
 document! {
     /// A case taken apart, for programs.
     pub struct CaseParts {
