@@ -7,12 +7,18 @@ mod atomic_rmw;
 mod call;
 mod call_indirect;
 mod call_inline;
+mod condvar;
 mod coroutine_switch;
+mod eventfd;
 mod fifo;
+mod flag;
 mod futex;
 mod mutex_uncontended;
+mod park;
 mod pipe;
 mod ring_inline;
+mod semaphore;
+mod signal;
 mod socketpair;
 mod syscall;
 mod tcp;
@@ -35,7 +41,13 @@ pub static ALL: &[&Row] = &[
     &vdso_clock::ROW,
     &syscall::ROW,
     // notifiers
+    &flag::ROW,
     &futex::ROW,
+    &semaphore::ROW,
+    &condvar::ROW,
+    &eventfd::ROW,
+    &signal::ROW,
+    &park::ROW,
     // channels
     &pipe::ROW,
     &fifo::ROW,

@@ -1,0 +1,179 @@
+//! `condvar`: the textbook ping-pong: one process-shared pthread mutex, and for
+//! each direction a condition variable and a predicate.
+//!
+//! Notifying is lock, set the predicate, signal, unlock; waiting is lock, wait
+//! while the predicate is clear, clear it, unlock. The signal is sent with the
+//! mutex held, as in most textbooks and programs. If the woken end runs at once
+//! (as it often does on one CPU), it finds the mutex held and sleeps a second time.
+//!
+//! Everything is futex(2) inside glibc. A direction makes a wake and a wait where
+//! the waiter was asleep, and up to a wait and a wake more for the mutex; none
+//! at all where the predicate was set before the waiter looked and the mutex
+//! was free. That is why the count is a range.
+//!
+//! The mutex is not robust: an end that dies with it leaves the other one
+//! asleep, as in any mechanism without end-of-file, and the supervisor ends it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+
+use crate::memory::Shared;
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::sys;
+use crate::transport::by_role;
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::notifier::<Condvar>(Facts {
+    name: "condvar",
+    family: "notifier",
+    about: "a process-shared pthread mutex and a condition variable per direction",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: &[WaitFacts {
+        wait: WaitKind::Block,
+        system_calls: PerOperation::Between(
+            0.0,
+            10.0,
+            "each way a futex wake and a wait where the waiter was asleep, the same again where \
+             it wakes up to a mutex still held, and now and then one more inside glibc",
+        ),
+        switches_one_cpu: PerOperation::Between(
+            1.0,
+            4.4,
+            "the woken end may run at once, find the mutex held and sleep again",
+        ),
+        switches_two_cpus: PerOperation::Between(
+            0.0,
+            4.4,
+            "none where the predicate is set in time, two each way where the mutex is still held",
+        ),
+    }],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "one predicate per direction in shared memory (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    wakes: "the notifying end, by a futex wake inside pthread_cond_signal, with the mutex held",
+    between_stamps: "lock, set, signal, unlock; lock, wait, clear, unlock; the same on the other side",
+    limits: "payload up to 1 MiB; the C library's condition variable is part of the number",
+    sources: &["pthread_cond_signal(3)", "pthread_mutexattr_setpshared(3)", "futex(7)"],
+    hidden: false,
+    available: always_available,
+});
+
+const BYTES: usize = 4096;
+
+/// What the ends share; touched only through raw pointers.
+#[repr(C)]
+struct Meeting {
+    mutex: libc::pthread_mutex_t,
+    ways: [Way; 2],
+}
+
+/// One direction.
+#[repr(C)]
+struct Way {
+    condition: libc::pthread_cond_t,
+    /// The predicate; the mutex guards it.
+    notified: u32,
+}
+
+/// One end.
+pub struct Condvar {
+    memory: Shared,
+    own: usize,
+    peer: usize,
+}
+
+/// The result of a pthread call, which returns its error.
+fn pthread(result: libc::c_int, doing: &str) -> io::Result<()> {
+    match result {
+        0 => Ok(()),
+        code => Err(sys::context(io::Error::from_raw_os_error(code), doing)),
+    }
+}
+
+fn initialised() -> io::Result<OwnedFd> {
+    let fd = Shared::create(BYTES)?;
+    let memory = Shared::map(&fd, BYTES)?;
+    let meeting = memory.at::<Meeting>(0);
+    // SAFETY: the attributes are initialised before use and outlive it; the objects have room in
+    // the mapping, nobody else has it yet, and being process-shared they stay valid at another
+    // address, so this mapping may go.
+    unsafe {
+        let mut attributes: libc::pthread_mutexattr_t = std::mem::zeroed();
+        pthread(libc::pthread_mutexattr_init(&mut attributes), "pthread_mutexattr_init")?;
+        pthread(
+            libc::pthread_mutexattr_setpshared(&mut attributes, libc::PTHREAD_PROCESS_SHARED),
+            "a process-shared mutex",
+        )?;
+        let mutex = &raw mut (*meeting).mutex;
+        pthread(libc::pthread_mutex_init(mutex, &attributes), "pthread_mutex_init")?;
+        libc::pthread_mutexattr_destroy(&mut attributes);
+
+        let mut attributes: libc::pthread_condattr_t = std::mem::zeroed();
+        pthread(libc::pthread_condattr_init(&mut attributes), "pthread_condattr_init")?;
+        pthread(
+            libc::pthread_condattr_setpshared(&mut attributes, libc::PTHREAD_PROCESS_SHARED),
+            "a process-shared condition variable",
+        )?;
+        for way in 0..2 {
+            let condition = &raw mut (*meeting).ways[way].condition;
+            pthread(libc::pthread_cond_init(condition, &attributes), "pthread_cond_init")?;
+        }
+        libc::pthread_condattr_destroy(&mut attributes);
+    }
+    Ok(fd)
+}
+
+impl Notifier for Condvar {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let fd = initialised()?;
+        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        Ok(Self {
+            memory: Shared::map(&fd, BYTES)?,
+            own: by_role(attaching.role, 0, 1),
+            peer: by_role(attaching.role, 1, 0),
+        })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        let meeting = self.memory.at::<Meeting>(0);
+        // SAFETY: initialised by the opener, mapped as long as `self` lives; the predicate is
+        // touched only with the mutex held.
+        unsafe {
+            let (mutex, way) = (&raw mut (*meeting).mutex, &raw mut (*meeting).ways[self.peer]);
+            pthread(libc::pthread_mutex_lock(mutex), "pthread_mutex_lock")?;
+            (*way).notified = 1;
+            pthread(libc::pthread_cond_signal(&raw mut (*way).condition), "pthread_cond_signal")?;
+            pthread(libc::pthread_mutex_unlock(mutex), "pthread_mutex_unlock")
+        }
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        let meeting = self.memory.at::<Meeting>(0);
+        // SAFETY: as in `notify`.
+        unsafe {
+            let (mutex, way) = (&raw mut (*meeting).mutex, &raw mut (*meeting).ways[self.own]);
+            pthread(libc::pthread_mutex_lock(mutex), "pthread_mutex_lock")?;
+            while (&raw const (*way).notified).read() == 0 {
+                let condition = &raw mut (*way).condition;
+                pthread(libc::pthread_cond_wait(condition, mutex), "pthread_cond_wait")?;
+            }
+            (*way).notified = 0;
+            pthread(libc::pthread_mutex_unlock(mutex), "pthread_mutex_unlock")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `eventfd`: a counter in the kernel per direction. Writing adds to it, reading
+//! takes what is there and sets it to 0; both move 8 bytes.
+//!
+//! A blocking round trip is write, read, read, write: four system calls, as for
+//! a pipe, but with no page, no lock on one, and no buffer to manage. In a closed
+//! loop the count read is always 1, and anything else is an error.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::sys;
+use crate::transport::FD_WAITS;
+use crate::wait::{FdWait, Wait};
+
+/// The row.
+pub static ROW: Row = Row::notifier::<EventFd>(Facts {
+    name: "eventfd",
+    family: "notifier",
+    about: "a counter in the kernel per direction",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: FD_WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "a 64-bit count in the kernel per direction (and, with a payload, a shared buffer)",
+    copies: "the kernel, 8 bytes in and 8 bytes out; with a payload, each end copies it into the shared buffer and out of it",
+    wakes: "the kernel wakes the sleeping reader from within write(2)",
+    between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
+    limits: "payload up to 1 MiB; both ends hold both descriptors, so the death of one is no end-of-file for the other",
+    sources: &["eventfd(2)", "read(2)", "write(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+/// One end.
+pub struct EventFd {
+    incoming: OwnedFd,
+    outgoing: OwnedFd,
+    wait: FdWait,
+}
+
+fn eventfd() -> io::Result<OwnedFd> {
+    // SAFETY: the new descriptor is owned from here on.
+    unsafe { Ok(OwnedFd::from_raw_fd(sys::check(libc::eventfd(0, libc::EFD_CLOEXEC))?)) }
+}
+
+impl Notifier for EventFd {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let (request, reply) = (eventfd()?, eventfd()?);
+        let (request_in, reply_out) = (request.try_clone()?, reply.try_clone()?);
+        Ok(Link {
+            caller: Half::of_fds([reply, request]),
+            callee: Half::of_fds([request_in, reply_out]),
+        })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [incoming, outgoing] = half.take_fds()?;
+        let wait = FdWait::prepare_kind(attaching.wait(), &incoming, attaching.budget_ticks)?;
+        Ok(Self { incoming, outgoing, wait })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        let one = 1u64;
+        // SAFETY: 8 bytes are read from a live value. Never EAGAIN or EINTR, even where the other
+        // end made this descriptor non-blocking: the count is far from its maximum.
+        let result = unsafe { libc::write(self.outgoing.as_raw_fd(), (&raw const one).cast(), 8) };
+        sys::check(result).map(drop)
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        let mut count = 0u64;
+        let fd = self.incoming.as_raw_fd();
+        self.wait.receive::<W>(&self.incoming, || {
+            // SAFETY: 8 bytes are written to a live value.
+            sys::check(unsafe { libc::read(fd, (&raw mut count).cast(), 8) }).map(|n| n as usize)
+        })?;
+        if count == 1 { Ok(()) } else { Err(miscounted(count)) }
+    }
+}
+
+#[cold]
+fn miscounted(count: u64) -> io::Error {
+    sys::failure(format!("the eventfd counted {count} notifications instead of 1"))
+}

@@ -1,0 +1,115 @@
+//! `flag`: one cache line in shared memory per direction, and nothing else: no
+//! kernel, no sleeping, just one core's store becoming visible to another.
+//!
+//! Each line holds a count that only one end writes: notifying adds one, and the
+//! waiter looks until the count is the next one. So a line is only ever written
+//! by one end and read by the other, and a notification can be neither lost nor
+//! taken twice. The floor of everything that crosses two CPUs.
+
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+
+use crate::memory::{Line, Shared};
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::transport::by_role;
+use crate::wait::{self, Wait};
+
+/// The row.
+pub static ROW: Row = Row::notifier::<Flag>(Facts {
+    name: "flag",
+    family: "notifier",
+    about: "a cache line in shared memory that the other end looks at",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: &[
+        WaitFacts {
+            wait: WaitKind::Spin,
+            system_calls: PerOperation::Exactly(0.0),
+            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
+            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
+        },
+        WaitFacts {
+            wait: WaitKind::Yield,
+            system_calls: PerOperation::Between(
+                0.0,
+                f64::INFINITY,
+                "one sched_yield for every look in vain",
+            ),
+            switches_one_cpu: PerOperation::Between(
+                1.0,
+                4.2,
+                "each yield hands the CPU to the other end",
+            ),
+            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
+        },
+    ],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "one cache line per direction (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end copies it into the shared buffer and out of it",
+    wakes: "nobody: the other end has to be looking",
+    between_stamps: "store; look at the own line until it changes; on the other side see it, store",
+    limits: "cannot block: on one CPU each hop waits for the scheduler; payload up to 1 MiB",
+    sources: &["https://www.kernel.org/doc/html/latest/core-api/wrappers/memory-barriers.html"],
+    hidden: false,
+    available: always_available,
+});
+
+const BYTES: usize = 4096;
+const STRIDE: usize = size_of::<Line<AtomicU32>>();
+
+/// One end.
+pub struct Flag {
+    memory: Shared,
+    own: usize,
+    peer: usize,
+    notified: u32,
+    awaited: u32,
+}
+
+impl Flag {
+    #[inline(always)]
+    fn count(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: zero bytes are a valid atomic, and only atomics live in this page.
+        &unsafe { self.memory.reference::<Line<AtomicU32>>(offset) }.0
+    }
+}
+
+impl Notifier for Flag {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let fd = Shared::create(BYTES)?;
+        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        Ok(Self {
+            memory: Shared::map(&fd, BYTES)?,
+            own: by_role(attaching.role, 0, STRIDE),
+            peer: by_role(attaching.role, STRIDE, 0),
+            notified: 0,
+            awaited: 0,
+        })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        self.notified = self.notified.wrapping_add(1);
+        self.count(self.peer).store(self.notified, Ordering::Release);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        self.awaited = self.awaited.wrapping_add(1);
+        let (count, awaited) = (self.count(self.own), self.awaited);
+        // The budget and the sleep belong to waits that this mechanism does not have.
+        wait::until::<W>(0, || count.load(Ordering::Acquire) == awaited, || Ok(()))
+    }
+}

@@ -1,0 +1,123 @@
+//! `park`: Rust's std::thread::park and unpark, with a flag as the predicate:
+//! what a channel, a future's executor or a lock in a Rust program sleeps with.
+//!
+//! std keeps a token per thread: unpark leaves it, and wakes the thread by
+//! futex(2) only if it is parked; park takes the token, and sleeps only if there
+//! is none. So a round trip is two wakes and two waits where both ends sleep, and
+//! fewer where an end finds the token already there; that is why the count is
+//! a range. Threads only: a handle to a thread means nothing in another process.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
+use std::time::Duration;
+
+use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+
+use crate::memory::Line;
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::notifier::<Park>(Facts {
+    name: "park",
+    family: "notifier",
+    about: "Rust's thread::park and unpark, with a flag between two threads",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Thread],
+    waits: &[WaitFacts {
+        wait: WaitKind::Block,
+        system_calls: PerOperation::Between(
+            0.0,
+            4.5,
+            "a futex wait only where there is no token, a futex wake only where the thread is parked",
+        ),
+        switches_one_cpu: PerOperation::Between(
+            1.0,
+            2.2,
+            "the woken thread may run before or after the waker parks",
+        ),
+        switches_two_cpus: PerOperation::Between(
+            0.0,
+            2.2,
+            "a thread that finds its flag set does not park",
+        ),
+    }],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "one flag per direction in memory (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    wakes: "the notifying thread, by a futex wake inside unpark",
+    between_stamps: "set the flag, unpark, look at the own flag, park, be woken; the same on the other side",
+    limits: "threads of one process; payload up to 1 MiB; Rust's standard library is part of the number",
+    sources: &["https://doc.rust-lang.org/std/thread/fn.park.html", "futex(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+/// Between two looks for the other thread.
+const LOOK_EVERY: Duration = Duration::from_micros(100);
+
+/// What a thread is reached by.
+#[derive(Default)]
+struct Side {
+    thread: OnceLock<Thread>,
+    notified: AtomicBool,
+}
+
+/// Where the threads meet: the caller's side, the callee's side.
+type Meeting = Arc<[Line<Side>; 2]>;
+
+/// One end.
+pub struct Park {
+    meeting: Meeting,
+    own: usize,
+    peer: Thread,
+}
+
+impl Notifier for Park {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let meeting: Meeting = Arc::new([Line(Side::default()), Line(Side::default())]);
+        Ok(Link { caller: Half::of_local(Arc::clone(&meeting)), callee: Half::of_local(meeting) })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let meeting: Meeting = half.take_local()?;
+        let own = match attaching.role {
+            Role::Caller => 0,
+            Role::Callee => 1,
+        };
+        meeting[own].0.thread.get_or_init(std::thread::current);
+        let peer = loop {
+            // No time-out: whoever supervises ends an end whose partner never comes.
+            match meeting[1 - own].0.thread.get() {
+                Some(thread) => break thread.clone(),
+                None => std::thread::sleep(LOOK_EVERY),
+            }
+        };
+        Ok(Self { meeting, own, peer })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        self.meeting[1 - self.own].0.notified.store(true, Ordering::Release);
+        self.peer.unpark();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        let notified = &self.meeting[self.own].0.notified;
+        // park may return for no reason, hence the flag.
+        while !notified.load(Ordering::Acquire) {
+            std::thread::park();
+        }
+        notified.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! `semaphore`: a process-shared POSIX semaphore in shared memory per direction.
+//!
+//! glibc keeps the value and the number of waiters in one word: sem_post(3)
+//! enters the kernel (futex wake) only if somebody waits, sem_wait(3) only
+//! (futex wait) if the value is 0. Two ends that always find each other asleep
+//! make four system calls a round trip, two that never do make none; that is
+//! why the count is a range.
+//!
+//! The opener initialises both semaphores before it hands out the halves,
+//! because neither end may use one that the other has yet to initialise.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+
+use crate::memory::{Line, Shared};
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::sys;
+use crate::transport::by_role;
+use crate::wait::{self, Wait};
+
+const SLEEPS_OR_NOT: PerOperation =
+    PerOperation::Between(0.0, 2.2, "an end that finds the value raised does not sleep");
+
+/// The row.
+pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
+    name: "semaphore",
+    family: "notifier",
+    about: "a process-shared POSIX semaphore per direction",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: &[
+        WaitFacts {
+            wait: WaitKind::Block,
+            system_calls: PerOperation::Between(
+                0.0,
+                4.5,
+                "a futex wait only where the value is 0, a futex wake only where somebody waits",
+            ),
+            switches_one_cpu: PerOperation::Between(
+                1.0,
+                2.2,
+                "the woken end may run before or after the waker sleeps",
+            ),
+            switches_two_cpus: SLEEPS_OR_NOT,
+        },
+        WaitFacts {
+            wait: WaitKind::Spin,
+            system_calls: PerOperation::Exactly(0.0),
+            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
+            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
+        },
+        WaitFacts {
+            wait: WaitKind::Yield,
+            system_calls: PerOperation::Between(
+                0.0,
+                f64::INFINITY,
+                "one sched_yield for every look in vain",
+            ),
+            switches_one_cpu: PerOperation::Between(
+                1.0,
+                4.2,
+                "each yield hands the CPU to the other end",
+            ),
+            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
+        },
+        WaitFacts {
+            wait: WaitKind::SpinThenBlock,
+            system_calls: PerOperation::Between(
+                0.0,
+                4.5,
+                "a wait and its wake only after the budget",
+            ),
+            switches_one_cpu: SLEEPS_OR_NOT,
+            switches_two_cpus: SLEEPS_OR_NOT,
+        },
+    ],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "one semaphore per direction in shared memory (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    wakes: "the posting end, by a futex wake inside sem_post",
+    between_stamps: "sem_post, sem_wait on the own semaphore (sem_trywait while spinning); the same on the other side",
+    limits: "payload up to 1 MiB; the C library's semaphore is part of the number",
+    sources: &["sem_overview(7)", "sem_post(3)", "sem_wait(3)"],
+    hidden: false,
+    available: always_available,
+});
+
+const BYTES: usize = 4096;
+const STRIDE: usize = size_of::<Line<libc::sem_t>>();
+
+/// One end.
+pub struct Semaphore {
+    memory: Shared,
+    own: usize,
+    peer: usize,
+    budget_ticks: u64,
+}
+
+impl Semaphore {
+    #[inline(always)]
+    fn at(&self, offset: usize) -> *mut libc::sem_t {
+        self.memory.at(offset)
+    }
+}
+
+fn initialised() -> io::Result<OwnedFd> {
+    let fd = Shared::create(BYTES)?;
+    let memory = Shared::map(&fd, BYTES)?;
+    for offset in [0, STRIDE] {
+        // SAFETY: room for a semaphore, and nobody else has the memory yet. What lives in it
+        // stays valid at other addresses (pshared), so this mapping may go.
+        sys::check(unsafe { libc::sem_init(memory.at(offset), 1, 0) })
+            .map_err(|error| sys::context(error, "initialising a semaphore"))?;
+    }
+    Ok(fd)
+}
+
+impl Notifier for Semaphore {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let fd = initialised()?;
+        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        Ok(Self {
+            memory: Shared::map(&fd, BYTES)?,
+            own: by_role(attaching.role, 0, STRIDE),
+            peer: by_role(attaching.role, STRIDE, 0),
+            budget_ticks: attaching.budget_ticks,
+        })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        // SAFETY: initialised by the opener, mapped as long as `self` lives.
+        sys::check(unsafe { libc::sem_post(self.at(self.peer)) }).map(drop)
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        let own = self.at(self.own);
+        if W::KIND == WaitKind::Block {
+            // sem_wait itself looks before it sleeps.
+            while !take(own)? {}
+            return Ok(());
+        }
+        // Having slept is having taken: there is nothing left to look for then.
+        let taken = Cell::new(false);
+        wait::until::<W>(
+            self.budget_ticks,
+            // SAFETY: as in `notify`.
+            || taken.get() || unsafe { libc::sem_trywait(own) } == 0,
+            || take(own).map(|done| taken.set(done)),
+        )
+    }
+}
+
+/// Waits for the semaphore and takes it; false if a signal came first.
+fn take(own: *mut libc::sem_t) -> io::Result<bool> {
+    // SAFETY: initialised by the opener, mapped as long as its end lives.
+    match sys::check(unsafe { libc::sem_wait(own) }) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        Err(error) => Err(sys::context(error, "sem_wait")),
+    }
+}

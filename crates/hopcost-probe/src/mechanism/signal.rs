@@ -1,0 +1,162 @@
+//! `signal`: SIGUSR1 to the other end, which waits for it in sigwaitinfo(2): no
+//! handler, so nothing is interrupted and nothing runs twice.
+//!
+//! Between processes the signal is sent by kill(2), between threads by
+//! tgkill(2). A blocking round trip is kill, sigwaitinfo, sigwaitinfo, kill: four
+//! system calls.
+//!
+//! A standard signal that is already pending is not queued again. In a closed loop
+//! at most one is outstanding, so none is lost. One that comes from elsewhere
+//! does not count: the sender's id is checked.
+//!
+//! The ends need each other's ids and meet in a shared page: each first blocks the
+//! signal (one that comes unblocked would kill it) and then writes its id there.
+//! The signal stays blocked when an end goes, for the same reason.
+
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+
+use crate::memory::{Line, Shared};
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::sys;
+use crate::transport::by_role;
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::notifier::<Signal>(Facts {
+    name: "signal",
+    family: "notifier",
+    about: "SIGUSR1 sent by kill or tgkill, waited for by sigwaitinfo",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: &[WaitFacts {
+        wait: WaitKind::Block,
+        system_calls: PerOperation::Exactly(4.0),
+        switches_one_cpu: PerOperation::Between(
+            1.0,
+            2.2,
+            "the woken end may run before or after the sender sleeps",
+        ),
+        switches_two_cpus: PerOperation::Between(
+            0.0,
+            2.2,
+            "an end that finds the signal pending does not sleep",
+        ),
+    }],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "a pending signal in the kernel (and, with a payload, a shared buffer)",
+    copies: "the kernel, the sender's id and the signal's number; with a payload, each end copies it into the shared buffer and out of it",
+    wakes: "the kernel wakes the sleeping receiver from within kill(2) or tgkill(2)",
+    between_stamps: "kill, sleep in sigwaitinfo, be woken; on the other side sigwaitinfo returns, kill, sigwaitinfo",
+    limits: "payload up to 1 MiB; one thread per end and no handler, the cheapest that signals can be",
+    sources: &["signal(7)", "kill(2)", "tgkill(2)", "sigwaitinfo(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+const BYTES: usize = 4096;
+const STRIDE: usize = size_of::<Line<AtomicU32>>();
+/// Between two looks for the other end's id.
+const LOOK_EVERY: Duration = Duration::from_micros(100);
+
+/// One end.
+pub struct Signal {
+    waited_for: libc::sigset_t,
+    peer: Peer,
+    /// Whose signals count, as the kernel reports senders.
+    peer_pid: libc::pid_t,
+}
+
+/// Whom to signal.
+enum Peer {
+    Process { pid: libc::pid_t },
+    Thread { pid: libc::pid_t, tid: libc::pid_t },
+}
+
+/// Blocks SIGUSR1 in the calling thread and returns it as a set.
+fn block() -> io::Result<libc::sigset_t> {
+    // SAFETY: an all-zero set is valid and emptied before use.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGUSR1);
+        match libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) {
+            0 => Ok(set),
+            code => Err(sys::context(io::Error::from_raw_os_error(code), "blocking SIGUSR1")),
+        }
+    }
+}
+
+impl Notifier for Signal {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let fd = Shared::create(BYTES)?;
+        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let memory = Shared::map(&fd, BYTES)?;
+        // SAFETY: zero bytes are a valid atomic, and only atomics live in this page.
+        let id = |offset| &unsafe { memory.reference::<Line<AtomicU32>>(offset) }.0;
+        let own_id = id(by_role(attaching.role, 0, STRIDE));
+        let peer_id = id(by_role(attaching.role, STRIDE, 0));
+
+        let waited_for = block()?;
+        let own_pid = std::process::id();
+        let threads = attaching.same_process();
+        own_id.store(if threads { sys::thread_id() } else { own_pid }, Ordering::Release);
+        let peer = loop {
+            // No time-out: whoever supervises ends an end whose partner never comes.
+            match peer_id.load(Ordering::Acquire) {
+                0 => std::thread::sleep(LOOK_EVERY),
+                id => break id as libc::pid_t,
+            }
+        };
+        let own_pid = own_pid as libc::pid_t;
+        Ok(if threads {
+            let peer = Peer::Thread { pid: own_pid, tid: peer };
+            Self { waited_for, peer, peer_pid: own_pid }
+        } else {
+            Self { waited_for, peer: Peer::Process { pid: peer }, peer_pid: peer }
+        })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        // SAFETY: integer arguments; the receiver blocked the signal before it told its id.
+        let result = match self.peer {
+            Peer::Process { pid } => i64::from(unsafe { libc::kill(pid, libc::SIGUSR1) }),
+            Peer::Thread { pid, tid } => unsafe {
+                libc::syscall(libc::SYS_tgkill, pid, tid, libc::SIGUSR1)
+            },
+        };
+        sys::check(result).map(drop).map_err(|error| sys::context(error, "signalling the partner"))
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        loop {
+            // SAFETY: the set is valid for reading, the information for writing.
+            let (result, sender) = unsafe {
+                let mut information: libc::siginfo_t = std::mem::zeroed();
+                let result = libc::sigwaitinfo(&self.waited_for, &mut information);
+                (result, information.si_pid())
+            };
+            match sys::check(result) {
+                Ok(_) if sender == self.peer_pid => return Ok(()),
+                // From elsewhere, or another signal came.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(sys::context(error, "sigwaitinfo")),
+            }
+        }
+    }
+}
