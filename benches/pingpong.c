@@ -1,0 +1,245 @@
+/* The other side of every comparison: the plainest C program that does the same
+ * as one hopcost round trip. Two processes, one caller that takes a stamp after
+ * every exchange and prints its median in clock ticks.
+ *
+ *   pingpong MECHANISM CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]
+ *
+ * Mechanisms: spin futex semaphore condvar eventfd signal (no payload),
+ *             pipe socketpair udp tcp (64 bytes, written and verified).
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+static inline uint64_t stamp(void) { unsigned aux; return __rdtscp(&aux); }
+static inline void relax(void) { _mm_pause(); }
+#else
+static inline uint64_t stamp(void) { uint64_t t; __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(t)); return t; }
+static inline void relax(void) { __asm__ volatile("yield"); }
+#endif
+
+#define PAYLOAD 64
+#define LINE __attribute__((aligned(128)))
+
+static void die(const char *what) { fprintf(stderr, "pingpong: %s: %s\n", what, strerror(errno)); exit(1); }
+static void check(long result, const char *what) { if (result < 0) die(what); }
+
+struct page {
+    LINE _Atomic uint32_t word[2][32];
+    LINE sem_t semaphore[2];
+    LINE pthread_mutex_t mutex;
+    pthread_cond_t condition[2];
+    int turn[2];
+    LINE _Atomic int pid[2];
+};
+
+static struct page *shared;
+static int side, in_fd, out_fd; /* side 0 is the caller */
+static char out_buffer[PAYLOAD], in_buffer[PAYLOAD];
+
+static void fill(uint64_t sequence) {
+    uint64_t word = sequence * 0x9E3779B97F4A7C15u;
+    for (int i = 0; i < PAYLOAD; i += 8, word++) memcpy(out_buffer + i, &word, 8);
+}
+static void verify(uint64_t sequence) {
+    uint64_t word = sequence * 0x9E3779B97F4A7C15u, differing = 0, got;
+    for (int i = 0; i < PAYLOAD; i += 8, word++) { memcpy(&got, in_buffer + i, 8); differing |= got ^ word; }
+    if (differing) { errno = EBADMSG; die("verify"); }
+}
+
+static inline void spin_send(uint64_t s) { (void)s; atomic_store_explicit(&shared->word[!side][0], 1, memory_order_release); }
+static inline void spin_receive(uint64_t s) {
+    (void)s;
+    while (!atomic_load_explicit(&shared->word[side][0], memory_order_acquire)) relax();
+    atomic_store_explicit(&shared->word[side][0], 0, memory_order_relaxed);
+}
+static inline void futex_send(uint64_t s) {
+    (void)s;
+    atomic_store_explicit(&shared->word[!side][0], 1, memory_order_release);
+    check(syscall(SYS_futex, &shared->word[!side][0], FUTEX_WAKE, 1), "futex wake");
+}
+static inline void futex_receive(uint64_t s) {
+    (void)s;
+    while (!atomic_load_explicit(&shared->word[side][0], memory_order_acquire))
+        if (syscall(SYS_futex, &shared->word[side][0], FUTEX_WAIT, 0, NULL) < 0 && errno != EAGAIN && errno != EINTR)
+            die("futex wait");
+    atomic_store_explicit(&shared->word[side][0], 0, memory_order_relaxed);
+}
+static inline void semaphore_send(uint64_t s) { (void)s; check(sem_post(&shared->semaphore[!side]), "sem_post"); }
+static inline void semaphore_receive(uint64_t s) { (void)s; while (sem_wait(&shared->semaphore[side]) < 0) if (errno != EINTR) die("sem_wait"); }
+static inline void condvar_send(uint64_t s) {
+    (void)s;
+    pthread_mutex_lock(&shared->mutex);
+    shared->turn[!side] = 1;
+    pthread_cond_signal(&shared->condition[!side]);
+    pthread_mutex_unlock(&shared->mutex);
+}
+static inline void condvar_receive(uint64_t s) {
+    (void)s;
+    pthread_mutex_lock(&shared->mutex);
+    while (!shared->turn[side]) pthread_cond_wait(&shared->condition[side], &shared->mutex);
+    shared->turn[side] = 0;
+    pthread_mutex_unlock(&shared->mutex);
+}
+static inline void eventfd_send(uint64_t s) { (void)s; uint64_t one = 1; if (write(out_fd, &one, 8) != 8) die("write"); }
+static inline void eventfd_receive(uint64_t s) { (void)s; uint64_t n; if (read(in_fd, &n, 8) != 8 || n != 1) die("read"); }
+static sigset_t usr1;
+static inline void signal_send(uint64_t s) { (void)s; check(kill(shared->pid[!side], SIGUSR1), "kill"); }
+static inline void signal_receive(uint64_t s) { (void)s; int got; if (sigwait(&usr1, &got)) die("sigwait"); }
+static inline void stream_send(uint64_t s) { fill(s); if (write(out_fd, out_buffer, PAYLOAD) != PAYLOAD) die("write"); }
+static inline void stream_receive(uint64_t s) {
+    for (int done = 0; done < PAYLOAD;) {
+        ssize_t n = read(in_fd, in_buffer + done, PAYLOAD - done);
+        if (n <= 0) die("read");
+        done += n;
+    }
+    verify(s);
+}
+static inline void packet_send(uint64_t s) { fill(s); if (send(out_fd, out_buffer, PAYLOAD, MSG_NOSIGNAL) != PAYLOAD) die("send"); }
+static inline void packet_receive(uint64_t s) { if (recv(in_fd, in_buffer, PAYLOAD, 0) != PAYLOAD) die("recv"); verify(s); }
+
+static int by_ticks(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+#define LOOPS(name)                                                                              \
+    static void name##_caller(uint64_t warm, uint64_t count, uint64_t batch, uint64_t *samples) { \
+        uint64_t sequence = 1;                                                                    \
+        for (uint64_t i = 0; i < warm; i++, sequence += 2) { name##_send(sequence); name##_receive(sequence + 1); } \
+        uint64_t before = stamp();                                                                \
+        for (uint64_t i = 0; i < count; i++) {                                                    \
+            for (uint64_t j = 0; j < batch; j++, sequence += 2) { name##_send(sequence); name##_receive(sequence + 1); } \
+            uint64_t now = stamp();                                                               \
+            samples[i] = now - before;                                                            \
+            before = now;                                                                         \
+        }                                                                                         \
+    }                                                                                             \
+    static void name##_callee(uint64_t total) {                                                   \
+        for (uint64_t sequence = 1; total--; sequence += 2) { name##_receive(sequence); name##_send(sequence + 1); } \
+    }
+LOOPS(spin) LOOPS(futex) LOOPS(semaphore) LOOPS(condvar) LOOPS(eventfd) LOOPS(signal) LOOPS(stream) LOOPS(packet)
+
+static const struct { const char *name; void (*caller)(uint64_t, uint64_t, uint64_t, uint64_t *); void (*callee)(uint64_t); } table[] = {
+    {"spin", spin_caller, spin_callee}, {"futex", futex_caller, futex_callee},
+    {"semaphore", semaphore_caller, semaphore_callee}, {"condvar", condvar_caller, condvar_callee},
+    {"eventfd", eventfd_caller, eventfd_callee}, {"signal", signal_caller, signal_callee},
+    {"pipe", stream_caller, stream_callee}, {"socketpair", stream_caller, stream_callee},
+    {"tcp", stream_caller, stream_callee}, {"udp", packet_caller, packet_callee},
+};
+
+static int sockets[2], request[2], reply[2];
+
+static void connect_tcp(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
+    check(bind(listener, (void *)&address, len), "bind");
+    check(getsockname(listener, (void *)&address, &len), "getsockname");
+    check(listen(listener, 1), "listen");
+    check(sockets[0] = socket(AF_INET, SOCK_STREAM, 0), "socket");
+    check(connect(sockets[0], (void *)&address, len), "connect");
+    check(sockets[1] = accept(listener, NULL, NULL), "accept");
+    close(listener);
+    for (int i = 0; i < 2; i++) check(setsockopt(sockets[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one), "TCP_NODELAY");
+}
+
+static void connect_udp(void) {
+    struct sockaddr_in address[2];
+    for (int i = 0; i < 2; i++) {
+        address[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t len = sizeof address[i];
+        check(sockets[i] = socket(AF_INET, SOCK_DGRAM, 0), "socket");
+        check(bind(sockets[i], (void *)&address[i], len), "bind");
+        check(getsockname(sockets[i], (void *)&address[i], &len), "getsockname");
+    }
+    for (int i = 0; i < 2; i++) check(connect(sockets[i], (void *)&address[!i], sizeof address[i]), "connect");
+}
+
+static void open_link(const char *name) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) die("mmap");
+    pthread_mutexattr_t mutex; pthread_condattr_t condition;
+    pthread_mutexattr_init(&mutex); pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+    pthread_condattr_init(&condition); pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&shared->mutex, &mutex);
+    for (int i = 0; i < 2; i++) { sem_init(&shared->semaphore[i], 1, 0); pthread_cond_init(&shared->condition[i], &condition); }
+    sigemptyset(&usr1); sigaddset(&usr1, SIGUSR1); sigprocmask(SIG_BLOCK, &usr1, NULL);
+    if (!strcmp(name, "eventfd")) { request[0] = request[1] = eventfd(0, 0); reply[0] = reply[1] = eventfd(0, 0); }
+    else if (!strcmp(name, "pipe")) { check(pipe(request), "pipe"); check(pipe(reply), "pipe"); }
+    else if (!strcmp(name, "socketpair")) check(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), "socketpair");
+    else if (!strcmp(name, "tcp")) connect_tcp();
+    else if (!strcmp(name, "udp")) connect_udp();
+}
+
+/* Each process keeps its own descriptors only. */
+static void take_side(const char *name, int which) {
+    side = which;
+    if (!strcmp(name, "eventfd")) { in_fd = side ? request[0] : reply[0]; out_fd = side ? reply[0] : request[0]; }
+    else if (!strcmp(name, "pipe")) {
+        in_fd = side ? request[0] : reply[0]; out_fd = side ? reply[1] : request[1];
+        close(side ? request[1] : reply[1]); close(side ? reply[0] : request[0]);
+    } else if (sockets[0]) { in_fd = out_fd = sockets[side]; close(sockets[!side]); }
+}
+
+static void pin(int cpu) {
+    cpu_set_t set; CPU_ZERO(&set); CPU_SET(cpu, &set);
+    check(sched_setaffinity(0, sizeof set, &set), "sched_setaffinity");
+}
+
+int main(int argc, char **argv) {
+    if (argc < 6) { fprintf(stderr, "usage: pingpong MECHANISM CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]\n"); return 2; }
+    const char *name = argv[1];
+    uint64_t warm = strtoull(argv[4], 0, 0), count = strtoull(argv[5], 0, 0), batch = argc > 6 ? strtoull(argv[6], 0, 0) : 1;
+    unsigned at = 0;
+    while (at < sizeof table / sizeof *table && strcmp(table[at].name, name)) at++;
+    if (at == sizeof table / sizeof *table) { fprintf(stderr, "pingpong: no mechanism %s\n", name); return 2; }
+    uint64_t *samples = malloc(count * sizeof *samples);
+    if (!samples) die("malloc");
+    memset(samples, 1, count * sizeof *samples);
+    alarm(20);
+    open_link(name);
+    pid_t parent = getpid(), child = fork();
+    check(child, "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
+        alarm(20); /* alarms are not inherited */
+        pin(atoi(argv[3]));
+        take_side(name, 1);
+        shared->pid[1] = getpid();
+        while (!shared->pid[0]) usleep(50);
+        table[at].callee(warm + count * batch);
+        _exit(0);
+    }
+    pin(atoi(argv[2]));
+    take_side(name, 0);
+    shared->pid[0] = getpid();
+    while (!shared->pid[1]) usleep(50);
+    table[at].caller(warm, count, batch, samples);
+    int status;
+    check(waitpid(child, &status, 0), "waitpid");
+    qsort(samples, count, sizeof *samples, by_ticks);
+    printf("%.4f\n", (double)samples[(count + 1) / 2 - 1] / batch);
+    return status != 0;
+}
