@@ -52,6 +52,13 @@ pub struct CallEnd<M, C> {
     clock: PhantomData<C>,
 }
 
+impl<M: Call + 'static, C: Clock> CallEnd<M, C> {
+    /// Wraps a call.
+    pub fn boxed(call: M) -> Box<dyn Endpoint> {
+        Box::new(Self { call, clock: PhantomData })
+    }
+}
+
 impl<M: Call, C: Clock> Endpoint for CallEnd<M, C> {
     fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped> {
         Ok(workload::call::run::<M, C>(&mut self.call, count, stamp, out))
@@ -63,7 +70,7 @@ pub fn attach_call<M: Call + 'static>(
     _: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    Ok(Box::new(CallEnd { call: M::new(attaching)?, clock: PhantomData::<Hardware> }))
+    Ok(CallEnd::<M, Hardware>::boxed(M::new(attaching)?))
 }
 
 /// Calls a generic function with the wait that a case names.

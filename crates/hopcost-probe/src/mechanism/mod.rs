@@ -9,6 +9,7 @@ mod call_indirect;
 mod call_inline;
 mod condvar;
 mod coroutine_switch;
+mod engines;
 mod eventfd;
 mod fifo;
 mod flag;
@@ -57,6 +58,12 @@ pub static ALL: &[&Row] = &[
     &unix_seqpacket::ROW,
     &tcp::ROW,
     &udp::ROW,
+    // test engines
+    &engines::null::ROW,
+    &engines::spin::ROW,
+    &engines::sleep::ROW,
+    &engines::replay::ROW,
+    &engines::fault::ROW,
 ];
 
 /// The row of this name.

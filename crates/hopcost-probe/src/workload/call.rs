@@ -12,7 +12,7 @@ pub const UNROLLED: u64 = 16;
 /// Keeps a value in a register and its origin unknown, at no cost: without it
 /// the compiler would fold a loop of additions into one.
 #[inline(always)]
-fn opaque(mut x: u64) -> u64 {
+pub(crate) fn opaque(mut x: u64) -> u64 {
     // SAFETY: an empty instruction sequence.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags))

@@ -1,0 +1,115 @@
+//! `fault:KIND`: a pipe whose caller, or with `-callee` its callee, misbehaves:
+//!
+//! - `hang` never returns from its first message;
+//! - `crash` aborts, `error` fails, and `corrupt` flips a bit, at message 100.
+
+use std::io;
+
+use hopcost_model::case::{Boundary, Role, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+
+use super::super::pipe::Pipe;
+use super::{FACTS, bad_argument};
+use crate::registry::Row;
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::FD_WAITS;
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::channel::<Faulty>(Facts {
+    name: "fault",
+    about: "fault:KIND: a pipe with an end that hangs, crashes, fails or corrupts",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: FD_WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 1, max: 4096, default: 64 },
+    parameters: &[],
+    between_stamps: "as for a pipe, until the fault",
+    ..FACTS
+});
+
+/// The message at which an end crashes, fails or corrupts.
+const AT_MESSAGE: u64 = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Hang,
+    Crash,
+    Error,
+    Corrupt,
+}
+
+/// What is wrong, and with which end.
+fn parse(argument: &str) -> Option<(Fault, Role)> {
+    let (kind, role) = match argument.strip_suffix("-callee") {
+        Some(kind) => (kind, Role::Callee),
+        None => (argument, Role::Caller),
+    };
+    let fault = match kind {
+        "hang" => Fault::Hang,
+        "crash" => Fault::Crash,
+        "error" => Fault::Error,
+        "corrupt" => Fault::Corrupt,
+        _ => return None,
+    };
+    Some((fault, role))
+}
+
+struct Faulty {
+    pipe: Pipe,
+    /// None at the end that behaves.
+    fault: Option<Fault>,
+    sent: u64,
+}
+
+impl Faulty {
+    fn misbehave<W: Wait>(&mut self, fault: Fault, len: usize) -> io::Result<()> {
+        match fault {
+            Fault::Hang => loop {
+                // SAFETY: no arguments; returns only after a signal that has a handler.
+                unsafe { libc::pause() };
+            },
+            Fault::Crash if self.sent == AT_MESSAGE => std::process::abort(),
+            Fault::Error if self.sent == AT_MESSAGE => {
+                Err(sys::failure("this engine fails on purpose"))
+            }
+            Fault::Corrupt if self.sent == AT_MESSAGE => {
+                self.pipe.slot::<W>(len)?[len / 2] ^= 1;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Channel for Faulty {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        Pipe::open(opening)
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let (fault, role) = attaching.case.argument().and_then(parse).ok_or_else(|| {
+            bad_argument(
+                attaching,
+                "fault:hang, fault:crash, fault:error or fault:corrupt, each with or without -callee",
+            )
+        })?;
+        let fault = (role == attaching.role).then_some(fault);
+        Ok(Faulty { pipe: Pipe::attach(half, attaching)?, fault, sent: 0 })
+    }
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        self.pipe.slot::<W>(len)
+    }
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        self.sent += 1;
+        if let Some(fault) = self.fault {
+            self.misbehave::<W>(fault, len)?;
+        }
+        self.pipe.send::<W>(len)
+    }
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.pipe.recv::<W>()
+    }
+}

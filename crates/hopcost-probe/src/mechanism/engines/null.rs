@@ -1,0 +1,37 @@
+//! `null`: does nothing. What is measured is the loop and its stamps; in virtual
+//! time every sample is 0.
+
+use std::io;
+
+use hopcost_model::mechanism::Facts;
+
+use super::{FACTS, attach};
+use crate::registry::{Row, no_link};
+use crate::shape::{Attaching, Call};
+
+/// The row.
+pub static ROW: Row = Row {
+    facts: Facts {
+        name: "null",
+        about: "nothing at all: what the loop and its stamps cost",
+        between_stamps: "nothing",
+        ..FACTS
+    },
+    open: no_link,
+    attach: attach::<Null, Null>,
+};
+
+struct Null;
+
+impl Call for Null {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        match attaching.case.argument() {
+            None => Ok(Null),
+            Some(_) => Err(super::bad_argument(attaching, "`null` without an argument")),
+        }
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        x
+    }
+}

@@ -1,0 +1,71 @@
+//! `sleep:T`: clock_nanosleep(2) for T. Takes at least T; what it takes more is
+//! the timer's slack and the wake-up. In virtual time it takes T exactly.
+
+use std::io;
+
+use hopcost_model::mechanism::Facts;
+use hopcost_model::units::parse_duration_ns;
+
+use super::{FACTS, attach};
+use crate::clock::Virtual;
+use crate::registry::{Row, no_link};
+use crate::shape::{Attaching, Call};
+
+/// The row.
+pub static ROW: Row = Row {
+    facts: Facts {
+        name: "sleep",
+        about: "sleep:T: asleep for a duration T, as in sleep:1ms",
+        between_stamps: "one clock_nanosleep",
+        sources: &["clock_nanosleep(2)"],
+        ..FACTS
+    },
+    open: no_link,
+    attach: attach::<Sleep, VirtualSleep>,
+};
+
+fn argument(attaching: &Attaching<'_>) -> io::Result<u64> {
+    let duration = attaching.case.argument().and_then(|text| parse_duration_ns(text).ok());
+    duration.ok_or_else(|| super::bad_argument(attaching, "sleep:T with a duration such as 1ms"))
+}
+
+struct Sleep {
+    time: libc::timespec,
+}
+
+impl Call for Sleep {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        let ns = argument(attaching)?;
+        let time = libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        };
+        Ok(Sleep { time })
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        let mut rest = self.time;
+        // SAFETY: both point to a live value; the kernel reads the first before it writes the
+        // second, and writes it only when a signal came, which is when it is needed.
+        while unsafe {
+            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const rest, &raw mut rest)
+        } == libc::EINTR
+        {}
+        x
+    }
+}
+
+struct VirtualSleep {
+    ns: u64,
+}
+
+impl Call for VirtualSleep {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(VirtualSleep { ns: argument(attaching)? })
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        Virtual::advance(self.ns);
+        x
+    }
+}

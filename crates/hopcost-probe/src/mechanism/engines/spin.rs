@@ -1,0 +1,63 @@
+//! `spin:N`: N multiplications, each waiting for the one before, so its time is N
+//! times the processor's latency of one (3 cycles on most), proportional to N and
+//! to nothing else. In virtual time an operation takes N ns exactly.
+
+use std::io;
+
+use hopcost_model::mechanism::Facts;
+
+use super::{FACTS, attach};
+use crate::clock::Virtual;
+use crate::registry::{Row, no_link};
+use crate::shape::{Attaching, Call};
+use crate::workload::call::opaque;
+
+/// The row.
+pub static ROW: Row = Row {
+    facts: Facts {
+        name: "spin",
+        about: "spin:N: N dependent multiplications, or N virtual nanoseconds",
+        between_stamps: "N dependent multiplications",
+        ..FACTS
+    },
+    open: no_link,
+    attach: attach::<Spin, VirtualSpin>,
+};
+
+fn argument(attaching: &Attaching<'_>) -> io::Result<u64> {
+    let number = attaching.case.argument().and_then(|argument| argument.parse().ok());
+    number.ok_or_else(|| super::bad_argument(attaching, "spin:N with a whole number N"))
+}
+
+struct Spin {
+    multiplications: u64,
+}
+
+impl Call for Spin {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Spin { multiplications: argument(attaching)? })
+    }
+    #[inline(always)]
+    fn call(&mut self, mut x: u64) -> u64 {
+        for _ in 0..self.multiplications {
+            // Opaque, or two multiplications would become one.
+            x = opaque(x.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        }
+        x
+    }
+}
+
+struct VirtualSpin {
+    ns: u64,
+}
+
+impl Call for VirtualSpin {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(VirtualSpin { ns: argument(attaching)? })
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        Virtual::advance(self.ns);
+        x
+    }
+}
