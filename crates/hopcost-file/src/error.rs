@@ -48,7 +48,7 @@ pub enum Error {
         known: i64,
     },
     /// Cut short or overwritten in places.
-    #[error("{}: the file is damaged ({why}); {}", path.display(), readable(.readable_trials))]
+    #[error("{}: the file is damaged ({}); {}", path.display(), plain(.why), readable(.readable_trials))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum Error {
         readable_trials: u64,
     },
     /// Sound as a database, impossible as a run.
-    #[error("{}: {place}: {why}; the file was made or changed by something else than hopcost", path.display())]
+    #[error("{}: {place}: {}; the file was made or changed by something else than hopcost", path.display(), plain(.why))]
     Content {
         /// The file.
         path: PathBuf,
@@ -90,24 +90,24 @@ pub enum Error {
         why: String,
     },
     /// The operating system refused.
-    #[error("{}: cannot {doing}: {source}", path.display())]
+    #[error("{}: cannot {doing}: {cause}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// What was tried, as a verb phrase.
         doing: &'static str,
         /// Its words.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// SQLite refused for a reason without a line of its own.
-    #[error("{}: cannot {doing}: {source}", path.display())]
+    #[error("{}: cannot {doing}: {}", path.display(), plain(.cause))]
     Sqlite {
         /// The file.
         path: PathBuf,
         /// What was tried, as a verb phrase.
         doing: &'static str,
         /// Its words.
-        source: rusqlite::Error,
+        cause: rusqlite::Error,
     },
     /// No place for runs.
     #[error(
@@ -142,6 +142,19 @@ pub enum Error {
     },
 }
 
+/// One line of text from a file that may hold anything: no control characters
+/// (a terminal obeys some), no novel.
+fn plain(text: &impl ToString) -> String {
+    const LONGEST: usize = 200;
+    let text = text.to_string();
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let mut line: String = text.chars().take(LONGEST).map(clean).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
 fn readable(trials: &u64) -> String {
     match trials {
         0 => "no trial in it can be read; restore it from a copy".to_owned(),
@@ -171,7 +184,7 @@ impl Error {
             }
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full(path),
             ErrorKind::IsADirectory => Error::Directory(path),
-            _ => Error::Io { path, doing, source },
+            _ => Error::Io { path, doing, cause: source },
         }
     }
 
@@ -196,7 +209,7 @@ impl Error {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Error::Damaged { path, why: source.to_string(), readable_trials: 0 }
             }
-            _ => Error::Sqlite { path, doing, source },
+            _ => Error::Sqlite { path, doing, cause: source },
         }
     }
 }

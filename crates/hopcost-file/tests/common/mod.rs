@@ -1,0 +1,189 @@
+//! Runs made up for tests.
+#![allow(dead_code)]
+
+use std::path::Path;
+
+use hopcost_file::RunFile;
+use hopcost_model::case::{Placement, Role};
+use hopcost_model::host::{Host, Reading};
+use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
+use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::raw::{Build, CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
+
+pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+pub const SYSCALL: &str = "call/syscall";
+pub const SKIPPED: &str = "roundtrip/futex?payload=0&boundary=thread&place=same-llc&wait=spin-then-block:block&spin=20000";
+
+pub fn about() -> RunAbout {
+    RunAbout {
+        id: "20261120-201530-4f2a".into(),
+        version: "0.1.0".into(),
+        commit: "unknown".into(),
+        build: Build {
+            profile: "release".into(),
+            compiler: "rustc 1.95.0".into(),
+            target: "x86_64-unknown-linux-gnu".into(),
+            slow: vec!["it's \"slow\"".into()],
+        },
+        argv: vec!["hopcost".into(), "run".into(), "pip*".into(), "é\n\0".into()],
+        started: "2026-11-20T20:15:30Z".into(),
+        ended: None,
+        resumed: 0,
+    }
+}
+
+pub fn plan() -> Plan {
+    let case =
+        |id: &str, skip: Option<&str>| PlannedCase { id: id.into(), skip: skip.map(str::to_owned) };
+    Plan {
+        suite: "ladder".into(),
+        // Beyond 2^63: seeds are random 64-bit numbers.
+        seed: 0xfedc_ba98_7654_3210,
+        rounds: 9,
+        budget_ns: Some(60_000_000_000),
+        trial: TrialShape {
+            measure_ns: 20_000_000,
+            measure_max_ns: 200_000_000,
+            operations_min: 1_000,
+            warm_up_ns: 5_000_000,
+            deadline_ms: 10_000,
+            samples_max: 65_536,
+        },
+        baseline: Some(PIPE.into()),
+        cpus: vec![0, 1],
+        relation: Some(Placement::SameLlc),
+        cases: vec![
+            case(PIPE, None),
+            case(SYSCALL, None),
+            case(SKIPPED, Some("only one CPU here")),
+            case("not a spelling of today", None),
+        ],
+    }
+}
+
+pub fn host(model: &str) -> Host {
+    let reading = |key: &str, value: Option<&str>, reason: Option<&str>| Reading {
+        section: "cpu".into(),
+        key: key.into(),
+        value: value.map(str::to_owned),
+        reason: reason.map(str::to_owned),
+    };
+    Host {
+        readings: vec![
+            reading("cpu.model", Some(model), None),
+            reading("cpu.microcode", None, Some("not available in this VM")),
+        ],
+    }
+}
+
+pub fn clock(cpu: u32) -> ClockReading {
+    ClockReading {
+        cpu,
+        source: "tsc".into(),
+        ticks_per_second: 2_099_998_765.432_1,
+        rate_spread_ppm: 0.1 + 0.2,
+        resolution_ticks: 2,
+        stamp_min_ns: 8.0,
+        stamp_p50_ns: 8.25,
+        stamp_p99_ns: 1e-310,
+        clock_gettime_p50_ns: 21.5,
+    }
+}
+
+pub fn end(role: Role) -> EndCounters {
+    EndCounters {
+        role,
+        count: 5,
+        samples: 5,
+        max_ticks: 90_000,
+        elapsed_ticks: 200_000,
+        thread_cpu_ns: 50_000,
+        voluntary: 5,
+        involuntary: 1,
+        minor_faults: 2,
+        major_faults: 0,
+        run_delay_ns: Some(77),
+        cpu_before: 0,
+        cpu_after: 0,
+        cpu_changes: 0,
+        pinned: true,
+    }
+}
+
+/// A trial whose numbers follow from its place.
+pub fn trial(case: u32, round: u32) -> RawTrial {
+    let unit = 18_000 + 100 * round + 7 * case;
+    RawTrial {
+        case,
+        round,
+        position: case,
+        started_ns: 1_000_000 * u64::from(round + 1),
+        took_ns: 900_000,
+        phases_ns: 500_000,
+        error: None,
+        stamp: Some(Stamp::Each),
+        wall_ns: 95_238,
+        cpu_ns: 60_000,
+        ends: vec![end(Role::Caller), end(Role::Callee)],
+        cpus_asked: vec![Some(0), None],
+        pin_errors: vec![],
+        sentinel_before_ns: vec![CpuSentinel { cpu: 0, call_ns: 101.25 }],
+        sentinel_after_ns: vec![CpuSentinel { cpu: 0, call_ns: 103.25 }],
+        operations: 5,
+        samples_taken: 5,
+        samples_max_ticks: 90_000,
+        samples: vec![unit, unit + 2, 90_000, unit - 4, unit + 600],
+    }
+}
+
+pub fn failed(case: u32, round: u32) -> RawTrial {
+    RawTrial {
+        error: Some("the callee was killed by signal 9".into()),
+        stamp: None,
+        ends: vec![],
+        cpus_asked: vec![],
+        pin_errors: vec!["CPU 1 is offline".into()],
+        sentinel_before_ns: vec![],
+        sentinel_after_ns: vec![],
+        wall_ns: 0,
+        cpu_ns: 0,
+        operations: 0,
+        samples_taken: 0,
+        samples_max_ticks: 0,
+        samples: vec![],
+        ..trial(case, round)
+    }
+}
+
+pub fn batched(case: u32, round: u32) -> RawTrial {
+    RawTrial { stamp: Some(Stamp::TwoLengths { n: 64 }), ..trial(case, round) }
+}
+
+/// A finished run of two cases and `rounds` rounds, and what it should read as.
+pub fn make(path: &Path, rounds: u32) -> RawRun {
+    let mut file = RunFile::create(path, &about(), &plan(), &host("before")).unwrap();
+    let clocks = vec![clock(0), clock(1)];
+    file.put_clocks(&clocks).unwrap();
+    let (mut trials, mut accounting) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        trials.push(trial(0, round));
+        trials.push(if round == 1 { failed(1, round) } else { batched(1, round) });
+        let row = CpuAccounting { round, cpu: 0, wall_ns: 5_000_000, steal_ns: 10_000_000 };
+        file.put_accounting(&[row, CpuAccounting { cpu: 1, ..row }]).unwrap();
+        accounting.extend([row, CpuAccounting { cpu: 1, ..row }]);
+    }
+    for trial in &trials {
+        file.append_trial(trial).unwrap();
+    }
+    let ended = "2026-11-20T20:16:30Z".to_owned();
+    file.finish(&host("after"), &ended).unwrap();
+    RawRun {
+        about: RunAbout { ended: Some(ended), ..about() },
+        plan: plan(),
+        host_before: host("before"),
+        host_after: Some(host("after")),
+        clocks,
+        trials,
+        accounting,
+    }
+}

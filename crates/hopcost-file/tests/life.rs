@@ -1,0 +1,255 @@
+//! The life of a run file: created, appended to, resumed, finished, read.
+
+mod common;
+
+use std::fs;
+
+use common::{about, batched, clock, failed, host, make, plan, trial};
+use hopcost_file::{Error, EstimateRow, RunFile, finished, open, open_for_resume};
+use hopcost_model::finding::{Code, Finding, Severity, Validity};
+use hopcost_model::host::Host;
+use hopcost_model::raw::CpuSentinel;
+use hopcost_model::results::Estimate;
+use rusqlite::Connection;
+
+#[test]
+fn a_run_reads_back_as_it_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    // A name that SQLite would take for a URI, were it asked to.
+    let path = dir.path().join("file:a b?mode=memory&x=%00#.hopcost");
+    let run = make(&path, 4);
+    assert_eq!(open(&path).unwrap(), run);
+    assert_eq!(finished(&run).len(), 8);
+    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, [path.file_name().unwrap()], "one run is one file");
+}
+
+#[test]
+fn the_file_says_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r");
+    make(&path, 1);
+    let header = fs::read(&path).unwrap();
+    assert_eq!(&header[..16], b"SQLite format 3\0");
+    assert_eq!(&header[60..64], 1u32.to_be_bytes());
+    assert_eq!(&header[68..72], b"hopc");
+    assert_eq!(header[18..20], [1, 1], "a rollback journal, not a WAL");
+    let conn = Connection::open(&path).unwrap();
+    let level: String = conn.query_row("PRAGMA integrity_check", [], |r| r.get(0)).unwrap();
+    assert_eq!(level, "ok");
+}
+
+#[test]
+fn an_unfinished_run_is_resumed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    let mut file = RunFile::create(&path, &about(), &plan(), &host("before")).unwrap();
+    file.append_trial(&trial(1, 0)).unwrap();
+    file.append_trial(&failed(0, 0)).unwrap();
+    assert_eq!(file.path(), path);
+    let unfinished = open(&path).unwrap();
+    assert_eq!((unfinished.trials.len(), &unfinished.host_after), (2, &None));
+    drop(file);
+
+    let (mut file, run) = open_for_resume(&path).unwrap();
+    assert_eq!(run, unfinished);
+    assert_eq!(file.finished(), &[(0, 0), (1, 0)].into());
+    file.set_resumed(1).unwrap();
+    file.append_trial(&batched(0, 1)).unwrap();
+    file.put_clocks(&[clock(1)]).unwrap();
+    file.finish(&Host::default(), "later").unwrap();
+    drop(file);
+
+    let run = open(&path).unwrap();
+    assert_eq!(run.trials, [trial(1, 0), failed(0, 0), batched(0, 1)]);
+    assert_eq!((run.about.resumed, run.about.ended.as_deref()), (1, Some("later")));
+    assert_eq!(run.host_after, Some(Host::default()), "looked at, though nothing could be read");
+    assert_eq!(run.clocks, [clock(1)]);
+
+    // Resumed again, it has no end any more.
+    let (mut file, _) = open_for_resume(&path).unwrap();
+    file.set_resumed(2).unwrap();
+    let run = open(&path).unwrap();
+    assert_eq!((run.about.ended, run.host_after), (None, None));
+}
+
+#[test]
+fn only_one_writer_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    let mut file = RunFile::create(&path, &about(), &plan(), &host("before")).unwrap();
+    let refused = open_for_resume(&path).unwrap_err();
+    assert!(matches!(refused, Error::Writing(_)), "{refused}");
+    assert!(open(&path).is_ok(), "reading is allowed meanwhile");
+    file.append_trial(&trial(0, 0)).unwrap();
+    drop(file);
+    let (file, _) = open_for_resume(&path).unwrap();
+    assert!(matches!(open_for_resume(&path), Err(Error::Writing(_))));
+    drop(file);
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    fs::write(&path, "precious").unwrap();
+    let refused = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap_err();
+    assert!(matches!(refused, Error::Exists(_)), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+}
+
+#[test]
+fn where_nothing_can_be_created_one_line_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let create =
+        |path: &std::path::Path| RunFile::create(path, &about(), &plan(), &host("x")).unwrap_err();
+    let missing = create(&dir.path().join("no/r.hopcost"));
+    assert!(matches!(&missing, Error::NotFound(at) if at.ends_with("no")), "{missing}");
+    fs::write(dir.path().join("file"), "").unwrap();
+    let inside = create(&dir.path().join("file/r.hopcost"));
+    let directory = create(dir.path());
+    for error in [missing, inside, directory] {
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn what_does_not_belong_is_refused_and_leaves_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
+    file.append_trial(&trial(0, 0)).unwrap();
+    let big = u64::MAX;
+    let sentinel = |call_ns| vec![CpuSentinel { cpu: 0, call_ns }];
+    let mut late = trial(0, 1);
+    late.ends[1].involuntary = 1 << 63;
+    let refused = [
+        (trial(4, 0), "plan has 4 cases"),
+        (trial(0, 0), "stored already"),
+        (hopcost_model::raw::RawTrial { wall_ns: big, ..trial(0, 1) }, "wall_ns"),
+        (late, "involuntary is 9223372036854775808, more than 2^63 - 1"),
+        (
+            hopcost_model::raw::RawTrial { sentinel_after_ns: sentinel(f64::NAN), ..trial(0, 1) },
+            "not a finite number",
+        ),
+        (
+            hopcost_model::raw::RawTrial { samples: vec![0; (1 << 20) + 1], ..trial(0, 1) },
+            "1048577",
+        ),
+    ];
+    for (trial, part) in refused {
+        let line = file.append_trial(&trial).unwrap_err().to_string();
+        assert!(line.contains(part) && line.contains("round"), "{line}");
+    }
+    let mut bad = clock(0);
+    bad.stamp_p50_ns = f64::INFINITY;
+    assert!(file.put_clocks(&[clock(0), bad]).unwrap_err().to_string().contains("stamp_p50_ns"));
+    // The same trial, mended, still goes in; nothing of the refused ones is there.
+    file.append_trial(&trial(0, 1)).unwrap();
+    let run = open(&path).unwrap();
+    assert_eq!(run.trials, [trial(0, 0), trial(0, 1)]);
+    assert!(run.clocks.is_empty());
+}
+
+fn estimate(point: Option<f64>) -> Estimate {
+    Estimate {
+        point,
+        low: point.map(|p| p * 0.9),
+        high: point.map(|p| p * 1.1),
+        level: Some(0.9609),
+        n_trials: 9,
+        pooled: false,
+        estimand: "median over trials of the trial's p50".into(),
+        insufficient: point.is_none().then(|| "needs 10 exceedances".to_owned()),
+        detectable: Some(0.03),
+        digits: 2,
+        at_most: false,
+    }
+}
+
+#[test]
+fn derived_rows_are_there_for_sql() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    make(&path, 2);
+    let row = |case: &str, statistic: &str, point| EstimateRow {
+        case_id: case.into(),
+        statistic: statistic.into(),
+        estimate: estimate(point),
+        validity: Validity::Suspect,
+    };
+    let finding = Finding {
+        code: Code::HostState,
+        severity: Severity::Note,
+        case: None,
+        evidence: "two states".into(),
+        values: [("share".to_owned(), 0.25)].into(),
+        remedy: Code::HostState.remedy().into(),
+    };
+    let rows = [
+        row(common::PIPE, "p50_ns", Some(8571.5)),
+        row(common::PIPE, "p99_ns", None),
+        row(common::SYSCALL, "cost_ns", Some(0.1)),
+    ];
+    let (mut file, _) = open_for_resume(&path).unwrap();
+    file.put_derived(&rows, &[finding.clone(), finding]).unwrap();
+    file.put_derived(&rows, &[]).unwrap();
+    let refused = file.put_derived(&[row(common::PIPE, "p50_ns", Some(f64::NAN))], &[]);
+    assert!(matches!(refused, Err(Error::Unstorable { .. })));
+    drop(file);
+
+    let conn = Connection::open(&path).unwrap();
+    let query = "SELECT mechanism, payload_bytes, wait, statistic, point, validity FROM estimates";
+    let mut query = conn.prepare(query).unwrap();
+    let found: Vec<(String, Option<u32>, Option<String>, String, Option<f64>, String)> = query
+        .query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?, r.get(5)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let pipe = |statistic: &str, point| {
+        let wait = Some("block".to_owned());
+        ("pipe".to_owned(), Some(64), wait, statistic.to_owned(), point, "suspect".to_owned())
+    };
+    assert_eq!(found.len(), 3);
+    assert_eq!(found[0], pipe("p50_ns", Some(8571.5)));
+    assert_eq!(found[1], pipe("p99_ns", None));
+    assert_eq!((found[2].0.as_str(), found[2].1, &found[2].2), ("syscall", None, &None));
+    let findings: i64 = conn.query_row("SELECT count(*) FROM finding", [], |r| r.get(0)).unwrap();
+    assert_eq!(findings, 0, "stored anew, not added");
+}
+
+#[test]
+fn the_view_of_trials_counts_in_nanoseconds() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    let run = make(&path, 2);
+    let conn = Connection::open(&path).unwrap();
+    let row = conn
+        .query_row(
+            "SELECT sample_max_ns, wall_ns_per_operation, switches_per_operation, sentinel_ns,
+                    placement, wait_caller
+               FROM trials WHERE case_id = ?1 AND round = 1",
+            [common::PIPE],
+            |r| {
+                let numbers: [f64; 4] = [r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?];
+                Ok((numbers, r.get::<_, String>(4)?, r.get::<_, String>(5)?))
+            },
+        )
+        .unwrap();
+    let ([max, wall, switches, sentinel], place, wait) = row;
+    assert!((max - 90_000.0 * 1e9 / run.clocks[0].ticks_per_second).abs() < 1e-6);
+    assert_eq!((wall, switches, sentinel), (95_238.0 / 5.0, 12.0 / 5.0, 102.25));
+    assert_eq!((place.as_str(), wait.as_str()), ("same-cpu", "block"));
+    // A failed trial divides by no operations.
+    let failed: Option<f64> = conn
+        .query_row("SELECT cpu_ns_per_operation FROM trials WHERE error IS NOT NULL", [], |r| {
+            r.get(0)
+        })
+        .unwrap();
+    assert_eq!(failed, None);
+    // What SQL can say of an absent part is NULL, not a guess.
+    let future: Option<String> = conn
+        .query_row("SELECT mechanism FROM planned_case WHERE case_index = 3", [], |r| r.get(0))
+        .unwrap();
+    assert_eq!(future, None);
+}

@@ -1,0 +1,200 @@
+//! Whatever can be stored reads back bit for bit; whatever cannot be a run is
+//! refused without a panic.
+
+mod common;
+
+use std::fs;
+
+use common::{about, host, make, plan};
+use hopcost_file::{Error, RunFile, open, open_for_resume};
+use hopcost_model::case::Role;
+use hopcost_model::protocol::{EndCounters, Stamp};
+use hopcost_model::raw::{CpuSentinel, RawTrial};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// Every count that fits the format, small and huge ones alike.
+fn count() -> impl Strategy<Value = u64> {
+    prop_oneof![0..10u64, 0..=i64::MAX as u64, Just(i64::MAX as u64)]
+}
+
+fn finite() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>().prop_filter("finite", |v| v.is_finite()),
+        (-1000i32..1000).prop_map(f64::from),
+        Just(-0.0),
+        Just(9_007_199_254_740_993.0),
+    ]
+}
+
+fn end() -> impl Strategy<Value = EndCounters> {
+    let counts = proptest::array::uniform9(count());
+    (prop::bool::ANY, counts, option::of(count()), any::<(u32, u32)>(), prop::bool::ANY).prop_map(
+        |(callee, c, run_delay_ns, (cpu_before, cpu_after), pinned)| EndCounters {
+            role: if callee { Role::Callee } else { Role::Caller },
+            count: c[0],
+            samples: c[1],
+            max_ticks: c[2],
+            elapsed_ticks: c[3],
+            thread_cpu_ns: c[4],
+            voluntary: c[5],
+            involuntary: c[6],
+            minor_faults: c[7],
+            major_faults: c[8],
+            run_delay_ns,
+            cpu_before,
+            cpu_after,
+            cpu_changes: c[0],
+            pinned,
+        },
+    )
+}
+
+fn stamp() -> impl Strategy<Value = Option<Stamp>> {
+    prop_oneof![
+        Just(None),
+        Just(Some(Stamp::Each)),
+        count().prop_map(|n| Some(Stamp::Batch { n })),
+        count().prop_map(|n| Some(Stamp::TwoLengths { n })),
+    ]
+}
+
+fn sentinels() -> impl Strategy<Value = Vec<CpuSentinel>> {
+    vec((any::<u32>(), finite()).prop_map(|(cpu, call_ns)| CpuSentinel { cpu, call_ns }), 0..3)
+}
+
+fn trial() -> impl Strategy<Value = RawTrial> {
+    (
+        (0..4u32, any::<u32>(), any::<u32>(), proptest::array::uniform8(count())),
+        (option::of(any::<String>()), stamp(), vec(end(), 0..3)),
+        (vec(option::of(any::<u32>()), 0..3), vec(any::<String>(), 0..3)),
+        (sentinels(), sentinels(), vec(any::<u32>(), 0..300)),
+    )
+        .prop_map(
+            |((case, round, position, c), (error, stamp, ends), (asked, pins), (b, a, s))| {
+                RawTrial {
+                    case,
+                    round,
+                    position,
+                    started_ns: c[0],
+                    took_ns: c[1],
+                    phases_ns: c[2],
+                    error,
+                    stamp,
+                    wall_ns: c[3],
+                    cpu_ns: c[4],
+                    ends,
+                    cpus_asked: asked,
+                    pin_errors: pins,
+                    sentinel_before_ns: b,
+                    sentinel_after_ns: a,
+                    operations: c[5],
+                    samples_taken: c[6],
+                    samples_max_ticks: c[7],
+                    samples: s,
+                }
+            },
+        )
+}
+
+fn bits(trial: &RawTrial) -> Vec<u64> {
+    let all = trial.sentinel_before_ns.iter().chain(&trial.sentinel_after_ns);
+    all.map(|s| s.call_ns.to_bits()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn trials_read_back_bit_for_bit(
+        mut trials in vec(trial(), 0..12),
+    ) {
+        let mut seen = std::collections::BTreeSet::new();
+        trials.retain(|t| seen.insert((t.case, t.round)));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r");
+        let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
+        for trial in &trials {
+            file.append_trial(trial).unwrap();
+        }
+        prop_assert_eq!(file.finished(), &seen);
+        drop(file);
+        let run = open(&path).unwrap();
+        prop_assert_eq!(&run.trials, &trials);
+        // Equality takes -0 for 0; bits do not.
+        prop_assert!(run.trials.iter().map(bits).eq(trials.iter().map(bits)));
+    }
+
+    #[test]
+    fn counts_beyond_the_format_are_refused(over in (i64::MAX as u64 + 1)..=u64::MAX, which in 0..4) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r");
+        let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
+        let mut trial = common::trial(0, 0);
+        match which {
+            0 => trial.operations = over,
+            1 => trial.samples_max_ticks = over,
+            2 => trial.stamp = Some(Stamp::Batch { n: over }),
+            _ => trial.ends[0].run_delay_ns = Some(over),
+        }
+        let unstorable = matches!(file.append_trial(&trial), Err(Error::Unstorable { .. }));
+        prop_assert!(unstorable);
+        prop_assert!(open(&path).unwrap().trials.is_empty());
+    }
+}
+
+/// Opening may succeed or fail, for reading and for resuming; it returns.
+fn opens_or_fails(bytes: &[u8]) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r");
+    fs::write(&path, bytes).unwrap();
+    for error in [open(&path).err(), open_for_resume(&path).err()].into_iter().flatten() {
+        let line = error.to_string();
+        assert!(line.contains("/r: ") && !line.contains('\n'), "{line}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in vec(any::<u8>(), 0..2000), header in 0..3) {
+        let mut file = match header {
+            0 => Vec::new(),
+            1 => b"SQLite format 3\0".to_vec(),
+            _ => good_header(),
+        };
+        file.extend(bytes);
+        opens_or_fails(&file);
+    }
+}
+
+fn good_header() -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    make(&dir.path().join("r"), 0);
+    fs::read(dir.path().join("r")).unwrap()[..100].to_vec()
+}
+
+#[test]
+fn a_run_with_bytes_changed_never_panics() {
+    let dir = tempfile::tempdir().unwrap();
+    make(&dir.path().join("r"), 3);
+    let good = fs::read(dir.path().join("r")).unwrap();
+    let mut seed = 1u64;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for _ in 0..300 {
+        let mut bent = good.clone();
+        for _ in 0..=next(4) {
+            let at = next(bent.len());
+            bent[at] = next(256) as u8;
+        }
+        if next(4) == 0 {
+            bent.truncate(next(good.len()));
+        }
+        opens_or_fails(&bent);
+    }
+}
