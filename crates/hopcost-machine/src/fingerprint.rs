@@ -109,9 +109,11 @@ struct Readings(Vec<Reading>);
 
 impl Readings {
     fn put(&mut self, section: &str, key: impl Into<String>, found: Found) {
+        // A reading is one line, whatever the file held.
+        let line = |text: String| text.replace(|c: char| c.is_control(), " ");
         let (value, reason) = match found {
-            Ok(value) => (Some(value), None),
-            Err(reason) => (None, Some(reason)),
+            Ok(value) => (Some(line(value)), None),
+            Err(reason) => (None, Some(line(reason))),
         };
         self.0.push(Reading { section: section.to_owned(), key: key.into(), value, reason });
     }
@@ -121,15 +123,18 @@ impl Readings {
 /// decimals.
 fn human_bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    // From here on two decimals would say 1024.00.
+    const FULL: f64 = 1023.995;
     let mut unit = 0;
-    while unit + 1 < UNITS.len() && bytes >> (10 * (unit + 1)) > 0 {
+    let mut value = bytes as f64;
+    while unit + 1 < UNITS.len() && value >= FULL {
+        value /= 1024.0;
         unit += 1;
     }
-    let scale = 1u64 << (10 * unit);
-    if bytes.is_multiple_of(scale) {
-        return format!("{} {}", bytes / scale, UNITS[unit]);
+    if bytes.is_multiple_of(1 << (10 * unit)) {
+        return format!("{value:.0} {}", UNITS[unit]);
     }
-    format!("{:.2} {}", bytes as f64 / scale as f64, UNITS[unit])
+    format!("{value:.2} {}", UNITS[unit])
 }
 
 /// The word in brackets: `always [madvise] never` gives `madvise`.
@@ -151,7 +156,8 @@ mod tests {
             (819_200, "800 KiB"),
             (1536, "1.50 KiB"),
             (24_684_084 << 10, "23.54 GiB"),
-            (u64::MAX, "16777216.00 TiB"),
+            (1_048_572 << 10, "1.00 GiB"),
+            ((1 << 60) + 1, "1048576.00 TiB"),
         ] {
             assert_eq!(human_bytes(bytes), text);
         }

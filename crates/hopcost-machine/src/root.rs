@@ -64,6 +64,7 @@ impl Unreadable {
     /// Text that was read but is not what was expected; cut to a line of 60
     /// characters, since garbage may be long.
     pub(crate) fn strange(path: &str, got: &str) -> Self {
+        let got = got.trim();
         let line = got.lines().next().unwrap_or_default();
         let mut cut: String = line.chars().take(60).collect();
         if cut.len() < got.len() {

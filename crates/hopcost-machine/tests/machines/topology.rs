@@ -1,0 +1,136 @@
+//! Relations of CPUs and the choice of pairs, on whole machines.
+
+use crate::tree::Machine;
+use hopcost_machine::{
+    CoreKind, LlcFrom, Topology, allowed_cpus, idle_states, online_cpus, topology,
+};
+use hopcost_model::case::Placement::{self, CrossLlc, CrossNode, SameCpu, SameLlc, Smt};
+
+fn read(name: &str, cpus: std::ops::Range<u32>) -> Topology {
+    topology(&Machine::unpack(name).root, &cpus.collect::<Vec<_>>())
+}
+
+fn pairs(topology: &Topology, allowed: &[u32]) -> Vec<(Placement, (u32, u32))> {
+    topology.pairs_by_relation(allowed).into_iter().collect()
+}
+
+#[test]
+fn a_server_has_every_relation_but_one() {
+    let server = read("server", 0..32);
+    assert_eq!(server.relation(3, 3), SameCpu);
+    assert_eq!(server.relation(0, 16), Smt);
+    assert_eq!(server.relation(0, 1), SameLlc);
+    assert_eq!(server.relation(0, 17), SameLlc);
+    assert_eq!(server.relation(0, 8), CrossNode);
+    assert_eq!(server.relation(31, 7), CrossNode);
+    assert_eq!(server.assumed(), None);
+    let all: Vec<u32> = (0..32).collect();
+    assert_eq!(pairs(&server, &all), [(Smt, (0, 16)), (SameLlc, (0, 1)), (CrossNode, (0, 8))]);
+    assert_eq!(server.choose_pair(&all), Some((0, 1, SameLlc)));
+}
+
+#[test]
+fn relations_are_symmetric() {
+    for (name, count) in [("server", 32), ("laptop", 8), ("container", 4), ("broken", 2)] {
+        let machine = read(name, 0..count);
+        for a in 0..count {
+            for b in 0..count {
+                assert_eq!(machine.relation(a, b), machine.relation(b, a), "{name} {a} {b}");
+                assert_eq!(machine.relation(a, b) == SameCpu, a == b, "{name} {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_choice_stays_within_what_is_allowed() {
+    let server = read("server", 0..32);
+    assert_eq!(server.choose_pair(&[]), None);
+    assert_eq!(server.choose_pair(&[5]), None);
+    assert_eq!(server.choose_pair(&[5, 5]), None);
+    assert_eq!(server.choose_pair(&[16, 0]), Some((0, 16, Smt)));
+    assert_eq!(server.choose_pair(&[16, 0, 8]), Some((0, 16, Smt)));
+    assert_eq!(server.choose_pair(&[31, 23]), Some((23, 31, CrossNode)));
+    assert_eq!(server.choose_pair(&[24, 9, 3]), Some((9, 24, SameLlc)));
+    // CPUs that are not part of the topology are not chosen.
+    assert_eq!(server.choose_pair(&[3, 99]), None);
+}
+
+#[test]
+fn offline_cpus_are_not_chosen() {
+    let machine = Machine::unpack("container");
+    machine.set("sys/devices/system/cpu/online", "0-1,3");
+    let all = [0, 1, 2, 3];
+    assert_eq!(online_cpus(&machine.root).unwrap(), [0, 1, 3]);
+    let topology = topology(&machine.root, &all);
+    assert_eq!(pairs(&topology, &all), [(Smt, (0, 1)), (SameLlc, (0, 3))]);
+}
+
+#[test]
+fn cores_of_one_kind_come_first() {
+    let laptop = read("laptop", 0..8);
+    assert_eq!(laptop.cpus[&0].kind, CoreKind::Performance);
+    assert_eq!(laptop.cpus[&7].kind, CoreKind::Efficient);
+    let all: Vec<u32> = (0..8).collect();
+    assert_eq!(pairs(&laptop, &all), [(Smt, (0, 1)), (SameLlc, (0, 2))]);
+    // 0 and 6 would be the lower numbers.
+    assert_eq!(laptop.choose_pair(&[0, 6, 7]), Some((6, 7, SameLlc)));
+    assert_eq!(laptop.choose_pair(&[0, 6]), Some((0, 6, SameLlc)));
+}
+
+#[test]
+fn private_last_level_caches_are_taken_at_their_word() {
+    let arm = read("aarch64", 0..4);
+    assert_eq!(arm.cpus[&1].llc, LlcFrom::Cache { level: 2, cpus: vec![1] });
+    assert_eq!(arm.choose_pair(&[0, 1, 2, 3]), Some((0, 1, CrossLlc)));
+}
+
+#[test]
+fn nodes_divide_even_where_a_cache_spans_them() {
+    let machine = Machine::unpack("container");
+    machine.set("sys/devices/system/node/node0/cpulist", "0-1");
+    machine.set("sys/devices/system/node/node1/cpulist", "2-3");
+    let topology = topology(&machine.root, &[0, 1, 2, 3]);
+    assert_eq!(topology.relation(1, 2), CrossNode);
+    assert_eq!(topology.choose_pair(&[0, 1, 2]), Some((0, 1, Smt)));
+}
+
+#[test]
+fn what_is_not_described_is_assumed_and_said() {
+    let wsl = read("wsl2", 0..4);
+    assert_eq!(wsl.relation(0, 1), Smt);
+    assert_eq!(wsl.choose_pair(&[0, 1, 2, 3]), Some((0, 2, SameLlc)));
+    let assumed = wsl.assumed().unwrap();
+    assert!(assumed.contains("caches of cpus 0-3"), "{assumed}");
+    assert!(!assumed.contains("package or core"), "{assumed}");
+
+    let nothing = Machine::from_text("");
+    let nothing = topology(&nothing.root, &[0, 1]);
+    assert_eq!(nothing.choose_pair(&[0, 1]), Some((0, 1, SameLlc)));
+    assert!(nothing.assumed().unwrap().contains("package or core of cpus 0-1"));
+}
+
+#[test]
+fn garbage_claims_nothing() {
+    let broken = read("broken", 0..2);
+    // cpu0 claims a sibling that does not agree, cpu1 is not in its own list.
+    assert_eq!(broken.cpus[&1].siblings, [1]);
+    assert_eq!(broken.cpus[&0].llc, LlcFrom::Assumed);
+    assert_eq!(broken.cpus[&0].node, None);
+    assert_eq!(broken.cpus[&0].package, None);
+    assert_eq!(broken.choose_pair(&[0, 1]), Some((0, 1, SameLlc)));
+    let machine = Machine::unpack("broken");
+    assert!(allowed_cpus(&machine.root).is_err());
+    assert!(online_cpus(&machine.root).is_err());
+    assert!(idle_states(&machine.root, 0).is_err());
+}
+
+#[test]
+fn the_affinity_of_this_process_is_read() {
+    assert_eq!(allowed_cpus(&Machine::unpack("container").root).unwrap(), [1, 2]);
+    let root = hopcost_machine::Root::default();
+    let allowed = allowed_cpus(&root).unwrap();
+    let threads = std::thread::available_parallelism().unwrap().get();
+    // The latter counts a quota in, so it may be lower.
+    assert!(allowed.len() >= threads, "{allowed:?} {threads}");
+}
