@@ -81,6 +81,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             let callee =
                 scope.spawn(|| run_end(row, link.callee, &case, Role::Callee, cpus[1], count));
             let caller = run_end(row, link.caller, &case, Role::Caller, cpus[0], count);
+            if let Err(error) = &caller {
+                // The callee may wait for ever: there is no supervisor here.
+                eprintln!("the caller: {error}");
+                std::process::exit(1);
+            }
             let callee = callee.join().map_err(|_| sys::failure("the callee panicked"))?;
             caller.and_then(|seen| callee.map(|_| seen))
         })

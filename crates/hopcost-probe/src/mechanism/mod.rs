@@ -7,6 +7,8 @@ mod atomic_rmw;
 mod call;
 mod call_indirect;
 mod call_inline;
+mod channel_crossbeam;
+mod channel_std;
 mod condvar;
 mod coroutine_switch;
 mod engines;
@@ -19,6 +21,7 @@ mod park;
 mod pipe;
 mod ring_inline;
 mod semaphore;
+mod shm_ring;
 mod signal;
 mod socketpair;
 mod syscall;
@@ -58,6 +61,9 @@ pub static ALL: &[&Row] = &[
     &unix_seqpacket::ROW,
     &tcp::ROW,
     &udp::ROW,
+    &shm_ring::ROW,
+    &channel_std::ROW,
+    &channel_crossbeam::ROW,
     // test engines
     &engines::null::ROW,
     &engines::spin::ROW,

@@ -1,0 +1,102 @@
+//! `fifo`: two named pipes, one per direction.
+//!
+//! Once open, a FIFO is a pipe: the same pages, the same code in the kernel, four
+//! system calls a blocking round trip. What differs is how the ends meet, and
+//! that is over before the first stamp. The names are removed as soon as both
+//! ends are open.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::{FD_WAITS, Stream};
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::channel::<Fifo>(Facts {
+    name: "fifo",
+    family: "pipe",
+    about: "two named pipes, one per direction",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: FD_WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
+    parameters: &[],
+    crosses: "the message's bytes, through a kernel buffer of 64 KiB per direction",
+    copies: "the kernel, twice a message: from the sender into the pipe's pages, from there to the receiver",
+    wakes: "the kernel wakes the sleeping reader from within write(2)",
+    between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
+    limits: "1 byte to 1 MiB; a message over 64 KiB is written and read in parts; needs a file system that holds FIFOs for the run's directory",
+    sources: &["fifo(7)", "mkfifo(3)", "pipe(7)", "read(2)", "write(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+/// One end.
+pub struct Fifo(Stream);
+
+/// A FIFO with both ends open and its name gone: read end, write end.
+fn fifo(path: &Path) -> io::Result<[OwnedFd; 2]> {
+    let name = CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| sys::failure("a NUL in the run's directory"))?;
+    // SAFETY: the name is NUL-terminated and outlives the calls; the flags are integers.
+    unsafe {
+        sys::check(libc::mkfifo(name.as_ptr(), 0o600))
+            .map_err(|e| sys::context(e, &format!("making the FIFO {}", path.display())))?;
+        let opened = open_both(&name);
+        libc::unlink(name.as_ptr());
+        opened.map_err(|e| sys::context(e, "opening a FIFO"))
+    }
+}
+
+/// Opens the reading end without waiting for a writer (O_NONBLOCK allows that
+/// for this end only), then the writing end, which finds its reader, and makes
+/// the reading end a blocking one. Opened O_RDWR, an end would hold the other
+/// side open too and never see end-of-file.
+fn open_both(name: &CString) -> io::Result<[OwnedFd; 2]> {
+    // SAFETY: the name is NUL-terminated; each new descriptor is owned at once.
+    unsafe {
+        let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
+        let read = OwnedFd::from_raw_fd(sys::check(libc::open(name.as_ptr(), flags))?);
+        let flags = libc::O_WRONLY | libc::O_CLOEXEC;
+        let write = OwnedFd::from_raw_fd(sys::check(libc::open(name.as_ptr(), flags))?);
+        sys::check(libc::fcntl(read.as_raw_fd(), libc::F_SETFL, 0))?;
+        Ok([read, write])
+    }
+}
+
+impl Channel for Fifo {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let [request_read, request_write] = fifo(&opening.fresh_path("fifo"))?;
+        let [reply_read, reply_write] = fifo(&opening.fresh_path("fifo"))?;
+        Ok(Link {
+            caller: Half::of_fds([reply_read, request_write]),
+            callee: Half::of_fds([request_read, reply_write]),
+        })
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Stream::over_pair(half, attaching).map(Fifo)
+    }
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(self.0.slot(len))
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        self.0.send(len)
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.0.recv::<W>()
+    }
+}

@@ -1,0 +1,82 @@
+//! `unix-dgram`: two Unix datagram sockets, each bound to a path and connected to
+//! the other.
+//!
+//! One send is one datagram, received whole by one recv. Unlike UDP nothing is
+//! lost or reordered: a full receive queue makes the sender wait. The paths are
+//! removed as soon as the two are connected; a connection refers to the socket
+//! and not to its path.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::{FD_WAITS, Packets, halves};
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
+    name: "unix-dgram",
+    family: "unix socket",
+    about: "two connected Unix datagram sockets",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: FD_WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 17, default: 64 },
+    parameters: &[],
+    crosses: "one datagram a message, in a socket buffer queued at the receiving socket",
+    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
+    wakes: "the kernel wakes the sleeping receiver from within send(2)",
+    between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
+    limits: "0 bytes to 128 KiB, which fits the default send buffer; a datagram socket has no end-of-file, so an end that waits for a dead partner is ended by the supervisor's deadline (one that sends to it gets ECONNREFUSED)",
+    sources: &["unix(7)", "send(2)", "recv(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+/// One end.
+pub struct UnixDgram(Packets);
+
+/// Two sockets bound to these paths and connected to each other.
+fn connected(a: &Path, b: &Path) -> io::Result<[OwnedFd; 2]> {
+    let caller = UnixDatagram::bind(a)?;
+    let callee = UnixDatagram::bind(b)?;
+    caller.connect(b)?;
+    callee.connect(a)?;
+    Ok([OwnedFd::from(caller), OwnedFd::from(callee)])
+}
+
+impl Channel for UnixDgram {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let (a, b) = (opening.fresh_path("dgram"), opening.fresh_path("dgram"));
+        let pair = connected(&a, &b);
+        for path in [&a, &b] {
+            let _ = std::fs::remove_file(path);
+        }
+        pair.map(halves)
+            .map_err(|e| sys::context(e, &format!("connecting sockets at {}", a.display())))
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Packets::over_socket(half, attaching).map(UnixDgram)
+    }
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(self.0.slot(len))
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        self.0.send(len)
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.0.recv::<W>()
+    }
+}

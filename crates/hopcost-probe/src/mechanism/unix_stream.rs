@@ -1,0 +1,73 @@
+//! `unix-stream`: a Unix stream socket that was connected by path.
+//!
+//! The caller connects, the callee's end is accepted, and the path is removed
+//! before anything is timed. From there on it is the same code in the kernel as
+//! `socketpair`: any difference between the two is noise.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::{FD_WAITS, Stream, halves};
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
+    name: "unix-stream",
+    family: "unix socket",
+    about: "a Unix stream socket, bound to a path, connected and accepted",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: FD_WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
+    parameters: &[],
+    crosses: "the message's bytes, in socket buffers queued at the receiving socket",
+    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
+    wakes: "the kernel wakes the sleeping reader from within write(2)",
+    between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read; connecting and accepting are over before",
+    limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts; a path of at most 107 bytes",
+    sources: &["unix(7)", "bind(2)", "connect(2)", "accept(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+/// One end.
+pub struct UnixStreamSocket(Stream);
+
+impl Channel for UnixStreamSocket {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let path = opening.fresh_path("stream");
+        let listener = UnixListener::bind(&path)
+            .map_err(|e| sys::context(e, &format!("binding a socket to {}", path.display())))?;
+        // The connection is complete before it is accepted, so one thread can do both.
+        let joined =
+            UnixStream::connect(&path).and_then(|caller| Ok((caller, listener.accept()?.0)));
+        let removed = std::fs::remove_file(&path);
+        let (caller, callee) = joined?;
+        removed?;
+        Ok(halves([OwnedFd::from(caller), OwnedFd::from(callee)]))
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Stream::over_socket(half, attaching).map(UnixStreamSocket)
+    }
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(self.0.slot(len))
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        self.0.send(len)
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.0.recv::<W>()
+    }
+}
