@@ -314,10 +314,16 @@ impl Topology {
         };
         let mut parts = Vec::new();
         if let Some(cpus) = which(&|place| place.package.is_none() || place.core.is_none()) {
-            parts.push(format!("package or core of cpus {cpus} not described: taken as one package of separate cores"));
+            parts.push(format!(
+                "package or core of cpus {cpus} not described: taken as one package of separate \
+                 cores"
+            ));
         }
         if let Some(cpus) = which(&|place| place.llc == LlcFrom::Assumed) {
-            parts.push(format!("caches of cpus {cpus} not described: last-level cache taken as shared by the package"));
+            parts.push(format!(
+                "caches of cpus {cpus} not described: last-level cache taken as shared by the \
+                 package"
+            ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
