@@ -1,0 +1,175 @@
+//! Errors of asking: each is one line that says what is wrong, where, and what
+//! to do. All of them are usage errors.
+
+use std::sync::Arc;
+
+/// Why an [`Ask`](crate::Ask) is not a plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A selector or an option of the command line.
+    #[error("{what}: {message}")]
+    Ask {
+        /// The selector or the option, as written.
+        what: String,
+        /// What is wrong and what to do.
+        message: String,
+    },
+    /// A place in a suite file.
+    #[error("{file}:{line}:{column}: {message}")]
+    Suite {
+        /// The file's name as given, or `suites/NAME.toml` for a shipped one.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// Key, what is wrong and what to do.
+        message: String,
+    },
+    /// Nothing that was asked for can be measured here.
+    #[error("nothing is left to measure: {0}")]
+    NothingLeft(String),
+}
+
+/// Where something was asked for; turns a message into an error.
+#[derive(Debug, Clone)]
+pub(crate) enum Origin {
+    /// Selector or option.
+    CommandLine(String),
+    /// In a file.
+    File {
+        /// Shared, because a suite has many places, and read only on error,
+        /// because counting lines for each of them would take the square of its
+        /// length.
+        source: Arc<SourceText>,
+        /// Byte of the text.
+        byte: usize,
+        /// The key, or nothing.
+        key: String,
+    },
+}
+
+/// A file's name and text.
+#[derive(Debug)]
+pub(crate) struct SourceText {
+    /// Name, without control characters.
+    pub file: String,
+    /// Text.
+    pub text: String,
+}
+
+impl SourceText {
+    /// Line and column of a byte, both from 1, the column in characters.
+    fn place(&self, byte: usize) -> (usize, usize) {
+        let before = self.text.as_bytes().get(..byte).unwrap_or(self.text.as_bytes());
+        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+        let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+    }
+}
+
+impl Origin {
+    /// An option by its name (`--payload`).
+    pub fn option(name: &str) -> Self {
+        Origin::CommandLine(name.to_owned())
+    }
+    /// A selector as written.
+    pub fn selector(text: &str) -> Self {
+        Origin::CommandLine(format!("selector {}", quote(text)))
+    }
+    /// The error with this message at this place.
+    pub fn error(&self, message: impl Into<String>) -> PlanError {
+        let message = message.into();
+        match self {
+            Origin::CommandLine(what) => PlanError::Ask { what: what.clone(), message },
+            Origin::File { source, byte, key } => {
+                let (line, column) = source.place(*byte);
+                let message = match key.as_str() {
+                    "" => message,
+                    key => format!("{key}: {message}"),
+                };
+                PlanError::Suite { file: source.file.clone(), line, column, message }
+            }
+        }
+    }
+}
+
+/// What was written, in backquotes: cut short and without control characters,
+/// so that an error stays one readable line whatever the input was.
+pub(crate) fn quote(text: &str) -> String {
+    const KEPT: usize = 60;
+    let mut out = String::from("`");
+    for (i, c) in text.chars().enumerate() {
+        if i == KEPT {
+            out.push('…');
+            break;
+        }
+        if is_plain(c) { out.push(c) } else { out.extend(c.escape_unicode()) }
+    }
+    out.push('`');
+    out
+}
+
+/// Without control characters and marks that turn the direction of writing.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect()
+}
+
+fn is_plain(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// `unknown WHAT `got`; did you mean `near`?`, or the list where nothing is near.
+pub(crate) fn unknown(what: &str, got: &str, known: &[&str]) -> String {
+    match nearest(got, known) {
+        Some(near) => format!("unknown {what} {}; did you mean `{near}`?", quote(got)),
+        None if known.is_empty() => format!("unknown {what} {}", quote(got)),
+        None => format!("unknown {what} {}; known: {}", quote(got), known.join(", ")),
+    }
+}
+
+/// The known word that is a plausible slip away from what was written: a few
+/// letters, or a beginning (`placement` for `place`).
+pub(crate) fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
+    if got.len() > 100 {
+        return None;
+    }
+    let length = got.chars().count();
+    let begins = |word: &str| length >= 2 && (word.starts_with(got) || got.starts_with(word));
+    known
+        .iter()
+        .map(|word| (strsim::damerau_levenshtein(got, word), *word))
+        .filter(|(distance, word)| {
+            let shorter = length.min(word.chars().count());
+            let slip = *distance <= 1.max(shorter / 3) && *distance < shorter;
+            slip || begins(word)
+        })
+        .min_by_key(|(distance, word)| (*distance, !begins(word)))
+        .map(|(_, word)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        assert_eq!(nearest("pip", &["fifo", "pipe"]), Some("pipe"));
+        assert_eq!(nearest("unix-steam", &["unix-stream", "unix-dgram"]), Some("unix-stream"));
+        assert_eq!(nearest("rountrip", &["call", "roundtrip"]), Some("roundtrip"));
+        assert_eq!(nearest("placement", &["boundary", "place"]), Some("place"));
+        assert_eq!(nearest("of", &["on", "off"]), Some("off"));
+        assert_eq!(nearest("zeromq", &["pipe", "tcp", "futex"]), None);
+        assert_eq!(nearest("x", &["tcp", "udp"]), None);
+        assert_eq!(nearest("", &["a"]), None);
+        assert!(unknown("wait", "foo", &["block", "spin"]).contains("known: block, spin"));
+    }
+
+    #[test]
+    fn a_quotation_is_one_short_line() {
+        let quoted = quote(&"a\n\u{1b}[31m".repeat(1000));
+        assert!(quoted.len() < 1000 && !quoted.contains(['\n', '\u{1b}']), "{quoted}");
+        assert_eq!(plain("a\nb\u{202e}c"), "a b c");
+    }
+}

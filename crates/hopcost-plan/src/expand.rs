@@ -1,0 +1,266 @@
+//! From a mechanism and what was asked for to cases, with every default filled in.
+//!
+//! The defaults, which docs/suites.md repeats:
+//!
+//! | key | where nothing is said |
+//! |---|---|
+//! | workload | every workload of the mechanism |
+//! | payload | the mechanism's default |
+//! | boundary | process, else thread, else inline, whichever it has |
+//! | place | same-cpu and cross; for an inline boundary same-cpu |
+//! | wait | the mechanism's first that makes sense in the placement |
+//! | spin | [`SPIN_BUDGET_NS`] |
+//! | sched | other |
+//! | parameters | the mechanism's defaults |
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcost_model::case::{
+    Boundary, Case, Placement, SPIN_BUDGET_NS, Sched, WaitKind, Waits, Workload,
+};
+use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::plan::PlannedCase;
+
+use crate::axes::{Axes, KEYS, Place};
+use crate::error::{quote, unknown};
+use crate::feasible::{Feasible, spins};
+use crate::pattern::Target;
+
+/// Cases that a plan may have: enough for any sweep, and a limit for a slip.
+pub const CASES_MAX: u64 = 10_000;
+
+/// How two ends stand to each other.
+struct Sides {
+    boundary: Boundary,
+    placement: Placement,
+    waits: Waits,
+}
+
+/// A mechanism with a workload that was asked of it.
+#[derive(Clone)]
+pub(crate) struct Wanted {
+    /// The mechanism.
+    pub target: Target,
+    /// The workload; it may not have it.
+    pub workload: Workload,
+}
+
+impl Wanted {
+    /// The workloads of a mechanism that are asked for: a name is asked for every
+    /// one of them, a glob selects the mechanisms that have one.
+    pub fn of(target: &Target, workloads: Option<&[Workload]>) -> Vec<Wanted> {
+        let has = target.facts.workloads;
+        let said = workloads.unwrap_or(has).iter();
+        said.filter(|workload| target.named || has.contains(workload))
+            .map(|workload| Wanted { target: target.clone(), workload: *workload })
+            .collect()
+    }
+
+    fn has_workload(&self) -> bool {
+        self.target.facts.workloads.contains(&self.workload)
+    }
+
+    /// How many cases [`Wanted::cases`] makes: the product of its lists.
+    pub fn count(&self, axes: &Axes, feasible: &Feasible) -> u64 {
+        let facts = self.target.facts;
+        let length = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+        let mut product = length(payloads(facts, axes).len());
+        for parameter in facts.parameters {
+            let values = axes.parameters.get(parameter.name).map_or(1, Vec::len);
+            product = product.saturating_mul(length(values));
+        }
+        product = product.saturating_mul(length(axes.sched.as_ref().map_or(1, Vec::len)));
+        if self.workload == Workload::Call {
+            return product;
+        }
+        let sides = self.sides(axes, feasible).into_iter();
+        let sides = sides.map(|side| length(budgets(axes, side.waits).len()));
+        product.saturating_mul(sides.fold(0, u64::saturating_add))
+    }
+
+    /// The cases, in the order payload, parameters, boundary, wait, place, spin,
+    /// sched: what is compared most often stands side by side.
+    pub fn cases(&self, axes: &Axes, feasible: &Feasible) -> Vec<PlannedCase> {
+        let mut cases = Vec::new();
+        for payload_bytes in payloads(self.target.facts, axes) {
+            for parameters in parameter_sets(self.target.facts, axes) {
+                let base = Case {
+                    workload: self.workload,
+                    mechanism: self.target.mechanism.clone(),
+                    payload_bytes,
+                    boundary: Boundary::Inline,
+                    placement: None,
+                    waits: None,
+                    spin_budget_ns: None,
+                    parameters,
+                    sched: Sched::Other,
+                };
+                if self.workload == Workload::Call {
+                    cases.push(base);
+                } else {
+                    self.two_sided(axes, feasible, &base, &mut cases);
+                }
+            }
+        }
+        let default = [Sched::Other];
+        let scheds = axes.sched.as_deref().unwrap_or(&default);
+        cases
+            .iter()
+            .flat_map(|case| scheds.iter().map(|sched| Case { sched: *sched, ..case.clone() }))
+            .map(|case| PlannedCase {
+                id: case.id(),
+                skip: feasible.reason_against(&case, self.target.facts),
+            })
+            .collect()
+    }
+
+    fn two_sided(&self, axes: &Axes, feasible: &Feasible, base: &Case, cases: &mut Vec<Case>) {
+        for side in self.sides(axes, feasible) {
+            for spin_budget_ns in budgets(axes, side.waits) {
+                cases.push(Case {
+                    boundary: side.boundary,
+                    placement: Some(side.placement),
+                    waits: Some(side.waits),
+                    spin_budget_ns,
+                    ..base.clone()
+                });
+            }
+        }
+    }
+
+    /// Boundary, wait and placement; few, since the words on each axis are few.
+    fn sides(&self, axes: &Axes, feasible: &Feasible) -> Vec<Sides> {
+        let mut sides = Vec::new();
+        for boundary in self.boundaries(axes) {
+            let said = axes.wait.iter().flatten().copied().map(Some);
+            let waits: Vec<_> = if axes.wait.is_some() { said.collect() } else { vec![None] };
+            for wait in waits {
+                for place in self.places(axes, boundary) {
+                    let placement = feasible.cpus.precise(place);
+                    // The default may differ between placements.
+                    let waits = wait
+                        .unwrap_or_else(|| default_wait(self.target.facts, boundary, placement));
+                    sides.push(Sides { boundary, placement, waits });
+                }
+            }
+        }
+        sides
+    }
+
+    fn boundaries(&self, axes: &Axes) -> Vec<Boundary> {
+        let has = self.target.facts.boundaries;
+        axes.boundary.clone().unwrap_or_else(|| {
+            let preferred = [Boundary::Process, Boundary::Thread, Boundary::Inline];
+            let first = preferred.into_iter().find(|boundary| has.contains(boundary));
+            vec![first.unwrap_or(Boundary::Inline)]
+        })
+    }
+
+    fn places(&self, axes: &Axes, boundary: Boundary) -> Vec<Place> {
+        axes.place.clone().unwrap_or_else(|| {
+            let mut places = vec![Place::Named(Placement::SameCpu)];
+            // One row is enough to say that a mechanism has no such workload.
+            if boundary != Boundary::Inline && self.has_workload() {
+                places.push(Place::Cross);
+            }
+            places
+        })
+    }
+
+    /// The keys among these that mean something to its cases.
+    pub fn applicable<'a>(&self, axes: &'a Axes) -> BTreeSet<&'a str> {
+        let facts = self.target.facts;
+        let second = self.workload != Workload::Call;
+        let spins = axes.wait.iter().flatten().any(|waits| waits.any(WaitKind::SpinThenBlock))
+            || (axes.wait.is_none()
+                && facts.waits.first().is_some_and(|w| w.wait == WaitKind::SpinThenBlock));
+        axes.keys()
+            .into_iter()
+            .filter(|key| match *key {
+                "payload" => facts.payload != Payload::None,
+                "boundary" | "place" | "wait" => second,
+                "spin" => second && spins,
+                "sched" => true,
+                parameter => facts.parameter(parameter).is_some(),
+            })
+            .collect()
+    }
+
+    /// A value that a parameter of this mechanism does not take.
+    pub fn bad_parameter(&self, axes: &Axes) -> Option<(String, String)> {
+        self.target.facts.parameters.iter().find_map(|parameter| {
+            let said = axes.parameters.get(parameter.name)?;
+            let bad = said.iter().find(|value| !parameter.values.contains(&value.as_str()))?;
+            let what = format!("value of `{}`", parameter.name);
+            Some((parameter.name.to_owned(), unknown(&what, bad, parameter.values)))
+        })
+    }
+}
+
+fn payloads(facts: &Facts, axes: &Axes) -> Vec<Option<u32>> {
+    match (facts.payload, &axes.payload) {
+        (Payload::None, _) => vec![None],
+        (Payload::Bytes { default, .. }, None) => vec![Some(default)],
+        (Payload::Bytes { .. }, Some(said)) => said.iter().copied().map(Some).collect(),
+    }
+}
+
+fn budgets(axes: &Axes, waits: Waits) -> Vec<Option<u64>> {
+    match &axes.spin {
+        _ if !waits.any(WaitKind::SpinThenBlock) => vec![None],
+        None => vec![Some(SPIN_BUDGET_NS)],
+        Some(said) => said.iter().copied().map(Some).collect(),
+    }
+}
+
+fn parameter_sets(facts: &Facts, axes: &Axes) -> Vec<BTreeMap<String, String>> {
+    let mut sets = vec![BTreeMap::new()];
+    for parameter in facts.parameters {
+        let default = [parameter.default.to_owned()];
+        let values = axes.parameters.get(parameter.name).map_or(&default[..], Vec::as_slice);
+        sets = sets
+            .iter()
+            .flat_map(|set| {
+                values.iter().map(|value| {
+                    let mut next = set.clone();
+                    next.insert(parameter.name.to_owned(), value.clone());
+                    next
+                })
+            })
+            .collect();
+    }
+    sets
+}
+
+/// The mechanism's first wait, unless the ends share a CPU and it has a later one
+/// that does not spin there.
+fn default_wait(facts: &Facts, boundary: Boundary, placement: Placement) -> Waits {
+    let one_cpu = placement == Placement::SameCpu && boundary != Boundary::Inline;
+    let mut kinds = facts.waits.iter().map(|facts| facts.wait);
+    let sensible = kinds.clone().find(|kind| !(one_cpu && spins(*kind)));
+    Waits::both(sensible.or(kinds.next()).unwrap_or(WaitKind::Block))
+}
+
+/// Why a key means nothing to any of the mechanisms selected.
+pub(crate) fn inapplicable(key: &str, wanted: &[Wanted], all: &[&'static Facts]) -> String {
+    let first = wanted.first();
+    let first = first.map_or("the cases selected", |w| w.target.mechanism.as_str());
+    match key {
+        "payload" => format!("{} carries no payload; leave `payload` out", quote(first)),
+        "boundary" | "place" | "wait" => {
+            format!("a call has no second party, so `{key}` says nothing of it; leave it out")
+        }
+        "spin" => "`spin` is the budget of wait=spin-then-block; ask for that wait too".to_owned(),
+        _ => match all.iter().find(|facts| facts.parameter(key).is_some()) {
+            Some(owner) => {
+                format!("`{key}` is a parameter of {}, not of {}", owner.name, quote(first))
+            }
+            None => {
+                let own = wanted.iter().flat_map(|w| w.target.facts.parameters).map(|p| p.name);
+                let mut known: Vec<&str> = KEYS.iter().copied().chain(own).collect();
+                known.dedup();
+                unknown("key", key, &known)
+            }
+        },
+    }
+}

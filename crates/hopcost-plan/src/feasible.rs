@@ -1,0 +1,106 @@
+//! Why a case cannot be measured here. Such a case stays in the plan with its
+//! reason: an error is a row, never a gap.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind};
+use hopcost_model::mechanism::{Facts, Payload};
+
+use crate::error::plain;
+use crate::machine::{Cpus, is_two_cpu};
+
+/// What can be done here.
+pub(crate) struct Feasible {
+    /// The CPUs to use.
+    pub cpus: Cpus,
+    /// Each mechanism is asked once whether it is available.
+    available: RefCell<BTreeMap<&'static str, Option<String>>>,
+}
+
+/// Whether this wait keeps its CPU busy until its time slice ends.
+pub(crate) fn spins(wait: WaitKind) -> bool {
+    matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock)
+}
+
+impl Feasible {
+    /// With these CPUs.
+    pub fn new(cpus: Cpus) -> Self {
+        Self { cpus, available: RefCell::default() }
+    }
+
+    /// The first reason that stands against a case: what the mechanism is comes
+    /// before what this machine has, since only the latter may be mended.
+    pub fn reason_against(&self, case: &Case, facts: &'static Facts) -> Option<String> {
+        mechanism_lacks(case, facts)
+            .or_else(|| self.unavailable(facts))
+            .or_else(|| self.machine_lacks(case))
+    }
+
+    fn unavailable(&self, facts: &'static Facts) -> Option<String> {
+        let mut known = self.available.borrow_mut();
+        let probe = || {
+            let error = (facts.available)().err()?;
+            Some(format!("{} is not available here: {}", facts.name, plain(&error)))
+        };
+        known.entry(facts.name).or_insert_with(probe).clone()
+    }
+
+    fn machine_lacks(&self, case: &Case) -> Option<String> {
+        let (placement, waits) = (case.placement?, case.waits?);
+        if case.boundary == Boundary::Inline {
+            return is_two_cpu(placement).then(|| {
+                "an inline boundary is one thread, so it has one CPU; use place=same-cpu".to_owned()
+            });
+        }
+        if let Some(reason) = self.cpus.lacks(placement) {
+            return Some(reason);
+        }
+        let one_cpu = placement == Placement::SameCpu
+            || (placement == Placement::Free && !self.cpus.has_two());
+        let spinning = [waits.caller, waits.callee].into_iter().any(spins);
+        (one_cpu && spinning).then(|| {
+            "spinning ends on one CPU only measure the scheduler's time slice; use wait=block or \
+             two CPUs"
+                .to_owned()
+        })
+    }
+}
+
+fn mechanism_lacks(case: &Case, facts: &Facts) -> Option<String> {
+    let name = facts.name;
+    if !facts.workloads.contains(&case.workload) {
+        let has = words(facts.workloads);
+        return Some(format!("{name} has no workload `{}`; it has {has}", case.workload));
+    }
+    if let Some(waits) = case.waits {
+        if !facts.boundaries.contains(&case.boundary) {
+            let has = words(facts.boundaries);
+            return Some(format!("{name} has no boundary `{}`; it has {has}", case.boundary));
+        }
+        for kind in [Role::Caller, Role::Callee].map(|role| waits.of(role)) {
+            if facts.wait(kind).is_none() {
+                let has: Vec<WaitKind> = facts.waits.iter().map(|facts| facts.wait).collect();
+                return Some(format!("{name} has no wait `{kind}`; it has {}", words(&has)));
+            }
+        }
+    }
+    let Payload::Bytes { min, max, .. } = facts.payload else { return None };
+    match case.payload_bytes {
+        Some(bytes) if bytes > max => {
+            Some(format!("payload {bytes} is over the limit of {max} bytes of {name}"))
+        }
+        Some(bytes) if bytes < min => {
+            Some(format!("payload {bytes} is under the least of {min} bytes of {name}"))
+        }
+        _ => None,
+    }
+}
+
+fn words<T: Display>(all: &[T]) -> String {
+    match all {
+        [] => "none".to_owned(),
+        _ => all.iter().map(T::to_string).collect::<Vec<_>>().join(", "),
+    }
+}

@@ -1,0 +1,150 @@
+//! What of the machine matters to a plan: which CPUs may be used, and how they
+//! are related.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::Placement;
+
+use crate::axes::Place;
+use crate::error::{Origin, PlanError};
+
+/// The machine as a plan sees it; the caller reads it from the system.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// CPUs that this process may use (`sched_getaffinity`), in ascending order.
+    pub allowed_cpus: Vec<u32>,
+    /// For each two-CPU relation that exists among the allowed CPUs, one pair of
+    /// them: the caller's, then the callee's.
+    pub pairs: BTreeMap<Placement, (u32, u32)>,
+    /// What `place=cross` stands for: the nearest relation of two CPUs with a
+    /// core each. Where absent, the first of `pairs`.
+    pub cross: Option<Placement>,
+    /// The relation of the two CPUs in [`Ask::cpus`](crate::Ask::cpus), where two
+    /// were named.
+    pub asked: Option<Placement>,
+}
+
+/// The CPUs that this plan may use, after `--cpus`.
+#[derive(Debug, Clone)]
+pub(crate) struct Cpus {
+    /// Where one CPU is enough.
+    pub first: u32,
+    /// The pair of each two-CPU relation.
+    pub pairs: BTreeMap<Placement, (u32, u32)>,
+    /// What `cross` stands for.
+    cross: Option<Placement>,
+    /// Whether `--cpus` chose them.
+    chosen: bool,
+    /// Whether there are two at all.
+    two: bool,
+}
+
+impl Cpus {
+    /// The machine's, or those that were named.
+    pub fn resolve(machine: &Machine, named: &[u32]) -> Result<Cpus, PlanError> {
+        let origin = Origin::option("--cpus");
+        for cpu in named {
+            if !machine.allowed_cpus.contains(cpu) {
+                return Err(origin.error(format!(
+                    "this process may not use CPU {cpu}; it may use {}",
+                    list(&machine.allowed_cpus)
+                )));
+            }
+        }
+        match *named {
+            [] => Self::all(machine),
+            [one] => Ok(Cpus {
+                first: one,
+                pairs: BTreeMap::new(),
+                cross: None,
+                chosen: true,
+                two: false,
+            }),
+            [a, b] if a == b => {
+                Err(origin.error(format!("CPU {a} is named twice; name two CPUs, or one alone")))
+            }
+            [a, b] => {
+                let known = machine.pairs.iter().find(|(_, pair)| **pair == (a, b));
+                let relation =
+                    machine.asked.or(known.map(|(relation, _)| *relation)).ok_or_else(|| {
+                        origin.error(format!("the relation of CPUs {a} and {b} is not known"))
+                    })?;
+                Ok(Cpus {
+                    first: a,
+                    pairs: BTreeMap::from([(relation, (a, b))]),
+                    cross: Some(relation),
+                    chosen: true,
+                    two: true,
+                })
+            }
+            _ => Err(origin.error(format!(
+                "{} CPUs are named; a case has two ends, so name one CPU or two",
+                named.len()
+            ))),
+        }
+    }
+
+    fn all(machine: &Machine) -> Result<Cpus, PlanError> {
+        let pairs: BTreeMap<_, _> = machine
+            .pairs
+            .iter()
+            .filter(|(relation, _)| is_two_cpu(**relation))
+            .map(|(relation, pair)| (*relation, *pair))
+            .collect();
+        let cross = machine
+            .cross
+            .filter(|relation| pairs.contains_key(relation))
+            .or_else(|| pairs.keys().next().copied());
+        let first = cross.and_then(|relation| pairs.get(&relation)).map(|pair| pair.0);
+        let first = first.or(machine.allowed_cpus.first().copied()).ok_or_else(|| {
+            PlanError::NothingLeft("this process may use no CPU at all".to_owned())
+        })?;
+        let two = machine.allowed_cpus.len() > 1;
+        Ok(Cpus { first, pairs, cross, chosen: false, two })
+    }
+
+    /// A placement's precise name. Where no two CPUs can be had, `cross` is
+    /// spelled as the relation most machines have, and is then skipped.
+    pub fn precise(&self, place: Place) -> Placement {
+        match place {
+            Place::Named(placement) => placement,
+            Place::Cross => self.cross.unwrap_or(Placement::SameLlc),
+        }
+    }
+
+    /// Whether unpinned ends may run at the same time.
+    pub fn has_two(&self) -> bool {
+        self.two
+    }
+
+    /// Why a placement cannot be had.
+    pub fn lacks(&self, placement: Placement) -> Option<String> {
+        if !is_two_cpu(placement) || self.pairs.contains_key(&placement) {
+            return None;
+        }
+        if !self.two {
+            let who = if self.chosen { "--cpus names" } else { "this process may use" };
+            return Some(format!("needs two CPUs; {who} only CPU {}", self.first));
+        }
+        if let (true, Some((relation, (a, b)))) = (self.chosen, self.pairs.first_key_value()) {
+            return Some(format!("CPUs {a} and {b} are {relation}, not {placement}"));
+        }
+        let has: Vec<&str> = self.pairs.keys().map(|relation| relation.word()).collect();
+        Some(match has.as_slice() {
+            [] => "the relation of this machine's CPUs is not known".to_owned(),
+            has => format!(
+                "no two CPUs here are {placement}; there are pairs that are {}",
+                has.join(", ")
+            ),
+        })
+    }
+}
+
+/// Whether the placement pins the ends to two CPUs.
+pub(crate) fn is_two_cpu(placement: Placement) -> bool {
+    !matches!(placement, Placement::SameCpu | Placement::Free)
+}
+
+fn list(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,477 @@
+//! From [`Ask`] to [`Plan`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcost_model::case::{Case, Placement, Workload};
+use hopcost_model::mechanism::Facts;
+use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
+
+use crate::axes::Axes;
+use crate::error::{Origin, PlanError, quote, unknown};
+use crate::expand::{CASES_MAX, Wanted, inapplicable};
+use crate::feasible::Feasible;
+use crate::machine::{Cpus, Machine, is_two_cpu};
+use crate::pattern::{self, Pattern, Target};
+use crate::selector::{Selector, parse_workloads};
+use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT, Time};
+use crate::suite::{
+    Entry, MEASURE_MAX_NS, MEASURE_MIN_NS, SHIPPED, Suite, deadline_ms, parse_suite,
+};
+use crate::{Ask, SuiteSource};
+
+/// Resolves what was asked for. Everything wrong with the question is an error;
+/// everything that this machine cannot do is a case with a reason.
+pub fn plan(
+    ask: &Ask,
+    mechanisms: &[&'static Facts],
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let request = Request::parse(ask)?;
+    let suite = suite_of(ask, &request)?;
+    let cpus = Cpus::resolve(machine, &ask.cpus)?;
+    let planner = Planner { mechanisms, feasible: Feasible::new(cpus) };
+
+    let (cases, added) = match &suite {
+        None => (planner.of_selectors(&request)?, false),
+        Some(suite) => {
+            let own = planner.suite_alone(suite)?;
+            if request.is_plain() {
+                (own, false)
+            } else {
+                let cases = planner.over_suite(suite, &request)?;
+                let added = cases.len() > own.len();
+                (cases, added)
+            }
+        }
+    };
+    let live = cases.iter().filter(|case| case.skip.is_none()).count();
+    let time = time_of(ask, suite.as_ref(), added)?;
+    let (rounds, trial) = time.settle(live);
+    let baseline = planner.baseline(ask, suite.as_ref(), &request, &cases)?;
+    let used = planner.cpus_used(&cases);
+    Ok(Plan {
+        suite: suite.map_or_else(|| "command line".to_owned(), |suite| suite.name),
+        seed: ask.seed,
+        rounds,
+        budget_ns: time.budget_ns,
+        trial,
+        baseline,
+        cpus: used.cpus,
+        relation: used.relation,
+        pairs: used.pairs,
+        cases,
+    })
+}
+
+/// The command line, parsed.
+struct Request {
+    selectors: Vec<Entry>,
+    /// `--mechanism`, each with its own place in errors.
+    mechanisms: Vec<(Pattern, Origin)>,
+    workloads: Option<Vec<Workload>>,
+    options: Axes,
+}
+
+impl Request {
+    fn parse(ask: &Ask) -> Result<Request, PlanError> {
+        let mut selectors = Vec::new();
+        for text in &ask.selectors {
+            let origin = Origin::selector(text);
+            let selector = Selector::parse(text).map_err(|message| origin.error(message))?;
+            let group = selectors.len();
+            selectors.push(Entry { selector, origin, group });
+        }
+        let mut mechanisms = Vec::new();
+        for text in &ask.mechanism {
+            let origin = Origin::option("--mechanism");
+            for pattern in pattern::parse(text).map_err(|message| origin.error(message))? {
+                mechanisms.push((pattern, origin.clone()));
+            }
+        }
+        let workloads = match ask.workload.as_slice() {
+            [] => None,
+            lists => {
+                let origin = Origin::option("--workload");
+                Some(parse_workloads(&lists.join(",")).map_err(|message| origin.error(message))?)
+            }
+        };
+        Ok(Request { selectors, mechanisms, workloads, options: options(ask)? })
+    }
+
+    /// Whether a suite is to be taken as written.
+    fn is_plain(&self) -> bool {
+        self.selectors.is_empty()
+            && self.mechanisms.is_empty()
+            && self.workloads.is_none()
+            && self.options.is_empty()
+    }
+
+    fn admits(&self, wanted: &Wanted) -> bool {
+        let workload = self.workloads.as_ref().is_none_or(|all| all.contains(&wanted.workload));
+        let mut patterns = self.mechanisms.iter();
+        workload
+            && (self.mechanisms.is_empty()
+                || patterns.any(|(pattern, _)| pattern.matches(&wanted.target)))
+    }
+}
+
+/// The name of the option that gives a key.
+fn option_of(key: &str) -> String {
+    match key {
+        "place" => "--placement".to_owned(),
+        "payload" | "boundary" | "wait" | "spin" | "sched" => format!("--{key}"),
+        _ => "--parameter".to_owned(),
+    }
+}
+
+fn options(ask: &Ask) -> Result<Axes, PlanError> {
+    let mut axes = Axes::default();
+    for (key, lists) in [
+        ("payload", &ask.payload),
+        ("boundary", &ask.boundary),
+        ("place", &ask.placement),
+        ("wait", &ask.wait),
+        ("spin", &ask.spin),
+        ("sched", &ask.sched),
+    ] {
+        if !lists.is_empty() {
+            let origin = Origin::option(&option_of(key));
+            axes.set(key, &lists.join(",")).map_err(|message| origin.error(message))?;
+        }
+    }
+    let origin = Origin::option("--parameter");
+    for text in &ask.parameters {
+        let Some((key, list)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            return Err(origin.error(format!("{} is not KEY=VALUE", quote(text))));
+        };
+        if axes.keys().contains(&key) || crate::axes::KEYS.contains(&key) {
+            let message = format!("{} is given twice or has an option of its own", quote(key));
+            return Err(origin.error(message));
+        }
+        axes.set(key, list).map_err(|message| origin.error(message))?;
+    }
+    Ok(axes)
+}
+
+fn suite_of(ask: &Ask, request: &Request) -> Result<Option<Suite>, PlanError> {
+    let shipped = |name: &str| match SHIPPED.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => parse_suite(&format!("suites/{name}.toml"), text).map(Some),
+        None => {
+            let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+            let message = unknown("suite", name, &known);
+            let message = format!("{message}; a file is named by its path, as in ./mine.toml");
+            Err(Origin::option("--suite").error(message))
+        }
+    };
+    match &ask.suite {
+        Some(SuiteSource::Shipped(name)) => shipped(name),
+        Some(SuiteSource::Text { file, text }) => parse_suite(file, text).map(Some),
+        None if request.is_plain() => shipped("ladder"),
+        None => Ok(None),
+    }
+}
+
+fn time_of(ask: &Ask, suite: Option<&Suite>, added: bool) -> Result<Time, PlanError> {
+    if ask.rounds.is_some_and(|n| !(1..=ROUNDS_MAX).contains(&n)) {
+        let message = format!("want a whole number from 1 to {ROUNDS_MAX}");
+        return Err(Origin::option("--rounds").error(message));
+    }
+    if ask.budget_ns == Some(0) {
+        return Err(Origin::option("--budget").error("no time at all; want for instance 75s"));
+    }
+    let (rounds, budget_ns) = match (ask.rounds, ask.budget_ns) {
+        (None, None) => {
+            let budget = suite.and_then(|suite| suite.budget_ns).filter(|_| !added);
+            (suite.and_then(|suite| suite.rounds), budget)
+        }
+        said => said,
+    };
+    let mut trial: TrialShape = suite.map_or(TRIAL_DEFAULT, |suite| suite.trial);
+    if let Some(ns) = ask.measure_ns {
+        if !(MEASURE_MIN_NS..=MEASURE_MAX_NS).contains(&ns) {
+            return Err(Origin::option("--measure").error("want a duration from 100us to 60s"));
+        }
+        trial.measure_ns = ns;
+        trial.measure_max_ns = trial.measure_max_ns.max(ns.saturating_mul(2));
+        trial.deadline_ms = trial.deadline_ms.max(deadline_ms(&trial, None));
+    }
+    let measure_said = ask.measure_ns.is_some() || suite.is_some_and(|suite| suite.measure_said);
+    Ok(Time { rounds, budget_ns, trial, measure_said })
+}
+
+/// Cases in the order asked for, each once, up to the limit.
+#[derive(Default)]
+struct Cases {
+    cases: Vec<PlannedCase>,
+    seen: BTreeSet<String>,
+    asked: u64,
+}
+
+struct Planner<'a> {
+    mechanisms: &'a [&'static Facts],
+    feasible: Feasible,
+}
+
+struct CpusUsed {
+    cpus: Vec<u32>,
+    relation: Option<Placement>,
+    pairs: BTreeMap<Placement, (u32, u32)>,
+}
+
+impl Planner<'_> {
+    /// What a selector selects.
+    fn wanted(
+        &self,
+        selector: &Selector,
+        workloads: Option<&[Workload]>,
+        origin: &Origin,
+    ) -> Result<Vec<Wanted>, PlanError> {
+        let workloads = selector.workloads.as_deref().or(workloads);
+        let mut wanted = Vec::new();
+        for pattern in &selector.mechanisms {
+            let targets =
+                pattern.targets(self.mechanisms).map_err(|message| origin.error(message))?;
+            wanted.extend(targets.iter().flat_map(|target| Wanted::of(target, workloads)));
+        }
+        if wanted.is_empty() {
+            let words: Vec<&str> = workloads.iter().copied().flatten().map(|w| w.word()).collect();
+            let message = format!("no such mechanism has the workload {}", words.join(" or "));
+            return Err(origin.error(message));
+        }
+        Ok(wanted)
+    }
+
+    fn add(
+        &self,
+        cases: &mut Cases,
+        wanted: &Wanted,
+        axes: &Axes,
+        origin: &Origin,
+    ) -> Result<(), PlanError> {
+        if let Some((_, message)) = wanted.bad_parameter(axes) {
+            return Err(origin.error(message));
+        }
+        cases.asked = cases.asked.saturating_add(wanted.count(axes, &self.feasible));
+        if cases.asked > CASES_MAX {
+            return Err(origin.error(format!(
+                "this makes {} cases or more; a plan has at most {CASES_MAX}, so shorten a list",
+                cases.asked
+            )));
+        }
+        for case in wanted.cases(axes, &self.feasible) {
+            if cases.seen.insert(case.id.clone()) {
+                cases.cases.push(case);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses keys of a layer that mean nothing to any case they were said of.
+    fn check_keys(
+        &self,
+        layer: &Axes,
+        effective: &[(&Wanted, &Axes)],
+        origin: impl Fn(&str) -> Origin,
+    ) -> Result<(), PlanError> {
+        let mean: BTreeSet<&str> =
+            effective.iter().flat_map(|(wanted, axes)| wanted.applicable(axes)).collect();
+        match layer.keys().into_iter().find(|key| !mean.contains(key)) {
+            None => Ok(()),
+            Some(key) => {
+                let wanted: Vec<Wanted> = effective.iter().map(|(w, _)| (*w).clone()).collect();
+                Err(origin(key).error(inapplicable(key, &wanted, self.mechanisms)))
+            }
+        }
+    }
+
+    fn of_selectors(&self, request: &Request) -> Result<Vec<PlannedCase>, PlanError> {
+        let mut entries = request.selectors.clone();
+        if entries.is_empty() {
+            for (pattern, origin) in self.mechanism_patterns(request)? {
+                let mechanisms = vec![pattern];
+                let selector = Selector { workloads: None, mechanisms, axes: Axes::default() };
+                let group = entries.len();
+                entries.push(Entry { selector, origin, group });
+            }
+        }
+        let mut cases = Cases::default();
+        let mut all: Vec<(Wanted, Axes)> = Vec::new();
+        for entry in &entries {
+            let axes = entry.selector.axes.over(&request.options);
+            let wanted =
+                self.wanted(&entry.selector, request.workloads.as_deref(), &entry.origin)?;
+            let pairs: Vec<(&Wanted, &Axes)> = wanted.iter().map(|w| (w, &axes)).collect();
+            self.check_keys(&entry.selector.axes, &pairs, |_| entry.origin.clone())?;
+            for wanted in wanted.iter().filter(|wanted| request.admits(wanted)) {
+                self.add(&mut cases, wanted, &axes, &entry.origin)?;
+                all.push((wanted.clone(), axes.clone()));
+            }
+        }
+        self.finish(request, cases, &all, "the selectors")
+    }
+
+    /// `--mechanism`, or every mechanism.
+    fn mechanism_patterns(&self, request: &Request) -> Result<Vec<(Pattern, Origin)>, PlanError> {
+        if !request.mechanisms.is_empty() {
+            return Ok(request.mechanisms.clone());
+        }
+        let origin = Origin::option("all mechanisms");
+        let every = pattern::parse("*").map_err(|message| origin.error(message))?;
+        Ok(every.into_iter().map(|pattern| (pattern, origin.clone())).collect())
+    }
+
+    /// The suite as written; finds every mistake in it whatever is chosen of it.
+    fn suite_alone(&self, suite: &Suite) -> Result<Vec<PlannedCase>, PlanError> {
+        let mut cases = Cases::default();
+        for group in suite.entries.chunk_by(|a, b| a.group == b.group) {
+            let mut mean = BTreeSet::new();
+            for entry in group {
+                let axes = &entry.selector.axes;
+                for wanted in self.wanted(&entry.selector, None, &entry.origin)? {
+                    self.add(&mut cases, &wanted, axes, &entry.origin)?;
+                    mean.extend(wanted.applicable(axes));
+                }
+            }
+            for entry in group {
+                let without = |key: &&str| !mean.contains(key);
+                if let Some(key) = entry.selector.axes.keys().into_iter().find(without) {
+                    let wanted = self.wanted(&entry.selector, None, &entry.origin)?;
+                    return Err(entry.origin.error(inapplicable(key, &wanted, self.mechanisms)));
+                }
+            }
+        }
+        Ok(cases.cases)
+    }
+
+    /// The suite with the command line laid over it.
+    fn over_suite(&self, suite: &Suite, request: &Request) -> Result<Vec<PlannedCase>, PlanError> {
+        let mut cases = Cases::default();
+        let mut all: Vec<(Wanted, Axes)> = Vec::new();
+        let mut by_selector: Vec<Vec<(Wanted, Axes)>> = vec![Vec::new(); request.selectors.len()];
+        for entry in &suite.entries {
+            let axes = request.options.over(&entry.selector.axes);
+            let wanted = self.wanted(&entry.selector, None, &entry.origin)?;
+            for wanted in wanted.iter().filter(|wanted| request.admits(wanted)) {
+                if request.selectors.is_empty() {
+                    self.add(&mut cases, wanted, &axes, &entry.origin)?;
+                    all.push((wanted.clone(), axes.clone()));
+                }
+                for (chosen, by_selector) in request.selectors.iter().zip(&mut by_selector) {
+                    if chosen.selector.chooses(wanted) {
+                        let axes = chosen.selector.axes.over(&axes);
+                        self.add(&mut cases, wanted, &axes, &chosen.origin)?;
+                        by_selector.push((wanted.clone(), axes.clone()));
+                        all.push((wanted.clone(), axes));
+                    }
+                }
+            }
+        }
+        for (chosen, matched) in request.selectors.iter().zip(&by_selector) {
+            if matched.is_empty() {
+                self.wanted(&chosen.selector, None, &chosen.origin)?;
+                return Err(chosen.origin.error(format!(
+                    "the suite `{}` has no such case; leave the suite out to measure it anyway",
+                    suite.name
+                )));
+            }
+            let pairs: Vec<(&Wanted, &Axes)> = matched.iter().map(|(w, a)| (w, a)).collect();
+            self.check_keys(&chosen.selector.axes, &pairs, |_| chosen.origin.clone())?;
+        }
+        self.finish(request, cases, &all, &format!("the suite `{}`", suite.name))
+    }
+
+    /// Checks that every option of the command line had its effect.
+    fn finish(
+        &self,
+        request: &Request,
+        cases: Cases,
+        all: &[(Wanted, Axes)],
+        whole: &str,
+    ) -> Result<Vec<PlannedCase>, PlanError> {
+        for (pattern, origin) in &request.mechanisms {
+            pattern.targets(self.mechanisms).map_err(|message| origin.error(message))?;
+            if !all.iter().any(|(wanted, _)| pattern.matches(&wanted.target)) {
+                let text = quote(pattern.text());
+                return Err(origin.error(format!("{whole} has no case of {text} left")));
+            }
+        }
+        if all.is_empty() {
+            return Err(Origin::option("--workload").error(format!("{whole} has no such case")));
+        }
+        let pairs: Vec<(&Wanted, &Axes)> = all.iter().map(|(w, a)| (w, a)).collect();
+        self.check_keys(&request.options, &pairs, |key| Origin::option(&option_of(key)))?;
+        Ok(cases.cases)
+    }
+
+    /// The id of the first measured case that the baseline selects. A suite's
+    /// baseline may be missing here or not be chosen; one that was asked for on
+    /// the command line may not.
+    fn baseline(
+        &self,
+        ask: &Ask,
+        suite: Option<&Suite>,
+        request: &Request,
+        cases: &[PlannedCase],
+    ) -> Result<Option<String>, PlanError> {
+        let (selector, origin, must) = match (&ask.baseline, suite) {
+            (Some(text), _) => {
+                let origin = Origin::option("--baseline");
+                let selector = Selector::parse(text).map_err(|message| origin.error(message))?;
+                (selector, origin, true)
+            }
+            (None, Some(Suite { baseline: Some((selector, origin)), .. })) => {
+                (selector.clone(), origin.clone(), false)
+            }
+            _ => return Ok(None),
+        };
+        self.wanted(&selector, None, &origin)?;
+        let matching: Vec<&PlannedCase> =
+            cases.iter().filter(|case| self.selects(&selector, &case.id)).collect();
+        let live = matching.iter().find(|case| case.skip.is_none());
+        match (live, matching.first()) {
+            (Some(case), _) => Ok(Some(case.id.clone())),
+            (None, Some(case)) if must => {
+                let reason = case.skip.as_deref().unwrap_or("skipped");
+                Err(origin.error(format!("{} is not measured here: {reason}", case.id)))
+            }
+            (None, None) if must || request.is_plain() => {
+                Err(origin.error("no case of the plan is selected by it"))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn selects(&self, selector: &Selector, id: &str) -> bool {
+        let Ok(case) = id.parse::<Case>() else { return false };
+        let Some(facts) = self.mechanisms.iter().find(|f| f.name == case.mechanism_name()) else {
+            return false;
+        };
+        let target = Target { facts, mechanism: case.mechanism.clone(), named: false };
+        selector.chooses(&Wanted { target, workload: case.workload })
+            && selector.axes.admit(&case, |place| self.feasible.cpus.precise(place))
+    }
+
+    /// The CPUs that the live cases use.
+    fn cpus_used(&self, cases: &[PlannedCase]) -> CpusUsed {
+        let cpus = &self.feasible.cpus;
+        let live = cases.iter().filter(|case| case.skip.is_none());
+        let used: Vec<Placement> = live
+            .filter_map(|case| case.id.parse::<Case>().ok()?.placement)
+            .filter(|placement| is_two_cpu(*placement))
+            .collect();
+        let pairs: BTreeMap<Placement, (u32, u32)> =
+            used.iter().filter_map(|p| Some((*p, *cpus.pairs.get(p)?))).collect();
+        let cross = cpus.precise(crate::axes::Place::Cross);
+        let relation = if used.contains(&cross) { Some(cross) } else { used.first().copied() };
+        let mut all = match relation.and_then(|relation| pairs.get(&relation)) {
+            Some(&(caller, callee)) => vec![caller, callee],
+            None => vec![cpus.first],
+        };
+        for cpu in pairs.values().flat_map(|&(a, b)| [a, b]) {
+            if !all.contains(&cpu) {
+                all.push(cpu);
+            }
+        }
+        CpusUsed { cpus: all, relation, pairs }
+    }
+}

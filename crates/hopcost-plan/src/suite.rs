@@ -1,0 +1,427 @@
+//! Suite files: TOML that expands to cases. docs/suites.md describes the format.
+
+use std::sync::Arc;
+
+use hopcost_model::case::Workload;
+use hopcost_model::plan::TrialShape;
+use hopcost_model::units::parse_duration_ns;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::axes::{Axes, KEYS};
+use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
+use crate::expand::CASES_MAX;
+use crate::pattern;
+use crate::selector::{Selector, parse_workloads};
+use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT};
+
+/// Longest suite, in bytes.
+const LENGTH_MAX: usize = 1 << 20;
+/// Most names and globs of a suite.
+const PATTERNS_MAX: usize = 10_000;
+/// Most values of a suite, counted once for every selector that they are said of.
+const VALUES_MAX: usize = 1_000_000;
+
+/// The suites inside the binary: name, text.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("ladder", include_str!("../../../suites/ladder.toml")),
+    ("quick", include_str!("../../../suites/quick.toml")),
+];
+
+/// A parsed suite; its mechanisms and parameters are not looked up yet.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in a sentence.
+    pub about: String,
+    /// Rounds.
+    pub rounds: Option<u32>,
+    /// No round is started after this, in nanoseconds.
+    pub budget_ns: Option<u64>,
+    /// How a trial is shaped.
+    pub trial: TrialShape,
+    /// Whether the suite says how long a trial measures.
+    pub(crate) measure_said: bool,
+    pub(crate) baseline: Option<(Selector, Origin)>,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// One `[[cases]]` of a suite, or one selector of the command line.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// What it selects, with the entry's own keys laid under the selector's.
+    pub selector: Selector,
+    /// Where that stands.
+    pub origin: Origin,
+    /// Entries of one `[[cases]]` share a number: a key must mean something to
+    /// at least one of them.
+    pub group: usize,
+}
+
+/// The entries so far, kept to what a plan can hold: a megabyte of nested lists
+/// could otherwise stand for gigabytes.
+#[derive(Default)]
+struct Entries {
+    all: Vec<Entry>,
+    patterns: usize,
+    values: usize,
+}
+
+impl Entries {
+    fn push(&mut self, entry: Entry) -> Result<(), PlanError> {
+        self.patterns += entry.selector.mechanisms.len();
+        self.values += entry.selector.axes.size();
+        if self.patterns > PATTERNS_MAX || self.values > VALUES_MAX {
+            let message = format!(
+                "up to here the suite names more than {PATTERNS_MAX} mechanisms or {VALUES_MAX} \
+                 values; a plan has at most {CASES_MAX} cases, so shorten a list"
+            );
+            return Err(entry.origin.error(message));
+        }
+        self.all.push(entry);
+        Ok(())
+    }
+}
+
+/// Parses a suite. `file` only names it in errors.
+pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
+    let too_long = text.len() > LENGTH_MAX;
+    let kept = if too_long { String::new() } else { text.to_owned() };
+    let source = Source(Arc::new(SourceText { file: plain(file), text: kept }));
+    if too_long {
+        let message = format!("longer than the {LENGTH_MAX} bytes that a suite may have");
+        return Err(source.at(0, "").error(message));
+    }
+    let strange = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    if let Some((byte, c)) = text.char_indices().find(|(_, c)| strange(*c)) {
+        let message = format!("control character U+{:04X}; remove it", u32::from(c));
+        return Err(source.at(byte, "").error(message));
+    }
+    let document = DeTable::parse(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        source.at(start, "").error(format!("not TOML: {}", plain(error.message())))
+    })?;
+    source.suite(document.get_ref())
+}
+
+type Value<'a> = Spanned<DeValue<'a>>;
+
+struct Source(Arc<SourceText>);
+
+impl Source {
+    /// The place of a byte of the file.
+    fn at(&self, byte: usize, key: &str) -> Origin {
+        Origin::File { source: Arc::clone(&self.0), byte, key: key.to_owned() }
+    }
+
+    fn of(&self, value: &Value, key: &str) -> Origin {
+        self.at(value.span().start, key)
+    }
+
+    fn suite(&self, table: &DeTable) -> Result<Suite, PlanError> {
+        self.only(table, "", &["name", "about", "rounds", "budget", "baseline", "trial", "cases"])?;
+        let name = self.required_name(table)?;
+        let about = self.text_or_empty(table, "about")?;
+        let rounds = self.whole(table, "", "rounds", 1..=u64::from(ROUNDS_MAX))?;
+        let budget_ns = self.duration(table, "", "budget", 1_000_000..=MONTH_NS)?;
+        let baseline = match table.get("baseline") {
+            None => None,
+            Some(value) => {
+                let origin = self.of(value, "baseline");
+                let text = self.string(value, "baseline")?;
+                let selector = Selector::parse(&text).map_err(|message| origin.error(message))?;
+                Some((selector, origin))
+            }
+        };
+        let (trial, measure_said) = match table.get("trial") {
+            None => (TRIAL_DEFAULT, false),
+            Some(value) => self.trial(value)?,
+        };
+        Ok(Suite {
+            name,
+            about,
+            rounds: rounds.and_then(|n| u32::try_from(n).ok()),
+            budget_ns,
+            trial,
+            measure_said,
+            baseline,
+            entries: self.entries(table)?,
+        })
+    }
+
+    fn required_name(&self, table: &DeTable) -> Result<String, PlanError> {
+        let Some(value) = table.get("name") else {
+            let message = "`name` is missing; write name = \"…\" in the first line";
+            return Err(self.at(0, "").error(message));
+        };
+        let name = self.string(value, "name")?;
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || name.len() > 100 || !name.chars().all(fits) {
+            let message = format!("{} is not a name: use up to 100 of a-z 0-9 - _ .", quote(&name));
+            return Err(self.of(value, "name").error(message));
+        }
+        Ok(name)
+    }
+
+    fn text_or_empty(&self, table: &DeTable, key: &str) -> Result<String, PlanError> {
+        table.get(key).map_or(Ok(String::new()), |value| Ok(plain(&self.string(value, key)?)))
+    }
+
+    /// The trial's shape, and whether it says how long to measure.
+    fn trial(&self, value: &Value) -> Result<(TrialShape, bool), PlanError> {
+        let table = self.table(value, "trial")?;
+        let keys =
+            ["measure", "measure-max", "operations-min", "warm-up", "deadline", "samples-max"];
+        self.only(table, "trial.", &keys)?;
+        let mut shape = TRIAL_DEFAULT;
+        let length = MEASURE_MIN_NS..=MEASURE_MAX_NS;
+        let measure = self.duration(table, "trial.", "measure", length.clone())?;
+        shape.measure_ns = measure.unwrap_or(shape.measure_ns);
+        shape.measure_max_ns = self
+            .duration(table, "trial.", "measure-max", length)?
+            .unwrap_or(shape.measure_max_ns.max(shape.measure_ns.saturating_mul(2)));
+        if let (true, Some(max)) =
+            (shape.measure_max_ns < shape.measure_ns, table.get("measure-max"))
+        {
+            let message = "is shorter than `measure`; make it at least as long";
+            return Err(self.of(max, "trial.measure-max").error(message));
+        }
+        if let Some(n) = self.whole(table, "trial.", "operations-min", 1..=1_000_000_000)? {
+            shape.operations_min = n;
+        }
+        if let Some(ns) = self.duration(table, "trial.", "warm-up", 0..=10_000_000_000)? {
+            shape.warm_up_ns = ns;
+        }
+        let deadline = self.duration(table, "trial.", "deadline", 100_000_000..=600_000_000_000)?;
+        shape.deadline_ms = deadline_ms(&shape, deadline);
+        if let Some(n) = self.whole(table, "trial.", "samples-max", 100..=65_536)? {
+            shape.samples_max = u32::try_from(n).unwrap_or(shape.samples_max);
+        }
+        Ok((shape, measure.is_some()))
+    }
+
+    fn entries(&self, table: &DeTable) -> Result<Vec<Entry>, PlanError> {
+        let Some(value) = table.get("cases") else {
+            let message = "no cases; add a [[cases]] with select = \"roundtrip/pipe\"";
+            return Err(self.at(self.0.text.len(), "").error(message));
+        };
+        let DeValue::Array(array) = value.get_ref() else {
+            return Err(self.of(value, "cases").error("write [[cases]], with two brackets"));
+        };
+        let mut entries = Entries::default();
+        for (group, value) in array.iter().enumerate() {
+            self.entry(self.table(value, "cases")?, value, group, &mut entries)?;
+        }
+        if entries.all.is_empty() {
+            return Err(self.of(value, "cases").error("is empty; add a [[cases]]"));
+        }
+        Ok(entries.all)
+    }
+
+    /// A `[[cases]]` has `select`, or `mechanism` with `workload` beside it; the
+    /// other keys are common to all that it selects.
+    fn entry(
+        &self,
+        table: &DeTable,
+        whole: &Value,
+        group: usize,
+        entries: &mut Entries,
+    ) -> Result<(), PlanError> {
+        let own = ["select", "mechanism", "workload", "parameters"];
+        let known: Vec<&str> = own.iter().chain(KEYS).copied().collect();
+        self.only(table, "cases.", &known)?;
+        let axes = self.axes(table)?;
+        match (table.get("select"), table.get("mechanism")) {
+            (Some(select), None) => {
+                if let Some(workload) = table.get("workload") {
+                    let message = "write the workload into `select`, as in roundtrip/pipe";
+                    return Err(self.of(workload, "cases.workload").error(message));
+                }
+                for (text, origin) in self.strings(select, "cases.select")? {
+                    let mut selector = Selector::parse(&text).map_err(|m| origin.error(m))?;
+                    selector.axes = selector.axes.over(&axes);
+                    entries.push(Entry { selector, origin, group })?;
+                }
+                Ok(())
+            }
+            (None, Some(mechanism)) => {
+                let workloads = self.workloads(table)?;
+                for (text, origin) in self.strings(mechanism, "cases.mechanism")? {
+                    let mechanisms = pattern::parse(&text).map_err(|m| origin.error(m))?;
+                    let workloads = workloads.clone();
+                    let selector = Selector { workloads, mechanisms, axes: axes.clone() };
+                    entries.push(Entry { selector, origin, group })?;
+                }
+                Ok(())
+            }
+            (Some(_), Some(second)) => Err(self
+                .of(second, "cases.mechanism")
+                .error("stands beside `select`; use one of the two")),
+            (None, None) => {
+                Err(self.of(whole, "cases").error("has neither `select` nor `mechanism`; add one"))
+            }
+        }
+    }
+
+    fn workloads(&self, table: &DeTable) -> Result<Option<Vec<Workload>>, PlanError> {
+        let Some(value) = table.get("workload") else { return Ok(None) };
+        let list = self.list(value, "cases.workload")?;
+        let origin = self.of(value, "cases.workload");
+        parse_workloads(&list).map(Some).map_err(|message| origin.error(message))
+    }
+
+    fn axes(&self, table: &DeTable) -> Result<Axes, PlanError> {
+        let mut axes = Axes::default();
+        for key in KEYS {
+            if let Some(value) = table.get(*key) {
+                let path = format!("cases.{key}");
+                let list = self.list(value, &path)?;
+                axes.set(key, &list).map_err(|message| self.of(value, &path).error(message))?;
+            }
+        }
+        let Some(parameters) = table.get("parameters") else { return Ok(axes) };
+        for (name, value) in self.table(parameters, "cases.parameters")? {
+            let path = format!("cases.parameters.{}", plain(name.get_ref()));
+            let origin = self.at(name.span().start, &path);
+            if KEYS.contains(&name.get_ref().as_ref()) {
+                return Err(origin.error("is not a parameter; write it outside `parameters`"));
+            }
+            let list = self.list(value, &path)?;
+            axes.set(name.get_ref(), &list).map_err(|message| origin.error(message))?;
+        }
+        Ok(axes)
+    }
+
+    /// Refuses every key that is not known, the first in the file first.
+    fn only(&self, table: &DeTable, path: &str, known: &[&str]) -> Result<(), PlanError> {
+        let strange = table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
+        match strange.min_by_key(|key| key.span().start) {
+            None => Ok(()),
+            Some(key) => {
+                let mut message = unknown("key", key.get_ref(), known);
+                if path == "cases." && !message.contains("did you mean") {
+                    message.push_str("; a mechanism's own go into `parameters`");
+                }
+                Err(self.at(key.span().start, path.trim_end_matches('.')).error(message))
+            }
+        }
+    }
+
+    fn table<'v, 'i>(&self, value: &'v Value<'i>, key: &str) -> Result<&'v DeTable<'i>, PlanError> {
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(table),
+            other => Err(self.of(value, key).error(wrong("a table", other))),
+        }
+    }
+
+    fn string(&self, value: &Value, key: &str) -> Result<String, PlanError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.as_ref().to_owned()),
+            other => Err(self.of(value, key).error(wrong("a text in quotes", other))),
+        }
+    }
+
+    /// A text or a list of texts, each with its place.
+    fn strings(&self, value: &Value, key: &str) -> Result<Vec<(String, Origin)>, PlanError> {
+        let DeValue::Array(array) = value.get_ref() else {
+            return Ok(vec![(self.string(value, key)?, self.of(value, key))]);
+        };
+        if array.is_empty() {
+            return Err(self.of(value, key).error("is an empty list; leave it out or fill it"));
+        }
+        array.iter().map(|item| Ok((self.string(item, key)?, self.of(item, key)))).collect()
+    }
+
+    /// A text, a number or a list of them, as one comma list.
+    fn list(&self, value: &Value, key: &str) -> Result<String, PlanError> {
+        let scalar = |value: &Value| match value.get_ref() {
+            DeValue::String(text) => Ok(text.as_ref().to_owned()),
+            DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().to_owned()),
+            DeValue::Boolean(on) => {
+                let message =
+                    format!("is a truth value; write \"{}\"", if *on { "on" } else { "off" });
+                Err(self.of(value, key).error(message))
+            }
+            other => {
+                Err(self.of(value, key).error(wrong("a text, a number or a list of them", other)))
+            }
+        };
+        match value.get_ref() {
+            DeValue::Array(array) if array.is_empty() => {
+                Err(self.of(value, key).error("is an empty list; leave it out or fill it"))
+            }
+            DeValue::Array(array) => {
+                Ok(array.iter().map(scalar).collect::<Result<Vec<_>, _>>()?.join(","))
+            }
+            _ => scalar(value),
+        }
+    }
+
+    fn whole(
+        &self,
+        table: &DeTable,
+        path: &str,
+        key: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, PlanError> {
+        let Some(value) = table.get(key) else { return Ok(None) };
+        let (low, high) = (range.start(), range.end());
+        let number = match value.get_ref() {
+            DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
+            _ => None,
+        };
+        number.filter(|n| range.contains(n)).map(Some).ok_or_else(|| {
+            let message = format!("want a whole number from {low} to {high}, without quotes");
+            self.of(value, &format!("{path}{key}")).error(message)
+        })
+    }
+
+    fn duration(
+        &self,
+        table: &DeTable,
+        path: &str,
+        key: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, PlanError> {
+        let Some(value) = table.get(key) else { return Ok(None) };
+        let key = format!("{path}{key}");
+        let DeValue::String(text) = value.get_ref() else {
+            let message = wrong("a duration in quotes (\"50ms\")", value.get_ref());
+            return Err(self.of(value, &key).error(message));
+        };
+        let origin = self.of(value, &key);
+        let ns = parse_duration_ns(text).map_err(|e| origin.error(plain(&e.to_string())))?;
+        if !range.contains(&ns) {
+            let (low, high) = (*range.start() as f64 / 1e6, *range.end() as f64 / 1e6);
+            return Err(origin.error(format!("{} is not between {low} and {high} ms", quote(text))));
+        }
+        Ok(Some(ns))
+    }
+}
+
+const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;
+/// Shortest measured phase.
+pub(crate) const MEASURE_MIN_NS: u64 = 100_000;
+/// Longest measured phase.
+pub(crate) const MEASURE_MAX_NS: u64 = 60_000_000_000;
+
+/// A trial that hangs must not cost the run, one that is merely slow must end:
+/// twenty times what it should take, ten seconds at least.
+pub(crate) fn deadline_ms(shape: &TrialShape, said_ns: Option<u64>) -> u64 {
+    let expected = shape.measure_max_ns.saturating_add(shape.warm_up_ns);
+    said_ns.map_or((expected.saturating_mul(20) / 1_000_000).max(10_000), |ns| ns / 1_000_000)
+}
+
+fn wrong(want: &str, got: &DeValue) -> String {
+    let got = match got {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a fraction",
+        DeValue::Boolean(_) => "a truth value",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    };
+    format!("is {got}; want {want}")
+}

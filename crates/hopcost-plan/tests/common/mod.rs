@@ -1,0 +1,188 @@
+//! Mechanisms and machines to plan with, without the probe crate.
+#![allow(dead_code, missing_docs)]
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Boundary, Placement, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::plan::Plan;
+use hopcost_plan::{Ask, Machine, PlanError};
+
+const ONE: PerOperation = PerOperation::Exactly(1.0);
+
+const fn wait(wait: WaitKind) -> WaitFacts {
+    WaitFacts { wait, system_calls: ONE, switches_one_cpu: ONE, switches_two_cpus: ONE }
+}
+
+const BLOCKING: &[WaitFacts] = &[
+    wait(WaitKind::Block),
+    wait(WaitKind::Spin),
+    wait(WaitKind::Yield),
+    wait(WaitKind::SpinThenBlock),
+];
+const BLOCK: &[WaitFacts] = &[wait(WaitKind::Block)];
+const SPINNING: &[WaitFacts] = &[wait(WaitKind::Spin), wait(WaitKind::Yield)];
+const ANY: &[Boundary] = &[Boundary::Thread, Boundary::Process];
+const THREAD: &[Boundary] = &[Boundary::Thread];
+const CARRIED: Payload = Payload::Bytes { min: 1, max: 65_507, default: 64 };
+const BARE: Payload = Payload::Bytes { min: 0, max: 1 << 20, default: 0 };
+
+fn yes() -> Result<(), String> {
+    Ok(())
+}
+fn no() -> Result<(), String> {
+    Err("mq_open: function not\nimplemented".to_owned())
+}
+
+const fn facts(name: &'static str, shape: Shape) -> Facts {
+    Facts {
+        name,
+        family: "test",
+        about: "",
+        shape,
+        workloads: &[Workload::Roundtrip],
+        boundaries: ANY,
+        waits: BLOCKING,
+        call_system_calls: None,
+        payload: CARRIED,
+        parameters: &[],
+        crosses: "",
+        copies: "",
+        wakes: "",
+        between_stamps: "",
+        limits: "",
+        sources: &[],
+        hidden: false,
+        available: yes,
+    }
+}
+const fn call(name: &'static str) -> Facts {
+    Facts {
+        workloads: &[Workload::Call],
+        boundaries: &[Boundary::Inline],
+        waits: &[],
+        payload: Payload::None,
+        ..facts(name, Shape::Call)
+    }
+}
+const fn notifier(name: &'static str) -> Facts {
+    Facts { payload: BARE, ..facts(name, Shape::Notifier) }
+}
+const fn channel(name: &'static str) -> Facts {
+    facts(name, Shape::Channel)
+}
+const fn hidden(name: &'static str) -> Facts {
+    Facts {
+        hidden: true,
+        workloads: &[Workload::Call, Workload::Roundtrip],
+        boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Inline],
+        payload: BARE,
+        ..facts(name, Shape::Channel)
+    }
+}
+
+static ALL: &[Facts] = &[
+    call("call-inline"),
+    call("call"),
+    call("call-indirect"),
+    call("atomic-rmw"),
+    call("mutex-uncontended"),
+    Facts { payload: Payload::Bytes { min: 0, max: 4096, default: 44 }, ..call("ring-inline") },
+    call("coroutine-switch"),
+    call("vdso-clock"),
+    call("syscall"),
+    Facts { waits: SPINNING, ..notifier("flag") },
+    notifier("futex"),
+    notifier("semaphore"),
+    Facts { boundaries: THREAD, waits: BLOCK, ..notifier("condvar") },
+    notifier("eventfd"),
+    Facts { waits: BLOCK, ..notifier("signal") },
+    Facts { boundaries: THREAD, waits: BLOCK, ..notifier("park") },
+    channel("pipe"),
+    channel("fifo"),
+    channel("socketpair"),
+    channel("unix-stream"),
+    channel("unix-dgram"),
+    channel("unix-seqpacket"),
+    Facts {
+        parameters: &[
+            Parameter { name: "nodelay", values: &["on", "off"], default: "on", about: "" },
+            Parameter {
+                name: "congestion",
+                values: &["cubic", "reno"],
+                default: "cubic",
+                about: "",
+            },
+        ],
+        ..channel("tcp")
+    },
+    channel("udp"),
+    channel("websocket"),
+    Facts { waits: BLOCK, ..channel("websocket-threaded") },
+    Facts { available: no, ..channel("posix-mq") },
+    channel("sysv-msg"),
+    channel("shm-ring"),
+    Facts { boundaries: THREAD, ..channel("channel-std") },
+    Facts { boundaries: THREAD, ..channel("channel-crossbeam") },
+    hidden("null"),
+    hidden("sleep"),
+    hidden("spin"),
+    hidden("replay"),
+];
+
+pub fn mechanisms() -> Vec<&'static Facts> {
+    ALL.iter().collect()
+}
+
+/// Two CPUs, as the machine that this was written on.
+pub fn two() -> Machine {
+    Machine {
+        allowed_cpus: vec![0, 1],
+        pairs: BTreeMap::from([(Placement::SameLlc, (0, 1))]),
+        cross: Some(Placement::SameLlc),
+        asked: None,
+    }
+}
+/// A container with one CPU.
+pub fn one() -> Machine {
+    Machine { allowed_cpus: vec![3], ..Machine::default() }
+}
+/// Two sockets with hardware threads.
+pub fn big() -> Machine {
+    Machine {
+        allowed_cpus: (0..64).collect(),
+        pairs: BTreeMap::from([
+            (Placement::Smt, (0, 32)),
+            (Placement::SameLlc, (0, 1)),
+            (Placement::CrossNode, (0, 16)),
+        ]),
+        cross: Some(Placement::SameLlc),
+        asked: None,
+    }
+}
+
+pub fn ask(selectors: &[&str]) -> Ask {
+    Ask { selectors: strings(selectors), seed: 7, ..Ask::default() }
+}
+pub fn strings(all: &[&str]) -> Vec<String> {
+    all.iter().map(|text| (*text).to_owned()).collect()
+}
+pub fn planned(ask: &Ask) -> Result<Plan, PlanError> {
+    hopcost_plan::plan(ask, &mechanisms(), &two())
+}
+pub fn planned_on(machine: &Machine, selectors: &[&str]) -> Plan {
+    hopcost_plan::plan(&ask(selectors), &mechanisms(), machine).unwrap()
+}
+pub fn ids(plan: &Plan) -> Vec<&str> {
+    plan.cases.iter().map(|case| case.id.as_str()).collect()
+}
+/// The error's line, checked to be one.
+pub fn error(ask: &Ask) -> String {
+    one_line(planned(ask).unwrap_err())
+}
+pub fn one_line(error: PlanError) -> String {
+    let text = error.to_string();
+    assert!(!text.chars().any(char::is_control), "{text:?}");
+    assert!(text.len() < 1000, "{text}");
+    text
+}

@@ -1,0 +1,207 @@
+//! What holds whatever is asked.
+
+mod common;
+
+use common::*;
+use hopcost_model::case::Case;
+use hopcost_model::mechanism::Payload;
+use hopcost_plan::{Ask, SuiteSource, estimate_ns, order, parse_suite, plan};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+/// Pieces from which something like a selector or a suite can be built.
+const PIECES: &[&str] = &[
+    "roundtrip",
+    "call",
+    "/",
+    "pipe",
+    "unix-*",
+    "tcp",
+    "{",
+    "}",
+    ",",
+    "?",
+    "&",
+    "=",
+    "payload",
+    "place",
+    "cross",
+    "wait",
+    "spin",
+    ":",
+    "spin-then-block",
+    "nodelay",
+    "on",
+    "64",
+    "4KiB",
+    "%",
+    "%2",
+    "[",
+    "]",
+    "!",
+    "\\",
+    "**",
+    "null",
+    "sleep:",
+    "1ms",
+    "é",
+    "\n",
+    "\"",
+    "[[cases]]\n",
+    "select = ",
+    "mechanism = ",
+    "name = ",
+    "rounds = ",
+    "'",
+    "[trial]\n",
+    "# ",
+    "-1",
+    "99999999999999999999",
+];
+
+fn pieces() -> impl Strategy<Value = String> {
+    proptest::collection::vec(select(PIECES), 0..20).prop_map(|all| all.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_selector_panics(text in prop_oneof![pieces(), any::<String>()]) {
+        if let Err(error) = planned(&ask(&[&text])) {
+            one_line(error);
+        }
+        let option = Ask { mechanism: vec![text.clone()], wait: vec![text.clone()], ..ask(&[]) };
+        if let Err(error) = planned(&option) {
+            one_line(error);
+        }
+    }
+
+    #[test]
+    fn no_suite_panics(text in prop_oneof![
+        pieces(),
+        any::<String>(),
+        pieces().prop_map(|text| format!("name = \"x\"\n[[cases]]\nselect = {text:?}\n")),
+        pieces().prop_map(|text| format!("name = \"x\"\n[[cases]]\nselect = \"pipe\"\n{text}\n")),
+    ]) {
+        if let Err(error) = parse_suite("x.toml", &text) {
+            one_line(error);
+        }
+        let suite = Some(SuiteSource::Text { file: "x.toml".into(), text });
+        let _ = planned(&Ask { suite, ..ask(&[]) }).map_err(one_line);
+    }
+}
+
+proptest! {
+    #[test]
+    fn an_id_selects_exactly_its_case(
+        mechanism in select(vec!["pipe", "tcp", "futex", "flag", "null", "sleep:1ms", "replay:/a b,c%25?&", "syscall", "websocket"]),
+        payload in subsequence(vec!["0", "1", "64", "70000"], 1..4),
+        boundary in subsequence(vec!["inline", "thread", "process"], 1..3),
+        place in subsequence(vec!["same-cpu", "cross", "smt", "free"], 1..4),
+        wait in subsequence(vec!["block", "spin", "spin-then-block", "block:spin-then-block"], 1..4),
+        sched in subsequence(vec!["other", "fifo:1"], 1..2),
+    ) {
+        let ask = Ask {
+            mechanism: vec![hopcost_model::case::encode(mechanism)],
+            payload: strings(&payload),
+            boundary: strings(&boundary),
+            placement: strings(&place),
+            wait: strings(&wait),
+            sched: strings(&sched),
+            ..Ask::default()
+        };
+        if let Ok(plan) = planned(&ask) {
+            for case in &plan.cases {
+                let parsed: Case = case.id.parse().unwrap();
+                prop_assert_eq!(parsed.to_string(), &*case.id);
+                let again = planned(&common::ask(&[&case.id])).unwrap();
+                prop_assert_eq!(&again.cases, std::slice::from_ref(case));
+            }
+        } else {
+            prop_assert_eq!(mechanism, "syscall", "only a call has no use for these");
+        }
+    }
+
+    #[test]
+    fn an_expansion_has_as_many_cases_as_its_product(
+        mechanisms in subsequence(vec!["pipe", "tcp", "futex", "udp"], 1..=4),
+        payload in subsequence(vec!["1", "2", "64", "4KiB", "70000"], 1..=5),
+        boundary in subsequence(vec!["thread", "process"], 1..=2),
+        place in subsequence(vec!["same-cpu", "cross", "smt", "free"], 1..=4),
+        wait in subsequence(vec!["block", "spin", "yield"], 1..=3),
+        budgets in subsequence(vec!["1us", "2us", "3us"], 1..=3),
+        spinning in any::<bool>(),
+    ) {
+        let mut waits = wait.clone();
+        let mut spin = String::new();
+        if spinning {
+            waits.push("spin-then-block");
+            spin = format!("&spin={}", budgets.join(","));
+        }
+        let selector = format!(
+            "{}?payload={}&boundary={}&place={}&wait={}{spin}",
+            mechanisms.join(","), payload.join(","), boundary.join(","), place.join(","), waits.join(","),
+        );
+        let plan = planned(&ask(&[&selector])).unwrap();
+        let waits = wait.len() + if spinning { budgets.len() } else { 0 };
+        let product = mechanisms.len() * payload.len() * boundary.len() * place.len() * waits;
+        prop_assert_eq!(plan.cases.len(), product);
+    }
+
+    #[test]
+    fn every_live_case_can_be_placed(machine in select(vec![0, 1, 2])) {
+        let machine = [one(), two(), big()][machine].clone();
+        let plan = planned_on(&machine, &["*?place=same-cpu,smt,same-llc,cross-llc,cross-node,free"]);
+        for (_, case) in plan.live() {
+            let case: Case = case.id.parse().unwrap();
+            let Some(placement) = case.placement else { continue };
+            let (caller, callee) = plan.cpus_for(Some(placement));
+            let free = placement == hopcost_model::case::Placement::Free;
+            prop_assert_eq!(caller.is_none(), free);
+            prop_assert_eq!(callee.is_none(), free);
+            for cpu in caller.into_iter().chain(callee) {
+                prop_assert!(plan.cpus.contains(&cpu));
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_is_a_permutation(seed in any::<u64>(), round in any::<u32>(), n in 0u32..200) {
+        let mut cases = order(seed, round, n);
+        prop_assert_eq!(&cases, &order(seed, round, n));
+        cases.sort_unstable();
+        prop_assert_eq!(cases, (0..n).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_budget_is_kept_where_rounds_are_free(seconds in 10u64..10_000, n in 1usize..40) {
+        let sizes: Vec<String> = (1..=n).map(|n| n.to_string()).collect();
+        let selector = format!("pipe?place=same-cpu&payload={}", sizes.join(","));
+        let budget_ns = Some(seconds * 1_000_000_000);
+        let plan = planned(&Ask { budget_ns, ..ask(&[&selector]) }).unwrap();
+        prop_assert!(plan.rounds >= 6);
+        prop_assert!(estimate_ns(&plan) <= seconds * 1_000_000_000);
+    }
+}
+
+/// Never to change: stored runs are checked against it. The vectors come from an
+/// independent implementation in Python.
+#[test]
+fn the_order_of_a_round_stays_what_it_is() {
+    assert_eq!(order(0, 0, 10), FIXED_0_0);
+    assert_eq!(order(0, 1, 10), FIXED_0_1);
+    assert_eq!(order(u64::MAX, 11, 10), FIXED_MAX_11);
+    assert_ne!(order(1, 0, 53), order(0, 1, 53));
+    assert_eq!((order(5, 5, 0), order(5, 5, 1)), (vec![], vec![0]));
+}
+const FIXED_0_0: [u32; 10] = [6, 3, 2, 9, 8, 1, 4, 7, 0, 5];
+const FIXED_0_1: [u32; 10] = [2, 1, 8, 4, 9, 6, 5, 7, 3, 0];
+const FIXED_MAX_11: [u32; 10] = [3, 8, 7, 4, 2, 5, 6, 1, 9, 0];
+
+#[test]
+fn the_test_mechanisms_have_every_shape() {
+    let all = mechanisms();
+    assert!(all.iter().any(|facts| facts.payload == Payload::None));
+    assert!(plan(&ask(&["*"]), &all, &big()).is_ok());
+}

@@ -1,0 +1,328 @@
+//! Selectors, options, defaults and reasons.
+
+mod common;
+
+use common::*;
+use hopcost_model::case::Placement;
+use hopcost_plan::{Ask, Machine, PlanError, ensure_live};
+
+fn reasons(machine: &Machine, selector: &str) -> Vec<Option<String>> {
+    planned_on(machine, &[selector]).cases.into_iter().map(|case| case.skip).collect()
+}
+
+#[test]
+fn what_is_not_said_takes_the_documented_defaults() {
+    for (selector, want) in [
+        (
+            "pipe",
+            &[
+                "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
+                "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block",
+            ][..],
+        ),
+        ("syscall", &["call/syscall"]),
+        ("ring-inline", &["call/ring-inline?payload=44"]),
+        (
+            "park?place=cross",
+            &["roundtrip/park?payload=0&boundary=thread&place=same-llc&wait=block"],
+        ),
+        (
+            // Spins by default, but not where that measures the scheduler.
+            "flag",
+            &[
+                "roundtrip/flag?payload=0&boundary=process&place=same-cpu&wait=yield",
+                "roundtrip/flag?payload=0&boundary=process&place=same-llc&wait=spin",
+            ],
+        ),
+        (
+            "tcp?place=same-cpu",
+            &[
+                "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block&congestion=cubic&nodelay=on",
+            ],
+        ),
+        (
+            "futex?place=cross&wait=spin-then-block:block",
+            &[
+                "roundtrip/futex?payload=0&boundary=process&place=same-llc&wait=spin-then-block:block&spin=20000",
+            ],
+        ),
+        (
+            // Both workloads; inline has one CPU.
+            "null?boundary=inline",
+            &[
+                "call/null?payload=0",
+                "roundtrip/null?payload=0&boundary=inline&place=same-cpu&wait=block",
+            ],
+        ),
+    ] {
+        let plan = planned(&ask(&[selector])).unwrap();
+        assert_eq!(ids(&plan), want, "{selector}");
+        assert!(plan.cases.iter().all(|case| case.skip.is_none()), "{selector}: {plan:?}");
+    }
+}
+
+#[test]
+fn lists_multiply_and_stay_in_order() {
+    let plan = planned(&ask(&[
+        "roundtrip/{pipe,tcp}?payload=64,4KiB&place=same-cpu,cross&wait=block,spin:block&nodelay=on,off",
+    ]))
+    .unwrap();
+    assert_eq!(plan.cases.len(), 2 * 2 * 2 + 2 * 2 * 2 * 2);
+    assert!(plan.cases[0].id.starts_with("roundtrip/pipe?payload=64&"));
+    assert!(plan.cases[4].id.starts_with("roundtrip/pipe?payload=4096&"));
+    assert!(plan.cases[8].id.starts_with("roundtrip/tcp?payload=64&"));
+    let spun = planned(&ask(&["futex?place=cross&wait=block,spin-then-block&spin=5us,20000"]));
+    assert_eq!(spun.unwrap().cases.len(), 1 + 2, "the budget belongs to one of the waits only");
+}
+
+#[test]
+fn globs_select_what_is_listed() {
+    let names = |selector| {
+        let plan = planned(&ask(&[selector])).unwrap();
+        let mut names: Vec<String> =
+            plan.cases.iter().map(|c| c.id.split('?').next().unwrap().to_owned()).collect();
+        names.dedup();
+        names
+    };
+    assert_eq!(
+        names("unix-*"),
+        ["roundtrip/unix-stream", "roundtrip/unix-dgram", "roundtrip/unix-seqpacket"]
+    );
+    assert_eq!(names("call/*").len(), 9);
+    assert_eq!(names("*").len(), 31, "test engines answer to their names only");
+    assert_eq!(names("*/null"), ["call/null", "roundtrip/null"]);
+    assert_eq!(names("call/sleep:1ms,spin:1000"), ["call/sleep:1ms", "call/spin:1000"]);
+    assert_eq!(names("call/replay:/tmp/a%20b%3Fc"), ["call/replay:/tmp/a%20b%3Fc"]);
+    assert_eq!(names("call/replay:/tmp/a b"), ["call/replay:/tmp/a%20b"]);
+}
+
+#[test]
+fn a_case_asked_for_twice_is_planned_once() {
+    let plan = planned(&ask(&["pipe?place=cross,same-llc&payload=64,64", "{pipe,pipe}"])).unwrap();
+    assert_eq!(plan.cases.len(), 2);
+}
+
+#[test]
+fn what_cannot_be_done_stays_with_its_reason() {
+    for (selector, want) in [
+        ("websocket?boundary=inline", "websocket has no boundary `inline`; it has thread, process"),
+        ("udp?payload=70000", "payload 70000 is over the limit of 65507 bytes of udp"),
+        ("udp?payload=0", "payload 0 is under the least of 1 bytes of udp"),
+        ("signal?wait=spin", "signal has no wait `spin`; it has block"),
+        ("signal?wait=block:epoll", "signal has no wait `epoll`; it has block"),
+        ("call/pipe", "pipe has no workload `call`; it has roundtrip"),
+        ("roundtrip/syscall", "syscall has no workload `roundtrip`; it has call"),
+        ("posix-mq", "posix-mq is not available here: mq_open: function not implemented"),
+        (
+            "pipe?place=cross-node",
+            "no two CPUs here are cross-node; there are pairs that are same-llc",
+        ),
+        ("pipe?place=same-cpu&wait=spin", "spinning ends on one CPU only measure the scheduler's"),
+        ("pipe?place=same-cpu&wait=block:spin-then-block", "spinning ends on one CPU"),
+        ("null?boundary=inline&place=cross", "an inline boundary is one thread"),
+    ] {
+        let got: Vec<_> = reasons(&two(), selector).into_iter().flatten().collect();
+        assert!(got.first().is_some_and(|reason| reason.contains(want)), "{selector}: {got:?}");
+        assert!(got.iter().all(|reason| !reason.contains('\n')), "{got:?}");
+    }
+    assert_eq!(reasons(&two(), "pipe?place=same-cpu&wait=yield"), [None]);
+    assert_eq!(reasons(&two(), "pipe?place=free&wait=spin"), [None]);
+    assert_eq!(reasons(&two(), "roundtrip/null?boundary=inline&wait=spin"), [None]);
+}
+
+#[test]
+fn one_cpu_is_said_to_be_one() {
+    let plan = planned_on(&one(), &["pipe", "flag?place=free&wait=spin"]);
+    assert_eq!(plan.cpus, [3]);
+    assert_eq!((plan.relation, plan.pairs.len()), (None, 0));
+    let skips: Vec<_> = plan.cases.iter().map(|case| case.skip.as_deref()).collect();
+    assert_eq!(skips[..2], [None, Some("needs two CPUs; this process may use only CPU 3")]);
+    assert!(skips[2].unwrap().contains("spinning ends on one CPU"));
+}
+
+#[test]
+fn a_plan_knows_the_cpus_of_every_placement() {
+    let plan = planned_on(&big(), &["pipe?place=same-cpu,smt,cross,cross-node,cross-llc"]);
+    assert_eq!(plan.relation, Some(Placement::SameLlc));
+    assert_eq!(plan.cpus, [0, 1, 32, 16]);
+    assert_eq!(plan.cpus_for(Some(Placement::Smt)), (Some(0), Some(32)));
+    assert_eq!(plan.cpus_for(Some(Placement::SameCpu)), (Some(0), Some(0)));
+    assert_eq!(plan.cpus_for(Some(Placement::Free)), (None, None));
+    assert_eq!(plan.live().count(), 4);
+    let single = planned_on(&big(), &["pipe?place=same-cpu"]);
+    assert_eq!((single.cpus, single.relation), (vec![0], None));
+}
+
+#[test]
+fn cpus_can_be_named() {
+    let on = |cpus: &[u32], asked, selector| {
+        let ask = Ask { cpus: cpus.to_vec(), ..ask(&[selector]) };
+        hopcost_plan::plan(&ask, &mechanisms(), &Machine { asked, ..big() })
+    };
+    let plan = on(&[5, 37], Some(Placement::Smt), "pipe?place=same-cpu,cross,cross-node").unwrap();
+    assert_eq!((plan.cpus.as_slice(), plan.relation), (&[5, 37][..], Some(Placement::Smt)));
+    assert!(plan.cases[1].id.contains("place=smt"));
+    assert_eq!(plan.cases[2].skip.as_deref(), Some("CPUs 5 and 37 are smt, not cross-node"));
+    let plan = on(&[5], None, "pipe").unwrap();
+    assert_eq!(plan.cpus, [5]);
+    assert_eq!(plan.cases[1].skip.as_deref(), Some("needs two CPUs; --cpus names only CPU 5"));
+    for (cpus, want) in [
+        (&[99][..], "--cpus: this process may not use CPU 99"),
+        (&[1, 1], "named twice"),
+        (&[1, 2, 3], "3 CPUs are named"),
+        (&[1, 2], "the relation of CPUs 1 and 2 is not known"),
+    ] {
+        let text = one_line(on(cpus, None, "pipe").unwrap_err());
+        assert!(text.contains(want), "{text}");
+    }
+}
+
+#[test]
+fn mistakes_get_one_line_and_a_suggestion() {
+    for (selector, want) in [
+        ("pip", "selector `pip`: unknown mechanism `pip`; did you mean `pipe`?"),
+        ("{pipe,tpc}", "unknown mechanism `tpc`; did you mean `tcp`?"),
+        ("zeromq", "unknown mechanism `zeromq`; `hopcost list` shows them all"),
+        ("unx-*", "no mechanism matches `unx-*`"),
+        ("rountrip/pipe", "unknown workload `rountrip`; did you mean `roundtrip`?"),
+        ("call/unix-*", "no such mechanism has the workload call"),
+        ("pipe?paylod=64", "unknown key `paylod`; did you mean `payload`?"),
+        ("tcp?nodely=on", "unknown key `nodely`; did you mean `nodelay`?"),
+        ("pipe?nodelay=on", "`nodelay` is a parameter of tcp, not of `pipe`"),
+        ("tcp?nodelay=of", "unknown value of `nodelay` `of`; did you mean `off`?"),
+        ("pipe?place=crss", "unknown place `crss`; did you mean `cross`?"),
+        ("pipe?wait=blok", "unknown wait `blok`; did you mean `block`?"),
+        ("pipe?wait=block:spn", "unknown wait `spn`; did you mean `spin`?"),
+        ("pipe?boundary=proces", "unknown boundary `proces`; did you mean `process`?"),
+        ("pipe?payload=4XB", "`4XB` is not a size (for instance 64, 4KiB, 1MiB)"),
+        ("pipe?payload=5GiB", "payload `5GiB` is over the 4294967295 bytes"),
+        ("pipe?payload=64,,65", "a value is empty"),
+        ("pipe?payload=1&payload=2", "`payload` is given twice"),
+        ("pipe?", "`` is not key=value"),
+        ("pipe?=3", "`=3` is not key=value"),
+        ("pipe?wait=spin&spin=5us", ""),
+        ("syscall?place=cross", "a call has no second party, so `place` says nothing of it"),
+        ("syscall?payload=8", "`syscall` carries no payload"),
+        ("pipe?sched=fifo:0", "sched"),
+        ("", "a mechanism's name is empty"),
+        ("roundtrip/", "a mechanism's name is empty"),
+        ("{pipe", "a brace without its partner"),
+        ("[", "is not a glob"),
+        ("pipe:3", "pipe takes no argument"),
+        ("sleep", "write sleep:1ms"),
+        ("sleep:5", "write sleep:1ms"),
+        ("spin:x", "write spin:1000"),
+        ("replay:", "write replay:FILE"),
+        ("replay:%zz", "write it as %25"),
+        ("pi\u{1b}[2Jpe\nx", "is not a glob"),
+        ("pi\u{1b}pe\nx", "unknown mechanism"),
+    ] {
+        let text = error(&ask(&[selector]));
+        assert!(text.contains(want), "{selector:?}: {text}");
+    }
+    let text = error(&ask(&["pipe?wait=block&spin=5us"]));
+    assert!(text.contains("ask for that wait too"), "{text}");
+}
+
+#[test]
+fn a_key_is_left_out_where_it_means_nothing() {
+    let plan = planned(&ask(&["{tcp,udp,syscall}?nodelay=off&place=cross&payload=100"])).unwrap();
+    assert_eq!(
+        ids(&plan),
+        [
+            "roundtrip/tcp?payload=100&boundary=process&place=same-llc&wait=block&congestion=cubic&nodelay=off",
+            "roundtrip/udp?payload=100&boundary=process&place=same-llc&wait=block",
+            "call/syscall",
+        ]
+    );
+}
+
+#[test]
+fn options_fill_in_what_selectors_leave_open() {
+    let ask = Ask {
+        payload: strings(&["4KiB,64", "1"]),
+        placement: strings(&["same-cpu"]),
+        parameters: strings(&["nodelay=off"]),
+        ..ask(&["pipe?payload=100", "tcp"])
+    };
+    let plan = planned(&ask).unwrap();
+    assert_eq!(plan.cases.len(), 1 + 3);
+    assert!(ids(&plan)[1].starts_with("roundtrip/tcp?payload=4096&"));
+    assert!(ids(&plan)[1].ends_with("nodelay=off"));
+    assert_eq!(plan.suite, "command line");
+}
+
+#[test]
+fn options_alone_are_over_all_mechanisms() {
+    let mechanism = Ask { mechanism: strings(&["unix-*,pipe", "null"]), ..ask(&[]) };
+    let plan = planned(&mechanism).unwrap();
+    assert_eq!(plan.cases.len(), 3 * 2 + 2 + 3);
+    let workload = Ask { workload: strings(&["call"]), ..ask(&[]) };
+    assert_eq!(planned(&workload).unwrap().cases.len(), 9);
+    let both = Ask { workload: strings(&["call"]), ..mechanism };
+    let text = error(&Ask { mechanism: strings(&["unix-*"]), ..both });
+    assert!(text.contains("no such mechanism has the workload call"), "{text}");
+}
+
+#[test]
+fn an_option_without_effect_is_a_mistake() {
+    for (ask, want) in [
+        (Ask { placement: strings(&["cross"]), ..ask(&["syscall"]) }, "--placement: a call has no"),
+        (Ask { parameters: strings(&["nodelay=on"]), ..ask(&["pipe"]) }, "--parameter: `nodelay`"),
+        (Ask { parameters: strings(&["nodelay"]), ..ask(&["pipe"]) }, "is not KEY=VALUE"),
+        (Ask { parameters: strings(&["payload=1"]), ..ask(&["pipe"]) }, "an option of its own"),
+        (
+            Ask { mechanism: strings(&["tcp"]), ..ask(&["pipe"]) },
+            "--mechanism: the selectors has no",
+        ),
+        (Ask { mechanism: strings(&["pip"]), ..ask(&[]) }, "--mechanism: unknown mechanism `pip`"),
+        (Ask { workload: strings(&["cal"]), ..ask(&[]) }, "--workload: unknown workload `cal`"),
+        (Ask { wait: strings(&["blok"]), ..ask(&[]) }, "--wait: unknown wait `blok`"),
+        (Ask { rounds: Some(0), ..ask(&["pipe"]) }, "--rounds: want a whole number from 1"),
+        (Ask { budget_ns: Some(0), ..ask(&["pipe"]) }, "--budget: "),
+        (Ask { measure_ns: Some(1), ..ask(&["pipe"]) }, "--measure: "),
+        (Ask { baseline: Some("tcp".into()), ..ask(&["pipe"]) }, "--baseline: no case of the plan"),
+        (Ask { baseline: Some("tpc".into()), ..ask(&["pipe"]) }, "--baseline: unknown mechanism"),
+        (
+            Ask { baseline: Some("posix-mq".into()), ..ask(&["pipe", "posix-mq"]) },
+            "is not measured here: posix-mq is not available",
+        ),
+    ] {
+        let text = error(&ask);
+        assert!(text.contains(want), "{text}");
+    }
+}
+
+#[test]
+fn a_baseline_is_the_first_measured_case_that_it_selects() {
+    let plan = |baseline: &str| {
+        let ask = Ask { baseline: Some(baseline.into()), ..ask(&["tcp,pipe?payload=64,4KiB"]) };
+        planned(&ask).unwrap().baseline.unwrap()
+    };
+    assert!(plan("pipe").starts_with("roundtrip/pipe?payload=64&boundary=process&place=same-cpu"));
+    assert!(
+        plan("pipe?place=cross&payload=4KiB")
+            .contains("payload=4096&boundary=process&place=same-llc")
+    );
+    let id = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
+    assert_eq!(plan(id), id);
+}
+
+#[test]
+fn a_plan_with_nothing_to_measure_is_shown_but_not_run() {
+    let plan = planned(&ask(&["websocket?boundary=inline"])).unwrap();
+    let error = ensure_live(&plan).unwrap_err();
+    assert!(matches!(error, PlanError::NothingLeft(_)));
+    assert!(one_line(error).contains("websocket has no boundary `inline`"));
+    assert_eq!(ensure_live(&planned(&ask(&["pipe"])).unwrap()), Ok(()));
+}
+
+#[test]
+fn a_slip_cannot_make_a_plan_of_millions() {
+    let sizes: Vec<String> = (1..=5000).map(|n| n.to_string()).collect();
+    let text = error(&ask(&[&format!("*?payload={}", sizes.join(","))]));
+    assert!(text.contains("a plan has at most 10000, so shorten a list"), "{text}");
+    let spins = sizes.join(",");
+    let text = error(&ask(&[&format!("pipe?payload={spins}&wait=spin-then-block&spin={spins}")]));
+    assert!(text.contains("at most 10000"), "{text}");
+}

@@ -1,0 +1,269 @@
+//! Suite files: the shipped ones, the documented one, and broken ones.
+
+mod common;
+
+use common::*;
+use hopcost_model::case::{Case, Placement, WaitKind, Workload};
+use hopcost_plan::{Ask, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn shipped(name: &str) -> Ask {
+    Ask { suite: Some(SuiteSource::Shipped(name.into())), ..ask(&[]) }
+}
+fn file(text: &str) -> Ask {
+    Ask { suite: Some(SuiteSource::Text { file: "my.toml".into(), text: text.into() }), ..ask(&[]) }
+}
+
+#[test]
+fn the_ladder_is_what_it_says() {
+    let plan = planned(&ask(&[])).unwrap();
+    assert_eq!(plan.suite, "ladder");
+    assert_eq!(plan.cases.len(), 53);
+    assert_eq!(plan.live().count(), 51, "posix-mq is not available to these tests");
+    let cases: Vec<Case> = plan.cases.iter().map(|case| case.id.parse().unwrap()).collect();
+    let count = |f: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| f(case)).count();
+    assert_eq!(count(&|case| case.workload == Workload::Call), 9);
+    assert_eq!(count(&|case| case.placement == Some(Placement::SameCpu)), 21);
+    assert_eq!(count(&|case| case.placement == Some(Placement::SameLlc)), 23);
+    assert_eq!(count(&|case| case.waits.is_some_and(|waits| waits.any(WaitKind::Spin))), 2);
+    assert_eq!(
+        plan.baseline.as_deref(),
+        Some("roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block")
+    );
+}
+
+#[test]
+fn the_ladder_fits_its_promise() {
+    let mut plan = planned(&ask(&[])).unwrap();
+    for case in &mut plan.cases {
+        case.skip = None;
+    }
+    assert!(plan.rounds >= 9);
+    assert!(estimate_ns(&plan) <= 60 * SECOND, "{}", estimate_ns(&plan));
+    // On a slow machine the budget ends it: rounds started before it, the last
+    // one ending after it, and what a run takes beside.
+    let slow_round = 53 * 145_000_000;
+    let budget = plan.budget_ns.unwrap();
+    let rounds = budget.div_ceil(slow_round);
+    assert!(rounds >= 9 && rounds * slow_round + 5 * SECOND <= 75 * SECOND, "{rounds}");
+}
+
+#[test]
+fn quick_takes_fifteen_seconds() {
+    let plan = planned(&shipped("quick")).unwrap();
+    assert_eq!(plan.cases.len(), 12);
+    assert!(plan.live().count() == 12 && plan.rounds >= 6);
+    let slow_round = 12 * 145_000_000;
+    let rounds = plan.budget_ns.unwrap().div_ceil(slow_round).min(u64::from(plan.rounds));
+    assert!(rounds >= 6 && rounds * slow_round + 2 * SECOND <= 15 * SECOND, "{rounds}");
+    assert!(estimate_ns(&plan) <= 15 * SECOND);
+}
+
+#[test]
+fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
+    for (name, text) in SHIPPED {
+        let suite = parse_suite(name, text).unwrap();
+        assert_eq!(suite.name, *name);
+        assert!(!suite.about.is_empty());
+        assert_eq!(suite.trial, TRIAL_DEFAULT, "{name} repeats the defaults for its reader");
+        let plan = hopcost_plan::plan(&shipped(name), &mechanisms(), &one()).unwrap();
+        assert!(plan.live().count() > 5);
+        assert!(plan.cases.iter().any(|case| {
+            case.skip.as_deref() == Some("needs two CPUs; this process may use only CPU 3")
+        }));
+    }
+}
+
+#[test]
+fn the_documented_example_parses() {
+    let doc = include_str!("../../../docs/suites.md");
+    let example = doc.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let plan = planned(&file(example)).unwrap();
+    assert_eq!(plan.cases.len(), 18 + 4 + 1, "tcp with its defaults is in it twice");
+    assert_eq!(plan.live().count(), 23 - 6, "64 KiB is over the limit of these mechanisms");
+    assert_eq!(parse_suite("doc", example).unwrap().trial, TRIAL_DEFAULT);
+    assert!(plan.baseline.is_some());
+}
+
+#[test]
+fn the_command_line_chooses_and_replaces() {
+    let base = shipped("ladder");
+    let plan = planned(&Ask { mechanism: strings(&["unix-*"]), ..base.clone() }).unwrap();
+    assert_eq!(plan.cases.len(), 6);
+    assert_eq!(plan.baseline, None, "it was not chosen");
+    assert_eq!(plan.budget_ns, Some(65 * SECOND));
+
+    let plan = planned(&Ask { workload: strings(&["call"]), ..base.clone() }).unwrap();
+    assert_eq!(plan.cases.len(), 9);
+
+    let plan = planned(&Ask { placement: strings(&["cross"]), ..base.clone() }).unwrap();
+    assert_eq!(plan.cases.len(), 9 + 21 + 2, "calls have no placement and stay");
+
+    let more = Ask { payload: strings(&["64,4KiB"]), ..base.clone() };
+    let plan = planned(&more).unwrap();
+    assert!(plan.cases.len() > 53);
+    assert_eq!((plan.rounds, plan.budget_ns), (12, None), "the budget was for 53 cases");
+
+    let selector =
+        Ask { selectors: strings(&["pipe?payload=1,2", "call/syscall"]), ..base.clone() };
+    let plan = planned(&selector).unwrap();
+    assert_eq!(plan.cases.len(), 2 * 2 + 1);
+    assert_eq!(plan.suite, "ladder");
+
+    for (ask, want) in [
+        (Ask { selectors: strings(&["null"]), ..base.clone() }, "`ladder` has no such case"),
+        (Ask { selectors: strings(&["pip"]), ..base.clone() }, "did you mean `pipe`"),
+        (Ask { mechanism: strings(&["null"]), ..base.clone() }, "has no case of `null`"),
+        (
+            Ask { workload: strings(&["call"]), placement: strings(&["cross"]), ..base },
+            "--placement",
+        ),
+        (shipped("laddr"), "unknown suite `laddr`; did you mean `ladder`?"),
+    ] {
+        let text = error(&ask);
+        assert!(text.contains(want), "{text}");
+    }
+}
+
+#[test]
+fn rounds_and_budget_of_the_command_line_replace_both() {
+    let base = shipped("quick");
+    let of = |ask: &Ask| planned(ask).map(|plan| (plan.rounds, plan.budget_ns)).unwrap();
+    assert_eq!(of(&base), (9, Some(11 * SECOND)));
+    assert_eq!(of(&Ask { rounds: Some(20), ..base.clone() }), (20, None));
+    let (rounds, budget) = of(&Ask { budget_ns: Some(60 * SECOND), ..base.clone() });
+    assert_eq!(budget, Some(60 * SECOND));
+    assert_eq!(u64::from(rounds), 58 * SECOND / (12 * trial_ns(&TRIAL_DEFAULT)));
+    let measured = planned(&Ask { measure_ns: Some(SECOND), ..base }).unwrap();
+    assert_eq!(measured.trial.measure_ns, SECOND);
+    assert!(measured.trial.measure_max_ns >= SECOND);
+    assert!(measured.trial.deadline_ms > 20_000);
+}
+
+const HEAD: &str = "name = \"x\"\n";
+
+#[test]
+fn every_mistake_in_a_suite_has_its_place() {
+    let cases = |rest: &str| format!("{HEAD}[[cases]]\n{rest}");
+    for (text, want) in [
+        (String::new(), "my.toml:1:1: `name` is missing"),
+        (HEAD.to_owned(), "my.toml:2:1: no cases; add a [[cases]]"),
+        (format!("{HEAD}round = 3\n"), "my.toml:2:1: unknown key `round`; did you mean `rounds`?"),
+        (
+            format!("{HEAD}rounds = 0\n"),
+            "my.toml:2:10: rounds: want a whole number from 1 to 10000",
+        ),
+        (format!("{HEAD}rounds = \"3\"\n"), "my.toml:2:10: rounds: want a whole number"),
+        (format!("{HEAD}budget = 75\n"), "my.toml:2:10: budget: is a number; want a duration in"),
+        (format!("{HEAD}budget = \"75\"\n"), "budget: `75` is not a duration"),
+        (format!("{HEAD}budget = \"9999h\"\n"), "budget: `9999h` is not between"),
+        ("name = \"a b\"\n".to_owned(), "my.toml:1:8: name: `a b` is not a name"),
+        ("name = 3\n".to_owned(), "my.toml:1:8: name: is a number; want a text in quotes"),
+        (format!("{HEAD}trial = 3"), "my.toml:2:9: trial: is a number; want a table"),
+        (
+            format!("{HEAD}[trial]\nmesure = \"5ms\""),
+            "my.toml:3:1: trial: unknown key `mesure`; did you mean `measure`?",
+        ),
+        (
+            format!("{HEAD}[trial]\nmeasure = \"50ms\"\nmeasure-max = \"20ms\""),
+            "my.toml:4:15: trial.measure-max: is shorter",
+        ),
+        (format!("{HEAD}[trial]\nsamples-max = 70000"), "my.toml:3:15: trial.samples-max: want"),
+        (format!("{HEAD}[cases]\nselect = \"pipe\""), "write [[cases]], with two brackets"),
+        (format!("{HEAD}cases = []"), "my.toml:2:9: cases: is empty"),
+        (cases("place = \"cross\""), "my.toml:2:1: cases: has neither `select` nor `mechanism`"),
+        (
+            cases("select = \"pipe\"\nmechanism = \"tcp\""),
+            "my.toml:4:13: cases.mechanism: stands beside",
+        ),
+        (
+            cases("select = \"pipe\"\nworkload = \"call\""),
+            "my.toml:4:12: cases.workload: write the",
+        ),
+        (cases("select = \"pip\""), "my.toml:3:10: cases.select: unknown mechanism `pip`; did you"),
+        (
+            cases("mechanism = [\"pipe\",\n  \"tpc\"]"),
+            "my.toml:4:3: cases.mechanism: unknown mechanism `tpc`",
+        ),
+        (cases("select = []"), "my.toml:3:10: cases.select: is an empty list"),
+        (cases("select = [[\"pipe\"]]"), "my.toml:3:11: cases.select: is a list; want a text"),
+        (
+            cases("select = \"pipe\"\nplace = \"crss\""),
+            "my.toml:4:9: cases.place: unknown place `crss`; did",
+        ),
+        (cases("select = \"pipe\"\npayload = [64, 1.5]"), "cases.payload: is a fraction"),
+        (
+            cases("select = \"pipe\"\npayload = -1"),
+            "my.toml:4:11: cases.payload: `-1` is not a size",
+        ),
+        (cases("select = \"pipe\"\npayload = []"), "my.toml:4:11: cases.payload: is an empty list"),
+        (cases("select = \"pipe\"\nnodelay = \"on\""), "my.toml:4:1: cases: unknown key `nodelay`"),
+        (
+            cases("select = \"pipe\"\nplacement = \"cross\""),
+            "my.toml:4:1: cases: unknown key `placement`; did you mean `place`",
+        ),
+        (
+            cases("select = \"pipe\"\nparameters = { nodelay = \"on\" }"),
+            "`nodelay` is a parameter of tcp",
+        ),
+        (
+            cases("select = \"tcp\"\nparameters = { nodelay = true }"),
+            "is a truth value; write \"on\"",
+        ),
+        (cases("select = \"tcp\"\nparameters = { place = \"cross\" }"), "is not a parameter"),
+        (
+            cases("select = \"syscall\"\nplace = \"cross\""),
+            "my.toml:3:10: cases.select: a call has no",
+        ),
+        (
+            format!("{HEAD}baseline = \"tcp\"\n[[cases]]\nselect = \"pipe\""),
+            "my.toml:2:12: baseline: no case",
+        ),
+        (format!("{HEAD}é = = 3"), "my.toml:2:"),
+        ("\u{0}".to_owned(), "my.toml:1:1: control character U+0000; remove it"),
+        ("a = \"\u{1}\"".to_owned(), "my.toml:1:6: control character U+0001"),
+        ("a = \"b".to_owned(), "my.toml:1:7: not TOML"),
+        ("a = 1\na = 2".to_owned(), "my.toml:2:1: not TOML: duplicate key"),
+        (format!("a = {}", "[".repeat(100_000)), "not TOML"),
+        (format!("{}a = 1", "[a.b]\n".repeat(3)), "not TOML"),
+        (format!("x{}.y = 1", ".a".repeat(100_000)), "not TOML"),
+        ("x".repeat(10_000_000), "my.toml:1:1: longer than the 1048576 bytes"),
+    ] {
+        let shown: String = text.chars().take(200).collect();
+        let got = error(&file(&text));
+        assert!(got.contains(want), "{shown}\n{got}");
+    }
+}
+
+#[test]
+fn a_hostile_product_is_one_clear_line() {
+    let sizes: Vec<String> = (1..=30_000).map(|n| n.to_string()).collect();
+    let list = sizes.join(",");
+    let text = format!(
+        "{HEAD}[[cases]]\nmechanism = \"*\"\npayload = [{list}]\nspin = [{list}]\nwait = \"spin-then-block\"\nplace = [\"same-cpu\", \"cross\"]\n"
+    );
+    let got = error(&file(&text));
+    assert!(got.starts_with("my.toml:3:13: cases.mechanism: this makes "), "{got}");
+}
+
+#[test]
+fn a_megabyte_of_lists_ends_early() {
+    let sizes: Vec<String> = (1..=80_000).map(|n| n.to_string()).collect();
+    let list = sizes.join(",");
+    for cases in [
+        format!("select = [{}]", "\"*\",".repeat(200_000)),
+        format!("select = [{}]\npayload = [{list}]", "\"*\",".repeat(50_000)),
+        format!("mechanism = [{}]", "\"{*,a*}{*,b*}{*,c*}{*,d*}{*,e*}{*,f*}\",".repeat(20_000)),
+        "select = \"*\"\n[[cases]]\n".repeat(30_000),
+    ] {
+        let got = error(&file(&format!("{HEAD}[[cases]]\n{cases}")));
+        assert!(got.contains("shorten a list") || got.contains("neither"), "{got}");
+    }
+}
+
+#[test]
+fn a_file_name_cannot_break_the_line() {
+    let error = parse_suite("a\nb\u{1b}.toml", "").unwrap_err();
+    assert!(one_line(error).starts_with("a b .toml:1:1: "));
+}
