@@ -1,8 +1,10 @@
 #![forbid(unsafe_code)]
+//! `hopcost`: what it costs to hand a message across a boundary.
+
+mod about;
+mod cli;
 mod run;
+
 fn main() -> std::process::ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("worker") {
-        return hopcost_probe::worker::main();
-    }
-    std::process::ExitCode::SUCCESS
+    cli::main()
 }

@@ -1,0 +1,49 @@
+//! Who makes a run: this binary, and when.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hopcost_model::raw::{Build, RunAbout};
+
+/// How this binary was built.
+pub fn build() -> Build {
+    let opt_level = env!("HOPCOST_OPT_LEVEL");
+    let mut slow = Vec::new();
+    if matches!(opt_level, "0" | "1") {
+        slow.push(format!("built with opt-level {opt_level}"));
+    }
+    if cfg!(debug_assertions) {
+        slow.push("debug assertions are on".into());
+    }
+    Build {
+        profile: env!("HOPCOST_PROFILE").into(),
+        compiler: env!("HOPCOST_COMPILER").into(),
+        target: env!("HOPCOST_TARGET").into(),
+        slow,
+    }
+}
+
+/// Seconds since 1970.
+pub fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// A number that differs from run to run; nothing depends on its quality.
+pub fn random() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut state = since.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32);
+    crate::run::pace::next(&mut state)
+}
+
+/// The head of a new run, made by this command line.
+pub fn run(argv: Vec<String>) -> RunAbout {
+    RunAbout {
+        id: hopcost_file::new_id(unix_seconds(), random() as u32),
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: env!("HOPCOST_COMMIT").into(),
+        build: build(),
+        argv,
+        started: hopcost_file::utc(unix_seconds()),
+        ended: None,
+        resumed: 0,
+    }
+}

@@ -1,0 +1,57 @@
+//! `hopcost completions SHELL`, the manual page and the reference: all made from the
+//! definition of the command line.
+
+use clap::{Command, CommandFactory};
+
+use super::{Cli, exit, output};
+
+/// Arguments of `completions`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The shell
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+/// Prints a completion script.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "hopcost", &mut script);
+    output::write(&script, None)?;
+    Ok(exit::OK)
+}
+
+/// Prints the manual page.
+pub fn man() -> anyhow::Result<u8> {
+    let mut page = Vec::new();
+    // Without the revision, so that the page changes only with the command line.
+    let command = Cli::command().version(env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).render(&mut page)?;
+    output::write(&page, None)?;
+    Ok(exit::OK)
+}
+
+/// Prints the reference of every visible subcommand.
+pub fn reference() -> anyhow::Result<u8> {
+    let mut text = String::from(
+        "# Command line reference\n\nMade by `hopcost reference`; a test fails when it is stale.\n",
+    );
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    section(&mut text, &mut command.clone());
+    for sub in command.get_subcommands_mut().filter(|sub| !sub.is_hide_set()) {
+        section(&mut text, sub);
+    }
+    output::write(text.as_bytes(), None)?;
+    Ok(exit::OK)
+}
+
+fn section(text: &mut String, command: &mut Command) {
+    let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
+    if name.ends_with("help") {
+        return;
+    }
+    let help = command.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    text.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+}

@@ -1,0 +1,30 @@
+//! The host as the command line needs it: which CPUs, how they are related.
+
+use anyhow::Context;
+use hopcost_machine::Root;
+use hopcost_plan::Machine;
+use hopcost_probe::sys;
+
+/// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
+pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
+    let allowed_cpus = sys::allowed_cpus().context("asking which CPUs may be used")?;
+    let topology = hopcost_machine::topology(&Root::default(), &allowed_cpus);
+    Ok(Machine {
+        pairs: topology.pairs_by_relation(&allowed_cpus),
+        cross: topology.choose_pair(&allowed_cpus).map(|(_, _, relation)| relation),
+        asked: match named {
+            [a, b] if a != b => Some(topology.relation(*a, *b)),
+            _ => None,
+        },
+        allowed_cpus,
+    })
+}
+
+/// The fingerprint, with the CPUs of the plan.
+pub fn fingerprint(plan: &hopcost_model::plan::Plan) -> hopcost_model::host::Host {
+    let mut cpus = plan.cpus.clone();
+    cpus.extend(plan.pairs.values().flat_map(|&(a, b)| [a, b]));
+    cpus.sort_unstable();
+    cpus.dedup();
+    hopcost_machine::fingerprint(&Root::default(), &cpus)
+}

@@ -1,0 +1,59 @@
+//! The progress line: drawn between trials, never during one.
+
+use std::io::IsTerminal;
+
+use hopcost_model::plan::Plan;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::run::Progress;
+
+/// A progress line on a terminal; one line of text where there is none.
+pub struct Line {
+    bar: ProgressBar,
+}
+
+impl Line {
+    /// Says what is about to happen.
+    pub fn start(plan: &Plan, expected_ns: u64) -> Self {
+        let cases = plan.live().count();
+        let terminal = std::io::stderr().is_terminal();
+        if !terminal {
+            eprintln!(
+                "measuring {cases} cases in {} rounds, about {} s",
+                plan.rounds,
+                expected_ns.div_ceil(1_000_000_000)
+            );
+        }
+        // No steady tick: a thread that draws would run beside the trials.
+        let bar = ProgressBar::with_draw_target(Some(1), match terminal {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        });
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials, {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
+        Self { bar }
+    }
+
+    /// Draws.
+    pub fn draw(&self, progress: &Progress) {
+        self.bar.set_length(progress.trials_planned);
+        self.bar.set_position(progress.trials_done);
+        let failed = match progress.trials_failed {
+            0 => String::new(),
+            n => format!(", {n} failed"),
+        };
+        let left_s = progress.left_ns.div_ceil(1_000_000_000);
+        self.bar.set_message(format!(
+            "round {} of {}{failed}, {left_s} s left",
+            (progress.rounds_done + 1).min(progress.rounds_planned),
+            progress.rounds_planned,
+        ));
+        self.bar.tick();
+    }
+
+    /// Clears the line.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}

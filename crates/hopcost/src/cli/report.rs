@@ -1,0 +1,99 @@
+//! `hopcost report RUN`.
+
+use std::path::{Path, PathBuf};
+
+use hopcost_file::Runs;
+use hopcost_model::finding::Validity;
+use hopcost_model::mechanism::Facts;
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::{Results, Status};
+use hopcost_view::text::Stored;
+
+use super::{Format, exit, output, usage};
+
+/// Arguments of `report`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A run: a path, the beginning of an id, `last`, or `last~1` for the one before
+    #[arg(default_value = "last")]
+    run: String,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Write to this file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// With --format csv: every stored sample, one row each
+    #[arg(long)]
+    samples: bool,
+}
+
+/// Shows a stored run.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    if args.samples && args.format != Format::Csv {
+        return Err(usage("--samples goes with --format csv"));
+    }
+    let path = find(&args.run)?;
+    let raw = hopcost_file::open(&path).map_err(usage)?;
+    if args.samples {
+        let mut document = Vec::new();
+        hopcost_view::csv::samples(&raw, &mut document)?;
+        output::write(&document, args.output.as_deref())?;
+        return Ok(exit::OK);
+    }
+    let results = results(&raw);
+    let document = render(&results, args.format, &path)?;
+    output::write(document.as_bytes(), args.output.as_deref())?;
+    Ok(exit::OK)
+}
+
+/// The file of a run that the user named; `last` where nothing was said.
+pub fn find(spec: &str) -> anyhow::Result<PathBuf> {
+    let as_path = Path::new(spec);
+    if as_path.exists() {
+        return Ok(as_path.to_owned());
+    }
+    Runs::of_user().and_then(|runs| runs.resolve(spec)).map_err(usage)
+}
+
+/// What a stored run says.
+pub fn results(raw: &RawRun) -> Results {
+    hopcost_read::read(raw, &facts)
+}
+
+fn facts(name: &str) -> Option<&'static Facts> {
+    hopcost_probe::mechanism::find(name).map(|row| &row.facts)
+}
+
+/// One document of a run.
+pub fn render(results: &Results, format: Format, path: &Path) -> anyhow::Result<String> {
+    Ok(match format {
+        Format::Text => {
+            let report_command = format!(
+                "hopcost report {} --format html --output report.html",
+                output::shell_word(path)
+            );
+            let stored = Stored { path: &path.display().to_string(), report_command: &report_command };
+            hopcost_view::text::ladder(results, Some(stored), &output::style())
+        }
+        Format::Json => hopcost_view::json::report(results)?,
+        Format::Csv => hopcost_view::csv::report(results),
+        Format::Md => hopcost_view::markdown::report(results),
+        Format::Html => hopcost_view::html::report(results),
+    })
+}
+
+/// The exit code that a finished run deserves.
+pub fn verdict(results: &Results) -> u8 {
+    if results.results.iter().any(|r| r.status == Status::Failed || r.n_failed > 0) {
+        exit::ERROR
+    } else if results
+        .results
+        .iter()
+        .any(|r| r.status == Status::Measured && r.validity == Validity::Invalid)
+    {
+        exit::INVALID
+    } else {
+        exit::OK
+    }
+}

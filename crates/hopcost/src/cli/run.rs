@@ -1,0 +1,353 @@
+//! `hopcost run`, and `hopcost` alone: plan, measure, read back, show.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hopcost_file::{EstimateRow, RunFile, Runs};
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
+use hopcost_model::results::{Estimate, Results};
+use hopcost_model::units;
+use hopcost_plan::{Ask, SuiteSource};
+use hopcost_probe::{mechanism, sys};
+
+use super::progress::Line;
+use super::{Format, exit, host, output, report, usage};
+use crate::about;
+use crate::run::worker::Program;
+use crate::run::{self, Ending, Progress, Session, Sink, clocks, scratch};
+
+/// Arguments of `run`.
+#[derive(clap::Args, Default)]
+pub struct Args {
+    /// Cases: `pipe`, `'unix-*'`, 'roundtrip/pipe?payload=64,4KiB&place=same-cpu'
+    #[arg(value_name = "CASE")]
+    selectors: Vec<String>,
+    /// A suite: a name (`ladder`, `quick`) or a TOML file
+    #[arg(long, value_name = "NAME|FILE")]
+    suite: Option<String>,
+    /// Mechanisms, names or globs
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    mechanism: Vec<String>,
+    /// Workloads (call, roundtrip)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    workload: Vec<String>,
+    /// Boundaries (inline, thread, process)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    boundary: Vec<String>,
+    /// Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    placement: Vec<String>,
+    /// Waits (block, spin, yield, spin-then-block, epoll), per end as caller:callee
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    wait: Vec<String>,
+    /// Budgets of spin-then-block (20us)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    spin: Vec<String>,
+    /// Payloads (64,4KiB)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    payload: Vec<String>,
+    /// A mechanism's own parameter (nodelay=on,off)
+    #[arg(long, value_name = "KEY=LIST")]
+    parameter: Vec<String>,
+    /// Scheduling policies of both ends (other, fifo:N)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    sched: Vec<String>,
+    /// The case that multiples refer to
+    #[arg(long, value_name = "CASE")]
+    baseline: Option<String>,
+    /// Rounds: trials of each case
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Time for all of it (75s, 2m)
+    #[arg(long, value_name = "TIME")]
+    budget: Option<String>,
+    /// Aimed length of a trial's measured phase (50ms)
+    #[arg(long, value_name = "TIME")]
+    measure: Option<String>,
+    /// Seed of the order of the rounds
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// CPUs: the caller's and the callee's
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    cpus: Vec<u32>,
+    /// Where to store the run
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Go on with a run that was cut off
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["selectors", "suite", "mechanism",
+        "workload", "boundary", "placement", "wait", "spin", "payload", "parameter", "sched",
+        "baseline", "rounds", "budget", "measure", "seed", "cpus", "out", "dry_run"])]
+    resume: Option<String>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value = "text")]
+    format: Option<Format>,
+    /// Print the plan with what is skipped and why, and measure nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Measure with this worker program instead of the built-in one
+    #[arg(long, value_name = "PATH", hide = true)]
+    worker: Option<PathBuf>,
+}
+
+/// Plans, measures, reads back and shows.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    let format = args.format.unwrap_or(Format::Text);
+    if args.dry_run {
+        let plan = plan(args)?;
+        let expected_ns = hopcost_plan::estimate_ns(&plan);
+        let document = match format {
+            Format::Text => hopcost_view::plan::dry_run(&plan, expected_ns, &output::style()),
+            Format::Json => hopcost_view::plan::dry_run_json(&plan, expected_ns)?,
+            _ => return Err(usage("--dry-run prints text or json")),
+        };
+        output::write(document.as_bytes(), None)?;
+        return Ok(exit::OK);
+    }
+    sys::close_on_exec_from_3();
+    for line in scratch::sweep() {
+        eprintln!("hopcost: {line}");
+    }
+    let interrupt = sys::catch_interrupts().context("preparing for interrupts")?;
+    let mut sitting = match &args.resume {
+        Some(spec) => Sitting::resume(spec)?,
+        None => Sitting::begin(args)?,
+    };
+    let program = program(args)?;
+    let ending = match sitting.measure(&program, &interrupt) {
+        Ok(ending) => ending,
+        Err(error) => {
+            let kept = sitting.file.finished().len();
+            return Err(error.context(format!(
+                "the run stopped; {kept} finished trials are kept in {}",
+                sitting.path.display()
+            )));
+        }
+    };
+    if ending == Ending::Interrupted {
+        let kept = sitting.file.finished().len();
+        eprintln!(
+            "hopcost: interrupted; {kept} finished trials are kept in {path}; go on with: hopcost run --resume {path}",
+            path = output::shell_word(&sitting.path)
+        );
+        return Ok(exit::INTERRUPTED);
+    }
+    let raw = hopcost_file::open(&sitting.path)?;
+    let results = report::results(&raw);
+    sitting.file.put_derived(&estimate_rows(&results), &results.findings)?;
+    let document = report::render(&results, format, &sitting.path)?;
+    output::write(document.as_bytes(), None)?;
+    Ok(report::verdict(&results))
+}
+
+fn program(args: &Args) -> anyhow::Result<Program> {
+    match &args.worker {
+        None => Program::own().context("finding this binary, which is also the worker"),
+        Some(path) => {
+            let path = path
+                .canonicalize()
+                .map_err(|error| usage(format!("cannot use worker {}: {error}", path.display())))?;
+            Ok(Program { path, arguments: Vec::new() })
+        }
+    }
+}
+
+/// Resolves the command line into a plan.
+fn plan(args: &Args) -> anyhow::Result<Plan> {
+    let duration = |name: &str, text: &Option<String>| {
+        text.as_deref()
+            .map(|text| units::parse_duration_ns(text).map_err(|e| usage(format!("{name}: {e}"))))
+            .transpose()
+    };
+    let facts: Vec<_> = mechanism::ALL.iter().map(|row| &row.facts).collect();
+    let ask = Ask {
+        suite: args.suite.as_deref().map(suite).transpose()?,
+        selectors: args.selectors.clone(),
+        mechanism: args.mechanism.clone(),
+        workload: args.workload.clone(),
+        payload: args.payload.clone(),
+        boundary: args.boundary.clone(),
+        placement: args.placement.clone(),
+        wait: args.wait.clone(),
+        spin: args.spin.clone(),
+        sched: args.sched.clone(),
+        parameters: args.parameter.clone(),
+        rounds: args.rounds,
+        budget_ns: duration("--budget", &args.budget)?,
+        measure_ns: duration("--measure", &args.measure)?,
+        seed: args.seed.unwrap_or_else(|| about::random() >> 32),
+        cpus: args.cpus.clone(),
+        baseline: args.baseline.clone(),
+    };
+    let machine = host::machine(&args.cpus)?;
+    let plan = hopcost_plan::plan(&ask, &facts, &machine).map_err(usage)?;
+    if !args.dry_run {
+        hopcost_plan::ensure_live(&plan).map_err(usage)?;
+    }
+    Ok(plan)
+}
+
+/// A suite by name, or the text of a file: what looks like a path is one.
+fn suite(name: &str) -> anyhow::Result<SuiteSource> {
+    if !name.contains('/') && !name.ends_with(".toml") {
+        return Ok(SuiteSource::Shipped(name.to_owned()));
+    }
+    let text = read_capped(Path::new(name)).map_err(|e| usage(format!("{name}: {e}")))?;
+    Ok(SuiteSource::Text { file: name.to_owned(), text })
+}
+
+/// The most a suite file may hold.
+const SUITE_BYTES_MAX: u64 = 1 << 20;
+
+fn read_capped(path: &Path) -> std::io::Result<String> {
+    use std::io::Read;
+    let file = std::fs::File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(SUITE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > SUITE_BYTES_MAX {
+        return Err(std::io::Error::other("larger than 1 MiB, which no suite needs"));
+    }
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("not UTF-8 text"))
+}
+
+/// A run being made: its file and what it starts from.
+struct Sitting {
+    file: RunFile,
+    path: PathBuf,
+    id: String,
+    plan: Plan,
+    earlier: Vec<RawTrial>,
+    clocks: Vec<ClockReading>,
+}
+
+impl Sitting {
+    fn begin(args: &Args) -> anyhow::Result<Self> {
+        let plan = plan(args)?;
+        let about = about::run(std::env::args().collect());
+        let path = match &args.out {
+            Some(path) => path.clone(),
+            None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
+        };
+        let before = host::fingerprint(&plan);
+        let file = RunFile::create(&path, &about, &plan, &before).map_err(usage)?;
+        Ok(Self { file, path, id: about.id, plan, earlier: Vec::new(), clocks: Vec::new() })
+    }
+
+    fn resume(spec: &str) -> anyhow::Result<Self> {
+        let path = report::find(spec)?;
+        let (mut file, raw) = hopcost_file::open_for_resume(&path).map_err(usage)?;
+        same_machine(&raw)?;
+        file.set_resumed(raw.about.resumed + 1)?;
+        Ok(Self {
+            file,
+            path,
+            id: raw.about.id,
+            plan: raw.plan,
+            earlier: raw.trials,
+            clocks: raw.clocks,
+        })
+    }
+
+    fn measure(&mut self, program: &Program, interrupt: &OwnedFd) -> anyhow::Result<Ending> {
+        if self.clocks.is_empty() {
+            let Some(clocks) = clocks::calibrate(&self.plan, program, interrupt)? else {
+                return Ok(Ending::Interrupted);
+            };
+            self.file.put_clocks(&clocks)?;
+            self.clocks = clocks;
+        }
+        let line = Line::start(&self.plan, hopcost_plan::estimate_ns(&self.plan));
+        let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
+        let session = Session {
+            id: &self.id,
+            plan: &self.plan,
+            clocks: &self.clocks,
+            program,
+            interrupt,
+            earlier: &self.earlier,
+        };
+        let mut store = Store { file: &mut self.file, line: &line, base_ns };
+        let ending = run::execute(&session, &mut store);
+        line.clear();
+        let ending = ending?;
+        if ending != Ending::Interrupted {
+            let after = host::fingerprint(&self.plan);
+            self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
+        }
+        Ok(ending)
+    }
+}
+
+/// Refuses to go on with a run of another machine, kernel or hopcost.
+fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
+    let now = host::fingerprint(&raw.plan);
+    for key in ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"] {
+        let (then, now) = (raw.host_before.get(key), now.get(key));
+        if then != now {
+            return Err(usage(format!(
+                "cannot resume: {key} was `{}` and is `{}`; start a new run",
+                then.unwrap_or("unknown"),
+                now.unwrap_or("unknown")
+            )));
+        }
+    }
+    let (then, now) = (&raw.about.version, env!("CARGO_PKG_VERSION"));
+    if then != now {
+        return Err(usage(format!("cannot resume: made by hopcost {then}, this is {now}")));
+    }
+    Ok(())
+}
+
+/// Makes trials durable and draws between them.
+struct Store<'a> {
+    file: &'a mut RunFile,
+    line: &'a Line,
+    base_ns: u64,
+}
+
+impl Sink for Store<'_> {
+    fn trial(&mut self, trial: &RawTrial) -> anyhow::Result<()> {
+        let mut trial = trial.clone();
+        trial.started_ns += self.base_ns;
+        self.file.append_trial(&trial).context("storing a trial")
+    }
+    fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {
+        self.file.put_accounting(accounting).context("storing the CPU accounting")
+    }
+    fn progress(&mut self, progress: &Progress) {
+        self.line.draw(progress);
+    }
+}
+
+/// The estimates as rows for people who never read our code.
+fn estimate_rows(results: &Results) -> Vec<EstimateRow> {
+    let mut rows = Vec::new();
+    for result in &results.results {
+        let Some(estimates) = &result.estimates else { continue };
+        let named: [(&str, &Option<Estimate>); 7] = [
+            ("cost_ns", &estimates.cost_ns),
+            ("p50_ns", &estimates.p50_ns),
+            ("p90_ns", &estimates.p90_ns),
+            ("p99_ns", &estimates.p99_ns),
+            ("p999_ns", &estimates.p999_ns),
+            ("min_ns", &estimates.min_ns),
+            ("mean_ns", &estimates.mean_ns),
+        ];
+        for (statistic, estimate) in named {
+            if let Some(estimate) = estimate {
+                rows.push(EstimateRow {
+                    case_id: result.id.clone(),
+                    statistic: statistic.to_owned(),
+                    estimate: estimate.clone(),
+                    validity: result.validity,
+                });
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,167 @@
+//! Conformance: the label is the mechanism, provably. One table, every mechanism
+//! × boundary × wait; what cannot run here fails the test instead of skipping.
+
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+
+use crate::support::{Home, alone, cross, mechanisms, roundtrip, trace, trial};
+
+/// Exchanges of the shorter of the two traced trials.
+const N: u64 = 150;
+/// What a difference over N operations may be off by for reasons that are not
+/// the mechanism's: less than two calls in all.
+const SLACK: f64 = 0.012;
+
+/// Where a wait can be conformance-tested: what spins needs two CPUs.
+fn place_for(wait: WaitKind) -> Placement {
+    match wait {
+        WaitKind::Spin | WaitKind::SpinThenBlock => cross().expect("these tests need two CPUs"),
+        WaitKind::Block | WaitKind::Epoll | WaitKind::Yield => Placement::SameCpu,
+    }
+}
+
+fn every_roundtrip() -> Vec<(&'static Facts, Case)> {
+    let mut cases = Vec::new();
+    for facts in mechanisms().filter(|facts| facts.shape != Shape::Call) {
+        for &boundary in facts.boundaries {
+            for wait in facts.waits {
+                cases.push((facts, roundtrip(facts, boundary, place_for(wait.wait), wait.wait)));
+            }
+        }
+    }
+    assert!(cases.len() > 80, "only {} cases: the registry is not whole", cases.len());
+    cases
+}
+
+/// System calls of one operation: the difference between N and 2N operations.
+fn calls_per_operation(home: &Home, case: &Case) -> (f64, trace::Counts) {
+    let traced = |count: u64| {
+        let (id, count) = (case.id(), count.to_string());
+        let arguments =
+            ["trial", &id, "--count", &count, "--ticks-per-second", "1e9", "--batch", &count];
+        let (code, counts) = trace::count(&mut home.hopcost(&arguments));
+        assert_eq!(code, 0, "{id} under ptrace");
+        counts
+    };
+    let (once, twice) = (traced(N), traced(2 * N));
+    let difference = twice.total() as f64 - once.total() as f64;
+    let mut by_number = trace::Counts { threads_max: once.threads_max, ..Default::default() };
+    for (&number, &calls) in &twice.by_number {
+        let before = once.by_number.get(&number).copied().unwrap_or(0);
+        if calls > before {
+            by_number.by_number.insert(number, calls - before);
+        }
+    }
+    (difference / N as f64, by_number)
+}
+
+#[test]
+fn system_calls_of_a_round_trip_are_those_the_row_says() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut wrong = Vec::new();
+    for (facts, case) in every_roundtrip() {
+        let wait = case.waits.expect("a round trip waits").caller;
+        let stated = facts.wait(wait).expect("from the row").system_calls;
+        let (counted, which) = calls_per_operation(&home, &case);
+        if !stated.admits(counted, SLACK) {
+            wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}, {which:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn system_calls_of_a_call_are_those_the_row_says() {
+    let _alone = alone();
+    let home = Home::new();
+    for facts in mechanisms().filter(|facts| facts.shape == Shape::Call) {
+        let payload = match facts.payload {
+            Payload::None => String::new(),
+            Payload::Bytes { default, .. } => format!("?payload={default}"),
+        };
+        let case: Case = format!("call/{}{payload}", facts.name).parse().expect("a case");
+        assert_eq!(case.workload, Workload::Call);
+        let traced = |count: u64| {
+            let (id, count) = (case.id(), count.to_string());
+            let batch = count.clone();
+            let arguments =
+                ["trial", &id, "--count", &count, "--ticks-per-second", "1e9", "--batch", &batch];
+            let (code, counts) = trace::count(&mut home.hopcost(&arguments));
+            assert_eq!(code, 0, "{id} under ptrace");
+            counts.total() as f64
+        };
+        let counted = (traced(320) - traced(160)) / 160.0;
+        let stated = facts.call_system_calls.expect("a call's row states its system calls");
+        assert!(stated.admits(counted, SLACK), "{case}: counted {counted}, stated {stated:?}");
+    }
+}
+
+#[test]
+fn context_switches_are_within_the_stated_range() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut wrong = Vec::new();
+    for (facts, case) in every_roundtrip() {
+        let wait = case.waits.expect("a round trip waits").caller;
+        let mut places = vec![case.placement.expect("a placement")];
+        if places[0] == Placement::SameCpu {
+            places.extend(cross());
+        }
+        for place in places {
+            let case = Case { placement: Some(place), ..case.clone() };
+            let row = trial(&home, &case, 1_000).unwrap_or_else(|error| panic!("{error}"));
+            let facts = facts.wait(wait).expect("from the row");
+            let stated = match place {
+                Placement::SameCpu => facts.switches_one_cpu,
+                _ => facts.switches_two_cpus,
+            };
+            let switches: u64 = row.ends.iter().map(|end| end.voluntary + end.involuntary).sum();
+            let counted = switches as f64 / row.operations as f64;
+            // Other tasks of this machine add switches of their own.
+            if !stated.admits(counted, 0.05 + 0.05 * stated.least()) {
+                wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_size_from_the_least_to_the_most_arrives() {
+    let _alone = alone();
+    let home = Home::new();
+    for facts in mechanisms().filter(|facts| facts.shape != Shape::Call) {
+        let Payload::Bytes { min, max, .. } = facts.payload else { continue };
+        let wait = facts.waits[0].wait;
+        for &boundary in facts.boundaries {
+            for payload in [min, min.max(1), 63, 4097, max].into_iter().filter(|&p| p <= max) {
+                let mut case = roundtrip(facts, boundary, place_for(wait), wait);
+                case.payload_bytes = Some(payload);
+                if let Err(error) = trial(&home, &case, 20) {
+                    panic!("{error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_worker_has_one_thread_a_seat() {
+    let _alone = alone();
+    let home = Home::new();
+    for (boundary, seats) in [(Boundary::Process, 1), (Boundary::Thread, 2)] {
+        for facts in mechanisms().filter(|f| f.shape != Shape::Call && f.boundaries.contains(&boundary)) {
+            let wait = facts.waits[0].wait;
+            let case = roundtrip(facts, boundary, place_for(wait), wait);
+            let id = case.id();
+            let (code, counts) = trace::count(
+                &mut home.hopcost(&["trial", &id, "--count", "20", "--ticks-per-second", "1e9", "--batch", "20"]),
+            );
+            assert_eq!(code, 0, "{id}");
+            // A mechanism with I/O threads of its own says so in its row.
+            let declared = if facts.name == "websocket-threaded" { seats } else { 0 };
+            assert_eq!(counts.threads_max, seats + declared, "{id}");
+        }
+    }
+}

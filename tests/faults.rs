@@ -1,0 +1,161 @@
+//! Peers that die, hang or lie; interrupts; nothing left behind.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Boundary, Placement};
+use hopcost_model::mechanism::Shape;
+use hopcost_model::raw::RawTrial;
+
+use crate::support::{Home, alone, mechanisms, roundtrip};
+
+/// Pipes have the workers; everything that is not a zombie counts.
+fn children_of(pid: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
+        let Ok(child) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        let (state, parent) = (fields.next(), fields.next());
+        if parent == Some(pid.to_string().as_str()) && state != Some("Z") {
+            found.push(child);
+        }
+    }
+    found
+}
+
+fn alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
+    state.is_some_and(|state| state != "Z" && state != "X")
+}
+
+fn until(patience: Duration, what: &str, mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + patience;
+    while !done() {
+        assert!(Instant::now() < end, "{what} within {patience:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn signal(pid: u32, signal: i32) {
+    // SAFETY: kill with integer arguments, to a process that this test started.
+    unsafe { libc::kill(pid as i32, signal) };
+}
+
+/// Names that hopcost could leave behind.
+fn names(home: &Home) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for place in [Path::new("/dev/shm"), Path::new("/dev/mqueue"), home.path()] {
+        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+            names.insert(entry.path().display().to_string());
+        }
+    }
+    let queues = std::fs::read_to_string("/proc/sysvipc/msg").unwrap_or_default();
+    names.extend(queues.lines().skip(1).map(|line| {
+        format!("sysv queue {}", line.split_whitespace().nth(1).unwrap_or_default())
+    }));
+    names
+}
+
+/// A trial that goes on until something happens to it.
+fn endless(home: &Home, id: &str, deadline_ms: &str) -> (Child, Vec<u32>) {
+    let arguments =
+        ["trial", id, "--count", "4000000", "--ticks-per-second", "1e9", "--deadline-ms", deadline_ms];
+    let child = home
+        .hopcost(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let expected = if id.contains("boundary=process") { 2 } else { 1 };
+    let mut workers = Vec::new();
+    until(Duration::from_secs(5), "workers", || {
+        workers = children_of(child.id());
+        // Busy or blocked in the loop: attached, and then some.
+        workers.len() == expected
+    });
+    std::thread::sleep(Duration::from_millis(60));
+    (child, workers)
+}
+
+fn row(child: Child) -> RawTrial {
+    let output = child.wait_with_output().expect("it ends");
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+fn the_death_of_either_end_ends_the_trial_with_a_reason() {
+    let _alone = alone();
+    let home = Home::new();
+    let before = names(&home);
+    for facts in mechanisms().filter(|f| f.shape != Shape::Call) {
+        if !facts.boundaries.contains(&Boundary::Process) {
+            continue;
+        }
+        for victim in [0, 1] {
+            let wait = facts.waits[0].wait;
+            let id = roundtrip(facts, Boundary::Process, Placement::Free, wait).id();
+            let (child, workers) = endless(&home, &id, "20000");
+            let control = child.id();
+            signal(workers[victim], libc::SIGKILL);
+            let killed = Instant::now();
+            let row = row(child);
+            assert!(killed.elapsed() < Duration::from_secs(2), "{id}: took {:?}", killed.elapsed());
+            let error = row.error.expect("a failed row");
+            assert!(error.contains("was killed by signal 9"), "{id}: {error}");
+            assert!(children_of(control).is_empty());
+            assert!(!alive(workers[1 - victim]), "{id}: the other worker is still there");
+        }
+    }
+    assert_eq!(names(&home), before);
+}
+
+#[test]
+fn the_death_of_the_parent_ends_the_workers() {
+    let _alone = alone();
+    let home = Home::new();
+    for id in [
+        "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block",
+        "roundtrip/futex?payload=0&boundary=process&place=free&wait=block",
+        "roundtrip/flag?payload=0&boundary=thread&place=free&wait=spin",
+    ] {
+        let (mut child, workers) = endless(&home, id, "20000");
+        child.kill().expect("to kill it");
+        child.wait().expect("to reap it");
+        until(Duration::from_secs(2), id, || !workers.iter().any(|&pid| alive(pid)));
+    }
+}
+
+#[test]
+fn a_stopped_parent_does_not_keep_workers_beyond_their_deadline() {
+    let _alone = alone();
+    let home = Home::new();
+    let id = "roundtrip/flag?payload=0&boundary=process&place=free&wait=spin";
+    let (mut child, workers) = endless(&home, id, "1000");
+    signal(child.id(), libc::SIGSTOP);
+    until(Duration::from_secs(3), "the deadline", || !workers.iter().any(|&pid| alive(pid)));
+    signal(child.id(), libc::SIGCONT);
+    let row = row({
+        let _ = child.stdin.take();
+        child
+    });
+    assert!(row.error.expect("a failed row").contains("deadline"));
+}
+
+#[test]
+fn a_stopped_worker_ends_at_the_deadline() {
+    let _alone = alone();
+    let home = Home::new();
+    let id = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
+    let (child, workers) = endless(&home, id, "1000");
+    let started = Instant::now();
+    signal(workers[1], libc::SIGSTOP);
+    let error = row(child).error.expect("a failed row");
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    assert!(error.contains("deadline"), "{error}");
+    assert!(!workers.iter().any(|&pid| alive(pid)));
+}

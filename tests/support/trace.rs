@@ -1,0 +1,109 @@
+//! Counts the system calls of hopcost's workers by ptrace(2): no privileges
+//! needed, and independent of everything that hopcost says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_void;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// System calls by number, of all processes but the first (which is the control
+/// process), threads included.
+#[derive(Debug, Default, Clone)]
+pub struct Counts {
+    /// Calls by number.
+    pub by_number: BTreeMap<u64, u64>,
+    /// The most threads that a worker had.
+    pub threads_max: usize,
+}
+
+impl Counts {
+    /// All calls.
+    pub fn total(&self) -> u64 {
+        self.by_number.values().sum()
+    }
+}
+
+fn ptrace(request: libc::c_uint, pid: i32, address: usize, data: usize) -> i64 {
+    // SAFETY: only requests that take integers or a pointer to valid memory are made below.
+    unsafe { libc::ptrace(request, pid, address as *mut c_void, data as *mut c_void) }
+}
+
+/// Runs a command to its end under ptrace and counts. Returns its exit code too.
+pub fn count(command: &mut Command) -> (i32, Counts) {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: only async-signal-safe calls between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
+            Ok(())
+        });
+    }
+    let child = command.spawn().expect("the traced command starts");
+    let root = child.id() as i32;
+    let mut counts = Counts::default();
+    let mut groups: BTreeMap<i32, i32> = BTreeMap::new();
+    let mut threads: BTreeMap<i32, BTreeSet<i32>> = BTreeMap::new();
+    let mut begun = false;
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` is valid for writing. __WNOTHREAD: other tests' children are not ours.
+        let pid = unsafe { libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD) };
+        assert!(pid > 0, "waitpid: {}", std::io::Error::last_os_error());
+        if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
+            if pid == root {
+                let code =
+                    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -1 };
+                return (code, counts);
+            }
+            if let Some(group) = groups.remove(&pid) {
+                threads.entry(group).or_default().remove(&pid);
+            }
+            continue;
+        }
+        let signal = libc::WSTOPSIG(status);
+        if !begun {
+            begun = true;
+            let options = libc::PTRACE_O_TRACESYSGOOD
+                | libc::PTRACE_O_TRACEFORK
+                | libc::PTRACE_O_TRACEVFORK
+                | libc::PTRACE_O_TRACECLONE
+                | libc::PTRACE_O_TRACEEXEC
+                | libc::PTRACE_O_EXITKILL;
+            ptrace(libc::PTRACE_SETOPTIONS, pid, 0, options as usize);
+        }
+        let group = *groups.entry(pid).or_insert_with(|| group_of(pid));
+        let members = threads.entry(group).or_default();
+        members.insert(pid);
+        if group != root {
+            counts.threads_max = counts.threads_max.max(members.len());
+        }
+        let mut deliver = 0;
+        if signal == libc::SIGTRAP | 0x80 {
+            if group != root && let Some(number) = entered(pid) {
+                *counts.by_number.entry(number).or_default() += 1;
+            }
+        } else if signal != libc::SIGTRAP && signal != libc::SIGSTOP {
+            deliver = signal;
+        }
+        ptrace(libc::PTRACE_SYSCALL, pid, 0, deliver as usize);
+    }
+}
+
+/// The number of the call that a stopped thread is entering, if it is entering one.
+fn entered(pid: i32) -> Option<u64> {
+    // struct ptrace_syscall_info: op (u8) at 0, entry.nr (u64) at 24; ptrace(2).
+    let mut info = [0u64; 16];
+    let request = 0x420e; // PTRACE_GET_SYSCALL_INFO
+    ptrace(request, pid, size_of_val(&info), info.as_mut_ptr() as usize);
+    let operation = info[0] as u8;
+    (operation == 1).then_some(info[3])
+}
+
+fn group_of(pid: i32) -> i32 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("Tgid:"))
+        .and_then(|tgid| tgid.trim().parse().ok())
+        .unwrap_or(pid)
+}
