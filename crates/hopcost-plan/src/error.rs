@@ -131,7 +131,7 @@ pub(crate) fn unknown(what: &str, got: &str, known: &[&str]) -> String {
 
 /// The known word that is a plausible slip away from what was written: a few
 /// letters, or a beginning (`placement` for `place`).
-pub(crate) fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
     if got.len() > 100 {
         return None;
     }

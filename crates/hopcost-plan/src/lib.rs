@@ -40,7 +40,7 @@ mod suite;
 
 use hopcost_model::plan::Plan;
 
-pub use error::PlanError;
+pub use error::{PlanError, nearest};
 pub use expand::CASES_MAX;
 pub use machine::Machine;
 pub use order::order;
