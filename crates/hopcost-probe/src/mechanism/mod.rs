@@ -19,12 +19,14 @@ mod futex;
 mod mutex_uncontended;
 mod park;
 mod pipe;
+mod posix_mq;
 mod ring_inline;
 mod semaphore;
 mod shm_ring;
 mod signal;
 mod socketpair;
 mod syscall;
+mod sysv_msg;
 mod tcp;
 mod udp;
 mod unix_dgram;
@@ -61,6 +63,8 @@ pub static ALL: &[&Row] = &[
     &unix_seqpacket::ROW,
     &tcp::ROW,
     &udp::ROW,
+    &posix_mq::ROW,
+    &sysv_msg::ROW,
     &shm_ring::ROW,
     &channel_std::ROW,
     &channel_crossbeam::ROW,

@@ -21,7 +21,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
+use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::memory::{Line, Shared};
@@ -338,7 +338,7 @@ fn sys_futex_wake(word: &AtomicU32) -> io::Result<()> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use hopcost_model::case::Case;
+    use hopcost_model::case::{Case, Role};
 
     use super::*;
     use crate::party::{fill, verify};

@@ -1,0 +1,189 @@
+//! `posix-mq`: two POSIX message queues, one per direction.
+//!
+//! A queue of Linux is a file of the internal file system mqueue and its handle a
+//! descriptor, so an end is two descriptors, opened apart from the other end's:
+//! O_NONBLOCK belongs to each opening. A message is copied into memory of the
+//! kernel and out of it; where a receiver is already asleep it is handed to it
+//! directly and never enters the queue. The names are removed as soon as both
+//! ends are open. A blocking round trip is send, receive, receive, send.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::FD_WAITS;
+use crate::wait::{FdWait, Wait};
+
+/// The row.
+pub static ROW: Row = Row::channel::<PosixMq>(Facts {
+    name: "posix-mq",
+    family: "message queue",
+    about: "two POSIX message queues, one per direction",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: FD_WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
+    parameters: &[],
+    crosses: "one message, whole, through memory that the kernel allocates for it",
+    copies: "the kernel, twice a message: from the sender into its own memory, from there to the receiver",
+    wakes: "the kernel wakes the sleeping receiver from within mq_send(3), and hands it the message without queueing it",
+    between_stamps: "mq_send, sleep in mq_receive, be woken, mq_receive returns; on the other side mq_receive returns, mq_send, mq_receive",
+    limits: "0 bytes to 8 KiB, or less where /proc/sys/fs/mqueue/msgsize_max says so; four messages a queue; RLIMIT_MSGQUEUE bounds the bytes of all queues of a user; no end-of-file, so a dead partner is ended by the supervisor's deadline",
+    sources: &["mq_overview(7)", "mq_open(3)", "mq_send(3)", "mq_receive(3)"],
+    hidden: false,
+    available,
+});
+
+/// What an unprivileged user may ask for where nobody has changed the limits.
+const MAX: u32 = 8192;
+
+/// Messages a queue holds. A strict round trip uses one.
+const PLACES: i64 = 4;
+
+const LIMITS: &str = "/proc/sys/fs/mqueue";
+
+fn limit(name: &str) -> Result<i64, String> {
+    let path = format!("{LIMITS}/{name}");
+    let text = std::fs::read_to_string(&path)
+        .map_err(|e| format!("this kernel has no POSIX message queues ({path}: {e})"))?;
+    text.trim().parse().map_err(|_| format!("{path} holds no number"))
+}
+
+fn available() -> Result<(), String> {
+    always_available()?;
+    let messages = limit("msg_max")?;
+    if messages < PLACES {
+        return Err(format!("{LIMITS}/msg_max is {messages}: it must be at least {PLACES}"));
+    }
+    Ok(())
+}
+
+/// One end.
+pub struct PosixMq {
+    incoming: OwnedFd,
+    outgoing: OwnedFd,
+    wait: FdWait,
+    out: Vec<u8>,
+    input: Vec<u8>,
+}
+
+/// One queue, opened apart for reading and for writing, its name already gone.
+fn queue(name: &str, bytes: usize) -> io::Result<[OwnedFd; 2]> {
+    let name = CString::new(name).map_err(|_| sys::failure("a NUL in a queue's name"))?;
+    // SAFETY: the name is NUL-terminated and the attributes outlive the calls; a queue's
+    // handle is a descriptor on Linux (mq_overview(7)), and each new one is owned at once.
+    unsafe {
+        let mut attributes: libc::mq_attr = std::mem::zeroed();
+        attributes.mq_maxmsg = PLACES;
+        attributes.mq_msgsize = bytes.max(1) as i64;
+        let flags = libc::O_RDONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+        let mode: libc::mode_t = 0o600;
+        let read = sys::check(libc::mq_open(name.as_ptr(), flags, mode, &mut attributes))?;
+        let read = OwnedFd::from_raw_fd(read);
+        let write = sys::check(libc::mq_open(name.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC));
+        libc::mq_unlink(name.as_ptr());
+        Ok([read, OwnedFd::from_raw_fd(write?)])
+    }
+}
+
+impl Channel for PosixMq {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let bytes = opening.payload();
+        let most = limit("msgsize_max").map_err(sys::failure)?;
+        if bytes as i64 > most {
+            return Err(sys::failure(format!(
+                "a message of {bytes} bytes is longer than {LIMITS}/msgsize_max allows ({most})"
+            )));
+        }
+        // The run's directory and the path that is unused in it make the name, so
+        // that one left by a kill in mid-open tells which run it came from.
+        let open = || {
+            let path = opening.fresh_path("hopcost");
+            let word = |part: Option<&std::ffi::OsStr>| {
+                part.map_or_else(String::new, |part| part.to_string_lossy().replace('/', "-"))
+            };
+            let run = word(opening.scratch.file_name());
+            let name = format!("/{}-{run}", word(path.file_name()));
+            queue(&name, bytes).map_err(|e| sys::context(e, &format!("opening the queue {name}")))
+        };
+        let [request_read, request_write] = open()?;
+        let [reply_read, reply_write] = open()?;
+        Ok(Link {
+            caller: Half::of_fds([reply_read, request_write]),
+            callee: Half::of_fds([request_read, reply_write]),
+        })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [incoming, outgoing] = half.take_fds()?;
+        let wait = FdWait::prepare_kind(attaching.wait(), &incoming, attaching.budget_ticks)?;
+        let payload = attaching.payload();
+        // Filled with ones, because pages of zeros are not touched until written. The
+        // kernel refuses a buffer that is smaller than the queue's longest message.
+        Ok(Self { incoming, outgoing, wait, out: vec![1; payload], input: vec![1; payload.max(1)] })
+    }
+
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(&mut self.out[..len])
+    }
+
+    /// Sleeps where the queue is full, whatever the wait: the outgoing opening stays
+    /// a blocking one, and a strict round trip never fills it.
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        loop {
+            let message = &self.out[..len];
+            // SAFETY: the buffer is valid for its length.
+            let result = unsafe {
+                libc::mq_send(self.outgoing.as_raw_fd(), message.as_ptr().cast(), len, 0)
+            };
+            match sys::check(result) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return done.map(drop),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        let (fd, input) = (&self.incoming, &mut self.input);
+        let len = self.wait.receive::<W>(fd, || {
+            // SAFETY: the buffer is valid for its length; no priority is asked for.
+            let result = unsafe {
+                libc::mq_receive(
+                    fd.as_raw_fd(),
+                    input.as_mut_ptr().cast(),
+                    input.len(),
+                    std::ptr::null_mut(),
+                )
+            };
+            sys::check(result).map(|n| n as usize)
+        })?;
+        Ok(&self.input[..len])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_leaves_no_name_behind() {
+        let name = format!("/hopcost-test-{}", std::process::id());
+        let _open = queue(&name, 64).unwrap();
+        let c_name = CString::new(name).unwrap();
+        // SAFETY: a NUL-terminated name.
+        let result = unsafe { libc::mq_open(c_name.as_ptr(), libc::O_RDONLY) };
+        let error = sys::check(result).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
+    }
+}

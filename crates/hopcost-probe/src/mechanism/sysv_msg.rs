@@ -1,0 +1,347 @@
+//! `sysv-msg`: two System V message queues, one per direction.
+//!
+//! A message is copied into memory that the kernel allocates for it and out of
+//! it. A queue is no descriptor, so it cannot be polled, and it outlives its
+//! processes: what removes it is msgctl(2). An end that lets go removes the queue
+//! it reads from, and the other one too unless its partner still has a message to
+//! fetch there. For the case that nobody gets to (SIGKILL), opening leaves an
+//! empty file `sysv-msg.ID` in the run's directory, which goes together with the
+//! queue: a file that is left names a queue that is left. A blocking round trip is
+//! send, receive, receive, send.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape, WaitFacts};
+
+use crate::clock::{Clock, Hardware};
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::FD_WAITS;
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
+    name: "sysv-msg",
+    family: "message queue",
+    about: "two System V message queues, one per direction",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: POLLED_NEVER,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
+    parameters: &[],
+    crosses: "one message, whole, with a type of eight bytes before it, through memory that the kernel allocates for it",
+    copies: "the kernel, twice a message: from the sender into its own memory, from there to the receiver",
+    wakes: "the kernel wakes the sleeping receiver from within msgsnd(2), and hands it the message without queueing it",
+    between_stamps: "msgsnd, sleep in msgrcv, be woken, msgrcv returns; on the other side msgrcv returns, msgsnd, msgrcv",
+    limits: "0 bytes to 8 KiB, or less where /proc/sys/kernel/msgmax says so; cannot be polled, so no epoll; an end that lets go removes the queues, and a partner that waits gets EIDRM, but one that is killed is only noticed by the supervisor",
+    sources: &["sysvipc(7)", "msgget(2)", "msgsnd(2)", "msgrcv(2)", "msgctl(2)"],
+    hidden: false,
+    available,
+});
+
+/// As of a descriptor, one call to send and one to receive, but for `epoll`.
+const POLLED_NEVER: &[WaitFacts] = FD_WAITS.split_at(4).0;
+const _: () = assert!(FD_WAITS.len() == 5 && matches!(FD_WAITS[4].wait, WaitKind::Epoll));
+
+/// The default of /proc/sys/kernel/msgmax.
+const MAX: u32 = 8192;
+
+/// The file in the run's directory that names a queue: `sysv-msg.ID`.
+const MARKER: &str = "sysv-msg";
+
+/// Bytes of a message's type, which comes first in the buffer.
+const TYPE: usize = size_of::<libc::c_long>();
+
+fn msgmax() -> Result<usize, String> {
+    const PATH: &str = "/proc/sys/kernel/msgmax";
+    let text = std::fs::read_to_string(PATH)
+        .map_err(|e| format!("this kernel has no System V message queues ({PATH}: {e})"))?;
+    text.trim().parse().map_err(|_| format!("{PATH} holds no number"))
+}
+
+fn available() -> Result<(), String> {
+    always_available()?;
+    msgmax().map(drop)
+}
+
+/// A queue and the file that names it.
+struct Queue {
+    id: libc::c_int,
+    marker: PathBuf,
+}
+
+impl Queue {
+    fn create(scratch: &Path) -> io::Result<Self> {
+        // SAFETY: integer arguments.
+        let id = sys::check(unsafe { libc::msgget(libc::IPC_PRIVATE, 0o600) })
+            .map_err(|e| sys::context(e, "creating a System V message queue"))?;
+        let queue = Self::known(id, scratch);
+        std::fs::write(&queue.marker, b"").map_err(|e| {
+            queue.remove();
+            sys::context(e, &format!("writing {}", queue.marker.display()))
+        })?;
+        Ok(queue)
+    }
+
+    fn known(id: libc::c_int, scratch: &Path) -> Self {
+        Self { id, marker: scratch.join(format!("{MARKER}.{id}")) }
+    }
+
+    /// Removes queue and file, and does not mind if the other end was faster.
+    fn remove(&self) {
+        // SAFETY: integer arguments; no buffer is read or written by IPC_RMID.
+        unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) };
+        let _ = std::fs::remove_file(&self.marker);
+    }
+
+    /// Whether messages lie in it.
+    fn holds_messages(&self) -> bool {
+        // SAFETY: the structure is plain data and valid for writing.
+        unsafe {
+            let mut state: libc::msqid_ds = std::mem::zeroed();
+            libc::msgctl(self.id, libc::IPC_STAT, &mut state) == 0 && state.msg_qnum > 0
+        }
+    }
+}
+
+/// One end.
+pub struct SysvMsg {
+    incoming: Queue,
+    outgoing: Queue,
+    budget_ticks: u64,
+    out: Buffer,
+    input: Buffer,
+}
+
+/// A message's type and then its bytes, aligned for the type.
+struct Buffer {
+    words: Vec<libc::c_long>,
+    payload: usize,
+}
+
+impl Buffer {
+    fn new(payload: usize) -> Self {
+        // Filled with ones, which is also a valid type: it must be positive.
+        Self { words: vec![1; 1 + payload.div_ceil(TYPE)], payload }
+    }
+    #[inline(always)]
+    fn bytes(&self, len: usize) -> &[u8] {
+        assert!(len <= self.payload);
+        // SAFETY: the words after the first hold at least `payload` initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().add(1).cast(), len) }
+    }
+    #[inline(always)]
+    fn bytes_mut(&mut self, len: usize) -> &mut [u8] {
+        assert!(len <= self.payload);
+        // SAFETY: as above, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().add(1).cast(), len) }
+    }
+}
+
+impl Drop for SysvMsg {
+    fn drop(&mut self) {
+        self.incoming.remove();
+        // Nobody but this end puts messages there, so none can come in between. What is
+        // left for the partner is removed by the partner.
+        if !self.outgoing.holds_messages() {
+            self.outgoing.remove();
+        }
+    }
+}
+
+impl SysvMsg {
+    #[inline(always)]
+    fn receive(&mut self, flags: libc::c_int) -> io::Result<usize> {
+        // SAFETY: the buffer holds a type and `payload` bytes; a longer message is an error.
+        let result = unsafe {
+            let buffer = self.input.words.as_mut_ptr().cast();
+            libc::msgrcv(self.incoming.id, buffer, self.input.payload, 0, flags)
+        };
+        sys::check(result).map(|n| n as usize)
+    }
+
+    #[inline(always)]
+    fn receive_asleep(&mut self) -> io::Result<usize> {
+        loop {
+            match self.receive(0) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// Repeats a look that does not sleep until there is a message or `in_vain`
+    /// has had enough.
+    #[inline(always)]
+    fn receive_awake(
+        &mut self,
+        mut in_vain: impl FnMut() -> ControlFlow<()>,
+    ) -> io::Result<Option<usize>> {
+        loop {
+            match self.receive(libc::IPC_NOWAIT) {
+                Err(error) if error.raw_os_error() == Some(libc::ENOMSG) => {
+                    if in_vain().is_break() {
+                        return Ok(None);
+                    }
+                }
+                done => return done.map(Some),
+            }
+        }
+    }
+}
+
+impl Channel for SysvMsg {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let (bytes, most) = (opening.payload(), msgmax().map_err(sys::failure)?);
+        if bytes > most {
+            return Err(sys::failure(format!(
+                "a message of {bytes} bytes is longer than /proc/sys/kernel/msgmax allows ({most})"
+            )));
+        }
+        let scratch = opening
+            .scratch
+            .to_str()
+            .ok_or_else(|| sys::failure(format!("{} is not UTF-8", opening.scratch.display())))?;
+        let requests = Queue::create(opening.scratch)?;
+        let replies = Queue::create(opening.scratch).inspect_err(|_| requests.remove())?;
+        let (requests, replies) = (requests.id.to_string(), replies.id.to_string());
+        let half = |incoming: &String, outgoing: &String| Half {
+            names: vec![incoming.clone(), outgoing.clone(), scratch.to_owned()],
+            ..Half::default()
+        };
+        Ok(Link { caller: half(&replies, &requests), callee: half(&requests, &replies) })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [incoming, outgoing, scratch] = half.names.as_slice() else {
+            return Err(sys::failure("this end needs two queues and a directory by name"));
+        };
+        let queue = |name: &str| {
+            name.parse()
+                .map(|id| Queue::known(id, scratch.as_ref()))
+                .map_err(|_| sys::failure(format!("`{name}` is not the id of a message queue")))
+        };
+        let payload = attaching.payload();
+        Ok(Self {
+            incoming: queue(incoming)?,
+            outgoing: queue(outgoing)?,
+            budget_ticks: attaching.budget_ticks,
+            out: Buffer::new(payload),
+            input: Buffer::new(payload),
+        })
+    }
+
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(self.out.bytes_mut(len))
+    }
+
+    /// Sleeps where the queue is full, whatever the wait; a strict round trip never
+    /// fills it.
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        assert!(len <= self.out.payload);
+        loop {
+            // SAFETY: the buffer holds a type and at least `len` bytes.
+            let result =
+                unsafe { libc::msgsnd(self.outgoing.id, self.out.words.as_ptr().cast(), len, 0) };
+            match sys::check(result) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return done.map(drop),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        let found = match W::KIND {
+            WaitKind::Block | WaitKind::Epoll => None,
+            WaitKind::Spin => self.receive_awake(|| {
+                std::hint::spin_loop();
+                ControlFlow::Continue(())
+            })?,
+            WaitKind::Yield => self.receive_awake(|| {
+                sys::sched_yield();
+                ControlFlow::Continue(())
+            })?,
+            WaitKind::SpinThenBlock => {
+                let ((start, _), budget) = (Hardware::stamp(), self.budget_ticks);
+                self.receive_awake(|| {
+                    if Hardware::stamp().0.wrapping_sub(start) > budget {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                })?
+            }
+        };
+        let len = match found {
+            Some(len) => len,
+            None => self.receive_asleep()?,
+        };
+        Ok(self.input.bytes(len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::case::{Case, Role};
+
+    use super::*;
+    use crate::wait::Block;
+
+    fn exists(id: libc::c_int) -> bool {
+        // SAFETY: the structure is plain data and valid for writing.
+        unsafe {
+            let mut state: libc::msqid_ds = std::mem::zeroed();
+            libc::msgctl(id, libc::IPC_STAT, &mut state) == 0
+        }
+    }
+
+    fn ends(scratch: &Path) -> [SysvMsg; 2] {
+        let case: Case =
+            "roundtrip/sysv-msg?payload=8&boundary=thread&place=free&wait=block".parse().unwrap();
+        let link = SysvMsg::open(&Opening { case: &case, scratch }).unwrap();
+        [(link.caller, Role::Caller), (link.callee, Role::Callee)].map(|(half, role)| {
+            let attaching = Attaching { case: &case, role, budget_ticks: 0, trial: 0 };
+            SysvMsg::attach(half, &attaching).unwrap()
+        })
+    }
+
+    #[test]
+    fn the_first_end_to_let_go_removes_the_queues_and_their_files_and_ends_its_partner() {
+        let scratch = tempfile::tempdir().unwrap();
+        let [caller, mut callee] = ends(scratch.path());
+        let ids = [caller.incoming.id, caller.outgoing.id];
+        for id in ids {
+            assert!(exists(id) && scratch.path().join(format!("sysv-msg.{id}")).exists());
+        }
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(move || callee.recv::<Block>().map(drop));
+            drop(caller);
+            let error = waiting.join().unwrap().unwrap_err();
+            // Removed while it slept, or before it went to sleep.
+            assert!(matches!(error.raw_os_error(), Some(libc::EIDRM | libc::EINVAL)), "{error}");
+        });
+        assert!(ids.into_iter().all(|id| !exists(id)));
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_last_message_survives_its_sender() {
+        let scratch = tempfile::tempdir().unwrap();
+        let [mut caller, mut callee] = ends(scratch.path());
+        callee.slot::<Block>(8).unwrap().copy_from_slice(b"farewell");
+        callee.send::<Block>(8).unwrap();
+        drop(callee);
+        assert_eq!(caller.recv::<Block>().unwrap(), b"farewell");
+        drop(caller);
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+}
