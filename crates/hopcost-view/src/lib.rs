@@ -4,8 +4,14 @@
 //! number that is missing there is added there, so that all views agree.
 
 pub mod chart;
+pub mod csv;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod mechanisms;
 pub mod number;
+pub mod plan;
 pub mod style;
+pub mod text;

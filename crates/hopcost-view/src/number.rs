@@ -162,9 +162,9 @@ pub fn ratio_interval(ratio: &Ratio) -> Option<String> {
     Some(format!("[{}, {}]", fixed(low, decimals, down), fixed(high, decimals, up)))
 }
 
-/// A level or share as per cent (`96.1 %`), rounded down: never more is promised.
+/// A level as per cent (`96.09 %`), rounded down: never more is promised.
 pub fn percent(share: f64) -> String {
-    format!("{} %", fixed(share * 100.0, 1, down))
+    format!("{} %", fixed(share * 100.0, 2, down))
 }
 
 /// How long something will take, for people (`65 s`, `3 min 20 s`).
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn levels_and_durations_for_people() {
-        assert_eq!(percent(0.96094), "96.0 %");
+        assert_eq!(percent(0.96094), "96.09 %");
         assert_eq!(expected(64_200_000_000), "65 s");
         assert_eq!(expected(200_000_000_000), "3 min 20 s");
         assert_eq!(expected(7_260_000_000_000), "2 h 1 min");

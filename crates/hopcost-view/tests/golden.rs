@@ -1,21 +1,118 @@
-//! Every output format on the fixture, as stored snapshots.
+//! Every output format on the fixture, as stored snapshots. After a change of
+//! output, run with INSTA_UPDATE=always and read the difference as a sceptic.
+
+mod facts;
 
 use hopcost_view::fixture;
+use hopcost_view::mechanisms::{self, Format};
 use hopcost_view::text::{self, Charset, Color, Stored, TextStyle};
+use hopcost_view::{csv, json, markdown, plan};
 
 const STORED: Stored<'static> = Stored {
     path: "/home/ada/.local/share/hopcost/runs/20250314-092653-7f3a.hopcost",
     report_command: "hopcost report 20250314-092653-7f3a --format html > report.html",
 };
 
+const COLOURED: TextStyle = TextStyle { width: 100, color: Color::Ansi, charset: Charset::Unicode };
+
+fn styles() -> impl Iterator<Item = (String, TextStyle)> {
+    [80, 100].into_iter().flat_map(|width| {
+        [(Charset::Unicode, "unicode"), (Charset::Ascii, "ascii")].map(|(charset, name)| {
+            (format!("{width}_{name}"), TextStyle { width, color: Color::Plain, charset })
+        })
+    })
+}
+
 #[test]
 fn ladder() {
     let results = fixture::example_results();
-    for width in [80, 100, 140] {
-        for (charset, name) in [(Charset::Unicode, "unicode"), (Charset::Ascii, "ascii")] {
-            let style = TextStyle { width, color: Color::Plain, charset };
-            let out = text::ladder(&results, Some(STORED), &style);
-            insta::assert_snapshot!(format!("ladder_{width}_{name}"), out);
+    for (name, style) in styles() {
+        let out = text::ladder(&results, Some(STORED), &style);
+        insta::assert_snapshot!(format!("ladder_{name}"), out);
+    }
+    let wide = text::ladder(&results, Some(STORED), &TextStyle::plain(140));
+    insta::assert_snapshot!("ladder_140_unicode", wide);
+    // Escape sequences as `\u{1b}`, so that the snapshot can be read.
+    let coloured = text::ladder(&results, Some(STORED), &COLOURED).replace('\x1b', "\\e");
+    insta::assert_snapshot!("ladder_100_colour", coloured);
+}
+
+#[test]
+fn ladder_of_a_run_cut_off() {
+    let out = text::ladder(&fixture::example_cut_off(), None, &TextStyle::plain(100));
+    insta::assert_snapshot!("ladder_cut_off", out);
+}
+
+#[test]
+fn markdown_report() {
+    insta::assert_snapshot!("markdown", markdown::report(&fixture::example_results()));
+}
+
+#[test]
+fn csv_report_and_samples() {
+    insta::assert_snapshot!("csv_report", csv::report(&fixture::example_results()));
+    let mut samples = Vec::new();
+    csv::samples(&fixture::example_raw(), &mut samples).unwrap();
+    insta::assert_snapshot!("csv_samples", String::from_utf8(samples).unwrap());
+}
+
+#[test]
+fn json_report() {
+    let mut results = fixture::example_results();
+    results.results.truncate(5);
+    insta::assert_snapshot!("json_report", json::report(&results).unwrap());
+    // What JSON cannot say must not break the document.
+    results.results[0].cpu_ns_per_message = Some(f64::NAN);
+    results.results[1].switches_per_operation = Some(f64::INFINITY);
+    let out = json::report(&results).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(value["schema"], "hopcost/1");
+    assert!(value["results"][0]["cpu_ns_per_message"].is_null());
+    assert!(value["results"][1]["switches_per_operation"].is_null());
+}
+
+#[test]
+fn mechanisms_listed_and_shown() {
+    for (name, style) in styles() {
+        let list = mechanisms::list(&facts::ALL, Format::Text(style));
+        insta::assert_snapshot!(format!("mechanisms_{name}"), list);
+        for facts in [&facts::PIPE, &facts::SYSCALL] {
+            let show = mechanisms::show(facts, Format::Text(style));
+            insta::assert_snapshot!(format!("show_{}_{name}", facts.name), show);
         }
     }
+    let coloured = mechanisms::list(&facts::ALL, Format::Text(COLOURED)).replace('\x1b', "\\e");
+    insta::assert_snapshot!("mechanisms_100_colour", coloured);
+    let unavailable = mechanisms::show(&facts::POSIX_MQ, Format::Text(TextStyle::plain(100)));
+    insta::assert_snapshot!("show_posix-mq_100_unicode", unavailable);
+    let (json, md) = (Format::Json, Format::Markdown);
+    insta::assert_snapshot!("mechanisms_json", mechanisms::list(&facts::ALL, json));
+    insta::assert_snapshot!("mechanisms_markdown", mechanisms::list(&facts::ALL, md));
+    insta::assert_snapshot!("mechanisms_reference", mechanisms::reference(&facts::ALL));
+    insta::assert_snapshot!("show_pipe_json", mechanisms::show(&facts::PIPE, json));
+    insta::assert_snapshot!("show_pipe_markdown", mechanisms::show(&facts::PIPE, md));
+}
+
+#[test]
+fn hidden_mechanisms_are_shown_only_by_name() {
+    for format in [Format::Text(TextStyle::plain(100)), Format::Json, Format::Markdown] {
+        assert!(!mechanisms::list(&facts::ALL, format).contains("test engine"), "{format:?}");
+        assert!(mechanisms::show(&facts::SLEEP, format).contains("test engine"), "{format:?}");
+    }
+    assert!(!mechanisms::reference(&facts::ALL).contains("test engine"));
+    // The page must be the same on every machine.
+    assert!(!mechanisms::reference(&facts::ALL).contains("Function not implemented"));
+}
+
+#[test]
+fn dry_run() {
+    let example = fixture::example_plan();
+    for (name, style) in styles() {
+        insta::assert_snapshot!(
+            format!("dry_run_{name}"),
+            plan::dry_run(&example, 64_200_000_000, &style)
+        );
+    }
+    let json = plan::dry_run_json(&example, 64_200_000_000).unwrap();
+    insta::assert_snapshot!("dry_run_json", json);
 }

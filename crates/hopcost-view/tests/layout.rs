@@ -106,10 +106,29 @@ fn strip(text: &str) -> String {
 }
 
 fn check(name: &str, out: &str, style: &TextStyle) {
-    for line in out.lines() {
+    // What is there to be pasted is never broken.
+    let pasted =
+        |line: &&str| ["Stored in", "Report:", "Repeat:"].iter().any(|p| line.starts_with(p));
+    for line in out.lines().filter(|line| !pasted(line)) {
         assert!(line.width() <= style.width, "{name}, {style:?}, {}: {line}", line.width());
         assert_eq!(line, line.trim_end(), "{name}: blanks at the end");
     }
     assert!(style.charset == Charset::Unicode || out.is_ascii(), "{name}: not ASCII:\n{out}");
     assert!(!out.contains("NaN") && !out.contains("inf "), "{name}");
+}
+
+#[test]
+fn hostile_results_break_no_document() {
+    let results = hostile();
+    let markdown = hopcost_view::markdown::report(&results);
+    assert!(markdown.chars().all(|c| c == '\n' || !c.is_control()));
+    // A table whose rows differ in their number of cells is not one.
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    for pair in markdown.lines().collect::<Vec<_>>().windows(2) {
+        if pair.iter().all(|line| line.starts_with('|')) {
+            assert_eq!(cells(pair[0]), cells(pair[1]), "{pair:#?}");
+        }
+    }
+    assert!(!hopcost_view::csv::report(&results).contains("NaN"));
+    assert!(hopcost_view::json::report(&results).is_ok());
 }

@@ -2,6 +2,11 @@
 
 use crate::style::Charset;
 
+/// What lies outside cannot be a duration, and would send the search for its
+/// decade astray.
+const LEAST_NS: f64 = 1e-6;
+const MOST_NS: f64 = 1e30;
+
 /// From one power of ten to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Axis {
@@ -12,7 +17,7 @@ pub(super) struct Axis {
 impl Axis {
     /// The whole decades that hold all values; `None` without a positive one.
     pub fn around(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let positive = values.filter(|ns| ns.is_finite() && *ns > 0.0);
+        let positive = values.filter(|ns| (LEAST_NS..=MOST_NS).contains(ns));
         let (least, most) = positive.fold(None, |range: Option<(f64, f64)>, ns| match range {
             None => Some((ns, ns)),
             Some((least, most)) => Some((least.min(ns), most.max(ns))),
@@ -88,7 +93,7 @@ mod tests {
         let tiny = axis(&[0.3, 71.0]).expect("two positive values");
         assert!((tiny.low_ns - 0.1).abs() < 1e-9 && (tiny.high_ns - 100.0).abs() < 1e-6);
         assert_eq!(axis(&[]), None);
-        assert_eq!(axis(&[0.0, -3.0, f64::NAN]), None);
+        assert_eq!(axis(&[0.0, -3.0, f64::NAN, f64::MIN_POSITIVE, f64::INFINITY]), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::style::{Paint, TextStyle, width_of};
 
 /// Which of a row's cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     One,
     Two,
     Free,
@@ -151,6 +151,14 @@ fn amount(estimate: &Estimate, digits_max: u8, style: &TextStyle) -> Amount {
         None => Some(format!("{}{pooled}", style.pick("[–]", "[-]"))),
     };
     Amount::Value(shown)
+}
+
+/// An estimate in one piece, marked as in the ladder.
+pub(crate) fn compact(estimate: &Estimate, style: &TextStyle) -> String {
+    match amount(estimate, number::DIGITS_MAX, style) {
+        Amount::Value(shown) => shown.to_string(),
+        Amount::Words(words) => words,
+    }
 }
 
 /// The multiple of the baseline; the baseline itself is named so.

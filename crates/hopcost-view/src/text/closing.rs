@@ -15,21 +15,33 @@ pub(super) fn write(
     out.push('\n');
     out.push_str(&style.paint(Paint::Bold, "How to read this"));
     out.push('\n');
-    style.paragraph(out, "  ", "  ", &intervals(results, style));
-    if !results.ladder.iter().all(|group| group.batched) {
-        let trip = "A round trip is there and back, never halved. CPU/msg is the CPU time of both \
-                    ends together per message; a round trip is two messages.";
-        style.paragraph(out, "  ", "  ", trip);
-    }
-    if let Some(clock) = clock(results, style) {
-        style.paragraph(out, "  ", "  ", &clock);
+    for sentence in how_to_read(results, style) {
+        style.paragraph(out, "  ", "  ", &sentence);
     }
     out.push('\n');
+    // Never broken, so that they can be pasted; the terminal wraps them.
+    let mut whole = |name: &str, text: &str| {
+        out.push_str(&format!("{name} {}\n", style.clean(text)));
+    };
     if let Some(stored) = stored {
-        style.paragraph(out, "Stored in ", "  ", stored.path);
-        style.paragraph(out, "Report:   ", "  ", stored.report_command);
+        whole("Stored in", stored.path);
+        whole("Report:  ", stored.report_command);
     }
-    style.paragraph(out, "Repeat:   ", "  ", &results.command);
+    whole("Repeat:  ", &results.command);
+}
+
+/// What the numbers mean and what the clock cost, a paragraph each.
+pub(crate) fn how_to_read(results: &Results, style: &TextStyle) -> Vec<String> {
+    let mut paragraphs = vec![intervals(results, style)];
+    if !results.ladder.iter().all(|group| group.batched) {
+        paragraphs.push(
+            "A round trip is there and back, never halved. CPU/msg is the CPU time of both ends \
+             together per message; a round trip is two messages."
+                .to_owned(),
+        );
+    }
+    paragraphs.extend(clock(results, style));
+    paragraphs
 }
 
 /// The sentence on intervals, with the levels that really occur.

@@ -6,8 +6,10 @@ use hopcost_model::results::Results;
 use super::cells::paint_of;
 use crate::style::{Paint, TextStyle};
 
-/// Lines that findings may take; what is left out is named.
-const LINES_MAX: usize = 25;
+/// Lines that findings told in full may take.
+const LINES_FULL: usize = 18;
+/// Lines that all of them may take; what is left out is named.
+const LINES_MAX: usize = 26;
 
 /// Findings of one code, worst first as in the results.
 pub(crate) struct ByCode<'a> {
@@ -57,28 +59,55 @@ pub(super) fn write(out: &mut String, results: &Results, style: &TextStyle) {
     out.push_str(&style.paint(Paint::Bold, "Findings"));
     out.push('\n');
     let mut lines = 0;
+    let (mut told_in_brief, mut left_out) = (0, Vec::new());
     for (index, group) in groups.iter().enumerate() {
-        let text = paragraph(group, style);
-        lines += text.lines().count();
-        if index > 0 && lines > LINES_MAX {
-            let rest: Vec<String> =
-                groups[index..].iter().map(|g| format!("{} ({})", g.code, reach(g))).collect();
-            style.paragraph(out, "  and ", "  ", &format!("{}: see the report.", rest.join(", ")));
-            return;
+        let (full, brief) = (paragraph(group, style), brief(group, style));
+        let mut fits = |text: &str, most: usize| {
+            let fits = lines + text.lines().count() <= most;
+            lines += if fits { text.lines().count() } else { 0 };
+            fits
+        };
+        // The worst is always told in full. After the first brief one all are.
+        if index == 0 || (told_in_brief == 0 && fits(&full, LINES_FULL)) {
+            out.push_str(&full);
+            lines = lines.max(full.lines().count());
+        } else {
+            told_in_brief += 1;
+            if fits(&brief, LINES_MAX) {
+                out.push_str(&brief);
+            } else {
+                left_out.push(group.code.word());
+            }
         }
-        out.push_str(&text);
+    }
+    if !left_out.is_empty() {
+        style.paragraph(out, "  ", "  ", &format!("Also: {}.", left_out.join(", ")));
+    }
+    if told_in_brief > 0 {
+        let text = format!("Evidence and remedies of the last {told_in_brief}: see the report.");
+        style.paragraph(out, "  ", "  ", &text);
+    }
+}
+
+/// A code with its meaning alone.
+fn brief(group: &ByCode<'_>, style: &TextStyle) -> String {
+    let mut out = String::new();
+    let text =
+        format!("{} {}, {}: {}", severity(group).0, group.code, reach(group), group.code.means());
+    style.paragraph(&mut out, "  ", "    ", &text);
+    out
+}
+
+/// How bad the worst of a code is, and how that looks.
+fn severity(group: &ByCode<'_>) -> (&'static str, Paint) {
+    match Validity::from(group.worst.severity) {
+        Validity::Valid => ("note", Paint::Plain),
+        other => (other.word(), paint_of(Some(other))),
     }
 }
 
 fn paragraph(group: &ByCode<'_>, style: &TextStyle) -> String {
-    let severity = match Validity::from(group.worst.severity) {
-        Validity::Valid => "note",
-        other => other.word(),
-    };
-    let paint = match severity {
-        "note" => Paint::Plain,
-        _ => paint_of(Some(Validity::from(group.worst.severity))),
-    };
+    let (severity, paint) = severity(group);
     let mut out = format!(
         "  {} {}, {}\n",
         style.paint(paint, severity),

@@ -16,6 +16,10 @@ mod missing;
 
 use hopcost_model::results::Results;
 
+pub(crate) use cells::{Side, compact, ratio, trials};
+pub(crate) use closing::how_to_read;
+pub(crate) use findings::{by_code, reach};
+
 pub use crate::style::{Charset, Color, TextStyle};
 
 /// Where a run is stored and how to open its report; the view knows neither.

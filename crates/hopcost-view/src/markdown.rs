@@ -1,0 +1,248 @@
+//! A run as a Markdown document (GitHub's tables).
+
+use hopcost_model::finding::Validity;
+use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
+
+use crate::number;
+use crate::style::{Charset, TextStyle};
+use crate::text::{Side, by_code, compact, how_to_read, ratio, reach, trials};
+
+const UNICODE: Charset = Charset::Unicode;
+
+/// The whole run: ladder, what was not measured, findings, clocks and host.
+pub fn report(results: &Results) -> String {
+    let mut out = String::new();
+    head(&mut out, results);
+    for group in &results.ladder {
+        ladder(&mut out, results, group);
+    }
+    out.push_str("## How to read this\n\n");
+    for sentence in how_to_read(results, &TextStyle::plain(100)) {
+        out.push_str(&format!("- {}\n", escape(&sentence)));
+    }
+    not_measured(&mut out, results);
+    findings(&mut out, results);
+    machine(&mut out, results);
+    out
+}
+
+fn head(out: &mut String, results: &Results) {
+    let (about, plan) = (&results.about, &results.plan);
+    out.push_str(&format!("# hopcost: suite {}\n\n", escape(&plan.suite)));
+    let cpus: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
+    let relation = plan.relation.map(|relation| format!(" ({relation})")).unwrap_or_default();
+    let whole = if plan.complete { "" } else { " (cut off)" };
+    let lines = [
+        ("Run", format!("{}, started {}{whole}", code(&about.id), escape(&about.started))),
+        (
+            "Tool",
+            format!(
+                "hopcost {} ({}, {}, {})",
+                escape(&about.version),
+                escape(&about.commit),
+                escape(&about.build.profile),
+                escape(&about.build.compiler)
+            ),
+        ),
+        (
+            "Trials",
+            format!(
+                "{} in {} of {} rounds, {} failed; order from seed {}",
+                plan.trials_done,
+                plan.rounds_done,
+                plan.rounds_planned,
+                plan.trials_failed,
+                plan.seed
+            ),
+        ),
+        ("CPUs", format!("{}{relation}", cpus.join(", "))),
+        ("Baseline", plan.baseline.as_deref().map_or("none".to_owned(), code)),
+        ("Repeat", code(&results.command)),
+    ];
+    for (name, text) in lines {
+        out.push_str(&format!("- **{name}:** {text}\n"));
+    }
+    for remark in &results.remarks {
+        out.push_str(&format!("- {}\n", escape(remark)));
+    }
+    out.push('\n');
+}
+
+fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
+    out.push_str(&format!("## {}\n\n{}\n\n", escape(&group.title), escape(&group.meaning)));
+    let cost = if group.batched { "cost [interval]" } else { "p50 [interval]" };
+    let mut head = vec!["mechanism", "boundary", "wait", "CPUs", cost];
+    let mut rule = vec!["---", "---", "---", "---", "---:"];
+    if !group.batched {
+        head.push("p99 [interval]");
+        rule.push("---:");
+    }
+    head.extend(["× baseline [interval]", "CPU/msg", "trials", "stamp", "validity"]);
+    rule.extend(["---:", "---:", "---:", "---", "---"]);
+    out.push_str(&row(head.into_iter().map(str::to_owned)));
+    out.push_str(&row(rule.into_iter().map(str::to_owned)));
+    for line in &group.rows {
+        for side in Side::ALL {
+            let Some(result) = side.of(results, line) else { continue };
+            if result.status == Status::Measured {
+                out.push_str(&row(cells(group, line, side, result)));
+            }
+        }
+    }
+    out.push('\n');
+}
+
+fn cells(group: &LadderGroup, line: &LadderRow, side: Side, result: &CaseResult) -> Vec<String> {
+    let estimates = result.estimates.as_ref();
+    let show = |estimate: Option<&Estimate>| {
+        let shown = estimate.map(|estimate| compact(estimate, &TextStyle::plain(100)));
+        escape(&shown.unwrap_or_default())
+    };
+    let main =
+        estimates.and_then(|e| if group.batched { e.cost_ns.as_ref() } else { e.p50_ns.as_ref() });
+    let mut cells = vec![
+        escape(&line.label),
+        line.boundary.word().to_owned(),
+        escape(line.wait.as_deref().unwrap_or_default()),
+        match side {
+            Side::One => "one",
+            Side::Two => "two",
+            Side::Free => "free",
+        }
+        .to_owned(),
+        show(main),
+    ];
+    if !group.batched {
+        cells.push(show(estimates.and_then(|e| e.p99_ns.as_ref())));
+    }
+    let multiple = ratio(result, &TextStyle::plain(100));
+    let interval = result.ratio.as_ref().filter(|r| r.baseline != result.id);
+    cells.push(match interval.and_then(number::ratio_interval) {
+        Some(interval) => format!("{multiple} {interval}"),
+        None => multiple,
+    });
+    let cpu = result.cpu_ns_per_message.map(|ns| number::rough(ns, UNICODE));
+    cells.extend([
+        cpu.unwrap_or_default(),
+        trials(result),
+        result.stamp.map(|stamp| stamp.to_string()).unwrap_or_default(),
+        result.validity.word().to_owned(),
+    ]);
+    cells
+}
+
+fn not_measured(out: &mut String, results: &Results) {
+    let missing: Vec<&CaseResult> = results
+        .results
+        .iter()
+        .filter(|result| result.status != Status::Measured || result.n_failed > 0)
+        .collect();
+    if missing.is_empty() {
+        return;
+    }
+    out.push_str("\n## Skipped and failed\n\n| case | what | reason |\n| --- | --- | --- |\n");
+    for result in missing {
+        let what = match result.status {
+            Status::Measured => {
+                format!(
+                    "{} of {} trials failed",
+                    result.n_failed,
+                    result.n_failed + result.n_trials
+                )
+            }
+            status => status.word().to_owned(),
+        };
+        let reason = escape(result.reason.as_deref().unwrap_or("no reason was given"));
+        out.push_str(&row([code(&result.id), what, reason]));
+    }
+}
+
+fn findings(out: &mut String, results: &Results) {
+    out.push_str("\n## Findings\n");
+    if results.findings.is_empty() {
+        out.push_str("\nNone: no detector saw anything that casts doubt on these numbers.\n");
+    }
+    for group in by_code(&results.findings) {
+        let severity = match Validity::from(group.worst.severity) {
+            Validity::Valid => "note",
+            other => other.word(),
+        };
+        out.push_str(&format!(
+            "\n### {} ({severity}, {})\n\n{} {}\n\n",
+            group.code,
+            reach(&group),
+            escape(group.code.means()),
+            escape(&group.worst.remedy)
+        ));
+        for finding in &group.findings {
+            let place = finding.case.as_deref().map_or("the whole run".to_owned(), code);
+            out.push_str(&format!("- {place}: {}\n", escape(&finding.evidence)));
+        }
+    }
+}
+
+fn machine(out: &mut String, results: &Results) {
+    out.push_str("\n## Clock\n\n");
+    out.push_str("| CPU | source | ticks/s | spread | stamp min | p50 | p99 |\n");
+    out.push_str("| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n");
+    for clock in &results.clocks {
+        let stamp = |ns| number::duration(ns, 3, UNICODE);
+        out.push_str(&row([
+            clock.cpu.to_string(),
+            escape(&clock.source),
+            clock.ticks_per_second.to_string(),
+            format!("{} ppm", clock.rate_spread_ppm),
+            stamp(clock.stamp_min_ns),
+            stamp(clock.stamp_p50_ns),
+            stamp(clock.stamp_p99_ns),
+        ]));
+    }
+    out.push_str("\n## Host\n\n| reading | value |\n| --- | --- |\n");
+    for reading in &results.host.readings {
+        let value = match (&reading.value, &reading.reason) {
+            (Some(value), _) => escape(value),
+            (None, Some(reason)) => format!("not known: {}", escape(reason)),
+            (None, None) => "not known".to_owned(),
+        };
+        out.push_str(&row([code(&reading.key), value]));
+    }
+    for change in &results.host_changes {
+        let show = |value: &Option<String>| value.as_deref().map_or("not known".to_owned(), escape);
+        out.push_str(&row([
+            format!("{} before → after", code(&change.key)),
+            format!("{} → {}", show(&change.before), show(&change.after)),
+        ]));
+    }
+}
+
+/// A row of a table.
+pub(crate) fn row(cells: impl IntoIterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.into_iter().collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Text that means only itself, also within a table.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_control() => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '*' | '_' | '`' | '\\' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text as code, also within a table.
+pub(crate) fn code(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let fence = if text.contains('`') { "``" } else { "`" };
+    let blank = if text.contains('`') { " " } else { "" };
+    format!("{fence}{blank}{}{blank}{fence}", text.replace('|', "\\|"))
+}

@@ -1,0 +1,176 @@
+//! What is known of the mechanisms, from their one row in the registry.
+
+mod json;
+mod markdown;
+mod text;
+
+use hopcost_model::case::Workload;
+use hopcost_model::mechanism::{Facts, Payload, PerOperation};
+
+use crate::style::TextStyle;
+
+pub use markdown::reference;
+
+/// How to show mechanisms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For the terminal.
+    Text(TextStyle),
+    /// For programs.
+    Json,
+    /// For documents.
+    Markdown,
+}
+
+/// All mechanisms but the hidden ones by family, in the order given, with
+/// whether each can be used here. Asks each whether it is available, which may
+/// open and close something in the kernel.
+pub fn list(mechanisms: &[&Facts], format: Format) -> String {
+    let shown: Vec<&Facts> = mechanisms.iter().copied().filter(|facts| !facts.hidden).collect();
+    match format {
+        Format::Text(style) => text::list(&shown, &style),
+        Format::Json => json::list(&shown),
+        Format::Markdown => markdown::table(&shown, markdown::Here::Asked),
+    }
+}
+
+/// Everything known of one mechanism.
+pub fn show(facts: &Facts, format: Format) -> String {
+    match format {
+        Format::Text(style) => text::show(facts, &style),
+        Format::Json => json::show(facts),
+        Format::Markdown => markdown::show(facts, markdown::Here::Asked),
+    }
+}
+
+/// Mechanisms by family, both in the order in which they first occur.
+fn families<'a>(mechanisms: &[&'a Facts]) -> Vec<(&'static str, Vec<&'a Facts>)> {
+    let mut families: Vec<(&'static str, Vec<&Facts>)> = Vec::new();
+    for &facts in mechanisms {
+        match families.iter_mut().find(|(family, _)| *family == facts.family) {
+            Some((_, members)) => members.push(facts),
+            None => families.push((facts.family, vec![facts])),
+        }
+    }
+    families
+}
+
+fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> String {
+    all.iter().map(|&item| word(item)).collect::<Vec<_>>().join(", ")
+}
+
+fn workloads(facts: &Facts) -> String {
+    words(facts.workloads, Workload::word)
+}
+
+fn boundaries(facts: &Facts) -> String {
+    words(facts.boundaries, |boundary| boundary.word())
+}
+
+/// The waits, the default first.
+fn waits(facts: &Facts) -> String {
+    words(facts.waits, |facts| facts.wait.word())
+}
+
+fn payload(facts: &Facts) -> String {
+    match facts.payload {
+        Payload::None => "none".to_owned(),
+        Payload::Bytes { min, max, default } => {
+            format!("{min} to {max} bytes, {default} by default")
+        }
+    }
+}
+
+fn count(count: PerOperation) -> String {
+    match count {
+        PerOperation::Exactly(n) => n.to_string(),
+        PerOperation::Between(low, high, _) => format!("{low} to {high}"),
+    }
+}
+
+fn because(count: PerOperation) -> Option<&'static str> {
+    match count {
+        PerOperation::Exactly(_) => None,
+        PerOperation::Between(_, _, reason) => Some(reason),
+    }
+}
+
+/// Family and shape, said once where they are the same word.
+fn kind(facts: &Facts) -> String {
+    match facts.shape.word() {
+        shape if shape == facts.family => shape.to_owned(),
+        shape => format!("{}, {shape}", facts.family),
+    }
+}
+
+/// What one operation is called.
+fn operation(facts: &Facts) -> &'static str {
+    if facts.workloads.contains(&Workload::Roundtrip) { "round trip" } else { "call" }
+}
+
+/// The facts in prose: heading and text.
+fn prose(facts: &Facts) -> Vec<(&'static str, String)> {
+    let mut prose = vec![
+        ("What crosses", facts.crosses.to_owned()),
+        ("Who copies", facts.copies.to_owned()),
+        ("Who wakes", facts.wakes.to_owned()),
+        ("Between two stamps", facts.between_stamps.to_owned()),
+        ("Limits", facts.limits.to_owned()),
+        ("Workloads", workloads(facts)),
+        ("Boundaries", boundaries(facts)),
+        ("Payload", payload(facts)),
+    ];
+    if !facts.waits.is_empty() {
+        prose.push(("Waits", format!("{} (the first is the default)", waits(facts))));
+    }
+    if let Some(calls) = facts.call_system_calls {
+        let reason = because(calls).map(|reason| format!(" ({reason})")).unwrap_or_default();
+        prose.push(("System calls", format!("{} in one call{reason}", count(calls))));
+    }
+    for parameter in facts.parameters {
+        let values = parameter.values.join(", ");
+        let text = format!(
+            "{}: {}; one of {values}; {} by default",
+            parameter.name, parameter.about, parameter.default
+        );
+        prose.push(("Parameter", text));
+    }
+    prose.retain(|(_, text)| !text.is_empty());
+    prose
+}
+
+/// The counts by wait: wait, system calls, switches on one CPU, on two.
+fn counts(facts: &Facts) -> Vec<[String; 4]> {
+    facts
+        .waits
+        .iter()
+        .map(|wait| {
+            [
+                wait.wait.word().to_owned(),
+                count(wait.system_calls),
+                count(wait.switches_one_cpu),
+                count(wait.switches_two_cpus),
+            ]
+        })
+        .collect()
+}
+
+/// Why counts are ranges: which, for which waits, and the reason; each reason once.
+fn reasons(facts: &Facts) -> Vec<String> {
+    let mut reasons: Vec<(&'static str, Vec<String>)> = Vec::new();
+    for wait in facts.waits {
+        for (what, count) in [
+            ("system calls", wait.system_calls),
+            ("switches on one CPU", wait.switches_one_cpu),
+            ("switches on two CPUs", wait.switches_two_cpus),
+        ] {
+            let Some(reason) = because(count) else { continue };
+            let place = format!("{what} of {}", wait.wait);
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, places)) => places.push(place),
+                None => reasons.push((reason, vec![place])),
+            }
+        }
+    }
+    reasons.into_iter().map(|(reason, places)| format!("{}: {reason}", places.join(", "))).collect()
+}
