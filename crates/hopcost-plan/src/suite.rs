@@ -10,15 +10,16 @@ use toml::de::{DeTable, DeValue};
 
 use crate::axes::{Axes, KEYS};
 use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
-use crate::expand::CASES_MAX;
-use crate::pattern;
+use crate::pattern::{self, Pattern};
 use crate::selector::{Selector, parse_workloads};
 use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT};
 
 /// Longest suite, in bytes.
 const LENGTH_MAX: usize = 1 << 20;
-/// Most names and globs of a suite.
-const PATTERNS_MAX: usize = 10_000;
+/// Most mechanisms named in a suite: one for each case that a plan may have.
+const NAMES_MAX: usize = 10_000;
+/// Most globs in a suite; each takes a while to compile.
+const GLOBS_MAX: usize = 1_000;
 /// Most values of a suite, counted once for every selector that they are said of.
 const VALUES_MAX: usize = 1_000_000;
 
@@ -64,20 +65,28 @@ pub(crate) struct Entry {
 #[derive(Default)]
 struct Entries {
     all: Vec<Entry>,
-    patterns: usize,
+    names: usize,
+    globs: usize,
     values: usize,
 }
 
 impl Entries {
     fn push(&mut self, entry: Entry) -> Result<(), PlanError> {
-        self.patterns += entry.selector.mechanisms.len();
+        let patterns = &entry.selector.mechanisms;
+        let globs = patterns.iter().filter(|pattern| matches!(pattern, Pattern::Glob(..))).count();
+        self.globs += globs;
+        self.names += patterns.len() - globs;
         self.values += entry.selector.axes.size();
-        if self.patterns > PATTERNS_MAX || self.values > VALUES_MAX {
-            let message = format!(
-                "up to here the suite names more than {PATTERNS_MAX} mechanisms or {VALUES_MAX} \
-                 values; a plan has at most {CASES_MAX} cases, so shorten a list"
-            );
-            return Err(entry.origin.error(message));
+        for (count, most, what) in [
+            (self.names, NAMES_MAX, "names"),
+            (self.globs, GLOBS_MAX, "globs"),
+            (self.values, VALUES_MAX, "values"),
+        ] {
+            if count > most {
+                let message =
+                    format!("up to here the suite has {count} {what}, {most} at most; shorten it");
+                return Err(entry.origin.error(message));
+            }
         }
         self.all.push(entry);
         Ok(())
