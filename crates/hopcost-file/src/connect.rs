@@ -13,7 +13,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, Result};
-use crate::schema::{APPLICATION_ID, STEPS, VERSION};
+use crate::schema::{APPLICATION_ID, VERSION};
 
 /// How long to wait for another program's lock: a reader's is short.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -178,6 +178,11 @@ fn immutable(path: &Path) -> rusqlite::Result<Connection> {
     try_reading(&uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
+/// Copies what a file holds and not, as `fs::copy` would, that it is read-only.
+fn copy_writable(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::io::copy(&mut File::open(from)?, &mut File::create_new(to)?).map(drop)
+}
+
 /// Opens a checked file for reading, wherever it lies.
 ///
 /// A process killed inside a commit leaves a journal that undoes the unfinished
@@ -200,8 +205,8 @@ pub(crate) fn reading(path: &Path) -> Result<Reading> {
         let io = |error| Error::io(&journal, "copy it to settle a killed run", error);
         let scratch = Scratch::new().map_err(io)?;
         let copy = scratch.0.join("run");
-        fs::copy(path, &copy).map_err(io)?;
-        fs::copy(&journal, beside(&copy, "-journal")).map_err(io)?;
+        copy_writable(path, &copy).map_err(io)?;
+        copy_writable(&journal, &beside(&copy, "-journal")).map_err(io)?;
         let conn = try_reading(&copy, flags).map_err(|e| Error::sqlite(path, DOING_READ, e))?;
         return Ok(Reading { conn, _scratch: Some(scratch) });
     }
@@ -214,17 +219,14 @@ pub(crate) fn reading(path: &Path) -> Result<Reading> {
 }
 
 /// Brings an older format up to date in memory, leaving the file as it is.
-pub(crate) fn upgraded_copy(conn: &Connection, from: i64) -> rusqlite::Result<Connection> {
-    upgraded_copy_by(conn, from, STEPS)
-}
-
-fn upgraded_copy_by(conn: &Connection, from: i64, steps: &[&str]) -> rusqlite::Result<Connection> {
+pub(crate) fn upgraded_copy(
+    conn: &Connection,
+    from: i64,
+    steps: &[&str],
+) -> rusqlite::Result<Connection> {
     let mut copy = Connection::open_in_memory()?;
-    rusqlite::backup::Backup::new(conn, &mut copy)?.run_to_completion(
-        i32::MAX,
-        Duration::ZERO,
-        None,
-    )?;
+    let all_pages = -1;
+    rusqlite::backup::Backup::new(conn, &mut copy)?.step(all_pages)?;
     crate::schema::apply(&copy, steps, from)?;
     Ok(copy)
 }

@@ -45,7 +45,7 @@ fn read_checked(path: &Path) -> Result<RawRun> {
     }
     schema::check(conn, path, STEPS)?;
     if version < VERSION {
-        let copy = connect::upgraded_copy(conn, version).map_err(sqlite)?;
+        let copy = connect::upgraded_copy(conn, version, STEPS).map_err(sqlite)?;
         return run(&copy, path);
     }
     run(conn, path)

@@ -95,3 +95,67 @@ pub(crate) fn check(conn: &Connection, path: &Path, steps: &[&str]) -> Result<()
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a second format might be.
+    const NEXT: &[&str] = &[
+        STEPS[0],
+        "ALTER TABLE run ADD COLUMN mood TEXT; UPDATE run SET mood = 'calm';
+         CREATE TABLE weather (at INTEGER)",
+    ];
+
+    #[test]
+    fn steps_are_applied_in_order_and_once() {
+        let conn = Connection::open_in_memory().unwrap();
+        apply(&conn, STEPS, 0).unwrap();
+        assert_eq!(version(&conn).unwrap(), 1);
+        conn.execute_batch("INSERT INTO run VALUES (1,'i','v','r','{}','[]','s',NULL,0,'{}')")
+            .unwrap();
+        check(&conn, Path::new("f"), NEXT).unwrap();
+        apply(&conn, NEXT, 1).unwrap();
+        assert_eq!(version(&conn).unwrap(), 2);
+        let mood: String = conn.query_row("SELECT mood FROM run", [], |r| r.get(0)).unwrap();
+        assert_eq!(mood, "calm");
+        check(&conn, Path::new("f"), NEXT).unwrap();
+        apply(&conn, NEXT, 2).unwrap();
+        // A file that claims a format without being of it.
+        let half = Connection::open_in_memory().unwrap();
+        apply(&half, STEPS, 0).unwrap();
+        half.pragma_update(None, "user_version", 2).unwrap();
+        assert!(check(&half, Path::new("f"), NEXT).is_err());
+    }
+
+    #[test]
+    fn an_older_file_is_read_through_an_upgraded_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old");
+        let old = Connection::open(&path).unwrap();
+        apply(&old, STEPS, 0).unwrap();
+        old.execute_batch("INSERT INTO run VALUES (1,'i','v','r','{}','[]','s',NULL,0,'{}')")
+            .unwrap();
+        drop(old);
+        let before = std::fs::read(&path).unwrap();
+        let old = Connection::open(&path).unwrap();
+        let copy = crate::connect::upgraded_copy(&old, 1, NEXT).unwrap();
+        let mood: String = copy.query_row("SELECT mood FROM run", [], |r| r.get(0)).unwrap();
+        assert_eq!((mood.as_str(), version(&copy).unwrap()), ("calm", 2));
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn a_released_format_is_not_edited() {
+        // Files of it are out there. If this fails, add a step instead.
+        let checksums: Vec<u32> = STEPS
+            .iter()
+            .map(|step| {
+                let mut crc = flate2::Crc::new();
+                crc.update(step.as_bytes());
+                crc.sum()
+            })
+            .collect();
+        assert_eq!(checksums, [343_025_509]);
+    }
+}

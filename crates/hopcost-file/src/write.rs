@@ -293,3 +293,101 @@ fn fill(conn: &mut Connection, about: &RunAbout, plan: &Plan, before: &Host) -> 
     tx.commit()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hopcost_model::plan::{PlannedCase, TrialShape};
+    use hopcost_model::raw::Build;
+
+    fn empty_trial(round: u32, samples: Vec<u32>) -> RawTrial {
+        RawTrial {
+            case: 0,
+            round,
+            position: 0,
+            started_ns: 0,
+            took_ns: 0,
+            phases_ns: 0,
+            error: None,
+            stamp: None,
+            wall_ns: 0,
+            cpu_ns: 0,
+            ends: vec![],
+            cpus_asked: vec![],
+            pin_errors: vec![],
+            sentinel_before_ns: vec![],
+            sentinel_after_ns: vec![],
+            operations: 0,
+            samples_taken: 0,
+            samples_max_ticks: 0,
+            samples,
+        }
+    }
+
+    fn create(path: &Path) -> RunFile {
+        let text = String::new;
+        let build = Build { profile: text(), compiler: text(), target: text(), slow: vec![] };
+        let about = RunAbout {
+            id: text(),
+            version: text(),
+            commit: text(),
+            build,
+            argv: vec![],
+            started: text(),
+            ended: None,
+            resumed: 0,
+        };
+        let trial = TrialShape {
+            measure_ns: 1,
+            measure_max_ns: 1,
+            operations_min: 1,
+            warm_up_ns: 1,
+            deadline_ms: 1,
+            samples_max: 1,
+        };
+        let plan = Plan {
+            suite: text(),
+            seed: 0,
+            rounds: 1,
+            budget_ns: None,
+            trial,
+            baseline: None,
+            cpus: vec![],
+            relation: None,
+            pairs: Default::default(),
+            cases: vec![PlannedCase { id: "call/syscall".into(), skip: None }],
+        };
+        RunFile::create(path, &about, &plan, &Host::default()).unwrap()
+    }
+
+    #[test]
+    fn a_full_disk_loses_nothing_and_can_be_got_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r");
+        let mut file = create(&path);
+        file.append_trial(&empty_trial(0, vec![])).unwrap();
+        // What SQLite meets on a full disk: a file that cannot grow.
+        let pages: i64 = file.conn.pragma_query_value(None, "page_count", |r| r.get(0)).unwrap();
+        file.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
+        let large: Vec<u32> = (0..9_000u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+        let refused = file.append_trial(&empty_trial(1, large.clone())).unwrap_err();
+        assert!(matches!(refused, Error::Full(_)), "{refused}");
+        assert!(refused.to_string().contains("disk is full"));
+        assert_eq!(crate::open(&path).unwrap().trials.len(), 1);
+        file.conn.pragma_update_and_check(None, "max_page_count", 1 << 30, |_| Ok(())).unwrap();
+        file.append_trial(&empty_trial(1, large)).unwrap();
+        drop(file);
+        assert_eq!(crate::open(&path).unwrap().trials.len(), 2);
+    }
+
+    #[test]
+    fn commits_are_synchronous_and_in_no_second_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = create(&dir.path().join("r"));
+        let mode: String =
+            file.conn.pragma_query_value(None, "journal_mode", |r| r.get(0)).unwrap();
+        let synchronous: i64 =
+            file.conn.pragma_query_value(None, "synchronous", |r| r.get(0)).unwrap();
+        assert_eq!((mode.as_str(), synchronous), ("truncate", 2));
+    }
+}

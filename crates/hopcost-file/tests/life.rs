@@ -201,7 +201,8 @@ fn derived_rows_are_there_for_sql() {
     let conn = Connection::open(&path).unwrap();
     let query = "SELECT mechanism, payload_bytes, wait, statistic, point, validity FROM estimates";
     let mut query = conn.prepare(query).unwrap();
-    let found: Vec<(String, Option<u32>, Option<String>, String, Option<f64>, String)> = query
+    type Found = (String, Option<u32>, Option<String>, String, Option<f64>, String);
+    let found: Vec<Found> = query
         .query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?, r.get(5)?)))
         .unwrap()
         .collect::<Result<_, _>>()

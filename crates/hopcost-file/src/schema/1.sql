@@ -161,7 +161,7 @@ SELECT t.trial, t.round, t.position, c.case_id,
   FROM trial t
   JOIN planned_case c ON c.case_index = t.case_index
   LEFT JOIN clock k ON k.position = COALESCE(
-       (SELECT MIN(k1.position) FROM trial_end e JOIN clock k1 ON k1.cpu = e.cpu_before
+       (SELECT MIN(k1.position) FROM trial_end e JOIN clock k1 ON k1.cpu = e.cpu_after
          WHERE e.trial = t.trial AND e.role = 'caller'),
        (SELECT MIN(position) FROM clock))
  ORDER BY t.trial;

@@ -52,6 +52,7 @@ pub fn plan() -> Plan {
         baseline: Some(PIPE.into()),
         cpus: vec![0, 1],
         relation: Some(Placement::SameLlc),
+        pairs: [(Placement::SameLlc, (0, 1)), (Placement::CrossNode, (0, 7))].into(),
         cases: vec![
             case(PIPE, None),
             case(SYSCALL, None),

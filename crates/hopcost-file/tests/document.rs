@@ -1,0 +1,116 @@
+//! FORMAT.md does what it says: its Python reads samples, its SQL runs, and every
+//! table and column stands in it.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::make;
+use hopcost_model::protocol::Stamp;
+use hopcost_model::raw::RawTrial;
+use rusqlite::Connection;
+
+fn document() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../FORMAT.md");
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn blocks(document: &str, language: &str) -> Vec<String> {
+    let opening = format!("```{language}\n");
+    let parts = document.split(&opening).skip(1);
+    parts.map(|part| part.split("```").next().unwrap().to_owned()).collect()
+}
+
+fn run(dir: &tempfile::TempDir) -> (PathBuf, Vec<RawTrial>) {
+    let path = dir.path().join("run.hopcost");
+    let run = make(&path, 7);
+    (path, run.trials)
+}
+
+#[test]
+fn the_python_of_the_document_computes_the_p50() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, trials) = run(&dir);
+    let blocks = blocks(&document(), "python");
+    let [program] = blocks.as_slice() else { panic!("one Python program, not {}", blocks.len()) };
+    let output = Command::new("python3").args(["-c", program]).arg(&path).output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{err}");
+
+    let ns_per_tick = 1e9 / common::clock(0).ticks_per_second;
+    let mut expected = Vec::new();
+    for (index, trial) in trials.iter().enumerate() {
+        if trial.stamp == Some(Stamp::Each) {
+            let mut sorted = trial.samples.clone();
+            sorted.sort_unstable();
+            let p50_ns = f64::from(sorted[sorted.len().div_ceil(2) - 1]) * ns_per_tick;
+            expected.push((index as i64 + 1, common::PIPE, p50_ns));
+        }
+    }
+    let out = out.unwrap();
+    let found: Vec<(i64, &str, f64)> = out
+        .lines()
+        .map(|line| {
+            let words: Vec<_> = line.split(' ').collect();
+            (words[0].parse().unwrap(), words[1], words[2].parse().unwrap())
+        })
+        .collect();
+    assert_eq!(found.len(), 7);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!((found.0, found.1), (expected.0, expected.1));
+        assert!((found.2 / expected.2 - 1.0).abs() < 1e-12, "{found:?} for {expected:?}");
+    }
+}
+
+#[test]
+fn every_query_of_the_document_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, _) = run(&dir);
+    let conn = Connection::open(path).unwrap();
+    let queries = blocks(&document(), "sql");
+    assert!(queries.len() >= 5);
+    let mut rows = 0;
+    for query in queries {
+        let mut query = conn.prepare(&query).unwrap();
+        let mut cursor = query.query([]).unwrap();
+        while cursor.next().unwrap().is_some() {
+            rows += 1;
+        }
+    }
+    // 1 pipe case, 1 failed trial, 1 skipped case, 1 change of host, 14 trials.
+    assert_eq!(rows, 18);
+}
+
+#[test]
+fn every_table_and_column_is_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, _) = run(&dir);
+    let conn = Connection::open(path).unwrap();
+    let mut columns = conn
+        .prepare(
+            "SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c
+              WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite%'",
+        )
+        .unwrap();
+    let columns: Vec<(String, String)> = columns
+        .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert!(columns.len() > 80);
+    let document = document();
+    let (tables, _) = document.split_once("## Views").unwrap();
+    for (table, column) in columns {
+        let mut sections = tables.split("\n### ").skip(1);
+        let section = sections
+            .find(|section| {
+                let title = section.lines().next().unwrap_or_default();
+                title.split(", ").any(|name| name == table)
+            })
+            .unwrap_or_else(|| panic!("no section for table {table}"));
+        let word = |c: char| !(c.is_alphanumeric() || c == '_');
+        assert!(section.split(word).any(|w| w == column), "{table}.{column} is not explained");
+    }
+}

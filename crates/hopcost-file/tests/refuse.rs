@@ -1,0 +1,279 @@
+//! Files that are not, or no longer, or never were a run: one clear line each.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::make;
+use hopcost_file::samples::pack_at;
+use hopcost_file::{Error, open, open_for_resume};
+use rusqlite::Connection;
+
+fn line(path: &Path) -> String {
+    let line = open(path).unwrap_err().to_string();
+    assert!(line.contains(path.file_name().unwrap().to_str().unwrap()), "{line}");
+    assert!(!line.contains('\n'), "{line}");
+    line
+}
+
+#[test]
+fn what_is_not_a_run_file_is_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("text"), "results of last week, sorted by taste").unwrap();
+    fs::write(at("empty"), "").unwrap();
+    fs::write(at("magic"), "SQLite format 3\0").unwrap();
+    let other = Connection::open(at("other")).unwrap();
+    other.execute_batch("CREATE TABLE bookmark (url); PRAGMA user_version = 1").unwrap();
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+
+    assert!(line(&at("text")).contains("is not a hopcost run file: it is not an SQLite database"));
+    assert!(line(&at("other")).contains("the SQLite database of something else"));
+    assert!(line(&at("empty")).contains("empty"));
+    assert!(line(&at("magic")).contains("damaged"));
+    assert!(line(&at("missing")).contains("no such file"));
+    assert!(line(&at("dangling")).contains("no such file"));
+    assert!(line(&at("pipe")).contains("not a regular file"), "and without waiting for a writer");
+    assert!(matches!(open(dir.path()), Err(Error::Directory(_))));
+    assert!(matches!(open(Path::new("/dev/zero")), Err(Error::NotRegular(_))));
+    assert!(matches!(open(Path::new("")), Err(Error::NotFound(_))));
+    assert!(matches!(open(Path::new(":memory:")), Err(Error::NotFound(_))));
+    assert!(matches!(open_for_resume(&at("missing")), Err(Error::NotFound(_))));
+    assert!(!at("missing").exists(), "looking must not create");
+}
+
+fn change(path: &Path, sql: &str) {
+    let conn = Connection::open(path).unwrap();
+    conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    conn.execute_batch(sql).unwrap();
+}
+
+#[test]
+fn versions_not_known_here_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    make(&path, 1);
+    change(&path, "PRAGMA user_version = 2");
+    assert!(line(&path).contains("written by a newer hopcost (format 2, this one knows up to 1)"));
+    assert!(matches!(open_for_resume(&path), Err(Error::Newer { .. })));
+    change(&path, "PRAGMA user_version = -1");
+    assert!(line(&path).contains("no format version"));
+}
+
+#[test]
+fn hostile_content_is_named_and_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = dir.path().join("good");
+    make(&good, 3);
+    let path = dir.path().join("run");
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS ";
+    let view = format!(
+        "DROP TABLE sentinel; CREATE VIEW sentinel AS {endless} trial, 'before' AS moment,
+         0 AS position, 0 AS cpu, 1.0 AS call_ns FROM n"
+    );
+    for (sql, part) in [
+        (
+            "UPDATE trial SET wall_ns = -5 WHERE trial = 2",
+            "trial 2: wall_ns is -5, which is out of",
+        ),
+        ("UPDATE trial SET round = 4294967296 WHERE trial = 1", "round is 4294967296"),
+        ("UPDATE trial SET cpu_ns = 'many'", "cpu_ns is Text, not a whole number"),
+        ("UPDATE trial SET cpu_ns = 0.5", "cpu_ns is Real, not a whole number"),
+        ("UPDATE trial SET case_index = 4 WHERE trial = 1", "case_index is 4, of 4 cases"),
+        ("UPDATE trial SET case_index = -1 WHERE trial = 1", "case_index is -1"),
+        ("UPDATE trial SET stamp = 'x' || char(27) || '[2J'", "stamp is `x [2J`"),
+        ("UPDATE trial SET stamp_n = NULL", "stamp_n is Null"),
+        ("UPDATE trial SET cpus_asked = '[1'", "cpus_asked is not the JSON it should be"),
+        ("UPDATE trial SET pin_errors = '[1]'", "pin_errors is not the JSON it should be"),
+        ("UPDATE trial SET samples_kept = 4", "holds more than the 4 samples"),
+        ("UPDATE trial SET samples_kept = 6", "holds fewer than the 6 samples"),
+        ("UPDATE trial SET samples_kept = -1", "samples_kept is -1"),
+        ("UPDATE trial SET samples_kept = 1 << 40", "more than the 1048576 a trial may keep"),
+        ("UPDATE trial SET samples = zeroblob(100)", "not readable zlib data"),
+        ("UPDATE trial SET samples = 'text'", "samples is Text, not a blob"),
+        ("UPDATE run SET plan = '{'", "run: plan is not the JSON it should be"),
+        ("UPDATE run SET plan = '{}'", "missing field"),
+        ("UPDATE run SET version = CAST(x'ff' AS TEXT)", "version is text that is not UTF-8"),
+        ("UPDATE run SET resumed = -1", "resumed is -1"),
+        ("DELETE FROM run", "run: it should have one row"),
+        ("UPDATE clock SET ticks_per_second = 9e999", "clock 1: ticks_per_second is infinite"),
+        ("UPDATE clock SET ticks_per_second = 'fast'", "ticks_per_second is Text, not a number"),
+        ("UPDATE sentinel SET call_ns = NULL", "call_ns is Null, not a number"),
+        ("UPDATE trial_end SET pinned = 2", "pinned is 2, not 0 or 1"),
+        ("UPDATE trial_end SET role = 'boss'", "role is `boss`"),
+        ("UPDATE trial_end SET trial = 77 WHERE trial = 1", "trial 77, which does not exist"),
+        ("UPDATE sentinel SET trial = -7 WHERE trial = 1", "trial -7, which does not exist"),
+        ("DROP TABLE clock", "table clock: it is missing"),
+        ("ALTER TABLE clock DROP COLUMN source", "table clock: its columns are not those"),
+        (view.as_str(), "table sentinel: it is missing"),
+        (
+            "DROP TABLE clock; CREATE TABLE clock (position, cpu, source, ticks_per_second,
+             rate_spread_ppm, resolution_ticks, stamp_min_ns, stamp_p50_ns, stamp_p99_ns,
+             clock_gettime_p50_ns AS (hex(zeroblob(900000000))))",
+            "table clock: its columns are not those",
+        ),
+        ("CREATE TRIGGER t AFTER INSERT ON trial BEGIN DELETE FROM trial; END", "it has a trigger"),
+        (
+            "PRAGMA legacy_alter_table = ON; CREATE TABLE twice AS SELECT * FROM trial UNION ALL SELECT * FROM trial;
+             DROP TABLE trial; ALTER TABLE twice RENAME TO trial",
+            "case 0 is measured twice in round 0",
+        ),
+    ] {
+        fs::copy(&good, &path).unwrap();
+        change(&path, sql);
+        let line = line(&path);
+        assert!(line.contains(part), "{sql}\n{line}");
+        let resumed = open_for_resume(&path).unwrap_err();
+        assert_eq!(resumed.to_string(), line, "reading and resuming agree");
+    }
+}
+
+#[test]
+fn a_zip_bomb_is_refused_without_being_unpacked() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    make(&path, 1);
+    let bomb = pack_at(&vec![0; 4 << 20], 1);
+    Connection::open(&path).unwrap().execute("UPDATE trial SET samples = ?1", [bomb]).unwrap();
+    assert!(line(&path).contains("holds more than the 5 samples"));
+}
+
+#[test]
+fn further_tables_and_views_of_the_user_do_no_harm() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let run = make(&path, 1);
+    change(&path, "CREATE TABLE note (text); CREATE VIEW mine AS SELECT * FROM trials");
+    assert_eq!(open(&path).unwrap(), run);
+}
+
+#[test]
+fn a_file_turned_into_a_wal_is_read_and_turned_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let run = make(&path, 1);
+    change(&path, "PRAGMA journal_mode = WAL; UPDATE run SET resumed = 0");
+    assert_eq!(open(&path).unwrap(), run);
+    drop(open_for_resume(&path).unwrap());
+    assert_eq!(fs::read(&path).unwrap()[18..20], [1, 1]);
+}
+
+#[test]
+fn a_truncated_run_says_what_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let run = make(&path, 40);
+    let whole = fs::read(&path).unwrap();
+    let mut counts = Vec::new();
+    for tenths in 1..10 {
+        fs::write(&path, &whole[..whole.len() * tenths / 10]).unwrap();
+        match open(&path).unwrap_err() {
+            Error::Damaged { readable_trials, .. } => counts.push(readable_trials),
+            other => panic!("{other}"),
+        }
+        assert!(matches!(open_for_resume(&path), Err(Error::Damaged { .. })));
+    }
+    let all = run.trials.len() as u64;
+    assert!(counts.iter().any(|&n| n > 0) && counts.iter().all(|&n| n <= all), "{counts:?}");
+    assert!(counts.is_sorted(), "{counts:?}");
+}
+
+/// A run and its journal as a kill in the middle of a commit leaves them: pages
+/// of the file overwritten, the journal that undoes it complete.
+fn torn(dir: &Path) -> (PathBuf, hopcost_model::raw::RawRun) {
+    let whole = dir.join("whole");
+    let run = make(&whole, 100);
+    let conn = Connection::open(&whole).unwrap();
+    // A cache of one page makes SQLite write before the commit.
+    conn.execute_batch(
+        "PRAGMA cache_size = 1; BEGIN; UPDATE trial SET wall_ns = 1, samples = zeroblob(9000);",
+    )
+    .unwrap();
+    let path = dir.join("torn");
+    fs::copy(&whole, &path).unwrap();
+    fs::copy(dir.join("whole-journal"), dir.join("torn-journal")).unwrap();
+    fs::copy(&whole, dir.join("bare")).unwrap();
+    (path, run)
+}
+
+#[test]
+fn an_unfinished_commit_is_undone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, run) = torn(dir.path());
+    assert!(open(&dir.path().join("bare")).ok() != Some(run.clone()), "the journal matters");
+    assert!(open(&path).unwrap() == run);
+    assert!(!dir.path().join("torn-journal").exists(), "the file alone is the run again");
+    assert!(open(&path).unwrap() == run);
+}
+
+/// Needs a user who may not do everything; see the next test.
+fn check_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let (path, run) = torn(dir.path());
+    let whole = dir.path().join("whole");
+    let create = |path: &Path| {
+        hopcost_file::RunFile::create(path, &common::about(), &common::plan(), &common::host("x"))
+    };
+
+    // Nothing here can be written: reading works, even of what a kill left.
+    mode(&path, 0o444);
+    mode(&whole, 0o444);
+    mode(dir.path(), 0o555);
+    assert!(open(&whole).unwrap() == run);
+    assert!(open(&path).unwrap() == run);
+    assert!(dir.path().join("torn-journal").exists());
+    assert!(
+        open_for_resume(&whole).unwrap_err().to_string().contains("no permission to resume it")
+    );
+    let refused = create(&dir.path().join("new")).unwrap_err().to_string();
+    assert!(refused.contains("no permission to create a file in it"), "{refused}");
+    assert!(!dir.path().join("new").exists());
+
+    // The file may be written, its directory not: no journal, so no resuming.
+    mode(&whole, 0o644);
+    let (mut file, _) = open_for_resume(&whole).unwrap();
+    let refused = file.set_resumed(1).unwrap_err().to_string();
+    assert!(refused.contains("no permission to resume it"), "{refused}");
+    drop(file);
+
+    mode(&whole, 0o000);
+    assert!(line(&whole).contains("no permission to read it"));
+    mode(dir.path(), 0o755);
+}
+
+#[test]
+#[ignore = "run by what_permissions_allow_is_done_and_the_rest_said, as a user without rights"]
+fn permissions_of_a_plain_user() {
+    check_permissions();
+}
+
+#[test]
+fn what_permissions_allow_is_done_and_the_rest_said() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return check_permissions();
+    }
+    // Root may write everywhere, so this test goes on as nobody.
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = dir.path().join("test");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let status = Command::new(&program)
+        .args(["--exact", "permissions_of_a_plain_user", "--ignored", "--nocapture"])
+        .env("TMPDIR", dir.path())
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
