@@ -1,0 +1,48 @@
+//! Text on a drawing: how wide it is, how it is cut.
+
+/// Estimated width in pixels of a text set in a common sans-serif face. On the
+/// generous side, since the face is the reader's.
+pub(crate) fn width(text: &str, size: f64) -> f64 {
+    let em: f64 = text
+        .chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' => 0.30,
+            'f' | 't' | 'r' | '(' | ')' | ' ' | '-' | '/' => 0.38,
+            'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.92,
+            'A'..='Z' | '<' | '>' | '=' | '+' | '…' => 0.72,
+            c if (c as u32) < 0x1100 => 0.58,
+            _ => 1.05,
+        })
+        .sum();
+    em * size
+}
+
+/// The text, cut with an ellipsis where it is wider than `room`.
+pub(crate) fn fit(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    let mut used = width("…", size);
+    for c in text.chars() {
+        used += width(c.encode_utf8(&mut [0; 4]), size);
+        if used > room {
+            break;
+        }
+        cut.push(c);
+    }
+    cut.truncate(cut.trim_end().len());
+    cut + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cut_texts_fit() {
+        assert_eq!(fit("pipe", 12.0, 100.0), "pipe");
+        let cut = fit("a very long mechanism name with arguments", 12.0, 80.0);
+        assert!(cut.ends_with('…') && width(&cut, 12.0) <= 80.0, "{cut}");
+    }
+}

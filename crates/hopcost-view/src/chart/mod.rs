@@ -1,0 +1,50 @@
+//! Charts: one model (`model`), drawn as SVG (`draw`), and what is drawn of a
+//! run's results (`ladder`, `percentiles`, `trials`).
+//!
+//! A drawing has classes instead of colours, a title, a description and a label
+//! for those who do not see it, and the same numbers as a table.
+
+mod draw;
+mod labels;
+pub(crate) mod ladder;
+pub(crate) mod markup;
+pub mod model;
+pub(crate) mod names;
+pub(crate) mod numbers;
+pub(crate) mod palette;
+pub(crate) mod percentiles;
+mod scale;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod trials;
+
+use hopcost_model::results::Results;
+
+pub(crate) use draw::Heading;
+use draw::Surroundings;
+use model::Chart;
+
+/// The style sheet of every drawing; colours are custom properties.
+pub(crate) const CSS: &str = include_str!("chart.css");
+
+/// A chart as an SVG file that stands alone: its style sheet inside, colours
+/// that follow the reader's preference for light or dark, an opaque ground.
+pub fn svg(chart: &Chart) -> String {
+    let light = palette::resolve(CSS, |ink| ink.light);
+    let dark = palette::resolve(CSS, |ink| ink.dark);
+    let style = format!("{light}@media (prefers-color-scheme:dark){{{dark}}}");
+    draw::svg(chart, Surroundings::Alone { style: &style })
+}
+
+/// A chart as an element of a page that has the style sheet and the colours.
+pub(crate) fn element(chart: &Chart, heading: Heading) -> String {
+    draw::svg(chart, Surroundings::Page(heading))
+}
+
+/// Every chart of a run, in the order of the report.
+pub fn charts(results: &Results) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = ladder::charts(results).into_iter().flatten().collect();
+    charts.extend(percentiles::charts(results).into_iter().flatten());
+    charts.extend(trials::charts(results));
+    charts
+}

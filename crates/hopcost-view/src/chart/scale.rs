@@ -1,0 +1,230 @@
+//! From values to lengths, and which values get a tick.
+
+use super::model::{Axis, Scale, Unit};
+
+/// An axis with its ends fixed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ruler {
+    scale: Scale,
+    unit: Unit,
+    low: f64,
+    high: f64,
+}
+
+/// A tick: where, what it says, and whether it says anything.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tick {
+    pub value: f64,
+    /// Empty for a tick that is only a line.
+    pub text: String,
+}
+
+impl Ruler {
+    /// The ruler of an axis over `values`; those that the scale cannot show are ignored.
+    pub fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = axis.domain.unwrap_or_else(|| domain(axis.scale, values));
+        Self { scale: axis.scale, unit: axis.unit, low, high }
+    }
+
+    /// Place of a value, 0 to 1 from one end to the other; outside values stay at the ends.
+    pub fn place(&self, value: f64) -> f64 {
+        let (low, high) = (self.length(self.low), self.length(self.high));
+        if high <= low {
+            return 0.5;
+        }
+        ((self.length(value) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+
+    fn length(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => value,
+            Scale::Log => value.max(f64::MIN_POSITIVE).log10(),
+            Scale::Nines => -(1.0 - value).max(1e-12).log10(),
+        }
+    }
+
+    /// Ticks over the axis, about `wanted` of them with a text.
+    pub fn ticks(&self, wanted: usize) -> Vec<Tick> {
+        let values = match self.scale {
+            Scale::Linear => self.linear(wanted),
+            Scale::Log => self.log(wanted),
+            Scale::Nines => return self.nines(),
+        };
+        values.into_iter().map(|value| Tick { value, text: tick_text(value, self.unit) }).collect()
+    }
+
+    fn linear(&self, wanted: usize) -> Vec<f64> {
+        let step = nice_step((self.high - self.low) / wanted.max(1) as f64);
+        let first = (self.low / step).ceil();
+        // A range that no step divides into a few (overflow, no width) has no ticks.
+        let count = ((self.high / step + 1e-9).floor() - first + 1.0).max(0.0);
+        if count.is_finite() && count <= 4.0 * wanted.max(4) as f64 {
+            (0..count as u32).map(|i| (first + f64::from(i)) * step).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Decades, 1-2-5 or even steps: the finest that does not exceed what is wanted.
+    fn log(&self, wanted: usize) -> Vec<f64> {
+        let decades = (self.low.log10().floor() as i32)..=(self.high.log10().ceil() as i32);
+        let within = |digits: &[f64]| -> Vec<f64> {
+            decades
+                .clone()
+                .flat_map(|e| digits.iter().map(move |d| d * 10f64.powi(e)))
+                .filter(|v| *v >= self.low * (1.0 - 1e-9) && *v <= self.high * (1.0 + 1e-9))
+                .collect()
+        };
+        let one_two_five = within(&[1.0, 2.0, 5.0]);
+        if one_two_five.len() < 3 {
+            return self.linear(wanted.min(5));
+        }
+        if one_two_five.len() <= wanted.max(4) {
+            return one_two_five;
+        }
+        let one_three = within(&[1.0, 3.0]);
+        if one_three.len() <= wanted.max(4) {
+            return one_three;
+        }
+        let whole = within(&[1.0]);
+        let every = whole.len().div_ceil(wanted.max(4)).max(1);
+        whole.into_iter().step_by(every).collect()
+    }
+
+    fn nines(&self) -> Vec<Tick> {
+        [
+            (0.5, "p50"),
+            (0.9, "p90"),
+            (0.99, "p99"),
+            (0.999, "p99.9"),
+            (0.9999, "p99.99"),
+            (0.99999, "p99.999"),
+        ]
+        .into_iter()
+        .filter(|(q, _)| *q >= self.low && *q <= self.high + 1e-9)
+        .map(|(value, text)| Tick { value, text: text.to_owned() })
+        .collect()
+    }
+}
+
+/// Ends that leave a little room around the values.
+pub(crate) fn domain(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let usable = |v: &f64| v.is_finite() && (scale != Scale::Log || *v > 0.0);
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values.filter(usable) {
+        low = low.min(value);
+        high = high.max(value);
+    }
+    if low > high {
+        return if scale == Scale::Log { (1.0, 10.0) } else { (0.0, 1.0) };
+    }
+    match scale {
+        Scale::Linear => {
+            let room = if high > low { (high - low) * 0.03 } else { high.abs().max(1.0) * 0.1 };
+            let low = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
+            (low.max(f64::MIN), (high + room).min(f64::MAX))
+        }
+        Scale::Log => {
+            let room = (high / low).powf(0.04).max(1.04);
+            ((low / room).max(f64::MIN_POSITIVE), (high * room).min(f64::MAX))
+        }
+        Scale::Nines => (low.min(0.01), high.max(0.99)),
+    }
+}
+
+fn nice_step(raw: f64) -> f64 {
+    if raw <= 0.0 || !raw.is_finite() {
+        return 1.0;
+    }
+    let magnitude = 10f64.powf(raw.log10().floor());
+    let digit = raw / magnitude;
+    let nice = [1.0, 2.0, 5.0, 10.0].into_iter().find(|n| digit <= *n + 1e-9).unwrap_or(10.0);
+    nice * magnitude
+}
+
+/// A tick's value in the largest unit that keeps it at or above one, with no
+/// digit more than it needs.
+fn tick_text(value: f64, unit: Unit) -> String {
+    let (value, unit) = match unit {
+        Unit::Quantile => (value, ""),
+        Unit::Seconds => (value, " s"),
+        Unit::Ns => match value {
+            v if v >= 0.999_999_9e9 => (v / 1e9, " s"),
+            v if v >= 0.999_999_9e6 => (v / 1e6, " ms"),
+            v if v >= 0.999_999_9e3 => (v / 1e3, " µs"),
+            v => (v, " ns"),
+        },
+    };
+    let mut text = format!("{value:.3}");
+    if text.contains('.') {
+        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+    }
+    text + unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(scale: Scale, unit: Unit, domain: (f64, f64), wanted: usize) -> Vec<String> {
+        let axis = Axis { label: String::new(), scale, unit, domain: Some(domain) };
+        let ruler = Ruler::new(&axis, std::iter::empty());
+        ruler.ticks(wanted).into_iter().map(|t| t.text).collect()
+    }
+
+    #[test]
+    fn ticks_carry_the_unit_and_no_digit_too_many() {
+        assert_eq!(
+            texts(Scale::Log, Unit::Ns, (400.0, 6000.0), 8),
+            ["500 ns", "1 µs", "2 µs", "5 µs"]
+        );
+        assert_eq!(
+            texts(Scale::Log, Unit::Ns, (0.9, 2e6), 8),
+            ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"]
+        );
+        assert_eq!(
+            texts(Scale::Log, Unit::Ns, (1010.0, 1090.0), 4),
+            ["1.02 µs", "1.04 µs", "1.06 µs", "1.08 µs"]
+        );
+        assert_eq!(
+            texts(Scale::Linear, Unit::Seconds, (0.0, 61.0), 4),
+            ["0 s", "20 s", "40 s", "60 s"]
+        );
+        assert_eq!(
+            texts(Scale::Nines, Unit::Quantile, (0.01, 0.999), 9),
+            ["p50", "p90", "p99", "p99.9"]
+        );
+    }
+
+    #[test]
+    fn each_nine_takes_the_same_length() {
+        let axis =
+            Axis { label: String::new(), scale: Scale::Nines, unit: Unit::Quantile, domain: None };
+        let ruler = Ruler::new(&axis, [0.01, 0.9999].into_iter());
+        let step = |a: f64, b: f64| ruler.place(b) - ruler.place(a);
+        assert!((step(0.9, 0.99) - step(0.99, 0.999)).abs() < 1e-9);
+        assert!((ruler.place(0.9999) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_to_show_is_no_reason_to_fail() {
+        for scale in [Scale::Linear, Scale::Log, Scale::Nines] {
+            for values in [
+                vec![],
+                vec![0.0],
+                vec![-3.0],
+                vec![f64::NAN],
+                vec![5.0],
+                vec![f64::INFINITY],
+                vec![f64::MIN_POSITIVE, f64::MAX],
+                vec![f64::MIN, f64::MAX],
+                vec![1e18, 1e18 + 1000.0],
+            ] {
+                let axis = Axis { label: String::new(), scale, unit: Unit::Ns, domain: None };
+                let ruler = Ruler::new(&axis, values.into_iter());
+                assert!(ruler.place(7.0).is_finite());
+                assert!(ruler.ticks(6).len() < 40);
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+use hopcost_model::results::Results;
+
+use super::model::{
+    Axis, Chart, Dash, Legend, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Unit, Vertical,
+};
+use super::{charts, element, svg};
+use crate::chart::Heading;
+use crate::fixture::{example_cut_off, example_results};
+
+/// Complains where markup is not well formed: tags that do not nest, attributes
+/// that are not quoted or come twice, raw `&` and `<`. `void` elements have no end.
+pub(crate) fn well_formed(markup: &str, void: &[&str]) -> Result<(), String> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = markup;
+    while let Some(at) = rest.find('<') {
+        text(&rest[..at])?;
+        let end =
+            tag_end(&rest[at..]).ok_or_else(|| format!("unclosed tag: {:.60}", &rest[at..]))?;
+        let tag = &rest[at + 1..at + end];
+        rest = &rest[at + end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            if open.pop() != Some(name) {
+                return Err(format!("</{name}> closes nothing"));
+            }
+            continue;
+        }
+        let (body, closed) = tag.strip_suffix('/').map_or((tag, false), |body| (body, true));
+        let name = body.split_whitespace().next().unwrap_or("");
+        attributes(body[name.len()..].trim())?;
+        if matches!(name, "style" | "script") && !closed {
+            // Raw text: as far as its end tag.
+            let end = format!("</{name}>");
+            let at = rest.find(&end).ok_or_else(|| format!("{end} is missing"))?;
+            rest = &rest[at + end.len()..];
+        } else if !closed && !void.contains(&name) {
+            open.push(name);
+        }
+    }
+    text(rest)?;
+    if open.is_empty() { Ok(()) } else { Err(format!("left open: {open:?}")) }
+}
+
+fn tag_end(tag: &str) -> Option<usize> {
+    let mut quoted = false;
+    for (i, c) in tag.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '<' if i > 0 => return None,
+            '>' if !quoted => return Some(i),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn text(text: &str) -> Result<(), String> {
+    let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
+    for entity in text.split('&').skip(1) {
+        if !known.iter().any(|name| entity.starts_with(name)) {
+            return Err(format!("raw & before {entity:.20}"));
+        }
+    }
+    if text.contains('>') { Err(format!("raw > in {text:.60}")) } else { Ok(()) }
+}
+
+fn attributes(mut rest: &str) -> Result<(), String> {
+    let mut seen = Vec::new();
+    while !rest.is_empty() {
+        let end = rest.find(['=', ' ']).unwrap_or(rest.len());
+        let name = &rest[..end];
+        if seen.contains(&name)
+            || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-:".contains(c))
+        {
+            return Err(format!("attribute `{name}` is odd or comes twice"));
+        }
+        seen.push(name);
+        rest = &rest[end..];
+        if let Some(value) = rest.strip_prefix('=') {
+            let value = value.strip_prefix('"').ok_or(format!("`{name}` is not quoted"))?;
+            let end = value.find('"').ok_or(format!("`{name}` is not closed"))?;
+            text(&value[..end])?;
+            rest = &value[end + 1..];
+        }
+        rest = rest.trim_start();
+    }
+    Ok(())
+}
+
+fn small() -> Chart {
+    let axis =
+        |label: &str, scale, unit| Axis { label: label.to_owned(), scale, unit, domain: None };
+    let row = |name: &str, note: Option<&str>| Row {
+        cells: vec![name.to_owned(), "block".to_owned()],
+        note: note.map(str::to_owned),
+        end: String::new(),
+    };
+    let mark = Mark {
+        interval: Some((900.0, 1_200.0)),
+        tail: Some(3_000.0),
+        ..Mark::at(1_000.0, 0.5, "pipe\np50 1.0 µs")
+    };
+    Chart {
+        id: "small".to_owned(),
+        title: "Two rows".to_owned(),
+        description: "A dot and a note.".to_owned(),
+        width: 400.0,
+        x: axis("time", Scale::Log, Unit::Ns),
+        y: Vertical::Rows(Rows {
+            columns: vec!["mechanism".to_owned(), "wait".to_owned()],
+            end: String::new(),
+            rows: vec![row("pipe", None), row("mq <&>", Some("skipped: none \"here\""))],
+            height: 20.0,
+        }),
+        series: vec![Series {
+            name: "one CPU".to_owned(),
+            legend: Legend::Listed,
+            style: Style::of(super::model::Colour::Blue, Marker::Circle, Dash::Solid),
+            line: Vec::new(),
+            band: Vec::new(),
+            marks: vec![mark],
+        }],
+        table: Table::default(),
+    }
+}
+
+#[test]
+fn a_small_chart_is_drawn_like_this() {
+    insta::assert_snapshot!(element(&small(), Heading::Drawn).replace("><", ">\n<"));
+}
+
+#[test]
+fn every_drawing_is_well_formed_xml() {
+    let mut empty = example_results();
+    empty.ladder.clear();
+    empty.results.clear();
+    for results in [example_results(), example_cut_off(), empty] {
+        for chart in charts(&results) {
+            for drawing in [svg(&chart), element(&chart, Heading::Elsewhere)] {
+                well_formed(&drawing, &[]).unwrap_or_else(|e| panic!("{}: {e}", chart.id));
+                assert!(drawing.contains("role=\"img\" aria-label=\""));
+                assert!(drawing.contains("<title>") && drawing.contains("<desc "));
+                assert!(!drawing.contains("NaN") && !drawing.contains("inf\""), "{}", chart.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_drawing_that_stands_alone_needs_nothing() {
+    let drawing = svg(&small());
+    assert!(drawing.contains("<style>") && !drawing.contains("var(--"));
+    assert!(drawing.contains("prefers-color-scheme:dark"));
+    assert!(
+        !drawing.contains("http://") || drawing.matches("http").count() == 1,
+        "only the namespace"
+    );
+}
+
+#[test]
+fn odd_values_do_not_break_a_drawing() {
+    let mut results: Results = example_results();
+    for (i, value) in [0.0, -1.0, 1e18, 1e-9].into_iter().enumerate() {
+        for case in &mut results.results {
+            if let Some(p50) = case.estimates.as_mut().and_then(|e| e.p50_ns.as_mut()) {
+                p50.point = Some(value);
+                p50.low = Some(value);
+            }
+            if let Some(trial) = case.trials.get_mut(i) {
+                trial.value_ns = Some(value);
+            }
+            if let Some(point) = case.curve.get_mut(i) {
+                point.ns = value;
+                point.q = value.clamp(0.0, 1.0);
+            }
+        }
+        for chart in charts(&results) {
+            let drawing = svg(&chart);
+            well_formed(&drawing, &[]).unwrap();
+            assert!(!drawing.contains("NaN"), "{}", chart.id);
+        }
+    }
+}
+
+#[test]
+fn no_two_series_of_a_curve_chart_look_alike() {
+    for (i, a) in Style::DISTINCT.iter().enumerate() {
+        for b in &Style::DISTINCT[i + 1..] {
+            assert!(a.colour != b.colour && a.marker != b.marker && a.dash != b.dash);
+        }
+    }
+}
+
+#[test]
+fn every_measured_case_of_the_ladder_is_on_the_charts() {
+    let results = example_results();
+    let all = charts(&results);
+    let marks: usize = all
+        .iter()
+        .filter(|c| c.id.starts_with("ladder-"))
+        .flat_map(|c| &c.series)
+        .filter(|s| !s.name.contains("p99"))
+        .map(|s| s.marks.len())
+        .sum();
+    let measured = results.results.iter().filter(|c| c.estimates.is_some()).count();
+    assert_eq!(marks, measured);
+    let curves = results.results.iter().filter(|c| !c.curve.is_empty()).count();
+    let drawn: usize =
+        all.iter().filter(|c| c.id.starts_with("curve-")).map(|c| c.series.len()).sum();
+    assert_eq!(drawn, curves);
+}

@@ -1,0 +1,165 @@
+//! The ladder: each group's chart and its table.
+
+use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Status};
+
+use super::parts::{self, NONE, Twin};
+use crate::chart::markup::{Esc, put};
+use crate::chart::names::{Place, headline};
+use crate::chart::numbers;
+use crate::chart::{self, Heading};
+
+pub(super) fn write(out: &mut String, results: &Results) {
+    parts::section(
+        out,
+        "ladder",
+        "The ladder",
+        "Cheapest first. Only numbers under one heading mean the same thing and may be compared.",
+    );
+    for (group, drawn) in results.ladder.iter().zip(chart::ladder::charts(results)) {
+        put!(
+            out,
+            "<h3>{}</h3>\n<p class=\"meaning\">{}</p>\n",
+            Esc(&chart::ladder::capitalised(&group.title)),
+            Esc(&group.meaning)
+        );
+        if let Some(drawn) = drawn {
+            parts::figure(out, &drawn, Heading::Elsewhere, Twin::Elsewhere);
+        }
+        table(out, group, results);
+    }
+    put!(out, "</section>\n");
+}
+
+/// Which columns a group's table has.
+struct Columns {
+    ends: bool,
+    percentiles: bool,
+    ratio: bool,
+}
+
+impl Columns {
+    fn of(group: &LadderGroup, results: &Results) -> Self {
+        let cases = || {
+            group
+                .rows
+                .iter()
+                .flat_map(|row| Place::ALL.iter().filter_map(move |p| p.of(row, results)))
+        };
+        Self {
+            ends: group.rows.iter().any(|row| row.wait.is_some()),
+            percentiles: !group.batched,
+            ratio: cases().any(|(_, case)| case.ratio.is_some()),
+        }
+    }
+    fn numbers(&self) -> usize {
+        4 + if self.percentiles { 2 } else { 0 } + usize::from(self.ratio)
+    }
+}
+
+fn table(out: &mut String, group: &LadderGroup, results: &Results) {
+    let columns = Columns::of(group, results);
+    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder\"><thead><tr>");
+    let mut head = |class: &str, text: &str| put!(out, "<th scope=\"col\"{class}>{text}</th>");
+    head("", "Mechanism");
+    if columns.ends {
+        head("", "Boundary");
+        head("", "Wait");
+        head("", "Placement");
+    }
+    let number = " class=\"n\"";
+    head(number, if columns.percentiles { "p50" } else { "Cost" });
+    head(" class=\"n nosort\"", "Interval");
+    if columns.percentiles {
+        head(number, "p99");
+        head(" class=\"n nosort\"", "Interval");
+    }
+    if columns.ratio {
+        head(number, "× baseline");
+    }
+    head(number, "CPU per<br>message");
+    head(number, "Trials");
+    head("", "Validity");
+    head("", "Findings");
+    put!(out, "</tr></thead><tbody>\n");
+    for row in &group.rows {
+        let cases = Place::ALL.into_iter().filter_map(|p| Some((p, p.of(row, results)?)));
+        let mut named = Named::Here;
+        for (place, (index, case)) in cases {
+            line(out, (row, named), place, (index, case), &columns);
+            if case.status == Status::Measured {
+                named = Named::Above;
+            }
+        }
+    }
+    put!(out, "</tbody></table></div>\n");
+}
+
+/// Whether a line is the first with numbers of its row of the ladder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Here,
+    Above,
+}
+
+fn line(
+    out: &mut String,
+    (row, named): (&LadderRow, Named),
+    place: Place,
+    (index, case): (usize, &CaseResult),
+    columns: &Columns,
+) {
+    let class = if case.status == Status::Measured { "" } else { " class=\"absent\"" };
+    // Repeated for the sake of sorting, and quiet until then.
+    let again = if named == Named::Here { "" } else { " class=\"again\"" };
+    put!(
+        out,
+        "<tr{class}><th scope=\"row\"{again}><a href=\"#case-{index}\">{}</a></th>",
+        Esc(&row.label)
+    );
+    if columns.ends {
+        let place = case.case.placement.map_or(place.name(), |placement| placement.word());
+        let wait = row.wait.as_deref().unwrap_or("");
+        put!(out, "<td{again}>{}</td><td{again}>{}</td><td>{place}</td>", row.boundary, Esc(wait));
+    }
+    if case.status == Status::Measured {
+        numbers_of(out, case, columns);
+        put!(
+            out,
+            "<td data-v=\"{}\">{}</td><td>{}</td></tr>\n",
+            case.validity as u8,
+            parts::validity(case.validity),
+            parts::finding_links(&case.findings)
+        );
+    } else {
+        put!(
+            out,
+            "<td class=\"why\" colspan=\"{}\">{}: {}</td></tr>\n",
+            columns.numbers() + 2,
+            parts::status(case.status),
+            Esc(case.reason.as_deref().unwrap_or("no reason was stored"))
+        );
+    }
+}
+
+fn numbers_of(out: &mut String, case: &CaseResult, columns: &Columns) {
+    parts::estimate_cells(out, headline(case).map(|(_, e)| e));
+    if columns.percentiles {
+        parts::estimate_cells(out, case.estimates.as_ref().and_then(|e| e.p99_ns.as_ref()));
+    }
+    if columns.ratio {
+        match &case.ratio {
+            Some(ratio) => {
+                let (point, interval) = numbers::ratio(ratio);
+                // The interval's column would be one too many; the case's details show it.
+                let title = interval.map_or(String::new(), |i| format!(" title=\"{i}\""));
+                put!(out, "<td class=\"n\" data-v=\"{}\"{title}>{point}</td>", ratio.point);
+            }
+            None => out.push_str(NONE),
+        }
+    }
+    match case.cpu_ns_per_message {
+        Some(cpu) => out.push_str(&parts::time_cell(cpu, 2)),
+        None => out.push_str(NONE),
+    }
+    put!(out, "<td class=\"n\" data-v=\"{}\">{}</td>", case.n_trials, parts::trials(case));
+}
