@@ -1,2 +1,171 @@
 #![forbid(unsafe_code)]
-//! (being written)
+//! From a stored run to everything that is shown: estimates with their intervals,
+//! findings, the ladder, remarks on the machine.
+//!
+//! Pure: no clock, no file, no randomness but the plan's stored seed, no platform
+//! mathematics. The same raw run gives the same bits on every machine.
+//!
+//! The way through: [`run::Run`] looks at the run as a whole (host states, steal);
+//! [`case`] reduces each case's trials ([`trial`]) to estimates ([`estimate`]), a
+//! curve, modes and states; [`ratio`] pairs cases by round; [`findings`] judges;
+//! [`ladder`] and [`remarks`] arrange and explain.
+
+mod brief;
+mod case;
+mod command;
+mod curve;
+mod estimate;
+mod findings;
+mod ladder;
+mod ratio;
+mod remarks;
+mod run;
+mod say;
+#[cfg(test)]
+mod testing;
+mod trial;
+
+use hopcost_model::mechanism::Facts;
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::Results;
+
+/// What is known of a mechanism by its name (without a test engine's argument).
+pub type FactsOf<'a> = dyn Fn(&str) -> Option<&'static Facts> + 'a;
+
+/// Computes everything that is shown of a run.
+pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
+    let run = run::Run::new(raw, facts);
+    let mut readings: Vec<case::Reading> =
+        (0..raw.plan.cases.len()).map(|index| case::read(&run, index)).collect();
+    ratio::fill(&run, &mut readings);
+    let run_wide = findings::of_run(&run, &readings);
+    for (index, reading) in readings.iter_mut().enumerate() {
+        findings::judge_case(&run, index, reading, &run_wide);
+    }
+    let results: Vec<_> = readings.into_iter().map(|reading| reading.result).collect();
+    Results {
+        schema: hopcost_model::SCHEMA.to_owned(),
+        about: raw.about.clone(),
+        plan: brief::plan(raw),
+        host: raw.host_before.clone(),
+        host_changes: brief::host_changes(raw),
+        remarks: remarks::remarks(&run, &results),
+        clocks: raw.clocks.clone(),
+        ladder: ladder::ladder(&run, &results),
+        findings: findings::all(run_wide, &results),
+        results,
+        command: command::of_run(&raw.about.argv),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::raw::RawRun;
+    use hopcost_model::results::{CaseResult, Results};
+
+    use crate::testing::{Builder, CALL, FUTEX, PIPE, TCP, noisy, read};
+
+    fn varied() -> Builder {
+        Builder::new()
+            .host(&[("virt.hypervisor", "KVM"), ("cpu0.governor", "powersave")])
+            .baseline(PIPE)
+            .case(PIPE, 8, |round, t| {
+                t.each(&noisy(400, round));
+                t.sentinel(if round % 2 == 0 { 100.0 } else { 150.0 });
+            })
+            .case(FUTEX, 8, |round, t| t.each(&noisy(2_000, round)))
+            .case(CALL, 8, |_, t| t.two_lengths(1000, &[10_000, 12_000, 10_010, 12_000]))
+            .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
+    }
+
+    #[test]
+    fn the_same_raw_run_gives_the_same_bytes_even_after_storage() {
+        let raw = varied().build();
+        let bytes = |raw: &RawRun| serde_json::to_string(&read(raw)).unwrap();
+        let stored: RawRun = serde_json::from_str(&serde_json::to_string(&raw).unwrap()).unwrap();
+        assert_eq!(bytes(&raw), bytes(&raw));
+        assert_eq!(bytes(&raw), bytes(&stored));
+    }
+
+    #[test]
+    fn a_document_reads_back_as_itself() {
+        let results = read(&varied().build());
+        let text = serde_json::to_string(&results).unwrap();
+        // What is infinite or not a number would be written as null, and a value
+        // that must be there would then be missing. (Not compared as a whole:
+        // serde_json may read a number one bit off.)
+        let back: Results = serde_json::from_str(&text).unwrap();
+        let counts = |r: &Results| text_of_nulls(&serde_json::to_string(r).unwrap());
+        assert_eq!(counts(&back), counts(&results));
+        assert_eq!(back.ladder, results.ladder);
+        assert_eq!(results.command, "hopcost run");
+        assert_eq!(results.results[1].command, format!("hopcost run '{FUTEX}'"));
+    }
+
+    fn text_of_nulls(text: &str) -> usize {
+        text.matches(":null").count()
+    }
+
+    #[test]
+    fn another_case_changes_nothing_for_the_others() {
+        let without = read(&varied().build()).results;
+        let with = read(&varied().case(TCP, 8, |_, t| t.each(&[900_000; 300])).build()).results;
+        // A run with more trials takes longer; only their times may differ.
+        let timeless = |result: &CaseResult| {
+            let mut result = result.clone();
+            result.trials.iter_mut().for_each(|trial| trial.at_s = 0.0);
+            result
+        };
+        for (before, after) in without.iter().zip(&with) {
+            assert_eq!(timeless(before), timeless(after));
+        }
+    }
+
+    #[test]
+    fn twice_the_ticks_a_second_is_half_the_time() {
+        let raw = varied().build();
+        let mut fast = raw.clone();
+        fast.clocks.iter_mut().for_each(|clock| clock.ticks_per_second *= 2.0);
+        let (slow, fast) = (read(&raw), read(&fast));
+        for (a, b) in slow.results.iter().zip(&fast.results) {
+            let value = |r: &CaseResult| {
+                let estimates = r.estimates.as_ref()?;
+                estimates.p50_ns.as_ref().or(estimates.cost_ns.as_ref())?.point
+            };
+            assert_eq!(value(a), value(b).map(|ns| ns * 2.0));
+            assert_eq!(a.ratio.as_ref().map(|r| r.n_rounds), b.ratio.as_ref().map(|r| r.n_rounds));
+        }
+    }
+
+    #[test]
+    fn nonsense_in_a_file_is_read_without_a_panic() {
+        let mut raw = varied().build();
+        for (i, trial) in raw.trials.iter_mut().enumerate() {
+            trial.operations = u64::MAX;
+            trial.started_ns = u64::MAX - (i as u64 % 3);
+            trial.took_ns = u64::MAX;
+            trial.wall_ns = u64::MAX * (i as u64 % 2);
+            trial.samples_max_ticks = u64::MAX;
+            trial.cpus_asked.truncate(i % 3);
+            trial.ends.truncate(i % 4);
+            for end in &mut trial.ends {
+                end.voluntary = u64::MAX;
+                end.involuntary = u64::MAX;
+                end.thread_cpu_ns = u64::MAX;
+            }
+            if i % 5 == 0 {
+                trial.stamp = None;
+            }
+        }
+        raw.clocks.truncate(1);
+        read(&raw);
+        for ticks_per_second in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e-300, 1e300] {
+            raw.clocks[0].ticks_per_second = ticks_per_second;
+            read(&raw);
+        }
+        raw.clocks.clear();
+        raw.plan.cpus.clear();
+        raw.plan.baseline = Some("nobody".into());
+        read(&raw);
+    }
+}

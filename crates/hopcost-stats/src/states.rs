@@ -82,7 +82,7 @@ pub fn split(readings: &[f64]) -> Option<TwoStates> {
     let values = sample.values();
     two.then(|| TwoStates {
         threshold: (values[cut - 1] + values[cut]) / 2.0,
-        medians: [libm::exp(median(lower)), libm::exp(median(upper))],
+        medians: [median(&values[..cut]), median(&values[cut..])],
         counts: [cut, n - cut],
         explained,
     })

@@ -1,0 +1,84 @@
+//! The plan in brief, and what changed on the host.
+
+use std::collections::BTreeSet;
+
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::{HostChange, PlanBrief};
+
+/// Readings that change by themselves, by the beginning of their key.
+const VOLATILE: [&str; 2] = ["load.", "stat."];
+
+/// The plan in brief.
+pub fn plan(raw: &RawRun) -> PlanBrief {
+    let plan = &raw.plan;
+    let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
+    PlanBrief {
+        suite: plan.suite.clone(),
+        seed: plan.seed,
+        rounds_planned: plan.rounds,
+        rounds_done: rounds.len() as u32,
+        trials_done: raw.trials.len() as u32,
+        trials_failed: raw.trials.iter().filter(|trial| trial.error.is_some()).count() as u32,
+        complete: raw.about.ended.is_some(),
+        baseline: plan.baseline.clone(),
+        cpus: plan.cpus.clone(),
+        relation: plan.relation,
+        trial: plan.trial,
+    }
+}
+
+/// Readings that differ after the run, in the order of the fingerprint; none if
+/// the run was cut off.
+pub fn host_changes(raw: &RawRun) -> Vec<HostChange> {
+    let Some(after) = &raw.host_after else { return Vec::new() };
+    let before = &raw.host_before;
+    let mut seen = BTreeSet::new();
+    before
+        .readings
+        .iter()
+        .chain(&after.readings)
+        .map(|reading| reading.key.as_str())
+        .filter(|key| !VOLATILE.iter().any(|prefix| key.starts_with(prefix)))
+        .filter(|key| seen.insert(*key) && before.get(key) != after.get(key))
+        .map(|key| HostChange {
+            key: key.to_owned(),
+            before: before.get(key).map(str::to_owned),
+            after: after.get(key).map(str::to_owned),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, PIPE, host};
+
+    #[test]
+    fn changes_are_told_but_not_those_that_mean_nothing() {
+        let before = [("kernel.release", "6.1"), ("cpu0.governor", "powersave"), ("load.1", "0.1")];
+        let after = [("kernel.release", "6.1"), ("cpu0.governor", "performance"), ("load.1", "2")];
+        let mut raw = Builder::new().host(&before).build();
+        assert_eq!(host_changes(&raw), []);
+        raw.host_after = Some(host(&after));
+        let changes = host_changes(&raw);
+        assert_eq!(changes.len(), 1);
+        assert_eq!(changes[0].key, "cpu0.governor");
+        assert_eq!(changes[0].after.as_deref(), Some("performance"));
+    }
+
+    #[test]
+    fn failures_and_rounds_are_counted() {
+        let raw =
+            Builder::new()
+                .case(PIPE, 3, |round, trial| {
+                    if round == 1 { trial.fails("broken") } else { trial.each(&[5; 50]) }
+                })
+                .build();
+        let brief = plan(&raw);
+        assert_eq!((brief.rounds_done, brief.trials_done, brief.trials_failed), (3, 3, 1));
+        assert!(brief.complete);
+        let cut =
+            RawRun { about: hopcost_model::raw::RunAbout { ended: None, ..raw.about }, ..raw };
+        assert!(!plan(&cut).complete);
+    }
+}

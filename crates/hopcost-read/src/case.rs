@@ -1,0 +1,387 @@
+//! A case: its trials reduced to what is shown of it, findings aside.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Boundary, Case, Role, Runtime, Workload};
+use hopcost_model::finding::Validity;
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::{CaseParts, CaseResult, HostStateShare, Mode, Status, TrialPoint};
+use hopcost_stats::modes::{RATIO_MIN, find_modes};
+use hopcost_stats::sample::median;
+
+use crate::curve::curve;
+use crate::estimate::{Unit, estimates};
+use crate::run::Run;
+use crate::trial::{Family, Trial};
+use crate::{command, say};
+
+/// A case's result with what its findings need besides.
+pub struct Reading {
+    /// As shown; findings and validity are not in it yet.
+    pub result: CaseResult,
+    /// What kind of number its trials left; `None` if never measured.
+    pub family: Option<Family>,
+    /// Indexes of the trials that were measured, in time order.
+    pub measured: Vec<usize>,
+    /// Whether the several modes come from the host's states: within each state,
+    /// one mode holds nearly everything.
+    pub modes_by_state: bool,
+}
+
+/// Within a state of the host, the share of its main mode from which on the
+/// states explain the modes (a state may change in the middle of a trial).
+const MAIN_MODE_MIN: f64 = 0.8;
+/// Above this share of costs that are zero or negative, no modes are looked for.
+const NEGATIVE_MAX: f64 = 0.01;
+
+/// Reads one case of the plan.
+pub fn read(run: &Run, index: usize) -> Reading {
+    let planned = &run.raw.plan.cases[index];
+    let case = match &run.cases[index] {
+        Ok(case) => case,
+        Err(error) => return unreadable(&planned.id, error),
+    };
+    let reduced = reduce(run, index);
+    let trials: Vec<Trial> = reduced.trials;
+    let status = match (&planned.skip, trials.len(), reduced.points.len()) {
+        (_, 1.., _) => Status::Measured,
+        (Some(_), _, _) | (None, 0, 0) => Status::Skipped,
+        _ => Status::Failed,
+    };
+    let reason = match status {
+        Status::Skipped => Some(planned.skip.clone().unwrap_or_else(|| {
+            "the run ended before its first trial; resume it, or give it more time".to_owned()
+        })),
+        _ => most_frequent(reduced.points.iter().filter_map(|point| point.error.as_deref())),
+    };
+    let mut points = reduced.points;
+    let states = states(run, &reduced.measured, &mut points);
+    let shape = shape_of(run, &trials, reduced.family, &reduced.measured);
+    let raw = |i: &usize| &run.raw.trials[*i];
+    let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
+        let values: Vec<f64> = reduced.measured.iter().map(raw).filter_map(statistic).collect();
+        median(&values)
+    };
+    let per_operation = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
+    let result = CaseResult {
+        id: planned.id.clone(),
+        case: parts(case),
+        status,
+        reason,
+        stamp: reduced.measured.first().and_then(|i| raw(i).stamp),
+        n_trials: trials.len() as u32,
+        n_failed: points.iter().filter(|point| point.error.is_some()).count() as u32,
+        operations: total(reduced.measured.iter().map(|i| raw(i).operations)),
+        samples: total(reduced.measured.iter().map(|i| raw(i).samples_taken)),
+        estimates: reduced
+            .family
+            .and_then(|family| estimates(&trials, family, unit(case), &|n| run.seed(index, n))),
+        ratio: None,
+        cpu_ns_per_message: over(&|trial| {
+            per(trial.cpu_ns as f64, trial.operations, per_operation)
+        }),
+        switches_per_operation: over(&|trial| per(switches(trial) as f64, trial.operations, 1.0)),
+        curve: shape.curve,
+        modes: shape.modes,
+        states,
+        trials: points,
+        validity: Validity::Valid,
+        findings: Vec::new(),
+        command: command::of_case(&planned.id),
+    };
+    Reading {
+        result,
+        family: reduced.family,
+        measured: reduced.measured,
+        modes_by_state: shape.modes_by_state,
+    }
+}
+
+/// Voluntary and involuntary switches of all ends.
+pub fn switches(trial: &RawTrial) -> u64 {
+    total(trial.ends.iter().flat_map(|end| [end.voluntary, end.involuntary]))
+}
+
+/// A sum that a file's nonsense cannot overflow.
+pub fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+fn per(total: f64, operations: u64, parts: f64) -> Option<f64> {
+    (operations > 0).then(|| total / (operations as f64 * parts))
+}
+
+fn unit(case: &Case) -> Unit {
+    Unit(match case.workload {
+        Workload::Call => "one call",
+        Workload::Roundtrip => "one round trip",
+    })
+}
+
+struct Reduced {
+    trials: Vec<Trial>,
+    measured: Vec<usize>,
+    points: Vec<TrialPoint>,
+    family: Option<Family>,
+}
+
+/// Reduces the trials of a case. The first that was measured says which family
+/// of stamps the case has; a trial of the other family cannot stand in its column.
+fn reduce(run: &Run, index: usize) -> Reduced {
+    let mut reduced =
+        Reduced { trials: Vec::new(), measured: Vec::new(), points: Vec::new(), family: None };
+    for &i in &run.trials_of[index] {
+        let raw = &run.raw.trials[i];
+        let trial = match (&raw.error, raw.stamp.map(Family::of), reduced.family) {
+            (Some(error), _, _) => Err(error.clone()),
+            (None, Some(family), Some(first)) if family != first => {
+                Err("stamped in another way than the case's first trial, so not comparable with it"
+                    .to_owned())
+            }
+            _ => Trial::new(raw, run.clock(raw)),
+        };
+        reduced.points.push(TrialPoint {
+            round: raw.round,
+            at_s: run.at_s[i],
+            value_ns: trial.as_ref().ok().map(Trial::value_ns),
+            p99_ns: trial.as_ref().ok().and_then(|trial| trial.quantile(0.99)),
+            samples: raw.samples_taken,
+            sentinel_ns: run.sentinels[i],
+            state: None,
+            error: trial.as_ref().err().cloned(),
+        });
+        if let Ok(trial) = trial {
+            reduced.family = reduced.family.or(raw.stamp.map(Family::of));
+            reduced.measured.push(i);
+            reduced.trials.push(trial);
+        }
+    }
+    reduced
+}
+
+fn most_frequent<'a>(reasons: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in reasons {
+        *counts.entry(reason).or_default() += 1;
+    }
+    let (reason, _) = counts.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0)))?;
+    Some(reason.to_owned())
+}
+
+/// The host's states as this case met them, and each point's place among them;
+/// none unless it met both.
+fn states(run: &Run, measured: &[usize], points: &mut [TrialPoint]) -> Vec<HostStateShare> {
+    let Some(two) = &run.states else { return Vec::new() };
+    let met = |state: usize| {
+        let values: Vec<f64> = points
+            .iter()
+            .filter(|point| point.sentinel_ns.is_some_and(|ns| two.of(ns) == state))
+            .filter_map(|point| point.value_ns)
+            .collect();
+        let p50_ns = median(&values)?;
+        Some(HostStateShare {
+            sentinel_ns: two.medians[state],
+            share: values.len() as f64 / measured.len() as f64,
+            p50_ns,
+            n_trials: values.len() as u32,
+        })
+    };
+    let (Some(fast), Some(slow)) = (met(0), met(1)) else { return Vec::new() };
+    for point in points {
+        point.state = point.sentinel_ns.map(|ns| two.of(ns) as u8);
+    }
+    vec![fast, slow]
+}
+
+struct Shape {
+    curve: Vec<hopcost_model::results::CurvePoint>,
+    modes: Vec<Mode>,
+    modes_by_state: bool,
+}
+
+/// What needs the samples of all trials together.
+fn shape_of(run: &Run, trials: &[Trial], family: Option<Family>, measured: &[usize]) -> Shape {
+    let pooled = pool(trials.iter());
+    let curve = if family == Some(Family::Each) { curve(trials, &pooled) } else { Vec::new() };
+    let not_positive = pooled.partition_point(|v| *v <= 0.0);
+    let modes = if not_positive as f64 > NEGATIVE_MAX * pooled.len() as f64 {
+        Vec::new()
+    } else {
+        modes(&pooled)
+    };
+    let modes_by_state = modes.len() > 1
+        && run.states.is_some_and(|two| {
+            [0, 1].iter().all(|state| {
+                let of_state = trials
+                    .iter()
+                    .zip(measured)
+                    .filter(|(_, i)| run.sentinels[**i].is_some_and(|ns| two.of(ns) == *state));
+                let modes = find_modes(&pool(of_state.map(|(trial, _)| trial)), RATIO_MIN);
+                modes.iter().any(|mode| mode.share >= MAIN_MODE_MIN)
+            })
+        });
+    Shape { curve, modes, modes_by_state }
+}
+
+/// Several modes, or none.
+fn modes(pooled: &[f64]) -> Vec<Mode> {
+    let found = find_modes(pooled, RATIO_MIN);
+    if found.len() < 2 {
+        return Vec::new();
+    }
+    found.into_iter().map(|mode| Mode { ns: mode.at, share: mode.share }).collect()
+}
+
+/// The samples of several trials, sorted. (A stable sort finds the trials' own
+/// sorted runs and merges them.)
+fn pool<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
+    let mut pooled: Vec<f64> = trials.flat_map(|t| t.sample.values().iter().copied()).collect();
+    pooled.sort_by(f64::total_cmp);
+    pooled
+}
+
+fn parts(case: &Case) -> CaseParts {
+    CaseParts {
+        workload: case.workload,
+        mechanism: case.mechanism.clone(),
+        payload_bytes: case.payload_bytes,
+        boundary: case.boundary,
+        placement: case.placement,
+        wait_caller: case.waits.map(|waits| waits.of(Role::Caller)),
+        wait_callee: case.waits.map(|waits| waits.of(Role::Callee)),
+        wait: case.waits.map(|waits| waits.to_string()),
+        spin_budget_ns: case.spin_budget_ns,
+        runtime: Runtime::Rust,
+        sched: case.sched.to_string(),
+        parameters: case.parameters.clone(),
+    }
+}
+
+/// A row for a plan's case whose spelling this version cannot read.
+fn unreadable(id: &str, error: &str) -> Reading {
+    let case = Case {
+        workload: Workload::Call,
+        mechanism: id.to_owned(),
+        payload_bytes: None,
+        boundary: Boundary::Inline,
+        placement: None,
+        waits: None,
+        spin_budget_ns: None,
+        parameters: BTreeMap::new(),
+        sched: Default::default(),
+    };
+    let result = CaseResult {
+        id: id.to_owned(),
+        case: parts(&case),
+        status: Status::Failed,
+        reason: Some(format!("this version of hopcost cannot read the case: {error}")),
+        stamp: None,
+        n_trials: 0,
+        n_failed: 0,
+        operations: 0,
+        samples: 0,
+        estimates: None,
+        ratio: None,
+        cpu_ns_per_message: None,
+        switches_per_operation: None,
+        curve: Vec::new(),
+        modes: Vec::new(),
+        states: Vec::new(),
+        trials: Vec::new(),
+        validity: Validity::Valid,
+        findings: Vec::new(),
+        command: command::of_case(id),
+    };
+    Reading { result, family: None, measured: Vec::new(), modes_by_state: false }
+}
+
+/// The two states of a case in words.
+pub fn states_in_words(states: &[HostStateShare]) -> String {
+    let each = states.iter().map(|state| {
+        format!("{} in {} of its trials", say::ns(state.p50_ns), say::percent(state.share))
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, CALL, PIPE, TCP, noisy, read as read_run};
+
+    #[test]
+    fn an_error_is_a_row_never_a_gap() {
+        let mut raw = Builder::new()
+            .case(PIPE, 3, |_, t| t.each(&[100; 50]))
+            .case(TCP, 3, |round, t| t.fails(if round == 1 { "odd" } else { "refused" }))
+            .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
+            .case(CALL, 0, |_, _| ())
+            .build();
+        raw.plan.cases.push(hopcost_model::plan::PlannedCase { id: "what?".into(), skip: None });
+        let results = read_run(&raw).results;
+        let rows: Vec<(Status, Option<&str>)> =
+            results.iter().map(|r| (r.status, r.reason.as_deref())).collect();
+        assert_eq!(rows[0], (Status::Measured, None));
+        assert_eq!(rows[1], (Status::Failed, Some("refused")));
+        assert_eq!(rows[2], (Status::Skipped, Some("no SMT")));
+        assert_eq!(rows[3].0, Status::Skipped);
+        assert_eq!(rows[4].0, Status::Failed);
+        assert_eq!((results[1].n_trials, results[1].n_failed), (0, 3));
+        assert!(results[1].estimates.is_none());
+    }
+
+    #[test]
+    fn a_round_trip_is_two_messages_and_is_never_halved() {
+        let raw = Builder::new()
+            .case(PIPE, 6, |_, t| {
+                t.each(&[3000; 1000]);
+                t.raw.cpu_ns = 6_000_000;
+                (t.raw.ends[0].voluntary, t.raw.ends[0].involuntary) = (1000, 0);
+                (t.raw.ends[1].voluntary, t.raw.ends[1].involuntary) = (0, 3000);
+            })
+            .case(CALL, 6, |_, t| {
+                t.batch(10, &[50; 100]);
+                t.raw.cpu_ns = 10_000;
+            })
+            .build();
+        let results = read_run(&raw).results;
+        assert_eq!(
+            results[0].estimates.as_ref().unwrap().p50_ns.as_ref().unwrap().point,
+            Some(3000.0)
+        );
+        assert_eq!(results[0].cpu_ns_per_message, Some(3000.0));
+        assert_eq!(results[0].switches_per_operation, Some(4.0));
+        assert_eq!(results[1].cpu_ns_per_message, Some(10.0));
+        assert_eq!((results[0].operations, results[0].samples), (6_000, 6_000));
+    }
+
+    #[test]
+    fn states_of_the_host_are_shown_with_their_own_p50() {
+        let raw = Builder::new()
+            .case(PIPE, 20, |round, t| {
+                let slow = round % 4 == 0;
+                let base = noisy(300, round);
+                t.each(&base.iter().map(|v| if slow { v * 3 / 2 } else { *v }).collect::<Vec<_>>());
+                t.sentinel(if slow { 150.0 } else { 100.0 } + f64::from(round % 3));
+            })
+            .build();
+        let result = &read_run(&raw).results[0];
+        assert_eq!(result.states.len(), 2);
+        assert_eq!((result.states[1].n_trials, result.states[1].share), (5, 0.25));
+        assert!((result.states[1].p50_ns / result.states[0].p50_ns - 1.5).abs() < 0.05);
+        assert_eq!(result.trials[0].state, Some(1));
+        assert_eq!(result.trials[1].state, Some(0));
+    }
+
+    #[test]
+    fn stamps_of_two_kinds_never_share_a_column() {
+        let raw =
+            Builder::new()
+                .case(PIPE, 4, |round, t| {
+                    if round == 2 { t.batch(10, &[1000; 50]) } else { t.each(&[100; 50]) }
+                })
+                .build();
+        let result = &read_run(&raw).results[0];
+        assert_eq!((result.n_trials, result.n_failed), (3, 1));
+        assert!(result.trials[2].error.as_ref().unwrap().contains("stamped"));
+    }
+}

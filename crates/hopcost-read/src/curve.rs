@@ -1,0 +1,102 @@
+//! The percentile curve of a case, pooled over its trials.
+
+use hopcost_model::results::CurvePoint;
+use hopcost_stats::effective::publishable;
+use hopcost_stats::sample::{quantile_sorted, rank};
+
+use crate::trial::Trial;
+
+/// Points up to the median, evenly spaced.
+const BELOW: usize = 18;
+/// Points from the median on, evenly spaced in the logarithm of 1/(1−q).
+const ABOVE: usize = 42;
+/// The lowest quantile.
+const LOWEST: f64 = 0.01;
+/// The highest that is ever drawn.
+const HIGHEST: f64 = 0.9999;
+
+/// The curve from p1 to the last percentile that the samples of all trials
+/// support; `pooled` are those samples, sorted. Points that fall on one rank are
+/// drawn once.
+pub fn curve(trials: &[Trial], pooled: &[f64]) -> Vec<CurvePoint> {
+    let mut points: Vec<CurvePoint> = Vec::new();
+    let mut last_rank = 0;
+    for q in quantiles() {
+        let support: f64 = trials.iter().map(|trial| trial.n_eff_at(q)).sum();
+        if pooled.is_empty() || !publishable(support, q) {
+            continue;
+        }
+        let rank = rank(pooled.len(), q);
+        if rank == last_rank {
+            continue;
+        }
+        last_rank = rank;
+        let Some(ns) = quantile_sorted(pooled, q) else { continue };
+        let own: Option<Vec<f64>> = trials.iter().map(|trial| trial.quantile(q)).collect();
+        let low = own.as_ref().and_then(|v| v.iter().copied().min_by(f64::total_cmp));
+        let high = own.as_ref().and_then(|v| v.iter().copied().max_by(f64::total_cmp));
+        points.push(CurvePoint { q, ns, low, high });
+    }
+    points
+}
+
+fn quantiles() -> impl Iterator<Item = f64> {
+    let below = (0..BELOW).map(|i| LOWEST + (0.5 - LOWEST) * i as f64 / BELOW as f64);
+    let (from, to) = (libm::log(2.0), -libm::log(1.0 - HIGHEST));
+    let above =
+        (0..=ABOVE).map(move |i| 1.0 - libm::exp(-(from + (to - from) * i as f64 / ABOVE as f64)));
+    // The percentiles that people read off.
+    let named = [0.5, 0.9, 0.99, 0.999, HIGHEST];
+    let mut all: Vec<f64> = below.chain(above).chain(named).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    // Two points in the same place would only differ by rounding.
+    all.dedup_by(|b, a| (*b - *a).abs() < (1.0 - *b).max(1e-9) * 1e-6);
+    for q in &mut all {
+        if let Some(exact) = named.iter().find(|name| (**name - *q).abs() < 1e-9) {
+            *q = *exact;
+        }
+    }
+    all.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, PIPE, clock, noisy};
+
+    fn drawn(trials: u32, samples: usize) -> Vec<CurvePoint> {
+        let raw =
+            Builder::new().case(PIPE, trials, |round, t| t.each(&noisy(samples, round))).build();
+        let clock = clock(0, 1e9);
+        let trials: Vec<Trial> =
+            raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
+        let mut pooled: Vec<f64> =
+            trials.iter().flat_map(|t| t.sample.values().iter().copied()).collect();
+        pooled.sort_by(f64::total_cmp);
+        curve(&trials, &pooled)
+    }
+
+    #[test]
+    fn it_stops_where_the_samples_stop() {
+        let points = drawn(8, 2_000);
+        let last = points.last().unwrap().q;
+        assert!((0.999..0.9995).contains(&last), "{last}");
+        assert!(points.iter().any(|p| p.q == 0.99) && points.iter().any(|p| p.q == 0.5));
+        assert!((45..=65).contains(&points.len()), "{}", points.len());
+        assert!(drawn(8, 100).last().unwrap().q < 0.99);
+        assert!(drawn(1, 3).is_empty());
+    }
+
+    #[test]
+    fn it_rises_and_its_band_ends_before_it() {
+        let points = drawn(8, 2_000);
+        assert!(points.windows(2).all(|w| w[0].q < w[1].q && w[0].ns <= w[1].ns));
+        for point in &points {
+            if let (Some(low), Some(high)) = (point.low, point.high) {
+                assert!(low <= high);
+            }
+        }
+        assert!(points[20].low.is_some());
+        assert!(points.last().unwrap().low.is_none(), "no trial alone supports p99.9");
+    }
+}

@@ -1,0 +1,268 @@
+//! Estimates over the trials of a case.
+//!
+//! The estimand is nearly always the median over trials of the trial's own
+//! statistic, with the order-statistic interval of a median. A quantile that the
+//! typical trial is too short for is taken from the samples of all trials
+//! together and says `pooled`; what even they do not support is `insufficient`.
+
+use hopcost_model::results::{Estimate, Estimates};
+use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
+use hopcost_stats::interval::median_interval;
+use hopcost_stats::pooled::{DRAWS, pooled_quantile};
+use hopcost_stats::precision::{
+    DIGITS_WITHOUT_INTERVAL, detectable_difference, significant_digits,
+};
+use hopcost_stats::sample::Sample;
+use hopcost_stats::{LEVEL, sample};
+
+use crate::say;
+use crate::trial::{Family, Trial};
+
+/// The least trials that have an interval.
+pub const TRIALS_MIN: usize = 6;
+
+/// What one sample is, in words.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit(pub &'static str);
+
+/// The estimates of a case's measured trials; `seed` is for the bootstrap of a
+/// quantile, by its number.
+pub fn estimates(
+    trials: &[Trial],
+    family: Family,
+    unit: Unit,
+    seed: &dyn Fn(u64) -> u64,
+) -> Option<Estimates> {
+    if trials.is_empty() {
+        return None;
+    }
+    Some(match family {
+        Family::Batch => Estimates {
+            cost_ns: Some(cost(trials, unit)),
+            p50_ns: None,
+            p90_ns: None,
+            p99_ns: None,
+            p999_ns: None,
+            min_ns: None,
+            mean_ns: None,
+            max_ns: None,
+        },
+        Family::Each => {
+            let quantile = |q, name, number| Some(quantile(trials, q, name, unit, seed(number)));
+            let over = |statistic: fn(&Trial) -> f64, name: &str| {
+                let estimand = format!("median over trials of the trial's {name} of {}", unit.0);
+                Some(over_trials(trials.iter().map(statistic).collect(), estimand))
+            };
+            Estimates {
+                cost_ns: None,
+                p50_ns: quantile(0.5, "p50", 0),
+                p90_ns: quantile(0.9, "p90", 1),
+                p99_ns: quantile(0.99, "p99", 2),
+                p999_ns: quantile(0.999, "p99.9", 3),
+                min_ns: over(|trial| trial.sample.min(), "minimum"),
+                mean_ns: over(|trial| trial.sample.mean(), "mean"),
+                max_ns: trials.iter().map(|trial| trial.max_ns).max_by(f64::total_cmp),
+            }
+        }
+    })
+}
+
+/// The median of one value a trial, with its interval.
+fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
+    let n_trials = values.len() as u32;
+    let Ok(sample) = Sample::new(values) else {
+        return missing(n_trials, estimand, "no trial has this statistic".to_owned());
+    };
+    let interval = median_interval(&sample, LEVEL);
+    let ends = interval.map(|interval| (interval.low, interval.high));
+    let point = sample.median();
+    Estimate {
+        point: Some(point),
+        low: ends.map(|ends| ends.0),
+        high: ends.map(|ends| ends.1),
+        level: interval.map(|interval| interval.ranks.coverage),
+        n_trials,
+        pooled: false,
+        estimand,
+        insufficient: too_few(sample.len()),
+        detectable: ends.and_then(|(low, high)| detectable_difference(low, high)),
+        digits: significant_digits(point, ends),
+        at_most: false,
+    }
+}
+
+fn too_few(trials: usize) -> Option<String> {
+    (trials < TRIALS_MIN)
+        .then(|| format!("{}; an interval needs {TRIALS_MIN}", say::count(trials, "trial")))
+}
+
+fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
+    Estimate {
+        point: None,
+        low: None,
+        high: None,
+        level: None,
+        n_trials,
+        pooled: false,
+        estimand,
+        insufficient: Some(why),
+        detectable: None,
+        digits: DIGITS_WITHOUT_INTERVAL,
+        at_most: false,
+    }
+}
+
+/// The cost of one operation in batches. Where the loop was subtracted and the
+/// rest cannot be told from nothing, it becomes an upper bound.
+fn cost(trials: &[Trial], unit: Unit) -> Estimate {
+    let estimand = format!("median over trials of the trial's median cost of {}", unit.0);
+    let mut cost = over_trials(trials.iter().map(Trial::value_ns).collect(), estimand);
+    let resolution_ns =
+        sample::median(&trials.iter().map(|t| t.resolution_ns).collect::<Vec<_>>()).unwrap_or(0.0);
+    let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
+        return cost;
+    };
+    let includes_zero = cost.low.unwrap_or(point) <= 0.0;
+    if includes_zero || point < resolution_ns {
+        let bound = cost.high.unwrap_or(point).max(resolution_ns);
+        cost.point = Some(bound);
+        cost.high = cost.high.map(|_| bound);
+        cost.at_most = true;
+        cost.detectable = None;
+        cost.digits = DIGITS_WITHOUT_INTERVAL;
+        cost.estimand
+            .push_str(&format!(": at most {}, not distinguishable from the loop", say::ns(bound)));
+    }
+    cost
+}
+
+/// A quantile: over trials where the typical one supports it, else pooled.
+fn quantile(trials: &[Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Estimate {
+    let counts: Vec<f64> = trials.iter().map(|trial| support(trial, q)).collect();
+    if publishable(sample::median(&counts).unwrap_or(0.0), q) {
+        let estimand = format!("median over trials of the trial's {name} of {}", unit.0);
+        return over_trials(trials.iter().map(|t| t.sample.quantile(q)).collect(), estimand);
+    }
+    let n_trials = trials.len() as u32;
+    let total: f64 = counts.iter().sum();
+    if !publishable(total, q) {
+        let why = format!(
+            "{name} needs {:.0} independent samples; the {:.0} taken are worth {:.0}",
+            needed(q),
+            trials.iter().map(|trial| trial.sample.len() as f64).sum::<f64>(),
+            libm::floor(total),
+        );
+        return missing(n_trials, format!("{name} of {}", unit.0), why);
+    }
+    let estimand = format!(
+        "pooled: {name} of the samples of all trials together ({}), because a trial alone is too \
+         short for it; approximate 95 % interval from resampling whole trials {DRAWS} times",
+        unit.0
+    );
+    let samples: Vec<&[f64]> = trials.iter().map(|trial| trial.sample.values()).collect();
+    let Some(pooled) = pooled_quantile(&samples, q, LEVEL, seed) else {
+        return missing(n_trials, estimand, "there are no samples".to_owned());
+    };
+    let ends = pooled.interval;
+    Estimate {
+        point: Some(pooled.point),
+        low: ends.map(|ends| ends.0),
+        high: ends.map(|ends| ends.1),
+        // The bootstrap's coverage is not known exactly.
+        level: None,
+        n_trials,
+        pooled: true,
+        estimand,
+        insufficient: too_few(trials.len()),
+        detectable: ends.and_then(|(low, high)| detectable_difference(low, high)),
+        digits: significant_digits(pooled.point, ends),
+        at_most: false,
+    }
+}
+
+/// Effective samples that a trial brings to a quantile. For the median, six
+/// samples of any dependence do: what a trial's dependence hides, the spread
+/// between trials shows.
+fn support(trial: &Trial, q: f64) -> f64 {
+    let n = trial.sample.len() as f64;
+    if q == 0.5 && n >= MEDIAN_N_EFF_MIN { n } else { trial.n_eff_at(q) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, PIPE, TrialBuilder, clock, noisy};
+
+    fn of(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Estimates {
+        let raw = Builder::new().case(PIPE, trials, make).build();
+        let clock = clock(0, 1e9);
+        let reduced: Vec<Trial> =
+            raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
+        let family = Family::of(raw.trials[0].stamp.unwrap());
+        estimates(&reduced, family, Unit("one round trip"), &|n| n).unwrap()
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_ranks() {
+        let p50 = of(9, |round, t| t.each(&vec![1000 + 10 * round; 2000])).p50_ns.unwrap();
+        assert_eq!((p50.point, p50.low, p50.high), (Some(1040.0), Some(1010.0), Some(1070.0)));
+        assert!((p50.level.unwrap() - 0.960_937_5).abs() < 1e-12);
+        assert!(!p50.pooled && p50.insufficient.is_none());
+        assert_eq!((p50.n_trials, p50.digits), (9, 3));
+        assert!((p50.detectable.unwrap() - 0.042).abs() < 0.001, "{:?}", p50.detectable);
+    }
+
+    #[test]
+    fn few_trials_have_a_point_and_no_interval() {
+        let p50 = of(5, |_, t| t.each(&[1000; 2000])).p50_ns.unwrap();
+        assert_eq!((p50.point, p50.low, p50.level), (Some(1000.0), None, None));
+        assert!(p50.insufficient.unwrap().contains("5 trials"));
+    }
+
+    #[test]
+    fn tails_go_from_trials_to_pooled_to_insufficient() {
+        let enough = of(8, |round, t| t.each(&noisy(2_000, round))).p99_ns.unwrap();
+        assert!(!enough.pooled && enough.point.is_some() && enough.level.is_some());
+        let pooled = of(8, |round, t| t.each(&noisy(400, round))).p99_ns.unwrap();
+        assert!(pooled.pooled && pooled.low.is_some() && pooled.level.is_none());
+        assert!(pooled.estimand.starts_with("pooled"));
+        assert!(pooled.low <= pooled.point && pooled.point <= pooled.high);
+        let none = of(8, |round, t| t.each(&noisy(100, round))).p99_ns.unwrap();
+        assert_eq!((none.point, none.low), (None, None));
+        assert!(none.insufficient.unwrap().contains("needs 1000"), "says what it needs");
+    }
+
+    #[test]
+    fn batches_have_a_cost_and_nothing_else() {
+        let estimates = of(8, |round, t| t.batch(100, &[7_000 + 100 * round; 30]));
+        assert_eq!(estimates.cost_ns.unwrap().point, Some(73.5));
+        assert!(estimates.p50_ns.is_none() && estimates.p99_ns.is_none());
+        assert!(estimates.min_ns.is_none() && estimates.max_ns.is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_told_from_the_loop_is_a_bound() {
+        let near_zero = of(8, |round, t| {
+            let two = 10_000 + 30 * round;
+            t.two_lengths(1000, &[10_090, two, 10_090, two, 10_090, two]);
+        })
+        .cost_ns
+        .unwrap();
+        assert!(near_zero.at_most, "{near_zero:?}");
+        assert_eq!(near_zero.point, Some(0.12));
+        assert!(near_zero.low.unwrap() < 0.0, "the raw sign stays");
+        let clear = of(8, |round, t| {
+            t.two_lengths(1000, &[10_000, 12_000 + round, 10_000, 12_000 + round]);
+        })
+        .cost_ns
+        .unwrap();
+        assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
+    }
+
+    #[test]
+    fn one_trial_in_two_halves_does_not_take_the_median_away() {
+        let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 1000 } else { 1500 }).collect();
+        let p50 = of(8, |_, t| t.each(&halves)).p50_ns.unwrap();
+        assert!(!p50.pooled && p50.point.is_some());
+    }
+}

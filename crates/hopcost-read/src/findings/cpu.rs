@@ -1,0 +1,365 @@
+//! Findings about what a case's ends did on their CPUs.
+
+use hopcost_model::case::{Case, Placement, Role, WaitKind};
+use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::protocol::EndCounters;
+use hopcost_model::raw::RawTrial;
+use hopcost_stats::sample::median;
+
+use super::finding;
+use crate::case::{Reading, total};
+use crate::run::Run;
+use crate::say;
+
+/// Share of a typical trial that foreign tasks may take.
+const FOREIGN_SUSPECT: f64 = 0.02;
+/// Share of a single trial above which it is counted.
+const FOREIGN_NOTE: f64 = 0.05;
+/// Delay that every wake-up may have without anything foreign about it: some
+/// kernels count the interrupt that reaches the sleeper's CPU as waiting.
+const WAKE_UP_ALLOWED_NS: u64 = 1_000;
+/// How far below its stated least the switches may fall, for what runs once.
+const SWITCHES_TOLERANCE: f64 = 0.10;
+/// Voluntary switches per operation above which a spinning end slept.
+const SPINNER_VOLUNTARY_MAX: f64 = 0.01;
+
+/// All of them for one case.
+pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
+    let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let mut found = vec![migrated(&trials), pinning_failed(&trials), oversubscribed(run, case)];
+    if !run.is_engine(case) {
+        found.extend([
+            preempted(run, case, &trials),
+            never_slept(run, case, reading),
+            spinner_slept(case, &trials),
+        ]);
+    }
+    found.into_iter().flatten().collect()
+}
+
+/// Each end of a trial with the CPU it was to be pinned to.
+fn ends(trial: &RawTrial) -> impl Iterator<Item = (&EndCounters, Option<u32>)> {
+    let asked = trial.cpus_asked.iter().copied().chain(std::iter::repeat(None));
+    trial.ends.iter().zip(asked)
+}
+
+fn migrated(trials: &[&RawTrial]) -> Option<Finding> {
+    let moved = |end: &EndCounters| end.cpu_changes > 0 || end.cpu_before != end.cpu_after;
+    let count = |pinned: bool| {
+        trials
+            .iter()
+            .filter(|trial| {
+                ends(trial).any(|(end, asked)| match asked {
+                    Some(cpu) => pinned && (moved(end) || end.cpu_after != cpu),
+                    None => !pinned && moved(end),
+                })
+            })
+            .count()
+    };
+    let (pinned, free) = (count(true), count(false));
+    let (severity, n, which) = match (pinned, free) {
+        (0, 0) => return None,
+        (0, free) => (Severity::Note, free, "a free end"),
+        (pinned, _) => (Severity::Invalid, pinned, "a pinned end"),
+    };
+    let evidence =
+        format!("In {n} of {}, {which} changed its CPU.", say::count(trials.len(), "trial"));
+    let values = [("trials", n as f64), ("share", n as f64 / trials.len() as f64)];
+    Some(finding(Code::Migrated, severity, evidence, &values))
+}
+
+fn pinning_failed(trials: &[&RawTrial]) -> Option<Finding> {
+    let failed = |trial: &&&RawTrial| {
+        let lost = |(end, asked): (&EndCounters, Option<u32>)| asked.is_some() && !end.pinned;
+        !trial.pin_errors.is_empty() || ends(trial).any(lost)
+    };
+    let n = trials.iter().filter(failed).count();
+    if n == 0 {
+        return None;
+    }
+    let why = trials.iter().flat_map(|trial| &trial.pin_errors).next();
+    let why = why.map_or("its affinity mask was changed", String::as_str);
+    let evidence =
+        format!("In {n} of {}, an end was not pinned: {why}.", say::count(trials.len(), "trial"));
+    Some(finding(Code::PinningFailed, Severity::Invalid, evidence, &[("trials", n as f64)]))
+}
+
+/// Ends that do not block share a CPU: by placement, or because there is but one.
+/// A spinner holds it for its whole time slice (invalid), a limited spinner for
+/// its budget (suspect), a yielding one hands it over (to be known).
+fn oversubscribed(run: &Run, case: &Case) -> Option<Finding> {
+    let waits = case.waits?;
+    let one_cpu = match case.placement? {
+        Placement::SameCpu => true,
+        Placement::Free => run.raw.plan.cpus.len() == 1,
+        _ => false,
+    };
+    let severity = match () {
+        () if waits.any(WaitKind::Spin) => Severity::Invalid,
+        () if waits.any(WaitKind::SpinThenBlock) => Severity::Suspect,
+        () if waits.any(WaitKind::Yield) => Severity::Note,
+        () => return None,
+    };
+    let evidence = format!("Both ends share one CPU and wait by `{waits}`.");
+    one_cpu.then(|| finding(Code::Oversubscribed, severity, evidence, &[]))
+}
+
+/// The share of a trial that went to foreign tasks. On one CPU, a closed loop is
+/// never idle: what neither end ran nor the hypervisor took was foreign. On two,
+/// it is the time an end was ready and did not run, beyond that of its wake-ups.
+/// Not known where the scheduler chose the CPUs, or an end's counter is missing.
+fn foreign_share(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
+    if trial.wall_ns == 0 || trial.ends.len() != 2 {
+        return None;
+    }
+    let wall = trial.wall_ns as f64;
+    match case.placement? {
+        Placement::Free => None,
+        Placement::SameCpu => {
+            let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
+            let own = threads.max(trial.cpu_ns) as f64 / wall;
+            let cpu = trial.cpus_asked.first().copied().flatten()?;
+            let stolen = run.steal.get(&cpu).map_or(0.0, |steal| steal.share());
+            Some((1.0 - own - stolen).max(0.0))
+        }
+        _ => trial
+            .ends
+            .iter()
+            .map(|end| {
+                let allowed = end.voluntary.saturating_mul(WAKE_UP_ALLOWED_NS);
+                end.run_delay_ns.map(|delay| delay.saturating_sub(allowed) as f64 / wall)
+            })
+            .collect::<Option<Vec<f64>>>()?
+            .into_iter()
+            .max_by(f64::total_cmp),
+    }
+}
+
+fn preempted(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+    let shares: Vec<f64> =
+        trials.iter().filter_map(|trial| foreign_share(run, case, trial)).collect();
+    let typical = median(&shares)?;
+    let worst = shares.iter().copied().max_by(f64::total_cmp)?;
+    let hit = shares.iter().filter(|share| **share > FOREIGN_NOTE).count();
+    let values =
+        [("median_share", typical), ("worst_share", worst), ("trials_above_5_percent", hit as f64)];
+    let trials = say::count(shares.len(), "trial");
+    if typical > FOREIGN_SUSPECT {
+        let evidence = format!(
+            "Foreign tasks took {} of a typical trial ({} of the worst of {trials}).",
+            say::percent(typical),
+            say::percent(worst)
+        );
+        return Some(finding(Code::Preempted, Severity::Suspect, evidence, &values));
+    }
+    (hit > 0).then(|| {
+        let evidence = format!(
+            "In {hit} of {trials}, foreign tasks took more than {} (up to {}).",
+            say::percent(FOREIGN_NOTE),
+            say::percent(worst)
+        );
+        finding(Code::Preempted, Severity::Note, evidence, &values)
+    })
+}
+
+/// Only where both ends sleep the same way, since that is what the stated range
+/// is for. Where the scheduler chose the CPUs, the lower of both ranges holds.
+fn never_slept(run: &Run, case: &Case, reading: &Reading) -> Option<Finding> {
+    let waits = case.waits.filter(|waits| waits.caller == waits.callee)?;
+    if !matches!(waits.caller, WaitKind::Block | WaitKind::Epoll) {
+        return None;
+    }
+    let facts = run.facts(case)?.wait(waits.caller)?;
+    let (one, two) = (facts.switches_one_cpu.least(), facts.switches_two_cpus.least());
+    let least = match case.placement? {
+        Placement::SameCpu => one,
+        Placement::Free => one.min(two),
+        _ => two,
+    };
+    let seen = reading.result.switches_per_operation?;
+    (seen < least * (1.0 - SWITCHES_TOLERANCE)).then(|| {
+        let evidence = format!(
+            "Both ends together switched context {} times a round trip; sleeping on every message \
+             takes at least {}.",
+            say::three(seen),
+            say::three(least)
+        );
+        let values = [("switches_per_operation", seen), ("least", least)];
+        finding(Code::NeverSlept, Severity::Suspect, evidence, &values)
+    })
+}
+
+fn spinner_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+    let waits = case.waits?;
+    let typical = |role: Role| {
+        let counts = trials.iter().filter(|trial| trial.operations > 0).filter_map(|trial| {
+            let end = trial.ends.iter().find(|end| end.role == role)?;
+            Some(end.voluntary as f64 / trial.operations as f64)
+        });
+        median(&counts.collect::<Vec<_>>())
+    };
+    let slept = |role: &Role| waits.of(*role) == WaitKind::Spin;
+    let (role, seen) = [Role::Caller, Role::Callee]
+        .into_iter()
+        .filter(slept)
+        .filter_map(|role| Some((role, typical(role)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (seen > SPINNER_VOLUNTARY_MAX).then(|| {
+        let evidence = format!(
+            "The {role} gave up its CPU of its own accord {} times an operation, though it is \
+             said to spin.",
+            say::three(seen)
+        );
+        let values = [("voluntary_per_operation", seen)];
+        finding(Code::SpinnerSlept, Severity::Suspect, evidence, &values)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::results::Results;
+
+    use crate::testing::{Builder, TrialBuilder, read, severity};
+
+    const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+    const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
+    const FREE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
+    const SPIN: &str = "roundtrip/flag?payload=0&boundary=process&place=same-llc&wait=spin";
+
+    fn run(id: &str, change: impl Fn(u32, &mut TrialBuilder)) -> Results {
+        let make = |round: u32, t: &mut TrialBuilder| {
+            t.each(&[3000; 1000]);
+            change(round, t);
+        };
+        read(&Builder::new().case(id, 8, make).build())
+    }
+
+    #[test]
+    fn nothing_fires_on_a_plain_case() {
+        for id in [ONE, TWO, FREE, SPIN] {
+            assert_eq!(run(id, |_, _| ()).findings, [], "{id}");
+        }
+    }
+
+    #[test]
+    fn preempted_on_one_cpu() {
+        // Half of the wall time each, minus what something else took.
+        let foreign = |share: f64| {
+            move |_: u32, t: &mut TrialBuilder| {
+                let own = (t.raw.wall_ns as f64 * (1.0 - share)) as u64;
+                t.raw.cpu_ns = own;
+                t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = own / 2);
+            }
+        };
+        assert_eq!(severity(&run(ONE, foreign(0.01)), Code::Preempted), None);
+        assert_eq!(severity(&run(ONE, foreign(0.04)), Code::Preempted), Some(Severity::Suspect));
+        let once = run(ONE, |round, t| foreign(if round == 2 { 0.3 } else { 0.0 })(round, t));
+        assert_eq!(severity(&once, Code::Preempted), Some(Severity::Note));
+        assert!(once.findings[0].evidence.contains("1 of 8 trials"));
+        let engine = "roundtrip/sleep:1ms?payload=0&boundary=process&place=same-cpu&wait=block";
+        assert_eq!(severity(&run(engine, foreign(0.9)), Code::Preempted), None, "an engine idles");
+    }
+
+    #[test]
+    fn what_the_hypervisor_took_was_not_foreign() {
+        let make = |_: u32, t: &mut TrialBuilder| {
+            t.each(&[3000; 1000]);
+            t.raw.cpu_ns = t.raw.wall_ns * 96 / 100;
+            t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = t.raw.cpu_ns / 2);
+        };
+        let mut raw = Builder::new().case(ONE, 8, make).build();
+        assert_eq!(severity(&read(&raw), Code::Preempted), Some(Severity::Suspect));
+        raw.accounting = vec![hopcost_model::raw::CpuAccounting {
+            round: 0,
+            cpu: 0,
+            wall_ns: 1_000_000_000,
+            steal_ns: 40_000_000,
+        }];
+        assert_eq!(severity(&read(&raw), Code::Preempted), None);
+    }
+
+    #[test]
+    fn preempted_on_two_cpus() {
+        let delayed = |id, share: f64| {
+            run(id, move |_, t| {
+                t.raw.ends[1].run_delay_ns = Some((t.raw.wall_ns as f64 * share) as u64);
+            })
+        };
+        assert_eq!(severity(&delayed(SPIN, 0.01), Code::Preempted), None);
+        assert_eq!(severity(&delayed(SPIN, 0.04), Code::Preempted), Some(Severity::Suspect));
+        assert_eq!(severity(&delayed(FREE, 0.40), Code::Preempted), None, "not known");
+        // A thousand wake-ups in 3 ms may take a microsecond each.
+        assert_eq!(severity(&delayed(TWO, 0.30), Code::Preempted), None);
+        assert_eq!(severity(&delayed(TWO, 0.50), Code::Preempted), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn migrated() {
+        let moved = |id| run(id, |round, t| t.raw.ends[1].cpu_changes = u64::from(round == 3));
+        assert_eq!(severity(&moved(TWO), Code::Migrated), Some(Severity::Invalid));
+        assert_eq!(severity(&moved(FREE), Code::Migrated), Some(Severity::Note));
+        let elsewhere = run(TWO, |_, t| {
+            t.raw.ends[1].cpu_before = 5;
+            t.raw.ends[1].cpu_after = 5;
+        });
+        assert_eq!(severity(&elsewhere, Code::Migrated), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn pinning_failed() {
+        let lost = |id| run(id, |_, t| t.raw.ends[0].pinned = false);
+        assert_eq!(severity(&lost(ONE), Code::PinningFailed), Some(Severity::Invalid));
+        assert_eq!(severity(&lost(FREE), Code::PinningFailed), None);
+        let error = run(ONE, |_, t| t.raw.pin_errors.push("CPU 0 is offline".into()));
+        assert!(error.findings[0].evidence.contains("offline"));
+    }
+
+    #[test]
+    fn oversubscribed() {
+        for (wait, place, expected) in [
+            ("spin", "same-cpu", Some(Severity::Invalid)),
+            ("block:spin", "same-cpu", Some(Severity::Invalid)),
+            ("spin-then-block", "same-cpu", Some(Severity::Suspect)),
+            ("yield", "same-cpu", Some(Severity::Note)),
+            ("block", "same-cpu", None),
+            ("spin", "same-llc", None),
+            ("spin", "free", None),
+        ] {
+            let id =
+                format!("roundtrip/pipe?payload=64&boundary=process&place={place}&wait={wait}");
+            assert_eq!(severity(&run(&id, |_, _| ()), Code::Oversubscribed), expected, "{id}");
+        }
+        let id = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=spin";
+        let mut raw = Builder::new().case(id, 8, |_, t| t.each(&[3000; 100])).build();
+        raw.plan.cpus = vec![0];
+        assert_eq!(severity(&read(&raw), Code::Oversubscribed), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn never_slept() {
+        // The test facts say 4 switches a round trip on one CPU, 2 to 4 on two.
+        let switched = |id, per_operation: u64| {
+            run(id, move |_, t| {
+                t.raw.ends.iter_mut().for_each(|end| end.involuntary = 0);
+                t.raw.ends[0].voluntary = per_operation * 1000;
+                t.raw.ends[1].voluntary = 0;
+            })
+        };
+        for (id, count, fires) in
+            [(ONE, 4, false), (ONE, 3, true), (TWO, 2, false), (TWO, 1, true), (FREE, 1, true)]
+        {
+            let severity = severity(&switched(id, count), Code::NeverSlept);
+            assert_eq!(severity.is_some(), fires, "{id} {count}");
+        }
+        assert_eq!(severity(&switched(SPIN, 0), Code::NeverSlept), None);
+    }
+
+    #[test]
+    fn spinner_slept() {
+        let slept = |id, times| run(id, move |_, t| t.raw.ends[1].voluntary = times);
+        assert_eq!(severity(&slept(SPIN, 5), Code::SpinnerSlept), None);
+        assert_eq!(severity(&slept(SPIN, 50), Code::SpinnerSlept), Some(Severity::Suspect));
+        assert_eq!(severity(&slept(TWO, 2000), Code::SpinnerSlept), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! Findings about the host and the build, for the whole run.
+
+use hopcost_model::finding::{Code, Finding, Severity};
+
+use super::finding;
+use crate::run::{Run, Steal};
+use crate::say;
+
+/// Share of the run stolen from a used CPU from which on it is noted.
+const STEAL_NOTE: f64 = 0.001;
+/// The share from which on tails are suspect.
+const STEAL_SUSPECT: f64 = 0.01;
+/// Less than this is within the coarseness of the kernel's accounting (three
+/// ticks of 10 ms) and never makes a run suspect.
+const STEAL_SUSPECT_NS: u64 = 30_000_000;
+/// Clock sources that are the processor's own counter.
+const OWN_COUNTERS: [&str; 2] = ["tsc", "arch_sys_counter"];
+/// A `clock_gettime` that takes longer goes through a system call.
+const CLOCK_GETTIME_MAX_NS: f64 = 150.0;
+
+/// All of them.
+pub fn findings(run: &Run) -> Vec<Finding> {
+    let all = [build_slow(run), clocksource(run), steal(run), host_state(run), hypervisor(run)];
+    all.into_iter().flatten().collect()
+}
+
+fn build_slow(run: &Run) -> Option<Finding> {
+    let slow = &run.raw.about.build.slow;
+    (!slow.is_empty()).then(|| {
+        let evidence = format!("The build is slow: {}.", slow.join("; "));
+        finding(Code::BuildSlow, Severity::Invalid, evidence, &[("reasons", slow.len() as f64)])
+    })
+}
+
+fn clocksource(run: &Run) -> Option<Finding> {
+    if run.is_virtual() {
+        return None;
+    }
+    let current = run.raw.host_before.get("clocksource.current");
+    let gettime_ns =
+        run.raw.clocks.iter().map(|clock| clock.clock_gettime_p50_ns).max_by(f64::total_cmp);
+    let foreign = current.filter(|name| !OWN_COUNTERS.contains(name));
+    let slow = gettime_ns.filter(|ns| *ns > CLOCK_GETTIME_MAX_NS);
+    let evidence = match (foreign, slow) {
+        (None, None) => return None,
+        (Some(name), None) => format!("The kernel's clock source is `{name}`."),
+        (foreign, Some(ns)) => format!(
+            "The kernel's clock source is `{}`, and reading it takes {}.",
+            foreign.or(current).unwrap_or("not known"),
+            say::ns(ns)
+        ),
+    };
+    let values: Vec<_> = gettime_ns.map(|ns| ("clock_gettime_p50_ns", ns)).into_iter().collect();
+    Some(finding(Code::Clocksource, Severity::Suspect, evidence, &values))
+}
+
+/// Judged by the CPU that lost most.
+fn steal(run: &Run) -> Option<Finding> {
+    if run.is_virtual() {
+        return None;
+    }
+    let most = |a: &(&u32, &Steal), b: &(&u32, &Steal)| a.1.share().total_cmp(&b.1.share());
+    let (cpu, worst) = run.steal.iter().max_by(most)?;
+    if worst.share() <= STEAL_NOTE {
+        return None;
+    }
+    let suspect = worst.share() > STEAL_SUSPECT && worst.stolen_ns >= STEAL_SUSPECT_NS;
+    let severity = if suspect { Severity::Suspect } else { Severity::Note };
+    let evidence = format!(
+        "{} of the run was stolen from CPU {cpu} ({} of {}).",
+        say::percent(worst.share()),
+        say::ns(worst.stolen_ns as f64),
+        say::ns(worst.wall_ns as f64)
+    );
+    let values = [("share", worst.share()), ("stolen_ns", worst.stolen_ns as f64)];
+    Some(finding(Code::Steal, severity, evidence, &values))
+}
+
+/// A note for the run; where a case's own numbers differ between the states, the
+/// case gets a finding of its own.
+fn host_state(run: &Run) -> Option<Finding> {
+    let two = run.states?;
+    let ratio = two.medians[1] / two.medians[0];
+    let share = two.counts[1] as f64 / (two.counts[0] + two.counts[1]) as f64;
+    let evidence = format!(
+        "The sentinel ran at {} or at {} a call, a factor {} apart; {} of the trials were in the \
+         slower state.",
+        say::ns(two.medians[0]),
+        say::ns(two.medians[1]),
+        say::three(ratio),
+        say::percent(share)
+    );
+    let values = [
+        ("sentinel_fast_ns", two.medians[0]),
+        ("sentinel_slow_ns", two.medians[1]),
+        ("ratio", ratio),
+        ("slow_share", share),
+        ("variance_explained", two.explained),
+    ];
+    Some(finding(Code::HostState, Severity::Note, evidence, &values))
+}
+
+fn hypervisor(run: &Run) -> Option<Finding> {
+    let name = run.raw.host_before.get("virt.hypervisor")?;
+    Some(finding(Code::Hypervisor, Severity::Note, format!("Hypervisor: {name}."), &[]))
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::finding::{Code, Severity, Validity};
+    use hopcost_model::raw::RawRun;
+
+    use crate::testing::{Builder, CALL, PIPE, clock, read, severity};
+
+    fn plain() -> Builder {
+        Builder::new()
+            .host(&[("clocksource.current", "tsc")])
+            .case(PIPE, 8, |_, t| t.each(&[3000; 100]))
+            .case(CALL, 8, |_, t| t.batch(10, &[1000; 50]))
+    }
+    fn with(change: impl FnOnce(&mut RawRun)) -> RawRun {
+        let mut raw = plain().build();
+        change(&mut raw);
+        raw
+    }
+
+    #[test]
+    fn a_plain_run_has_no_findings() {
+        assert_eq!(read(&plain().build()).findings, []);
+    }
+
+    #[test]
+    fn build_slow() {
+        let raw = with(|raw| raw.about.build.slow.push("debug assertions".into()));
+        let results = read(&raw);
+        assert_eq!(severity(&results, Code::BuildSlow), Some(Severity::Invalid));
+        assert!(results.results.iter().all(|r| r.validity == Validity::Invalid));
+    }
+
+    #[test]
+    fn clocksource() {
+        for (name, fires) in [("hpet", true), ("tsc", false), ("arch_sys_counter", false)] {
+            let raw = with(|raw| {
+                raw.host_before = crate::testing::host(&[("clocksource.current", name)])
+            });
+            assert_eq!(severity(&read(&raw), Code::Clocksource).is_some(), fires, "{name}");
+        }
+        let slow = with(|raw| raw.clocks[0].clock_gettime_p50_ns = 700.0);
+        let results = read(&slow);
+        assert_eq!(severity(&results, Code::Clocksource), Some(Severity::Suspect));
+        assert_eq!(results.results[0].validity, Validity::Suspect);
+        let made_up = with(|raw| {
+            raw.host_before = crate::testing::host(&[("clocksource.current", "hpet")]);
+            raw.clocks[0].source = "virtual".into();
+        });
+        assert_eq!(severity(&read(&made_up), Code::Clocksource), None);
+        let unknown = with(|raw| raw.clocks = vec![clock(0, 1e9)]);
+        assert_eq!(severity(&read(&unknown), Code::Clocksource), None);
+    }
+
+    #[test]
+    fn steal() {
+        let stolen = |stolen_ns: u64, wall_ns: u64| {
+            read(&with(|raw| {
+                let row = hopcost_model::raw::CpuAccounting {
+                    round: 0,
+                    cpu: 1,
+                    wall_ns,
+                    steal_ns: stolen_ns,
+                };
+                raw.accounting =
+                    vec![row, hopcost_model::raw::CpuAccounting { cpu: 0, steal_ns: 0, ..row }];
+            }))
+        };
+        let quiet = stolen(10_000_000, 20_000_000_000);
+        assert_eq!(severity(&quiet, Code::Steal), None, "0.05 %");
+        let some = stolen(100_000_000, 20_000_000_000);
+        assert_eq!(severity(&some, Code::Steal), Some(Severity::Note), "0.5 %");
+        let much = stolen(600_000_000, 20_000_000_000);
+        assert_eq!(severity(&much, Code::Steal), Some(Severity::Suspect), "3 %");
+        assert_eq!(much.results[0].validity, Validity::Suspect, "single operations");
+        assert_eq!(much.results[1].validity, Validity::Valid, "medians over batches");
+        let one_tick = stolen(10_000_000, 500_000_000);
+        assert_eq!(severity(&one_tick, Code::Steal), Some(Severity::Note), "one tick is coarse");
+    }
+
+    #[test]
+    fn host_state() {
+        let run = |slow: f64, slower: u32| {
+            read(
+                &Builder::new()
+                    .case(PIPE, 20, |round, t| {
+                        let is_slow = round % 3 == 0;
+                        t.each(&[if is_slow { slower } else { 3000 }; 100]);
+                        t.sentinel(if is_slow { slow } else { 100.0 } + f64::from(round % 4));
+                    })
+                    .build(),
+            )
+        };
+        let case = |results: &hopcost_model::results::Results| {
+            results.results[0].findings.iter().any(|f| f.code == Code::HostState)
+        };
+        let both = run(150.0, 4500);
+        assert!(case(&both));
+        assert_eq!(both.results[0].validity, Validity::Suspect);
+        let runs = both.findings.iter().filter(|f| f.code == Code::HostState && f.case.is_none());
+        assert_eq!(runs.map(|f| f.severity).collect::<Vec<_>>(), [Severity::Note]);
+        let unmoved = run(150.0, 3100);
+        assert!(!case(&unmoved), "the case does not follow the host");
+        assert_eq!(unmoved.results[0].validity, Validity::Valid);
+        assert_eq!(severity(&run(104.0, 4500), Code::HostState), None);
+    }
+
+    #[test]
+    fn hypervisor() {
+        let raw = with(|raw| raw.host_before = crate::testing::host(&[("virt.hypervisor", "KVM")]));
+        let results = read(&raw);
+        assert_eq!(severity(&results, Code::Hypervisor), Some(Severity::Note));
+        assert_eq!(results.results[0].validity, Validity::Valid);
+        assert_eq!(severity(&read(&plain().build()), Code::Hypervisor), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Findings: what was seen that bears on how far a number can be believed.
+//!
+//! Those of the whole run are in [`host`] and [`placement`], those of a case in
+//! [`cpu`] (what its ends did) and [`numbers`] (what its numbers look like).
+//! Every threshold is a documented constant beside its rule. A detector that
+//! lacks its reading says nothing; that the reading is missing is in the host's
+//! fingerprint.
+
+mod cpu;
+mod host;
+mod numbers;
+mod placement;
+
+use std::collections::BTreeMap;
+
+use hopcost_model::finding::{Code, Finding, Severity, Validity};
+use hopcost_model::results::{CaseResult, Status};
+
+use crate::case::Reading;
+use crate::run::Run;
+use crate::trial::Family;
+
+/// A finding of the whole run; `judge_case` fills in the case where there is one.
+fn finding(code: Code, severity: Severity, evidence: String, values: &[(&str, f64)]) -> Finding {
+    let finite = values.iter().filter(|(_, value)| value.is_finite());
+    Finding {
+        code,
+        severity,
+        case: None,
+        evidence,
+        values: finite
+            .map(|(name, value)| ((*name).to_owned(), *value))
+            .collect::<BTreeMap<_, _>>(),
+        remedy: code.remedy().to_owned(),
+    }
+}
+
+/// The findings of the whole run.
+pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
+    let mut found = host::findings(run);
+    found.extend(placement::claims(run, readings));
+    found
+}
+
+/// Adds a case's findings, and the validity that follows from the worst of them
+/// and of those of the run that bear on it.
+pub fn judge_case(run: &Run, index: usize, reading: &mut Reading, run_wide: &[Finding]) {
+    let Ok(case) = &run.cases[index] else { return };
+    if reading.result.status != Status::Measured {
+        return;
+    }
+    let mut found = cpu::findings(run, case, reading);
+    found.extend(numbers::findings(run, reading));
+    for finding in &mut found {
+        finding.case = Some(reading.result.id.clone());
+    }
+    found.sort_by(order);
+    let bearing = run_wide.iter().filter(|finding| bears_on(finding.code, reading.family));
+    let worst = found.iter().chain(bearing).map(|finding| finding.severity).max();
+    reading.result.validity = worst.map_or(Validity::Valid, Validity::from);
+    reading.result.findings = found;
+}
+
+/// Whether a finding of the whole run says something about a case's numbers.
+/// Steal reaches single operations; the median cost over batches shrugs it off.
+fn bears_on(code: Code, family: Option<Family>) -> bool {
+    match code {
+        Code::Steal => family == Some(Family::Each),
+        _ => true,
+    }
+}
+
+/// Every finding, worst first; among equals those of the run, then by code, then
+/// in the order of the plan.
+pub fn all(run_wide: Vec<Finding>, results: &[CaseResult]) -> Vec<Finding> {
+    let mut found = run_wide;
+    found.extend(results.iter().flat_map(|result| result.findings.iter().cloned()));
+    found.sort_by(order);
+    found
+}
+
+fn order(a: &Finding, b: &Finding) -> std::cmp::Ordering {
+    b.severity
+        .cmp(&a.severity)
+        .then(a.case.is_some().cmp(&b.case.is_some()))
+        .then(a.code.cmp(&b.code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, CALL, PIPE, read};
+
+    #[test]
+    fn the_worst_finding_decides() {
+        let raw = Builder::new()
+            .host(&[("virt.hypervisor", "KVM")])
+            .case(PIPE, 8, |_, t| t.each(&[3000; 100]))
+            .case(CALL, 3, |_, t| t.batch(10, &[1000; 50]))
+            .build();
+        let results = read(&raw);
+        assert_eq!(results.results[0].validity, Validity::Valid, "a note leaves it valid");
+        assert_eq!(results.results[1].validity, Validity::Suspect, "too few trials");
+        let codes: Vec<Code> = results.findings.iter().map(|f| f.code).collect();
+        assert_eq!(codes, [Code::FewTrials, Code::Hypervisor], "worst first");
+        assert_eq!(results.findings[0].case.as_deref(), Some(CALL));
+    }
+
+    #[test]
+    fn every_code_has_a_detector() {
+        // The detectors, without their tests, name every code.
+        let detectors = |source: &'static str| source.split("#[cfg(test)]").next().unwrap_or("");
+        let sources = [
+            include_str!("cpu.rs"),
+            include_str!("host.rs"),
+            include_str!("numbers.rs"),
+            include_str!("placement.rs"),
+        ]
+        .map(detectors)
+        .concat();
+        for code in Code::ALL {
+            assert!(sources.contains(&format!("Code::{code:?}")), "{code}");
+        }
+    }
+}

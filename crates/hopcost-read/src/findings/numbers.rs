@@ -1,0 +1,200 @@
+//! Findings about how a case's numbers look.
+
+use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_stats::sample::median;
+use hopcost_stats::states;
+use hopcost_stats::trend::{mann_kendall, theil_sen};
+
+use super::finding;
+use crate::case::{Reading, states_in_words};
+use crate::estimate::TRIALS_MIN;
+use crate::run::Run;
+use crate::say;
+use crate::trial::Family;
+
+/// The share of an operation that its stamp may take.
+const STAMP_MAX: f64 = 0.10;
+/// A trend at least this unlikely by chance …
+const DRIFT_P: f64 = 0.01;
+/// … and at least this large over the run is a drift.
+const DRIFT_MIN: f64 = 0.05;
+
+/// All of them for one case.
+pub fn findings(run: &Run, reading: &Reading) -> Vec<Finding> {
+    let all = [
+        timer_dominates(run, reading),
+        few_trials(reading),
+        host_state(reading),
+        drift(reading),
+        multimodal(reading),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn timer_dominates(run: &Run, reading: &Reading) -> Option<Finding> {
+    if reading.family != Some(Family::Each) {
+        return None;
+    }
+    let clock = run.clock(&run.raw.trials[*reading.measured.first()?])?;
+    let values: Vec<f64> = reading.result.trials.iter().filter_map(|t| t.value_ns).collect();
+    let (stamp_ns, p50_ns) = (clock.stamp_p50_ns, median(&values)?);
+    (stamp_ns > STAMP_MAX * p50_ns).then(|| {
+        let evidence = format!(
+            "A stamp costs {}, the operation {} with it.",
+            say::ns(stamp_ns),
+            say::ns(p50_ns)
+        );
+        let values = [("stamp_p50_ns", stamp_ns), ("p50_ns", p50_ns)];
+        finding(Code::TimerDominates, Severity::Suspect, evidence, &values)
+    })
+}
+
+fn few_trials(reading: &Reading) -> Option<Finding> {
+    let n = reading.measured.len();
+    (n < TRIALS_MIN).then(|| {
+        let evidence =
+            format!("{} succeeded; an interval needs {TRIALS_MIN}.", say::count(n, "trial"));
+        finding(Code::FewTrials, Severity::Suspect, evidence, &[("trials", n as f64)])
+    })
+}
+
+/// The host changed state, and this case with it: by at least the ratio that
+/// separates states.
+fn host_state(reading: &Reading) -> Option<Finding> {
+    let states = &reading.result.states;
+    let [fast, slow] = states.as_slice() else { return None };
+    let (least, most) = (fast.p50_ns.min(slow.p50_ns), fast.p50_ns.max(slow.p50_ns));
+    (least > 0.0 && most >= states::RATIO_MIN * least).then(|| {
+        let evidence = format!(
+            "This case follows the host's state: {}; the p50 over all trials mixes them.",
+            states_in_words(states)
+        );
+        let values = [
+            ("fast_p50_ns", fast.p50_ns),
+            ("slow_p50_ns", slow.p50_ns),
+            ("slow_share", slow.share),
+        ];
+        finding(Code::HostState, Severity::Suspect, evidence, &values)
+    })
+}
+
+fn drift(reading: &Reading) -> Option<Finding> {
+    let values: Vec<f64> = reading.result.trials.iter().filter_map(|t| t.value_ns).collect();
+    let test = mann_kendall(&values)?;
+    let points: Vec<(f64, f64)> =
+        values.iter().enumerate().map(|(i, value)| (i as f64, *value)).collect();
+    let change = theil_sen(&points)? * (values.len() - 1) as f64;
+    let level = median(&values).filter(|level| *level > 0.0)?;
+    let relative = change / level;
+    (test.p < DRIFT_P && relative.abs() > DRIFT_MIN).then(|| {
+        let evidence = format!(
+            "From the first trial to the last it {} by {} (p = {}).",
+            if relative > 0.0 { "rose" } else { "fell" },
+            say::percent(relative.abs()),
+            say::three(test.p)
+        );
+        let values = [("relative_change", relative), ("p", test.p)];
+        finding(Code::Drift, Severity::Suspect, evidence, &values)
+    })
+}
+
+fn multimodal(reading: &Reading) -> Option<Finding> {
+    let modes = &reading.result.modes;
+    if modes.len() < 2 {
+        return None;
+    }
+    let each =
+        modes.iter().map(|mode| format!("{} ({})", say::ns(mode.ns), say::percent(mode.share)));
+    let list = each.collect::<Vec<_>>().join(", ");
+    let (severity, why) = if reading.modes_by_state {
+        (Severity::Note, " They are the host's states.")
+    } else {
+        (Severity::Suspect, "")
+    };
+    let evidence = format!("{} typical durations: {list}.{why}", modes.len());
+    let values = [
+        ("modes", modes.len() as f64),
+        ("lowest_ns", modes[0].ns),
+        ("highest_ns", modes[modes.len() - 1].ns),
+    ];
+    Some(finding(Code::Multimodal, severity, evidence, &values))
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::results::Results;
+
+    use crate::testing::{Builder, PIPE, TrialBuilder, noisy, read, severity};
+
+    fn run(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
+        read(&Builder::new().case(PIPE, trials, make).build())
+    }
+
+    #[test]
+    fn nothing_fires_on_a_plain_case() {
+        assert_eq!(run(12, |round, t| t.each(&noisy(1000, round))).findings, []);
+    }
+
+    #[test]
+    fn timer_dominates() {
+        // The test clock's stamp costs 20 ns.
+        assert_eq!(severity(&run(8, |_, t| t.each(&[210; 100])), Code::TimerDominates), None);
+        let short = run(8, |_, t| t.each(&[190; 100]));
+        assert_eq!(severity(&short, Code::TimerDominates), Some(Severity::Suspect));
+        assert_eq!(severity(&run(8, |_, t| t.batch(10, &[50; 100])), Code::TimerDominates), None);
+    }
+
+    #[test]
+    fn few_trials() {
+        let five = run(5, |_, t| t.each(&[3000; 100]));
+        assert_eq!(severity(&five, Code::FewTrials), Some(Severity::Suspect));
+        assert_eq!(severity(&run(6, |_, t| t.each(&[3000; 100])), Code::FewTrials), None);
+        let failed = run(8, |round, t| if round < 3 { t.fails("x") } else { t.each(&[9000; 100]) });
+        assert_eq!(severity(&failed, Code::FewTrials), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn drift() {
+        let rising = |step: u32| run(12, move |round, t| t.each(&[3000 + step * round; 100]));
+        assert_eq!(severity(&rising(30), Code::Drift), Some(Severity::Suspect), "11 %");
+        assert_eq!(severity(&rising(5), Code::Drift), None, "2 %");
+        let jumping = run(12, |round, t| t.each(&[3000 + 700 * (round * 5 % 3); 100]));
+        assert_eq!(severity(&jumping, Code::Drift), None);
+    }
+
+    /// The samples of `noisy`, every third half as long again.
+    fn two_modes(round: u32, part: usize) -> Vec<u32> {
+        let values = noisy(1000, round);
+        values.iter().enumerate().map(|(i, v)| if i % 3 < part { v * 3 / 2 } else { *v }).collect()
+    }
+
+    #[test]
+    fn multimodal() {
+        let two = run(8, |round, t| t.each(&two_modes(round, 1)));
+        assert_eq!(severity(&two, Code::Multimodal), Some(Severity::Suspect));
+        let modes = &two.results[0].modes;
+        assert!(
+            (modes[1].ns / modes[0].ns - 1.5).abs() < 0.1 && (modes[1].share - 0.33).abs() < 0.05
+        );
+        let one = run(8, |round, t| t.each(&two_modes(round, 0)));
+        assert_eq!(severity(&one, Code::Multimodal), None);
+        assert!(one.results[0].modes.is_empty());
+    }
+
+    #[test]
+    fn modes_that_the_host_explains_are_a_note() {
+        let with_sentinel = |slow: f64| {
+            run(20, move |round, t| {
+                let state = if round % 3 == 0 { 3 } else { 0 };
+                t.each(&two_modes(round, state));
+                t.sentinel(if state > 0 { slow } else { 100.0 } + f64::from(round % 4));
+            })
+        };
+        let modes = |results: &Results| {
+            results.findings.iter().find(|f| f.code == Code::Multimodal).map(|f| f.severity)
+        };
+        assert_eq!(modes(&with_sentinel(150.0)), Some(Severity::Note));
+        assert_eq!(modes(&with_sentinel(102.0)), Some(Severity::Suspect));
+    }
+}

@@ -1,0 +1,384 @@
+//! The ladder: results grouped by what their number means, cheapest first.
+//!
+//! Groups, in this order: calls; round trips in batches (spinning ends); bare
+//! notifications; round trips with a payload, by size. Within a group, a row is a
+//! mechanism with its boundary and wait, and has its placements side by side.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, Placement, WaitKind, Waits, Workload};
+use hopcost_model::mechanism::Shape;
+use hopcost_model::results::{CaseResult, Estimates, LadderGroup, LadderRow, Status};
+use hopcost_model::units::format_size;
+
+use crate::run::Run;
+use crate::trial::Family;
+
+/// What the numbers of a group mean; its order is that of the ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Meaning {
+    CallBatched,
+    CallEach,
+    RoundtripBatched,
+    Notification,
+    Roundtrip { payload_bytes: u32 },
+}
+
+impl Meaning {
+    fn title(self) -> String {
+        match self {
+            Meaning::CallBatched => "one call".to_owned(),
+            Meaning::CallEach => "one call, each timed".to_owned(),
+            Meaning::RoundtripBatched => "round trip, spinning, in batches".to_owned(),
+            Meaning::Notification => "round trip, bare notification".to_owned(),
+            Meaning::Roundtrip { payload_bytes: 0 } => "round trip, empty messages".to_owned(),
+            Meaning::Roundtrip { payload_bytes } => {
+                format!("round trip, {} each way", bytes(payload_bytes))
+            }
+        }
+    }
+    fn sentence(self) -> String {
+        match self {
+            Meaning::CallBatched => "Cost of one operation in one thread, from long batches of \
+                them; no second party."
+                .to_owned(),
+            Meaning::CallEach => {
+                "Duration of one operation in one thread, each timed by itself; no second party."
+                    .to_owned()
+            }
+            Meaning::RoundtripBatched => "Cost of one round trip (there and back) between two \
+                ends, from long batches of them, because one is too short to be timed by itself."
+                .to_owned(),
+            Meaning::Notification => "Duration of one round trip (there and back) in which each \
+                end only wakes the other; nothing is carried."
+                .to_owned(),
+            Meaning::Roundtrip { payload_bytes } => format!(
+                "Duration of one round trip (there and back) with {} in each message, written \
+                 and read.",
+                bytes(payload_bytes)
+            ),
+        }
+    }
+    fn batched(self) -> bool {
+        matches!(self, Meaning::CallBatched | Meaning::RoundtripBatched)
+    }
+    fn of(case: &Case, family: Family, shape: Option<Shape>) -> Self {
+        let payload_bytes = case.payload_bytes.unwrap_or(0);
+        match (case.workload, family) {
+            (Workload::Call, Family::Batch) => Meaning::CallBatched,
+            (Workload::Call, Family::Each) => Meaning::CallEach,
+            (Workload::Roundtrip, Family::Batch) => Meaning::RoundtripBatched,
+            _ if payload_bytes == 0 && shape != Some(Shape::Channel) => Meaning::Notification,
+            _ => Meaning::Roundtrip { payload_bytes },
+        }
+    }
+}
+
+fn bytes(n: u32) -> String {
+    let size = format_size(u64::from(n));
+    if size.ends_with('B') { size } else { format!("{n} byte{}", if n == 1 { "" } else { "s" }) }
+}
+
+/// A case on its way into the ladder.
+struct Entry<'a> {
+    index: u32,
+    case: &'a Case,
+    measured: bool,
+    cost_ns: Option<f64>,
+}
+
+/// What makes two cases one row; the order is that of equal costs.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    mechanism: String,
+    payload_bytes: Option<u32>,
+    boundary: hopcost_model::case::Boundary,
+    wait: Option<String>,
+    spin_budget_ns: Option<u64>,
+    parameters: BTreeMap<String, String>,
+    sched: String,
+}
+
+/// Builds the ladder from the results, which are in the order of the plan.
+pub fn ladder(run: &Run, results: &[CaseResult]) -> Vec<LadderGroup> {
+    let mut groups: BTreeMap<Meaning, Vec<Entry>> = BTreeMap::new();
+    for (i, (case, result)) in run.cases.iter().zip(results).enumerate() {
+        let Ok(case) = case else { continue };
+        let family = result.stamp.map_or_else(|| expected(case), Family::of);
+        let shape = run.facts(case).map(|facts| facts.shape);
+        groups.entry(Meaning::of(case, family, shape)).or_default().push(Entry {
+            index: i as u32,
+            case,
+            measured: result.status == Status::Measured,
+            cost_ns: result.estimates.as_ref().and_then(cost_ns),
+        });
+    }
+    groups.into_iter().map(|(meaning, entries)| group(meaning, &entries)).collect()
+}
+
+/// Where a case that was never measured would have stood: calls and pairs of
+/// spinning ends on two CPUs are timed in batches.
+fn expected(case: &Case) -> Family {
+    let spins = case.waits == Some(Waits::both(WaitKind::Spin));
+    let batched = case.workload == Workload::Call || spins;
+    if batched { Family::Batch } else { Family::Each }
+}
+
+/// The headline of a result: p50, or cost in batches.
+pub fn cost_ns(estimates: &Estimates) -> Option<f64> {
+    estimates.p50_ns.as_ref().or(estimates.cost_ns.as_ref())?.point
+}
+
+fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {
+    let mut by_key: BTreeMap<Key, Vec<Row>> = BTreeMap::new();
+    for entry in entries {
+        let rows = by_key.entry(key(entry.case)).or_default();
+        let slot = slot(entry.case);
+        // A second two-CPU placement of the same case gets a row of its own; one
+        // that was not measured gives way to one that was.
+        if let Some(row) = rows.iter_mut().find(|row| row.takes(slot, entry.measured)) {
+            row.0[slot] = Some(Taken::of(entry));
+        } else if entry.measured || rows.is_empty() {
+            let mut row = Row::default();
+            row.0[slot] = Some(Taken::of(entry));
+            rows.push(row);
+        }
+    }
+    let naming = Naming::new(entries);
+    let mut rows: Vec<(Option<f64>, LadderRow)> = Vec::new();
+    for found in by_key.into_values() {
+        let several = found.len() > 1;
+        for row in found {
+            let Some(first) = row.0.iter().flatten().next() else { continue };
+            let case = entries.iter().find(|e| e.index == first.index).map(|e| e.case);
+            let Some(case) = case else { continue };
+            let place = case.placement.filter(|_| several);
+            rows.push((row.cost(), row.shown(case, naming.label(case, place))));
+        }
+    }
+    // Stable: equal costs keep the order of their keys.
+    rows.sort_by(|a, b| match (a.0, b.0) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    });
+    LadderGroup {
+        title: meaning.title(),
+        meaning: meaning.sentence(),
+        batched: meaning.batched(),
+        rows: rows.into_iter().map(|(_, row)| row).collect(),
+    }
+}
+
+fn key(case: &Case) -> Key {
+    Key {
+        mechanism: case.mechanism.clone(),
+        payload_bytes: case.payload_bytes,
+        boundary: case.boundary,
+        wait: case.waits.map(|waits| waits.to_string()),
+        spin_budget_ns: case.spin_budget_ns,
+        parameters: case.parameters.clone(),
+        sched: case.sched.to_string(),
+    }
+}
+
+/// One CPU (or a call), two CPUs, free.
+fn slot(case: &Case) -> usize {
+    match case.placement {
+        None | Some(Placement::SameCpu) => 0,
+        Some(Placement::Free) => 2,
+        Some(_) => 1,
+    }
+}
+
+/// A case in its slot.
+#[derive(Clone, Copy)]
+struct Taken {
+    index: u32,
+    measured: bool,
+    cost_ns: Option<f64>,
+}
+
+impl Taken {
+    fn of(entry: &Entry) -> Self {
+        Self { index: entry.index, measured: entry.measured, cost_ns: entry.cost_ns }
+    }
+}
+
+/// The slots of a row.
+#[derive(Default)]
+struct Row([Option<Taken>; 3]);
+
+impl Row {
+    fn takes(&self, slot: usize, measured: bool) -> bool {
+        self.0[slot].is_none_or(|taken| measured && !taken.measured)
+    }
+    /// On one CPU if that was measured, else on two, else free.
+    fn cost(&self) -> Option<f64> {
+        self.0.iter().flatten().find_map(|taken| taken.cost_ns)
+    }
+    fn shown(&self, case: &Case, label: String) -> LadderRow {
+        let index = |slot: usize| self.0[slot].map(|taken| taken.index);
+        LadderRow {
+            label,
+            boundary: case.boundary,
+            wait: case.waits.map(|waits| waits.to_string()),
+            one_cpu: index(0),
+            two_cpus: index(1),
+            free: index(2),
+        }
+    }
+}
+
+/// What a label needs besides the mechanism to be unique in its group.
+struct Naming {
+    payloads: bool,
+    /// Parameters of a mechanism that differ within the group.
+    parameters: BTreeMap<String, Vec<String>>,
+    budgets: bool,
+    scheds: bool,
+}
+
+impl Naming {
+    fn new(entries: &[Entry]) -> Self {
+        let differ = |of: &dyn Fn(&Case) -> String| {
+            entries.windows(2).any(|pair| of(pair[0].case) != of(pair[1].case))
+        };
+        let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for a in entries {
+            for (name, value) in &a.case.parameters {
+                let other = |b: &&Entry| {
+                    b.case.mechanism == a.case.mechanism
+                        && b.case.parameters.get(name) != Some(value)
+                };
+                let names = parameters.entry(a.case.mechanism.clone()).or_default();
+                if entries.iter().any(|b| other(&b)) && !names.contains(name) {
+                    names.push(name.clone());
+                }
+            }
+        }
+        let budgets: std::collections::BTreeSet<u64> =
+            entries.iter().filter_map(|entry| entry.case.spin_budget_ns).collect();
+        Self {
+            payloads: differ(&|case| case.payload_bytes.unwrap_or(0).to_string()),
+            parameters,
+            budgets: budgets.len() > 1,
+            scheds: differ(&|case| case.sched.to_string()),
+        }
+    }
+
+    fn label(&self, case: &Case, place: Option<Placement>) -> String {
+        let mut label = case.mechanism.clone();
+        let mut add = |word: String| {
+            label.push(' ');
+            label.push_str(&word);
+        };
+        if let Some(payload) = case.payload_bytes.filter(|n| self.payloads && *n > 0) {
+            add(bytes(payload));
+        }
+        for name in self.parameters.get(&case.mechanism).into_iter().flatten() {
+            if let Some(value) = case.parameters.get(name) {
+                add(format!("{name}={value}"));
+            }
+        }
+        if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
+            add(format!("spin={}", crate::say::ns(budget as f64)));
+        }
+        if self.scheds {
+            add(format!("sched={}", case.sched));
+        }
+        if let Some(place) = place {
+            add(format!("({place})"));
+        }
+        label
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Builder, CALL, read};
+    use hopcost_model::results::LadderGroup;
+
+    const ONE: &str = "&boundary=process&place=same-cpu&wait=block";
+    const TWO: &str = "&boundary=process&place=same-llc&wait=block";
+    fn id(head: &str, tail: &str) -> String {
+        format!("roundtrip/{head}{tail}")
+    }
+    fn labels(group: &LadderGroup) -> Vec<&str> {
+        group.rows.iter().map(|row| row.label.as_str()).collect()
+    }
+
+    #[test]
+    fn groups_come_in_the_order_of_meaning() {
+        let raw = Builder::new()
+            .case(&id("pipe?payload=4096", ONE), 6, |_, t| t.each(&[5000; 50]))
+            .case(&id("pipe?payload=64", ONE), 6, |_, t| t.each(&[3000; 50]))
+            .case(&id("futex?payload=0", ONE), 6, |_, t| t.each(&[2000; 50]))
+            .case(&id("futex?payload=64", ONE), 6, |_, t| t.each(&[2100; 50]))
+            .case(CALL, 6, |_, t| t.batch(10, &[1000; 50]))
+            .case(
+                "roundtrip/flag?payload=0&boundary=process&place=same-llc&wait=spin",
+                6,
+                |_, t| t.batch(10, &[3000; 50]),
+            )
+            .build();
+        let ladder = read(&raw).ladder;
+        let titles: Vec<&str> = ladder.iter().map(|group| group.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            [
+                "one call",
+                "round trip, spinning, in batches",
+                "round trip, bare notification",
+                "round trip, 64 bytes each way",
+                "round trip, 4KiB each way",
+            ]
+        );
+        assert_eq!(labels(&ladder[3]), ["futex", "pipe"]);
+        assert!(ladder[1].batched && !ladder[2].batched);
+        assert_eq!(ladder[1].rows[0].two_cpus, Some(5));
+    }
+
+    #[test]
+    fn placements_share_a_row_and_the_missing_come_last() {
+        let raw = Builder::new()
+            .skipped(&id("tcp?payload=64", ONE), "no network")
+            .case(&id("pipe?payload=64", TWO), 6, |_, t| t.each(&[60_000; 50]))
+            .case(&id("pipe?payload=64", ONE), 6, |_, t| t.each(&[3000; 50]))
+            .case(&id("udp?payload=64", TWO), 6, |_, t| t.each(&[4000; 50]))
+            .build();
+        let group = &read(&raw).ladder[0];
+        assert_eq!(labels(group), ["pipe", "udp", "tcp"], "by the cost on one CPU");
+        let pipe = &group.rows[0];
+        assert_eq!((pipe.one_cpu, pipe.two_cpus, pipe.free), (Some(2), Some(1), None));
+        assert_eq!(group.rows[2].one_cpu, Some(0));
+    }
+
+    #[test]
+    fn labels_say_what_differs() {
+        let tail = |nodelay: &str, sched: &str| format!("{ONE}&nodelay={nodelay}{sched}");
+        let raw = Builder::new()
+            .case(&id("tcp?payload=64", &tail("on", "")), 6, |_, t| t.each(&[3000; 50]))
+            .case(&id("tcp?payload=64", &tail("off", "")), 6, |_, t| t.each(&[4000; 50]))
+            .case(&id("pipe?payload=64", ONE), 6, |_, t| t.each(&[5000; 50]))
+            .build();
+        assert_eq!(labels(&read(&raw).ladder[0]), ["tcp nodelay=on", "tcp nodelay=off", "pipe"]);
+        let one = Builder::new()
+            .case(&id("tcp?payload=64", &tail("on", "")), 6, |_, t| t.each(&[3000; 50]))
+            .build();
+        assert_eq!(labels(&read(&one).ladder[0]), ["tcp"]);
+    }
+
+    #[test]
+    fn two_distances_make_two_rows() {
+        let far = "&boundary=process&place=cross-node&wait=block";
+        let raw = Builder::new()
+            .case(&id("pipe?payload=64", TWO), 6, |_, t| t.each(&[3000; 50]))
+            .case(&id("pipe?payload=64", far), 6, |_, t| t.each(&[9000; 50]))
+            .skipped(&id("udp?payload=64", far), "one node")
+            .case(&id("udp?payload=64", TWO), 6, |_, t| t.each(&[4000; 50]))
+            .build();
+        let group = &read(&raw).ladder[0];
+        assert_eq!(labels(group), ["pipe (same-llc)", "udp", "pipe (cross-node)"]);
+        assert_eq!(group.rows[1].two_cpus, Some(3));
+    }
+}

@@ -1,0 +1,117 @@
+//! Multiples of the baseline, paired by round.
+//!
+//! Only what means the same is divided: equal workload, equal payload (a call's
+//! payload does not matter, a bare notification is a payload of 0), and both
+//! stamped one by one or both in batches.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, Workload};
+use hopcost_model::results::Ratio;
+use hopcost_stats::LEVEL;
+use hopcost_stats::ratio::paired_ratio;
+
+use crate::case::Reading;
+use crate::run::Run;
+use crate::trial::Family;
+
+/// Fills in the ratio of every case to the plan's baseline.
+pub fn fill(run: &Run, readings: &mut [Reading]) {
+    let Some(baseline) = run.raw.plan.baseline.as_deref() else { return };
+    let Some(base) = readings.iter().position(|reading| reading.result.id == baseline) else {
+        return;
+    };
+    let Ok(base_case) = &run.cases[base] else { return };
+    let base_family = readings[base].family;
+    let base_values = by_round(&readings[base]);
+    for (case, reading) in run.cases.iter().zip(readings.iter_mut()) {
+        let Ok(case) = case else { continue };
+        if comparable(case, reading.family, base_case, base_family) {
+            reading.result.ratio = ratio(baseline, &by_round(reading), &base_values);
+        }
+    }
+}
+
+fn comparable(
+    case: &Case,
+    family: Option<Family>,
+    base: &Case,
+    base_family: Option<Family>,
+) -> bool {
+    case.workload == base.workload
+        && family.is_some()
+        && family == base_family
+        && (case.workload == Workload::Call
+            || case.payload_bytes.unwrap_or(0) == base.payload_bytes.unwrap_or(0))
+}
+
+fn by_round(reading: &Reading) -> BTreeMap<u32, f64> {
+    let trials = reading.result.trials.iter();
+    trials.filter_map(|trial| Some((trial.round, trial.value_ns?))).collect()
+}
+
+fn ratio(
+    baseline: &str,
+    values: &BTreeMap<u32, f64>,
+    base_values: &BTreeMap<u32, f64>,
+) -> Option<Ratio> {
+    let pairs: Vec<(f64, f64)> = values
+        .iter()
+        .filter_map(|(round, value)| Some((*value, *base_values.get(round)?)))
+        .collect();
+    let found = paired_ratio(&pairs, LEVEL)?;
+    Some(Ratio {
+        baseline: baseline.to_owned(),
+        point: found.point,
+        low: found.interval.map(|interval| interval.0),
+        high: found.interval.map(|interval| interval.1),
+        n_rounds: found.n_rounds as u32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Builder, CALL, FUTEX, PIPE, PIPE_4K, TCP, read};
+
+    #[test]
+    fn rounds_are_paired() {
+        // Both double from round to round; the multiple stays.
+        let raw = Builder::new()
+            .baseline(PIPE)
+            .case(PIPE, 8, |round, t| t.each(&[100 << round; 50]))
+            .case(TCP, 8, |round, t| t.each(&[300 << round; 50]))
+            .build();
+        let results = read(&raw);
+        let ratio = results.results[1].ratio.as_ref().unwrap();
+        assert!((ratio.point - 3.0).abs() < 1e-9 && ratio.n_rounds == 8);
+        assert!((ratio.low.unwrap() - 3.0).abs() < 1e-9);
+        assert_eq!(results.results[0].ratio.as_ref().unwrap().point, 1.0);
+    }
+
+    #[test]
+    fn a_round_without_its_pair_is_left_out() {
+        let raw = Builder::new()
+            .baseline(PIPE)
+            .case(PIPE, 8, |round, t| if round < 3 { t.fails("x") } else { t.each(&[100; 50]) })
+            .case(TCP, 8, |_, t| t.each(&[300; 50]))
+            .build();
+        let ratio = read(&raw).results[1].ratio.clone().unwrap();
+        assert_eq!((ratio.n_rounds, ratio.low), (5, None));
+    }
+
+    #[test]
+    fn what_means_something_else_has_no_multiple() {
+        let raw = Builder::new()
+            .baseline(PIPE)
+            .case(PIPE, 8, |_, t| t.each(&[100; 50]))
+            .case(FUTEX, 8, |_, t| t.each(&[100; 50]))
+            .case(PIPE_4K, 8, |_, t| t.each(&[100; 50]))
+            .case(CALL, 8, |_, t| t.two_lengths(10, &[10, 20]))
+            .case(TCP, 8, |_, t| t.batch(10, &[100; 50]))
+            .build();
+        let results = read(&raw).results;
+        assert!(results[1..].iter().all(|result| result.ratio.is_none()));
+        let none = Builder::new().case(PIPE, 8, |_, t| t.each(&[100; 50])).build();
+        assert!(read(&none).results[0].ratio.is_none());
+    }
+}

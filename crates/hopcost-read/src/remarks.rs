@@ -1,0 +1,198 @@
+//! What of this machine shapes the numbers, in plain words: readings of the host
+//! joined with what was measured.
+
+use hopcost_model::case::{Case, Placement, WaitKind};
+use hopcost_model::results::{CaseResult, Status};
+use hopcost_stats::sample::median;
+
+use crate::ladder::cost_ns;
+use crate::run::Run;
+use crate::say;
+use crate::trial::Family;
+
+/// From this multiple on, waking another CPU deserves an explanation.
+const WAKE_UP_MULTIPLE: f64 = 5.0;
+
+/// The remarks, most telling first.
+pub fn remarks(run: &Run, results: &[CaseResult]) -> Vec<String> {
+    let all = [
+        cross_cpu(run, results),
+        host_states(run),
+        guest(run),
+        stamps(run, results),
+        frequency(run),
+        filters(run),
+        container(run),
+        one_cpu(run),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Median over mechanisms of two CPUs over one CPU, where both ends sleep.
+fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, f64, f64, usize)> {
+    let sleeping: Vec<(&Case, f64)> = run
+        .cases
+        .iter()
+        .zip(results)
+        .filter_map(|(case, result)| {
+            Some((case.as_ref().ok()?, cost_ns(result.estimates.as_ref()?)?))
+        })
+        .filter(|(case, cost)| {
+            let sleeps = |w| matches!(w, WaitKind::Block | WaitKind::Epoll);
+            *cost > 0.0 && case.waits.is_some_and(|w| sleeps(w.caller) && sleeps(w.callee))
+        })
+        .filter(|(case, _)| !run.is_engine(case))
+        .collect();
+    let mut multiples = Vec::new();
+    let (mut ones, mut twos) = (Vec::new(), Vec::new());
+    for (near, one) in sleeping.iter().filter(|(c, _)| c.placement == Some(Placement::SameCpu)) {
+        for (far, two) in &sleeping {
+            let elsewhere = !matches!(far.placement, Some(Placement::SameCpu | Placement::Free));
+            let same = Case { placement: near.placement, ..(*far).clone() } == **near;
+            if elsewhere && same {
+                multiples.push(two / one);
+                ones.push(*one);
+                twos.push(*two);
+            }
+        }
+    }
+    Some((median(&multiples)?, median(&ones)?, median(&twos)?, multiples.len()))
+}
+
+fn cross_cpu(run: &Run, results: &[CaseResult]) -> Option<String> {
+    let (multiple, one, two, n) = wake_up_multiple(run, results)?;
+    if multiple <= WAKE_UP_MULTIPLE {
+        return None;
+    }
+    let host = &run.raw.host_before;
+    let seen = format!(
+        "A blocking round trip costs {} times as much between two CPUs as on one (typically {} \
+         instead of {}, over {})",
+        say::three(multiple),
+        say::ns(two),
+        say::ns(one),
+        if n == 1 { "one pair of cases".to_owned() } else { format!("{n} pairs of cases") },
+    );
+    let driver = host.get("idle.driver");
+    let guest = host.get("virt.hypervisor").is_some();
+    Some(match (guest, driver) {
+        (true, None | Some("haltpoll" | "none")) => format!(
+            "{seen}: in this guest (idle driver: {}) an idle virtual CPU is handed back to the \
+             hypervisor, so a wake-up pays for an inter-processor interrupt through it.",
+            driver.unwrap_or("none")
+        ),
+        (true, Some(driver)) => format!(
+            "{seen}: this is a guest (idle driver: {driver}), where waking an idle virtual CPU \
+             goes through the hypervisor."
+        ),
+        (false, Some(driver)) => format!(
+            "{seen}: between messages the other CPU falls idle (driver {driver}), and each wake-up \
+             pays for an inter-processor interrupt and for leaving the idle state."
+        ),
+        (false, None) => {
+            format!("{seen}: each wake-up of an idle CPU pays for an inter-processor interrupt.")
+        }
+    })
+}
+
+fn host_states(run: &Run) -> Option<String> {
+    let two = run.states?;
+    Some(format!(
+        "The host changed speed during the run: the same system call took {} or {}. Where that \
+         moves a case, each state's own p50 is shown.",
+        say::ns(two.medians[0]),
+        say::ns(two.medians[1])
+    ))
+}
+
+fn guest(run: &Run) -> Option<String> {
+    let name = run.raw.host_before.get("virt.hypervisor")?;
+    Some(format!(
+        "This is a virtual machine ({name}): which physical CPUs stand behind its CPUs, and whether \
+         they stay there, is the hypervisor's choice; the topology is its claim."
+    ))
+}
+
+fn stamps(run: &Run, results: &[CaseResult]) -> Option<String> {
+    let each = |result: &&CaseResult| {
+        result.status == Status::Measured && result.stamp.map(Family::of) == Some(Family::Each)
+    };
+    results.iter().find(each)?;
+    let clock = run.raw.clocks.first().filter(|clock| clock.source != "virtual")?;
+    Some(format!(
+        "Reading the clock ({}) costs {} and is part of every operation that is timed by itself; \
+         nothing is subtracted.",
+        clock.source,
+        say::ns(clock.stamp_p50_ns)
+    ))
+}
+
+fn frequency(run: &Run) -> Option<String> {
+    let cpu = run.raw.plan.cpus.first()?;
+    let key = format!("cpu{cpu}.governor");
+    let host = &run.raw.host_before;
+    match (host.get(&key), host.reason(&key)) {
+        (Some("performance"), _) | (None, None) => None,
+        (Some(governor), _) => Some(format!(
+            "CPU {cpu} runs under the frequency governor `{governor}`: its speed may follow the \
+             load, and short or sleepy work may run slower than busy work."
+        )),
+        (None, Some(reason)) => {
+            Some(format!("The processor's frequency can be neither seen nor held here: {reason}."))
+        }
+    }
+}
+
+fn filters(run: &Run) -> Option<String> {
+    let value = run.raw.host_before.get("security.seccomp")?;
+    value.contains("filter").then(|| {
+        format!("Every system call passes a seccomp filter ({value}), which adds to its cost.")
+    })
+}
+
+fn container(run: &Run) -> Option<String> {
+    let name = run.raw.host_before.get("virt.container")?;
+    Some(format!("hopcost ran in a container: {name}."))
+}
+
+fn one_cpu(run: &Run) -> Option<String> {
+    (run.raw.plan.cpus.len() == 1).then(|| {
+        "Only one CPU was used, so nothing here says what crossing to another one costs.".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Builder, read};
+
+    const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+    const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
+
+    fn remarks(host: &[(&str, &str)], two_ns: u32) -> String {
+        let raw = Builder::new()
+            .host(host)
+            .case(ONE, 6, |_, t| t.each(&[3000; 50]))
+            .case(TWO, 6, |_, t| t.each(&[two_ns; 50]))
+            .build();
+        read(&raw).remarks.join("\n")
+    }
+
+    #[test]
+    fn wake_ups_through_a_hypervisor() {
+        let guest = [("virt.hypervisor", "KVM"), ("idle.driver", "haltpoll")];
+        let text = remarks(&guest, 60_000);
+        assert!(text.contains("20.0 times") && text.contains("handed back"), "{text}");
+        assert!(text.contains("over one pair of cases"), "{text}");
+        assert!(!remarks(&guest, 9_000).contains("handed back"), "three times is no riddle");
+        let metal = remarks(&[("idle.driver", "intel_idle")], 60_000);
+        assert!(metal.contains("intel_idle") && !metal.contains("hypervisor"), "{metal}");
+    }
+
+    #[test]
+    fn what_the_machine_lacks() {
+        let text = remarks(&[("cpu0.governor", "powersave")], 3000);
+        assert!(text.contains("powersave"));
+        assert!(!remarks(&[("cpu0.governor", "performance")], 3000).contains("governor"));
+        assert!(remarks(&[], 3000).contains("nothing is subtracted"));
+    }
+}

@@ -1,0 +1,191 @@
+//! The run as a whole: which trial belongs to which case, when it ran, in which
+//! state of the host, and how much time was stolen.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::Case;
+use hopcost_model::mechanism::Facts;
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::raw::{CpuSentinel, RawRun, RawTrial};
+use hopcost_stats::states::{TwoStates, split};
+
+use crate::FactsOf;
+
+/// Steal on one CPU over the whole run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Steal {
+    /// Time accounted for.
+    pub wall_ns: u64,
+    /// Of which stolen.
+    pub stolen_ns: u64,
+}
+
+impl Steal {
+    /// Share of the time that was stolen, 0 to 1.
+    pub fn share(self) -> f64 {
+        if self.wall_ns == 0 { 0.0 } else { self.stolen_ns as f64 / self.wall_ns as f64 }
+    }
+}
+
+/// A raw run with what can be said before looking at any case.
+pub struct Run<'a> {
+    /// As stored.
+    pub raw: &'a RawRun,
+    facts: &'a FactsOf<'a>,
+    /// Each case of the plan taken apart, or why it cannot be.
+    pub cases: Vec<Result<Case, String>>,
+    /// Indexes of each case's trials, in time order.
+    pub trials_of: Vec<Vec<usize>>,
+    /// Seconds from the start of the run, a trial each; a resumed sitting
+    /// continues where the one before ended.
+    pub at_s: Vec<f64>,
+    /// Sentinel of each trial: mean of before and after on the caller's CPU.
+    pub sentinels: Vec<Option<f64>>,
+    /// The host's states, if the sentinels of the whole run show two.
+    pub states: Option<TwoStates>,
+    /// Steal by CPU.
+    pub steal: BTreeMap<u32, Steal>,
+}
+
+impl<'a> Run<'a> {
+    /// Looks at the run as a whole.
+    pub fn new(raw: &'a RawRun, facts: &'a FactsOf<'a>) -> Self {
+        let cases: Vec<Result<Case, String>> = raw
+            .plan
+            .cases
+            .iter()
+            .map(|planned| planned.id.parse().map_err(|error| format!("{error}")))
+            .collect();
+        let mut trials_of = vec![Vec::new(); cases.len()];
+        for (i, trial) in raw.trials.iter().enumerate() {
+            if let Some(trials) = trials_of.get_mut(trial.case as usize) {
+                trials.push(i);
+            }
+        }
+        let sentinels: Vec<Option<f64>> =
+            raw.trials.iter().map(|trial| sentinel(raw, trial)).collect();
+        let seen: Vec<f64> = sentinels.iter().flatten().copied().collect();
+        let mut steal: BTreeMap<u32, Steal> = BTreeMap::new();
+        for row in &raw.accounting {
+            let sum = steal.entry(row.cpu).or_default();
+            sum.wall_ns = sum.wall_ns.saturating_add(row.wall_ns);
+            sum.stolen_ns = sum.stolen_ns.saturating_add(row.steal_ns);
+        }
+        Self {
+            raw,
+            facts,
+            cases,
+            trials_of,
+            at_s: times(&raw.trials),
+            states: split(&seen),
+            sentinels,
+            steal,
+        }
+    }
+
+    /// The facts of a case's mechanism.
+    pub fn facts(&self, case: &Case) -> Option<&'static Facts> {
+        (self.facts)(case.mechanism_name())
+    }
+
+    /// The clock that stamped a trial: that of the caller's CPU, or else the first.
+    pub fn clock(&self, trial: &RawTrial) -> Option<&'a ClockReading> {
+        let cpu = caller_cpu(trial);
+        let clocks = &self.raw.clocks;
+        clocks.iter().find(|clock| Some(clock.cpu) == cpu).or_else(|| clocks.first())
+    }
+
+    /// Whether time is made up by the clock of a test engine.
+    pub fn is_virtual(&self) -> bool {
+        self.raw.clocks.iter().any(|clock| clock.source == "virtual")
+    }
+
+    /// Whether a case's mechanism is a test engine, or its time made up, so that
+    /// what the kernel counted has no bearing on its numbers.
+    pub fn is_engine(&self, case: &Case) -> bool {
+        self.is_virtual() || self.facts(case).is_some_and(|facts| facts.hidden)
+    }
+
+    /// A seed for one use of randomness in one case.
+    pub fn seed(&self, case: usize, number: u64) -> u64 {
+        let mixed = self.raw.plan.seed ^ ((case as u64) << 8 | number);
+        hopcost_stats::rng::SplitMix64(mixed).next_u64()
+    }
+}
+
+/// The CPU the caller was on: as asked, or else where it ended.
+fn caller_cpu(trial: &RawTrial) -> Option<u32> {
+    let asked = trial.cpus_asked.first().copied().flatten();
+    asked.or_else(|| trial.ends.first().map(|end| end.cpu_after))
+}
+
+/// Mean of the readings before and after, on the CPU that the plan gives the
+/// caller; a CPU that a free caller happened to choose has its own speed and
+/// would look like a state.
+fn sentinel(raw: &RawRun, trial: &RawTrial) -> Option<f64> {
+    let cpu = raw.plan.cpus.first().copied().or_else(|| caller_cpu(trial));
+    let of = |readings: &[CpuSentinel]| {
+        let found = readings.iter().find(|r| Some(r.cpu) == cpu).or_else(|| readings.first());
+        found.map(|r| r.call_ns).filter(|ns| ns.is_finite() && *ns > 0.0)
+    };
+    match (of(&trial.sentinel_before_ns), of(&trial.sentinel_after_ns)) {
+        (Some(before), Some(after)) => Some((before + after) / 2.0),
+        (one, other) => one.or(other),
+    }
+}
+
+fn times(trials: &[RawTrial]) -> Vec<f64> {
+    let mut offset_ns = 0u64;
+    let mut last: Option<&RawTrial> = None;
+    trials
+        .iter()
+        .map(|trial| {
+            if let Some(before) = last.filter(|before| trial.started_ns < before.started_ns) {
+                let ended = before.started_ns.saturating_add(before.took_ns);
+                offset_ns = offset_ns.saturating_add(ended);
+            }
+            last = Some(trial);
+            offset_ns.saturating_add(trial.started_ns) as f64 / 1e9
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, PIPE, facts};
+
+    #[test]
+    fn a_resumed_sitting_continues_the_clock() {
+        let mut raw = Builder::new().case(PIPE, 4, |_, trial| trial.each(&[1000; 100])).build();
+        for (trial, at) in raw.trials.iter_mut().zip([0, 5, 1, 4]) {
+            trial.started_ns = at * 1_000_000_000;
+            trial.took_ns = 1_000_000_000;
+        }
+        assert_eq!(times(&raw.trials), [0.0, 5.0, 7.0, 10.0]);
+    }
+
+    #[test]
+    fn two_speeds_of_the_sentinel_are_two_states() {
+        let build = |slow: f64| {
+            Builder::new()
+                .case(PIPE, 20, |round, trial| {
+                    trial.each(&[1000; 100]);
+                    let noise = 1.0 + f64::from(round % 5) * 0.004;
+                    trial.sentinel(noise * if round % 3 == 0 { slow } else { 100.0 });
+                })
+                .build()
+        };
+        let two = build(150.0);
+        let states = Run::new(&two, &facts).states.unwrap();
+        assert_eq!(states.counts, [13, 7]);
+        assert!(Run::new(&build(103.0), &facts).states.is_none());
+    }
+
+    #[test]
+    fn trials_of_no_case_are_left_aside() {
+        let mut raw = Builder::new().case(PIPE, 2, |_, trial| trial.each(&[1000; 100])).build();
+        raw.trials[1].case = 77;
+        assert_eq!(Run::new(&raw, &facts).trials_of, [[0]]);
+    }
+}

@@ -1,0 +1,302 @@
+//! Synthetic runs for tests: one tick is one nanosecond, everything is quiet.
+
+use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
+use hopcost_model::finding::{Code, Severity};
+use hopcost_model::host::{Host, Reading};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
+use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
+use hopcost_model::results::Results;
+use hopcost_stats::rng::Rng;
+
+pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
+pub const TCP: &str = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block";
+pub const FUTEX: &str = "roundtrip/futex?payload=0&boundary=process&place=same-cpu&wait=block";
+pub const CALL: &str = "call/syscall";
+
+const fn waits(wait: WaitKind, one: PerOperation, two: PerOperation) -> WaitFacts {
+    WaitFacts {
+        wait,
+        system_calls: PerOperation::Exactly(4.0),
+        switches_one_cpu: one,
+        switches_two_cpus: two,
+    }
+}
+const BASE: Facts = Facts {
+    name: "pipe",
+    family: "pipe",
+    about: "",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process],
+    waits: &[
+        waits(WaitKind::Block, PerOperation::Exactly(4.0), PerOperation::Between(2.0, 4.0, "")),
+        waits(WaitKind::Spin, PerOperation::Exactly(0.0), PerOperation::Exactly(0.0)),
+    ],
+    call_system_calls: None,
+    payload: Payload::None,
+    parameters: &[],
+    crosses: "",
+    copies: "",
+    wakes: "",
+    between_stamps: "",
+    limits: "",
+    sources: &[],
+    hidden: false,
+    available: || Ok(()),
+};
+static CHANNEL: Facts = BASE;
+static NOTIFIER: Facts = Facts { shape: Shape::Notifier, ..BASE };
+static SYSCALL: Facts = Facts { shape: Shape::Call, waits: &[], ..BASE };
+static ENGINE: Facts = Facts { hidden: true, ..BASE };
+
+/// Facts by name, as the registry would give them.
+pub fn facts(name: &str) -> Option<&'static Facts> {
+    match name {
+        "flag" | "futex" => Some(&NOTIFIER),
+        "syscall" => Some(&SYSCALL),
+        "sleep" => Some(&ENGINE),
+        "pipe" | "tcp" | "udp" => Some(&CHANNEL),
+        _ => None,
+    }
+}
+
+/// Reads a run with these facts.
+pub fn read(raw: &RawRun) -> Results {
+    crate::read(raw, &facts)
+}
+
+/// The worst severity of a code among all findings.
+pub fn severity(results: &Results, code: Code) -> Option<Severity> {
+    results.findings.iter().filter(|f| f.code == code).map(|f| f.severity).max()
+}
+
+/// A clock of 20 ns a stamp.
+pub fn clock(cpu: u32, ticks_per_second: f64) -> ClockReading {
+    ClockReading {
+        cpu,
+        source: "tsc".into(),
+        ticks_per_second,
+        rate_spread_ppm: 1.0,
+        resolution_ticks: 20,
+        stamp_min_ns: 18.0,
+        stamp_p50_ns: 20.0,
+        stamp_p99_ns: 25.0,
+        clock_gettime_p50_ns: 25.0,
+    }
+}
+
+/// A fingerprint of these readings.
+pub fn host(readings: &[(&str, &str)]) -> Host {
+    let readings = readings.iter().map(|(key, value)| Reading {
+        section: "test".into(),
+        key: (*key).into(),
+        value: Some((*value).into()),
+        reason: None,
+    });
+    Host { readings: readings.collect() }
+}
+
+/// `n` durations around 3 µs, spread by 5 %, with a tail; of a seed.
+pub fn noisy(n: usize, seed: u32) -> Vec<u32> {
+    let mut rng = Rng::new(u64::from(seed) + 1);
+    let mut one = || {
+        let tail = if rng.uniform() < 0.02 { 1.0 + rng.uniform() } else { 1.0 };
+        (3000.0 * tail * libm::exp(0.05 * rng.normal())) as u32
+    };
+    (0..n).map(|_| one()).collect()
+}
+
+/// A trial being made.
+pub struct TrialBuilder {
+    pub raw: RawTrial,
+}
+
+impl TrialBuilder {
+    fn samples(&mut self, stamp: Stamp, samples: &[u32], per_sample: u64) {
+        let raw = &mut self.raw;
+        raw.stamp = Some(stamp);
+        raw.samples = samples.to_vec();
+        raw.samples_taken = samples.len() as u64;
+        raw.samples_max_ticks = samples.iter().copied().max().unwrap_or(0).into();
+        raw.operations = samples.len() as u64 * per_sample;
+        raw.wall_ns = samples.iter().map(|s| u64::from(*s)).sum();
+        raw.cpu_ns = raw.wall_ns;
+        let sleeps = raw.ends.iter().map(|end| end.voluntary).sum::<u64>() > 0;
+        for end in &mut raw.ends {
+            end.count = raw.operations;
+            end.thread_cpu_ns = raw.wall_ns / 2;
+            // Four switches an operation, as the facts say.
+            (end.voluntary, end.involuntary) =
+                if sleeps { (raw.operations, raw.operations) } else { (0, 0) };
+        }
+    }
+    /// One stamp an operation.
+    pub fn each(&mut self, samples: &[u32]) {
+        self.samples(Stamp::Each, samples, 1);
+    }
+    /// Batches of `n`.
+    pub fn batch(&mut self, n: u64, samples: &[u32]) {
+        self.samples(Stamp::Batch { n }, samples, n);
+    }
+    /// Batches of `n` and `2n` in turn.
+    pub fn two_lengths(&mut self, n: u64, samples: &[u32]) {
+        self.samples(Stamp::TwoLengths { n }, samples, n * 3 / 2);
+    }
+    /// The same, thinned by mistake.
+    pub fn thinned_two_lengths(&mut self) {
+        self.two_lengths(10, &[10, 20, 10, 20]);
+        self.raw.samples_taken = 9;
+    }
+    /// An error instead of samples.
+    pub fn fails(&mut self, why: &str) {
+        self.raw.error = Some(why.into());
+        self.raw.stamp = None;
+    }
+    /// The sentinel before and after.
+    pub fn sentinel(&mut self, call_ns: f64) {
+        self.raw.sentinel_before_ns = vec![CpuSentinel { cpu: 0, call_ns }];
+        self.raw.sentinel_after_ns = vec![CpuSentinel { cpu: 0, call_ns }];
+    }
+}
+
+/// A run being made.
+pub struct Builder(RawRun);
+
+impl Builder {
+    /// An empty run on CPUs 0 and 1.
+    pub fn new() -> Self {
+        let build = Build {
+            profile: "release".into(),
+            compiler: "rustc".into(),
+            target: "test".into(),
+            slow: Vec::new(),
+        };
+        let about = RunAbout {
+            id: "test".into(),
+            version: "0".into(),
+            commit: "unknown".into(),
+            build,
+            argv: vec!["hopcost".into(), "run".into()],
+            started: "2024-01-01T00:00:00Z".into(),
+            ended: Some("2024-01-01T00:01:00Z".into()),
+            resumed: 0,
+        };
+        let trial = TrialShape {
+            measure_ns: 1,
+            measure_max_ns: 1,
+            operations_min: 1,
+            warm_up_ns: 1,
+            deadline_ms: 1,
+            samples_max: 65_536,
+        };
+        let plan = Plan {
+            suite: "test".into(),
+            seed: 7,
+            rounds: 8,
+            budget_ns: None,
+            trial,
+            baseline: None,
+            cpus: vec![0, 1],
+            relation: Some(Placement::SameLlc),
+            pairs: [(Placement::SameLlc, (0, 1))].into(),
+            cases: Vec::new(),
+        };
+        Self(RawRun {
+            about,
+            plan,
+            host_before: Host::default(),
+            host_after: None,
+            clocks: vec![clock(0, 1e9), clock(1, 1e9)],
+            trials: Vec::new(),
+            accounting: Vec::new(),
+        })
+    }
+    /// The readings of the host before.
+    pub fn host(mut self, readings: &[(&str, &str)]) -> Self {
+        self.0.host_before = host(readings);
+        self
+    }
+    /// The case that multiples refer to.
+    pub fn baseline(mut self, id: &str) -> Self {
+        self.0.plan.baseline = Some(id.into());
+        self
+    }
+    /// A case that cannot be measured.
+    pub fn skipped(mut self, id: &str, why: &str) -> Self {
+        self.0.plan.cases.push(PlannedCase { id: id.into(), skip: Some(why.into()) });
+        self
+    }
+    /// A case and its trials, each made from its round.
+    pub fn case(mut self, id: &str, trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Self {
+        let index = self.0.plan.cases.len() as u32;
+        self.0.plan.cases.push(PlannedCase { id: id.into(), skip: None });
+        let case: Case = id.parse().unwrap();
+        for round in 0..trials {
+            let mut trial = TrialBuilder { raw: empty(&case, index, round) };
+            make(round, &mut trial);
+            self.0.trials.push(trial.raw);
+        }
+        self.0.trials.sort_by_key(|trial| (trial.round, trial.case));
+        self
+    }
+    /// The run.
+    pub fn build(mut self) -> RawRun {
+        for (i, trial) in self.0.trials.iter_mut().enumerate() {
+            trial.started_ns = i as u64 * 100_000_000;
+            trial.took_ns = 90_000_000;
+        }
+        self.0
+    }
+}
+
+fn empty(case: &Case, index: u32, round: u32) -> RawTrial {
+    let cpus_asked = match case.placement {
+        None => vec![Some(0)],
+        Some(Placement::SameCpu) => vec![Some(0), Some(0)],
+        Some(Placement::Free) => vec![None, None],
+        Some(_) => vec![Some(0), Some(1)],
+    };
+    let roles = [Role::Caller, Role::Callee];
+    let ends = cpus_asked.iter().zip(roles).map(|(cpu, role)| EndCounters {
+        role,
+        count: 0,
+        samples: 0,
+        max_ticks: 0,
+        elapsed_ticks: 0,
+        thread_cpu_ns: 0,
+        // A mark for `samples`: a blocking end switches, a spinning one does not.
+        voluntary: u64::from(case.wait(role) != WaitKind::Spin),
+        involuntary: 0,
+        minor_faults: 0,
+        major_faults: 0,
+        run_delay_ns: Some(0),
+        cpu_before: cpu.unwrap_or(0),
+        cpu_after: cpu.unwrap_or(0),
+        cpu_changes: 0,
+        pinned: cpu.is_some(),
+    });
+    RawTrial {
+        case: index,
+        round,
+        position: 0,
+        started_ns: 0,
+        took_ns: 0,
+        phases_ns: 0,
+        error: None,
+        stamp: None,
+        wall_ns: 0,
+        cpu_ns: 0,
+        ends: ends.collect(),
+        cpus_asked,
+        pin_errors: Vec::new(),
+        sentinel_before_ns: Vec::new(),
+        sentinel_after_ns: Vec::new(),
+        operations: 0,
+        samples_taken: 0,
+        samples_max_ticks: 0,
+        samples: Vec::new(),
+    }
+}

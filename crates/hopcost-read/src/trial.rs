@@ -1,0 +1,207 @@
+//! One trial reduced to its own statistics.
+
+use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::raw::RawTrial;
+use hopcost_stats::effective::{n_eff, publishable};
+use hopcost_stats::sample::{Sample, SampleError, rank};
+
+/// What kind of number a stamp leaves; the two never share a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Durations of single operations.
+    Each,
+    /// Costs per operation, averaged over a batch.
+    Batch,
+}
+
+impl Family {
+    /// The family of a stamp.
+    pub fn of(stamp: Stamp) -> Self {
+        match stamp {
+            Stamp::Each => Family::Each,
+            Stamp::Batch { .. } | Stamp::TwoLengths { .. } => Family::Batch,
+        }
+    }
+}
+
+/// The quantiles whose effective sample count is computed, ascending; between
+/// two of them the smaller count of both holds.
+pub const ANCHORS: [f64; 7] = [0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999];
+
+/// A measured trial.
+pub struct Trial {
+    /// Nanoseconds of each operation (or per operation of each batch, or pair of
+    /// batches), sorted. Those of pairs may be zero or negative.
+    pub sample: Sample,
+    /// Effective samples at each of [`ANCHORS`]; zeros for batches, which have no
+    /// percentiles.
+    pub n_eff: [f64; ANCHORS.len()],
+    /// The longest operation, exactly (meaningless for batches).
+    pub max_ns: f64,
+    /// The finest difference per operation that the clock resolves.
+    pub resolution_ns: f64,
+    /// Whether pairs of batches were subtracted, so that the loop is not in it.
+    pub differences: bool,
+}
+
+impl Trial {
+    /// Reduces a trial that reported no error.
+    ///
+    /// # Errors
+    /// In one line, why its samples cannot be read.
+    pub fn new(raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
+        let stamp = raw.stamp.ok_or("the trial does not say how it was stamped")?;
+        let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
+        if !(clock.ticks_per_second > 0.0 && clock.ticks_per_second.is_finite()) {
+            return Err(format!("the clock claims {} ticks a second", clock.ticks_per_second));
+        }
+        let tick_ns = 1e9 / clock.ticks_per_second;
+        let values = values(raw, stamp, tick_ns)?;
+        let n = match stamp {
+            Stamp::Each => 1,
+            Stamp::Batch { n } | Stamp::TwoLengths { n } => n,
+        };
+        let sample = Sample::new(values).map_err(|error| match error {
+            SampleError::Empty => "the trial left no samples",
+            SampleError::NotFinite => "its ticks are not a finite time",
+        })?;
+        let counts = match Family::of(stamp) {
+            Family::Each => effective_counts(&raw.samples),
+            Family::Batch => [0.0; ANCHORS.len()],
+        };
+        let max_ticks = raw
+            .samples
+            .iter()
+            .copied()
+            .map(u64::from)
+            .max()
+            .unwrap_or(0)
+            .max(raw.samples_max_ticks);
+        Ok(Self {
+            sample,
+            n_eff: counts,
+            max_ns: max_ticks as f64 * tick_ns,
+            resolution_ns: clock.resolution_ticks as f64 * tick_ns / n as f64,
+            differences: matches!(stamp, Stamp::TwoLengths { .. }),
+        })
+    }
+
+    /// The trial's headline: p50 of its operations, or median of its batches.
+    pub fn value_ns(&self) -> f64 {
+        if self.differences { self.sample.median() } else { self.sample.quantile(0.5) }
+    }
+
+    /// Effective samples for the quantile `q`.
+    pub fn n_eff_at(&self, q: f64) -> f64 {
+        let after = ANCHORS.partition_point(|anchor| *anchor < q).min(ANCHORS.len() - 1);
+        let before = if ANCHORS[after] <= q { after } else { after.saturating_sub(1) };
+        self.n_eff[before].min(self.n_eff[after])
+    }
+
+    /// The quantile `q`, if the trial's own samples support it.
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        publishable(self.n_eff_at(q), q).then(|| self.sample.quantile(q))
+    }
+}
+
+/// Nanoseconds per operation, in time order.
+fn values(raw: &RawTrial, stamp: Stamp, tick_ns: f64) -> Result<Vec<f64>, String> {
+    let ticks = |t: &u32| f64::from(*t) * tick_ns;
+    match stamp {
+        Stamp::Each => Ok(raw.samples.iter().map(ticks).collect()),
+        Stamp::Batch { n: 0 } | Stamp::TwoLengths { n: 0 } => {
+            Err("a batch of no operations has no cost".to_owned())
+        }
+        Stamp::Batch { n } => Ok(raw.samples.iter().map(|t| ticks(t) / n as f64).collect()),
+        Stamp::TwoLengths { n } => {
+            if raw.samples_taken != raw.samples.len() as u64 {
+                return Err("the samples were thinned, so batches have lost their pair".to_owned());
+            }
+            let pairs = raw.samples.chunks_exact(2);
+            Ok(pairs.map(|pair| (ticks(&pair[1]) - ticks(&pair[0])) / n as f64).collect())
+        }
+    }
+}
+
+fn effective_counts(in_time_order: &[u32]) -> [f64; ANCHORS.len()] {
+    let mut sorted = in_time_order.to_vec();
+    sorted.sort_unstable();
+    let mut last: Option<(usize, f64)> = None;
+    ANCHORS.map(|q| {
+        if sorted.is_empty() {
+            return 0.0;
+        }
+        // Anchors that share a rank (few samples) share the count.
+        let rank = rank(sorted.len(), q);
+        match last {
+            Some((same, count)) if same == rank => count,
+            _ => {
+                let count = n_eff(in_time_order, &sorted, q).map_or(0.0, |(count, _)| count);
+                last = Some((rank, count));
+                count
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, PIPE, clock};
+
+    fn reduced(make: impl Fn(&mut crate::testing::TrialBuilder)) -> Result<Trial, String> {
+        let raw = Builder::new().case(PIPE, 1, |_, trial| make(trial)).build();
+        // Two ticks a nanosecond.
+        Trial::new(&raw.trials[0], Some(&clock(0, 2e9)))
+    }
+
+    #[test]
+    fn ticks_become_nanoseconds_of_one_operation() {
+        let each = reduced(|t| t.each(&[20, 40, 60, 80, 100, 1000])).unwrap();
+        assert_eq!(each.value_ns(), 30.0);
+        assert_eq!(each.max_ns, 500.0);
+        let batch = reduced(|t| t.batch(10, &[200, 220, 180])).unwrap();
+        assert_eq!(batch.value_ns(), 10.0);
+        let two = reduced(|t| t.two_lengths(10, &[100, 300, 120, 100, 110, 310])).unwrap();
+        assert_eq!(two.sample.values(), [-1.0, 10.0, 10.0]);
+        assert!(two.differences);
+    }
+
+    #[test]
+    fn what_a_trial_cannot_say() {
+        let few = reduced(|t| t.each(&[20; 5])).unwrap();
+        assert_eq!(few.quantile(0.5), None);
+        let some = reduced(|t| t.each(&[20; 999])).unwrap();
+        assert!(some.quantile(0.9).is_some() && some.quantile(0.99).is_none());
+        let enough = reduced(|t| t.each(&[20; 1000])).unwrap();
+        assert!(enough.quantile(0.99).is_some() && enough.quantile(0.999).is_none());
+        assert_eq!(reduced(|t| t.batch(10, &[200; 2000])).unwrap().quantile(0.5), None);
+    }
+
+    #[test]
+    fn broken_trials_say_why() {
+        let errors = [
+            (reduced(|t| t.each(&[])), "no samples"),
+            (reduced(|t| t.batch(0, &[5])), "no operations"),
+            (reduced(|t| t.two_lengths(5, &[5])), "no samples"),
+            (reduced(|t| t.thinned_two_lengths()), "thinned"),
+        ];
+        for (result, why) in errors {
+            let error = result.err().unwrap();
+            assert!(error.contains(why), "{error}");
+        }
+        let raw = Builder::new().case(PIPE, 1, |_, t| t.each(&[5; 9])).build();
+        assert!(Trial::new(&raw.trials[0], None).err().unwrap().contains("clock"));
+        assert!(Trial::new(&raw.trials[0], Some(&clock(0, 0.0))).is_err());
+    }
+
+    #[test]
+    fn dependence_costs_support() {
+        // 2000 samples, but in two halves: two observations of the median.
+        let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 20 } else { 40 }).collect();
+        let trial = reduced(|t| t.each(&halves)).unwrap();
+        assert!(trial.n_eff_at(0.5) < 10.0, "{}", trial.n_eff_at(0.5));
+        let mixed: Vec<u32> = (0..2000).map(|i| 20 + 7 * (i % 97) % 50).collect();
+        assert!(reduced(|t| t.each(&mixed)).unwrap().n_eff_at(0.5) > 500.0);
+    }
+}
