@@ -41,9 +41,27 @@ pub(crate) fn ratio(ratio: &Ratio) -> (String, Option<String>) {
     (text.trim_start_matches('×').to_owned(), number::ratio_interval(ratio))
 }
 
-/// A share as per cent.
-pub(crate) fn percent(share: f64) -> String {
-    number::percent(share)
+/// A coverage as per cent.
+pub(crate) fn coverage(level: f64) -> String {
+    number::percent(level)
+}
+
+/// A share as per cent; a small one to a tenth.
+pub(crate) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// A relative difference that can be told apart, as per cent, rounded up: never
+/// finer than it is.
+pub(crate) fn detectable(relative: f64) -> String {
+    // What a decimal fraction misses in binary must not count as a step.
+    let tenths = (relative * 1000.0 - 1e-6).ceil().max(0.0);
+    if tenths < 100.0 {
+        format!("{:.1} %", tenths / 10.0)
+    } else {
+        format!("{:.0} %", (tenths / 10.0).ceil())
+    }
 }
 
 /// A count with its thousands apart (by a narrow space that does not break).
@@ -69,5 +87,14 @@ mod tests {
         assert_eq!(apart("not known"), ("not known".to_owned(), String::new()));
         assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(grouped(123), "123");
+    }
+
+    #[test]
+    fn what_can_be_told_apart_is_rounded_up() {
+        assert_eq!(detectable(0.0301), "3.1 %");
+        assert_eq!(detectable(0.03), "3.0 %");
+        assert_eq!(detectable(0.5901), "60 %");
+        assert_eq!(share(0.78), "78 %");
+        assert_eq!(share(0.021), "2.1 %");
     }
 }

@@ -129,9 +129,9 @@ fn estimates_table(out: &mut String, estimates: &Estimates) {
         put!(
             out,
             "<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}{why}</td></tr>\n",
-            share(estimate.level, numbers::percent),
+            percent(estimate.level, numbers::coverage),
             estimate.n_trials,
-            share(estimate.detectable, numbers::percent),
+            percent(estimate.detectable, numbers::detectable),
             Esc(&estimate.estimand)
         );
     }
@@ -165,7 +165,7 @@ fn states(out: &mut String, case: &CaseResult) {
             parts::time_cell(state.sentinel_ns, 3),
             parts::time_cell(state.p50_ns, 3),
             state.n_trials,
-            numbers::percent(state.share)
+            numbers::share(state.share)
         );
     }
     put!(out, "</tbody></table></div>\n");
@@ -187,7 +187,7 @@ fn modes(out: &mut String, case: &CaseResult) {
             "<tr><th scope=\"row\">{}</th>{}<td class=\"n\">{}</td></tr>\n",
             i + 1,
             parts::time_cell(mode.ns, 3),
-            numbers::percent(mode.share)
+            numbers::share(mode.share)
         );
     }
     put!(out, "</tbody></table></div>\n");

@@ -85,7 +85,7 @@ pub(super) fn estimate_cells(out: &mut String, estimate: Option<&Estimate>) {
     match shown.interval {
         Some(interval) => {
             let level = estimate.level.map_or(String::new(), |level| {
-                let (level, n) = (numbers::percent(level), estimate.n_trials);
+                let (level, n) = (numbers::coverage(level), estimate.n_trials);
                 format!(" title=\"covers with {level}, {n} trials\"")
             });
             put!(out, "<td class=\"n iv\"{level}>{interval}</td>");
