@@ -120,7 +120,7 @@ fn estimates_table(out: &mut String, estimates: &Estimates) {
         let Some(estimate) = estimate else { continue };
         put!(out, "<tr><th scope=\"row\">{name}</th>");
         parts::estimate_cells(out, Some(estimate));
-        let share =
+        let percent =
             |value: Option<f64>, text: fn(f64) -> String| value.map_or("–".to_owned(), text);
         let why = estimate
             .insufficient

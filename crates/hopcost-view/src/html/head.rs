@@ -98,10 +98,8 @@ fn facts(out: &mut String, results: &Results) {
     if let Some(model) = host("cpu.model") {
         parts::fact(out, "Processor", &model.split_whitespace().collect::<Vec<_>>().join(" "));
     }
-    for (name, keys) in
-        [("Kernel", ["kernel.release", "kernel.version"]), ("Virtual machine", ["virt.hypervisor"])]
-    {
-        if let Some(value) = keys.into_iter().find_map(host) {
+    for (name, key) in [("Kernel", "kernel.release"), ("Virtual machine", "virt.hypervisor")] {
+        if let Some(value) = host(key) {
             parts::fact(out, name, value);
         }
     }
