@@ -196,6 +196,7 @@ fn check_argument(facts: &Facts, text: &str) -> Result<(), String> {
         (true, "spin", None) => want("spin:1000"),
         (true, "spin", Some(a)) if a.parse::<u64>().is_err() => want("spin:1000"),
         (true, "replay", None | Some("")) => want("replay:FILE"),
+        (true, "fault", None | Some("")) => want("fault:KIND"),
         (true, "null", Some(_)) => want("null"),
         _ => Ok(()),
     }
