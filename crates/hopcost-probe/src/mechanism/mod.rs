@@ -33,6 +33,8 @@ mod unix_dgram;
 mod unix_seqpacket;
 mod unix_stream;
 mod vdso_clock;
+mod websocket;
+mod websocket_threaded;
 
 /// The registry, in the order of the documentation.
 pub static ALL: &[&Row] = &[
@@ -63,6 +65,8 @@ pub static ALL: &[&Row] = &[
     &unix_seqpacket::ROW,
     &tcp::ROW,
     &udp::ROW,
+    &websocket::ROW,
+    &websocket_threaded::ROW,
     &posix_mq::ROW,
     &sysv_msg::ROW,
     &shm_ring::ROW,

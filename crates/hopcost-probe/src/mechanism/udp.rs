@@ -35,7 +35,7 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
     wakes: "the kernel: the softirq that the send raises delivers the datagram and wakes the sleeping receiver",
     between_stamps: "send (with the whole way through the network stack), sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
-    limits: "0 to 65,507 bytes, the most that one datagram holds; nothing is sent again and there is no time-out, so a lost datagram, like a partner that dies while it is waited for, is ended by the supervisor's deadline (an end that sends to a dead partner gets ECONNREFUSED)",
+    limits: "0 to 65,507 bytes, the most that one datagram holds; nothing is sent again and there is no time-out, so a lost datagram, like waiting for a dead partner, is ended by the supervisor's deadline (an end that sends to a dead partner gets ECONNREFUSED)",
     sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)"],
     hidden: false,
     available: loopback_available,

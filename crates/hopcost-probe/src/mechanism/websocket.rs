@@ -1,0 +1,368 @@
+//! `websocket`: binary messages of RFC 6455 over one TCP connection on loopback,
+//! by the crate tungstenite, in the thread that sends and receives.
+//!
+//! Both ends shake hands for real when they attach: the caller is the client and
+//! masks what it sends, the callee is the server and masks nothing. Against `tcp`
+//! (with nodelay) a message has a frame header of 2 to 14 bytes more, its mask,
+//! and the library's copies; the system calls are the same four.
+//!
+//! Two buffers decide what the library costs. It writes out each message as soon
+//! as it is framed (`write_buffer_size` 0): one write. It reads into a buffer that
+//! it fills with zeros before every read, as far as the buffer has room:
+//! with the library's own size of 128 KiB that is some 64 KiB of zeros a message
+//! on average, whatever its length. So by default it is given room for one frame,
+//! which also makes it exactly one read a
+//! message; `read-buffer=library` shows what users get who configure nothing.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
+use tungstenite::handshake::HandshakeRole;
+use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
+use tungstenite::{Bytes, HandshakeError, Message};
+
+use super::tcp;
+use crate::registry::Row;
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::{FD_WAITS, halves, peer_closed};
+use crate::wait::{FdWait, Wait};
+
+/// The row.
+pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
+    name: "websocket",
+    family: "websocket",
+    about: "WebSocket messages over loopback TCP (tungstenite), framed in the calling thread",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
+    parameters: &[READ_BUFFER],
+    crosses: "one frame a message: a header of 2, 4 or 10 bytes, from the client 4 bytes of mask, the message; as TCP segments through the loopback device",
+    copies: "four times a message: the library into its output buffer (the client masks it there), the kernel in and out, and the library once more to the front of its read buffer (the server unmasks it there), from where it is lent; with read-buffer=library seldom the last; no message is allocated",
+    wakes: "the kernel: the softirq that the write raises delivers the segment and wakes the sleeping reader",
+    between_stamps: "frame, mask (client), write, sleep in read, be woken, zero the read buffer and read, parse, unmask (server); the same on the other side; the handshakes are over before",
+    limits: "0 bytes to 1 MiB; a message longer than the socket's buffers is written and read in parts; the connection ends without a closing handshake; the wait is looked up at run time, because the library owns the read loop",
+    sources: &["RFC 6455", "https://docs.rs/tungstenite", "tcp(7)"],
+    hidden: false,
+    available: tcp::loopback_available,
+});
+
+/// As of a descriptor, but for what the library adds.
+const WAITS: &[WaitFacts] = &[
+    WaitFacts {
+        wait: WaitKind::Block,
+        system_calls: PerOperation::Between(
+            4.0,
+            4.1,
+            "one write and one read a message; besides, getrandom(2) once in thousands of \
+                 masks, and with read-buffer=library a second read where a frame reaches past \
+                 the buffer's end",
+        ),
+        switches_one_cpu: FD_WAITS[0].switches_one_cpu,
+        switches_two_cpus: FD_WAITS[0].switches_two_cpus,
+    },
+    FD_WAITS[1],
+    FD_WAITS[2],
+    FD_WAITS[3],
+    FD_WAITS[4],
+];
+
+// What the row takes from there by position.
+const _: () = assert!(matches!(FD_WAITS[0].wait, WaitKind::Block) && FD_WAITS.len() == 5);
+
+/// The size of the library's read buffer, and so of what it zeroes for a read.
+pub(super) const READ_BUFFER: Parameter = Parameter {
+    name: "read-buffer",
+    values: &["frame", "library"],
+    default: "frame",
+    about: "room for one frame, or the 128 KiB that the library takes by itself; it writes zeros \
+            into all the room that is left before every read",
+};
+
+/// The library's default, and the most that `frame` takes: beyond it the zeros
+/// written for every part of a long message would outweigh the reads saved.
+const LIBRARY_BUFFER: usize = 128 * 1024;
+
+/// Bytes of a frame that this end receives.
+fn frame_bytes(payload: usize, receiver: Role) -> usize {
+    let length = match payload {
+        0..=125 => 0,
+        126..=0xFFFF => 2,
+        _ => 8,
+    };
+    let mask = match receiver {
+        Role::Callee => 4,
+        Role::Caller => 0,
+    };
+    2 + length + mask + payload
+}
+
+fn config(attaching: &Attaching<'_>) -> WebSocketConfig {
+    let read_buffer = match attaching.parameter(READ_BUFFER.name) {
+        "library" => LIBRARY_BUFFER,
+        _ => frame_bytes(attaching.payload(), attaching.role).min(LIBRARY_BUFFER),
+    };
+    WebSocketConfig::default().read_buffer_size(read_buffer).write_buffer_size(0)
+}
+
+/// Shakes hands over a connected stream: the caller as client, the callee as server.
+///
+/// The codec is made anew afterwards, because the library goes on in the buffer of
+/// its handshake, whatever size was asked for. Nothing can lie in there: a callee
+/// does not speak before it is asked, and a caller not before hands are shaken.
+pub(super) fn shake_hands<S: Read + Write>(
+    stream: S,
+    attaching: &Attaching<'_>,
+) -> io::Result<WebSocket<S>> {
+    let config = Some(config(attaching));
+    let (socket, role) = match attaching.role {
+        Role::Caller => {
+            let (socket, _) =
+                tungstenite::client::client_with_config("ws://127.0.0.1/", stream, config)
+                    .map_err(handshake_failed)?;
+            (socket, protocol::Role::Client)
+        }
+        Role::Callee => {
+            let socket =
+                tungstenite::accept_with_config(stream, config).map_err(handshake_failed)?;
+            (socket, protocol::Role::Server)
+        }
+    };
+    Ok(WebSocket::from_raw_socket(socket.into_inner(), role, config))
+}
+
+fn handshake_failed<R: HandshakeRole>(error: HandshakeError<R>) -> io::Error {
+    match error {
+        HandshakeError::Failure(error) => sys::context(io_error(error), "WebSocket handshake"),
+        HandshakeError::Interrupted(_) => sys::failure("the WebSocket handshake was interrupted"),
+    }
+}
+
+/// The library's error as one of the link.
+#[cold]
+pub(super) fn io_error(error: tungstenite::Error) -> io::Error {
+    use tungstenite::Error;
+    use tungstenite::error::ProtocolError;
+    match error {
+        Error::Io(error) => error,
+        Error::ConnectionClosed
+        | Error::AlreadyClosed
+        | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => peer_closed(),
+        error => sys::failure(format!("WebSocket: {error}")),
+    }
+}
+
+/// The next binary message.
+#[inline]
+pub(super) fn read_binary<S: Read + Write>(
+    socket: &mut WebSocket<S>,
+) -> tungstenite::Result<Bytes> {
+    loop {
+        match socket.read()? {
+            Message::Binary(bytes) => return Ok(bytes),
+            Message::Close(_) => return Err(tungstenite::Error::ConnectionClosed),
+            // Nobody here sends any other.
+            _ => {}
+        }
+    }
+}
+
+/// Writes to the socket, all or a part; waits for room where the socket does not.
+pub(super) fn write_some(fd: &OwnedFd, buffer: &[u8]) -> io::Result<usize> {
+    loop {
+        // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a dead
+        // partner would end this process silently.
+        let result = unsafe {
+            libc::send(fd.as_raw_fd(), buffer.as_ptr().cast(), buffer.len(), libc::MSG_NOSIGNAL)
+        };
+        match sys::check(result) {
+            Ok(n) => return Ok(n as usize),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let mut polled =
+                    libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+                // SAFETY: one entry is passed as one entry.
+                unsafe { libc::poll(&mut polled, 1, -1) };
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Reads from the socket what is there; 0 is its end.
+pub(super) fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the buffer is valid for its length.
+    let result = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    sys::check(result).map(|n| n as usize)
+}
+
+/// The stream under the library. Its reads wait as the case says, so the library
+/// never learns that a socket can be without data.
+struct Wire {
+    fd: OwnedFd,
+    wait: FdWait,
+    kind: WaitKind,
+}
+
+impl Read for Wire {
+    #[inline]
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.wait.receive_kind(self.kind, &self.fd, || read_some(&self.fd, buffer))
+    }
+}
+
+impl Write for Wire {
+    #[inline]
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        write_some(&self.fd, buffer)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One end.
+pub struct WebSocketInline {
+    socket: WebSocket<Wire>,
+    out: Outgoing,
+    /// The message that is lent: a piece of the library's read buffer.
+    message: Bytes,
+}
+
+/// A buffer that the library takes by value and gives back: no message is
+/// allocated, only the 24 bytes of its reference count.
+pub(super) struct Outgoing {
+    buffer: Bytes,
+    writable: Vec<u8>,
+}
+
+impl Outgoing {
+    pub(super) fn new(payload: usize) -> Self {
+        // Filled with ones, because pages of zeros are not touched until written.
+        Self { buffer: Bytes::new(), writable: vec![1; payload] }
+    }
+    /// Where the next message is written. In place, because the library has
+    /// dropped its share by now; were it late, a copy would be made.
+    #[inline]
+    pub(super) fn slot(&mut self, len: usize) -> &mut [u8] {
+        if self.writable.is_empty() {
+            self.writable = Vec::from(std::mem::take(&mut self.buffer));
+        }
+        if self.writable.len() != len {
+            self.writable.resize(len, 1);
+        }
+        &mut self.writable
+    }
+    /// The message as the library wants it.
+    #[inline]
+    pub(super) fn message(&mut self) -> Bytes {
+        self.buffer = Bytes::from(std::mem::take(&mut self.writable));
+        self.buffer.clone()
+    }
+}
+
+impl Channel for WebSocketInline {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        Ok(halves(tcp::connected(true)?.map(OwnedFd::from)))
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let kind = attaching.wait();
+        let wait = FdWait::prepare_kind(kind, &fd, attaching.budget_ticks)?;
+        Ok(Self {
+            socket: shake_hands(Wire { fd, wait, kind }, attaching)?,
+            out: Outgoing::new(attaching.payload()),
+            message: Bytes::new(),
+        })
+    }
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(self.out.slot(len))
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        self.socket.send(Message::Binary(self.out.message())).map_err(io_error)
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        // Given back first, so that the library can use its read buffer again.
+        self.message = Bytes::new();
+        self.message = read_binary(&mut self.socket).map_err(io_error)?;
+        Ok(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use hopcost_model::case::Case;
+
+    use super::*;
+    use crate::wait::Block;
+
+    fn attach(case: &Case, half: Half, role: Role) -> WebSocketInline {
+        let attaching = Attaching { case, role, budget_ticks: 0, trial: 0 };
+        WebSocketInline::attach(half, &attaching).unwrap()
+    }
+
+    #[test]
+    fn received_messages_are_lent_from_one_buffer() {
+        for payload in [64, 4096] {
+            let case: Case = format!(
+                "roundtrip/websocket?payload={payload}&boundary=thread&place=free&wait=block\
+                 &read-buffer=frame"
+            )
+            .parse()
+            .unwrap();
+            let opening = Opening { case: &case, scratch: "/nowhere".as_ref() };
+            let link = WebSocketInline::open(&opening).unwrap();
+            let addresses = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut callee = attach(&case, link.callee, Role::Callee);
+                    while callee.recv::<Block>().is_ok() {
+                        callee.slot::<Block>(payload).unwrap();
+                        callee.send::<Block>(payload).unwrap();
+                    }
+                });
+                let mut caller = attach(&case, link.caller, Role::Caller);
+                let addresses = (0..50).map(|_| {
+                    caller.slot::<Block>(payload).unwrap();
+                    caller.send::<Block>(payload).unwrap();
+                    caller.recv::<Block>().unwrap().as_ptr().addr()
+                });
+                addresses.collect::<Vec<_>>()
+            });
+            // The first messages make the library grow its buffer.
+            let later: BTreeSet<_> = addresses[2..].iter().collect();
+            assert_eq!(later.len(), 1, "{addresses:x?}");
+        }
+    }
+
+    #[test]
+    fn an_outgoing_buffer_comes_back_where_the_library_has_dropped_it() {
+        let mut out = Outgoing::new(64);
+        let address = out.slot(64).as_ptr();
+        for _ in 0..3 {
+            drop(out.message());
+            assert_eq!(out.slot(64).as_ptr(), address);
+        }
+        let held = out.message();
+        assert_ne!(out.slot(64).as_ptr(), address);
+        assert_eq!(held.as_ptr(), address);
+    }
+
+    #[test]
+    fn a_frame_is_as_long_as_the_rfc_says() {
+        for (payload, bytes) in [(0, 2), (125, 127), (126, 130), (65_535, 65_539), (65_536, 65_546)]
+        {
+            assert_eq!(frame_bytes(payload, Role::Caller), bytes);
+            assert_eq!(frame_bytes(payload, Role::Callee), bytes + 4);
+        }
+    }
+}

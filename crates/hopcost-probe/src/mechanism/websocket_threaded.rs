@@ -1,0 +1,306 @@
+//! `websocket-threaded`: as `websocket`, but with an I/O thread at each end, as
+//! in client libraries that call back or hand out queues.
+//!
+//! ```text
+//! application ─queue─▶ I/O thread ─socket─▶ I/O thread ─queue─▶ application
+//!             eventfd             (TCP)                 futex
+//! ```
+//!
+//! One I/O thread an end owns the socket and sleeps in epoll_wait(2) on it and on
+//! an eventfd, which is how Asio (and WebSocket++ on top of it), libwebsockets and
+//! the event loops of other languages do it. The application puts a message into
+//! a `std::sync::mpsc` queue and writes the eventfd; the I/O thread drains the
+//! queue, frames and writes. What it reads it puts into a second queue, on which
+//! the application sleeps. (A reading and a writing thread, the other common
+//! structure, would need a lock around the library, whose reads may write.)
+//!
+//! A message crosses three times instead of once: three wake-ups, six a round
+//! trip. A worker has one thread more for each of its seats, and a thread inherits
+//! the CPU of the seat that starts it.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use tungstenite::protocol::WebSocket;
+use tungstenite::{Bytes, Message};
+
+use super::tcp;
+use super::websocket::{
+    Outgoing, READ_BUFFER, io_error, read_binary, read_some, shake_hands, write_some,
+};
+use crate::registry::Row;
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::sys;
+use crate::transport::{halves, peer_closed};
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
+    name: "websocket-threaded",
+    family: "websocket",
+    about: "the same behind queues, with one more thread at each end that does the I/O",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: &[WaitFacts {
+        wait: WaitKind::Block,
+        system_calls: PerOperation::Between(
+            12.0,
+            17.0,
+            "each message: the application's write to the eventfd, the I/O thread's epoll_wait, \
+             read of the eventfd and send, the other's epoll_wait and read; then a futex wake and \
+             a futex sleep, which fall away where the application finds its message there \
+             and come twice where it is just going to sleep",
+        ),
+        switches_one_cpu: PerOperation::Between(
+            4.0,
+            12.0,
+            "three wake-ups a message; a woken thread may run before or after its waker sleeps",
+        ),
+        switches_two_cpus: PerOperation::Between(
+            0.0,
+            12.0,
+            "a thread that finds something to do does not sleep",
+        ),
+    }],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
+    parameters: &[READ_BUFFER],
+    crosses: "ownership of the message through a queue, one frame over loopback TCP, ownership through a queue again",
+    copies: "as `websocket`; the queues hand over pointers, and each block of 31 of their places is allocated",
+    wakes: "the application wakes its I/O thread by an eventfd, the kernel wakes the other I/O thread from its epoll_wait, and that one wakes its application by a futex",
+    between_stamps: "queue, write the eventfd, be scheduled, epoll_wait returns, read the eventfd, frame, send; at the other end epoll_wait returns, read, parse, queue, wake, be scheduled; and all of it back",
+    limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds, on the CPU of that end's seat where it is pinned, and the CPU time of a trial includes it; otherwise as `websocket`",
+    sources: &["RFC 6455", "https://docs.rs/tungstenite", "eventfd(2)", "epoll(7)", "futex(2)"],
+    hidden: false,
+    available: tcp::loopback_available,
+});
+
+/// The stream under the library: a blocking socket until hands are shaken, then
+/// one that is read once each time epoll has found it readable. What the library
+/// asks for beyond that is answered without a system call.
+struct Wire {
+    fd: OwnedFd,
+    reads: Reads,
+}
+
+enum Reads {
+    Block,
+    Once,
+    NotNow,
+}
+
+impl Read for Wire {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.reads {
+            Reads::NotNow => return Err(io::ErrorKind::WouldBlock.into()),
+            Reads::Once => self.reads = Reads::NotNow,
+            Reads::Block => {}
+        }
+        loop {
+            match read_some(&self.fd, buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Write for Wire {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        write_some(&self.fd, buffer)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the I/O thread works on.
+struct IoThread {
+    socket: WebSocket<Wire>,
+    event: OwnedFd,
+    epoll: OwnedFd,
+    /// From the application.
+    queued: Receiver<Bytes>,
+    /// To the application.
+    received: Sender<io::Result<Bytes>>,
+}
+
+const EVENT: u64 = 0;
+const SOCKET: u64 = 1;
+
+impl IoThread {
+    fn new(
+        mut socket: WebSocket<Wire>,
+        event: OwnedFd,
+        queued: Receiver<Bytes>,
+        received: Sender<io::Result<Bytes>>,
+    ) -> io::Result<Self> {
+        socket.get_mut().reads = Reads::NotNow;
+        sys::set_nonblocking(&socket.get_ref().fd)?;
+        // SAFETY: the new descriptor is owned at once; the events are valid for reading.
+        let epoll = unsafe {
+            let epoll = sys::check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
+            let epoll = OwnedFd::from_raw_fd(epoll);
+            for (fd, which) in [(&event, EVENT), (&socket.get_ref().fd, SOCKET)] {
+                let mut interest = libc::epoll_event { events: libc::EPOLLIN as u32, u64: which };
+                let (epoll, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
+                sys::check(libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut interest))?;
+            }
+            epoll
+        };
+        Ok(Self { socket, event, epoll, queued, received })
+    }
+
+    /// Until the application lets go or the connection ends.
+    fn run(mut self) {
+        loop {
+            let done = match self.turn() {
+                Ok(Turn::Again) => continue,
+                Ok(Turn::LetGo) => Ok(()),
+                Err(error) => self.received.send(Err(error)),
+            };
+            // Where the application is gone too, there is nobody to tell.
+            return drop(done);
+        }
+    }
+
+    /// Sleeps, then does whatever there is to do.
+    fn turn(&mut self) -> io::Result<Turn> {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 2];
+        // SAFETY: room for two events is passed as two.
+        let ready = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), 2, -1) };
+        let ready = match sys::check(ready) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            ready => ready?,
+        };
+        for event in &events[..ready as usize] {
+            if event.u64 == SOCKET {
+                self.receive()?;
+            } else if let Turn::LetGo = self.send()? {
+                return Ok(Turn::LetGo);
+            }
+        }
+        Ok(Turn::Again)
+    }
+
+    /// Sends what the application has queued.
+    fn send(&mut self) -> io::Result<Turn> {
+        // Cleared before the queue is looked at, so that a message queued after the
+        // last look sets it again.
+        read_some(&self.event, &mut [0; 8])?;
+        loop {
+            match self.queued.try_recv() {
+                Ok(message) => self.socket.send(Message::Binary(message)).map_err(io_error)?,
+                Err(TryRecvError::Empty) => return Ok(Turn::Again),
+                Err(TryRecvError::Disconnected) => return Ok(Turn::LetGo),
+            }
+        }
+    }
+
+    /// Reads once, and queues every message that is complete by then.
+    fn receive(&mut self) -> io::Result<()> {
+        self.socket.get_mut().reads = Reads::Once;
+        loop {
+            match read_binary(&mut self.socket).map_err(io_error) {
+                // An application that has let go is noticed in `send`.
+                Ok(message) => drop(self.received.send(Ok(message))),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// What comes after a turn.
+enum Turn {
+    /// The next one.
+    Again,
+    /// Nothing: the application has let go, and what it had queued is sent.
+    LetGo,
+}
+
+/// One end.
+pub struct WebSocketThreaded {
+    /// None once it lets go.
+    outgoing: Option<Sender<Bytes>>,
+    event: OwnedFd,
+    incoming: Receiver<io::Result<Bytes>>,
+    thread: Option<JoinHandle<()>>,
+    out: Outgoing,
+    /// The message that is lent: a piece of the library's read buffer.
+    message: Bytes,
+}
+
+/// Wakes the I/O thread.
+fn set(event: &OwnedFd) -> io::Result<()> {
+    let one = 1u64.to_ne_bytes();
+    // SAFETY: eight bytes are valid for reading.
+    sys::check(unsafe { libc::write(event.as_raw_fd(), one.as_ptr().cast(), one.len()) }).map(drop)
+}
+
+impl Channel for WebSocketThreaded {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        Ok(halves(tcp::connected(true)?.map(OwnedFd::from)))
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let socket = shake_hands(Wire { fd, reads: Reads::Block }, attaching)?;
+        // SAFETY: the new descriptor is owned at once.
+        let event =
+            unsafe { OwnedFd::from_raw_fd(sys::check(libc::eventfd(0, libc::EFD_CLOEXEC))?) };
+        let (outgoing, queued) = channel();
+        let (received, incoming) = channel();
+        let io = IoThread::new(socket, event.try_clone()?, queued, received)?;
+        let thread =
+            std::thread::Builder::new().name("hopcost-io".into()).spawn(move || io.run())?;
+        Ok(Self {
+            outgoing: Some(outgoing),
+            event,
+            incoming,
+            thread: Some(thread),
+            out: Outgoing::new(attaching.payload()),
+            message: Bytes::new(),
+        })
+    }
+
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        // Given back before the I/O thread can be reading the next one: a buffer that is
+        // still shared would have to be replaced, and by one too small for a frame.
+        self.message = Bytes::new();
+        Ok(self.out.slot(len))
+    }
+
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        let queued = self.outgoing.as_ref().map(|queue| queue.send(self.out.message()));
+        match queued {
+            Some(Ok(())) => set(&self.event),
+            _ => Err(peer_closed()),
+        }
+    }
+
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.message = Bytes::new();
+        self.message = self.incoming.recv().map_err(|_| peer_closed())??;
+        Ok(&self.message)
+    }
+}
+
+impl Drop for WebSocketThreaded {
+    fn drop(&mut self) {
+        // The I/O thread sends what is queued, finds the queue closed and ends.
+        self.outgoing = None;
+        let _ = set(&self.event);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
