@@ -29,7 +29,7 @@ pub(super) fn write(out: &mut String, results: &Results, style: &TextStyle) {
     ]
     .join(dot);
     style.paragraph(out, "", "  ", &line);
-    let keys = ["cpu.model", "hypervisor", "kernel.release"];
+    let keys = ["cpu.model", "virt.hypervisor", "kernel.release"];
     let mut host: Vec<&str> = keys.iter().filter_map(|key| results.host.get(key)).collect();
     host.push(&about.started);
     style.paragraph(out, "", "  ", &host.join(dot));
