@@ -3,16 +3,16 @@
 //!
 //! Both ends shake hands for real when they attach: the caller is the client and
 //! masks what it sends, the callee is the server and masks nothing. Against `tcp`
-//! (with nodelay) a message has a frame header of 2 to 14 bytes more, its mask,
-//! and the library's copies; the system calls are the same four.
+//! (with nodelay) a message has a frame header of 2 to 14 bytes more (with the
+//! client's mask) and the library's copies; the system calls are the same four.
 //!
 //! Two buffers decide what the library costs. It writes out each message as soon
 //! as it is framed (`write_buffer_size` 0): one write. It reads into a buffer that
-//! it fills with zeros before every read, as far as the buffer has room:
-//! with the library's own size of 128 KiB that is some 64 KiB of zeros a message
-//! on average, whatever its length. So by default it is given room for one frame,
-//! which also makes it exactly one read a
-//! message; `read-buffer=library` shows what users get who configure nothing.
+//! it fills with zeros before every read, as far as the buffer has room: with the
+//! library's own size of 128 KiB that is some 64 KiB of zeros a message on
+//! average, whatever its length. So by default it is given room for one frame,
+//! which also makes it exactly one read a message; `read-buffer=library` shows
+//! what users get who configure nothing.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
