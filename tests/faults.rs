@@ -54,16 +54,26 @@ fn names(home: &Home) -> BTreeSet<String> {
         }
     }
     let queues = std::fs::read_to_string("/proc/sysvipc/msg").unwrap_or_default();
-    names.extend(queues.lines().skip(1).map(|line| {
-        format!("sysv queue {}", line.split_whitespace().nth(1).unwrap_or_default())
-    }));
+    names.extend(
+        queues.lines().skip(1).map(|line| {
+            format!("sysv queue {}", line.split_whitespace().nth(1).unwrap_or_default())
+        }),
+    );
     names
 }
 
 /// A trial that goes on until something happens to it.
 fn endless(home: &Home, id: &str, deadline_ms: &str) -> (Child, Vec<u32>) {
-    let arguments =
-        ["trial", id, "--count", "4000000", "--ticks-per-second", "1e9", "--deadline-ms", deadline_ms];
+    let arguments = [
+        "trial",
+        id,
+        "--count",
+        "4000000",
+        "--ticks-per-second",
+        "1e9",
+        "--deadline-ms",
+        deadline_ms,
+    ];
     let child = home
         .hopcost(&arguments)
         .stdout(Stdio::piped())

@@ -30,15 +30,20 @@ fn a_virtual_sleep_takes_exactly_that_long() {
     let p50 = &document["results"][0]["estimates"]["p50_ns"];
     assert_eq!((p50["low"].as_f64(), p50["high"].as_f64()), (Some(250_000.0), Some(250_000.0)));
     assert_eq!(p50["n_trials"], 6);
-    assert_eq!(document["results"][0]["validity"], if cfg!(debug_assertions) { "invalid" } else { "valid" });
+    assert_eq!(
+        document["results"][0]["validity"],
+        if cfg!(debug_assertions) { "invalid" } else { "valid" }
+    );
 }
 
 #[test]
 fn a_real_sleep_takes_at_least_that_long() {
     let _alone = alone();
     let home = Home::new();
-    let document =
-        results(&home, &["roundtrip/sleep:1ms?place=same-cpu", "--rounds", "2", "--measure", "20ms"]);
+    let document = results(
+        &home,
+        &["roundtrip/sleep:1ms?place=same-cpu", "--rounds", "2", "--measure", "20ms"],
+    );
     assert!(point(&document, 0, "min_ns") >= 1_000_000.0);
 }
 
@@ -75,9 +80,15 @@ fn a_faulty_mechanism_is_a_row_and_does_not_stop_the_others() {
     let home = Home::new();
     let document = results(
         &home,
-        &["roundtrip/fault:error?place=same-cpu", "roundtrip/sleep:5us?clock=virtual&place=same-cpu", "--rounds", "2"],
+        &[
+            "roundtrip/fault:error?place=same-cpu",
+            "roundtrip/sleep:5us?clock=virtual&place=same-cpu",
+            "--rounds",
+            "2",
+        ],
     );
-    let status = |at: usize| document["results"][at]["status"].as_str().unwrap_or_default().to_owned();
+    let status =
+        |at: usize| document["results"][at]["status"].as_str().unwrap_or_default().to_owned();
     assert_eq!((status(0), status(1)), ("failed".into(), "measured".into()));
     assert!(document["results"][0]["reason"].is_string());
 }

@@ -12,10 +12,23 @@ const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/moc
 /// Runs one round of one case with the mock; the only result, and the exit code.
 fn with_mock(behaviour: &str) -> (Value, i32) {
     let home = Home::new();
-    let arguments =
-        ["run", "call/syscall", "--rounds", "1", "--worker", MOCK, "--format", "json", "--measure", "5ms"];
-    let output =
-        home.hopcost(&arguments).env("HOPCOST_MOCK", behaviour).output().expect("the binary starts");
+    let arguments = [
+        "run",
+        "call/syscall",
+        "--rounds",
+        "1",
+        "--worker",
+        MOCK,
+        "--format",
+        "json",
+        "--measure",
+        "5ms",
+    ];
+    let output = home
+        .hopcost(&arguments)
+        .env("HOPCOST_MOCK", behaviour)
+        .output()
+        .expect("the binary starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{behaviour}: {error}: {stderr}"));
@@ -61,6 +74,10 @@ fn misbehaviour_ends_as_a_row_with_its_reason() {
         assert!(said.contains(reason), "{behaviour}: {said}");
         assert!(!said.contains('\u{1b}'), "{behaviour}: control characters get through");
         assert_eq!(code, 1, "{behaviour}");
-        assert!(started.elapsed() < Duration::from_secs(10), "{behaviour}: {:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_secs(10),
+            "{behaviour}: {:?}",
+            started.elapsed()
+        );
     }
 }

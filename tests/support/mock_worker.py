@@ -42,6 +42,7 @@ def misbehave():
     elif behaviour == "wrong-reply":
         say(**{"is": "stopped"})
     elif behaviour == "close":
+        os.close(0)
         os.close(1)
         time.sleep(60)
 

@@ -82,9 +82,8 @@ pub fn trial(home: &Home, case: &Case, count: u64) -> Result<RawTrial, String> {
     let (id, count) = (case.id(), count.to_string());
     let arguments = ["trial", &id, "--count", &count, "--ticks-per-second", "1e9"];
     let output = home.run(&arguments);
-    let row: RawTrial = serde_json::from_slice(&output.stdout).map_err(|e| {
-        format!("{id}: {e}: {}", String::from_utf8_lossy(&output.stderr))
-    })?;
+    let row: RawTrial = serde_json::from_slice(&output.stdout)
+        .map_err(|e| format!("{id}: {e}: {}", String::from_utf8_lossy(&output.stderr)))?;
     match &row.error {
         Some(error) => Err(format!("{id}: {error}")),
         None => Ok(row),

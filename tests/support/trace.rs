@@ -1,5 +1,9 @@
 //! Counts the system calls of hopcost's workers by ptrace(2): no privileges
 //! needed, and independent of everything that hopcost says.
+//!
+//! Only what happens within a phase counts: a seat calls getrusage right before
+//! and right after it, and threads without a seat (a library's I/O threads) are
+//! counted while a seat of their process is in its phase.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
@@ -43,6 +47,7 @@ pub fn count(command: &mut Command) -> (i32, Counts) {
     let mut counts = Counts::default();
     let mut groups: BTreeMap<i32, i32> = BTreeMap::new();
     let mut threads: BTreeMap<i32, BTreeSet<i32>> = BTreeMap::new();
+    let mut seats: BTreeMap<i32, bool> = BTreeMap::new();
     let mut begun = false;
     loop {
         let mut status = 0;
@@ -51,8 +56,7 @@ pub fn count(command: &mut Command) -> (i32, Counts) {
         assert!(pid > 0, "waitpid: {}", std::io::Error::last_os_error());
         if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
             if pid == root {
-                let code =
-                    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -1 };
+                let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -1 };
                 return (code, counts);
             }
             if let Some(group) = groups.remove(&pid) {
@@ -79,8 +83,17 @@ pub fn count(command: &mut Command) -> (i32, Counts) {
         }
         let mut deliver = 0;
         if signal == libc::SIGTRAP | 0x80 {
-            if group != root && let Some(number) = entered(pid) {
-                *counts.by_number.entry(number).or_default() += 1;
+            if group != root
+                && let Some(number) = entered(pid)
+            {
+                if number == libc::SYS_getrusage as u64 {
+                    let within = seats.entry(pid).or_default();
+                    *within = !*within;
+                } else if seats.get(&pid).copied().unwrap_or_else(|| {
+                    members.iter().any(|thread| seats.get(thread).copied().unwrap_or(false))
+                }) {
+                    *counts.by_number.entry(number).or_default() += 1;
+                }
             }
         } else if signal != libc::SIGTRAP && signal != libc::SIGSTOP {
             deliver = signal;

@@ -301,6 +301,10 @@ impl Case {
     pub fn argument(&self) -> Option<&str> {
         self.mechanism.split_once(':').map(|(_, argument)| argument)
     }
+    /// Whether a test engine's virtual clock stamps it, whose tick is a nanosecond.
+    pub fn has_virtual_clock(&self) -> bool {
+        self.parameters.get("clock").is_some_and(|clock| clock == "virtual")
+    }
     /// The wait of one end; a `call` has none and is treated as spinning.
     pub fn wait(&self, role: Role) -> WaitKind {
         self.waits.map_or(WaitKind::Spin, |w| w.of(role))

@@ -25,6 +25,22 @@ document! {
     }
 }
 
+impl RawRun {
+    /// Ticks in a second of the clock that stamped a trial: that of the caller's
+    /// CPU, or else the first; a virtual clock's tick is a nanosecond.
+    pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
+        let case =
+            self.plan.cases.get(trial.case as usize)?.id.parse::<crate::case::Case>().ok()?;
+        if case.has_virtual_clock() {
+            return Some(1e9);
+        }
+        let cpu = trial.ends.first().map(|end| end.cpu_after);
+        let clock = self.clocks.iter().find(|clock| Some(clock.cpu) == cpu);
+        let rate = clock.or(self.clocks.first())?.ticks_per_second;
+        (rate > 0.0).then_some(rate)
+    }
+}
+
 document! {
     /// Who made a run, when and how.
     pub struct RunAbout {

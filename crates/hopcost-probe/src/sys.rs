@@ -243,7 +243,8 @@ pub fn catch_interrupts() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is owned from here on; the handler only writes to a
     // duplicate of it that is never closed.
     unsafe {
-        let fd = OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
+        let fd =
+            OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
         let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
         INTERRUPT_PIPE.store(forever, std::sync::atomic::Ordering::Relaxed);
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {

@@ -10,7 +10,7 @@ use hopcost_stats::modes::{RATIO_MIN, find_modes};
 use hopcost_stats::sample::median;
 
 use crate::curve::curve;
-use crate::estimate::{Unit, estimates};
+use crate::estimate::{self, Unit, estimates};
 use crate::run::Run;
 use crate::trial::{Family, Trial};
 use crate::{command, say};
@@ -123,6 +123,30 @@ struct Reduced {
     measured: Vec<usize>,
     points: Vec<TrialPoint>,
     family: Option<Family>,
+}
+
+/// The test engine whose `call` is the loop and nothing in it.
+const EMPTY_LOOP: &str = "null";
+
+/// Where the run measured the empty loop too, a call that cannot be told from it
+/// is given as "at most".
+pub fn bound_by_loop(run: &Run, readings: &mut [Reading]) {
+    let is_call = |index: usize, empty: bool| {
+        run.cases[index].as_ref().is_ok_and(|case| {
+            case.workload == Workload::Call && (case.mechanism_name() == EMPTY_LOOP) == empty
+        })
+    };
+    let cost = |reading: &Reading| reading.result.estimates.as_ref()?.cost_ns.clone();
+    let Some(empty) =
+        readings.iter().enumerate().filter(|(i, _)| is_call(*i, true)).find_map(|(_, r)| cost(r))
+    else {
+        return;
+    };
+    for (_, reading) in readings.iter_mut().enumerate().filter(|(i, _)| is_call(*i, false)) {
+        if let Some(cost) = reading.result.estimates.as_mut().and_then(|e| e.cost_ns.as_mut()) {
+            estimate::bound_by_loop(cost, &empty);
+        }
+    }
 }
 
 /// Reduces the trials of a case. The first that was measured says which family

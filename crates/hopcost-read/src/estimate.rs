@@ -125,15 +125,33 @@ fn cost(trials: &[Trial], unit: Unit) -> Estimate {
     let includes_zero = cost.low.unwrap_or(point) <= 0.0;
     if includes_zero || point < resolution_ns {
         let bound = cost.high.unwrap_or(point).max(resolution_ns);
-        cost.point = Some(bound);
-        cost.high = cost.high.map(|_| bound);
-        cost.at_most = true;
-        cost.detectable = None;
-        cost.digits = DIGITS_WITHOUT_INTERVAL;
-        cost.estimand
-            .push_str(&format!(": at most {}, not distinguishable from the loop", say::ns(bound)));
+        bound_to(&mut cost, bound);
     }
     cost
+}
+
+/// Makes a cost an upper bound where its interval reaches down to that of the
+/// empty loop of the same run.
+pub fn bound_by_loop(cost: &mut Estimate, empty_loop: &Estimate) {
+    let (Some(low), Some(loop_high)) =
+        (cost.low.or(cost.point), empty_loop.high.or(empty_loop.point))
+    else {
+        return;
+    };
+    if !cost.at_most && low <= loop_high {
+        let bound = cost.high.or(cost.point).unwrap_or(loop_high);
+        bound_to(cost, bound);
+    }
+}
+
+fn bound_to(cost: &mut Estimate, bound: f64) {
+    cost.point = Some(bound);
+    cost.high = cost.high.map(|_| bound);
+    cost.at_most = true;
+    cost.detectable = None;
+    cost.digits = DIGITS_WITHOUT_INTERVAL;
+    cost.estimand
+        .push_str(&format!(": at most {}, not distinguishable from the loop", say::ns(bound)));
 }
 
 /// A quantile: over trials where the typical one supports it, else pooled.
@@ -251,6 +269,10 @@ mod tests {
         assert!(near_zero.at_most, "{near_zero:?}");
         assert_eq!(near_zero.point, Some(0.12));
         assert!(near_zero.low.unwrap() < 0.0, "the raw sign stays");
+        // Its point is clear of the clock's resolution (0.02 ns), its interval not of zero.
+        let wide = of(8, |round, t| t.two_lengths(1000, &[10_000, 9_700 + 100 * round]));
+        let wide = wide.cost_ns.unwrap();
+        assert!(wide.at_most && wide.point == Some(0.4) && wide.low == Some(-0.3), "{wide:?}");
         let clear = of(8, |round, t| {
             t.two_lengths(1000, &[10_000, 12_000 + round, 10_000, 12_000 + round]);
         })

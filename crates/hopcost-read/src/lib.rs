@@ -37,6 +37,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
     let run = run::Run::new(raw, facts);
     let mut readings: Vec<case::Reading> =
         (0..raw.plan.cases.len()).map(|index| case::read(&run, index)).collect();
+    case::bound_by_loop(&run, &mut readings);
     ratio::fill(&run, &mut readings);
     let run_wide = findings::of_run(&run, &readings);
     for (index, reading) in readings.iter_mut().enumerate() {

@@ -111,6 +111,12 @@ mod tests {
             .build();
         let results = read(&raw).results;
         assert!(results[1..].iter().all(|result| result.ratio.is_none()));
+        let batches = Builder::new()
+            .baseline(CALL)
+            .case(CALL, 8, |_, t| t.two_lengths(10, &[10, 20]))
+            .case(FUTEX, 8, |_, t| t.batch(10, &[100; 50]))
+            .build();
+        assert!(read(&batches).results[1].ratio.is_none(), "a round trip is not a call");
         let none = Builder::new().case(PIPE, 8, |_, t| t.each(&[100; 50])).build();
         assert!(read(&none).results[0].ratio.is_none());
     }

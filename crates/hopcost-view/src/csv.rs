@@ -157,21 +157,13 @@ pub fn samples(run: &RawRun, out: &mut dyn Write) -> io::Result<()> {
             trial.position
         );
         let stamp = quoted(&trial.stamp.map(|stamp| stamp.to_string()).unwrap_or_default());
-        let rate = ticks_per_second(run, trial);
+        let rate = run.ticks_per_second(trial);
         for (index, &ticks) in trial.samples.iter().enumerate() {
             let ns = number(rate.map(|rate| f64::from(ticks) * 1e9 / rate));
             writeln!(out, "{head},{index},{ticks},{ns},{stamp}")?;
         }
     }
     Ok(())
-}
-
-/// The rate of the clock on the caller's CPU, or of the first one read.
-fn ticks_per_second(run: &RawRun, trial: &RawTrial) -> Option<f64> {
-    let cpu = trial.ends.first().map(|end| end.cpu_before);
-    let clock = run.clocks.iter().find(|clock| Some(clock.cpu) == cpu);
-    let rate = clock.or(run.clocks.first())?.ticks_per_second;
-    (rate > 0.0).then_some(rate)
 }
 
 fn push_row(out: &mut String, fields: &[String]) {

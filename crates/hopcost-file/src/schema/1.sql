@@ -154,8 +154,11 @@ SELECT t.trial, t.round, t.position, c.case_id,
        (SELECT CAST(SUM(e.voluntary + e.involuntary) AS REAL) / NULLIF(t.operations, 0)
           FROM trial_end e WHERE e.trial = t.trial) AS switches_per_operation,
        t.samples_taken, t.samples_kept,
-       t.samples_max_ticks * 1e9 / k.ticks_per_second AS sample_max_ns,
-       1e9 / k.ticks_per_second AS ns_per_tick,
+       t.samples_max_ticks *
+         CASE WHEN c.case_id LIKE '%clock=virtual%' THEN 1.0 ELSE 1e9 / k.ticks_per_second END
+         AS sample_max_ns,
+       CASE WHEN c.case_id LIKE '%clock=virtual%' THEN 1.0 ELSE 1e9 / k.ticks_per_second END
+         AS ns_per_tick,
        (SELECT AVG(s.call_ns) FROM sentinel s
          WHERE s.trial = t.trial AND s.position = 0) AS sentinel_ns
   FROM trial t

@@ -14,7 +14,7 @@ use hopcost_model::mechanism::{Facts, Payload, Shape};
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening};
 use crate::sys;
-use crate::transport::{FD_WAITS, Stream, halves};
+use crate::transport::{Stream, UNIX_STREAM_WAITS, halves};
 use crate::wait::Wait;
 
 /// The row.
@@ -25,7 +25,7 @@ pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Process, Boundary::Thread],
-    waits: FD_WAITS,
+    waits: UNIX_STREAM_WAITS,
     call_system_calls: None,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
     parameters: &[],

@@ -57,7 +57,7 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
              and come twice where it is just going to sleep",
         ),
         switches_one_cpu: PerOperation::Between(
-            4.0,
+            2.0,
             12.0,
             "three wake-ups a message; a woken thread may run before or after its waker sleeps",
         ),

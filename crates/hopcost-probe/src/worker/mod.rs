@@ -124,10 +124,7 @@ fn attach(
     let row = mechanism::find(case.mechanism_name()).ok_or_else(|| {
         sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
     })?;
-    let time = match case.parameters.get("clock").map(String::as_str) {
-        Some("virtual") => Time::Virtual,
-        _ => Time::Real,
-    };
+    let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
     let mut seats = seats.into_iter();
     let (first, second) = match (seats.next(), seats.next(), seats.next()) {
         (Some(first), second, None) => (first, second),

@@ -126,7 +126,11 @@ fn foreign_share(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
             .ends
             .iter()
             .map(|end| {
-                let allowed = end.voluntary.saturating_mul(WAKE_UP_ALLOWED_NS);
+                // A mechanism's own I/O threads run on its ends' CPUs and are not foreign.
+                let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
+                let helpers = trial.cpu_ns.saturating_sub(threads);
+                let allowed =
+                    end.voluntary.saturating_mul(WAKE_UP_ALLOWED_NS).saturating_add(helpers);
                 end.run_delay_ns.map(|delay| delay.saturating_sub(allowed) as f64 / wall)
             })
             .collect::<Option<Vec<f64>>>()?

@@ -19,6 +19,9 @@ const DRIFT_P: f64 = 0.01;
 /// … and at least this large over the run is a drift.
 const DRIFT_MIN: f64 = 0.05;
 
+/// A mode of this share is what a median describes; the others are to be known.
+const MAIN_MODE: f64 = 0.8;
+
 /// All of them for one case.
 pub fn findings(run: &Run, reading: &Reading) -> Vec<Finding> {
     let all = [
@@ -106,8 +109,11 @@ fn multimodal(reading: &Reading) -> Option<Finding> {
     let each =
         modes.iter().map(|mode| format!("{} ({})", say::ns(mode.ns), say::percent(mode.share)));
     let list = each.collect::<Vec<_>>().join(", ");
+    let main_share = modes.iter().map(|mode| mode.share).fold(0.0, f64::max);
     let (severity, why) = if reading.modes_by_state {
         (Severity::Note, " They are the host's states.")
+    } else if main_share >= MAIN_MODE {
+        (Severity::Note, " The p50 describes the most frequent one.")
     } else {
         (Severity::Suspect, "")
     };

@@ -36,8 +36,10 @@ pub mod exit {
 /// about a minute.
 #[derive(Parser)]
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
-#[command(after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 6 not comparable, 130 interrupted (finished trials are kept).")]
+#[command(
+    after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
+3 invalid measurement, 6 not comparable, 130 interrupted (finished trials are kept)."
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -85,7 +87,14 @@ pub enum Format {
 }
 
 fn version() -> &'static str {
-    concat!(env!("CARGO_PKG_VERSION"), " (", env!("HOPCOST_COMMIT"), ", ", env!("HOPCOST_PROFILE"), ")")
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        " (",
+        env!("HOPCOST_COMMIT"),
+        ", ",
+        env!("HOPCOST_PROFILE"),
+        ")"
+    )
 }
 
 /// A mistake of the user's: exit code 2.

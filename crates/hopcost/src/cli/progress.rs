@@ -25,10 +25,13 @@ impl Line {
             );
         }
         // No steady tick: a thread that draws would run beside the trials.
-        let bar = ProgressBar::with_draw_target(Some(1), match terminal {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        });
+        let bar = ProgressBar::with_draw_target(
+            Some(1),
+            match terminal {
+                true => ProgressDrawTarget::stderr(),
+                false => ProgressDrawTarget::hidden(),
+            },
+        );
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials, {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> "));

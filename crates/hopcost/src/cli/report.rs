@@ -73,7 +73,8 @@ pub fn render(results: &Results, format: Format, path: &Path) -> anyhow::Result<
                 "hopcost report {} --format html --output report.html",
                 output::shell_word(path)
             );
-            let stored = Stored { path: &path.display().to_string(), report_command: &report_command };
+            let stored =
+                Stored { path: &path.display().to_string(), report_command: &report_command };
             hopcost_view::text::ladder(results, Some(stored), &output::style())
         }
         Format::Json => hopcost_view::json::report(results)?,

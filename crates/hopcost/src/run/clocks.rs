@@ -25,9 +25,9 @@ pub fn calibrate(
     let mut workers = Vec::new();
     for &cpu in &cpus {
         let mut worker = Worker::spawn(program, Vec::new(), 0)?;
-        worker
-            .send(&Command::Clock { cpu })
-            .map_err(|_| anyhow::anyhow!("the worker that calibrates CPU {cpu} takes no commands"))?;
+        worker.send(&Command::Clock { cpu }).map_err(|_| {
+            anyhow::anyhow!("the worker that calibrates CPU {cpu} takes no commands")
+        })?;
         workers.push(worker);
     }
     match replies(&mut workers, Instant::now() + PATIENCE, interrupt) {

@@ -107,7 +107,8 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
     let mut here = 0u64;
     sink.progress(&progress);
     for round in 0..plan.rounds {
-        let left_in_round = live.iter().filter(|l| !done.contains(&(l.index, round))).count() as u64;
+        let left_in_round =
+            live.iter().filter(|l| !done.contains(&(l.index, round))).count() as u64;
         if let (Some(budget_ns), true) = (plan.budget_ns, here > 0) {
             let elapsed_ns = started.elapsed().as_nanos() as u64;
             if elapsed_ns + elapsed_ns / here * left_in_round > budget_ns {
@@ -146,7 +147,8 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
             here += 1;
             progress.trials_done += 1;
             let mean_ns = started.elapsed().as_nanos() as u64 / here;
-            progress.left_ns = mean_ns * progress.trials_planned.saturating_sub(progress.trials_done);
+            progress.left_ns =
+                mean_ns * progress.trials_planned.saturating_sub(progress.trials_done);
             sink.progress(&progress);
         }
         sink.accounting(&accounts.close())?;

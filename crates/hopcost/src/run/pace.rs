@@ -38,10 +38,7 @@ pub struct Pace {
 
 /// Ticks in a nanosecond of the clock that a case is timed with.
 pub fn ticks_per_ns(case: &Case, clock: &ClockReading) -> f64 {
-    match case.parameters.get("clock").map(String::as_str) {
-        Some("virtual") => 1.0,
-        _ => clock.ticks_per_second / 1e9,
-    }
+    if case.has_virtual_clock() { 1.0 } else { clock.ticks_per_second / 1e9 }
 }
 
 impl Pace {
@@ -95,7 +92,8 @@ impl Pace {
     /// How to stamp, from the cost of an operation over the cost of a stamp.
     pub fn choose_stamp(&self) -> Stamp {
         let batch_ns = BATCH_NS.max(RESOLUTIONS_PER_BATCH * self.resolution_ns);
-        let n = ((batch_ns / self.operation_ns).ceil() as u64).clamp(16, 1 << 24).next_multiple_of(16);
+        let n =
+            ((batch_ns / self.operation_ns).ceil() as u64).clamp(16, 1 << 24).next_multiple_of(16);
         match self.workload {
             Workload::Call => Stamp::TwoLengths { n },
             Workload::Roundtrip if self.operation_ns < EACH_FROM_STAMPS * self.stamp_ns => {
@@ -330,9 +328,8 @@ mod tests {
             pinned: true,
         };
         let ticks = [60_000_000, 40_000_000];
-        let check = |end: EndCounters, outside_ns| {
-            plausible(2.0, Stamp::Each, &end, &ticks, outside_ns)
-        };
+        let check =
+            |end: EndCounters, outside_ns| plausible(2.0, Stamp::Each, &end, &ticks, outside_ns);
         assert!(check(honest(100_000_000, 60_000_000), 51_000_000).is_ok());
         assert!(check(honest(99_000_000, 60_000_000), 51_000_000).is_err());
         assert!(check(honest(100_000_000, 50_000_000), 51_000_000).is_err());

@@ -61,7 +61,8 @@ pub fn sweep() -> Vec<String> {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let run = name.strip_prefix(&prefix).unwrap_or(&name);
             let run = run.rsplit_once('-').map_or(run, |(run, _)| run);
-            removed.push(format!("removed what run {run}, which was killed, left behind ({things})"));
+            removed
+                .push(format!("removed what run {run}, which was killed, left behind ({things})"));
         }
     }
     removed

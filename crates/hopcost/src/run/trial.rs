@@ -210,9 +210,11 @@ impl<'a> Stage<'a> {
             let Reply::Attached { seats, .. } = reply else {
                 return Err(unexpected("attach"));
             };
-            trial.pin_errors.extend(seats.into_iter().filter_map(|seat| {
-                seat.pin_error.map(|error| format!("{}: {error}", seat.role))
-            }));
+            trial.pin_errors.extend(
+                seats.into_iter().filter_map(|seat| {
+                    seat.pin_error.map(|error| format!("{}: {error}", seat.role))
+                }),
+            );
         }
         let phases = Instant::now();
         let mut pace = Pace::new(order.case, order.clock, order.shape);
@@ -278,8 +280,7 @@ impl<'a> Stage<'a> {
             .collect();
         // Virtual time passes at any speed, and a trial of given counts may run
         // under a tracer that stretches it, with a clock whose rate was not measured.
-        let virtual_time = order.case.parameters.get("clock").is_some_and(|c| c == "virtual");
-        if !virtual_time && order.exactly.is_none() {
+        if !order.case.has_virtual_clock() && order.exactly.is_none() {
             let ticks_per_ns = pace::ticks_per_ns(order.case, order.clock);
             pace::plausible(ticks_per_ns, stamp, caller, &ticks, ran.outside_ns)
                 .map_err(Failure::Reason)?;
@@ -323,7 +324,9 @@ impl<'a> Stage<'a> {
         self.replies(self.watchers.min(self.workers.len()), "timing the sentinel")?
             .into_iter()
             .map(|reply| match reply {
-                Reply::Sentinel { mut chunks_ns, calls, cpu } if !chunks_ns.is_empty() && calls > 0 => {
+                Reply::Sentinel { mut chunks_ns, calls, cpu }
+                    if !chunks_ns.is_empty() && calls > 0 =>
+                {
                     chunks_ns.sort_unstable();
                     let median_ns = chunks_ns[chunks_ns.len() / 2];
                     Ok(CpuSentinel { cpu, call_ns: median_ns as f64 / calls as f64 })
@@ -387,7 +390,11 @@ impl<'a> Stage<'a> {
         }
         // "closed its output" is what is left when a worker could not say why.
         let speechless = |reason: &str| reason.contains("closed its output");
-        let partner_only = |reason: &str| reason.contains("closed the link") || reason.contains("Broken pipe") || reason.contains("Connection re");
+        let partner_only = |reason: &str| {
+            reason.contains("closed the link")
+                || reason.contains("Broken pipe")
+                || reason.contains("Connection re")
+        };
         let best = stories
             .iter()
             .position(|(_, reason)| !speechless(reason) && !partner_only(reason))
@@ -408,6 +415,7 @@ fn unexpected(command: &str) -> Failure {
 
 /// A half as descriptors to inherit and their numbers.
 fn split(half: Half) -> (Vec<OwnedFd>, LinkHalf) {
-    let link = LinkHalf { fds: half.fds.iter().map(AsRawFd::as_raw_fd).collect(), names: half.names };
+    let link =
+        LinkHalf { fds: half.fds.iter().map(AsRawFd::as_raw_fd).collect(), names: half.names };
     (half.fds, link)
 }

@@ -89,14 +89,20 @@ impl Worker {
     fn take_reply(&mut self) -> Result<Option<Reply>, Silence> {
         let Some(end) = self.received.iter().position(|&b| b == b'\n') else {
             if self.received.len() > LINE_MAX {
-                return Err(Silence::Broken(format!("it sent a line of more than {LINE_MAX} bytes")));
+                return Err(Silence::Broken(format!(
+                    "it sent a line of more than {LINE_MAX} bytes"
+                )));
             }
             return Ok(None);
         };
         let line: Vec<u8> = self.received.drain(..=end).collect();
         serde_json::from_slice(&line).map(Some).map_err(|error| {
-            let shown: String = String::from_utf8_lossy(&line).trim_end().chars().take(80).collect();
-            Silence::Broken(format!("it sent `{}`, which is no reply ({error})", shown.escape_debug()))
+            let shown: String =
+                String::from_utf8_lossy(&line).trim_end().chars().take(80).collect();
+            Silence::Broken(format!(
+                "it sent `{}`, which is no reply ({error})",
+                shown.escape_debug()
+            ))
         })
     }
 
