@@ -397,6 +397,24 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_is_no_dearer_than_the_empty_loop_is_a_bound() {
+        let run = |of_call: u32| {
+            let raw = Builder::new()
+                .case(CALL, 8, |round, t| t.batch(100, &[of_call + round; 50]))
+                .case("call/null", 8, |round, t| t.batch(100, &[200 + round; 50]))
+                .case(PIPE, 8, |_, t| t.batch(1000, &[100; 50]))
+                .build();
+            let cost = |r: &CaseResult| r.estimates.clone().unwrap().cost_ns.unwrap();
+            read_run(&raw).results.iter().map(cost).collect::<Vec<_>>()
+        };
+        let near = run(203);
+        assert!(near[0].at_most && near[0].point == Some(2.1), "{:?}", near[0]);
+        assert!(!near[1].at_most, "the loop itself is what it is");
+        assert!(!near[2].at_most, "a round trip is not held against the loop of a call");
+        assert!(!run(300)[0].at_most);
+    }
+
+    #[test]
     fn stamps_of_two_kinds_never_share_a_column() {
         let raw =
             Builder::new()

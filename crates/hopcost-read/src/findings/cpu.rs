@@ -299,6 +299,20 @@ mod tests {
     }
 
     #[test]
+    fn threads_of_the_mechanism_itself_are_not_foreign() {
+        let delayed = |helpers: f64| {
+            run(SPIN, move |_, t| {
+                let share = |of: f64| (t.raw.wall_ns as f64 * of) as u64;
+                let (delay, more) = (share(0.10), share(helpers));
+                t.raw.ends[1].run_delay_ns = Some(delay);
+                t.raw.cpu_ns = t.raw.ends.iter().map(|end| end.thread_cpu_ns).sum::<u64>() + more;
+            })
+        };
+        assert_eq!(severity(&delayed(0.00), Code::Preempted), Some(Severity::Suspect));
+        assert_eq!(severity(&delayed(0.10), Code::Preempted), None);
+    }
+
+    #[test]
     fn migrated() {
         let moved = |id| run(id, |round, t| t.raw.ends[1].cpu_changes = u64::from(round == 3));
         assert_eq!(severity(&moved(TWO), Code::Migrated), Some(Severity::Invalid));

@@ -183,6 +183,12 @@ mod tests {
         assert!(
             (modes[1].ns / modes[0].ns - 1.5).abs() < 0.1 && (modes[1].share - 0.33).abs() < 0.05
         );
+        let rare = run(8, |round, t| {
+            let values = noisy(1000, round);
+            let slow = |i: usize, v: &u32| if i.is_multiple_of(8) { v * 2 } else { *v };
+            t.each(&values.iter().enumerate().map(|(i, v)| slow(i, v)).collect::<Vec<_>>());
+        });
+        assert_eq!(severity(&rare, Code::Multimodal), Some(Severity::Note), "88 % in one mode");
         let one = run(8, |round, t| t.each(&two_modes(round, 0)));
         assert_eq!(severity(&one, Code::Multimodal), None);
         assert!(one.results[0].modes.is_empty());
