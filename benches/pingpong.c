@@ -67,11 +67,13 @@ static void verify(uint64_t sequence) {
     if (differing) { errno = EBADMSG; die("verify"); }
 }
 
-static inline void spin_send(uint64_t s) { (void)s; atomic_store_explicit(&shared->word[!side][0], 1, memory_order_release); }
+/* A counter per direction: nothing is ever reset, so each line is written by one side only. */
+static uint32_t notified, awaited;
+static inline void spin_send(uint64_t s) { (void)s; atomic_store_explicit(&shared->word[!side][0], ++notified, memory_order_release); }
 static inline void spin_receive(uint64_t s) {
     (void)s;
-    while (!atomic_load_explicit(&shared->word[side][0], memory_order_acquire)) relax();
-    atomic_store_explicit(&shared->word[side][0], 0, memory_order_relaxed);
+    awaited++;
+    while (atomic_load_explicit(&shared->word[side][0], memory_order_acquire) != awaited) relax();
 }
 static inline void futex_send(uint64_t s) {
     (void)s;

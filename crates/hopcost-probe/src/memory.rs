@@ -89,3 +89,54 @@ impl Drop for Shared {
 /// words of the two directions do not share one.
 #[repr(C, align(128))]
 pub struct Line<T>(pub T);
+
+/// A message buffer of this process: starts on a cache line of its own, so that a
+/// message touches no more lines than it must, and every page is touched.
+pub struct Buffer {
+    lines: Vec<Line<[u8; LINE_BYTES]>>,
+    len: usize,
+}
+
+const LINE_BYTES: usize = 128;
+
+impl Buffer {
+    /// A buffer of `len` bytes, all ones (pages of zeros are not touched until written).
+    pub fn new(len: usize) -> Self {
+        let lines = (0..len.div_ceil(LINE_BYTES).max(1)).map(|_| Line([1; LINE_BYTES])).collect();
+        Self { lines, len }
+    }
+}
+
+impl std::ops::Deref for Buffer {
+    type Target = [u8];
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: a line is exactly its bytes (its size is its alignment), lines lie
+        // without gaps, and `len` does not reach beyond them.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+    }
+}
+
+impl std::ops::DerefMut for Buffer {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_start_on_a_line_and_have_their_length() {
+        for len in [0, 1, 64, 128, 129, 5000] {
+            let mut buffer = Buffer::new(len);
+            assert_eq!(buffer.len(), len);
+            assert!(buffer.as_ptr().addr().is_multiple_of(LINE_BYTES));
+            buffer.fill(7);
+            assert!(buffer.iter().all(|&b| b == 7));
+        }
+    }
+}

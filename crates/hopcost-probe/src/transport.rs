@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use hopcost_model::case::{Role, WaitKind};
 use hopcost_model::mechanism::{PerOperation, WaitFacts};
 
+use crate::memory::Buffer;
 use crate::shape::{Attaching, Half};
 use crate::sys;
 use crate::wait::{FdWait, Wait};
@@ -20,8 +21,8 @@ pub struct Stream {
     outgoing: Option<OwnedFd>,
     wait: FdWait,
     payload: usize,
-    out: Vec<u8>,
-    input: Vec<u8>,
+    out: Buffer,
+    input: Buffer,
 }
 
 impl Stream {
@@ -44,14 +45,13 @@ impl Stream {
     ) -> io::Result<Self> {
         let payload = attaching.payload();
         let wait = FdWait::prepare_kind(attaching.wait(), &incoming, attaching.budget_ticks)?;
-        // Filled with ones, because pages of zeros are not touched until written.
         Ok(Self {
             incoming,
             outgoing,
             wait,
             payload,
-            out: vec![1; payload],
-            input: vec![1; payload],
+            out: Buffer::new(payload),
+            input: Buffer::new(payload),
         })
     }
 
@@ -130,8 +130,8 @@ pub fn peer_closed() -> io::Error {
 pub struct Packets {
     fd: OwnedFd,
     wait: FdWait,
-    out: Vec<u8>,
-    input: Vec<u8>,
+    out: Buffer,
+    input: Buffer,
 }
 
 impl Packets {
@@ -141,7 +141,7 @@ impl Packets {
         let wait = FdWait::prepare_kind(attaching.wait(), &fd, attaching.budget_ticks)?;
         let payload = attaching.payload();
         // One byte more than a message, so that a longer one is seen as such.
-        Ok(Self { fd, wait, out: vec![1; payload], input: vec![1; payload + 1] })
+        Ok(Self { fd, wait, out: Buffer::new(payload), input: Buffer::new(payload + 1) })
     }
 
     /// Where the next message is written.

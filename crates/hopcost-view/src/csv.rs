@@ -7,7 +7,7 @@
 
 use std::io::{self, Write};
 
-use hopcost_model::raw::{RawRun, RawTrial};
+use hopcost_model::raw::RawRun;
 use hopcost_model::results::{CaseResult, Estimate, Results};
 
 /// Columns of [`report`]. `value`, `low` and `high` are in `unit`; `level` is the

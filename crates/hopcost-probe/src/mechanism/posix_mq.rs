@@ -14,6 +14,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
+use crate::memory::Buffer;
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening};
 use crate::sys;
@@ -71,8 +72,8 @@ pub struct PosixMq {
     incoming: OwnedFd,
     outgoing: OwnedFd,
     wait: FdWait,
-    out: Vec<u8>,
-    input: Vec<u8>,
+    out: Buffer,
+    input: Buffer,
 }
 
 /// One queue, opened apart for reading and for writing, its name already gone.
@@ -128,7 +129,13 @@ impl Channel for PosixMq {
         let payload = attaching.payload();
         // Filled with ones, because pages of zeros are not touched until written. The
         // kernel refuses a buffer that is smaller than the queue's longest message.
-        Ok(Self { incoming, outgoing, wait, out: vec![1; payload], input: vec![1; payload.max(1)] })
+        Ok(Self {
+            incoming,
+            outgoing,
+            wait,
+            out: Buffer::new(payload),
+            input: Buffer::new(payload.max(1)),
+        })
     }
 
     #[inline(always)]

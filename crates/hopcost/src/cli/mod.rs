@@ -97,24 +97,41 @@ fn version() -> &'static str {
     )
 }
 
-/// A mistake of the user's: exit code 2.
+/// A refusal with an exit code of its own.
 #[derive(Debug)]
-pub struct Usage(pub String);
+struct Refusal {
+    message: String,
+    code: u8,
+}
 
-impl std::fmt::Display for Usage {
+impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
-impl std::error::Error for Usage {}
+impl std::error::Error for Refusal {}
 
-/// A mistake of the user's, as an error.
+/// A mistake of the user's, as an error: exit code 2.
 pub fn usage(message: impl std::fmt::Display) -> anyhow::Error {
-    anyhow::Error::new(Usage(message.to_string()))
+    anyhow::Error::new(Refusal { message: message.to_string(), code: exit::USAGE })
+}
+
+/// Two things that must not be put together, as an error: exit code 6.
+pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
+    anyhow::Error::new(Refusal { message: message.to_string(), code: exit::NOT_COMPARABLE })
+}
+
+/// A fault of hopcost's own is one line too, not a backtrace.
+fn report_own_faults() {
+    std::panic::set_hook(Box::new(|panic| {
+        let text = panic.to_string().replace('\n', " ");
+        eprintln!("hopcost: internal error, please report it: {text}");
+    }));
 }
 
 /// Parses the command line, does what it says, prints one line if that fails.
 pub fn main() -> ExitCode {
+    report_own_faults();
     let cli = Cli::parse();
     let result = match cli.command {
         None => run::run(&run::Args::default()),
@@ -134,10 +151,9 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // One line: the chain of causes, outermost first.
             eprintln!("hopcost: {}", format!("{error:#}").replace('\n', " "));
-            ExitCode::from(match error.downcast_ref::<Usage>() {
-                Some(_) => exit::USAGE,
-                None => exit::ERROR,
-            })
+            ExitCode::from(
+                error.downcast_ref::<Refusal>().map_or(exit::ERROR, |refusal| refusal.code),
+            )
         }
     }
 }

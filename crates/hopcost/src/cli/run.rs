@@ -14,7 +14,7 @@ use hopcost_plan::{Ask, SuiteSource};
 use hopcost_probe::{mechanism, sys};
 
 use super::progress::Line;
-use super::{Format, exit, host, output, report, usage};
+use super::{Format, exit, host, not_comparable, output, report, usage};
 use crate::about;
 use crate::run::worker::Program;
 use crate::run::{self, Ending, Progress, Session, Sink, clocks, scratch};
@@ -289,7 +289,7 @@ fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
     for key in ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"] {
         let (then, now) = (raw.host_before.get(key), now.get(key));
         if then != now {
-            return Err(usage(format!(
+            return Err(not_comparable(format!(
                 "cannot resume: {key} was `{}` and is `{}`; start a new run",
                 then.unwrap_or("unknown"),
                 now.unwrap_or("unknown")
@@ -298,7 +298,9 @@ fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
     }
     let (then, now) = (&raw.about.version, env!("CARGO_PKG_VERSION"));
     if then != now {
-        return Err(usage(format!("cannot resume: made by hopcost {then}, this is {now}")));
+        return Err(not_comparable(format!(
+            "cannot resume: made by hopcost {then}, this is {now}"
+        )));
     }
     Ok(())
 }

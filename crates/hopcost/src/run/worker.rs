@@ -71,11 +71,6 @@ impl Worker {
         Ok(Self { child, stream, received: Vec::new(), diagnostics, status: None })
     }
 
-    /// Its process id.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends a command. A worker that does not read is found out by the reply
     /// that does not come.
     pub fn send(&mut self, command: &Command) -> Result<(), Silence> {
