@@ -169,3 +169,29 @@ fn a_stopped_worker_ends_at_the_deadline() {
     assert!(error.contains("deadline"), "{error}");
     assert!(!workers.iter().any(|&pid| alive(pid)));
 }
+
+#[test]
+fn what_a_killed_run_leaves_is_removed_by_the_next_start_which_says_so() {
+    let _alone = alone();
+    let home = Home::new();
+    let before = names(&home);
+    let mut child = home
+        .hopcost(&["run", "sysv-msg?place=same-cpu", "--rounds", "100", "--measure", "1s"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let queues = |names: &BTreeSet<String>| names.iter().filter(|n| n.starts_with("sysv")).count();
+    until(Duration::from_secs(5), "message queues", || queues(&names(&home)) > queues(&before));
+    child.kill().expect("to kill it");
+    child.wait().expect("to reap it");
+    let run = ["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "1"];
+    let output = home.run(&run);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("removed what run"), "{stderr}");
+    let data = home.path().join("data").display().to_string();
+    let after: BTreeSet<_> = names(&home).into_iter().filter(|name| *name != data).collect();
+    assert_eq!(after, before);
+    let again = home.run(&run);
+    assert!(!String::from_utf8_lossy(&again.stderr).contains("removed"));
+}

@@ -42,6 +42,8 @@ pub fn count(command: &mut Command) -> (i32, Counts) {
             Ok(())
         });
     }
+    // Reaped below, by waitpid, as ptrace wants it.
+    #[allow(clippy::zombie_processes)]
     let child = command.spawn().expect("the traced command starts");
     let root = child.id() as i32;
     let mut counts = Counts::default();

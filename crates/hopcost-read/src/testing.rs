@@ -145,11 +145,6 @@ impl TrialBuilder {
     pub fn two_lengths(&mut self, n: u64, samples: &[u32]) {
         self.samples(Stamp::TwoLengths { n }, samples, n * 3 / 2);
     }
-    /// The same, thinned by mistake.
-    pub fn thinned_two_lengths(&mut self) {
-        self.two_lengths(10, &[10, 20, 10, 20]);
-        self.raw.samples_taken = 9;
-    }
     /// An error instead of samples.
     pub fn fails(&mut self, why: &str) {
         self.raw.error = Some(why.into());

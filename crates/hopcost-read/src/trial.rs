@@ -114,8 +114,9 @@ fn values(raw: &RawTrial, stamp: Stamp, tick_ns: f64) -> Result<Vec<f64>, String
         }
         Stamp::Batch { n } => Ok(raw.samples.iter().map(|t| ticks(t) / n as f64).collect()),
         Stamp::TwoLengths { n } => {
-            if raw.samples_taken != raw.samples.len() as u64 {
-                return Err("the samples were thinned, so batches have lost their pair".to_owned());
+            // Thinning keeps the two batches of a pair together.
+            if !raw.samples.len().is_multiple_of(2) {
+                return Err("a batch has lost its pair".to_owned());
             }
             let pairs = raw.samples.chunks_exact(2);
             Ok(pairs.map(|pair| (ticks(&pair[1]) - ticks(&pair[0])) / n as f64).collect())
@@ -183,8 +184,9 @@ mod tests {
         let errors = [
             (reduced(|t| t.each(&[])), "no samples"),
             (reduced(|t| t.batch(0, &[5])), "no operations"),
-            (reduced(|t| t.two_lengths(5, &[5])), "no samples"),
-            (reduced(|t| t.thinned_two_lengths()), "thinned"),
+            (reduced(|t| t.two_lengths(5, &[])), "no samples"),
+            (reduced(|t| t.two_lengths(5, &[5])), "lost its pair"),
+            (reduced(|t| t.two_lengths(5, &[5, 10, 5])), "lost its pair"),
         ];
         for (result, why) in errors {
             let error = result.err().unwrap();

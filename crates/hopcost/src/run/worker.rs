@@ -35,6 +35,7 @@ pub struct Worker {
     received: Vec<u8>,
     diagnostics: File,
     status: Option<ExitStatus>,
+    killed: bool,
 }
 
 /// Why no reply came.
@@ -68,7 +69,7 @@ impl Worker {
             .process_group(0)
             .spawn()
             .map_err(|e| sys::context(e, &format!("starting {}", program.path.display())))?;
-        Ok(Self { child, stream, received: Vec::new(), diagnostics, status: None })
+        Ok(Self { child, stream, received: Vec::new(), diagnostics, status: None, killed: false })
     }
 
     /// Sends a command. A worker that does not read is found out by the reply
@@ -126,6 +127,7 @@ impl Worker {
         if self.status.is_none() {
             sys::kill_group(self.child.id());
             self.status = self.child.wait().ok();
+            self.killed = true;
         }
         self.status
     }
@@ -144,14 +146,22 @@ impl Worker {
                 Err(_) => break,
             }
         }
-        // The group may hold processes of the worker's own, so it is always killed.
-        if self.status.is_none() { self.end() } else { self.status }
+        match self.status {
+            None => self.end(),
+            Some(_) => {
+                // It may have left processes of its own in its group.
+                sys::kill_group(self.child.id());
+                self.status
+            }
+        }
     }
 
     /// How it ended, in words, with the last line it wrote to standard error.
     pub fn epitaph(&mut self) -> String {
         let how = match self.status {
-            None => "is still running".to_owned(),
+            // What it ended with is our own doing then.
+            None => "closed its output without a reply".to_owned(),
+            Some(_) if self.killed => "closed its output without a reply".to_owned(),
             Some(status) => match (status.code(), status.signal()) {
                 (Some(0), _) => "left without a word".to_owned(),
                 (Some(code), _) => format!("ended with exit code {code}"),
