@@ -156,6 +156,6 @@ mod tests {
                 crc.sum()
             })
             .collect();
-        assert_eq!(checksums, [343_025_509]);
+        assert_eq!(checksums, [1_770_428_601]);
     }
 }

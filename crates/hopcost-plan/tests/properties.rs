@@ -180,7 +180,9 @@ proptest! {
         let selector = format!("pipe?place=same-cpu&payload={}", sizes.join(","));
         let budget_ns = Some(seconds * 1_000_000_000);
         let plan = planned(&Ask { budget_ns, ..ask(&[&selector]) }).unwrap();
-        prop_assert!(plan.rounds >= 6);
+        // Six rounds of trials cut to 41 ms each is the least that gives an interval.
+        let fits_six = (seconds - 2) * 1_000 >= 6 * 41 * n as u64;
+        prop_assert!(!fits_six || plan.rounds >= 6);
         prop_assert!(estimate_ns(&plan) <= seconds * 1_000_000_000);
     }
 }
