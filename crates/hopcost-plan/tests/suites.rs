@@ -103,7 +103,7 @@ fn the_command_line_chooses_and_replaces() {
     let more = Ask { payload: strings(&["64,4KiB"]), ..base.clone() };
     let plan = planned(&more).unwrap();
     assert!(plan.cases.len() > 53);
-    assert_eq!((plan.rounds, plan.budget_ns), (12, None), "the budget was for 53 cases");
+    assert_eq!((plan.rounds, plan.budget_ns), (15, None), "the budget was for 54 cases");
 
     let selector =
         Ask { selectors: strings(&["pipe?payload=1,2", "call/syscall"]), ..base.clone() };
