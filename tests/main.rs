@@ -4,6 +4,9 @@
 #[path = "support/mod.rs"]
 mod support;
 
+/// The release binary and the HTML report as others see them: a disassembler, a browser.
+#[path = "artefacts.rs"]
+mod artefacts;
 /// Bad input: one clear line, the documented exit code, nothing lost.
 #[path = "bad_input.rs"]
 mod bad_input;
@@ -13,9 +16,18 @@ mod conformance;
 /// Peers that die, hang or lie; interrupts; nothing left behind.
 #[path = "faults.rs"]
 mod faults;
+/// Documents made from the code are fresh.
+#[path = "generated.rs"]
+mod generated;
 /// Engines with known answers come back right through the whole pipeline.
 #[path = "known_answers.rs"]
 mod known_answers;
+/// A reader of run files that shares no code with hopcost.
+#[path = "reader.rs"]
+mod reader;
+/// JSON documents follow the published schema.
+#[path = "schema.rs"]
+mod schema;
 /// Foreign workers that misbehave.
 #[path = "workers.rs"]
 mod workers;

@@ -1,0 +1,153 @@
+//! A run file is complete in itself and says the same to readers that share no code with hopcost.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{Home, alone, hopcost_path};
+
+/// Measures for real, stamped each and in batches, and returns the run file.
+fn small_run(home: &Home) -> PathBuf {
+    let arguments = [
+        "run",
+        "roundtrip/pipe?place=same-cpu",
+        "call/call",
+        "call/syscall",
+        "--rounds",
+        "6",
+        "--measure",
+        "10ms",
+        "--format",
+        "json",
+    ];
+    let output = home.run(&arguments);
+    // 3: a build with debug assertions calls its own numbers invalid.
+    let codes: &[i32] = if cfg!(debug_assertions) { &[0, 3] } else { &[0] };
+    assert!(
+        output.status.code().is_some_and(|code| codes.contains(&code)),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    home.run_file()
+}
+
+/// Runs the independent reader; its output, or what it complains about.
+fn read(run: &Path, report: &Path) -> Result<String, String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/support/reader.py");
+    let mut command = Command::new("python3");
+    let output = command.arg(&script).args([run, report]).output().expect("python3");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+#[test]
+fn python_computes_the_same_numbers_to_the_last_digit() {
+    let _alone = alone();
+    let home = Home::new();
+    let run = small_run(&home);
+    let report = home.path().join("report.json");
+    let text = home.expect(&["report", "--format", "json"], 0);
+    fs::write(&report, &text).expect("to write");
+    let said = read(&run, &report).unwrap_or_else(|e| panic!("{e}"));
+    for statistic in ["p50_ns", "cost_ns"] {
+        assert!(said.contains(statistic), "nothing was compared for {statistic}: {said}");
+    }
+    assert_eq!(said.lines().count(), 3, "{said}");
+
+    // The reader notices a last digit.
+    let mut document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let point = &mut document["results"][0]["estimates"]["p50_ns"]["point"];
+    *point = point.as_f64().expect("a number").next_up().into();
+    fs::write(&report, document.to_string()).expect("to write");
+    let complaint = read(&run, &report).expect_err("a digit was changed");
+    assert!(complaint.contains("p50_ns"), "{complaint}");
+}
+
+#[test]
+fn the_file_alone_suffices_even_where_nothing_can_be_written() {
+    let _alone = alone();
+    let home = Home::new();
+    let run = small_run(&home);
+    let formats = ["text", "json", "csv", "md", "html"];
+    let there: Vec<String> = formats
+        .iter()
+        .map(|format| home.expect(&["report", path(&run), "--format", format], 0))
+        .collect();
+
+    let away = tempfile::tempdir().expect("a directory");
+    let copy = away.path().join("mailed.hopcost");
+    fs::copy(&run, &copy).expect("to copy");
+    drop(home);
+    mode(&copy, 0o444);
+    mode(away.path(), 0o555);
+    let stranger = Stranger::new();
+    for (format, there) in formats.iter().zip(there) {
+        let output = stranger.report(&copy, format).output().expect("the binary starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{format}: {stderr}");
+        let here = String::from_utf8(output.stdout).expect("UTF-8");
+        // The text ends with where the run is stored and how to report it.
+        let (here, there) = match *format {
+            "text" => (before_stored(&here), before_stored(&there)),
+            _ => (here.as_str(), there.as_str()),
+        };
+        assert_eq!(here, there, "{format}");
+    }
+    let names: Vec<_> = fs::read_dir(away.path()).expect("to list").collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    mode(away.path(), 0o755);
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+fn before_stored(text: &str) -> &str {
+    text.split_once("\nStored in ").expect("where it is stored").0
+}
+
+/// hopcost as someone who has never used it, owns nothing of this and may write nowhere.
+struct Stranger {
+    /// Root may write anywhere, so for root this is somebody else, with a copy
+    /// of the binary that they can reach.
+    copy: Option<tempfile::TempDir>,
+}
+
+impl Stranger {
+    fn new() -> Self {
+        // SAFETY: reads one number.
+        if unsafe { libc::geteuid() } != 0 {
+            return Self { copy: None };
+        }
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::copy(hopcost_path(), directory.path().join("hopcost")).expect("to copy");
+        mode(directory.path(), 0o755);
+        Self { copy: Some(directory) }
+    }
+    fn report(&self, run: &Path, format: &str) -> Command {
+        let mut command = match &self.copy {
+            None => Command::new(hopcost_path()),
+            Some(directory) => {
+                let mut command = Command::new(directory.path().join("hopcost"));
+                command.uid(NOBODY).gid(NOBODY);
+                command
+            }
+        };
+        command
+            .args(["report", path(run), "--format", format])
+            .env_clear()
+            .env("HOME", "/nonexistent")
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir("/");
+        command
+    }
+}
+
+/// The user that owns nothing.
+const NOBODY: u32 = 65534;
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("to set a mode");
+}

@@ -1,0 +1,271 @@
+//! The JSON documents that hopcost prints and their published schema, schema/hopcost-1.json.
+
+use hopcost_model::SCHEMA;
+use hopcost_model::plan::Plan;
+use hopcost_model::results::Results;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+use crate::support::{Home, alone};
+
+/// What `run --dry-run --format json` prints.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct DryRun {
+    /// Always `hopcost/1`.
+    schema: String,
+    /// How long the run will take.
+    estimate_ns: u64,
+    /// The plan, every default filled in.
+    plan: Plan,
+}
+
+/// What `list --format json` prints.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct MechanismList {
+    /// Always `hopcost/1`.
+    schema: String,
+    /// Every mechanism, in the order of the documentation.
+    mechanisms: Vec<Mechanism>,
+}
+
+/// What is known of a mechanism.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct Mechanism {
+    /// Its name in selectors.
+    name: String,
+    /// Kinship, for grouping.
+    family: String,
+    /// What it is, in a line.
+    about: String,
+    /// `call`, `notifier` or `channel`.
+    shape: String,
+    /// Whether it can be measured on this machine.
+    available: bool,
+    /// Why not.
+    unavailable_reason: Option<String>,
+    /// What can be done with it.
+    workloads: Vec<hopcost_model::case::Workload>,
+    /// What may separate its ends.
+    boundaries: Vec<hopcost_model::case::Boundary>,
+    /// Sizes of a message; `null` if it carries none.
+    payload_bytes: Option<PayloadRange>,
+    /// How its ends can wait, the default first; empty for calls.
+    waits: Vec<WaitCounts>,
+    /// System calls of one call; `null` if it is none.
+    call_system_calls: Option<Count>,
+    /// Its own parameters.
+    parameters: Vec<Parameter>,
+    /// What crosses the boundary.
+    crosses: String,
+    /// Who copies what.
+    copies: String,
+    /// Who wakes whom.
+    wakes: String,
+    /// What stands between two stamps.
+    between_stamps: String,
+    /// What the number does not cover.
+    limits: String,
+    /// Where to read on.
+    sources: Vec<String>,
+    /// Whether it is a test engine.
+    hidden: bool,
+}
+
+/// Sizes of a message.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct PayloadRange {
+    /// Least.
+    min: u32,
+    /// Greatest.
+    max: u32,
+    /// Where nothing is said.
+    default: u32,
+}
+
+/// What one operation takes of the kernel, both ends together waiting this way.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct WaitCounts {
+    /// The wait.
+    wait: hopcost_model::case::WaitKind,
+    /// System calls.
+    system_calls: Count,
+    /// Context switches with both ends on one CPU.
+    switches_one_cpu: Count,
+    /// Context switches with an end on each of two CPUs.
+    switches_two_cpus: Count,
+}
+
+/// A count per operation.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct Count {
+    /// At least.
+    least: f64,
+    /// At most; `null` if without bound.
+    most: Option<f64>,
+    /// Why it is a range; `null` where it is not.
+    reason: Option<String>,
+}
+
+/// A mechanism's own parameter.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct Parameter {
+    /// Its name in selectors.
+    name: String,
+    /// What it may be.
+    values: Vec<String>,
+    /// Where nothing is said.
+    default: String,
+    /// What it does.
+    about: String,
+}
+
+/// The schema of everything that is printed as JSON.
+///
+/// It is of what is written, so every field is required. Fields may be added
+/// within `hopcost/1`, so others are allowed.
+pub fn document() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    for declare in [
+        schemars::SchemaGenerator::subschema_for::<Results>,
+        schemars::SchemaGenerator::subschema_for::<DryRun>,
+        schemars::SchemaGenerator::subschema_for::<MechanismList>,
+    ] {
+        let _: Schema = declare(&mut generator);
+    }
+    let mut definitions = Value::Object(generator.take_definitions(true));
+    let mut shown = definitions["Mechanism"].clone();
+    shown["description"] = json!("What `show --format json` prints.");
+    shown["properties"]["schema"] = json!({ "description": "Always `hopcost/1`." });
+    shown["required"].as_array_mut().expect("required fields").push(json!("schema"));
+    definitions["MechanismShown"] = shown;
+    for name in KINDS {
+        definitions[name]["properties"]["schema"]["const"] = json!(SCHEMA);
+    }
+    let alternatives = KINDS.map(|name| json!({ "$ref": format!("#/$defs/{name}") }));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": SCHEMA,
+        "description": "Every JSON document that hopcost prints. Times are nanoseconds. `null`: not \
+            known. Fields may be added within hopcost/1; none is removed or changes its meaning.",
+        "anyOf": alternatives,
+        "$defs": definitions,
+    })
+}
+
+/// The documents: of a run, of a plan, of all mechanisms, of one.
+const KINDS: [&str; 4] = ["Results", "DryRun", "MechanismList", "MechanismShown"];
+
+/// A copy of a schema that admits no field which it does not name, so that the
+/// tests notice fields that are printed but not published.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let mut copy: serde_json::Map<_, _> =
+                members.iter().map(|(name, value)| (name.clone(), closed(value))).collect();
+            if members.get("properties").is_some_and(Value::is_object)
+                && members.get("type").is_some_and(|t| t == "object")
+            {
+                copy.insert("additionalProperties".into(), json!(false));
+            }
+            Value::Object(copy)
+        }
+        Value::Array(items) => items.iter().map(closed).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What a document breaks of its definition, fields that are not published included.
+fn faults(kind: &str, text: &str) -> Vec<String> {
+    let document: Value = serde_json::from_str(text).expect("JSON");
+    let whole = self::document();
+    let open = jsonschema::validator_for(&whole).expect("a valid schema");
+    let mut strict = closed(&whole);
+    strict.as_object_mut().expect("an object").remove("anyOf");
+    strict["$ref"] = json!(format!("#/$defs/{kind}"));
+    let strict = jsonschema::validator_for(&strict).expect("a valid schema");
+    let mut faults: Vec<String> = strict
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    if faults.is_empty() && !open.is_valid(&document) {
+        faults.push(format!("is a {kind} but not a {SCHEMA}"));
+    }
+    faults
+}
+
+#[track_caller]
+fn valid(kind: &str, text: &str) {
+    assert_eq!(faults(kind, text), [""; 0], "{kind}");
+}
+
+#[test]
+fn runs_and_reports_follow_the_schema() {
+    let _alone = alone();
+    let home = Home::new();
+    let arguments = [
+        "run",
+        "roundtrip/sleep:5us?clock=virtual&place=same-cpu",
+        "roundtrip/fault:error?place=same-cpu",
+        "roundtrip/udp?payload=70000&place=same-cpu",
+        "roundtrip/pipe?place=same-cpu,free",
+        "call/call",
+        "--baseline",
+        "roundtrip/pipe?place=same-cpu",
+        "--rounds",
+        "2",
+        "--measure",
+        "5ms",
+        "--format",
+        "json",
+    ];
+    let ran = home.expect(&arguments, 1);
+    valid("Results", &ran);
+    let again = home.expect(&["report", "--format", "json"], 0);
+    assert_eq!(ran, again, "a report says what the run said");
+    let document: Value = serde_json::from_str(&ran).expect("JSON");
+    let results = document["results"].as_array().expect("results");
+    for status in ["measured", "skipped", "failed"] {
+        assert!(results.iter().any(|r| r["status"] == status), "nothing was {status}");
+    }
+    assert!(results.iter().any(|r| r["ratio"].is_object()), "no ratio");
+    assert!(results.iter().any(|r| r["estimates"]["cost_ns"].is_object()), "no cost");
+    assert!(!document["findings"].as_array().expect("findings").is_empty());
+}
+
+#[test]
+fn plans_and_mechanisms_follow_the_schema() {
+    let home = Home::new();
+    let json = ["--format", "json"];
+    let of = |arguments: &[&str]| home.expect(&[arguments, &json].concat(), 0);
+    valid("DryRun", &of(&["run", "--dry-run"]));
+    valid("DryRun", &of(&["run", "--dry-run", "udp?payload=64,70000", "--budget", "10s"]));
+    valid("MechanismList", &of(&["list"]));
+    for facts in crate::support::mechanisms() {
+        valid("MechanismShown", &of(&["show", facts.name]));
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_missing_unknown_or_of_another_kind() {
+    let home = Home::new();
+    let text = home.expect(&["show", "pipe", "--format", "json"], 0);
+    let good: Value = serde_json::from_str(&text).expect("JSON");
+    let broken = |change: fn(&mut serde_json::Map<String, Value>)| {
+        let mut document = good.clone();
+        change(document.as_object_mut().expect("an object"));
+        faults("MechanismShown", &document.to_string())
+    };
+    assert_eq!(broken(|_| ()), [""; 0]);
+    assert_ne!(broken(|d| drop(d.remove("limits"))), [""; 0]);
+    assert_ne!(broken(|d| drop(d.insert("unheard_of".into(), json!(1)))), [""; 0]);
+    assert_ne!(broken(|d| drop(d.insert("about".into(), json!(1)))), [""; 0]);
+    assert_ne!(broken(|d| drop(d.insert("schema".into(), json!("hopcost/2")))), [""; 0]);
+}
