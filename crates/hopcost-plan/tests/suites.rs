@@ -112,9 +112,9 @@ fn the_command_line_chooses_and_replaces() {
     assert_eq!(plan.suite, "ladder");
 
     for (ask, want) in [
-        (Ask { selectors: strings(&["null"]), ..base.clone() }, "`ladder` has no such case"),
+        (Ask { selectors: strings(&["sleep:1ms"]), ..base.clone() }, "`ladder` has no such case"),
         (Ask { selectors: strings(&["pip"]), ..base.clone() }, "did you mean `pipe`"),
-        (Ask { mechanism: strings(&["null"]), ..base.clone() }, "has no case of `null`"),
+        (Ask { mechanism: strings(&["sleep:1ms"]), ..base.clone() }, "has no case of"),
         (
             Ask { workload: strings(&["call"]), placement: strings(&["cross"]), ..base },
             "--placement",

@@ -76,7 +76,11 @@ fn payload(facts: &Facts) -> String {
     match facts.payload {
         Payload::None => "none".to_owned(),
         Payload::Bytes { min, max, default } => {
-            format!("{min} to {max} bytes, {default} by default")
+            let size = |bytes: u32| match hopcost_model::units::format_size(u64::from(bytes)) {
+                text if text.ends_with('B') => text,
+                text => format!("{text} bytes"),
+            };
+            format!("{min} to {}, {default} by default", size(max))
         }
     }
 }

@@ -24,6 +24,13 @@ pub(super) fn list(mechanisms: &[&Facts], style: &TextStyle) -> String {
             details(&mut out, facts, &indent, style);
         }
     }
+    let here = mechanisms.iter().filter(|facts| (facts.available)().is_ok()).count();
+    let all = mechanisms.len();
+    out.push('\n');
+    out.push_str(&match here == all {
+        true => format!("{all} mechanisms, all available here.\n"),
+        false => format!("{all} mechanisms, {here} available here, the others not for the reasons given.\n"),
+    });
     out
 }
 
