@@ -133,6 +133,23 @@ fn the_help_starts_about_as_fast_as_a_program_that_does_nothing() {
     assert!(help < 20 * nothing, "help {help:?}, /bin/true {nothing:?}");
 }
 
+/// Runs the release binary, which calls its numbers valid, as `Home` runs the one under test.
+fn released(home: &Home, arguments: &[&str], code: i32) -> Vec<u8> {
+    let under_test = home.hopcost(arguments);
+    let mut command = Command::new(release());
+    command.args(under_test.get_args()).current_dir(home.path());
+    for (name, value) in under_test.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let output = command.output().expect("the binary starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "hopcost {arguments:?}: {stderr}");
+    output.stdout
+}
+
 /// A small real run with every kind of chart, its page and its results.
 struct Report {
     home: Home,
@@ -158,12 +175,12 @@ impl Report {
         }
         arguments.extend(["--baseline", "roundtrip/pipe?place=same-cpu"]);
         arguments.extend(["--rounds", "6", "--measure", "10ms", "--format", "json"]);
-        // 1: the engine that fails on purpose.
-        let results = serde_json::from_str(&home.expect(&arguments, 1)).expect("results");
         let html = home.path().join("report.html");
-        let path = html.to_str().expect("UTF-8");
-        home.expect(&["report", "--format", "html", "--output", path], 0);
-        Self { home, html, results }
+        let report = ["report", "--format", "html", "--output", html.to_str().expect("UTF-8")];
+        // 1: the engine that fails on purpose.
+        let document = released(&home, &arguments, 1);
+        released(&home, &report, 0);
+        Self { home, results: serde_json::from_slice(&document).expect("results"), html }
     }
 }
 

@@ -65,8 +65,8 @@ fn the_findings_page_is_fresh() {
          A finding is a remark that hopcost makes on a run or on a case, with its evidence. Its \
          severity says how far it reaches: a `note` is to be known and the number stands; \
          `suspect`, the number may mislead; `invalid`, the number is not what its label says (exit \
-         code 3). A result is as valid as its worst finding lets it be. Thresholds stand in \
-         [METHODOLOGY.md](../METHODOLOGY.md).\n",
+         code 3). A result is as valid as its worst finding lets it be. Thresholds are named \
+         constants beside their rules, in crates/hopcost-read/src/findings.\n",
         by_hand_never("crates/hopcost-model/src/finding.rs")
     );
     for code in Code::ALL {
