@@ -9,8 +9,8 @@ use crate::sys;
 
 /// Chunks; their median survives a preemption.
 const CHUNKS: usize = 9;
-/// Aimed length of a chunk: nine of them take about a millisecond.
-const CHUNK_NS: u64 = 110_000;
+/// Aimed length of a chunk: nine of them and their probe take most of a millisecond.
+const CHUNK_NS: u64 = 80_000;
 /// System calls of the short run that sizes the chunk.
 const PROBE_CALLS: u64 = 64;
 /// What a virtual sentinel says of each call.
