@@ -102,9 +102,8 @@ fn the_loops_hold_the_instructions_that_the_rows_claim() {
     assert!(counted(|i| i.starts_with("inc ") || i.starts_with("add ")) >= 1, "no additions");
 }
 
-/// Median of the times that a command takes, `other` in between, so that both meet
-/// the same machine.
-fn medians(one: &[&str], other: &[&str]) -> (Duration, Duration) {
+/// Times that two commands take, in turn so that both meet the same machine, ascending.
+fn times(one: &[&str], other: &[&str]) -> (Vec<Duration>, Vec<Duration>) {
     let time = |command: &[&str]| {
         let mut command_line = Command::new(command[0]);
         command_line.args(&command[1..]).stdin(Stdio::null()).stdout(Stdio::null());
@@ -117,20 +116,24 @@ fn medians(one: &[&str], other: &[&str]) -> (Duration, Duration) {
         (0..21).map(|_| (time(one), time(other))).unzip();
     ones.sort();
     others.sort();
-    (ones[10], others[10])
+    (ones, others)
 }
 
 /// The product shall show its help within 20 ms. A test must not depend on how fast
 /// or busy the machine is, so this compares with the least that any program takes
-/// (0.5 to 1 ms on machines of 2020 and later).
+/// (0.5 to 1 ms on machines of 2020 and later): the medians, and the least of each,
+/// in which other work on the machine hides less.
 #[test]
 fn the_help_starts_about_as_fast_as_a_program_that_does_nothing() {
     let binary = release();
     let binary = binary.to_str().expect("UTF-8");
     let _alone = alone();
-    let (help, nothing) = medians(&[binary, "--help"], &["/bin/true"]);
-    println!("help {help:?}, /bin/true {nothing:?}");
-    assert!(help < 20 * nothing, "help {help:?}, /bin/true {nothing:?}");
+    let (help, nothing) = times(&[binary, "--help"], &["/bin/true"]);
+    for (what, at) in [("median", 10), ("least", 0)] {
+        let (help, nothing) = (help[at], nothing[at]);
+        println!("{what} of 21: help {help:?}, /bin/true {nothing:?}");
+        assert!(help < 20 * nothing, "{what} of 21: help {help:?}, /bin/true {nothing:?}");
+    }
 }
 
 /// Runs the release binary, which calls its numbers valid, as `Home` runs the one under test.
