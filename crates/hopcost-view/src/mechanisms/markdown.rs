@@ -87,7 +87,7 @@ pub(super) fn show(facts: &Facts, here: Here) -> String {
         out.push_str(&format!("- **{heading}:** {}\n", escape(&text)));
     }
     if !facts.sources.is_empty() {
-        out.push_str(&format!("- **See:** {}\n", escape(&facts.sources.join(", "))));
+        out.push_str(&format!("- **See:** {}\n", sources(facts)));
     }
     let rows = counts(facts);
     if rows.is_empty() {
@@ -111,4 +111,13 @@ pub(super) fn show(facts: &Facts, here: Here) -> String {
         out.push_str(&format!("- {}\n", escape(&reason)));
     }
     out
+}
+
+/// Man pages and other sources; an address stands as it is.
+fn sources(facts: &Facts) -> String {
+    let shown = facts.sources.iter().map(|source| match source.starts_with("https://") {
+        true => format!("<{source}>"),
+        false => escape(source),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }

@@ -88,6 +88,7 @@ fn payload(facts: &Facts) -> String {
 fn count(count: PerOperation) -> String {
     match count {
         PerOperation::Exactly(n) => n.to_string(),
+        PerOperation::Between(low, high, _) if high.is_infinite() => format!("{low} or more"),
         PerOperation::Between(low, high, _) => format!("{low} to {high}"),
     }
 }

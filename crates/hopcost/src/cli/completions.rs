@@ -21,13 +21,21 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-/// Prints the manual page.
+/// Prints the manual: a page of hopcost and one of each visible subcommand, in one file.
 pub fn man() -> anyhow::Result<u8> {
-    let mut page = Vec::new();
-    // Without the revision, so that the page changes only with the command line.
-    let command = Cli::command().version(env!("CARGO_PKG_VERSION"));
-    clap_mangen::Man::new(command).render(&mut page)?;
-    output::write(&page, None)?;
+    let mut pages = Vec::new();
+    // Without the revision, so that the pages change only with the command line.
+    let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut pages)?;
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        if sub.get_name() != "help" {
+            // clap wants names that live for ever; there is a handful of them.
+            let name: &'static str = format!("hopcost-{}", sub.get_name()).leak();
+            clap_mangen::Man::new(sub.clone().name(name)).render(&mut pages)?;
+        }
+    }
+    output::write(&pages, None)?;
     Ok(exit::OK)
 }
 

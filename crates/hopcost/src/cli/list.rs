@@ -10,10 +10,22 @@ pub struct Args {
     /// How to print it (text, json, md)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// The suites instead: what `--suite` takes
+    #[arg(long, conflicts_with = "format")]
+    suites: bool,
 }
 
 /// Lists every mechanism.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
+    if args.suites {
+        let mut text = String::new();
+        for (name, source) in hopcost_plan::SHIPPED {
+            let suite = hopcost_plan::parse_suite(name, source)?;
+            text.push_str(&format!("{name:8} {}\n", suite.about));
+        }
+        output::write(text.as_bytes(), None)?;
+        return Ok(exit::OK);
+    }
     let facts: Vec<_> =
         mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
     let document = hopcost_view::mechanisms::list(&facts, output::mechanism_format(args.format)?);
