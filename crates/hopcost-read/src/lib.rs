@@ -55,7 +55,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         ladder: ladder::ladder(&run, &results),
         findings: findings::all(run_wide, &results),
         results,
-        command: command::of_run(&raw.about.argv),
+        command: command::of_run(&raw.about.argv, raw.plan.seed),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn remarks(run: &Run, results: &[CaseResult]) -> Vec<String> {
 }
 
 /// Median over mechanisms of two CPUs over one CPU, where both ends sleep.
-fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, f64, f64, usize)> {
+fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, usize)> {
     let sleeping: Vec<(&Case, f64)> = run
         .cases
         .iter()
@@ -44,42 +44,39 @@ fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, f64, f64,
         .filter(|(case, _)| !run.is_engine(case))
         .collect();
     let mut multiples = Vec::new();
-    let (mut ones, mut twos) = (Vec::new(), Vec::new());
     for (near, one) in sleeping.iter().filter(|(c, _)| c.placement == Some(Placement::SameCpu)) {
         for (far, two) in &sleeping {
             let elsewhere = !matches!(far.placement, Some(Placement::SameCpu | Placement::Free));
             let same = Case { placement: near.placement, ..(*far).clone() } == **near;
             if elsewhere && same {
                 multiples.push(two / one);
-                ones.push(*one);
-                twos.push(*two);
             }
         }
     }
-    Some((median(&multiples)?, median(&ones)?, median(&twos)?, multiples.len()))
+    Some((median(&multiples)?, multiples.len()))
 }
 
 fn cross_cpu(run: &Run, results: &[CaseResult]) -> Option<String> {
-    let (multiple, one, two, n) = wake_up_multiple(run, results)?;
+    let (multiple, n) = wake_up_multiple(run, results)?;
     if multiple <= WAKE_UP_MULTIPLE {
         return None;
     }
     let host = &run.raw.host_before;
     let seen = format!(
-        "A blocking round trip costs {} times as much between two CPUs as on one (typically {} \
-         instead of {}, over {})",
-        say::three(multiple),
-        say::ns(two),
-        say::ns(one),
+        "A blocking round trip costs about {} times as much between two CPUs as on one (median of \
+         the ratios of {})",
+        libm::round(multiple),
         if n == 1 { "one pair of cases".to_owned() } else { format!("{n} pairs of cases") },
     );
     let driver = host.get("idle.driver");
     let guest = host.get("virt.hypervisor").is_some();
     Some(match (guest, driver) {
-        (true, None | Some("haltpoll" | "none")) => format!(
-            "{seen}: in this guest (idle driver: {}) an idle virtual CPU is handed back to the \
-             hypervisor, so a wake-up pays for an inter-processor interrupt through it.",
-            driver.unwrap_or("none")
+        (true, None | Some("haltpoll" | "none")) if halts_at_once(run) => format!(
+            "{seen}. In this guest an idle virtual CPU halts at once (idle driver: {}{}), which hands \
+             it back to the hypervisor; a wake-up then pays for an inter-processor interrupt through \
+             it. That is inferred from the settings, not measured.",
+            driver.unwrap_or("none"),
+            polling(run).map_or(String::new(), |value| format!(", {value}")),
         ),
         (true, Some(driver)) => format!(
             "{seen}: this is a guest (idle driver: {driver}), where waking an idle virtual CPU \
@@ -89,10 +86,24 @@ fn cross_cpu(run: &Run, results: &[CaseResult]) -> Option<String> {
             "{seen}: between messages the other CPU falls idle (driver {driver}), and each wake-up \
              pays for an inter-processor interrupt and for leaving the idle state."
         ),
+        (true, None) => format!(
+            "{seen}: this is a guest, where waking an idle virtual CPU goes through the hypervisor."
+        ),
         (false, None) => {
             format!("{seen}: each wake-up of an idle CPU pays for an inter-processor interrupt.")
         }
     })
+}
+
+/// The most that a guest polls before it halts, as the kernel spells it.
+fn polling<'a>(run: &Run<'a>) -> Option<&'a str> {
+    let parameters = run.raw.host_before.get("idle.haltpoll")?;
+    parameters.split_whitespace().find(|word| word.contains("guest_halt_poll_ns="))
+}
+
+/// Whether nothing is known to keep an idle virtual CPU polling before it halts.
+fn halts_at_once(run: &Run) -> bool {
+    polling(run).is_none_or(|word| word.ends_with("guest_halt_poll_ns=0"))
 }
 
 fn host_states(run: &Run) -> Option<String> {

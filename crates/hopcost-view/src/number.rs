@@ -8,6 +8,11 @@ use crate::style::Charset;
 /// Most digits ever shown.
 pub const DIGITS_MAX: u8 = 4;
 
+/// Fewest digits ever shown, however wide the spread: one digit alone is up to
+/// a third off (1.47 as 1), and would stand outside its own interval (2.4
+/// [2.1, 4.9] as 2). Two are at most 5 % off.
+pub const DIGITS_MIN: u8 = 2;
+
 /// Digits of a value whose spread is not known.
 const DIGITS_UNKNOWN: u8 = 2;
 
@@ -31,24 +36,17 @@ impl std::fmt::Display for Shown {
 /// written with `decimals` (negative: that many trailing zeros).
 struct Place {
     power: i32,
-    digits: i32,
     decimals: i32,
 }
 
 impl Place {
     /// The decimal exponent comes from the standard library's exact decimal
     /// formatting, not from a logarithm: no platform differs.
-    ///
-    /// One digit alone would round 1.47 to 1, a third off, so values that begin
-    /// with 1 have at least two.
     fn of(ns: f64, digits: u8) -> Self {
-        let mut digits = i32::from(digits.clamp(1, DIGITS_MAX));
-        if digits == 1 && matches!(format!("{:e}", ns.abs()).as_bytes().first(), Some(b'1')) {
-            digits = 2;
-        }
+        let digits = i32::from(digits.clamp(DIGITS_MIN, DIGITS_MAX));
         let exponent = exponent(ns, digits);
         let power = exponent.clamp(0, 9) / 3 * 3;
-        Self { power, digits, decimals: digits - 1 - (exponent - power) }
+        Self { power, decimals: digits - 1 - (exponent - power) }
     }
     fn unit(&self, charset: Charset) -> &'static str {
         match (self.power, charset) {
@@ -105,7 +103,7 @@ pub fn duration(ns: f64, digits: u8, charset: Charset) -> String {
 /// A power of ten in nanoseconds (`100 ns`, `1 µs`): an end of an axis.
 pub fn decade(ns: f64, charset: Charset) -> String {
     let power = exponent(ns, 1).clamp(0, 9) / 3 * 3;
-    let place = Place { power, digits: 1, decimals: (power - exponent(ns, 1)).max(0) };
+    let place = Place { power, decimals: (power - exponent(ns, 1)).max(0) };
     format!("{} {}", place.write(ns, f64::round), place.unit(charset))
 }
 
@@ -114,13 +112,24 @@ pub fn rough(ns: f64, charset: Charset) -> String {
     duration(ns, DIGITS_UNKNOWN, charset)
 }
 
-/// An estimate and its interval, with at most `digits_max` digits. The
-/// interval is rounded outwards, so that what is shown covers what was found.
+/// Whether an estimate's interval spans more than a factor of 2: nobody should
+/// read such a value as precise.
+pub fn is_wide(estimate: &Estimate) -> bool {
+    match (estimate.point, estimate.low, estimate.high) {
+        (Some(_), Some(low), Some(high)) => !estimate.at_most && high > 2.0 * low,
+        _ => false,
+    }
+}
+
+/// An estimate and its interval, with at most `digits_max` digits, two at
+/// least. The interval is rounded outwards to the decimals of the value: what
+/// is shown covers what was found, and a value within its interval is shown
+/// within it.
 pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown {
     let Some(point) = estimate.point.filter(|point| point.is_finite()) else {
         return Shown { value: "insufficient".to_owned(), interval: None };
     };
-    let digits = estimate.digits.clamp(1, digits_max.clamp(1, DIGITS_MAX));
+    let digits = estimate.digits.min(digits_max);
     let place = Place::of(point, digits);
     let unit = place.unit(charset);
     if estimate.at_most {
@@ -130,29 +139,33 @@ pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown 
             interval: None,
         };
     }
-    // With one digit the ends would be coarser than the interval is wide.
-    let ends = Place { decimals: place.decimals + i32::from(place.digits < 2), ..place };
     let interval = match (estimate.low, estimate.high) {
         (Some(low), Some(high)) if low.is_finite() && high.is_finite() => {
-            Some(format!("[{}, {}]", ends.write(low, down), ends.write(high, up)))
+            Some(format!("[{}, {}]", place.write(low, down), place.write(high, up)))
         }
         _ => None,
     };
     Shown { value: format!("{} {unit}", place.write(point, f64::round)), interval }
 }
 
-/// A multiple (`×23`), with the digits that its interval supports, three at most.
+/// A multiple (`×23`), with the digits that its interval supports: three, or two
+/// if so it still stands within the interval as [`ratio_interval`] writes it.
 pub fn ratio(ratio: &Ratio, charset: Charset) -> String {
     if !ratio.point.is_finite() {
         return "not known".to_owned();
     }
     let sign = if charset == Charset::Unicode { "×" } else { "x" };
-    let digits = match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) if high - low < 0.04 * ratio.point.abs() => 3,
-        _ => i32::from(DIGITS_UNKNOWN),
+    let write =
+        |digits: i32| fixed(ratio.point, digits - 1 - exponent(ratio.point, digits), f64::round);
+    let brief = write(i32::from(DIGITS_UNKNOWN));
+    let needs_three = match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) => {
+            let within = brief.parse().is_ok_and(|brief: f64| (low..=high).contains(&brief));
+            high - low < 0.04 * ratio.point.abs() || !within
+        }
+        _ => false,
     };
-    let decimals = digits - 1 - exponent(ratio.point, digits);
-    format!("{sign}{}", fixed(ratio.point, decimals, f64::round))
+    format!("{sign}{}", if needs_three { write(3) } else { brief })
 }
 
 /// The interval of a multiple (`[21, 26]`), rounded outwards to three digits.
@@ -201,20 +214,20 @@ mod tests {
     fn durations_have_a_fitting_unit_and_only_their_digits() {
         for (ns, digits, want) in [
             (2_654.0, 3, "2.65 µs"),
-            (3_654.0, 1, "4 µs"),
+            (3_654.0, 1, "3.7 µs"),
             (1_470.0, 1, "1.5 µs"),
             (2_654.0, 9, "2.654 µs"),
             (61_420.0, 2, "61 µs"),
             (123_456.0, 2, "120 µs"),
-            (323_456.0, 0, "300 µs"),
+            (323_456.0, 0, "320 µs"),
             (999.6, 3, "1.00 µs"),
             (999.4, 3, "999 ns"),
             (999_950.0, 4, "1.000 ms"),
-            (0.26, 1, "0.3 ns"),
+            (0.26, 1, "0.26 ns"),
             (0.0312, 2, "0.031 ns"),
             (0.0, 2, "0.0 ns"),
             (-1.25, 2, "-1.3 ns"),
-            (-0.0004, 1, "-0.0004 ns"),
+            (-0.0004, 1, "-0.00040 ns"),
             (1.5e9, 2, "1.5 s"),
             (3.6e12, 2, "3600 s"),
             (f64::NAN, 2, "not known"),
@@ -234,16 +247,87 @@ mod tests {
         assert_eq!(show(&made(2_654.0, 2_618.0, 2_699.0, 3)), "2.65 µs [2.61, 2.70]");
         assert_eq!(show(&made(2_654.0, 2_610.0, 2_700.0, 3)), "2.65 µs [2.61, 2.70]");
         assert_eq!(show(&made(990.0, 980.1, 1_003.2, 3)), "990 ns [980, 1004]");
-        assert_eq!(show(&made(38_200.0, 25_900.0, 53_480.0, 1)), "40 µs [25, 54]");
+        assert_eq!(show(&made(38_200.0, 25_900.0, 53_480.0, 1)), "38 µs [25, 54]");
         assert_eq!(show(&made(123_400.0, 98_700.0, 151_000.0, 2)), "120 µs [90, 160]");
+    }
+
+    #[test]
+    fn wide_intervals_leave_their_point_inside() {
+        let show = |e: &Estimate| estimate(e, DIGITS_MAX, Charset::Unicode).to_string();
+        assert_eq!(show(&made(2_400.0, 2_130.0, 4_880.0, 1)), "2.4 µs [2.1, 4.9]");
+        assert_eq!(show(&made(244_700.0, 212_000.0, 581_000.0, 1)), "240 µs [210, 590]");
+        assert_eq!(show(&made(337_000.0, 335_000.0, 790_000.0, 1)), "340 µs [330, 790]");
+        assert!(is_wide(&made(2_400.0, 2_130.0, 4_880.0, 1)));
+        assert!(!is_wide(&made(2_400.0, 2_130.0, 4_260.0, 1)));
+        assert!(!is_wide(&Estimate { at_most: true, ..made(2.0, 1.0, 4.0, 1) }));
+        assert!(!is_wide(&Estimate { low: None, ..made(2.0, 1.0, 4.0, 1) }));
+    }
+
+    /// Reproducible numbers in 0..1 (splitmix64).
+    fn random() -> impl FnMut() -> f64 {
+        let mut state = 0x5eed_u64;
+        move || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    /// The numbers in a text, in its order.
+    fn numbers(text: &str) -> Vec<f64> {
+        let is_part = |c: char| c.is_ascii_digit() || c == '.';
+        text.split(|c| !is_part(c)).filter_map(|word| word.parse().ok()).collect()
+    }
+
+    #[test]
+    fn every_point_is_shown_within_its_interval_and_near_its_value() {
+        let mut random = random();
+        for _ in 0..40_000 {
+            let point = 10f64.powf(random() * 13.0 - 2.0);
+            // From far narrower than a digit to a factor of ten.
+            let mut spread = || 1.0 + 10f64.powf(random() * 5.0 - 4.0) * random();
+            let (low, high) = (point / spread(), point * spread());
+            let digits = 1 + (random() * 4.0) as u8;
+            let digits_max = 2 + (random() * 3.0) as u8;
+            let shown = estimate(&made(point, low, high, digits), digits_max, Charset::Ascii);
+            let text = format!("{shown} of {low} <= {point} <= {high}, {digits} digits");
+            let [value, from, to] = numbers(&shown.to_string())[..] else { panic!("{text}") };
+            assert!(from <= value && value <= to, "{text}");
+            let unit = match shown.value.rsplit_once(' ') {
+                Some((_, "ns")) => 1.0,
+                Some((_, "us")) => 1e3,
+                Some((_, "ms")) => 1e6,
+                _ => 1e9,
+            };
+            assert!((value * unit - point).abs() <= 0.05 * point, "{text}");
+            assert!(
+                from * unit <= low * (1.0 + 1e-6) && high * (1.0 - 1e-6) <= to * unit,
+                "{text}"
+            );
+
+            let multiple = Ratio {
+                baseline: String::new(),
+                point,
+                low: Some(low),
+                high: Some(high),
+                n_rounds: 9,
+            };
+            let interval = ratio_interval(&multiple).unwrap_or_default();
+            let text = format!("{} {interval} of {multiple:?}", ratio(&multiple, Charset::Ascii));
+            let [value, from, to] = numbers(&text)[..3] else { panic!("{text}") };
+            assert!(from <= value && value <= to, "{text}");
+            assert!((value - point).abs() <= 0.05 * point, "{text}");
+        }
     }
 
     #[test]
     fn bounds_are_rounded_up_and_missing_values_are_said() {
         let mut bound = made(0.21, 0.2, 0.3, 1);
         bound.at_most = true;
-        assert_eq!(estimate(&bound, 4, Charset::Unicode).to_string(), "≤ 0.3 ns");
-        assert_eq!(estimate(&bound, 4, Charset::Ascii).to_string(), "<= 0.3 ns");
+        assert_eq!(estimate(&bound, 4, Charset::Unicode).to_string(), "≤ 0.21 ns");
+        assert_eq!(estimate(&bound, 4, Charset::Ascii).to_string(), "<= 0.21 ns");
         let missing = Estimate { point: None, ..bound };
         assert_eq!(estimate(&missing, 4, Charset::Unicode).to_string(), "insufficient");
     }

@@ -94,7 +94,7 @@ static ALL: &[Facts] = &[
     Facts { waits: SPINNING, ..notifier("flag") },
     notifier("futex"),
     notifier("semaphore"),
-    Facts { boundaries: THREAD, waits: BLOCK, ..notifier("condvar") },
+    Facts { waits: BLOCK, ..notifier("condvar") },
     notifier("eventfd"),
     Facts { waits: BLOCK, ..notifier("signal") },
     Facts { boundaries: THREAD, waits: BLOCK, ..notifier("park") },

@@ -3,9 +3,9 @@
 //! floor of every other call, and the first thing to check when a number of the
 //! `call` workload looks too good.
 //!
-//! The loop really has one `inc` an operation. Where it comes out below one
-//! cycle, the processor itself folds them: Intel's cores since Golden Cove (2021)
-//! carry out additions of small constants while renaming registers.
+//! What is added is not a constant to the compiler or the processor: additions of
+//! small constants are folded by some processors while they rename registers
+//! (Intel's since Golden Cove), and come out at a fraction of a cycle.
 
 use std::io;
 
@@ -30,26 +30,28 @@ pub static ROW: Row = Row::call::<CallInline>(Facts {
     crosses: "nothing",
     copies: "nobody",
     wakes: "nobody",
-    between_stamps: "batches of dependent additions",
-    limits: "one cycle an operation at most, and less where the processor folds additions of constants; the loop counter once in sixteen",
+    between_stamps: "batches of dependent additions of one register to another",
+    limits: "one cycle an operation: there is nothing left of the call; the loop counter once in sixteen",
     sources: &["https://doc.rust-lang.org/reference/attributes/codegen.html#the-inline-attribute"],
     hidden: false,
     available: always_available,
 });
 
-struct CallInline;
+struct CallInline {
+    step: u64,
+}
 
 #[inline(always)]
-fn next(x: u64) -> u64 {
-    x.wrapping_add(1)
+fn advance(x: u64, step: u64) -> u64 {
+    x.wrapping_add(step)
 }
 
 impl Call for CallInline {
     fn new(_: &Attaching<'_>) -> io::Result<Self> {
-        Ok(CallInline)
+        Ok(CallInline { step: std::hint::black_box(1) })
     }
     #[inline(always)]
     fn call(&mut self, x: u64) -> u64 {
-        next(x)
+        advance(x, self.step)
     }
 }

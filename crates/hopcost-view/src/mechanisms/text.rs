@@ -29,7 +29,9 @@ pub(super) fn list(mechanisms: &[&Facts], style: &TextStyle) -> String {
     out.push('\n');
     out.push_str(&match here == all {
         true => format!("{all} mechanisms, all available here.\n"),
-        false => format!("{all} mechanisms, {here} available here, the others not for the reasons given.\n"),
+        false => format!(
+            "{all} mechanisms, {here} available here, the others not for the reasons given.\n"
+        ),
     });
     out
 }

@@ -13,7 +13,7 @@ use crate::shape::{Attaching, Call};
 pub static ROW: Row = Row {
     facts: Facts {
         name: "null",
-        about: "nothing at all: what the loop and its stamps cost",
+        about: "the empty loop: what a sixteenth of one turn of the calls' loop costs, or a round trip of nothing",
         between_stamps: "nothing",
         ..FACTS
     },
