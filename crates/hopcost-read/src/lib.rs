@@ -99,7 +99,7 @@ mod tests {
         let counts = |r: &Results| text_of_nulls(&serde_json::to_string(r).unwrap());
         assert_eq!(counts(&back), counts(&results));
         assert_eq!(back.ladder, results.ladder);
-        assert_eq!(results.command, "hopcost run");
+        assert_eq!(results.command, "hopcost run --seed 7");
         assert_eq!(results.results[1].command, format!("hopcost run '{FUTEX}'"));
     }
 
