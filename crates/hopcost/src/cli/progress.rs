@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::run::Progress;
 
-/// A progress line on a terminal; one line of text where there is none.
+/// A line that says what is measured, and below it, on a terminal, how far it is.
 pub struct Line {
     bar: ProgressBar,
 }
@@ -15,15 +15,15 @@ pub struct Line {
 impl Line {
     /// Says what is about to happen.
     pub fn start(plan: &Plan, expected_ns: u64) -> Self {
-        let cases = plan.live().count();
         let terminal = std::io::stderr().is_terminal();
-        if !terminal {
-            eprintln!(
-                "measuring {cases} cases in {} rounds, about {} s",
-                plan.rounds,
-                expected_ns.div_ceil(1_000_000_000)
-            );
-        }
+        let skipped = plan.cases.len() - plan.live().count();
+        eprintln!(
+            "measuring {} cases{} in {} rounds, about {} s",
+            plan.live().count(),
+            if skipped > 0 { format!(" ({skipped} skipped)") } else { String::new() },
+            plan.rounds,
+            expected_ns.div_ceil(1_000_000_000)
+        );
         // No steady tick: a thread that draws would run beside the trials.
         let bar = ProgressBar::with_draw_target(
             Some(1),
