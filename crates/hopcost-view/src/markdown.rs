@@ -5,9 +5,12 @@ use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Resul
 
 use crate::number;
 use crate::style::{Charset, TextStyle};
-use crate::text::{Side, by_code, compact, how_to_read, ratio, reach, trials};
+use crate::text::{Side, by_code, compact, has_ratio, how_to_read, is_calls, ratio, reach, trials};
 
 const UNICODE: Charset = Charset::Unicode;
+
+/// Stands behind an interval that spans more than a factor of 2.
+const WIDE: &str = " (wide)";
 
 /// The whole run: ladder, what was not measured, findings, clocks and host.
 pub fn report(results: &Results) -> String {
@@ -17,7 +20,7 @@ pub fn report(results: &Results) -> String {
         ladder(&mut out, results, group);
     }
     out.push_str("## How to read this\n\n");
-    for sentence in how_to_read(results, &TextStyle::plain(100)) {
+    for sentence in how_to_read(results, WIDE, &TextStyle::plain(100)) {
         out.push_str(&format!("- {}\n", escape(&sentence)));
     }
     not_measured(&mut out, results);
@@ -77,25 +80,48 @@ fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
         head.push("p99 [interval]");
         rule.push("---:");
     }
-    head.extend(["× baseline [interval]", "CPU/msg", "trials", "stamp", "validity"]);
-    rule.extend(["---:", "---:", "---:", "---", "---"]);
+    let has_ratio = has_ratio(results, group, &Side::ALL);
+    if has_ratio {
+        head.push("× baseline [interval]");
+        rule.push("---:");
+    }
+    let cpu = if is_calls(group) { "CPU/op" } else { "CPU/msg" };
+    head.extend([cpu, "trials", "stamp", "validity"]);
+    rule.extend(["---:", "---:", "---", "---"]);
     out.push_str(&row(head.into_iter().map(str::to_owned)));
     out.push_str(&row(rule.into_iter().map(str::to_owned)));
     for line in &group.rows {
         for side in Side::ALL {
             let Some(result) = side.of(results, line) else { continue };
             if result.status == Status::Measured {
-                out.push_str(&row(cells(group, line, side, result)));
+                let multiple = has_ratio.then(|| multiple(result));
+                out.push_str(&row(cells(group, line, side, result, multiple)));
             }
         }
     }
     out.push('\n');
 }
 
-fn cells(group: &LadderGroup, line: &LadderRow, side: Side, result: &CaseResult) -> Vec<String> {
+/// A multiple of the baseline with its interval.
+fn multiple(result: &CaseResult) -> String {
+    let multiple = ratio(result, &TextStyle::plain(100));
+    let interval = result.ratio.as_ref().filter(|r| r.baseline != result.id);
+    match interval.and_then(number::ratio_interval) {
+        Some(interval) => format!("{multiple} {interval}"),
+        None => multiple,
+    }
+}
+
+fn cells(
+    group: &LadderGroup,
+    line: &LadderRow,
+    side: Side,
+    result: &CaseResult,
+    multiple: Option<String>,
+) -> Vec<String> {
     let estimates = result.estimates.as_ref();
     let show = |estimate: Option<&Estimate>| {
-        let shown = estimate.map(|estimate| compact(estimate, &TextStyle::plain(100)));
+        let shown = estimate.map(|estimate| compact(estimate, WIDE, &TextStyle::plain(100)));
         escape(&shown.unwrap_or_default())
     };
     let main =
@@ -115,12 +141,7 @@ fn cells(group: &LadderGroup, line: &LadderRow, side: Side, result: &CaseResult)
     if !group.batched {
         cells.push(show(estimates.and_then(|e| e.p99_ns.as_ref())));
     }
-    let multiple = ratio(result, &TextStyle::plain(100));
-    let interval = result.ratio.as_ref().filter(|r| r.baseline != result.id);
-    cells.push(match interval.and_then(number::ratio_interval) {
-        Some(interval) => format!("{multiple} {interval}"),
-        None => multiple,
-    });
+    cells.extend(multiple);
     let cpu = result.cpu_ns_per_message.map(|ns| number::rough(ns, UNICODE));
     cells.extend([
         cpu.unwrap_or_default(),
@@ -163,7 +184,7 @@ fn findings(out: &mut String, results: &Results) {
         out.push_str("\nNone: no detector saw anything that casts doubt on these numbers.\n");
     }
     for group in by_code(&results.findings) {
-        let severity = match Validity::from(group.worst.severity) {
+        let severity = match Validity::from(group.severity) {
             Validity::Valid => "note",
             other => other.word(),
         };

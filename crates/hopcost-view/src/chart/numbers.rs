@@ -29,10 +29,11 @@ pub(crate) fn shown(estimate: &Estimate) -> number::Shown {
     number::estimate(estimate, DIGITS_MAX, Charset::Unicode)
 }
 
-/// `2.65 µs [2.62, 2.70]`, with a word where it was pooled.
+/// `2.65 µs [2.62, 2.70]`, with words where it was pooled or is wide.
 pub(crate) fn estimate_text(estimate: &Estimate) -> String {
     let pooled = if estimate.pooled && estimate.point.is_some() { ", pooled" } else { "" };
-    format!("{}{pooled}", shown(estimate))
+    let wide = if number::is_wide(estimate) { ", wide" } else { "" };
+    format!("{}{pooled}{wide}", shown(estimate))
 }
 
 /// `1.51` and `[1.50, 1.53]`

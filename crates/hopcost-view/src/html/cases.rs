@@ -1,5 +1,6 @@
 //! Every case with all that is known of it.
 
+use hopcost_model::case::Workload;
 use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Status};
 
 use super::parts;
@@ -61,10 +62,11 @@ fn one(out: &mut String, index: usize, case: &CaseResult) {
         for finding in &case.findings {
             put!(
                 out,
-                "<li><a class=\"code\" href=\"#finding-{code}\">{code}</a> {}<br><span class=\"none\">{}</span></li>\n",
+                "<li><a class=\"code\" href=\"#{}\">{}</a> {}<br><span class=\"none\">{}</span></li>\n",
+                parts::finding_id(finding),
+                finding.code,
                 Esc(&finding.evidence),
-                Esc(&finding.remedy),
-                code = finding.code,
+                Esc(&finding.remedy)
             );
         }
         put!(out, "</ul>\n");
@@ -81,7 +83,8 @@ fn facts(out: &mut String, case: &CaseResult) {
     parts::fact(out, "Operations", &numbers::grouped(case.operations));
     parts::fact(out, "Samples", &numbers::grouped(case.samples));
     if let Some(cpu) = case.cpu_ns_per_message {
-        parts::fact(out, "CPU time per message", &numbers::time_text(cpu, 2));
+        let per = if case.case.workload == Workload::Call { "operation" } else { "message" };
+        parts::fact(out, &format!("CPU time per {per}"), &numbers::time_text(cpu, 2));
     }
     if let Some(switches) = case.switches_per_operation {
         parts::fact(out, "Context switches per operation", &format!("{switches:.2}"));

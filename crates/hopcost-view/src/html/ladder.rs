@@ -7,6 +7,7 @@ use crate::chart::markup::{Esc, put};
 use crate::chart::names::{Place, headline};
 use crate::chart::numbers;
 use crate::chart::{self, Heading};
+use crate::text::is_calls;
 
 pub(super) fn write(out: &mut String, results: &Results) {
     parts::section(
@@ -76,7 +77,7 @@ fn table(out: &mut String, group: &LadderGroup, results: &Results) {
     if columns.ratio {
         head(number, "× baseline");
     }
-    head(number, "CPU per<br>message");
+    head(number, if is_calls(group) { "CPU per<br>operation" } else { "CPU per<br>message" });
     head(number, "Trials");
     head("", "Validity");
     head("", "Findings");

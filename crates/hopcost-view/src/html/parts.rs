@@ -1,12 +1,13 @@
 //! Pieces of markup that several sections share.
 
-use hopcost_model::finding::{Code, Finding, Severity, Validity};
+use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::results::{CaseResult, Estimate, Results, Status};
 
 use crate::chart::markup::{Esc, put};
 use crate::chart::model::{Chart, Table};
 use crate::chart::numbers;
 use crate::chart::{self, Heading};
+use crate::number;
 
 /// What a cell without a value shows.
 pub(super) const NONE: &str = "<td class=\"n none\">–</td>";
@@ -88,7 +89,8 @@ pub(super) fn estimate_cells(out: &mut String, estimate: Option<&Estimate>) {
                 let (level, n) = (numbers::coverage(level), estimate.n_trials);
                 format!(" title=\"covers with {level}, {n} trials\"")
             });
-            put!(out, "<td class=\"n iv\"{level}>{interval}</td>");
+            let wide = if number::is_wide(estimate) { "<small>wide</small> " } else { "" };
+            put!(out, "<td class=\"n iv\"{level}>{wide}{interval}</td>");
         }
         None => put!(out, "<td class=\"n none\" title=\"{}\">–</td>", Esc(why)),
     }
@@ -118,12 +120,18 @@ pub(super) fn status(status: Status) -> &'static str {
     }
 }
 
-/// Links to the findings, one a code.
+/// Where the findings of this code and severity stand on the page.
+pub(super) fn finding_id(finding: &Finding) -> String {
+    format!("finding-{}-{}", finding.code, severity(finding.severity).0)
+}
+
+/// Links to the findings, one a code and severity.
 pub(super) fn finding_links(findings: &[Finding]) -> String {
-    let mut codes: Vec<Code> = findings.iter().map(|f| f.code).collect();
-    codes.dedup();
-    let link = |code: &Code| format!("<a class=\"code\" href=\"#finding-{code}\">{code}</a>");
-    codes.iter().map(link).collect::<Vec<_>>().join(" ")
+    let link =
+        |f: &Finding| format!("<a class=\"code\" href=\"#{}\">{}</a>", finding_id(f), f.code);
+    let mut links: Vec<String> = findings.iter().map(link).collect();
+    links.dedup();
+    links.join(" ")
 }
 
 /// A link to a case's details, by its id; the id alone if there is no such case.

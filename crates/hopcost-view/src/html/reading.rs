@@ -20,8 +20,10 @@ const TERMS: &[(&str, &str)] = &[
         "Interval",
         "Two trials' values by rank, chosen so that the range between them covers the true \
          median over trials with at least 95 % probability, whatever the distribution; the exact \
-         coverage stands in the details of each case. Below six trials there is none. It speaks \
-         of this host in this hour: another day or machine is outside it.",
+         coverage stands in the details of each case. Below six trials there is none. \
+         Pooled values have an interval from resampling whole trials (about 95 %). “wide”: the \
+         interval spans more than a factor of 2. An interval covers this run on this host in the \
+         state it was in, not the next run.",
     ),
     (
         "Detectable",
@@ -40,7 +42,7 @@ const TERMS: &[(&str, &str)] = &[
          empty loop.",
     ),
     (
-        "CPU/message",
+        "CPU per message, per operation",
         "CPU time of both ends together over messages. A round trip is two messages, a call is \
          one. An end that spins buys a low p50 with CPU time: read the two together.",
     ),

@@ -1,10 +1,13 @@
 //! What one side of a row (one CPU, two CPUs, free) says, as text.
 
 use hopcost_model::finding::Validity;
-use hopcost_model::results::{CaseResult, Estimate, LadderRow, Results, Status};
+use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
 use crate::number::{self, Shown};
 use crate::style::{Paint, TextStyle, width_of};
+
+/// Stands behind an interval that spans more than a factor of 2.
+pub(super) const WIDE: &str = "?";
 
 /// Which of a row's cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,10 +102,11 @@ impl Cells {
         let batched = estimates.is_some_and(|e| e.cost_ns.is_some());
         let none = Amount::Words(String::new());
         Self {
-            first: main
-                .map_or(Amount::Words("no estimate".to_owned()), |e| amount(e, digits_max, style)),
+            first: main.map_or(Amount::Words("no estimate".to_owned()), |e| {
+                amount(e, digits_max, WIDE, style)
+            }),
             second: match p99 {
-                Some(p99) if !batched => amount(p99, digits_max, style),
+                Some(p99) if !batched => amount(p99, digits_max, WIDE, style),
                 _ => none,
             },
             ratio: ratio(result, style),
@@ -139,26 +143,34 @@ pub(crate) fn trials(result: &CaseResult) -> String {
     }
 }
 
-fn amount(estimate: &Estimate, digits_max: u8, style: &TextStyle) -> Amount {
+fn amount(estimate: &Estimate, digits_max: u8, wide: &str, style: &TextStyle) -> Amount {
     if estimate.point.is_none() {
         return Amount::Words("insufficient".to_owned());
     }
     let mut shown = number::estimate(estimate, digits_max, style.charset);
     let pooled = if estimate.pooled { "*" } else { "" };
+    let wide = if number::is_wide(estimate) { wide } else { "" };
     shown.interval = match shown.interval {
-        Some(interval) => Some(format!("{interval}{pooled}")),
+        Some(interval) => Some(format!("{interval}{pooled}{wide}")),
         None if estimate.at_most => None,
         None => Some(format!("{}{pooled}", style.pick("[–]", "[-]"))),
     };
     Amount::Value(shown)
 }
 
-/// An estimate in one piece, marked as in the ladder.
-pub(crate) fn compact(estimate: &Estimate, style: &TextStyle) -> String {
-    match amount(estimate, number::DIGITS_MAX, style) {
+/// An estimate in one piece, marked as in the ladder, with a mark of its own
+/// behind a wide interval.
+pub(crate) fn compact(estimate: &Estimate, wide: &str, style: &TextStyle) -> String {
+    match amount(estimate, number::DIGITS_MAX, wide, style) {
         Amount::Value(shown) => shown.to_string(),
         Amount::Words(words) => words,
     }
+}
+
+/// Whether any row has a multiple on these sides: without one, no such column.
+pub(crate) fn has_ratio(results: &Results, group: &LadderGroup, sides: &[Side]) -> bool {
+    let cases = |row| sides.iter().filter_map(move |side| side.of(results, row));
+    group.rows.iter().flat_map(cases).any(|case| case.ratio.is_some())
 }
 
 /// The multiple of the baseline; the baseline itself is named so.

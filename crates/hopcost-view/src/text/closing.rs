@@ -3,6 +3,7 @@
 use hopcost_model::results::{CaseResult, Estimate, Results};
 
 use super::Stored;
+use super::cells::WIDE;
 use crate::number;
 use crate::style::{Paint, TextStyle};
 
@@ -15,7 +16,7 @@ pub(super) fn write(
     out.push('\n');
     out.push_str(&style.paint(Paint::Bold, "How to read this"));
     out.push('\n');
-    for sentence in how_to_read(results, style) {
+    for sentence in how_to_read(results, WIDE, style) {
         style.paragraph(out, "  ", "  ", &sentence);
     }
     out.push('\n');
@@ -30,9 +31,10 @@ pub(super) fn write(
     whole("Repeat:  ", &results.command);
 }
 
-/// What the numbers mean and what the clock cost, a paragraph each.
-pub(crate) fn how_to_read(results: &Results, style: &TextStyle) -> Vec<String> {
-    let mut paragraphs = vec![intervals(results, style)];
+/// What the numbers mean and what the clock cost, a paragraph each. `wide` is how
+/// intervals that span more than a factor of 2 are marked.
+pub(crate) fn how_to_read(results: &Results, wide: &str, style: &TextStyle) -> Vec<String> {
+    let mut paragraphs = vec![intervals(results, wide, style)];
     if !results.ladder.iter().all(|group| group.batched) {
         paragraphs.push(
             "A round trip is there and back, never halved. CPU/msg is the CPU time of both ends \
@@ -45,9 +47,9 @@ pub(crate) fn how_to_read(results: &Results, style: &TextStyle) -> Vec<String> {
 }
 
 /// The sentence on intervals, with the levels that really occur.
-fn intervals(results: &Results, style: &TextStyle) -> String {
+fn intervals(results: &Results, wide: &str, style: &TextStyle) -> String {
     let shown: Vec<&Estimate> = results.results.iter().flat_map(shown).collect();
-    let levels = shown.iter().filter_map(|e| e.level);
+    let levels = shown.iter().filter(|e| !e.pooled).filter_map(|e| e.level);
     let least = levels.clone().reduce(f64::min);
     let most = levels.reduce(f64::max);
     let level = match (least.map(number::percent), most.map(number::percent)) {
@@ -61,7 +63,10 @@ fn intervals(results: &Results, style: &TextStyle) -> String {
     );
     let any = |test: fn(&Estimate) -> bool| shown.iter().any(|e| test(e));
     if any(|e| e.pooled && e.point.is_some()) {
-        text.push_str(" *: pooled over all trials, a trial alone being too short.");
+        text.push_str(
+            " *: pooled over all trials, a trial alone being too short; interval from resampling \
+             whole trials (about 95 %).",
+        );
     }
     if any(|e| e.point.is_some() && e.low.is_none() && !e.at_most) {
         text.push_str(style.pick(" [–]: no interval.", " [-]: no interval."));
@@ -70,6 +75,13 @@ fn intervals(results: &Results, style: &TextStyle) -> String {
         let sign = style.pick("≤", "<=");
         text.push_str(&format!(" {sign}: not distinguishable from an empty loop."));
     }
+    if any(number::is_wide) {
+        let mark = wide.trim();
+        text.push_str(&format!(" {mark}: the interval spans more than a factor of 2."));
+    }
+    text.push_str(
+        " An interval covers this run on this host in the state it was in, not the next run.",
+    );
     text
 }
 

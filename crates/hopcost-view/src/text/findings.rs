@@ -1,6 +1,6 @@
-//! The findings, one paragraph a code.
+//! The findings, one paragraph a code and severity.
 
-use hopcost_model::finding::{Code, Finding, Validity};
+use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::results::Results;
 
 use super::cells::paint_of;
@@ -11,22 +11,30 @@ const LINES_FULL: usize = 18;
 /// Lines that all of them may take; what is left out is named.
 const LINES_MAX: usize = 26;
 
-/// Findings of one code, worst first as in the results.
+/// Findings of one code and severity, worst first as in the results.
 pub(crate) struct ByCode<'a> {
     pub code: Code,
+    pub severity: Severity,
     pub worst: &'a Finding,
     pub findings: Vec<&'a Finding>,
 }
 
-/// Groups findings by code in the order in which the codes first occur.
+/// Groups findings by code and severity in the order in which these first occur:
+/// a note must not be counted under the word for a worse one.
 pub(crate) fn by_code(findings: &[Finding]) -> Vec<ByCode<'_>> {
     let mut groups: Vec<ByCode<'_>> = Vec::new();
     for finding in findings {
-        match groups.iter_mut().find(|group| group.code == finding.code) {
+        match groups
+            .iter_mut()
+            .find(|group| (group.code, group.severity) == (finding.code, finding.severity))
+        {
             Some(group) => group.findings.push(finding),
-            None => {
-                groups.push(ByCode { code: finding.code, worst: finding, findings: vec![finding] })
-            }
+            None => groups.push(ByCode {
+                code: finding.code,
+                severity: finding.severity,
+                worst: finding,
+                findings: vec![finding],
+            }),
         }
     }
     groups
@@ -98,9 +106,9 @@ fn brief(group: &ByCode<'_>, style: &TextStyle) -> String {
     out
 }
 
-/// How bad the worst of a code is, and how that looks.
+/// How bad a group is, and how that looks.
 fn severity(group: &ByCode<'_>) -> (&'static str, Paint) {
-    match Validity::from(group.worst.severity) {
+    match Validity::from(group.severity) {
         Validity::Valid => ("note", Paint::Plain),
         other => (other.word(), paint_of(Some(other))),
     }

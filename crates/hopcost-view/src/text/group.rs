@@ -3,7 +3,7 @@
 use hopcost_model::results::{LadderGroup, LadderRow, Results, Status};
 
 use super::axis::Axis;
-use super::cells::{Amount, Cells, Side};
+use super::cells::{Amount, Cells, Side, has_ratio};
 use crate::number::{self, DIGITS_MAX};
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 
@@ -111,7 +111,7 @@ impl Layout {
 }
 
 /// Whether a group has but calls: no second party, so a table of its own shape.
-fn is_calls(group: &LadderGroup) -> bool {
+pub(crate) fn is_calls(group: &LadderGroup) -> bool {
     group.rows.iter().all(|row| row.wait.is_none() && row.two_cpus.is_none() && row.free.is_none())
 }
 
@@ -219,7 +219,10 @@ impl Table<'_> {
             true => ("cost [interval]", ""),
             false => ("p50 [interval]", "p99 [interval]"),
         };
-        let multiple = style.pick("×base", "x base");
+        let multiple = match has_ratio(self.results, self.group, self.sides) {
+            true => style.pick("×base", "x base"),
+            false => "",
+        };
         let verdict = format!("{} valid?", pad("n", layout.trials, Align::Right));
         let amount = |text: &str| pad(text, layout.amount(), Align::Left);
         let top = format!("{} {}", amount(first), pad(multiple, layout.multiple, Align::Right));

@@ -16,9 +16,10 @@ mod missing;
 
 use hopcost_model::results::Results;
 
-pub(crate) use cells::{Side, compact, ratio, trials};
+pub(crate) use cells::{Side, compact, has_ratio, ratio, trials};
 pub(crate) use closing::how_to_read;
-pub(crate) use findings::{by_code, reach};
+pub(crate) use findings::{ByCode, by_code, reach};
+pub(crate) use group::is_calls;
 
 pub use crate::style::{Charset, Color, TextStyle};
 
