@@ -94,6 +94,38 @@ fn colour_changes_nothing_but_colour() {
     }
 }
 
+/// Calls with parameters in their labels, a multiple and wide intervals.
+fn crowded_calls() -> Results {
+    let mut results = fixture::example_results();
+    results.ladder.retain(|group| group.rows.iter().all(|row| row.wait.is_none()));
+    let ratio = results.results.iter().find_map(|r| r.ratio.clone());
+    for row in &mut results.ladder[0].rows {
+        row.label.push_str(" 65536 B, mode=something");
+    }
+    for result in &mut results.results {
+        result.ratio = ratio.clone();
+        result.n_failed = 3;
+        if let Some(cost) = result.estimates.as_mut().and_then(|e| e.cost_ns.as_mut()) {
+            cost.digits = 4;
+            cost.high = cost.high.map(|ns| ns * 40.0);
+        }
+    }
+    results
+}
+
+#[test]
+fn bars_too_short_to_differ_are_left_out() {
+    let results = crowded_calls();
+    for style in styles() {
+        let out = text::ladder(&results, None, &style);
+        check("calls", &out, &style);
+        let table = || out.lines().skip_while(|line| !line.starts_with("mechanism"));
+        let has_bars = table().next().is_some_and(|head| head.ends_with("  bar"));
+        assert_eq!(has_bars, style.width >= 120, "{out}");
+        assert_eq!(out.contains("Bars: "), has_bars, "{out}");
+    }
+}
+
 fn strip(text: &str) -> String {
     let mut parts = text.split('\x1b');
     let mut out = parts.next().unwrap_or_default().to_owned();

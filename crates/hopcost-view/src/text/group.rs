@@ -3,6 +3,7 @@
 use hopcost_model::results::{LadderGroup, LadderRow, Results, Status};
 
 use super::axis::Axis;
+use super::calls::Calls;
 use super::cells::{Amount, Cells, Side, has_ratio};
 use crate::number::{self, DIGITS_MAX};
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
@@ -156,7 +157,9 @@ pub(super) fn write(
         Cells::of(side.of(results, row), layout.digits_max, style).bar_ns
     }));
     let mut meaning = group.meaning.clone();
-    if let Some(axis) = axis {
+    let calls = is_calls(group).then(|| Calls::of(results, group, style));
+    let bars = calls.as_ref().is_none_or(|calls| calls.bar.is_some());
+    if let Some(axis) = axis.filter(|_| bars) {
         let end = |ns| number::decade(ns, style.charset);
         meaning.push_str(&format!(
             " Bars: {} on a log axis from {} to {}.",
@@ -169,10 +172,9 @@ pub(super) fn write(
     for sides in tables(results, group) {
         let table = Table { results, group, sides: &sides, axis, layout: *layout, style };
         out.push('\n');
-        if is_calls(group) {
-            super::calls::write(out, &table);
-        } else {
-            table.write(out);
+        match &calls {
+            Some(calls) => super::calls::write(out, &table, calls),
+            None => table.write(out),
         }
     }
 }
