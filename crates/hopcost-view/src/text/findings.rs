@@ -132,3 +132,25 @@ fn paragraph(group: &ByCode<'_>, style: &TextStyle) -> String {
     style.paragraph(&mut out, style.pick("    → ", "   -> "), "      ", &group.worst.remedy);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_not_counted_under_a_worse_word() {
+        let mut findings = crate::fixture::example_results().findings;
+        let case = findings.iter().position(|f| f.severity == Severity::Suspect).expect("one");
+        let suspect = findings.swap_remove(case);
+        let note = |case: &str| Finding {
+            severity: Severity::Note,
+            case: Some(case.to_owned()),
+            ..suspect.clone()
+        };
+        let all = [suspect.clone(), note("a"), note("b")];
+        let groups: Vec<_> =
+            by_code(&all).iter().map(|group| (group.severity, reach(group))).collect();
+        let want = [(Severity::Suspect, "1 case"), (Severity::Note, "2 cases")];
+        assert_eq!(groups, want.map(|(severity, reach)| (severity, reach.to_owned())));
+    }
+}
