@@ -175,9 +175,70 @@ fn no_room_and_no_permission_are_said_before_anything_is_measured() {
         .env("TMPDIR", "/nonexistent")
         .output()
         .expect("to start");
-    let line = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{line}");
-    assert!(line.contains("/nonexistent"), "{line}");
+    let line = one_line(&output, "TMPDIR", 2);
+    assert!(line.contains("/nonexistent") && line.contains("TMPDIR"), "{line}");
+    let runs = std::fs::read_dir(home.path().join("data/hopcost/runs"));
+    assert_eq!(runs.map_or(0, Iterator::count), 0, "a run file for nothing");
+}
+
+#[test]
+fn a_report_never_overwrites_its_run() {
+    let home = Home::new();
+    let case = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
+    let _alone = alone();
+    home.run(&["run", case, "--rounds", "1", "--out", "a.hopcost"]);
+    let before = std::fs::read(home.path().join("a.hopcost")).expect("the run");
+    std::fs::hard_link(home.path().join("a.hopcost"), home.path().join("b")).expect("to link");
+    for output in ["a.hopcost", "./a.hopcost", "b"] {
+        let refused = home.run(&["report", "a.hopcost", "--format", "csv", "--output", output]);
+        assert!(one_line(&refused, output, 2).contains("overwrite"));
+    }
+    assert_eq!(std::fs::read(home.path().join("a.hopcost")).expect("the run"), before);
+    // And a complete run is left alone by --resume.
+    let refused = home.run(&["run", "--resume", "a.hopcost"]);
+    assert!(one_line(&refused, "resume", 2).contains("is complete"));
+    assert_eq!(std::fs::read(home.path().join("a.hopcost")).expect("the run"), before);
+}
+
+#[test]
+fn a_fifo_is_no_suite_and_a_full_stderr_no_reason_to_fail() {
+    let _alone = alone();
+    let home = Home::new();
+    let fifo = home.path().join("fifo.toml");
+    let made = Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
+    assert!(made.success());
+    one_line(&home.run(&["run", "--suite", "./fifo.toml"]), "a FIFO", 2);
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+    let case = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
+    for (arguments, code) in
+        [(vec!["run", case, "--rounds", "1"], None), (vec!["report", "nope"], Some(2))]
+    {
+        let status = home
+            .hopcost(&arguments)
+            .stdout(Stdio::null())
+            .stderr(full())
+            .status()
+            .expect("to start");
+        assert!(status.code().is_some(), "{arguments:?}: {status:?}");
+        assert!(code.is_none() || status.code() == code, "{arguments:?}: {status:?}");
+    }
+}
+
+#[test]
+fn hostile_arguments_do_not_reach_the_terminal() {
+    let home = Home::new();
+    let long = "x".repeat(100_000);
+    for argument in ["x\u{1b}[31m", long.as_str()] {
+        for command in [["show", argument], ["report", argument]] {
+            let line = one_line(&home.run(&command), command[0], 2);
+            assert!(
+                !line.contains('\u{1b}') && line.len() < 4_000,
+                "{}: {}",
+                command[0],
+                line.len()
+            );
+        }
+    }
 }
 
 /// Runs a command with limits or rights changed between fork and exec.

@@ -228,17 +228,26 @@ pub fn poll_readable(fds: &[RawFd], timeout_ms: i32) -> io::Result<Vec<bool>> {
 
 static INTERRUPT_PIPE: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(-1);
 
+/// Interrupts after which there is no more waiting for things to be tidied up;
+/// the first few may come at once (timeout(1) signals a process and its group).
+const INTERRUPTS_MAX: u32 = 5;
+
 extern "C" fn note_interrupt(_: libc::c_int) {
+    static SEEN: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let one = 1u64;
-    // SAFETY: write(2) is async-signal-safe; the descriptor lives as long as the process.
+    // SAFETY: write(2) and _exit(2) are async-signal-safe; the descriptor lives as long as the process.
     unsafe {
+        if SEEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1 >= INTERRUPTS_MAX {
+            libc::_exit(130);
+        }
         let fd = INTERRUPT_PIPE.load(std::sync::atomic::Ordering::Relaxed);
         libc::write(fd, (&raw const one).cast(), 8);
     }
 }
 
-/// From now on, the first SIGINT, SIGTERM or SIGHUP makes the returned
-/// descriptor readable instead of ending the process; the second ends it.
+/// From now on, a SIGINT, SIGTERM or SIGHUP makes the returned descriptor readable
+/// instead of ending the process; the fifth ends it. A file that grows over its
+/// limit is an error (EFBIG) and not SIGXFSZ.
 pub fn catch_interrupts() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is owned from here on; the handler only writes to a
     // duplicate of it that is never closed.
@@ -250,9 +259,10 @@ pub fn catch_interrupts() -> io::Result<OwnedFd> {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = note_interrupt as *const () as usize;
-            action.sa_flags = libc::SA_RESETHAND;
+            action.sa_flags = libc::SA_RESTART;
             check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
         }
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         Ok(fd)
     }
 }

@@ -92,6 +92,11 @@ impl Worker {
             }
             Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
             Command::Run { phase, count, stamp } => {
+                if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
+                    && !(1..=1 << 40).contains(&n)
+                {
+                    return Err(sys::failure(format!("a batch of {n} operations is none")));
+                }
                 let trial =
                     self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
                 trial.run(phase, count, stamp)

@@ -124,8 +124,7 @@ pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
 /// A fault of hopcost's own is one line too, not a backtrace.
 fn report_own_faults() {
     std::panic::set_hook(Box::new(|panic| {
-        let text = panic.to_string().replace('\n', " ");
-        eprintln!("hopcost: internal error, please report it: {text}");
+        output::say(&format!("hopcost: internal error, please report it: {panic}"));
     }));
 }
 
@@ -150,7 +149,7 @@ pub fn main() -> ExitCode {
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // One line: the chain of causes, outermost first.
-            eprintln!("hopcost: {}", format!("{error:#}").replace('\n', " "));
+            output::say(&format!("hopcost: {error:#}"));
             ExitCode::from(
                 error.downcast_ref::<Refusal>().map_or(exit::ERROR, |refusal| refusal.code),
             )

@@ -15,8 +15,7 @@ use super::{Format, usage};
 pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     let Some(path) = file else {
         let mut out = io::stdout().lock();
-        out.write_all(document)?;
-        out.flush()?;
+        out.write_all(document).and_then(|()| out.flush()).context("writing to stdout")?;
         return Ok(());
     };
     let write = || -> io::Result<()> {
@@ -39,6 +38,27 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         return Err(usage(format!("cannot write {}: it is a directory", path.display())));
     }
     write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The longest line of our own on stderr: a hostile argument is quoted in part.
+const LINE_MAX: usize = 700;
+
+/// Says something on stderr, on one line and without control characters. That
+/// nobody can read it changes nothing.
+pub fn say(text: &str) {
+    let mut line: String = text
+        .chars()
+        .take(LINE_MAX)
+        .map(|c| if c == '\n' { ' ' } else { c })
+        .flat_map(|c| match c.is_control() {
+            true => c.escape_default().collect::<Vec<_>>(),
+            false => vec![c],
+        })
+        .collect();
+    if text.chars().nth(LINE_MAX).is_some() {
+        line.push('…');
+    }
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// How to show mechanisms.

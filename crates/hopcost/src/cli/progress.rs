@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use hopcost_model::plan::Plan;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::output;
 use crate::run::Progress;
 
 /// A line that says what is measured, and below it, on a terminal, how far it is.
@@ -17,13 +18,13 @@ impl Line {
     pub fn start(plan: &Plan, expected_ns: u64) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let skipped = plan.cases.len() - plan.live().count();
-        eprintln!(
+        output::say(&format!(
             "measuring {} cases{} in {} rounds, about {} s",
             plan.live().count(),
             if skipped > 0 { format!(" ({skipped} skipped)") } else { String::new() },
             plan.rounds,
             expected_ns.div_ceil(1_000_000_000)
-        );
+        ));
         // No steady tick: a thread that draws would run beside the trials.
         let bar = ProgressBar::with_draw_target(
             Some(1),

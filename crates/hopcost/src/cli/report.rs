@@ -34,6 +34,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Err(usage("--samples goes with --format csv"));
     }
     let path = find(&args.run)?;
+    if args.output.as_deref().is_some_and(|output| same_file(output, &path)) {
+        return Err(usage(format!("--output would overwrite the run {} itself", path.display())));
+    }
     let raw = hopcost_file::open(&path).map_err(usage)?;
     if args.samples {
         let mut document = Vec::new();
@@ -45,6 +48,15 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let document = render(&results, args.format, &path)?;
     output::write(document.as_bytes(), args.output.as_deref())?;
     Ok(exit::OK)
+}
+
+/// Whether two paths lead to one file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (std::fs::metadata(a), std::fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
 }
 
 /// The file of a run that the user named; `last` where nothing was said.

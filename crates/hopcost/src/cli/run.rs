@@ -16,6 +16,7 @@ use hopcost_probe::{mechanism, sys};
 use super::progress::Line;
 use super::{Format, exit, host, not_comparable, output, report, usage};
 use crate::about;
+use crate::run::scratch::Scratch;
 use crate::run::worker::Program;
 use crate::run::{self, Ending, Progress, Session, Sink, clocks, scratch};
 
@@ -59,7 +60,7 @@ pub struct Args {
     #[arg(long, value_name = "CASE")]
     baseline: Option<String>,
     /// Rounds: trials of each case
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(hopcost_plan::ROUNDS_MAX)))]
     rounds: Option<u32>,
     /// Time for all of it (75s, 2m)
     #[arg(long, value_name = "TIME")]
@@ -108,7 +109,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     sys::close_on_exec_from_3();
     for line in scratch::sweep() {
-        eprintln!("hopcost: {line}");
+        output::say(&format!("hopcost: {line}"));
     }
     let interrupt = sys::catch_interrupts().context("preparing for interrupts")?;
     let mut sitting = match &args.resume {
@@ -120,6 +121,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         Ok(ending) => ending,
         Err(error) => {
             let kept = sitting.file.finished().len();
+            if !sitting.path.exists() {
+                return Err(error.context(format!(
+                    "{} was removed while it was being written; its trials are lost",
+                    sitting.path.display()
+                )));
+            }
             return Err(error.context(format!(
                 "the run stopped; {kept} finished trials are kept in {}",
                 sitting.path.display()
@@ -128,10 +135,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     };
     if ending == Ending::Interrupted {
         let kept = sitting.file.finished().len();
-        eprintln!(
+        output::say(&format!(
             "hopcost: interrupted; {kept} finished trials are kept in {path}; go on with: hopcost run --resume {path}",
             path = output::shell_word(&sitting.path)
-        );
+        ));
         return Ok(exit::INTERRUPTED);
     }
     let raw = hopcost_file::open(&sitting.path)?;
@@ -198,12 +205,17 @@ fn suite(name: &str) -> anyhow::Result<SuiteSource> {
     Ok(SuiteSource::Text { file: name.to_owned(), text })
 }
 
+/// O_NONBLOCK of Linux (asm-generic/fcntl.h).
+const NONBLOCK: i32 = 0o4000;
+
 /// The most a suite file may hold.
 const SUITE_BYTES_MAX: u64 = 1 << 20;
 
 fn read_capped(path: &Path) -> std::io::Result<String> {
     use std::io::Read;
-    let file = std::fs::File::open(path)?;
+    use std::os::unix::fs::OpenOptionsExt;
+    // Non-blocking, because opening a FIFO would otherwise wait for a writer.
+    let file = std::fs::File::options().read(true).custom_flags(NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(std::io::Error::other("not a regular file"));
     }
@@ -219,7 +231,7 @@ fn read_capped(path: &Path) -> std::io::Result<String> {
 struct Sitting {
     file: RunFile,
     path: PathBuf,
-    id: String,
+    scratch: Scratch,
     plan: Plan,
     earlier: Vec<RawTrial>,
     clocks: Vec<ClockReading>,
@@ -233,24 +245,25 @@ impl Sitting {
             Some(path) => path.clone(),
             None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
         };
+        let scratch = Scratch::create(&about.id).map_err(usage)?;
         let before = host::fingerprint(&plan);
         let file = RunFile::create(&path, &about, &plan, &before).map_err(usage)?;
-        Ok(Self { file, path, id: about.id, plan, earlier: Vec::new(), clocks: Vec::new() })
+        Ok(Self { file, path, scratch, plan, earlier: Vec::new(), clocks: Vec::new() })
     }
 
     fn resume(spec: &str) -> anyhow::Result<Self> {
         let path = report::find(spec)?;
         let (mut file, raw) = hopcost_file::open_for_resume(&path).map_err(usage)?;
+        if raw.about.ended.is_some() {
+            return Err(usage(format!(
+                "{} is complete: there is nothing to resume; see hopcost report",
+                path.display()
+            )));
+        }
         same_machine(&raw)?;
+        let scratch = Scratch::create(&raw.about.id).map_err(usage)?;
         file.set_resumed(raw.about.resumed + 1)?;
-        Ok(Self {
-            file,
-            path,
-            id: raw.about.id,
-            plan: raw.plan,
-            earlier: raw.trials,
-            clocks: raw.clocks,
-        })
+        Ok(Self { file, path, scratch, plan: raw.plan, earlier: raw.trials, clocks: raw.clocks })
     }
 
     fn measure(&mut self, program: &Program, interrupt: &OwnedFd) -> anyhow::Result<Ending> {
@@ -264,7 +277,7 @@ impl Sitting {
         let line = Line::start(&self.plan, hopcost_plan::estimate_ns(&self.plan));
         let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
         let session = Session {
-            id: &self.id,
+            scratch: &self.scratch,
             plan: &self.plan,
             clocks: &self.clocks,
             program,

@@ -21,7 +21,7 @@ pub struct Args {
     /// A complete case in its canonical spelling
     case: String,
     /// Operations
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     count: u64,
     /// Operations before them that leave no samples
     #[arg(long, default_value = "0")]
@@ -30,10 +30,10 @@ pub struct Args {
     #[arg(long)]
     ticks_per_second: Option<f64>,
     /// Operations between two stamps; one stamp each if absent
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     batch: Option<u64>,
     /// A trial that takes longer is killed
-    #[arg(long, default_value = "10000")]
+    #[arg(long, default_value = "10000", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     deadline_ms: u64,
 }
 

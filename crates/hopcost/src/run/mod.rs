@@ -29,8 +29,8 @@ const FAILURES_MAX: u32 = 3;
 
 /// What a run starts from.
 pub struct Session<'a> {
-    /// The run's id.
-    pub id: &'a str,
+    /// Where names go.
+    pub scratch: &'a Scratch,
     /// The plan.
     pub plan: &'a Plan,
     /// The clock of each used CPU.
@@ -91,7 +91,6 @@ struct Live {
 
 /// Runs what is left of the plan.
 pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
-    let scratch = Scratch::create(session.id)?;
     let mut live = live_cases(session)?;
     let done: BTreeSet<(u32, u32)> = session.earlier.iter().map(|t| (t.case, t.round)).collect();
     let plan = session.plan;
@@ -128,7 +127,7 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
                 continue;
             }
             let started_ns = started.elapsed().as_nanos() as u64;
-            let Outcome::Row(mut row) = one_trial(session, &scratch, live, round)? else {
+            let Outcome::Row(mut row) = one_trial(session, live, round)? else {
                 return Ok(Ending::Interrupted);
             };
             row.case = live.index;
@@ -182,12 +181,7 @@ fn live_cases(session: &Session<'_>) -> anyhow::Result<Vec<Live>> {
         .collect()
 }
 
-fn one_trial(
-    session: &Session<'_>,
-    scratch: &Scratch,
-    live: &Live,
-    round: u32,
-) -> anyhow::Result<Outcome> {
+fn one_trial(session: &Session<'_>, live: &Live, round: u32) -> anyhow::Result<Outcome> {
     let row = mechanism::find(live.case.mechanism_name())
         .with_context(|| format!("no mechanism `{}` in this build", live.case.mechanism))?;
     let cpus = session.plan.cpus_for(live.case.placement);
@@ -203,7 +197,7 @@ fn one_trial(
         exactly: None,
         clock: clocks::of(session.clocks, cpus.0)?,
         program: session.program,
-        scratch: scratch.path(),
+        scratch: session.scratch.path(),
         number: round,
         padding,
         seed,

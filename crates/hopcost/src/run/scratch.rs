@@ -27,9 +27,10 @@ impl Scratch {
     pub fn create(id: &str) -> io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         let unique = format!("{PREFIX}{}-{id}-{}", sys::user_id(), std::process::id());
-        let path = std::env::temp_dir().join(unique);
+        let path = parent().join(unique);
         fs::DirBuilder::new().mode(0o700).create(&path).map_err(|e| {
-            sys::context(e, &format!("making the scratch directory {}", path.display()))
+            let shown: String = path.display().to_string().chars().take(200).collect();
+            sys::context(e, &format!("making the scratch directory {shown} (see TMPDIR)"))
         })?;
         let scratch = Self { path };
         fs::write(scratch.path.join(OWNER), owner_line(std::process::id()).unwrap_or_default())
@@ -43,6 +44,16 @@ impl Scratch {
     }
 }
 
+/// The longest temporary directory that leaves room for a socket's name: a Unix
+/// socket's path has at most 107 bytes (unix(7)).
+const PARENT_BYTES_MAX: usize = 40;
+
+/// The system's temporary directory, or /tmp where that one's name is too long.
+fn parent() -> PathBuf {
+    let named = std::env::temp_dir();
+    if named.as_os_str().len() <= PARENT_BYTES_MAX { named } else { PathBuf::from("/tmp") }
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         clear(&self.path);
@@ -52,7 +63,7 @@ impl Drop for Scratch {
 /// Removes what killed runs of this user left behind; says of each what it was.
 pub fn sweep() -> Vec<String> {
     let prefix = format!("{PREFIX}{}-", sys::user_id());
-    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(parent()) else { return Vec::new() };
     let mut removed = Vec::new();
     for path in entries.flatten().map(|entry| entry.path()) {
         let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));

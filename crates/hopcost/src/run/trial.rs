@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -79,6 +80,8 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// The signal of a worker's own deadline (signal(7)).
+const SIGALRM: i32 = 14;
 /// Time that the control plane grants beyond the workers' own deadline.
 const GRACE: Duration = Duration::from_millis(500);
 /// How long the other worker may take to say why, after the first fell silent.
@@ -380,21 +383,23 @@ impl<'a> Stage<'a> {
                 stories.push((self.name(other), reason));
             }
         }
+        // "closed its output" is what is left when a worker could not say why.
+        let speechless = |reason: &str| reason.contains("closed its output");
+        let partner_only = |reason: &str| {
+            ["closed the link", "Broken pipe", "Connection re"]
+                .iter()
+                .any(|sign| reason.contains(sign))
+        };
+        let names: Vec<&str> = (0..self.workers.len()).map(|at| self.name(at)).collect();
         for (index, worker) in self.workers.iter_mut().enumerate() {
-            let died_alone = worker.leave(Duration::from_millis(5));
-            use std::os::unix::process::ExitStatusExt;
-            if died_alone.is_some_and(|s| s.signal() == Some(14)) {
+            // One that closed its output is dying: how it dies is worth waiting for.
+            let dying = stories.iter().any(|(who, why)| *who == names[index] && speechless(why));
+            let status = worker.leave(if dying { LAST_WORDS } else { Duration::from_millis(5) });
+            if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
                 let name = if index == 0 { "the caller" } else { "the callee" };
                 return Failure::Reason(format!("{name} passed its deadline while {doing}"));
             }
         }
-        // "closed its output" is what is left when a worker could not say why.
-        let speechless = |reason: &str| reason.contains("closed its output");
-        let partner_only = |reason: &str| {
-            reason.contains("closed the link")
-                || reason.contains("Broken pipe")
-                || reason.contains("Connection re")
-        };
         let best = stories
             .iter()
             .position(|(_, reason)| !speechless(reason) && !partner_only(reason))
