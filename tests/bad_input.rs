@@ -455,3 +455,55 @@ fn resumes(home: &Home, done_before: u64) {
     let done = document["plan"]["trials_done"].as_u64().unwrap_or(0);
     assert!(done > done_before, "{done} after resuming, {done_before} before");
 }
+
+/// Runs a shell script in a mount namespace of its own; `None` without the right to.
+fn in_own_mounts(home: &Home, script: &str) -> Option<Output> {
+    let allowed =
+        Command::new("unshare").args(["-m", "true"]).output().is_ok_and(|o| o.status.success());
+    if !allowed {
+        eprintln!("NOT CHECKED: this user may not make mount namespaces");
+        return None;
+    }
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", script, "sh"])
+        .arg(hopcost_path())
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env("XDG_DATA_HOME", home.path().join("data"))
+        .env("LC_ALL", "C.UTF-8");
+    Some(command.output().expect("unshare starts"))
+}
+
+#[test]
+fn no_dev_shm_is_no_obstacle() {
+    let _alone = alone();
+    let home = Home::new();
+    let script = "umount /dev/shm 2>/dev/null; mount -t tmpfs -o ro,size=4k none /dev/shm && \
+                  exec \"$1\" run futex semaphore condvar shm-ring posix-mq --placement same-cpu \
+                  --rounds 1 --measure 5ms --format json";
+    let Some(output) = in_own_mounts(&home, script) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"));
+    for result in document["results"].as_array().expect("results") {
+        assert_eq!(result["status"], "measured", "{result}");
+    }
+}
+
+#[test]
+fn a_full_disk_keeps_what_is_finished() {
+    let _alone = alone();
+    let home = Home::new();
+    let script = "mkdir small && mount -t tmpfs -o size=300k none small && \
+                  \"$1\" run pipe?place=same-cpu --rounds 400 --measure 2ms --out small/x.hopcost; \
+                  code=$?; \"$1\" report small/x.hopcost --format json || exit 99; exit $code";
+    let Some(output) = in_own_mounts(&home, script) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("full") && stderr.contains("finished trials are kept"), "{stderr}");
+    let document: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"));
+    assert!(document["plan"]["trials_done"].as_u64() > Some(5), "{stderr}");
+    assert_eq!(document["plan"]["complete"], false);
+}

@@ -10,7 +10,9 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
 
 fn main() {
     let var = |name| std::env::var(name).unwrap_or_else(|_| "unknown".into());
-    let commit = output("git", &["describe", "--always", "--dirty", "--abbrev=12"]);
+    // Where somebody else holds the index, whether it is dirty cannot be told.
+    let commit = output("git", &["describe", "--always", "--dirty", "--abbrev=12"])
+        .or_else(|| output("git", &["rev-parse", "--short=12", "HEAD"]));
     let compiler = output(&var("RUSTC"), &["--version"]);
     println!("cargo::rustc-env=HOPCOST_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
     println!("cargo::rustc-env=HOPCOST_COMPILER={}", compiler.as_deref().unwrap_or("unknown"));
