@@ -48,6 +48,36 @@ fn a_real_sleep_takes_at_least_that_long() {
 }
 
 #[test]
+fn twice_the_work_takes_twice_as_long_and_none_takes_next_to_nothing() {
+    let _alone = alone();
+    let home = Home::new();
+    let document = results(
+        &home,
+        &[
+            "roundtrip/spin:4000",
+            "roundtrip/spin:8000",
+            "roundtrip/null",
+            "--placement",
+            "same-cpu",
+            "--rounds",
+            "3",
+            "--measure",
+            "5ms",
+        ],
+    );
+    let value = |at: usize| {
+        let estimates = &document["results"][at]["estimates"];
+        let p50 = estimates["p50_ns"]["point"].as_f64();
+        p50.or(estimates["cost_ns"]["point"].as_f64()).unwrap_or_else(|| panic!("{estimates}"))
+    };
+    let (once, twice, null) = (value(0), value(1), value(2));
+    assert!((1.6..2.4).contains(&(twice / once)), "{once} and {twice}");
+    assert!(null < once / 10.0, "{null} beside {once}");
+    // A loop that the compiler dropped would be a thousand times faster still.
+    assert!(null > once / 1e6, "{null} beside {once}");
+}
+
+#[test]
 fn replayed_latencies_come_back() {
     let _alone = alone();
     let home = Home::new();
