@@ -188,6 +188,18 @@ pub fn halves(pair: [OwnedFd; 2]) -> crate::shape::Link {
     crate::shape::Link { caller: Half::of_fds([caller]), callee: Half::of_fds([callee]) }
 }
 
+/// Splits two one-way streams (reading end, writing end; the request's and the
+/// reply's) into the halves that [`Stream::over_pair`] takes: each end gets only
+/// what it uses, so that end-of-file comes when the other is gone.
+pub fn two_ways(request: [OwnedFd; 2], reply: [OwnedFd; 2]) -> crate::shape::Link {
+    let [request_read, request_write] = request;
+    let [reply_read, reply_write] = reply;
+    crate::shape::Link {
+        caller: Half::of_fds([reply_read, request_write]),
+        callee: Half::of_fds([request_read, reply_write]),
+    }
+}
+
 /// Which of two things belongs to this end.
 pub fn by_role<T>(role: Role, caller: T, callee: T) -> T {
     match role {

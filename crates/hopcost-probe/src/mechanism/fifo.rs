@@ -17,7 +17,7 @@ use hopcost_model::mechanism::{Facts, Payload, Shape};
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening};
 use crate::sys;
-use crate::transport::{FD_WAITS, Stream};
+use crate::transport::{FD_WAITS, Stream, two_ways};
 use crate::wait::Wait;
 
 /// The row.
@@ -77,12 +77,8 @@ fn open_both(name: &CString) -> io::Result<[OwnedFd; 2]> {
 
 impl Channel for Fifo {
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let [request_read, request_write] = fifo(&opening.fresh_path("fifo"))?;
-        let [reply_read, reply_write] = fifo(&opening.fresh_path("fifo"))?;
-        Ok(Link {
-            caller: Half::of_fds([reply_read, request_write]),
-            callee: Half::of_fds([request_read, reply_write]),
-        })
+        let one_way = || fifo(&opening.fresh_path("fifo"));
+        Ok(two_ways(one_way()?, one_way()?))
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         Stream::over_pair(half, attaching).map(Fifo)

@@ -12,7 +12,7 @@ use hopcost_model::mechanism::{Facts, Payload, Shape};
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening};
 use crate::sys;
-use crate::transport::{FD_WAITS, Stream};
+use crate::transport::{FD_WAITS, Stream, two_ways};
 use crate::wait::Wait;
 
 /// The row.
@@ -52,12 +52,7 @@ fn pipe() -> io::Result<[OwnedFd; 2]> {
 
 impl Channel for Pipe {
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let [request_read, request_write] = pipe()?;
-        let [reply_read, reply_write] = pipe()?;
-        Ok(Link {
-            caller: Half::of_fds([reply_read, request_write]),
-            callee: Half::of_fds([request_read, reply_write]),
-        })
+        Ok(two_ways(pipe()?, pipe()?))
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         Stream::over_pair(half, attaching).map(Pipe)
