@@ -106,6 +106,10 @@ pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: Wait
             Payload::None => None,
             Payload::Bytes { default, .. } => Some(default),
         },
+        fields: None,
+        flows: None,
+        ack: None,
+        gap_ns: None,
         boundary,
         placement: Some(place),
         waits: Some(Waits::both(wait)),
@@ -116,6 +120,7 @@ pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: Wait
             .iter()
             .map(|parameter| (parameter.name.to_owned(), parameter.default.to_owned()))
             .collect(),
+        idle_knob: hopcost_model::case::IdleKnob::None,
         sched: Sched::Other,
     }
 }

@@ -223,6 +223,7 @@ fn ends(conn: &Connection, path: &Path) -> Result<ByTrial<EndCounters>> {
             cpu_after: r.whole("cpu_after")?,
             cpu_changes: r.whole("cpu_changes")?,
             pinned: r.flag("pinned")?,
+            ..EndCounters::empty(hopcost_model::case::Role::Caller)
         })
     })
 }
@@ -281,6 +282,7 @@ fn trials(
                 samples_taken: r.whole("samples_taken")?,
                 samples_max_ticks: r.whole("samples_max_ticks")?,
                 samples: r.samples()?,
+                ..RawTrial::empty()
             };
             if trial.case as usize >= plan.cases.len() {
                 let cases = plan.cases.len();

@@ -321,6 +321,7 @@ mod tests {
             samples_taken: 0,
             samples_max_ticks: 0,
             samples,
+            ..RawTrial::empty()
         }
     }
 

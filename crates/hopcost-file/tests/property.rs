@@ -47,6 +47,7 @@ fn end() -> impl Strategy<Value = EndCounters> {
             cpu_after,
             cpu_changes: c[0],
             pinned,
+            ..EndCounters::empty(Role::Caller)
         },
     )
 }
@@ -93,6 +94,7 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     samples_taken: c[6],
                     samples_max_ticks: c[7],
                     samples: s,
+                    ..RawTrial::empty()
                 }
             },
         )

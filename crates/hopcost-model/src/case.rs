@@ -5,13 +5,16 @@
 //! roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block
 //! roundtrip/futex?payload=0&boundary=thread&place=same-llc&wait=spin-then-block:block&spin=20000
 //! call/ring-inline?payload=44
+//! wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block
+//! stream/tcp-sendmsg?payload=2048&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block
 //! ```
 //!
-//! Keys stand in a fixed order. `payload` is in bytes, `spin` (the budget of
-//! `spin-then-block`) in nanoseconds. What does not apply to a workload is left
-//! out: a `call` has no second party, so no boundary, placement or wait.
-//! Mechanism parameters (`nodelay=on`) follow in alphabetical order, then
-//! `sched` where it is not the default.
+//! Keys stand in a fixed order. `payload` is in bytes (of a whole message, all
+//! its fields together), `gap` (how long the sender of a `wake` sleeps before it
+//! notifies) and `spin` (the budget of `spin-then-block`) in nanoseconds. What
+//! does not apply to a workload is left out: a `call` has no second party, so no
+//! boundary, placement or wait. Mechanism parameters (`nodelay=on`) follow in
+//! alphabetical order, then `idle-knob` and `sched` where they are not the default.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,6 +58,10 @@ words! {
         Call = "call",
         /// Strict request and reply, one outstanding, closed loop.
         Roundtrip = "roundtrip",
+        /// One-way notification after an idle gap, stamped at both ends.
+        Wake = "wake",
+        /// Throughput: messages of several fields over one or more flows.
+        Stream = "stream",
     }
 }
 words! {
@@ -66,6 +73,9 @@ words! {
         Thread = "thread",
         /// Two processes.
         Process = "process",
+        /// Two processes, the ends of whose sockets are in two network namespaces
+        /// joined by a veth pair.
+        Namespace = "namespace",
     }
 }
 words! {
@@ -105,6 +115,17 @@ words! {
     Runtime, "runtime" {
         /// The worker inside the hopcost binary.
         Rust = "rust",
+    }
+}
+words! {
+    /// What keeps the receiver's CPU from idling deeply while it waits.
+    IdleKnob, "idle-knob" {
+        /// Nothing.
+        None = "none",
+        /// `/dev/cpu_dma_latency` held open at 0 µs (Documentation/power/pm_qos_interface.rst).
+        DmaLatency = "dma-latency",
+        /// A process that spins at SCHED_IDLE (sched(7)) on the receiver's CPU.
+        Spinner = "spinner",
     }
 }
 words! {
@@ -197,6 +218,56 @@ impl FromStr for Sched {
     }
 }
 
+/// When the receiver of a stream acknowledges; spelled `none`, `per-message` or
+/// `window:N`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ack {
+    /// Never: only the transport holds the sender back.
+    None,
+    /// Every message, and the sender waits for it: one message is outstanding.
+    PerMessage,
+    /// Every message; the sender may be this many messages ahead (1 to 1024).
+    Window(u16),
+}
+impl Ack {
+    /// Messages that may be outstanding; `None` if nothing but the transport limits them.
+    pub const fn window(self) -> Option<u64> {
+        match self {
+            Ack::None => None,
+            Ack::PerMessage => Some(1),
+            Ack::Window(messages) => Some(messages as u64),
+        }
+    }
+}
+impl fmt::Display for Ack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ack::None => f.write_str("none"),
+            Ack::PerMessage => f.write_str("per-message"),
+            Ack::Window(messages) => write!(f, "window:{messages}"),
+        }
+    }
+}
+impl FromStr for Ack {
+    type Err = CaseError;
+    fn from_str(s: &str) -> Result<Self, CaseError> {
+        match s {
+            "none" => Ok(Ack::None),
+            "per-message" => Ok(Ack::PerMessage),
+            _ => s
+                .strip_prefix("window:")
+                .and_then(|n| n.parse().ok())
+                .filter(|n| (1..=1024).contains(n))
+                .map(Ack::Window)
+                .ok_or_else(|| CaseError::Value {
+                    key: "ack".into(),
+                    got: s.to_owned(),
+                    want: "`none`, `per-message` or `window:N` with N from 1 to 1024".into(),
+                }),
+        }
+    }
+}
+
 /// The default budget of `spin-then-block`, in nanoseconds.
 pub const SPIN_BUDGET_NS: u64 = 20_000;
 
@@ -210,6 +281,15 @@ pub struct Case {
     pub mechanism: String,
     /// Bytes per message; `None` where the mechanism carries none.
     pub payload_bytes: Option<u32>,
+    /// Fields that a message of a `stream` is made of, each its own allocation;
+    /// they share `payload_bytes` evenly. `None` for other workloads.
+    pub fields: Option<u32>,
+    /// Connections of a `stream`, with a thread at either end of each.
+    pub flows: Option<u32>,
+    /// When the receiver of a `stream` acknowledges.
+    pub ack: Option<Ack>,
+    /// How long the sender of a `wake` sleeps before it notifies, in nanoseconds.
+    pub gap_ns: Option<u64>,
     /// What separates the ends (`Inline` for `call`).
     pub boundary: Boundary,
     /// Where the ends run; `None` for `call`.
@@ -220,6 +300,8 @@ pub struct Case {
     pub spin_budget_ns: Option<u64>,
     /// Parameters that the mechanism declares, all of them (defaults included).
     pub parameters: BTreeMap<String, String>,
+    /// What keeps the receiver's CPU from idling deeply (`wake` only).
+    pub idle_knob: IdleKnob,
     /// The scheduling policy.
     pub sched: Sched,
 }
@@ -309,6 +391,14 @@ impl Case {
     pub fn wait(&self, role: Role) -> WaitKind {
         self.waits.map_or(WaitKind::Spin, |w| w.of(role))
     }
+    /// Whether the ends are two processes.
+    pub fn two_processes(&self) -> bool {
+        matches!(self.boundary, Boundary::Process | Boundary::Namespace)
+    }
+    /// Whether there is a second party.
+    pub fn two_ends(&self) -> bool {
+        self.workload != Workload::Call && self.boundary != Boundary::Inline
+    }
     /// The canonical spelling.
     pub fn id(&self) -> String {
         self.to_string()
@@ -327,6 +417,18 @@ impl fmt::Display for Case {
         if let Some(payload) = self.payload_bytes {
             key(f, "payload", &payload)?;
         }
+        if let Some(fields) = self.fields {
+            key(f, "fields", &fields)?;
+        }
+        if let Some(flows) = self.flows {
+            key(f, "flows", &flows)?;
+        }
+        if let Some(ack) = self.ack {
+            key(f, "ack", &ack)?;
+        }
+        if let Some(gap) = self.gap_ns {
+            key(f, "gap", &gap)?;
+        }
         if self.workload != Workload::Call {
             key(f, "boundary", &self.boundary)?;
         }
@@ -341,6 +443,9 @@ impl fmt::Display for Case {
         }
         for (name, value) in &self.parameters {
             key(f, name, value)?;
+        }
+        if self.idle_knob != IdleKnob::None {
+            key(f, "idle-knob", &self.idle_knob)?;
         }
         if self.sched != Sched::Other {
             key(f, "sched", &self.sched)?;
@@ -380,6 +485,22 @@ impl FromStr for Case {
             })
         }
         let payload_bytes = keys.remove("payload").map(|v| number("payload", &v)).transpose()?;
+        let fields = keys.remove("fields").map(|v| number("fields", &v)).transpose()?;
+        let flows = keys.remove("flows").map(|v| number("flows", &v)).transpose()?;
+        let ack: Option<Ack> = keys.remove("ack").map(|v| v.parse()).transpose()?;
+        let gap_ns = keys.remove("gap").map(|v| number("gap", &v)).transpose()?;
+        if workload == Workload::Wake && gap_ns.is_none() {
+            return Err(CaseError::Missing("gap"));
+        }
+        if workload == Workload::Stream {
+            for (key, there) in
+                [("fields", fields.is_some()), ("flows", flows.is_some()), ("ack", ack.is_some())]
+            {
+                if !there {
+                    return Err(CaseError::Missing(key));
+                }
+            }
+        }
         let boundary = match keys.remove("boundary") {
             Some(word) => word.parse()?,
             None if workload == Workload::Call => Boundary::Inline,
@@ -396,16 +517,22 @@ impl FromStr for Case {
             }
         }
         let spin_budget_ns = keys.remove("spin").map(|v| number("spin", &v)).transpose()?;
+        let idle_knob = keys.remove("idle-knob").map_or(Ok(IdleKnob::None), |v| v.parse())?;
         let sched = keys.remove("sched").map_or(Ok(Sched::Other), |v| v.parse())?;
         Ok(Case {
             workload,
             mechanism: decode(mechanism).ok_or_else(form)?,
             payload_bytes,
+            fields,
+            flows,
+            ack,
+            gap_ns,
             boundary,
             placement,
             waits,
             spin_budget_ns,
             parameters: keys,
+            idle_knob,
             sched,
         })
     }
@@ -423,6 +550,9 @@ mod tests {
             "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
             "roundtrip/futex?payload=0&boundary=thread&place=same-llc&wait=spin-then-block:block&spin=20000&sched=fifo:10",
             "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on",
+            "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
+            "wake/pipe?payload=1&gap=1000&boundary=process&place=same-llc&wait=block&idle-knob=spinner&sched=fifo:1",
+            "stream/tcp-send?payload=2048&fields=8&flows=2&ack=window:16&boundary=namespace&place=free&wait=block&more=off",
             "roundtrip/replay:/tmp/a%20b%3Fc?payload=0&boundary=process&place=same-cpu&wait=block",
         ] {
             let case: Case = id.parse().unwrap();
@@ -441,6 +571,15 @@ mod tests {
             ("roundtrip/pipe?payload=1&payload=2", "twice"),
             ("roundtrip/pipe?boundary=process&place=nearby&wait=block", "unknown place"),
             ("roundtrip/pipe?boundary=process&place=free&wait=block&sched=fifo:200", "sched"),
+            ("wake/pipe?payload=1&boundary=process&place=free&wait=block", "gap"),
+            (
+                "stream/tcp-send?payload=8&fields=8&flows=1&boundary=process&place=free&wait=block",
+                "ack",
+            ),
+            (
+                "stream/tcp-send?payload=8&fields=8&flows=1&ack=window:0&boundary=process&place=free&wait=block",
+                "window:N",
+            ),
             ("call/x%zz", "is not a case"),
         ] {
             let error = id.parse::<Case>().unwrap_err().to_string();

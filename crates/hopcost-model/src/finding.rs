@@ -85,6 +85,42 @@ codes! {
     Multimodal = "MULTIMODAL",
         "The operation has several typical durations, so one median does not describe it.",
         "Read the modes and their shares instead of the p50.";
+    /// Nagle's algorithm waits for a delayed acknowledgement.
+    NagleDelack = "NAGLE_DELACK",
+        "Messages take whole multiples of about 40 ms: Nagle's algorithm holds back the last small segment until the other end's delayed acknowledgement arrives.",
+        "Set TCP_NODELAY, or give the whole message to the kernel in one call (one buffer, writev or sendmsg), or use MSG_MORE on all but the last part.";
+    /// Sends without a copy were copied.
+    ZeroCopyCopied = "ZC_COPIED",
+        "The kernel copied data that was to be sent without a copy; over loopback, veth and tun it always does (Documentation/networking/msg_zerocopy.rst).",
+        "Read this row as the cost of MSG_ZEROCOPY's bookkeeping on top of a copy; measure between two hosts to see it without the copy.";
+    /// Completions are missing.
+    ZeroCopyUncompleted = "ZC_UNCOMPLETED",
+        "Sends without a copy were still not completed when the measurement ended.",
+        "Treat the throughput as an upper bound; look at the receiver.";
+    /// Little's law does not hold.
+    Little = "LITTLE",
+        "Throughput times latency is not the number of messages in flight that the acknowledgements allow, so one of the two numbers is wrong or time is spent outside the messages.",
+        "Compare the stamps with the sender's loop; look for stalls between messages.";
+    /// The clocks of the two ends cannot be compared.
+    ClockOffset = "CLOCK_OFFSET",
+        "The offset between the two ends' clocks moved, ran against causality, or is known less exactly than a tenth of the time it is used for.",
+        "Read one-way times only as far as the printed bound goes, or compare round trips instead.";
+    /// The receiver was not waiting.
+    Overrun = "OVERRUN",
+        "Notifications were put off because the receiver had not yet seen the one before, so the gap was longer than asked for.",
+        "Use a longer gap.";
+    /// Messages were lost.
+    Lost = "LOST",
+        "Exchanges lost a message or timed out; they were counted and are in no estimate.",
+        "Look at /proc/net/snmp for buffer errors; enlarge the socket buffers or lower the load.";
+    /// Counters took turns.
+    Multiplexed = "PERF_MULTIPLEXED",
+        "There were more events than the processor can count at once, so each was counted for part of the time and scaled.",
+        "Ask for fewer events, or stop other users of the counters (perf, the NMI watchdog).";
+    /// A counter does not exist here.
+    CountersMissing = "PERF_UNAVAILABLE",
+        "Some events could not be counted here.",
+        "Use a machine with a performance monitoring unit, and kernel.perf_event_paranoid of 1 or less (or CAP_PERFMON).";
     /// The binary is not optimised.
     BuildSlow = "BUILD_SLOW",
         "This hopcost was built without optimisation, with debug assertions or with a sanitizer, and so is slower than what it claims to measure.",

@@ -52,6 +52,9 @@ document! {
         WarmUp,
         /// Leaves samples.
         Measure,
+        /// Follows the measurement, leaves no samples: the kernel's counting of
+        /// system calls, which slows them down, is on in this phase alone.
+        Count,
     }
 }
 
@@ -65,12 +68,19 @@ document! {
         Attach {
             /// The case's canonical spelling.
             case: String,
-            /// The ends this worker plays: one, or both (caller first) where they
-            /// are threads of one process or one thread.
+            /// The ends this worker plays: one, or both (callers first) where they
+            /// are threads of one process or one thread; a stream has as many of
+            /// each as flows. The first seat is the worker's main thread.
             seats: Vec<Seat>,
-            /// Inherited descriptor that takes the samples; the caller's worker has one.
+            /// Inherited descriptor that takes the samples of the seats that stamp
+            /// (callers; in a `wake` callees too), one seat after the other.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             samples_fd: Option<i32>,
+            /// Inherited descriptor of 4096 bytes of memory that both ends of a
+            /// `wake` map, to compare their clocks and to take turns; a worker that
+            /// plays both ends makes its own.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            meeting_fd: Option<i32>,
             /// Give up and die after this long, from now.
             deadline_ms: u64,
             /// Die if this is not the parent process (any more).
@@ -90,6 +100,24 @@ document! {
             /// The CPU to do it on.
             cpu: u32,
         },
+        /// Compare the clocks of the two ends of a `wake`; both ends are told at
+        /// the same time.
+        Gate {
+            /// Two-way exchanges.
+            exchanges: u64,
+            /// Steps of the causality test.
+            steps: u64,
+        },
+        /// Spin on this CPU at SCHED_IDLE until killed; the reply comes before.
+        IdleSpin {
+            /// The CPU.
+            cpu: u32,
+            /// Give up and die after this long.
+            deadline_ms: u64,
+            /// Die if this is not the parent process (any more).
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            parent: Option<u32>,
+        },
         /// Run `count` operations.
         Run {
             /// Which part of the trial.
@@ -98,10 +126,18 @@ document! {
             count: u64,
             /// How to stamp.
             stamp: Stamp,
+            /// A stream ends at `count` messages or after this long, whichever is
+            /// first; absent for other workloads.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cap_ns: Option<u64>,
         },
         /// Leave.
         Stop,
     }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 document! {
@@ -109,6 +145,9 @@ document! {
     pub struct Seat {
         /// Which end.
         pub role: Role,
+        /// Which flow of a stream, from 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        pub flow: u32,
         /// CPU to pin to; absent where the placement is `free`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cpu: Option<u32>,
@@ -164,6 +203,14 @@ document! {
         },
         /// To `clock`.
         Clock(ClockReading),
+        /// To `gate`: what the caller's end found; the callee's worker sends an
+        /// empty one.
+        Gate {
+            /// The comparison.
+            reading: Option<GateReading>,
+        },
+        /// To `idle-spin`, just before spinning.
+        Spinning,
         /// To `run`.
         Ran {
             /// CPU time of the whole process over the phase, hidden threads included.
@@ -223,10 +270,64 @@ document! {
 }
 
 document! {
+    /// Two ends' clocks compared (METHODOLOGY.md, one-way times).
+    #[derive(Copy)]
+    pub struct GateReading {
+        /// The callee's clock minus the caller's, at the exchange with the shortest
+        /// round trip.
+        pub offset_ticks: i64,
+        /// Half of that round trip: the offset is known to this, either way. 0 where
+        /// both ends are on one CPU and so read one clock.
+        pub bound_ticks: u64,
+        /// Exchanges done.
+        pub exchanges: u64,
+        /// Steps of the causality test done.
+        pub steps: u64,
+        /// Steps that went backwards in time by more than the bound, after the
+        /// offset was taken out.
+        pub backward_steps: u64,
+    }
+}
+
+document! {
+    /// What the kernel counted for one event (perf_event_open(2)).
+    pub struct EventReading {
+        /// The event (`cycles`, `context-switches`, `system-calls`).
+        pub event: String,
+        /// As counted; absent if it could not be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub value: Option<u64>,
+        /// Time for which it was to be counted.
+        #[serde(default)]
+        pub enabled_ns: u64,
+        /// Time for which it was counted; less where events took turns.
+        #[serde(default)]
+        pub running_ns: u64,
+        /// Why it could not be counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unavailable: Option<String>,
+    }
+}
+
+document! {
+    /// What became of sends that were to be without a copy.
+    #[derive(Copy, Default, Eq)]
+    pub struct ZeroCopySends {
+        /// Sends whose completion was read.
+        pub completed: u64,
+        /// Of which the kernel says that it copied after all.
+        pub copied: u64,
+    }
+}
+
+document! {
     /// What one end counted over a phase.
     pub struct EndCounters {
         /// Which end.
         pub role: Role,
+        /// Which flow of a stream, from 0.
+        #[serde(default)]
+        pub flow: u32,
         /// Operations done.
         pub count: u64,
         /// Samples written (0 unless this end stamped and the phase was `measure`).
@@ -257,6 +358,55 @@ document! {
         pub cpu_changes: u64,
         /// Whether the thread's affinity mask was still as set, after the phase.
         pub pinned: bool,
+        /// Its clock when its first operation began (a stream's receiver: when its
+        /// first byte came); 0 where not stamped.
+        #[serde(default)]
+        pub first_tick: u64,
+        /// Bytes of message sent (caller) or received and verified (callee).
+        #[serde(default)]
+        pub bytes: u64,
+        /// Exchanges that lost a message or timed out; none of them is a sample.
+        #[serde(default)]
+        pub lost: u64,
+        /// Wake-ups put off because the receiver had not yet seen the one before.
+        #[serde(default)]
+        pub overruns: u64,
+        /// Sends that were to be without a copy; absent where there are none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub zero_copy: Option<ZeroCopySends>,
+        /// What the kernel counted for this end's thread over the phase.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub events: Vec<EventReading>,
+    }
+}
+
+impl EndCounters {
+    /// An end of which nothing has been counted yet.
+    pub fn empty(role: Role) -> Self {
+        EndCounters {
+            role,
+            flow: 0,
+            count: 0,
+            samples: 0,
+            max_ticks: 0,
+            elapsed_ticks: 0,
+            thread_cpu_ns: 0,
+            voluntary: 0,
+            involuntary: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            run_delay_ns: None,
+            cpu_before: 0,
+            cpu_after: 0,
+            cpu_changes: 0,
+            pinned: true,
+            first_tick: 0,
+            bytes: 0,
+            lost: 0,
+            overruns: 0,
+            zero_copy: None,
+            events: Vec::new(),
+        }
     }
 }
 
@@ -270,6 +420,7 @@ mod tests {
             phase: Phase::Measure,
             count: 1000,
             stamp: Stamp::Each,
+            cap_ns: None,
         })
         .unwrap();
         assert_eq!(line, r#"{"do":"run","phase":"measure","count":1000,"stamp":{"kind":"each"}}"#);

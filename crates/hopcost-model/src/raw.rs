@@ -3,7 +3,7 @@
 use crate::document;
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::protocol::{ClockReading, EndCounters, Stamp};
+use crate::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 
 document! {
     /// A whole run as stored.
@@ -117,8 +117,24 @@ document! {
         pub samples_taken: u64,
         /// The longest sample in ticks, exactly.
         pub samples_max_ticks: u64,
-        /// The samples kept, in time order, in clock ticks.
+        /// The samples kept, in time order (of a stream, flow after flow), in clock
+        /// ticks. Of a `wake`: receiver's stamp minus sender's minus the offset of
+        /// `gates[0]`.
         pub samples: Vec<u32>,
+        /// The ends' clocks compared before and after the measurement (`wake` only).
+        #[serde(default)]
+        pub gates: Vec<GateReading>,
+        /// One-way samples that came out negative, by no more than the bound, and are
+        /// stored as 0.
+        #[serde(default)]
+        pub negative_samples: u64,
+        /// What the kernel counted in the phase that follows the measurement, both
+        /// ends together, over `counted_operations`.
+        #[serde(default)]
+        pub counted: Vec<EventReading>,
+        /// Operations of that phase.
+        #[serde(default)]
+        pub counted_operations: u64,
     }
 }
 
@@ -145,5 +161,36 @@ document! {
         pub wall_ns: u64,
         /// Steal over the round, nanoseconds (as coarse as the kernel's tick).
         pub steal_ns: u64,
+    }
+}
+
+impl RawTrial {
+    /// A trial of which nothing is known yet.
+    pub fn empty() -> Self {
+        RawTrial {
+            case: 0,
+            round: 0,
+            position: 0,
+            started_ns: 0,
+            took_ns: 0,
+            phases_ns: 0,
+            error: None,
+            stamp: None,
+            wall_ns: 0,
+            cpu_ns: 0,
+            ends: Vec::new(),
+            cpus_asked: Vec::new(),
+            pin_errors: Vec::new(),
+            sentinel_before_ns: Vec::new(),
+            sentinel_after_ns: Vec::new(),
+            operations: 0,
+            samples_taken: 0,
+            samples_max_ticks: 0,
+            samples: Vec::new(),
+            gates: Vec::new(),
+            negative_samples: 0,
+            counted: Vec::new(),
+            counted_operations: 0,
+        }
     }
 }

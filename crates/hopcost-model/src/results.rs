@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{Boundary, Placement, Runtime, WaitKind, Workload};
+use crate::case::{Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Workload};
 use crate::document;
 use crate::finding::{Finding, Validity};
 use crate::host::Host;
@@ -34,6 +34,17 @@ document! {
         pub results: Vec<CaseResult>,
         /// The ladder: results by meaning and cost.
         pub ladder: Vec<LadderGroup>,
+        /// What a published table says beside what was measured here.
+        pub published: Vec<PublishedTable>,
+        /// Costs split into a fixed and a per-byte part, where sizes were swept.
+        pub cost_models: Vec<CostModel>,
+        /// How much of the spread of the wake-ups each factor explains; `null`
+        /// where no factor was varied.
+        pub variance: Option<VarianceShares>,
+        /// What each idle knob changes.
+        pub knobs: Vec<KnobPrice>,
+        /// What there is to plot, drawn from the stored samples.
+        pub plots: Vec<Plot>,
         /// Every finding, worst first; those of a case carry its id.
         pub findings: Vec<Finding>,
         /// The command that made the run, ready to paste.
@@ -115,6 +126,18 @@ document! {
         pub mechanism: String,
         /// Bytes a message; `null` where the mechanism carries none.
         pub payload_bytes: Option<u32>,
+        /// Fields of a message of a stream.
+        pub fields: Option<u32>,
+        /// Bytes of one of them.
+        pub field_bytes: Option<u32>,
+        /// Flows of a stream.
+        pub flows: Option<u32>,
+        /// When a stream is acknowledged.
+        pub ack: Option<String>,
+        /// How long the sender of a wake-up sleeps before it.
+        pub gap_ns: Option<u64>,
+        /// What keeps the receiver's CPU from idling deeply.
+        pub idle_knob: IdleKnob,
         /// What separates the ends.
         pub boundary: Boundary,
         /// Where they run; `null` for `call`.
@@ -133,6 +156,35 @@ document! {
         pub sched: String,
         /// The mechanism's own parameters.
         pub parameters: BTreeMap<String, String>,
+    }
+}
+
+impl CaseParts {
+    /// Takes a case apart.
+    pub fn of(case: &Case) -> Self {
+        CaseParts {
+            workload: case.workload,
+            mechanism: case.mechanism.clone(),
+            payload_bytes: case.payload_bytes,
+            fields: case.fields,
+            field_bytes: case
+                .payload_bytes
+                .zip(case.fields)
+                .and_then(|(payload, fields)| payload.checked_div(fields)),
+            flows: case.flows,
+            ack: case.ack.map(|ack| ack.to_string()),
+            gap_ns: case.gap_ns,
+            idle_knob: case.idle_knob,
+            boundary: case.boundary,
+            placement: case.placement,
+            wait_caller: case.waits.map(|waits| waits.caller),
+            wait_callee: case.waits.map(|waits| waits.callee),
+            wait: case.waits.map(|waits| waits.to_string()),
+            spin_budget_ns: case.spin_budget_ns,
+            runtime: Runtime::Rust,
+            sched: case.sched.to_string(),
+            parameters: case.parameters.clone(),
+        }
     }
 }
 
@@ -177,10 +229,57 @@ document! {
         pub trials: Vec<TrialPoint>,
         /// Follows from the findings.
         pub validity: Validity,
+        /// Cost of one call in ticks of the clock (`call` only).
+        pub cost_ticks: Option<f64>,
+        /// Cost of one call in core cycles (`call` only).
+        pub cost_cycles: Option<f64>,
+        /// What is particular to a wake-up.
+        pub wake: Option<WakeResult>,
+        /// What is particular to a stream.
+        pub stream: Option<StreamResult>,
+        /// What was counted, by event and end; medians over trials.
+        pub counters: Vec<CounterResult>,
+        /// Exchanges that lost a message or timed out, over all trials; none of them
+        /// is in any estimate.
+        pub lost: u64,
         /// This case's findings.
         pub findings: Vec<Finding>,
         /// The command that repeats this case alone.
         pub command: String,
+    }
+}
+
+impl CaseResult {
+    /// A case of which nothing has been found out yet.
+    pub fn empty(id: &str, case: CaseParts, status: Status, command: String) -> Self {
+        CaseResult {
+            id: id.to_owned(),
+            case,
+            status,
+            reason: None,
+            stamp: None,
+            n_trials: 0,
+            n_failed: 0,
+            operations: 0,
+            samples: 0,
+            estimates: None,
+            ratio: None,
+            cpu_ns_per_message: None,
+            switches_per_operation: None,
+            curve: Vec::new(),
+            modes: Vec::new(),
+            states: Vec::new(),
+            trials: Vec::new(),
+            validity: Validity::Valid,
+            cost_ticks: None,
+            cost_cycles: None,
+            wake: None,
+            stream: None,
+            counters: Vec::new(),
+            lost: 0,
+            findings: Vec::new(),
+            command,
+        }
     }
 }
 
@@ -194,6 +293,8 @@ document! {
         pub p50_ns: Option<Estimate>,
         /// 90th percentile.
         pub p90_ns: Option<Estimate>,
+        /// 95th percentile (`wake` only).
+        pub p95_ns: Option<Estimate>,
         /// 99th percentile.
         pub p99_ns: Option<Estimate>,
         /// 99.9th percentile.
@@ -202,6 +303,8 @@ document! {
         pub min_ns: Option<Estimate>,
         /// Mean.
         pub mean_ns: Option<Estimate>,
+        /// Standard deviation of the samples of a trial (`wake` only).
+        pub stdev_ns: Option<Estimate>,
         /// Greatest of all trials, exactly (no interval).
         pub max_ns: Option<f64>,
     }
@@ -345,5 +448,234 @@ document! {
         pub two_cpus: Option<u32>,
         /// Index into `results` of the case that was left to the scheduler.
         pub free: Option<u32>,
+    }
+}
+
+document! {
+    /// What is particular to a wake-up. Its estimates are one-way times: the
+    /// receiver's stamp minus the sender's, with the clocks' offset taken out.
+    pub struct WakeResult {
+        /// The gap asked for.
+        pub gap_asked_ns: u64,
+        /// Mean time from one notification to the next: median over trials. The gap
+        /// really slept, with what the kernel's timer adds, is in it.
+        pub gap_found_ns: Option<f64>,
+        /// Largest error that the clocks' offset can put on every number of this
+        /// case: the largest over its trials. 0 where both ends read one clock.
+        pub clock_bound_ns: Option<f64>,
+        /// Offset that was taken out (callee's clock minus caller's): median over trials.
+        pub clock_offset_ns: Option<f64>,
+        /// Largest change of the offset from before a trial to after it.
+        pub clock_moved_ns: Option<f64>,
+        /// Share of wake-ups that were put off because the receiver was not yet
+        /// waiting, 0 to 1.
+        pub overrun_share: f64,
+    }
+}
+
+document! {
+    /// What is particular to a stream. Its estimates are of the message latency: from
+    /// the sender's first call for a message to its acknowledgement, by the
+    /// sender's clock; `null` without acknowledgements.
+    pub struct StreamResult {
+        /// What the path really is, in a few words (`MSG_ZEROCOPY (copied)`).
+        pub label: String,
+        /// Bytes of a message.
+        pub message_bytes: u32,
+        /// Bytes of one of its fields.
+        pub field_bytes: u32,
+        /// Fields of a message.
+        pub fields: u32,
+        /// Flows.
+        pub flows: u32,
+        /// Acknowledgement.
+        pub ack: String,
+        /// All flows together, from the first byte of any to the last byte of any, by
+        /// the receivers' clock; gigabits (10⁹ bits) of message a second.
+        pub aggregate_gbps: Option<Estimate>,
+        /// A flow alone: median over the flows of a trial.
+        pub per_flow_gbps: Option<Estimate>,
+        /// Messages a second, all flows: median over trials.
+        pub messages_per_s: Option<f64>,
+        /// Share of the sends that were to be without a copy and were copied after
+        /// all, 0 to 1; `null` where no send was to be.
+        pub copied_share: Option<f64>,
+        /// Mean number of messages in flight by Little's law (throughput × mean
+        /// latency, a flow): median over trials.
+        pub little_outstanding: Option<f64>,
+        /// Messages that the acknowledgement lets be in flight, a flow.
+        pub window: Option<u64>,
+    }
+}
+
+document! {
+    /// One event at one end of a case.
+    pub struct CounterResult {
+        /// The event (`cycles`, `instructions`, `l1d-misses`, `llc-misses`,
+        /// `context-switches`, `migrations`, `page-faults`, `cpu-ns`, `system-calls`).
+        pub event: String,
+        /// The end.
+        pub role: Role,
+        /// Per message of a stream, per operation otherwise; scaled where events took turns.
+        pub per_operation: Option<f64>,
+        /// Per byte of message.
+        pub per_byte: Option<f64>,
+        /// In all, over one trial (all its threads of this end).
+        pub per_trial: Option<f64>,
+        /// Smallest share of the time for which it was really counted, where less
+        /// than all.
+        pub counted_share: Option<f64>,
+        /// Why there is no number.
+        pub unavailable: Option<String>,
+    }
+}
+
+document! {
+    /// A published table beside what was measured. Absolute numbers of another
+    /// machine are shown and not judged; ratios and order are lined up.
+    pub struct PublishedTable {
+        /// Title.
+        pub title: String,
+        /// Where it was published.
+        pub source: String,
+        /// On which machine.
+        pub machine: String,
+        /// What was really timed there.
+        pub timed: String,
+        /// Rows, in the order of the source.
+        pub rows: Vec<PublishedRow>,
+        /// Labels from least to greatest as published; empty where it makes no sense.
+        pub order_published: Vec<String>,
+        /// The same as measured; empty where not all were.
+        pub order_measured: Vec<String>,
+    }
+}
+
+document! {
+    /// One published number.
+    pub struct PublishedRow {
+        /// Its label in the source.
+        pub label: String,
+        /// Which number it is (`mean`, `p50`, `throughput`).
+        pub statistic: String,
+        /// Unit of `published` and `measured` (`µs`, `Gbit/s`, `ticks`).
+        pub unit: String,
+        /// As published; the lower end of a published range.
+        pub published: f64,
+        /// The upper end of a published range.
+        pub published_high: Option<f64>,
+        /// Multiple of the table's baseline as published.
+        pub published_ratio: Option<f64>,
+        /// The case that measures the same here; `null` where none does.
+        pub case: Option<String>,
+        /// Measured here.
+        pub measured: Option<Estimate>,
+        /// Multiple of the same baseline here.
+        pub measured_ratio: Option<Ratio>,
+        /// Where the published number has another meaning than its label.
+        pub note: Option<String>,
+    }
+}
+
+document! {
+    /// A cost split into a fixed and a per-byte part (Hockney): `fixed_ns` +
+    /// `per_byte_ns` × bytes.
+    pub struct CostModel {
+        /// What was swept.
+        pub label: String,
+        /// The cases, by size.
+        pub cases: Vec<String>,
+        /// Cost at size 0.
+        pub fixed_ns: Option<Estimate>,
+        /// Cost of each further byte.
+        pub per_byte_ns: Option<Estimate>,
+        /// Greatest relative distance of a measured size from the line.
+        pub residual_max: Option<f64>,
+        /// Why no line is given.
+        pub refused: Option<String>,
+    }
+}
+
+document! {
+    /// How much of the variance of ln(wake-up time) each factor explains (type I,
+    /// balanced cells; interactions are in `residual`).
+    pub struct VarianceShares {
+        /// Factor (`mechanism`, `gap`, `idle knob`, `placement`, `trial`) and share, 0 to 1.
+        pub shares: BTreeMap<String, f64>,
+        /// Share of what is left: from sample to sample.
+        pub residual: f64,
+        /// Samples behind it.
+        pub samples: u64,
+        /// What the shares are of, in a sentence.
+        pub estimand: String,
+    }
+}
+
+document! {
+    /// A case with an idle knob against the same case without.
+    pub struct KnobPrice {
+        /// The case without.
+        pub without: String,
+        /// The case with.
+        pub with: String,
+        /// The knob.
+        pub knob: IdleKnob,
+        /// p50 without minus p50 with, paired by round: what idling costs.
+        pub difference_ns: Estimate,
+    }
+}
+
+document! {
+    /// A plot: lines over one axis.
+    pub struct Plot {
+        /// Name in file names (`wakeup-gap`, `throughput-size`).
+        pub id: String,
+        /// Title.
+        pub title: String,
+        /// What x is.
+        pub x: PlotAxis,
+        /// What y is.
+        pub y: PlotAxis,
+        /// One line each.
+        pub series: Vec<PlotSeries>,
+        /// What is said under it: the machine's configuration, what was not counted.
+        pub notes: Vec<String>,
+    }
+}
+
+document! {
+    /// An axis.
+    pub struct PlotAxis {
+        /// Label, without unit.
+        pub label: String,
+        /// Unit (`ns`, `B`, `Gbit/s`, empty for a count).
+        pub unit: String,
+        /// Whether it is logarithmic.
+        pub logarithmic: bool,
+    }
+}
+
+document! {
+    /// A line of a plot.
+    pub struct PlotSeries {
+        /// Name.
+        pub name: String,
+        /// Points, by x.
+        pub points: Vec<PlotPoint>,
+    }
+}
+
+document! {
+    /// A point with a band.
+    #[derive(Copy)]
+    pub struct PlotPoint {
+        /// Where.
+        pub x: f64,
+        /// Value.
+        pub y: f64,
+        /// Lower edge of the band.
+        pub low: Option<f64>,
+        /// Upper edge of the band.
+        pub high: Option<f64>,
     }
 }

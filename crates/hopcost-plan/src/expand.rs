@@ -88,11 +88,16 @@ impl Wanted {
                     workload: self.workload,
                     mechanism: self.target.mechanism.clone(),
                     payload_bytes,
+                    fields: None,
+                    flows: None,
+                    ack: None,
+                    gap_ns: None,
                     boundary: Boundary::Inline,
                     placement: None,
                     waits: None,
                     spin_budget_ns: None,
                     parameters,
+                    idle_knob: hopcost_model::case::IdleKnob::None,
                     sched: Sched::Other,
                 };
                 if self.workload == Workload::Call {

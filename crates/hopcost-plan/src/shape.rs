@@ -31,6 +31,9 @@ pub const TRIAL_DEFAULT: TrialShape = TrialShape {
     warm_up_ns: 5 * MS,
     deadline_ms: 10_000,
     samples_max: 16_384,
+    operations: None,
+    warm_up_operations: None,
+    counted_operations: 0,
 };
 
 /// How long a trial of this shape takes, about, in nanoseconds.

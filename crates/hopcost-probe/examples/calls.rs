@@ -9,6 +9,7 @@ use hopcost_model::protocol::Stamp;
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::mechanism::ALL;
 use hopcost_probe::shape::{Attaching, Half};
+use hopcost_probe::workload::Order;
 
 /// Operations in the shorter batch.
 const SHORT: u64 = 1024;
@@ -30,11 +31,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             role: hopcost_model::case::Role::Caller,
             budget_ticks: 0,
             trial: 0,
+            flow: 0,
+            meeting: None,
         };
         let mut end = (row.attach)(Half::default(), &attaching)?;
         let mut out = vec![1; 2 * PAIRS as usize];
         for _ in 0..2 {
-            end.run(3 * SHORT * PAIRS, Stamp::TwoLengths { n: SHORT }, &mut out)?;
+            end.run(&Order::of(3 * SHORT * PAIRS, Stamp::TwoLengths { n: SHORT }), &mut out)?;
         }
         let mut costs: Vec<f64> = out
             .chunks_exact(2)

@@ -20,7 +20,7 @@ use hopcost_model::mechanism::Payload;
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Half, Opening};
-use hopcost_probe::workload::Stamped;
+use hopcost_probe::workload::{Order, Stamped};
 use hopcost_probe::{clock, mechanism, sys};
 
 const USAGE: &str = "pingpong MECHANISM WAIT COUNT [BYTES [same-cpu|two-cpus]]";
@@ -54,9 +54,9 @@ fn run_end(
         sys::pin(cpu)?;
     }
     let budget_ticks = clock::rough_ticks(case.spin_budget_ns.unwrap_or(0));
-    let attaching = Attaching { case, role, budget_ticks, trial: 0 };
+    let attaching = Attaching { case, role, budget_ticks, trial: 0, flow: 0, meeting: None };
     let mut end = (row.attach)(half, &attaching)?;
-    end.run(count, Stamp::Each, &mut [])
+    end.run(&Order::of(count, Stamp::Each), &mut [])
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -5,18 +5,23 @@ use std::io;
 use std::marker::PhantomData;
 
 use hopcost_model::case::{Role, WaitKind};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::protocol::GateReading;
 
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, OverNotifier, Party};
 use crate::shape::{Attaching, Call, Channel, Half, Notifier};
 use crate::wait;
-use crate::workload::{self, Stamped, roundtrip};
+use crate::workload::{self, Order, Stamped, roundtrip};
 
 /// An end that is attached and can run phases.
 pub trait Endpoint {
-    /// Runs one phase of `count` operations; samples go into `out` as far as it reaches.
-    fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped>;
+    /// Runs one phase; samples go into `out` as far as it reaches.
+    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped>;
+    /// Compares clocks with the other end, which does so at the same time; the
+    /// caller's end knows the outcome.
+    fn gate(&mut self, _exchanges: u64, _steps: u64) -> io::Result<Option<GateReading>> {
+        Err(crate::sys::failure("the ends of this workload do not compare clocks"))
+    }
 }
 
 /// An end of a round trip.
@@ -35,7 +40,8 @@ impl<P: Party + 'static, C: Clock> RoundtripEnd<P, C> {
 }
 
 impl<P: Party, C: Clock> Endpoint for RoundtripEnd<P, C> {
-    fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped> {
+    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
+        let Order { count, stamp, .. } = *order;
         let first = self.sequence;
         // Both ends advance by the same amount, so the numbering runs through the whole trial.
         self.sequence += 2 * roundtrip::answers(count, stamp);
@@ -60,8 +66,8 @@ impl<M: Call + 'static, C: Clock> CallEnd<M, C> {
 }
 
 impl<M: Call, C: Clock> Endpoint for CallEnd<M, C> {
-    fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped> {
-        Ok(workload::call::run::<M, C>(&mut self.call, count, stamp, out))
+    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
+        Ok(workload::call::run::<M, C>(&mut self.call, order.count, order.stamp, out))
     }
 }
 

@@ -94,6 +94,10 @@ pub struct Attaching<'a> {
     pub budget_ticks: u64,
     /// The trial's number, for engines that replay.
     pub trial: u32,
+    /// Which flow of a stream this is, from 0.
+    pub flow: u32,
+    /// The memory in which the two ends of a `wake` meet.
+    pub meeting: Option<&'a OwnedFd>,
 }
 
 impl Attaching<'_> {

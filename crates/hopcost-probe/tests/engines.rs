@@ -10,6 +10,7 @@ use hopcost_probe::endpoint::Endpoint;
 use hopcost_probe::mechanism::find;
 use hopcost_probe::shape::{Attaching, Half, Opening};
 use hopcost_probe::sys::clock_ns;
+use hopcost_probe::workload::Order;
 
 /// One test at a time: they share the virtual clock and the processor.
 fn alone() -> MutexGuard<'static, ()> {
@@ -31,7 +32,8 @@ fn case(text: &str, clock: &str) -> Case {
 
 fn attach(case: &Case, trial: u32) -> Result<Box<dyn Endpoint>, String> {
     let row = find(case.mechanism_name()).unwrap();
-    let attaching = Attaching { case, role: Role::Caller, budget_ticks: 0, trial };
+    let attaching =
+        Attaching { case, role: Role::Caller, budget_ticks: 0, trial, flow: 0, meeting: None };
     (row.attach)(Half::default(), &attaching).map_err(|error| error.to_string())
 }
 
@@ -41,7 +43,7 @@ fn samples(case: &Case, trial: u32, count: usize, stamp: Stamp) -> Vec<u64> {
         Stamp::Each => count as u64,
         Stamp::Batch { n } | Stamp::TwoLengths { n } => count as u64 * n,
     };
-    attach(case, trial).unwrap().run(operations, stamp, &mut out).unwrap();
+    attach(case, trial).unwrap().run(&Order::of(operations, stamp), &mut out).unwrap();
     out
 }
 
@@ -108,7 +110,7 @@ fn replay_gives_back_the_block_of_the_trial() {
     let mut end = attach(&case, 0).unwrap();
     for count in [1, 2, 3, 4] {
         let mut out = vec![0; count];
-        end.run(count as u64, Stamp::Each, &mut out).unwrap();
+        end.run(&Order::of(count as u64, Stamp::Each), &mut out).unwrap();
         assert_eq!(out, [5, 6, 7, 5][..count]);
     }
 }
@@ -143,9 +145,10 @@ fn faulty(kind: &str) -> [Result<(), String>; 2] {
     let row = find("fault").unwrap();
     let link = (row.open)(&Opening { case: &case, scratch: std::path::Path::new("") }).unwrap();
     let play = |role, half| {
-        let attaching = Attaching { case: &case, role, budget_ticks: 0, trial: 0 };
+        let attaching =
+            Attaching { case: &case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
         let mut end = (row.attach)(half, &attaching).map_err(|e| e.to_string())?;
-        end.run(200, Stamp::Each, &mut []).map(drop).map_err(|e| e.to_string())
+        end.run(&Order::of(200, Stamp::Each), &mut []).map(drop).map_err(|e| e.to_string())
     };
     std::thread::scope(|scope| {
         let callee = scope.spawn(|| play(Role::Callee, link.callee));

@@ -16,7 +16,7 @@ use hopcost_probe::mechanism::ALL;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Half, Opening};
 use hopcost_probe::sys::allowed_cpus;
-use hopcost_probe::workload::Stamped;
+use hopcost_probe::workload::{Order, Stamped};
 
 /// Exchanges of a case.
 const EXCHANGES: u64 = 200;
@@ -46,11 +46,16 @@ fn default_case(facts: &Facts) -> Case {
             workload: Workload::Roundtrip,
             mechanism: facts.name.to_owned(),
             payload_bytes,
+            fields: None,
+            flows: None,
+            ack: None,
+            gap_ns: None,
             boundary: Boundary::Thread,
             placement: Some(Placement::Free),
             waits: None,
             spin_budget_ns: None,
             parameters: parameters.collect(),
+            idle_knob: hopcost_model::case::IdleKnob::None,
             sched: Sched::Other,
         },
         Waits::both(facts.waits[0].wait),
@@ -89,15 +94,17 @@ fn play(
     exchanges: u64,
 ) -> Result<[Stamped; 2], String> {
     let budget_ticks = case.spin_budget_ns.map_or(0, rough_ticks);
-    let attaching = Attaching { case, role, budget_ticks, trial: 0 };
+    let attaching = Attaching { case, role, budget_ticks, trial: 0, flow: 0, meeting: None };
     let mut end = (row.attach)(half, &attaching).map_err(|e| format!("attach {role}: {e}"))?;
     let mut samples = vec![0; exchanges as usize];
-    let each = end.run(exchanges, Stamp::Each, &mut samples).map_err(|e| format!("{role}: {e}"))?;
+    let each = end
+        .run(&Order::of(exchanges, Stamp::Each), &mut samples)
+        .map_err(|e| format!("{role}: {e}"))?;
     if role == Role::Caller && samples.contains(&0) {
         return Err("a sample was not written".into());
     }
     let batch = end
-        .run(exchanges, Stamp::Batch { n: 10 }, &mut samples)
+        .run(&Order::of(exchanges, Stamp::Batch { n: 10 }), &mut samples)
         .map_err(|e| format!("{role}, second phase: {e}"))?;
     Ok([each, batch])
 }

@@ -8,6 +8,7 @@ use hopcost_model::case::{Case, Role};
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::mechanism;
 use hopcost_probe::shape::{Attaching, Half, Opening};
+use hopcost_probe::workload::Order;
 
 /// An end that sends to a dead partner, or waits for its answer, gets an error.
 const SENDER_NOTICES: &[&str] = &[
@@ -56,7 +57,8 @@ fn case(name: &str, wait: &str) -> Case {
 /// Attaches an end, then waits for `go` and either runs or lets go.
 fn end(case: &Case, half: Half, role: Role, deed: Deed) -> Result<(), String> {
     let row = mechanism::find(&case.mechanism).unwrap();
-    let attaching = Attaching { case, role, budget_ticks: 20_000, trial: 0 };
+    let attaching =
+        Attaching { case, role, budget_ticks: 20_000, trial: 0, flow: 0, meeting: None };
     let mut endpoint = (row.attach)(half, &attaching).map_err(|e| format!("attach: {e}"))?;
     match deed {
         Deed::LetGo { attached } => {
@@ -66,10 +68,10 @@ fn end(case: &Case, half: Half, role: Role, deed: Deed) -> Result<(), String> {
         }
         Deed::RunAfter { go } => {
             let _ = go.recv();
-            endpoint.run(10, Stamp::Each, &mut []).map(drop).map_err(|e| e.to_string())
+            endpoint.run(&Order::of(10, Stamp::Each), &mut []).map(drop).map_err(|e| e.to_string())
         }
         Deed::RunAtOnce => {
-            endpoint.run(10, Stamp::Each, &mut []).map(drop).map_err(|e| e.to_string())
+            endpoint.run(&Order::of(10, Stamp::Each), &mut []).map(drop).map_err(|e| e.to_string())
         }
     }
 }

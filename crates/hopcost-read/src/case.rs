@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Case, Role, Runtime, Workload};
-use hopcost_model::finding::Validity;
+use hopcost_model::case::{Boundary, Case, Workload};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, CaseResult, HostStateShare, Mode, Status, TrialPoint};
 use hopcost_stats::modes::{RATIO_MIN, find_modes};
@@ -64,9 +63,6 @@ pub fn read(run: &Run, index: usize) -> Reading {
     };
     let per_operation = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
     let result = CaseResult {
-        id: planned.id.clone(),
-        case: parts(case),
-        status,
         reason,
         stamp: reduced.measured.first().and_then(|i| raw(i).stamp),
         n_trials: trials.len() as u32,
@@ -85,9 +81,7 @@ pub fn read(run: &Run, index: usize) -> Reading {
         modes: shape.modes,
         states,
         trials: points,
-        validity: Validity::Valid,
-        findings: Vec::new(),
-        command: command::of_case(&planned.id),
+        ..CaseResult::empty(&planned.id, CaseParts::of(case), status, command::of_case(&planned.id))
     };
     Reading {
         result,
@@ -115,6 +109,8 @@ fn unit(case: &Case) -> Unit {
     Unit(match case.workload {
         Workload::Call => "one call",
         Workload::Roundtrip => "one round trip",
+        Workload::Wake => "one wake-up",
+        Workload::Stream => "one message",
     })
 }
 
@@ -264,58 +260,27 @@ fn pool<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
     pooled
 }
 
-fn parts(case: &Case) -> CaseParts {
-    CaseParts {
-        workload: case.workload,
-        mechanism: case.mechanism.clone(),
-        payload_bytes: case.payload_bytes,
-        boundary: case.boundary,
-        placement: case.placement,
-        wait_caller: case.waits.map(|waits| waits.of(Role::Caller)),
-        wait_callee: case.waits.map(|waits| waits.of(Role::Callee)),
-        wait: case.waits.map(|waits| waits.to_string()),
-        spin_budget_ns: case.spin_budget_ns,
-        runtime: Runtime::Rust,
-        sched: case.sched.to_string(),
-        parameters: case.parameters.clone(),
-    }
-}
-
 /// A row for a plan's case whose spelling this version cannot read.
 fn unreadable(id: &str, error: &str) -> Reading {
     let case = Case {
         workload: Workload::Call,
         mechanism: id.to_owned(),
         payload_bytes: None,
+        fields: None,
+        flows: None,
+        ack: None,
+        gap_ns: None,
         boundary: Boundary::Inline,
         placement: None,
         waits: None,
         spin_budget_ns: None,
         parameters: BTreeMap::new(),
+        idle_knob: hopcost_model::case::IdleKnob::None,
         sched: Default::default(),
     };
-    let result = CaseResult {
-        id: id.to_owned(),
-        case: parts(&case),
-        status: Status::Failed,
-        reason: Some(format!("this version of hopcost cannot read the case: {error}")),
-        stamp: None,
-        n_trials: 0,
-        n_failed: 0,
-        operations: 0,
-        samples: 0,
-        estimates: None,
-        ratio: None,
-        cpu_ns_per_message: None,
-        switches_per_operation: None,
-        curve: Vec::new(),
-        modes: Vec::new(),
-        states: Vec::new(),
-        trials: Vec::new(),
-        validity: Validity::Valid,
-        findings: Vec::new(),
-        command: command::of_case(id),
-    };
+    let mut result =
+        CaseResult::empty(id, CaseParts::of(&case), Status::Failed, command::of_case(id));
+    result.reason = Some(format!("this version of hopcost cannot read the case: {error}"));
     Reading { result, family: None, measured: Vec::new(), modes_by_state: false }
 }
 

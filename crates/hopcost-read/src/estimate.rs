@@ -45,6 +45,8 @@ pub fn estimates(
             p999_ns: None,
             min_ns: None,
             mean_ns: None,
+            stdev_ns: None,
+            p95_ns: None,
             max_ns: None,
         },
         Family::Each => {
@@ -60,6 +62,8 @@ pub fn estimates(
                 p99_ns: quantile(0.99, "p99", 2),
                 p999_ns: quantile(0.999, "p99.9", 3),
                 min_ns: over(|trial| trial.sample.min(), "minimum"),
+                stdev_ns: None,
+                p95_ns: None,
                 mean_ns: over(|trial| trial.sample.mean(), "mean"),
                 max_ns: trials.iter().map(|trial| trial.max_ns).max_by(f64::total_cmp),
             }

@@ -55,6 +55,11 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         ladder: ladder::ladder(&run, &results),
         findings: findings::all(run_wide, &results),
         results,
+        published: Vec::new(),
+        cost_models: Vec::new(),
+        variance: None,
+        knobs: Vec::new(),
+        plots: Vec::new(),
         command: command::of_run(&raw.about.argv, raw.plan.seed),
     }
 }

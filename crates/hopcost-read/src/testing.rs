@@ -272,6 +272,7 @@ fn empty(case: &Case, index: u32, round: u32) -> RawTrial {
         cpu_after: cpu.unwrap_or(0),
         cpu_changes: 0,
         pinned: cpu.is_some(),
+        ..EndCounters::empty(Role::Caller)
     });
     RawTrial {
         case: index,
@@ -293,5 +294,6 @@ fn empty(case: &Case, index: u32, round: u32) -> RawTrial {
         samples_taken: 0,
         samples_max_ticks: 0,
         samples: Vec::new(),
+        ..RawTrial::empty()
     }
 }

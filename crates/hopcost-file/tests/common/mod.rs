@@ -108,6 +108,7 @@ pub fn end(role: Role) -> EndCounters {
         cpu_after: 0,
         cpu_changes: 0,
         pinned: true,
+        ..EndCounters::empty(Role::Caller)
     }
 }
 
@@ -134,6 +135,7 @@ pub fn trial(case: u32, round: u32) -> RawTrial {
         samples_taken: 5,
         samples_max_ticks: 90_000,
         samples: vec![unit, unit + 2, 90_000, unit - 4, unit + 600],
+        ..RawTrial::empty()
     }
 }
 

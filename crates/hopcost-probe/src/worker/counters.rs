@@ -76,6 +76,7 @@ impl Snapshot {
         let real = |value: i64| if self.time == Time::Real { value.max(0) as u64 } else { 0 };
         EndCounters {
             role,
+            flow: 0,
             count: stamped.count,
             samples,
             max_ticks: stamped.max_ticks,
@@ -97,6 +98,13 @@ impl Snapshot {
             cpu_changes: stamped.cpu_changes,
             pinned: pinned_to
                 .is_none_or(|cpu| sys::allowed_cpus().is_ok_and(|allowed| allowed == [cpu])),
+            first_tick: stamped.first_tick,
+            bytes: stamped.bytes,
+            lost: stamped.lost,
+            overruns: stamped.overruns,
+            zero_copy: stamped.zero_copy,
+            events: Vec::new(),
+            ..EndCounters::empty(Role::Caller)
         }
     }
 }

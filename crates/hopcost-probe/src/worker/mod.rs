@@ -9,21 +9,31 @@ mod sentinel;
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hopcost_model::case::{Case, Role};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::protocol::{self, Command, Phase, Reply, Stamp};
 
 use crate::mechanism;
+use crate::memory::Shared;
+use crate::registry::Row;
 use crate::shape::{Half, Opening};
 use crate::sys;
+use crate::workload::Order;
 use counters::Time;
 use lines::Lines;
 use seat::{Seat, Start, ThreadSeat};
 
 /// The most samples a phase may ask for: 512 MiB of them.
 const SAMPLES_MAX: u64 = 1 << 26;
+
+/// Ends that a worker may play at most.
+const SEATS_MAX: usize = 256;
+
+/// Memory in which the ends of a `wake` meet.
+const MEETING_BYTES: usize = 4096;
 
 /// Runs the worker until its input ends or it is told to stop.
 pub fn main() -> ExitCode {
@@ -64,7 +74,9 @@ struct Worker {
 
 struct Trial {
     first: Seat,
-    second: Option<ThreadSeat>,
+    others: Vec<ThreadSeat>,
+    /// Which seats stamp, in their order.
+    stamping: Vec<bool>,
     samples: Option<File>,
     time: Time,
 }
@@ -73,7 +85,16 @@ impl Worker {
     fn obey(&mut self, command: Command) -> io::Result<Reply> {
         match command {
             Command::Describe => Ok(describe()),
-            Command::Attach { case, seats, samples_fd, deadline_ms, parent, scratch, trial } => {
+            Command::Attach {
+                case,
+                seats,
+                samples_fd,
+                meeting_fd,
+                deadline_ms,
+                parent,
+                scratch,
+                trial,
+            } => {
                 if self.trial.is_some() {
                     return Err(sys::failure("already attached"));
                 }
@@ -82,7 +103,8 @@ impl Worker {
                 }
                 sys::arm_deadline(deadline_ms)?;
                 let case: Case = case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
-                let (attached, trial) = attach(case, seats, samples_fd, scratch, trial)?;
+                let fds = Inherited { samples: adopt(samples_fd)?, meeting: adopt(meeting_fd)? };
+                let (attached, trial) = attach(case, seats, fds, scratch, trial)?;
                 self.trial = Some(trial);
                 Ok(Reply::Attached { pid: std::process::id(), seats: attached })
             }
@@ -91,7 +113,13 @@ impl Worker {
                 Ok(sentinel::time(time))
             }
             Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
-            Command::Run { phase, count, stamp } => {
+            Command::Gate { exchanges, steps } => {
+                let trial =
+                    self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
+                trial.gate(exchanges, steps)
+            }
+            Command::IdleSpin { .. } => Err(sys::failure("not yet")),
+            Command::Run { phase, count, stamp, cap_ns } => {
                 if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
                     && !(1..=1 << 40).contains(&n)
                 {
@@ -99,7 +127,7 @@ impl Worker {
                 }
                 let trial =
                     self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
-                trial.run(phase, count, stamp)
+                trial.run(Order { phase, count, stamp, cap_ns })
             }
             Command::Stop => Ok(Reply::Stopped),
         }
@@ -119,10 +147,20 @@ fn describe() -> Reply {
     }
 }
 
+/// Descriptors that come with `attach`.
+struct Inherited {
+    samples: Option<OwnedFd>,
+    meeting: Option<OwnedFd>,
+}
+
+fn adopt(fd: Option<i32>) -> io::Result<Option<OwnedFd>> {
+    Ok(fd.map(|fd| sys::adopt(&[fd])).transpose()?.and_then(|mut fds| fds.pop()))
+}
+
 fn attach(
     case: Case,
     seats: Vec<protocol::Seat>,
-    samples_fd: Option<i32>,
+    fds: Inherited,
     scratch: Option<String>,
     trial: u32,
 ) -> io::Result<(Vec<protocol::Attached>, Trial)> {
@@ -130,80 +168,143 @@ fn attach(
         sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
     })?;
     let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
-    let mut seats = seats.into_iter();
-    let (first, second) = match (seats.next(), seats.next(), seats.next()) {
-        (Some(first), second, None) => (first, second),
-        _ => return Err(sys::failure("a worker plays one end or two")),
-    };
-    if second
-        .as_ref()
-        .is_some_and(|second| first.role != Role::Caller || second.role != Role::Callee)
-    {
+    let (has_caller, has_callee) = (
+        seats.iter().any(|s| s.role == Role::Caller),
+        seats.iter().any(|s| s.role == Role::Callee),
+    );
+    if seats.is_empty() || seats.len() > SEATS_MAX {
+        return Err(sys::failure(format!("a worker plays between 1 and {SEATS_MAX} ends")));
+    }
+    if has_caller && has_callee && seats[0].role != Role::Caller {
         return Err(sys::failure("a worker that plays both ends is told the caller first"));
     }
-    let samples = samples_fd
-        .map(|fd| sys::adopt(&[fd]))
-        .transpose()?
-        .and_then(|mut fds| fds.pop())
-        .map(File::from);
-    let (first_half, second_half) = match (&first.link, &second) {
-        (Some(link), None) => (
-            Half { fds: sys::adopt(&link.fds)?, names: link.names.clone(), local: None },
-            Half::default(),
-        ),
-        (None, _) => {
-            let scratch = scratch.map_or_else(std::env::temp_dir, PathBuf::from);
-            let link = (row.open)(&Opening { case: &case, scratch: &scratch })
-                .map_err(|e| sys::context(e, "opening the link"))?;
-            (link.caller, link.callee)
-        }
-        (Some(_), Some(_)) => {
-            return Err(sys::failure("a worker that plays both ends opens the link itself"));
-        }
-    };
-    let start = |seat: &protocol::Seat, half| Start {
-        row,
-        case: case.clone(),
-        role: seat.role,
-        cpu: seat.cpu,
-        half,
-        trial,
-        time,
-    };
-    let thread =
-        second.as_ref().map(|seat| ThreadSeat::start(start(seat, second_half))).transpose()?;
-    let (seat, attached) = Seat::take(start(&first, first_half))?;
+    let mut meeting = fds.meeting;
+    if case.workload == Workload::Wake && meeting.is_none() {
+        meeting = Some(Shared::create(MEETING_BYTES)?);
+    }
+    let halves = halves(row, &case, &seats, has_caller && has_callee, scratch)?;
+    let stamping = seats.iter().map(|seat| stamps(&case, seat.role)).collect();
+    let mut starts = Vec::new();
+    for (seat, half) in seats.iter().zip(halves) {
+        starts.push(Start {
+            row,
+            case: case.clone(),
+            role: seat.role,
+            flow: seat.flow,
+            meeting: meeting.as_ref().map(OwnedFd::try_clone).transpose()?,
+            cpu: seat.cpu,
+            half,
+            trial,
+            time,
+        });
+    }
+    let mut starts = starts.into_iter();
+    let first = starts.next().ok_or_else(|| sys::failure("a worker plays at least one end"))?;
+    let others = starts.map(ThreadSeat::start).collect::<io::Result<Vec<_>>>()?;
+    let (seat, attached) = Seat::take(first)?;
     let mut all = vec![attached];
-    if let Some(thread) = &thread {
+    for thread in &others {
         all.push(thread.attached()?);
     }
-    Ok((all, Trial { first: seat, second: thread, samples, time }))
+    let samples = fds.samples.map(File::from);
+    Ok((all, Trial { first: seat, others, stamping, samples, time }))
+}
+
+/// Each seat's half of its link: as given, or of links that this worker opens,
+/// one a flow.
+fn halves(
+    row: &Row,
+    case: &Case,
+    seats: &[protocol::Seat],
+    both_ends: bool,
+    scratch: Option<String>,
+) -> io::Result<Vec<Half>> {
+    let given = seats.iter().filter(|seat| seat.link.is_some()).count();
+    if given == seats.len() && !both_ends {
+        let links = seats.iter().filter_map(|seat| seat.link.as_ref());
+        return links
+            .map(|link| {
+                Ok(Half { fds: sys::adopt(&link.fds)?, names: link.names.clone(), local: None })
+            })
+            .collect();
+    }
+    if given > 0 {
+        return Err(sys::failure("a worker that plays both ends opens the links itself"));
+    }
+    let scratch = scratch.map_or_else(std::env::temp_dir, PathBuf::from);
+    let mut kept: Vec<(Role, u32, Half)> = Vec::new();
+    let mut halves = Vec::new();
+    for seat in seats {
+        let there =
+            kept.iter().position(|(role, flow, _)| (*role, *flow) == (seat.role, seat.flow));
+        if let Some(at) = there {
+            halves.push(kept.swap_remove(at).2);
+            continue;
+        }
+        let link = (row.open)(&Opening { case, scratch: &scratch })
+            .map_err(|e| sys::context(e, "opening the link"))?;
+        let (mine, other) = match seat.role {
+            Role::Caller => (link.caller, (Role::Callee, seat.flow, link.callee)),
+            Role::Callee => (link.callee, (Role::Caller, seat.flow, link.caller)),
+        };
+        halves.push(mine);
+        kept.push(other);
+    }
+    Ok(halves)
+}
+
+/// Whether an end hands over samples.
+fn stamps(case: &Case, role: Role) -> bool {
+    role == Role::Caller || case.workload == Workload::Wake
 }
 
 impl Trial {
-    fn run(&mut self, phase: Phase, count: u64, stamp: Stamp) -> io::Result<Reply> {
-        let mut out = match (phase, &self.samples) {
-            (Phase::Measure, Some(_)) => room_for(count, stamp)?,
-            _ => Vec::new(),
+    fn run(&mut self, order: Order) -> io::Result<Reply> {
+        let keeps = order.phase == Phase::Measure && self.samples.is_some();
+        let room = |stamping: bool| {
+            if keeps && stamping { room_for(order.count, order.stamp) } else { Ok(Vec::new()) }
         };
-        if let Some(second) = &self.second {
-            second.order(phase, count, stamp);
+        let mut out = room(self.stamping[0])?;
+        // All rooms before any end starts: touching their pages takes a while.
+        let rooms = self.stamping[1..].iter().map(|s| room(*s)).collect::<io::Result<Vec<_>>>()?;
+        for (thread, room) in self.others.iter().zip(rooms) {
+            thread.order(order, room);
         }
         let (wall_before, cpu_before) = (self.time.wall_ns(), self.time.process_cpu_ns());
-        let first = self.first.run(phase, count, stamp, &mut out)?;
-        let (wall_ns, process_cpu_ns) =
+        let first = self.first.run(&order, &mut out)?;
+        let (mut wall_ns, mut process_cpu_ns) =
             (self.time.wall_ns() - wall_before, self.time.process_cpu_ns() - cpu_before);
-        let samples = first.samples as usize;
+        let mut samples = vec![(first.samples as usize, out)];
         let mut ends = vec![first];
-        if let Some(second) = &self.second {
-            ends.push(second.collect()?);
+        for thread in &self.others {
+            let (counters, out) = thread.collect()?;
+            samples.push((counters.samples as usize, out));
+            ends.push(counters);
+        }
+        if self.others.len() > 1 {
+            // With several flows the first may end long before the last.
+            wall_ns = self.time.wall_ns() - wall_before;
+            process_cpu_ns = self.time.process_cpu_ns() - cpu_before;
         }
         if let Some(file) = &mut self.samples {
-            let bytes: Vec<u8> =
-                out[..samples].iter().flat_map(|ticks| ticks.to_le_bytes()).collect();
-            file.write_all(&bytes).map_err(|e| sys::context(e, "handing over the samples"))?;
+            for (count, out) in samples {
+                let bytes: Vec<u8> =
+                    out[..count].iter().flat_map(|ticks| ticks.to_le_bytes()).collect();
+                file.write_all(&bytes).map_err(|e| sys::context(e, "handing over the samples"))?;
+            }
         }
         Ok(Reply::Ran { process_cpu_ns, wall_ns, ends })
+    }
+
+    fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Reply> {
+        for thread in &self.others {
+            thread.order_gate(exchanges, steps);
+        }
+        let mut reading = self.first.gate(exchanges, steps)?;
+        for thread in &self.others {
+            reading = reading.or(thread.collect_gate()?);
+        }
+        Ok(Reply::Gate { reading })
     }
 }
 

@@ -1,10 +1,11 @@
 //! A seat: one attached end on one thread.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::mpsc;
 
 use hopcost_model::case::{Case, Role, Sched};
-use hopcost_model::protocol::{Attached, EndCounters, Phase, Stamp};
+use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
 
 use super::counters::{Snapshot, Time};
 use super::lines;
@@ -13,6 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
 use crate::sys;
+use crate::workload::Order;
 
 /// What a seat is given to start with.
 pub struct Start {
@@ -22,6 +24,10 @@ pub struct Start {
     pub case: Case,
     /// Which end.
     pub role: Role,
+    /// Which flow of a stream.
+    pub flow: u32,
+    /// The memory in which the two ends of a `wake` meet.
+    pub meeting: Option<OwnedFd>,
     /// CPU to pin to.
     pub cpu: Option<u32>,
     /// This end's half of the link.
@@ -36,6 +42,7 @@ pub struct Start {
 pub struct Seat {
     endpoint: Box<dyn Endpoint>,
     role: Role,
+    flow: u32,
     cpu: Option<u32>,
     time: Time,
 }
@@ -52,6 +59,8 @@ impl Seat {
             role: start.role,
             budget_ticks: start.case.spin_budget_ns.map_or(0, clock::rough_ticks),
             trial: start.trial,
+            flow: start.flow,
+            meeting: start.meeting.as_ref(),
         };
         let endpoint = (start.row.attach)(start.half, &attaching)
             .map_err(|e| sys::context(e, &format!("attaching the {}", start.role)))?;
@@ -61,29 +70,45 @@ impl Seat {
             cpu: sys::current_cpu(),
             pin_error,
         };
-        Ok((Self { endpoint, role: start.role, cpu: start.cpu, time: start.time }, attached))
+        let seat =
+            Self { endpoint, role: start.role, flow: start.flow, cpu: start.cpu, time: start.time };
+        Ok((seat, attached))
     }
 
-    /// Runs a phase; samples, if any are kept, are appended to `out`'s place.
-    pub fn run(
-        &mut self,
-        phase: Phase,
-        count: u64,
-        stamp: Stamp,
-        out: &mut [u64],
-    ) -> io::Result<EndCounters> {
+    /// Compares clocks with the other end.
+    pub fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Option<GateReading>> {
+        self.endpoint.gate(exchanges, steps)
+    }
+
+    /// Runs a phase; samples go into `out` as far as it reaches.
+    pub fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<EndCounters> {
         let before = Snapshot::take(self.time);
-        let stamped = self.endpoint.run(count, stamp, out)?;
+        let stamped = self.endpoint.run(order, out)?;
         let samples =
-            if phase == Phase::Measure { stamped.samples.min(out.len() as u64) } else { 0 };
-        Ok(before.since(self.role, stamped, samples, self.cpu))
+            if order.phase == Phase::Measure { stamped.samples.min(out.len() as u64) } else { 0 };
+        let counters = before.since(self.role, stamped, samples, self.cpu);
+        Ok(EndCounters { flow: self.flow, ..counters })
     }
 }
 
-/// The second seat of a worker, on a thread of its own.
+/// What a seat on a thread of its own is told to do.
+enum Duty {
+    /// A phase, with room for its samples.
+    Run(Order, Vec<u64>),
+    /// Clocks to compare: exchanges, steps.
+    Gate(u64, u64),
+}
+
+/// What it did.
+enum Done {
+    Ran(Box<EndCounters>, Vec<u64>),
+    Gated(Option<GateReading>),
+}
+
+/// A seat of a worker on a thread of its own.
 pub struct ThreadSeat {
-    orders: mpsc::Sender<(Phase, u64, Stamp)>,
-    done: mpsc::Receiver<EndCounters>,
+    duties: mpsc::Sender<Duty>,
+    done: mpsc::Receiver<Done>,
     attached: mpsc::Receiver<Attached>,
 }
 
@@ -91,7 +116,7 @@ impl ThreadSeat {
     /// Starts the thread, which attaches at once; collect with [`Self::attached`]
     /// after attaching the first seat, because both do so at the same time.
     pub fn start(start: Start) -> io::Result<Self> {
-        let (orders, orders_in) = mpsc::channel::<(Phase, u64, Stamp)>();
+        let (duties, duties_in) = mpsc::channel();
         let (done_out, done) = mpsc::channel();
         let (attached_out, attached) = mpsc::channel();
         std::thread::Builder::new().name("hopcost-seat".into()).spawn(move || {
@@ -102,14 +127,20 @@ impl ThreadSeat {
                 }
                 Err(error) => lines::give_up(&error.to_string()),
             };
-            while let Ok((phase, count, stamp)) = orders_in.recv() {
-                match seat.run(phase, count, stamp, &mut []) {
-                    Ok(counters) => drop(done_out.send(counters)),
+            while let Ok(duty) = duties_in.recv() {
+                let done = match duty {
+                    Duty::Run(order, mut out) => seat
+                        .run(&order, &mut out)
+                        .map(|counters| Done::Ran(Box::new(counters), out)),
+                    Duty::Gate(exchanges, steps) => seat.gate(exchanges, steps).map(Done::Gated),
+                };
+                match done {
+                    Ok(done) => drop(done_out.send(done)),
                     Err(error) => lines::give_up(&format!("{}: {error}", seat.role)),
                 }
             }
         })?;
-        Ok(Self { orders, done, attached })
+        Ok(Self { duties, done, attached })
     }
 
     /// What became of it.
@@ -117,12 +148,28 @@ impl ThreadSeat {
         self.attached.recv().map_err(|_| sys::failure("the second seat's thread ended"))
     }
     /// Tells it to run a phase.
-    pub fn order(&self, phase: Phase, count: u64, stamp: Stamp) {
+    pub fn order(&self, order: Order, room: Vec<u64>) {
         // A send fails only if the thread is gone, and then the process is on its way out.
-        let _ = self.orders.send((phase, count, stamp));
+        let _ = self.duties.send(Duty::Run(order, room));
     }
-    /// Waits for the phase to end.
-    pub fn collect(&self) -> io::Result<EndCounters> {
-        self.done.recv().map_err(|_| sys::failure("the second seat's thread ended"))
+    /// Waits for the phase to end: what it counted, and its samples.
+    pub fn collect(&self) -> io::Result<(EndCounters, Vec<u64>)> {
+        match self.done.recv() {
+            Ok(Done::Ran(counters, out)) => Ok((*counters, out)),
+            Ok(Done::Gated(_)) => Err(sys::failure("a seat answered out of turn")),
+            Err(_) => Err(sys::failure("a seat's thread ended")),
+        }
+    }
+    /// Tells it to compare clocks.
+    pub fn order_gate(&self, exchanges: u64, steps: u64) {
+        let _ = self.duties.send(Duty::Gate(exchanges, steps));
+    }
+    /// Waits for the comparison to end.
+    pub fn collect_gate(&self) -> io::Result<Option<GateReading>> {
+        match self.done.recv() {
+            Ok(Done::Gated(reading)) => Ok(reading),
+            Ok(Done::Ran(..)) => Err(sys::failure("a seat answered out of turn")),
+            Err(_) => Err(sys::failure("a seat's thread ended")),
+        }
     }
 }

@@ -4,6 +4,28 @@
 pub mod call;
 pub mod roundtrip;
 
+use hopcost_model::protocol::{Phase, Stamp, ZeroCopySends};
+
+/// What a phase is to be.
+#[derive(Debug, Clone, Copy)]
+pub struct Order {
+    /// Which part of the trial.
+    pub phase: Phase,
+    /// Operations.
+    pub count: u64,
+    /// How to stamp.
+    pub stamp: Stamp,
+    /// A stream ends after this long at the latest.
+    pub cap_ns: Option<u64>,
+}
+
+impl Order {
+    /// A measurement without a cap.
+    pub fn of(count: u64, stamp: Stamp) -> Self {
+        Order { phase: Phase::Measure, count, stamp, cap_ns: None }
+    }
+}
+
 /// What a loop saw.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stamped {
@@ -17,6 +39,16 @@ pub struct Stamped {
     pub elapsed_ticks: u64,
     /// Stamps whose CPU differed from the one before.
     pub cpu_changes: u64,
+    /// The clock when the first operation began.
+    pub first_tick: u64,
+    /// Bytes of message moved.
+    pub bytes: u64,
+    /// Exchanges that lost a message or timed out.
+    pub lost: u64,
+    /// Wake-ups that were put off.
+    pub overruns: u64,
+    /// Sends that were to be without a copy.
+    pub zero_copy: Option<ZeroCopySends>,
 }
 
 impl Stamped {

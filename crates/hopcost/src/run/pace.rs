@@ -99,7 +99,7 @@ impl Pace {
             Workload::Roundtrip if self.operation_ns < EACH_FROM_STAMPS * self.stamp_ns => {
                 Stamp::Batch { n }
             }
-            Workload::Roundtrip => Stamp::Each,
+            Workload::Roundtrip | Workload::Wake | Workload::Stream => Stamp::Each,
         }
     }
 
@@ -233,6 +233,9 @@ mod tests {
             warm_up_ns: 5_000_000,
             deadline_ms: 2_000,
             samples_max: 16_384,
+            operations: None,
+            warm_up_operations: None,
+            counted_operations: 0,
         }
     }
 
@@ -311,21 +314,11 @@ mod tests {
     #[test]
     fn lies_are_found_out() {
         let honest = |elapsed_ticks, max_ticks| EndCounters {
-            role: hopcost_model::case::Role::Caller,
             count: 2,
             samples: 2,
             max_ticks,
             elapsed_ticks,
-            thread_cpu_ns: 0,
-            voluntary: 0,
-            involuntary: 0,
-            minor_faults: 0,
-            major_faults: 0,
-            run_delay_ns: None,
-            cpu_before: 0,
-            cpu_after: 0,
-            cpu_changes: 0,
-            pinned: true,
+            ..EndCounters::empty(hopcost_model::case::Role::Caller)
         };
         let ticks = [60_000_000, 40_000_000];
         let check =

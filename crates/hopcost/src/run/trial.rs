@@ -113,27 +113,7 @@ fn empty_trial(order: &Order<'_>) -> RawTrial {
     if both {
         cpus_asked.push(order.cpus.1);
     }
-    RawTrial {
-        case: 0,
-        round: 0,
-        position: 0,
-        started_ns: 0,
-        took_ns: 0,
-        phases_ns: 0,
-        error: None,
-        stamp: None,
-        wall_ns: 0,
-        cpu_ns: 0,
-        ends: Vec::new(),
-        cpus_asked,
-        pin_errors: Vec::new(),
-        sentinel_before_ns: Vec::new(),
-        sentinel_after_ns: Vec::new(),
-        operations: 0,
-        samples_taken: 0,
-        samples_max_ticks: 0,
-        samples: Vec::new(),
-    }
+    RawTrial { cpus_asked, ..RawTrial::empty() }
 }
 
 /// The workers of one trial, the caller's first.
@@ -162,11 +142,12 @@ impl<'a> Stage<'a> {
         let deadline_ms = order.shape.deadline_ms;
         let theirs = OwnedFd::from(samples.try_clone()?);
         let samples_fd = theirs.as_raw_fd();
-        let seat = |role, cpu, link| Seat { role, cpu, link };
+        let seat = |role, cpu, link| Seat { role, flow: 0, cpu, link };
         let attach = |seats, samples_fd| Command::Attach {
             case: order.case.id(),
             seats,
             samples_fd,
+            meeting_fd: None,
             deadline_ms,
             parent: Some(std::process::id()),
             scratch: Some(order.scratch.display().to_string()),
@@ -299,10 +280,11 @@ impl<'a> Stage<'a> {
             Phase::Pilot => "piloting",
             Phase::WarmUp => "warming up",
             Phase::Measure => "measuring",
+            Phase::Count => "counting system calls",
         };
         let started = Instant::now();
         for at in (0..self.workers.len()).rev() {
-            self.send(at, &Command::Run { phase, count, stamp }, doing)?;
+            self.send(at, &Command::Run { phase, count, stamp, cap_ns: None }, doing)?;
         }
         let replies = self.replies(self.workers.len(), doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;

@@ -10,7 +10,6 @@ use std::io;
 
 use hopcost_model::case::Workload;
 use hopcost_model::mechanism::{Facts, Parameter};
-use hopcost_model::protocol::Stamp;
 
 use super::{Alone, FACTS, bad_argument, only_caller};
 use crate::clock::Virtual;
@@ -18,7 +17,7 @@ use crate::endpoint::Endpoint;
 use crate::registry::{Row, no_link};
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
-use crate::workload::{Stamped, roundtrip};
+use crate::workload::{Order, Stamped, roundtrip};
 
 /// The row.
 pub static ROW: Row = Row {
@@ -102,8 +101,8 @@ fn blocks(text: &str) -> Result<Vec<Vec<u64>>, String> {
 }
 
 impl Endpoint for Alone<Replay> {
-    fn run(&mut self, count: u64, stamp: Stamp, out: &mut [u64]) -> io::Result<Stamped> {
+    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
         self.0.restart();
-        roundtrip::caller::<_, Virtual>(self, 1, count, stamp, out)
+        roundtrip::caller::<_, Virtual>(self, 1, order.count, order.stamp, out)
     }
 }
