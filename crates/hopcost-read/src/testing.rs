@@ -186,6 +186,9 @@ impl Builder {
             warm_up_ns: 1,
             deadline_ms: 1,
             samples_max: 65_536,
+            operations: None,
+            warm_up_operations: None,
+            counted_operations: 0,
         };
         let plan = Plan {
             suite: "test".into(),
