@@ -345,6 +345,9 @@ mod tests {
             warm_up_ns: 1,
             deadline_ms: 1,
             samples_max: 1,
+            operations: None,
+            warm_up_operations: None,
+            counted_operations: 0,
         };
         let plan = Plan {
             suite: text(),

@@ -307,7 +307,7 @@ mod tests {
     use crate::wait::Block;
 
     fn attach(case: &Case, half: Half, role: Role) -> WebSocketInline {
-        let attaching = Attaching { case, role, budget_ticks: 0, trial: 0 };
+        let attaching = Attaching { case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
         WebSocketInline::attach(half, &attaching).unwrap()
     }
 
