@@ -3,6 +3,7 @@
 //! format; while a trial is running this process is asleep in one wait.
 
 pub mod clocks;
+pub mod idle;
 pub mod pace;
 pub mod scratch;
 pub mod trial;

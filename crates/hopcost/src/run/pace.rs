@@ -105,12 +105,18 @@ impl Pace {
 
     /// Operations of the warm-up.
     pub fn warm_up_count(&self, stamp: Stamp) -> u64 {
+        if let (Workload::Roundtrip, Some(count)) = (self.workload, self.shape.warm_up_operations) {
+            return whole_batches(count as f64, stamp);
+        }
         whole_batches(self.shape.warm_up_ns as f64 / self.operation_ns, stamp)
     }
 
-    /// Operations of the measurement: as many as fit the aimed time, more up to
-    /// the cap if that is too few.
+    /// Operations of the measurement: as many as were asked for, or as fit the
+    /// aimed time, more up to the cap if that is too few.
     pub fn measure_count(&self, stamp: Stamp) -> u64 {
+        if let (Workload::Roundtrip, Some(count)) = (self.workload, self.shape.operations) {
+            return whole_batches(count as f64, stamp);
+        }
         let aimed = self.shape.measure_ns as f64 / self.operation_ns;
         let most = (self.shape.measure_max_ns as f64 / self.operation_ns).max(1.0);
         let count = aimed.max((self.shape.operations_min as f64).min(most));

@@ -1,0 +1,79 @@
+//! What keeps the receiver's CPU from idling deeply, held for as long as a trial lasts.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::IdleKnob;
+use hopcost_model::protocol::{Command, Reply};
+use hopcost_probe::sys;
+
+use super::trial::{Failure, Order};
+use super::worker::{Silence, Worker, replies};
+
+/// Where a wanted wake-up latency in µs is written and held for as long as the
+/// file is open (Documentation/power/pm_qos_interface.rst).
+pub const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
+
+/// How long a spinner may take to begin.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A knob in its turned position; dropping it turns it back.
+pub enum Knob {
+    /// Nothing is held.
+    None,
+    /// The file is held open.
+    DmaLatency {
+        /// Closing it ends the request.
+        _file: File,
+    },
+    /// A process spins at idle priority; dropping it kills it.
+    Spinner {
+        /// The process.
+        _worker: Worker,
+    },
+}
+
+impl Knob {
+    /// Turns a knob for the CPU of the receiver.
+    pub fn turn(knob: IdleKnob, cpu: Option<u32>, order: &Order<'_>) -> Result<Knob, Failure> {
+        match knob {
+            IdleKnob::None => Ok(Knob::None),
+            IdleKnob::DmaLatency => {
+                let asked = |e: std::io::Error| {
+                    Failure::from(sys::context(e, &format!("asking {DMA_LATENCY} for 0 µs")))
+                };
+                let mut file = File::options().write(true).open(DMA_LATENCY).map_err(asked)?;
+                file.write_all(&0i32.to_ne_bytes()).map_err(asked)?;
+                Ok(Knob::DmaLatency { _file: file })
+            }
+            IdleKnob::Spinner => {
+                let cpu = cpu.ok_or_else(|| {
+                    Failure::Reason(
+                        "an idle spinner needs a pinned receiver; name a placement".into(),
+                    )
+                })?;
+                let mut worker = Worker::spawn(order.program, Vec::new(), 0)?;
+                let begin = Command::IdleSpin {
+                    cpu,
+                    deadline_ms: order.shape.deadline_ms.saturating_mul(10).max(60_000),
+                    parent: Some(std::process::id()),
+                };
+                let story = |silence: Silence| match silence {
+                    Silence::Interrupted => Failure::Interrupted,
+                    Silence::Deadline => Failure::Reason("the idle spinner did not begin".into()),
+                    Silence::Broken(why) => Failure::Reason(format!("the idle spinner: {why}")),
+                };
+                worker.send(&begin).map_err(story)?;
+                let until = Instant::now() + PATIENCE;
+                match replies(std::slice::from_mut(&mut worker), until, order.interrupt) {
+                    Ok(replies) if replies == [Reply::Spinning] => {
+                        Ok(Knob::Spinner { _worker: worker })
+                    }
+                    Ok(_) => Err(Failure::Reason("the idle spinner answers nonsense".into())),
+                    Err((_, silence)) => Err(story(silence)),
+                }
+            }
+        }
+    }
+}
