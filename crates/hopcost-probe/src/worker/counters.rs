@@ -104,7 +104,6 @@ impl Snapshot {
             overruns: stamped.overruns,
             zero_copy: stamped.zero_copy,
             events: Vec::new(),
-            ..EndCounters::empty(Role::Caller)
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod calibrate;
 mod counters;
+mod events;
 mod lines;
 mod seat;
 mod sentinel;

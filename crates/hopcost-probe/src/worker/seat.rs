@@ -4,10 +4,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc;
 
-use hopcost_model::case::{Case, Role, Sched};
+use hopcost_model::case::{Case, Role, Sched, Workload};
 use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
 
 use super::counters::{Snapshot, Time};
+use super::events::{Events, Set};
 use super::lines;
 use crate::clock;
 use crate::endpoint::Endpoint;
@@ -45,6 +46,10 @@ pub struct Seat {
     flow: u32,
     cpu: Option<u32>,
     time: Time,
+    /// What is counted while it is measured; opened before any phase, because opening takes long.
+    measured: Option<Events>,
+    /// Whether there is a phase in which system calls are counted.
+    two_ends: bool,
 }
 
 impl Seat {
@@ -70,8 +75,21 @@ impl Seat {
             cpu: sys::current_cpu(),
             pin_error,
         };
-        let seat =
-            Self { endpoint, role: start.role, flow: start.flow, cpu: start.cpu, time: start.time };
+        let set = match start.case.workload {
+            Workload::Stream => Some(Set::Stream),
+            Workload::Call => Some(Set::Call),
+            // Even a counter that is off costs something at every context switch.
+            Workload::Roundtrip | Workload::Wake => None,
+        };
+        let seat = Self {
+            endpoint,
+            role: start.role,
+            flow: start.flow,
+            cpu: start.cpu,
+            time: start.time,
+            measured: set.filter(|_| start.time == Time::Real).map(Events::open),
+            two_ends: start.case.two_ends(),
+        };
         Ok((seat, attached))
     }
 
@@ -82,12 +100,31 @@ impl Seat {
 
     /// Runs a phase; samples go into `out` as far as it reaches.
     pub fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<EndCounters> {
+        // Open only for this phase: while it is, every system call of the machine is slower.
+        let mut system_calls = (order.phase == Phase::Count && self.counts_system_calls())
+            .then(|| Events::open(Set::SystemCalls));
         let before = Snapshot::take(self.time);
+        let mut events = match order.phase {
+            Phase::Measure => self.measured.as_mut(),
+            Phase::Count => system_calls.as_mut(),
+            Phase::Pilot | Phase::WarmUp => None,
+        };
+        if let Some(events) = &events {
+            events.start()?;
+        }
         let stamped = self.endpoint.run(order, out)?;
+        if let Some(events) = &events {
+            events.stop()?;
+        }
         let samples =
             if order.phase == Phase::Measure { stamped.samples.min(out.len() as u64) } else { 0 };
         let counters = before.since(self.role, stamped, samples, self.cpu);
-        Ok(EndCounters { flow: self.flow, ..counters })
+        let events = events.as_mut().map_or(Vec::new(), |events| events.read());
+        Ok(EndCounters { flow: self.flow, events, ..counters })
+    }
+
+    fn counts_system_calls(&self) -> bool {
+        self.two_ends && self.time == Time::Real
     }
 }
 
@@ -170,6 +207,83 @@ impl ThreadSeat {
             Ok(Done::Gated(reading)) => Ok(reading),
             Ok(Done::Ran(..)) => Err(sys::failure("a seat answered out of turn")),
             Err(_) => Err(sys::failure("a seat's thread ended")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::protocol::{EventReading, Stamp};
+
+    use super::*;
+    use crate::mechanism;
+    use crate::shape::{Link, Opening};
+
+    fn start(case: &Case, role: Role, half: Half) -> Start {
+        Start {
+            row: mechanism::find(case.mechanism_name()).unwrap(),
+            case: case.clone(),
+            role,
+            flow: 0,
+            meeting: None,
+            cpu: None,
+            half,
+            trial: 0,
+            time: Time::Real,
+        }
+    }
+
+    fn order(phase: Phase, count: u64, stamp: Stamp) -> Order {
+        Order { phase, ..Order::of(count, stamp) }
+    }
+
+    fn words(events: &[EventReading]) -> Vec<&str> {
+        events.iter().map(|reading| reading.event.as_str()).collect()
+    }
+
+    #[test]
+    fn system_calls_are_counted_in_the_counting_phase_and_nothing_else_of_a_round_trip_is() {
+        const N: u64 = 300;
+        let id = "roundtrip/pipe?payload=64&boundary=thread&place=free&wait=block";
+        let case: Case = id.parse().unwrap();
+        let opening = Opening { case: &case, scratch: std::path::Path::new("") };
+        let Link { caller, callee } = (mechanism::find("pipe").unwrap().open)(&opening).unwrap();
+        let play = |role, half| {
+            let (mut seat, _) = Seat::take(start(&case, role, half)).unwrap();
+            [Phase::WarmUp, Phase::Measure, Phase::Count]
+                .map(|phase| seat.run(&order(phase, N, Stamp::Each), &mut []).unwrap().events)
+        };
+        let ends = std::thread::scope(|scope| {
+            let callee = scope.spawn(|| play(Role::Callee, callee));
+            [play(Role::Caller, caller), callee.join().unwrap()]
+        });
+        for [warm_up, measure, count] in ends {
+            assert!(warm_up.is_empty() && measure.is_empty());
+            assert_eq!(words(&count), ["system-calls", "context-switches"]);
+            match count[0].value {
+                // One write and one read an exchange, and the ioctl that switches off.
+                Some(calls) => {
+                    let exchanges = N + crate::workload::roundtrip::LEAD_IN;
+                    assert_eq!(calls, 2 * exchanges + 1);
+                }
+                None => eprintln!("skipped: {:?}", count[0].unavailable),
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_is_counted_while_it_is_measured() {
+        let case: Case = "call/syscall".parse().unwrap();
+        let (mut seat, _) = Seat::take(start(&case, Role::Caller, Half::default())).unwrap();
+        let mut events = |phase| {
+            seat.run(&order(phase, 3200, Stamp::TwoLengths { n: 16 }), &mut []).unwrap().events
+        };
+        assert!(events(Phase::WarmUp).is_empty());
+        assert!(events(Phase::Count).is_empty());
+        let measured = events(Phase::Measure);
+        assert_eq!(words(&measured), ["cycles", "instructions"]);
+        for reading in measured {
+            assert_ne!(reading.value.is_some(), reading.unavailable.is_some(), "{reading:?}");
         }
     }
 }

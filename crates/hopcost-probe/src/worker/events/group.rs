@@ -1,0 +1,189 @@
+//! Events that are switched on and read together: perf_event_open(2) itself.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use hopcost_model::protocol::EventReading;
+
+use super::reading::{self, Counts};
+use super::refusal::{self, Circumstances};
+use super::{Event, tracepoint};
+use crate::sys;
+
+/// `struct perf_event_attr` as of its first version (PERF_ATTR_SIZE_VER0), which
+/// every kernel takes and which has all that is used here.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+}
+const _: () = assert!(size_of::<Attributes>() == 64);
+
+// include/uapi/linux/perf_event.h
+const TYPE_HARDWARE: u32 = 0;
+const TYPE_SOFTWARE: u32 = 1;
+const TYPE_TRACEPOINT: u32 = 2;
+const TYPE_HW_CACHE: u32 = 3;
+const HW_CPU_CYCLES: u64 = 0;
+const HW_INSTRUCTIONS: u64 = 1;
+const SW_TASK_CLOCK: u64 = 1;
+const SW_PAGE_FAULTS: u64 = 2;
+const SW_CONTEXT_SWITCHES: u64 = 3;
+const SW_CPU_MIGRATIONS: u64 = 4;
+/// Level, then operation << 8 (0 is a read), then result << 16 (1 is a miss).
+const CACHE_L1D_READ_MISS: u64 = 1 << 16;
+const CACHE_LL_READ_MISS: u64 = 2 | 1 << 16;
+const FORMAT_TOTAL_TIME_ENABLED: u64 = 1;
+const FORMAT_TOTAL_TIME_RUNNING: u64 = 2;
+const FORMAT_GROUP: u64 = 8;
+const DISABLED: u64 = 1;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+const IOC_ENABLE: libc::c_ulong = 0x2400;
+const IOC_DISABLE: libc::c_ulong = 0x2401;
+const IOC_FLAG_GROUP: libc::c_ulong = 1;
+
+/// Which event, to the kernel.
+fn kind_and_config(event: Event) -> Result<(u32, u64), String> {
+    Ok(match event {
+        Event::Cycles => (TYPE_HARDWARE, HW_CPU_CYCLES),
+        Event::Instructions => (TYPE_HARDWARE, HW_INSTRUCTIONS),
+        Event::L1dMisses => (TYPE_HW_CACHE, CACHE_L1D_READ_MISS),
+        Event::LlcMisses => (TYPE_HW_CACHE, CACHE_LL_READ_MISS),
+        Event::ContextSwitches => (TYPE_SOFTWARE, SW_CONTEXT_SWITCHES),
+        Event::Migrations => (TYPE_SOFTWARE, SW_CPU_MIGRATIONS),
+        Event::PageFaults => (TYPE_SOFTWARE, SW_PAGE_FAULTS),
+        Event::CpuNs => (TYPE_SOFTWARE, SW_TASK_CLOCK),
+        Event::SystemCalls => (TYPE_TRACEPOINT, tracepoint::sys_enter_id()?),
+    })
+}
+
+/// A leader and its members.
+pub struct Group {
+    leader: OwnedFd,
+    /// Kept open: an event is counted as long as its descriptor lives.
+    members: Vec<OwnedFd>,
+    events: Vec<Event>,
+    last: Counts,
+}
+
+/// How an event was opened.
+pub enum Opened {
+    /// In a group that was there.
+    Joined,
+    /// As the leader of a group of its own.
+    Alone(Group),
+}
+
+/// Opens an event for the calling thread, switched off, in the first of these
+/// groups that takes it, or else in a new one.
+pub fn open<'a>(
+    event: Event,
+    groups: impl Iterator<Item = &'a mut Group>,
+) -> Result<Opened, String> {
+    let (kind, config) = kind_and_config(event)?;
+    for group in groups {
+        // A member is on whenever its leader is.
+        if let Ok(fd) = open_for_this_thread(kind, config, 0, Some(&group.leader)) {
+            group.members.push(fd);
+            group.events.push(event);
+            group.last.values.push(0);
+            return Ok(Opened::Joined);
+        }
+    }
+    let leader = open_for_this_thread(kind, config, DISABLED, None).map_err(|error| {
+        refusal::reason(event, error.raw_os_error().unwrap_or(0), Circumstances::here())
+    })?;
+    let last = Counts { values: vec![0], ..Counts::default() };
+    Ok(Opened::Alone(Group { leader, members: Vec::new(), events: vec![event], last }))
+}
+
+/// Opens with everything counted, or where the processor cannot count under the
+/// hypervisor, without that. Never for the user's side alone.
+fn open_for_this_thread(
+    kind: u32,
+    config: u64,
+    flags: u64,
+    leader: Option<&OwnedFd>,
+) -> io::Result<OwnedFd> {
+    let attempt = |flags| {
+        let attributes = Attributes {
+            kind,
+            size: size_of::<Attributes>() as u32,
+            config,
+            read_format: FORMAT_GROUP | FORMAT_TOTAL_TIME_ENABLED | FORMAT_TOTAL_TIME_RUNNING,
+            flags,
+            ..Attributes::default()
+        };
+        let (this_thread, any_cpu) = (0, -1);
+        let group = leader.map_or(-1, AsRawFd::as_raw_fd);
+        // SAFETY: the attributes are plain data of the size that they state; the new descriptor
+        // is owned at once.
+        unsafe {
+            let fd = sys::check(libc::syscall(
+                libc::SYS_perf_event_open,
+                &raw const attributes,
+                this_thread,
+                any_cpu,
+                group,
+                FLAG_FD_CLOEXEC,
+            ))?;
+            Ok(OwnedFd::from_raw_fd(fd as i32))
+        }
+    };
+    attempt(flags)
+        .or_else(|error: io::Error| attempt(flags | EXCLUDE_HYPERVISOR).map_err(|_| error))
+}
+
+impl Group {
+    /// Whether its events are the processor's.
+    pub fn is_hardware(&self) -> bool {
+        self.events[0].is_hardware()
+    }
+
+    /// Switches all on.
+    pub fn start(&self) -> io::Result<()> {
+        self.control(IOC_ENABLE).map_err(|e| sys::context(e, "switching events on"))
+    }
+
+    /// Switches all off.
+    pub fn stop(&self) -> io::Result<()> {
+        self.control(IOC_DISABLE).map_err(|e| sys::context(e, "switching events off"))
+    }
+
+    fn control(&self, request: libc::c_ulong) -> io::Result<()> {
+        // SAFETY: an ioctl that takes an integer.
+        let result = unsafe { libc::ioctl(self.leader.as_raw_fd(), request as _, IOC_FLAG_GROUP) };
+        sys::check(result).map(drop)
+    }
+
+    /// What was counted since the last reading.
+    pub fn read(&mut self) -> Vec<EventReading> {
+        let members = self.events.len();
+        let mut answer = vec![0u8; reading::bytes_of(members)];
+        // SAFETY: the buffer is valid for its length.
+        let got = unsafe {
+            libc::read(self.leader.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len())
+        };
+        let now = sys::check(got)
+            .map_err(|error| format!("reading the counters: {error}"))
+            .and_then(|len| reading::decode(&answer[..len as usize], members));
+        match now {
+            Ok(now) => {
+                let readings = reading::between(&self.last, &now, &self.events);
+                self.last = now;
+                readings
+            }
+            Err(reason) => self.events.iter().map(|event| event.unavailable(&reason)).collect(),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What the kernel counts for a thread (perf_event_open(2)): opened before a
+//! phase, switched on right before its loop and off right after it.
+//!
+//! Hardware events and the kernel's own events are in groups of their own: a
+//! group is counted as a whole or not at all, and where the processor has fewer
+//! counters than events, the kernel's events would take turns too.
+//!
+//! Both the kernel's side and the user's are counted. Where that is forbidden an
+//! event is unavailable, with a reason: counted for the user's side alone, a
+//! context switch, which happens in the kernel, would read 0.
+
+mod group;
+mod reading;
+mod refusal;
+#[cfg(test)]
+mod tests;
+mod tracepoint;
+
+use std::io;
+
+use hopcost_model::protocol::EventReading;
+
+use group::{Group, Opened};
+
+/// Something that is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// Processor cycles.
+    Cycles,
+    /// Instructions retired.
+    Instructions,
+    /// Reads that missed the first-level data cache.
+    L1dMisses,
+    /// Reads that missed the last-level cache.
+    LlcMisses,
+    /// Context switches, voluntary or not.
+    ContextSwitches,
+    /// Moves from one CPU to another.
+    Migrations,
+    /// Page faults, minor or major.
+    PageFaults,
+    /// Time on a CPU in nanoseconds.
+    CpuNs,
+    /// Entries into the kernel by a system call.
+    SystemCalls,
+}
+
+impl Event {
+    /// The name in files and reports.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Event::Cycles => "cycles",
+            Event::Instructions => "instructions",
+            Event::L1dMisses => "l1d-misses",
+            Event::LlcMisses => "llc-misses",
+            Event::ContextSwitches => "context-switches",
+            Event::Migrations => "migrations",
+            Event::PageFaults => "page-faults",
+            Event::CpuNs => "cpu-ns",
+            Event::SystemCalls => "system-calls",
+        }
+    }
+
+    /// Whether the processor counts it, and not the kernel.
+    const fn is_hardware(self) -> bool {
+        matches!(self, Event::Cycles | Event::Instructions | Event::L1dMisses | Event::LlcMisses)
+    }
+
+    /// A reading that is none, because of this.
+    fn unavailable(self, reason: impl Into<String>) -> EventReading {
+        EventReading {
+            event: self.word().to_owned(),
+            value: None,
+            enabled_ns: 0,
+            running_ns: 0,
+            unavailable: Some(reason.into()),
+        }
+    }
+}
+
+/// Which events are counted together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Set {
+    /// While a stream is measured: everything that costs the stream nothing.
+    Stream,
+    /// While a call is measured.
+    Call,
+    /// In the phase that counts system calls, which slows each of them down.
+    SystemCalls,
+}
+
+impl Set {
+    /// Its events, in the order of their readings.
+    pub const fn events(self) -> &'static [Event] {
+        match self {
+            Set::Stream => &[
+                Event::Cycles,
+                Event::Instructions,
+                Event::L1dMisses,
+                Event::LlcMisses,
+                Event::ContextSwitches,
+                Event::Migrations,
+                Event::PageFaults,
+                Event::CpuNs,
+            ],
+            Set::Call => &[Event::Cycles, Event::Instructions],
+            Set::SystemCalls => &[Event::SystemCalls, Event::ContextSwitches],
+        }
+    }
+}
+
+/// The counters of the thread that opened them, off until they are switched on.
+pub struct Events {
+    groups: Vec<Group>,
+    refused: Vec<(Event, String)>,
+    order: &'static [Event],
+}
+
+impl Events {
+    /// Opens every event of a set that can be; the others say in their reading
+    /// why they cannot.
+    pub fn open(set: Set) -> Self {
+        let mut events = Events { groups: Vec::new(), refused: Vec::new(), order: set.events() };
+        for &event in set.events() {
+            let kind = event.is_hardware();
+            let joined = events.groups.iter_mut().filter(|g| g.is_hardware() == kind);
+            match group::open(event, joined) {
+                Ok(Opened::Joined) => {}
+                Ok(Opened::Alone(group)) => events.groups.push(group),
+                Err(reason) => events.refused.push((event, reason)),
+            }
+        }
+        events
+    }
+
+    /// Counts from here on.
+    #[inline]
+    pub fn start(&self) -> io::Result<()> {
+        self.groups.iter().try_for_each(Group::start)
+    }
+
+    /// Stops counting.
+    #[inline]
+    pub fn stop(&self) -> io::Result<()> {
+        self.groups.iter().try_for_each(Group::stop)
+    }
+
+    /// What was counted since this was asked last, one reading an event of the set.
+    pub fn read(&mut self) -> Vec<EventReading> {
+        let mut readings: Vec<EventReading> =
+            self.groups.iter_mut().flat_map(Group::read).collect();
+        let refused = self.refused.iter().map(|(event, reason)| event.unavailable(reason));
+        readings.extend(refused);
+        let place = |reading: &EventReading| {
+            self.order.iter().position(|event| event.word() == reading.event)
+        };
+        readings.sort_by_key(place);
+        readings
+    }
+}

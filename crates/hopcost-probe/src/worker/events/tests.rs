@@ -1,0 +1,272 @@
+//! Answers of kernels, as bytes, and the counters at work beside perf(1).
+
+use std::process::Command;
+
+use hopcost_model::protocol::EventReading;
+
+use super::reading::{Counts, between, decode};
+use super::refusal::{Circumstances, is_virtual, reason};
+use super::{Event, Events, Set, tracepoint};
+
+const TWO: [Event; 2] = [Event::Cycles, Event::Instructions];
+
+/// An answer of the kernel: the number of values, the two times, the values.
+fn answer(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+fn readings(words: &[u64]) -> Vec<EventReading> {
+    between(&Counts::default(), &decode(&answer(words), 2).unwrap(), &TWO)
+}
+
+/// Read from Linux 6.18 on x86-64: a group of context-switches, migrations,
+/// page-faults and task-clock after 16 sleeps and 16 fresh pages.
+#[cfg(target_endian = "little")]
+const RECORDED: &str = "0400000000000000dd23020000000000dd2302000000000010000000000000000000000000000000\
+                        1000000000000000dd23020000000000";
+
+#[cfg(target_endian = "little")]
+#[test]
+fn a_recorded_answer_is_decoded() {
+    let bytes: Vec<u8> = (0..RECORDED.len() / 2)
+        .map(|at| u8::from_str_radix(&RECORDED[2 * at..2 * at + 2], 16).unwrap())
+        .collect();
+    let counts = decode(&bytes, 4).unwrap();
+    assert_eq!(counts.enabled_ns, counts.running_ns, "the kernel's own events never take turns");
+    assert_eq!(counts.values[..3], [16, 0, 16]);
+    let cpu_ns = counts.values[3];
+    assert!(0 < cpu_ns && cpu_ns <= counts.enabled_ns, "{counts:?}");
+}
+
+#[test]
+fn events_that_took_turns_keep_their_raw_value_and_both_times() {
+    let got = readings(&[2, 1_000_000, 250_000, 750_000, 500_000]);
+    for (reading, value) in got.iter().zip([750_000, 500_000]) {
+        assert_eq!(reading.value, Some(value));
+        assert_eq!((reading.enabled_ns, reading.running_ns), (1_000_000, 250_000));
+        assert_eq!(reading.unavailable, None);
+    }
+    assert_eq!(got[0].event, "cycles");
+    assert_eq!(got[1].event, "instructions");
+}
+
+#[test]
+fn events_that_never_had_a_counter_have_no_value() {
+    for reading in readings(&[2, 1_000_000, 0, 0, 0]) {
+        assert_eq!(reading.value, None);
+        assert_eq!(reading.enabled_ns, 1_000_000);
+        assert_eq!(
+            reading.unavailable.as_deref(),
+            Some("never scheduled: more events than counters")
+        );
+    }
+    for reading in readings(&[2, 0, 0, 0, 0]) {
+        assert!(reading.unavailable.is_some_and(|reason| reason.contains("never switched on")));
+    }
+}
+
+#[test]
+fn a_second_reading_holds_what_came_since_the_first() {
+    let at = |words: &[u64]| decode(&answer(words), 2).unwrap();
+    let (first, second) = (at(&[2, 100, 90, 7, 8]), at(&[2, 300, 250, 17, 28]));
+    let got = between(&first, &second, &TWO);
+    assert_eq!((got[0].value, got[1].value), (Some(10), Some(20)));
+    assert_eq!((got[0].enabled_ns, got[0].running_ns), (200, 160));
+    // On for longer since, but without a counter.
+    let got = between(&second, &at(&[2, 400, 250, 17, 28]), &TWO);
+    assert_eq!((got[0].value, got[0].enabled_ns), (None, 100));
+}
+
+#[test]
+fn answers_that_are_cut_short_or_of_another_group_are_refused() {
+    let whole = answer(&[2, 100, 100, 7, 8]);
+    for len in 0..whole.len() {
+        let error = decode(&whole[..len], 2).unwrap_err();
+        assert!(error.contains(&format!("{len} bytes instead of 40")), "{error}");
+    }
+    assert!(decode(&whole, 2).is_ok());
+    assert!(
+        decode(&answer(&[1, 100, 100, 7, 8]), 2).unwrap_err().contains("1 events instead of 2")
+    );
+    assert!(decode(&answer(&[u64::MAX; 5]), 2).is_err());
+}
+
+#[test]
+fn refusals_name_the_error_the_setting_and_the_remedy() {
+    let here = Circumstances { paranoid: Some(4), virtual_machine: true };
+    let said = reason(Event::ContextSwitches, libc::EACCES, here);
+    for part in ["EACCES", "perf_event_paranoid is 4", "perf_event_paranoid=1", "CAP_PERFMON"] {
+        assert!(said.contains(part), "{said}");
+    }
+    let unreadable = Circumstances { paranoid: None, ..here };
+    assert!(reason(Event::Cycles, libc::EPERM, unreadable).contains("cannot be read"));
+    let said = reason(Event::Cycles, libc::ENOENT, here);
+    assert!(said.contains("no performance monitoring unit in this virtual machine"), "{said}");
+    let metal = Circumstances { virtual_machine: false, ..here };
+    assert!(!reason(Event::Cycles, libc::ENOENT, metal).contains("virtual"));
+    assert!(reason(Event::LlcMisses, libc::EINVAL, metal).contains("does not count it"));
+    assert!(reason(Event::Cycles, libc::ENOSYS, metal).contains("CONFIG_PERF_EVENTS"));
+    assert!(reason(Event::Cycles, libc::EMFILE, metal).contains("ulimit"));
+    for errno in 1..140 {
+        assert!(!reason(Event::CpuNs, errno, here).contains('\n'), "one line: {errno}");
+    }
+}
+
+#[test]
+fn the_hypervisor_flag_and_the_tracepoint_file_are_parsed() {
+    assert!(is_virtual("processor : 0\nflags\t\t: fpu sse hypervisor lahf_lm\n"));
+    assert!(!is_virtual("processor : 0\nmodel name : hypervisor\nflags\t\t: fpu sse\n"));
+    assert!(!is_virtual(""));
+    assert_eq!(tracepoint::parse("381\n"), Ok(381));
+    for broken in ["", "none\n", "-1", "99999999999999999999999"] {
+        assert!(tracepoint::parse(broken).is_err(), "{broken}");
+    }
+}
+
+/// Set by the test that runs this binary under perf(1).
+const AMOUNT: &str = "HOPCOST_TEST_EVENTS_AMOUNT";
+
+/// Touches `n` fresh pages and sleeps `n` times: `n` page faults and `n` switches.
+fn work(n: usize) {
+    const PAGE: usize = 4096;
+    // SAFETY: fresh memory of our own, touched within its bounds and unmapped once.
+    unsafe {
+        let memory = libc::mmap(
+            std::ptr::null_mut(),
+            n * PAGE,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert_ne!(memory, libc::MAP_FAILED);
+        // Or one fault could bring 512 pages.
+        libc::madvise(memory, n * PAGE, libc::MADV_NOHUGEPAGE);
+        for page in 0..n {
+            memory.cast::<u8>().add(page * PAGE).write_volatile(1);
+        }
+        libc::munmap(memory, n * PAGE);
+        let nap = libc::timespec { tv_sec: 0, tv_nsec: 100_000 };
+        for _ in 0..n {
+            libc::nanosleep(&nap, std::ptr::null_mut());
+        }
+    }
+}
+
+/// What this thread counts over the work, in the order of the set.
+fn counted(set: Set, n: usize) -> Vec<EventReading> {
+    let mut events = Events::open(set);
+    events.start().unwrap();
+    work(n);
+    events.stop().unwrap();
+    // Not counted any more.
+    work(50);
+    events.read()
+}
+
+fn value(readings: &[EventReading], event: Event) -> Result<u64, String> {
+    let reading = readings.iter().find(|reading| reading.event == event.word()).unwrap();
+    reading.value.ok_or_else(|| format!("{}: {:?}", event.word(), reading.unavailable))
+}
+
+#[test]
+fn every_event_of_a_set_has_one_reading_or_a_reason_in_order() {
+    for set in [Set::Stream, Set::Call, Set::SystemCalls] {
+        let readings = counted(set, 1);
+        let words: Vec<&str> = readings.iter().map(|r| r.event.as_str()).collect();
+        let want: Vec<&str> = set.events().iter().map(|event| event.word()).collect();
+        assert_eq!(words, want);
+        for reading in readings {
+            eprintln!("{reading:?}");
+            assert_ne!(reading.value.is_some(), reading.unavailable.is_some(), "{reading:?}");
+        }
+    }
+}
+
+#[test]
+fn known_work_is_counted_and_nothing_after_it() {
+    const N: usize = 200;
+    let stream = counted(Set::Stream, N);
+    let calls = counted(Set::SystemCalls, N);
+    let readings = || -> Result<[u64; 3], String> {
+        Ok([
+            value(&stream, Event::PageFaults)?,
+            value(&stream, Event::ContextSwitches)?,
+            value(&stream, Event::CpuNs)?,
+        ])
+    };
+    match readings() {
+        Err(reason) => eprintln!("skipped: {reason}"),
+        Ok([faults, switches, cpu_ns]) => {
+            let slack = N as u64 / 5;
+            assert!((N as u64..N as u64 + slack).contains(&faults), "{faults} page faults");
+            // Others may preempt it.
+            assert!((N as u64..2 * N as u64).contains(&switches), "{switches} switches");
+            assert!(cpu_ns > 0);
+        }
+    }
+    match value(&calls, Event::SystemCalls) {
+        Err(reason) => eprintln!("skipped: {reason}"),
+        // mmap, madvise, munmap, and the ioctl that switches off.
+        Ok(calls) => assert_eq!(calls, N as u64 + 4),
+    }
+}
+
+#[test]
+fn work_under_perf() {
+    // Alone this is no test: `as_many_as_perf_counts` runs it.
+    if let Some(n) = std::env::var(AMOUNT).ok().and_then(|n| n.parse().ok()) {
+        work(n);
+    }
+}
+
+/// Page faults, switches and system calls of the work, as perf(1) counts them.
+fn by_perf(n: usize) -> Result<[u64; 3], String> {
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let events = "page-faults,context-switches,raw_syscalls:sys_enter";
+    // perf mounts tracefs where it is not; in a mount namespace of its own that is gone with it.
+    let output = Command::new("unshare")
+        .args(["--mount", "perf", "stat", "-x,", "-e", events])
+        .arg(program)
+        .args(["--exact", "worker::events::tests::work_under_perf", "--test-threads=1"])
+        .env(AMOUNT, n.to_string())
+        .output()
+        .map_err(|error| format!("unshare(1): {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let count = |event: &str| {
+        let line = text.lines().find(|line| line.contains(event));
+        let number = line.and_then(|line| line.split(',').next()?.parse().ok());
+        number.ok_or_else(|| format!("perf stat says nothing of {event}: {}", text.trim()))
+    };
+    Ok([count("page-faults")?, count("context-switches")?, count("raw_syscalls:sys_enter")?])
+}
+
+#[test]
+fn as_many_as_perf_counts() {
+    const N: usize = 300;
+    // perf counts the test's whole process; what is not the work cancels in the difference.
+    let (once, twice) = match (by_perf(N), by_perf(2 * N)) {
+        (Ok(once), Ok(twice)) => (once, twice),
+        (Err(reason), _) | (_, Err(reason)) => return eprintln!("skipped: {reason}"),
+    };
+    let ours = |n| {
+        let stream = counted(Set::Stream, n);
+        let calls = counted(Set::SystemCalls, n);
+        Ok::<_, String>([
+            value(&stream, Event::PageFaults)?,
+            value(&stream, Event::ContextSwitches)?,
+            value(&calls, Event::SystemCalls)?,
+        ])
+    };
+    let (our_once, our_twice) = match (ours(N), ours(2 * N)) {
+        (Ok(once), Ok(twice)) => (once, twice),
+        (Err(reason), _) | (_, Err(reason)) => return eprintln!("skipped: {reason}"),
+    };
+    eprintln!("perf {once:?} {twice:?}, here {our_once:?} {our_twice:?}");
+    for at in 0..3 {
+        let theirs = twice[at] as i64 - once[at] as i64;
+        let ours = our_twice[at] as i64 - our_once[at] as i64;
+        // Other load preempts either; the harness's own faults differ a little.
+        assert!((theirs - ours).abs() <= N as i64 / 5, "{at}: perf {theirs}, here {ours}");
+    }
+}
