@@ -514,13 +514,15 @@ document! {
         /// The event (`cycles`, `instructions`, `l1d-misses`, `llc-misses`,
         /// `context-switches`, `migrations`, `page-faults`, `cpu-ns`, `system-calls`).
         pub event: String,
-        /// The end.
-        pub role: Role,
+        /// The end; `null` where both were counted together, over the phase that
+        /// follows the measurement.
+        pub role: Option<Role>,
         /// Per message of a stream, per operation otherwise; scaled where events took turns.
         pub per_operation: Option<f64>,
         /// Per byte of message.
         pub per_byte: Option<f64>,
-        /// In all, over one trial (all its threads of this end).
+        /// In all, over the measured phase of one trial (all its threads of this end);
+        /// `null` where counted after it.
         pub per_trial: Option<f64>,
         /// Smallest share of the time for which it was really counted, where less
         /// than all.

@@ -19,6 +19,8 @@
 //! | a host that changes state | [`states`] |
 //! | quantiles that need the samples of all trials | [`pooled`] |
 //! | what differences and digits a spread supports | [`precision`] |
+//! | a cost split into a fixed and a per-size part | [`line`] |
+//! | how much of a variance each factor explains | [`variance`] |
 //! | log-linear histogram | [`histogram`] |
 //! | does a nominal 95 % hold what it says? | [`coverage`] |
 
@@ -26,6 +28,7 @@ pub mod coverage;
 pub mod effective;
 pub mod histogram;
 pub mod interval;
+pub mod line;
 pub mod modes;
 pub mod pooled;
 pub mod precision;
@@ -35,6 +38,7 @@ pub mod sample;
 pub mod states;
 pub mod synthetic;
 pub mod trend;
+pub mod variance;
 
 /// The nominal coverage of every interval that hopcost prints.
 pub const LEVEL: f64 = 0.95;

@@ -92,6 +92,12 @@ impl Sample {
         let mean = self.0.iter().sum::<f64>() / self.0.len() as f64;
         mean.clamp(self.min(), self.max())
     }
+    /// Standard deviation (of n − 1); `None` of a single value.
+    pub fn stdev(&self) -> Option<f64> {
+        let mean = self.mean();
+        let squares: f64 = self.0.iter().map(|v| (v - mean) * (v - mean)).sum();
+        (self.0.len() > 1).then(|| libm::sqrt(squares / (self.0.len() - 1) as f64))
+    }
     /// The median in the usual sense: the middle value, or the middle of the two
     /// middle values.
     ///
@@ -137,6 +143,8 @@ mod tests {
         assert_eq!(sample.quantile(0.99), 99.0);
         assert_eq!(sample.quantile(0.999), 100.0);
         assert_eq!(sample.median(), 50.5);
+        assert!((sample.stdev().unwrap() - 29.011_491_975_882_016).abs() < 1e-12);
+        assert_eq!(Sample::new(vec![5.0]).unwrap().stdev(), None);
         assert_eq!(quantile_sorted(&[3u32, 5, 9], 0.5), Some(5));
         assert_eq!(quantile_sorted::<u32>(&[], 0.5), None);
     }
