@@ -225,6 +225,7 @@ pub(crate) fn upgraded_copy(
     steps: &[&str],
 ) -> rusqlite::Result<Connection> {
     let mut copy = Connection::open_in_memory()?;
+    harden(&copy)?;
     let all_pages = -1;
     rusqlite::backup::Backup::new(conn, &mut copy)?.step(all_pages)?;
     crate::schema::apply(&copy, steps, from)?;

@@ -1,17 +1,19 @@
 //! Reading a run, trusting nothing that the file says.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod trials;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use hopcost_model::host::{Host, Reading};
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
-use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::raw::{CpuAccounting, RawRun, RunAbout};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::connect;
-use crate::error::{Cell, Error, Result};
+use crate::error::{Error, Result};
 use crate::record::{DOING, Record, rows};
-use crate::samples;
 use crate::schema::{self, STEPS, VERSION};
 
 /// Reads a whole run. The file may lie in a directory that cannot be written to,
@@ -100,7 +102,7 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
                 ended: r.maybe_text("ended")?,
                 resumed: r.whole("resumed")?,
             };
-            Ok((about, r.json("plan")?))
+            Ok((about, r.json::<Plan>("plan")?))
         },
     )?;
     let Ok([(about, plan)]) = <[_; 1]>::try_from(about) else {
@@ -117,7 +119,7 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
         (about.ended.is_some() || !after.is_empty()).then_some(Host { readings: after });
     let clocks = clocks(conn, path)?;
     let accounting = accounting(conn, path)?;
-    let trials = trials(conn, path, &plan)?;
+    let trials = trials::trials(conn, path, plan.cases.len())?;
     drop(snapshot);
     Ok(RawRun { about, plan, host_before, host_after, clocks, trials, accounting })
 }
@@ -178,138 +180,4 @@ fn accounting(conn: &Connection, path: &Path) -> Result<Vec<CpuAccounting>> {
             })
         },
     )
-}
-
-/// Rows that belong to trials, by trial.
-type ByTrial<T> = BTreeMap<i64, Vec<T>>;
-
-fn by_trial<T>(
-    conn: &Connection,
-    path: &Path,
-    table: &'static str,
-    filter: &str,
-    mut read: impl FnMut(&Record<'_, '_>) -> Cell<T>,
-) -> Result<ByTrial<T>> {
-    let query = format!("SELECT * FROM {table} {filter} ORDER BY trial, position");
-    let mut out = ByTrial::new();
-    for (trial, value) in rows(
-        conn,
-        path,
-        &query,
-        |n| format!("{table} row {n}"),
-        |r| Ok((r.whole("trial")?, read(r)?)),
-    )? {
-        out.entry(trial).or_default().push(value);
-    }
-    Ok(out)
-}
-
-fn ends(conn: &Connection, path: &Path) -> Result<ByTrial<EndCounters>> {
-    by_trial(conn, path, "trial_end", "", |r| {
-        let role = r.str("role")?;
-        Ok(EndCounters {
-            role: role.parse().or_else(|_| r.wrong("role", &format!("`{role}`")))?,
-            count: r.whole("count")?,
-            samples: r.whole("samples")?,
-            max_ticks: r.whole("max_ticks")?,
-            elapsed_ticks: r.whole("elapsed_ticks")?,
-            thread_cpu_ns: r.whole("thread_cpu_ns")?,
-            voluntary: r.whole("voluntary")?,
-            involuntary: r.whole("involuntary")?,
-            minor_faults: r.whole("minor_faults")?,
-            major_faults: r.whole("major_faults")?,
-            run_delay_ns: r.maybe("run_delay_ns", |r| r.whole("run_delay_ns"))?,
-            cpu_before: r.whole("cpu_before")?,
-            cpu_after: r.whole("cpu_after")?,
-            cpu_changes: r.whole("cpu_changes")?,
-            pinned: r.flag("pinned")?,
-            ..EndCounters::empty(hopcost_model::case::Role::Caller)
-        })
-    })
-}
-
-fn sentinels(conn: &Connection, path: &Path, moment: &str) -> Result<ByTrial<CpuSentinel>> {
-    let filter = format!("WHERE moment = '{moment}'");
-    by_trial(conn, path, "sentinel", &filter, |r| {
-        Ok(CpuSentinel { cpu: r.whole("cpu")?, call_ns: r.real("call_ns")? })
-    })
-}
-
-fn stamp(r: &Record<'_, '_>) -> Cell<Option<Stamp>> {
-    r.maybe("stamp", |r| match r.str("stamp")? {
-        "each" => Ok(Stamp::Each),
-        "batch" => Ok(Stamp::Batch { n: r.whole("stamp_n")? }),
-        "two-lengths" => Ok(Stamp::TwoLengths { n: r.whole("stamp_n")? }),
-        other => r.wrong("stamp", &format!("`{other}`")),
-    })
-}
-
-fn trials(
-    conn: &Connection,
-    path: &Path,
-    plan: &hopcost_model::plan::Plan,
-) -> Result<Vec<RawTrial>> {
-    let mut ends = ends(conn, path)?;
-    let mut before = sentinels(conn, path, "before")?;
-    let mut after = sentinels(conn, path, "after")?;
-    let mut seen = BTreeSet::new();
-    let mut samples_in_all = 0;
-    let query = "SELECT * FROM trial NOT INDEXED ORDER BY trial";
-    let trials = rows(
-        conn,
-        path,
-        query,
-        |n| format!("trial {n}"),
-        |r| {
-            let number: i64 = r.whole("trial")?;
-            let trial = RawTrial {
-                case: r.whole("case_index")?,
-                round: r.whole("round")?,
-                position: r.whole("position")?,
-                started_ns: r.whole("started_ns")?,
-                took_ns: r.whole("took_ns")?,
-                phases_ns: r.whole("phases_ns")?,
-                error: r.maybe_text("error")?,
-                stamp: stamp(r)?,
-                wall_ns: r.whole("wall_ns")?,
-                cpu_ns: r.whole("cpu_ns")?,
-                ends: ends.remove(&number).unwrap_or_default(),
-                cpus_asked: r.json("cpus_asked")?,
-                pin_errors: r.json("pin_errors")?,
-                sentinel_before_ns: before.remove(&number).unwrap_or_default(),
-                sentinel_after_ns: after.remove(&number).unwrap_or_default(),
-                operations: r.whole("operations")?,
-                samples_taken: r.whole("samples_taken")?,
-                samples_max_ticks: r.whole("samples_max_ticks")?,
-                samples: r.samples()?,
-                ..RawTrial::empty()
-            };
-            if trial.case as usize >= plan.cases.len() {
-                let cases = plan.cases.len();
-                return r.wrong("case_index", &format!("{}, of {cases} cases", trial.case));
-            }
-            if !seen.insert((trial.case, trial.round)) {
-                let what = format!("measured twice in round {}", trial.round);
-                return r.wrong(&format!("case {}", trial.case), &what);
-            }
-            samples_in_all += trial.samples.len();
-            if samples_in_all > samples::MAX_PER_RUN {
-                let most = samples::MAX_PER_RUN;
-                return r.wrong("the number of samples so far", &format!("more than {most}"));
-            }
-            Ok(trial)
-        },
-    )?;
-    let orphans =
-        [("trial_end", ends.keys().next()), ("sentinel", before.keys().chain(after.keys()).next())];
-    for (table, orphan) in orphans {
-        if let Some(number) = orphan {
-            return Err(Error::Content {
-                path: path.to_owned(),
-                place: table.to_owned(),
-                why: format!("a row belongs to trial {number}, which does not exist"),
-            });
-        }
-    }
-    Ok(trials)
 }

@@ -1,10 +1,10 @@
 //! Rows as they are written: one function a table. `read.rs` is their inverse.
 
-use hopcost_model::case::{Case, Role};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout};
 use rusqlite::{Transaction, params};
 
@@ -58,7 +58,8 @@ fn put_case(tx: &Transaction<'_>, index: usize, id: &str, skip: Option<&str>) ->
     let case = case.as_ref();
     let waits = case.and_then(|c| c.waits);
     tx.prepare_cached(
-        "INSERT INTO planned_case VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
+        "INSERT INTO planned_case VALUES
+         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
     )?
     .execute(params![
         index as i64,
@@ -75,6 +76,11 @@ fn put_case(tx: &Transaction<'_>, index: usize, id: &str, skip: Option<&str>) ->
         case.and_then(|c| c.spin_budget_ns).map(|n| int("spin", n)).transpose()?,
         case.map(|c| json("parameters", &c.parameters)).transpose()?,
         case.map(|c| c.sched.to_string()),
+        case.and_then(|c| c.fields),
+        case.and_then(|c| c.flows),
+        case.and_then(|c| c.ack).map(|ack| ack.to_string()),
+        case.and_then(|c| c.gap_ns).map(|n| int("gap", n)).transpose()?,
+        case.filter(|c| c.workload == Workload::Wake).map(|c| c.idle_knob.word()),
     ])?;
     Ok(())
 }
@@ -101,7 +107,7 @@ pub(crate) fn put_trial(
     };
     tx.prepare_cached(
         "INSERT INTO trial VALUES
-         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
+         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
     )?
     .execute(params![
         number,
@@ -123,6 +129,8 @@ pub(crate) fn put_trial(
         int("samples_max_ticks", trial.samples_max_ticks)?,
         trial.samples.len() as i64,
         packed,
+        int("negative_samples", trial.negative_samples)?,
+        int("counted_operations", trial.counted_operations)?,
     ])?;
     Ok(())
 }
@@ -135,7 +143,8 @@ pub(crate) fn put_end(
 ) -> Cell<()> {
     tx.prepare_cached(
         "INSERT INTO trial_end VALUES
-         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
+         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,
+          ?18,?19,?20,?21,?22,?23,?24)",
     )?
     .execute(params![
         trial,
@@ -155,7 +164,55 @@ pub(crate) fn put_end(
         end.cpu_after,
         int("cpu_changes", end.cpu_changes)?,
         end.pinned,
+        end.flow,
+        int("first_tick", end.first_tick)?,
+        int("bytes", end.bytes)?,
+        int("lost", end.lost)?,
+        int("overruns", end.overruns)?,
+        end.zero_copy.map(|sends| int("zero_copy completed", sends.completed)).transpose()?,
+        end.zero_copy.map(|sends| int("zero_copy copied", sends.copied)).transpose()?,
     ])?;
+    put_events(tx, trial, position as i64, &end.events)
+}
+
+/// `end_position` of what was counted for both ends together.
+pub(crate) const BOTH_ENDS: i64 = -1;
+
+pub(crate) fn put_events(
+    tx: &Transaction<'_>,
+    trial: i64,
+    end_position: i64,
+    events: &[EventReading],
+) -> Cell<()> {
+    let mut insert = tx.prepare_cached("INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8)")?;
+    for (position, event) in events.iter().enumerate() {
+        insert.execute(params![
+            trial,
+            end_position,
+            position as i64,
+            event.event,
+            event.value.map(|value| int(&event.event, value)).transpose()?,
+            int("enabled_ns", event.enabled_ns)?,
+            int("running_ns", event.running_ns)?,
+            event.unavailable,
+        ])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn put_gates(tx: &Transaction<'_>, trial: i64, gates: &[GateReading]) -> Cell<()> {
+    let mut insert = tx.prepare_cached("INSERT INTO clock_gate VALUES (?1,?2,?3,?4,?5,?6,?7)")?;
+    for (position, gate) in gates.iter().enumerate() {
+        insert.execute(params![
+            trial,
+            position as i64,
+            gate.offset_ticks,
+            int("bound_ticks", gate.bound_ticks)?,
+            int("gate exchanges", gate.exchanges)?,
+            int("gate steps", gate.steps)?,
+            int("gate backward_steps", gate.backward_steps)?,
+        ])?;
+    }
     Ok(())
 }
 

@@ -198,7 +198,9 @@ impl RunFile {
                 rows::put_end(tx, number, position, end)?;
             }
             rows::put_sentinels(tx, number, "before", &trial.sentinel_before_ns)?;
-            rows::put_sentinels(tx, number, "after", &trial.sentinel_after_ns)
+            rows::put_sentinels(tx, number, "after", &trial.sentinel_after_ns)?;
+            rows::put_gates(tx, number, &trial.gates)?;
+            rows::put_events(tx, number, rows::BOTH_ENDS, &trial.counted)
         })?;
         self.next_trial += 1;
         self.finished.insert(key);
@@ -301,28 +303,7 @@ mod tests {
     use hopcost_model::raw::Build;
 
     fn empty_trial(round: u32, samples: Vec<u32>) -> RawTrial {
-        RawTrial {
-            case: 0,
-            round,
-            position: 0,
-            started_ns: 0,
-            took_ns: 0,
-            phases_ns: 0,
-            error: None,
-            stamp: None,
-            wall_ns: 0,
-            cpu_ns: 0,
-            ends: vec![],
-            cpus_asked: vec![],
-            pin_errors: vec![],
-            sentinel_before_ns: vec![],
-            sentinel_after_ns: vec![],
-            operations: 0,
-            samples_taken: 0,
-            samples_max_ticks: 0,
-            samples,
-            ..RawTrial::empty()
-        }
+        RawTrial { round, samples, ..RawTrial::empty() }
     }
 
     fn create(path: &Path) -> RunFile {

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::make;
+use common::make_of;
+use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::RawTrial;
+use hopcost_model::raw::RawRun;
 use rusqlite::Connection;
 
 fn document() -> String {
@@ -23,16 +24,20 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
     parts.map(|part| part.split("```").next().unwrap().to_owned()).collect()
 }
 
-fn run(dir: &tempfile::TempDir) -> (PathBuf, Vec<RawTrial>) {
+fn run(dir: &tempfile::TempDir) -> (PathBuf, RawRun) {
     let path = dir.path().join("run.hopcost");
-    let run = make(&path, 7);
-    (path, run.trials)
+    let mut plan = common::plan();
+    for id in [common::WAKE, common::STREAM] {
+        plan.cases.push(PlannedCase { id: id.into(), skip: None });
+    }
+    let run = make_of(&path, 7, plan);
+    (path, run)
 }
 
 #[test]
 fn the_python_of_the_document_computes_the_p50() {
     let dir = tempfile::tempdir().unwrap();
-    let (path, trials) = run(&dir);
+    let (path, run) = run(&dir);
     let blocks = blocks(&document(), "python");
     let [program] = blocks.as_slice() else { panic!("one Python program, not {}", blocks.len()) };
     let output = Command::new("python3").args(["-c", program]).arg(&path).output().unwrap();
@@ -41,12 +46,13 @@ fn the_python_of_the_document_computes_the_p50() {
 
     let ns_per_tick = 1e9 / common::clock(0).ticks_per_second;
     let mut expected = Vec::new();
-    for (index, trial) in trials.iter().enumerate() {
+    for (index, trial) in run.trials.iter().enumerate() {
         if trial.stamp == Some(Stamp::Each) {
             let mut sorted = trial.samples.clone();
             sorted.sort_unstable();
             let p50_ns = f64::from(sorted[sorted.len().div_ceil(2) - 1]) * ns_per_tick;
-            expected.push((index as i64 + 1, common::PIPE, p50_ns));
+            let id = run.plan.cases[trial.case as usize].id.as_str();
+            expected.push((index as i64 + 1, id, p50_ns));
         }
     }
     let out = out.unwrap();
@@ -57,7 +63,7 @@ fn the_python_of_the_document_computes_the_p50() {
             (words[0].parse().unwrap(), words[1], words[2].parse().unwrap())
         })
         .collect();
-    assert_eq!(found.len(), 7);
+    assert_eq!((found.len(), expected.len()), (9, 9));
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!((found.0, found.1), (expected.0, expected.1));
         assert!((found.2 / expected.2 - 1.0).abs() < 1e-12, "{found:?} for {expected:?}");
@@ -70,7 +76,7 @@ fn every_query_of_the_document_runs() {
     let (path, _) = run(&dir);
     let conn = Connection::open(path).unwrap();
     let queries = blocks(&document(), "sql");
-    assert!(queries.len() >= 5);
+    assert!(queries.len() >= 7);
     let mut rows = 0;
     for query in queries {
         let mut query = conn.prepare(&query).unwrap();
@@ -79,8 +85,9 @@ fn every_query_of_the_document_runs() {
             rows += 1;
         }
     }
-    // 1 pipe case, 1 failed trial, 1 skipped case, 1 change of host, 14 trials.
-    assert_eq!(rows, 18);
+    // 2 placements of pipes, 1 failed trial, 1 stream, 2 gates of each rich trial, 1 skipped
+    // case, 1 change of host, 16 trials.
+    assert_eq!(rows, 26);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn the_file_says_what_it_is() {
     make(&path, 1);
     let header = fs::read(&path).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
-    assert_eq!(&header[60..64], 1u32.to_be_bytes());
+    assert_eq!(&header[60..64], 2u32.to_be_bytes());
     assert_eq!(&header[68..72], b"hopc");
     assert_eq!(header[18..20], [1, 1], "a rollback journal, not a WAL");
     let conn = Connection::open(&path).unwrap();
@@ -253,4 +253,39 @@ fn the_view_of_trials_counts_in_nanoseconds() {
         .query_row("SELECT mechanism FROM planned_case WHERE case_index = 3", [], |r| r.get(0))
         .unwrap();
     assert_eq!(future, None);
+}
+
+#[test]
+fn wake_ups_and_streams_are_taken_apart_for_sql() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    let mut plan = plan();
+    for id in [common::WAKE, common::STREAM] {
+        plan.cases.push(hopcost_model::plan::PlannedCase { id: id.into(), skip: None });
+    }
+    let run = common::make_of(&path, 1, plan);
+    assert_eq!(open(&path).unwrap(), run);
+    let conn = Connection::open(&path).unwrap();
+    type Axes = (Option<i64>, Option<String>, Option<u32>, Option<u32>, Option<String>);
+    let axes = |workload: &str| -> Axes {
+        let query = "SELECT gap_ns, idle_knob, fields, flows, ack FROM trials WHERE workload = ?1";
+        let row =
+            |r: &rusqlite::Row<'_>| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?));
+        conn.query_row(query, [workload], row).unwrap()
+    };
+    assert_eq!(axes("wake"), (Some(10_000), Some("spinner".into()), None, None, None));
+    assert_eq!(axes("stream"), (None, None, Some(8), Some(2), Some("window:16".into())));
+    assert_eq!(axes("roundtrip"), (None, None, None, None, None));
+    let query = "SELECT system_calls_per_operation, clock_bound_ns / ns_per_tick, received_bytes,
+                        lost, overruns, negative_samples FROM trials WHERE workload = 'wake'";
+    let counts: [f64; 6] = conn
+        .query_row(query, [], |r| {
+            Ok([r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?, r.get(5)?])
+        })
+        .unwrap();
+    assert!((counts[1] - 420.0).abs() < 1e-6);
+    assert_eq!(
+        [counts[0], counts[2], counts[3], counts[4], counts[5]],
+        [4.0, 320.0, 1.0, 4.0, 3.0]
+    );
 }

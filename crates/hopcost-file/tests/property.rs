@@ -8,7 +8,7 @@ use std::fs;
 use common::{about, host, make, plan};
 use hopcost_file::{Error, RunFile, open, open_for_resume};
 use hopcost_model::case::Role;
-use hopcost_model::protocol::{EndCounters, Stamp};
+use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
 use hopcost_model::raw::{CpuSentinel, RawTrial};
 use proptest::collection::vec;
 use proptest::option;
@@ -28,10 +28,52 @@ fn finite() -> impl Strategy<Value = f64> {
     ]
 }
 
+fn event() -> impl Strategy<Value = EventReading> {
+    let text = any::<String>;
+    (text(), option::of(count()), count(), count(), option::of(text())).prop_map(
+        |(event, value, enabled_ns, running_ns, unavailable)| EventReading {
+            event,
+            value,
+            enabled_ns,
+            running_ns,
+            unavailable,
+        },
+    )
+}
+
+fn gate() -> impl Strategy<Value = GateReading> {
+    (any::<i64>(), proptest::array::uniform4(count())).prop_map(|(offset_ticks, c)| GateReading {
+        offset_ticks,
+        bound_ticks: c[0],
+        exchanges: c[1],
+        steps: c[2],
+        backward_steps: c[3],
+    })
+}
+
+/// What the ends of wake-ups and streams count besides.
+fn further() -> impl Strategy<Value = EndCounters> {
+    let counts = proptest::array::uniform4(count());
+    let zero_copy = option::of((count(), count()));
+    (any::<u32>(), counts, zero_copy, vec(event(), 0..3)).prop_map(|(flow, c, sends, events)| {
+        EndCounters {
+            flow,
+            first_tick: c[0],
+            bytes: c[1],
+            lost: c[2],
+            overruns: c[3],
+            zero_copy: sends.map(|(completed, copied)| ZeroCopySends { completed, copied }),
+            events,
+            ..EndCounters::empty(Role::Caller)
+        }
+    })
+}
+
 fn end() -> impl Strategy<Value = EndCounters> {
     let counts = proptest::array::uniform9(count());
-    (prop::bool::ANY, counts, option::of(count()), any::<(u32, u32)>(), prop::bool::ANY).prop_map(
-        |(callee, c, run_delay_ns, (cpu_before, cpu_after), pinned)| EndCounters {
+    let delay = option::of(count());
+    (prop::bool::ANY, counts, delay, any::<(u32, u32)>(), prop::bool::ANY, further()).prop_map(
+        |(callee, c, run_delay_ns, (cpu_before, cpu_after), pinned, further)| EndCounters {
             role: if callee { Role::Callee } else { Role::Caller },
             count: c[0],
             samples: c[1],
@@ -47,7 +89,7 @@ fn end() -> impl Strategy<Value = EndCounters> {
             cpu_after,
             cpu_changes: c[0],
             pinned,
-            ..EndCounters::empty(Role::Caller)
+            ..further
         },
     )
 }
@@ -71,9 +113,10 @@ fn trial() -> impl Strategy<Value = RawTrial> {
         (option::of(any::<String>()), stamp(), vec(end(), 0..3)),
         (vec(option::of(any::<u32>()), 0..3), vec(any::<String>(), 0..3)),
         (sentinels(), sentinels(), vec(any::<u32>(), 0..300)),
+        (vec(gate(), 0..3), count(), vec(event(), 0..4), count()),
     )
         .prop_map(
-            |((case, round, position, c), (error, stamp, ends), (asked, pins), (b, a, s))| {
+            |((case, round, position, c), (error, stamp, ends), (asked, pins), (b, a, s), n)| {
                 RawTrial {
                     case,
                     round,
@@ -94,7 +137,10 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     samples_taken: c[6],
                     samples_max_ticks: c[7],
                     samples: s,
-                    ..RawTrial::empty()
+                    gates: n.0,
+                    negative_samples: n.1,
+                    counted: n.2,
+                    counted_operations: n.3,
                 }
             },
         )
@@ -129,16 +175,23 @@ proptest! {
     }
 
     #[test]
-    fn counts_beyond_the_format_are_refused(over in (i64::MAX as u64 + 1)..=u64::MAX, which in 0..4) {
+    fn counts_beyond_the_format_are_refused(over in (i64::MAX as u64 + 1)..=u64::MAX, which in 0..11) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r");
         let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
-        let mut trial = common::trial(0, 0);
+        let mut trial = common::rich(0, 0);
         match which {
             0 => trial.operations = over,
             1 => trial.samples_max_ticks = over,
             2 => trial.stamp = Some(Stamp::Batch { n: over }),
-            _ => trial.ends[0].run_delay_ns = Some(over),
+            3 => trial.ends[0].run_delay_ns = Some(over),
+            4 => trial.ends[1].first_tick = over,
+            5 => trial.ends[1].bytes = over,
+            6 => trial.gates[1].bound_ticks = over,
+            7 => trial.counted[0].value = Some(over),
+            8 => trial.ends[0].events[0].enabled_ns = over,
+            9 => trial.counted_operations = over,
+            _ => trial.ends[0].zero_copy = Some(ZeroCopySends { completed: over, copied: 0 }),
         }
         let unstorable = matches!(file.append_trial(&trial), Err(Error::Unstorable { .. }));
         prop_assert!(unstorable);

@@ -56,8 +56,8 @@ fn versions_not_known_here_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     make(&path, 1);
-    change(&path, "PRAGMA user_version = 2");
-    assert!(line(&path).contains("written by a newer hopcost (format 2, this one knows up to 1)"));
+    change(&path, "PRAGMA user_version = 3");
+    assert!(line(&path).contains("written by a newer hopcost (format 3, this one knows up to 2)"));
     assert!(matches!(open_for_resume(&path), Err(Error::Newer { .. })));
     change(&path, "PRAGMA user_version = -1");
     assert!(line(&path).contains("no format version"));
@@ -106,6 +106,40 @@ fn hostile_content_is_named_and_refused() {
         ("UPDATE trial_end SET role = 'boss'", "role is `boss`"),
         ("UPDATE trial_end SET trial = 77 WHERE trial = 1", "trial 77, which does not exist"),
         ("UPDATE sentinel SET trial = -7 WHERE trial = 1", "trial -7, which does not exist"),
+        ("UPDATE trial SET negative_samples = -1", "negative_samples is -1"),
+        ("UPDATE trial SET counted_operations = 'x'", "counted_operations is Text"),
+        ("UPDATE trial_end SET first_tick = -1", "first_tick is -1, which is out of range"),
+        ("UPDATE trial_end SET flow = 4294967296", "flow is 4294967296"),
+        ("UPDATE trial_end SET position = -1 WHERE position = 0", "position is -1"),
+        (
+            "UPDATE trial_end SET zero_copy_completed = 3",
+            "zero_copy_copied is Null beside a zero_copy_completed",
+        ),
+        (
+            "UPDATE trial_end SET zero_copy_copied = 3",
+            "zero_copy_completed is Null beside a zero_copy_copied",
+        ),
+        (
+            "INSERT INTO clock_gate VALUES (1,0,'near',1,1,1,0)",
+            "offset_ticks is Text, not a whole number",
+        ),
+        ("INSERT INTO clock_gate VALUES (1,0,-5,-1,1,1,0)", "bound_ticks is -1"),
+        ("INSERT INTO clock_gate VALUES (77,0,0,0,1,1,0)", "trial 77, which does not exist"),
+        ("INSERT INTO event VALUES (1,-1,0,x'00',1,1,1,NULL)", "event is Blob, not text"),
+        ("INSERT INTO event VALUES (1,-1,0,'cycles',-1,1,1,NULL)", "value is -1"),
+        (
+            "INSERT INTO event VALUES (1,2,0,'cycles',1,1,1,NULL)",
+            "event: a row belongs to end 2 of trial 1, which does not exist",
+        ),
+        (
+            "INSERT INTO event VALUES (1,-2,0,'cycles',1,1,1,NULL)",
+            "event: a row belongs to end -2 of trial 1, which does not exist",
+        ),
+        (
+            "INSERT INTO event VALUES (77,-1,0,'cycles',1,1,1,NULL)",
+            "event: a row belongs to end -1 of trial 77, which does not exist",
+        ),
+        ("DROP TABLE event", "table event: it is missing"),
         ("DROP TABLE clock", "table clock: it is missing"),
         ("ALTER TABLE clock DROP COLUMN source", "table clock: its columns are not those"),
         (view.as_str(), "table sentinel: it is missing"),
@@ -165,7 +199,8 @@ fn a_file_turned_into_a_wal_is_read_and_turned_back() {
 fn a_truncated_run_says_what_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let run = make(&path, 40);
+    // Enough trials for their pages to be most of the file.
+    let run = make(&path, 120);
     let whole = fs::read(&path).unwrap();
     let mut counts = Vec::new();
     for tenths in 1..10 {

@@ -7,12 +7,18 @@ use hopcost_file::RunFile;
 use hopcost_model::case::{Placement, Role};
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::protocol::{
+    ClockReading, EndCounters, EventReading, GateReading, Stamp, ZeroCopySends,
+};
 use hopcost_model::raw::{Build, CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const SYSCALL: &str = "call/syscall";
 pub const SKIPPED: &str = "roundtrip/futex?payload=0&boundary=thread&place=same-llc&wait=spin-then-block:block&spin=20000";
+
+pub const WAKE: &str =
+    "wake/pipe?payload=1&gap=10000&boundary=process&place=same-llc&wait=block&idle-knob=spinner";
+pub const STREAM: &str = "stream/tcp-send?payload=64&fields=8&flows=2&ack=window:16&boundary=process&place=free&wait=block&more=off";
 
 pub fn about() -> RunAbout {
     RunAbout {
@@ -165,9 +171,48 @@ pub fn batched(case: u32, round: u32) -> RawTrial {
     RawTrial { stamp: Some(Stamp::TwoLengths { n: 64 }), ..trial(case, round) }
 }
 
+pub fn event(name: &str, value: Option<u64>) -> EventReading {
+    EventReading {
+        event: name.into(),
+        value,
+        enabled_ns: 50_000,
+        running_ns: 25_000,
+        unavailable: value.is_none().then(|| "perf_event_paranoid is 3".into()),
+    }
+}
+
+/// A trial with everything in it that a plain round trip has not.
+pub fn rich(case: u32, round: u32) -> RawTrial {
+    let mut trial = trial(case, round);
+    let gate = GateReading {
+        offset_ticks: -40,
+        bound_ticks: 210,
+        exchanges: 1_000,
+        steps: 100_000,
+        backward_steps: 2,
+    };
+    trial.gates = vec![gate, GateReading { offset_ticks: 38, bound_ticks: 420, ..gate }];
+    trial.negative_samples = 3;
+    trial.counted = vec![event("system-calls", Some(800)), event("cycles", None)];
+    trial.counted_operations = 200;
+    trial.ends[0].events = vec![event("context-switches", Some(5))];
+    trial.ends[0].zero_copy = Some(ZeroCopySends { completed: 5, copied: 5 });
+    trial.ends[1].flow = 1;
+    trial.ends[1].first_tick = 1 << 60;
+    trial.ends[1].bytes = 320;
+    trial.ends[1].lost = 1;
+    trial.ends[1].overruns = 4;
+    trial
+}
+
 /// A finished run of two cases and `rounds` rounds, and what it should read as.
 pub fn make(path: &Path, rounds: u32) -> RawRun {
-    let mut file = RunFile::create(path, &about(), &plan(), &host("before")).unwrap();
+    make_of(path, rounds, plan())
+}
+
+/// The same with a plan that may have further cases, each with one rich trial.
+pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
+    let mut file = RunFile::create(path, &about(), &plan, &host("before")).unwrap();
     let clocks = vec![clock(0), clock(1)];
     file.put_clocks(&clocks).unwrap();
     let (mut trials, mut accounting) = (Vec::new(), Vec::new());
@@ -178,6 +223,7 @@ pub fn make(path: &Path, rounds: u32) -> RawRun {
         file.put_accounting(&[row, CpuAccounting { cpu: 1, ..row }]).unwrap();
         accounting.extend([row, CpuAccounting { cpu: 1, ..row }]);
     }
+    trials.extend((4..plan.cases.len() as u32).map(|case| rich(case, 0)));
     for trial in &trials {
         file.append_trial(trial).unwrap();
     }
@@ -185,7 +231,7 @@ pub fn make(path: &Path, rounds: u32) -> RawRun {
     file.finish(&host("after"), &ended).unwrap();
     RawRun {
         about: RunAbout { ended: Some(ended), ..about() },
-        plan: plan(),
+        plan,
         host_before: host("before"),
         host_after: Some(host("after")),
         clocks,

@@ -1,0 +1,92 @@
+-- Format 2: wake-ups, streams and what the kernel counted. FORMAT.md explains
+-- every table and column. Rows of format 1 get the values that are true of them.
+
+ALTER TABLE planned_case ADD COLUMN fields INTEGER;
+ALTER TABLE planned_case ADD COLUMN flows INTEGER;
+ALTER TABLE planned_case ADD COLUMN ack TEXT;       -- 'none', 'per-message', 'window:N'
+ALTER TABLE planned_case ADD COLUMN gap_ns INTEGER;
+ALTER TABLE planned_case ADD COLUMN idle_knob TEXT; -- NULL: not a wake-up
+
+ALTER TABLE trial ADD COLUMN negative_samples INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trial ADD COLUMN counted_operations INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE trial_end ADD COLUMN flow INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trial_end ADD COLUMN first_tick INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trial_end ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trial_end ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trial_end ADD COLUMN overruns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trial_end ADD COLUMN zero_copy_completed INTEGER; -- NULL: none were asked for
+ALTER TABLE trial_end ADD COLUMN zero_copy_copied INTEGER;    -- NULL: none were asked for
+
+CREATE TABLE clock_gate (       -- the clocks of the two ends of a wake-up, compared
+    trial INTEGER NOT NULL,
+    position INTEGER NOT NULL,  -- 0: before the measurement, 1: after it
+    offset_ticks INTEGER NOT NULL,
+    bound_ticks INTEGER NOT NULL,
+    exchanges INTEGER NOT NULL,
+    steps INTEGER NOT NULL,
+    backward_steps INTEGER NOT NULL,
+    PRIMARY KEY (trial, position)
+) WITHOUT ROWID;
+
+CREATE TABLE event (            -- what the kernel counted
+    trial INTEGER NOT NULL,
+    end_position INTEGER NOT NULL, -- of trial_end; -1: both ends, in the counting phase
+    position INTEGER NOT NULL,  -- from 0
+    event TEXT NOT NULL,
+    value INTEGER,              -- NULL: could not be counted
+    enabled_ns INTEGER NOT NULL,
+    running_ns INTEGER NOT NULL,
+    unavailable TEXT,           -- why there is no value
+    PRIMARY KEY (trial, end_position, position)
+) WITHOUT ROWID;
+
+DROP VIEW IF EXISTS trials;
+CREATE VIEW trials AS
+SELECT t.trial, t.round, t.position, c.case_id,
+       c.workload, c.mechanism, c.payload_bytes, c.fields, c.flows, c.ack, c.gap_ns,
+       c.boundary, c.placement,
+       c.wait, c.wait_caller, c.wait_callee, c.spin_budget_ns, c.parameters, c.idle_knob, c.sched,
+       t.error, t.stamp, t.stamp_n,
+       t.started_ns, t.took_ns, t.wall_ns, t.cpu_ns, t.operations,
+       CAST(t.wall_ns AS REAL) / NULLIF(t.operations, 0) AS wall_ns_per_operation,
+       CAST(t.cpu_ns AS REAL) / NULLIF(t.operations, 0) AS cpu_ns_per_operation,
+       (SELECT CAST(SUM(e.voluntary + e.involuntary) AS REAL) / NULLIF(t.operations, 0)
+          FROM trial_end e WHERE e.trial = t.trial) AS switches_per_operation,
+       (SELECT CAST(v.value AS REAL) / NULLIF(t.counted_operations, 0) FROM event v
+         WHERE v.trial = t.trial AND v.end_position = -1 AND v.event = 'system-calls')
+         AS system_calls_per_operation,
+       (SELECT SUM(e.bytes) FROM trial_end e
+         WHERE e.trial = t.trial AND e.role = 'callee') AS received_bytes,
+       (SELECT SUM(e.lost) FROM trial_end e WHERE e.trial = t.trial) AS lost,
+       (SELECT SUM(e.overruns) FROM trial_end e WHERE e.trial = t.trial) AS overruns,
+       t.samples_taken, t.samples_kept, t.negative_samples,
+       t.samples_max_ticks *
+         CASE WHEN c.case_id LIKE '%clock=virtual%' THEN 1.0 ELSE 1e9 / k.ticks_per_second END
+         AS sample_max_ns,
+       CASE WHEN c.case_id LIKE '%clock=virtual%' THEN 1.0 ELSE 1e9 / k.ticks_per_second END
+         AS ns_per_tick,
+       (SELECT MAX(g.bound_ticks) FROM clock_gate g WHERE g.trial = t.trial) *
+         CASE WHEN c.case_id LIKE '%clock=virtual%' THEN 1.0 ELSE 1e9 / k.ticks_per_second END
+         AS clock_bound_ns,
+       (SELECT AVG(s.call_ns) FROM sentinel s
+         WHERE s.trial = t.trial AND s.position = 0) AS sentinel_ns
+  FROM trial t
+  JOIN planned_case c ON c.case_index = t.case_index
+  LEFT JOIN clock k ON k.position = COALESCE(
+       (SELECT MIN(k1.position) FROM trial_end e JOIN clock k1 ON k1.cpu = e.cpu_after
+         WHERE e.trial = t.trial AND e.role = 'caller'),
+       (SELECT MIN(position) FROM clock))
+ ORDER BY t.trial;
+
+DROP VIEW IF EXISTS estimates;
+CREATE VIEW estimates AS
+SELECT c.case_index, c.case_id,
+       c.workload, c.mechanism, c.payload_bytes, c.fields, c.flows, c.ack, c.gap_ns,
+       c.boundary, c.placement,
+       c.wait, c.wait_caller, c.wait_callee, c.spin_budget_ns, c.parameters, c.idle_knob, c.sched,
+       e.statistic, e.point, e.low, e.high, e.level, e.n_trials, e.pooled, e.at_most,
+       e.digits, e.detectable, e.insufficient, e.estimand, e.validity
+  FROM estimate e
+  JOIN planned_case c ON c.case_id = e.case_id
+ ORDER BY c.case_index, e.statistic;
