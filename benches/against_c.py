@@ -8,14 +8,14 @@ the C program against itself under the same procedure, as the yardstick.
 
     benches/against_c.py [--pairs 20] [--places same-cpu,cross] [--mechanisms pipe,...]
 
-Verdicts: `ok` where the interval contains 1 and lies within 0.95-1.05; `OFF`
-where it lies wholly outside 0.95-1.05 or does not contain 1 by more than that;
-`inconclusive` where it is too wide to say; `within` where it excludes 1 but
-stays within 0.95-1.05.
+Verdicts: `ok` where the interval contains 1 and lies within 0.95-1.05; `within
+0.95-1.05` where it excludes 1 but stays in that band; `OFF` where it lies wholly
+outside the band; `inconclusive` where it is too wide to say.
 """
-import argparse, json, math, pathlib, random, subprocess, sys, tempfile
+import argparse, json, tempfile
+from pairs import (HOPCOST, adjacent_ratios, compile_c, cpus as two_cpus, median, rank_interval,
+                   run, ticks_per_second, verdict)
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 # C name -> hopcost mechanism, payload, wait
 MECHANISMS = {
     "spin": ("flag", 0, "spin"), "futex": ("futex", 0, "block"),
@@ -25,31 +25,6 @@ MECHANISMS = {
     "udp": ("udp", 64, "block"), "tcp": ("tcp", 64, "block"),
 }
 PAIR_NS = 40e6
-
-
-def run(*command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"against_c: {' '.join(map(str, command))}: {done.stderr or done.stdout}")
-    return done.stdout
-
-
-def rank_interval(values, alpha=0.05):
-    """Order-statistic interval of the median, and its exact coverage."""
-    n, values = len(values), sorted(values)
-    tail, low = 0.0, 0
-    while low < n // 2 and tail + math.comb(n, low) / 2**n <= alpha / 2:
-        tail += math.comb(n, low) / 2**n
-        low += 1
-    if low == 0:
-        return None
-    return values[low - 1], values[n - low], 1 - 2 * tail
-
-
-def median(values):
-    values = sorted(values)
-    n = len(values)
-    return values[n // 2] if n % 2 else (values[n // 2 - 1] + values[n // 2]) / 2
 
 
 def case_id(mechanism, payload, wait, place):
@@ -62,17 +37,12 @@ def main():
     parser.add_argument("--pairs", type=int, default=24)
     parser.add_argument("--places", default="same-cpu,cross")
     parser.add_argument("--mechanisms", default=",".join(MECHANISMS))
-    parser.add_argument("--hopcost", default=str(ROOT / "target/release/hopcost"))
+    parser.add_argument("--hopcost", default=str(HOPCOST))
     options = parser.parse_args()
     work = tempfile.TemporaryDirectory(prefix="hopcost-bench-")
-    c_program = pathlib.Path(work.name) / "pingpong"
-    run("gcc", "-O2", "-Wall", "-o", c_program, ROOT / "benches/pingpong.c", "-lpthread")
-    dry = json.loads(run(options.hopcost, "run", "--dry-run", "--format", "json",
-                         "roundtrip/pipe?place=same-cpu,cross", "roundtrip/flag?place=cross"))
-    plan = dry.get("plan", dry)
-    first, second = (plan["cpus"] + [None])[:2]
-    relation = plan["relation"]
-    calibrated = None
+    c_program = compile_c("pingpong.c", work.name, "-lpthread")
+    first, second, relation = two_cpus(options.hopcost)
+    calibrated = ticks_per_second()
     rows = []
     for place in options.places.split(","):
         for name in options.mechanisms.split(","):
@@ -84,10 +54,6 @@ def main():
             callee = first if place == "same-cpu" else second
             case = case_id(mechanism, payload, wait, "same-cpu" if place == "same-cpu" else relation)
             rows.append((place, name, case, first, callee))
-
-    if calibrated is None:
-        # The rate matters only for plausibility checks; ticks are compared with ticks.
-        calibrated = run("sh", "-c", "awk '/cpu MHz/{print $4*1e6; exit}' /proc/cpuinfo").strip() or "1e9"
 
     def c_median(name, cpus, warm, count):
         return float(run(c_program, name, *cpus, warm, count))
@@ -104,29 +70,14 @@ def main():
         probe = c_median(name, cpus, 200, 2000 if place == "same-cpu" or name == "spin" else 200)
         count = max(100, int(PAIR_NS / 1e9 * float(calibrated) / probe))
         warm = count // 10
-        ratios, yardstick = [], []
-        for _ in range(options.pairs):
-            arms = ["hopcost", "c", "c2"]
-            random.shuffle(arms)
-            seen = {arm: hopcost_median(case, warm, count) if arm == "hopcost"
-                    else c_median(name, cpus, warm, count) for arm in arms}
-            # Adjacent only: the arm that stands next to hopcost is its partner.
-            partner = "c" if abs(arms.index("c") - arms.index("hopcost")) == 1 else "c2"
-            ratios.append(seen["hopcost"] / seen[partner])
-            yardstick.append(seen["c"] / seen["c2"])
+        ratios, yardstick = adjacent_ratios(options.pairs,
+                                            lambda: hopcost_median(case, warm, count),
+                                            lambda: c_median(name, cpus, warm, count))
         low, high, level = rank_interval(ratios)
         c_low, c_high, _ = rank_interval(yardstick)
-        if low <= 1 <= high and low >= 0.95 and high <= 1.05:
-            verdict = "ok"
-        elif low >= 0.95 and high <= 1.05:
-            verdict = "within 5 %"
-        elif high < 0.95 or low > 1.05:
-            verdict = "OFF"
-        else:
-            verdict = "inconclusive"
         ns = probe / float(calibrated) * 1e9
         print(f"{place:9} {name:11} {ns:9.0f}  {median(ratios):.3f} [{low:.3f}, {high:.3f}]      "
-              f"{median(yardstick):.3f} [{c_low:.3f}, {c_high:.3f}]      {verdict}", flush=True)
+              f"{median(yardstick):.3f} [{c_low:.3f}, {c_high:.3f}]      {verdict(low, high, 0.95, 1.05)}", flush=True)
     print(f"exact level of the intervals: {level:.4f}")
 
 
