@@ -30,6 +30,7 @@ mod accounting;
 mod cpuinfo;
 mod cpulist;
 mod fingerprint;
+mod one_way;
 mod root;
 mod topology;
 
@@ -37,5 +38,6 @@ pub use accounting::{Accounting, CpuTimes, NS_PER_TICK, StealError, steal_ns};
 pub use cpulist::{CpuListError, MAX_CPU, format_cpu_list, parse_cpu_list, parse_cpu_mask};
 pub use fingerprint::idle::{IdleState, idle_states, idle_summary};
 pub use fingerprint::{fingerprint, is_volatile};
+pub use one_way::clocks_comparable;
 pub use root::{Root, Unreadable, Why};
 pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, allowed_cpus, online_cpus, topology};

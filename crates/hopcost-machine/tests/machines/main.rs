@@ -2,5 +2,6 @@
 
 mod accounting;
 mod fingerprint;
+mod one_way;
 mod topology;
 mod tree;
