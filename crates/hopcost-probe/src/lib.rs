@@ -9,6 +9,7 @@ pub mod clock;
 pub mod endpoint;
 pub mod mechanism;
 pub mod memory;
+pub mod namespace;
 pub mod party;
 pub mod registry;
 pub mod shape;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use hopcost_model::case::{Boundary, Case, Role, WaitKind};
+use hopcost_model::case::{Case, Role, WaitKind};
 
 use crate::wait::Wait;
 
@@ -118,7 +118,7 @@ impl Attaching<'_> {
     }
     /// Whether both ends are in one process.
     pub fn same_process(&self) -> bool {
-        self.case.boundary != Boundary::Process
+        !self.case.two_processes()
     }
     /// The value of a declared parameter.
     pub fn parameter(&self, name: &str) -> &str {

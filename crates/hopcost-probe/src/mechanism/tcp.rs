@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
 
+use crate::namespace::{self, Pair};
 use crate::registry::Row;
 use crate::shape::{Attaching, Channel, Half, Link, Opening};
 use crate::sys;
@@ -25,7 +26,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     about: "a TCP connection over loopback (127.0.0.1)",
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
-    boundaries: &[Boundary::Process, Boundary::Thread],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
     call_system_calls: None,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
@@ -40,8 +41,8 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver; no checksum is computed on loopback",
     wakes: "the kernel: the softirq that the write raises delivers the segment and wakes the sleeping reader",
     between_stamps: "write (with the whole way through the network stack), sleep in read, be woken, read returns; on the other side read returns, write, read; the handshake is over before",
-    limits: "1 byte to 1 MiB; a message longer than the send buffer is written and read in parts; firewall rules and network namespaces are part of the number",
-    sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)"],
+    limits: "1 byte to 1 MiB; a message longer than the send buffer is written and read in parts; firewall rules are part of the number; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
+    sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)", "veth(4)", "network_namespaces(7)"],
     hidden: false,
     available: loopback_available,
 });
@@ -67,13 +68,23 @@ pub(super) fn connected(nodelay: bool) -> io::Result<[TcpStream; 2]> {
             break stream;
         }
     };
-    for end in [&caller, &callee] {
+    with_nodelay([caller, callee], nodelay)
+}
+
+/// The same between two network namespaces.
+fn connected_across_namespaces(nodelay: bool) -> io::Result<[TcpStream; 2]> {
+    let Pair { caller, callee } = namespace::tcp_pair()?;
+    with_nodelay([caller, callee], nodelay)
+}
+
+fn with_nodelay(ends: [TcpStream; 2], nodelay: bool) -> io::Result<[TcpStream; 2]> {
+    for end in &ends {
         end.set_nodelay(nodelay)?;
         if end.nodelay()? != nodelay {
             return Err(sys::failure("the kernel did not take the setting of TCP_NODELAY"));
         }
     }
-    Ok([caller, callee])
+    Ok(ends)
 }
 
 /// One end.
@@ -88,7 +99,11 @@ impl Channel for Tcp {
                 return Err(sys::failure(format!("nodelay is `on` or `off`, not `{other}`")));
             }
         };
-        Ok(halves(connected(nodelay)?.map(OwnedFd::from)))
+        let ends = match opening.case.boundary {
+            Boundary::Namespace => connected_across_namespaces(nodelay)?,
+            Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay)?,
+        };
+        Ok(halves(ends.map(OwnedFd::from)))
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         Stream::over_socket(half, attaching).map(Tcp)

@@ -1,0 +1,284 @@
+//! Two network namespaces joined by a veth pair (veth(4)), and sockets in them.
+//!
+//! A socket belongs to the namespace it was made in, whoever uses it, so the
+//! workers need not enter one: two threads that end at once make the namespaces,
+//! the link and the sockets. The namespaces have no name; they and the link are
+//! gone when their last socket is.
+
+mod netlink;
+
+use std::fs::File;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::sys;
+use netlink::Netlink;
+
+/// Where the caller's sockets are bound; nothing outside the namespaces sees it.
+pub const CALLER: Ipv4Addr = Ipv4Addr::new(10, 201, 0, 1);
+/// Where the callee's are.
+pub const CALLEE: Ipv4Addr = Ipv4Addr::new(10, 201, 0, 2);
+/// Bits of the network that the two addresses share.
+const PREFIX: u8 = 30;
+/// How long the link may take to carry packets after both ends were switched on.
+const CARRIER_WAIT: Duration = Duration::from_secs(2);
+
+/// Two connected sockets in two namespaces.
+pub struct Pair<T> {
+    /// The caller's.
+    pub caller: T,
+    /// The callee's.
+    pub callee: T,
+}
+
+/// One TCP connection from the caller's namespace into the callee's. Every pair
+/// has namespaces of its own, and so a link of its own.
+pub fn tcp_pair() -> io::Result<Pair<TcpStream>> {
+    in_namespaces(|two| {
+        two.enter(End::Callee)?;
+        let listener = TcpListener::bind((CALLEE, 0))?;
+        two.enter(End::Caller)?;
+        let caller = TcpStream::connect(listener.local_addr()?)?;
+        // Nobody else can have connected: the namespaces hold nothing but this.
+        let (callee, _) = listener.accept()?;
+        Ok(Pair { caller, callee })
+    })
+}
+
+/// Two UDP sockets, each connected to the other.
+pub fn udp_pair() -> io::Result<Pair<UdpSocket>> {
+    in_namespaces(|two| {
+        two.enter(End::Callee)?;
+        let callee = UdpSocket::bind((CALLEE, 0))?;
+        two.enter(End::Caller)?;
+        let caller = UdpSocket::bind((CALLER, 0))?;
+        caller.connect(callee.local_addr()?)?;
+        callee.connect(caller.local_addr()?)?;
+        Ok(Pair { caller, callee })
+    })
+}
+
+/// Whether this process can have such namespaces, found out by making a pair the
+/// first time, or why not.
+pub fn available() -> Result<(), String> {
+    static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
+    KNOWN.get_or_init(|| tcp_pair().map(drop).map_err(|error| error.to_string())).clone()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Caller,
+    Callee,
+}
+
+impl End {
+    const fn device(self) -> &'static str {
+        match self {
+            End::Caller => "caller",
+            End::Callee => "callee",
+        }
+    }
+    const fn address(self) -> SocketAddr {
+        match self {
+            End::Caller => SocketAddr::new(std::net::IpAddr::V4(CALLER), 0),
+            End::Callee => SocketAddr::new(std::net::IpAddr::V4(CALLEE), 0),
+        }
+    }
+}
+
+/// The namespaces, as long as the thread that makes the sockets needs them.
+struct Two {
+    caller: File,
+    callee: File,
+}
+
+impl Two {
+    /// Makes both and the link between them; the calling thread is in neither for certain.
+    fn make() -> io::Result<Self> {
+        let two = Two { caller: fresh_namespace()?, callee: fresh_namespace()? };
+        // The thread is in the callee's now; the other end goes straight into the caller's.
+        Netlink::open()?
+            .add_veth(End::Callee.device(), End::Caller.device(), two.caller.as_raw_fd())
+            .map_err(|e| sys::context(e, "making a veth pair (CONFIG_VETH)"))?;
+        for end in [End::Callee, End::Caller] {
+            two.enter(end)?;
+            let mut netlink = Netlink::open()?;
+            netlink.set_up("lo")?;
+            netlink.add_address(end.device(), end.address().ip(), PREFIX)?;
+            netlink.set_up(end.device()).map_err(|e| sys::context(e, "switching a veth on"))?;
+        }
+        for end in [End::Caller, End::Callee] {
+            two.enter(end)?;
+            wait_for_carrier(end.device())?;
+        }
+        Ok(two)
+    }
+
+    /// Moves the calling thread into the namespace of one end (setns(2)).
+    fn enter(&self, end: End) -> io::Result<()> {
+        let file = match end {
+            End::Caller => &self.caller,
+            End::Callee => &self.callee,
+        };
+        // SAFETY: a live descriptor and an integer.
+        let result = unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) };
+        sys::check(result).map(drop).map_err(|e| sys::context(e, "entering a network namespace"))
+    }
+}
+
+/// Runs `make` on a thread of its own that ends before this returns, so that
+/// nothing of this process stays in a namespace.
+fn in_namespaces<T: Send>(
+    make: impl FnOnce(&Two) -> io::Result<Pair<T>> + Send,
+) -> io::Result<Pair<T>> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .name("hopcost-netns".into())
+            .spawn_scoped(scope, || make(&Two::make()?))?
+            .join()
+            .unwrap_or_else(|_| Err(sys::failure("a thread in a network namespace panicked")))
+    })
+    .map_err(|e| sys::context(e, "two network namespaces"))
+}
+
+/// Moves the calling thread into a network namespace of its own.
+fn fresh_namespace() -> io::Result<File> {
+    // SAFETY: an integer argument; affects only the calling thread.
+    sys::check(unsafe { libc::unshare(libc::CLONE_NEWNET) }).map_err(|error| {
+        let needs = match error.raw_os_error() {
+            Some(libc::EPERM) => "making one needs CAP_SYS_ADMIN, so run as root",
+            Some(libc::EINVAL) => "the kernel was built without them (CONFIG_NET_NS)",
+            _ => "unshare(CLONE_NEWNET)",
+        };
+        sys::context(error, needs)
+    })?;
+    // Or both ends would now and then send router solicitations and the like. Where there is no
+    // IPv6, or /proc/sys is read-only, it stays as it is.
+    for which in ["all", "default"] {
+        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "1");
+    }
+    File::open("/proc/thread-self/ns/net")
+}
+
+/// Waits until a device passes packets on: the kernel notices a moment after the
+/// other end was switched on, and drops what is sent before.
+fn wait_for_carrier(device: &str) -> io::Result<()> {
+    let until = Instant::now() + CARRIER_WAIT;
+    let mut netlink = Netlink::open()?;
+    while !netlink.is_running(device)? {
+        if Instant::now() > until {
+            return Err(sys::failure("the veth pair has no carrier after 2 s"));
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::fd::OwnedFd;
+
+    use super::*;
+
+    /// Runs a test where namespaces can be had, and says so where not.
+    fn with<T>(pair: io::Result<Pair<T>>, test: impl FnOnce(Pair<T>)) {
+        match pair {
+            Ok(pair) => test(pair),
+            Err(error) => {
+                assert!(available().is_err());
+                eprintln!("skipped: {error}");
+            }
+        }
+    }
+
+    fn own_namespace() -> std::path::PathBuf {
+        std::fs::read_link("/proc/thread-self/ns/net").unwrap()
+    }
+
+    #[test]
+    fn a_tcp_connection_spans_two_namespaces_and_this_thread_is_in_neither() {
+        let before = own_namespace();
+        with(tcp_pair(), |Pair { mut caller, mut callee }| {
+            assert_eq!(caller.peer_addr().unwrap().ip(), CALLEE);
+            assert_eq!(callee.peer_addr().unwrap().ip(), CALLER);
+            caller.write_all(b"there").unwrap();
+            callee.write_all(b"back").unwrap();
+            let mut got = [0; 5];
+            callee.read_exact(&mut got).unwrap();
+            assert_eq!(&got, b"there");
+            let mut got = [0; 4];
+            caller.read_exact(&mut got).unwrap();
+            assert_eq!(&got, b"back");
+            assert_eq!(own_namespace(), before);
+            let [a, b] = [&caller, &callee].map(cookie);
+            assert_ne!(a, b, "both sockets are in one namespace");
+            let here = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            assert!(![a, b].contains(&cookie(&here)), "a socket is in this process's namespace");
+            drop(caller);
+            assert_eq!(callee.read(&mut got).unwrap(), 0, "end of file");
+        });
+    }
+
+    /// A number that is the same for all sockets of a namespace (SO_NETNS_COOKIE).
+    fn cookie(socket: &impl AsRawFd) -> u64 {
+        const SO_NETNS_COOKIE: libc::c_int = 71;
+        let (mut cookie, mut len) = (0u64, 8 as libc::socklen_t);
+        // SAFETY: eight bytes are passed as eight bytes.
+        sys::check(unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                SO_NETNS_COOKIE,
+                (&raw mut cookie).cast(),
+                &mut len,
+            )
+        })
+        .unwrap();
+        cookie
+    }
+
+    #[test]
+    fn datagrams_cross_both_ways() {
+        with(udp_pair(), |Pair { caller, callee }| {
+            for socket in [&caller, &callee] {
+                socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+            }
+            let mut got = [0; 8];
+            for (from, to) in [(&caller, &callee), (&callee, &caller)] {
+                from.send(b"datagram").unwrap();
+                assert_eq!(to.recv(&mut got).unwrap(), 8);
+            }
+            assert_ne!(cookie(&caller), cookie(&callee));
+        });
+    }
+
+    #[test]
+    fn many_pairs_stand_side_by_side_and_leave_nothing() {
+        let names = || -> Vec<String> {
+            let entries = std::fs::read_dir("/sys/class/net").unwrap();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        };
+        let before = names();
+        let started = Instant::now();
+        let pairs: Result<Vec<_>, _> = (0..8).map(|_| tcp_pair()).collect();
+        match pairs {
+            Err(error) => eprintln!("skipped: {error}"),
+            Ok(pairs) => {
+                eprintln!("{:?} a pair", started.elapsed() / 8);
+                let all: Vec<OwnedFd> = pairs
+                    .into_iter()
+                    .flat_map(|pair| [OwnedFd::from(pair.caller), pair.callee.into()])
+                    .collect();
+                let mut cookies: Vec<u64> = all.iter().map(cookie).collect();
+                cookies.sort_unstable();
+                cookies.dedup();
+                assert_eq!(cookies.len(), 16);
+                assert_eq!(names(), before, "a device is in this namespace");
+            }
+        }
+    }
+}
