@@ -1,10 +1,12 @@
-//! Clocks: the processor's counter, and a virtual one for the test engines.
+//! Clocks: the processor's counter, and for the test engines a virtual one and one
+//! that is wrong.
 //!
 //! In round trips a stamp is `rdtscp` without a trailing `lfence`: with it, a
 //! spinning round trip measures 4 % slower (rdtscp already waits for earlier
 //! loads). Batches are fenced on both sides, so that nothing of the batch is
 //! counted outside and nothing else inside.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Source of stamps, in ticks.
@@ -113,6 +115,39 @@ impl Clock for Virtual {
     }
     fn fenced_end() -> u64 {
         Self::now_ns()
+    }
+}
+
+thread_local! {
+    static SHIFT_TICKS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The processor's counter as one that is wrong would show it, for a test engine:
+/// off by what the calling thread has set.
+pub struct Shifted;
+
+impl Shifted {
+    /// Sets how far this thread's clock is ahead of the processor's; it is behind
+    /// by a number that wraps around.
+    pub fn set_ticks(ticks: u64) {
+        SHIFT_TICKS.set(ticks);
+    }
+}
+
+impl Clock for Shifted {
+    const SOURCE: &'static str = Hardware::SOURCE;
+    #[inline(always)]
+    fn stamp() -> (u64, u32) {
+        let (ticks, cpu) = Hardware::stamp();
+        (ticks.wrapping_add(SHIFT_TICKS.get()), cpu)
+    }
+    #[inline(always)]
+    fn fenced_start() -> u64 {
+        Hardware::fenced_start().wrapping_add(SHIFT_TICKS.get())
+    }
+    #[inline(always)]
+    fn fenced_end() -> u64 {
+        Hardware::fenced_end().wrapping_add(SHIFT_TICKS.get())
     }
 }
 

@@ -8,6 +8,7 @@
 pub mod clock;
 pub mod endpoint;
 pub mod mechanism;
+pub mod meeting;
 pub mod memory;
 pub mod namespace;
 pub mod party;

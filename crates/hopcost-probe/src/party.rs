@@ -16,10 +16,22 @@ use crate::wait::Wait;
 
 /// One end of an exchange of numbered messages.
 pub trait Party {
+    /// Writes message `sequence`, calls `before`, and sends the message: nothing
+    /// but the mechanism's own sending follows `before`.
+    fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T>;
+    /// Receives a message, calls `then`, and sees that it is message `sequence` and
+    /// no other: nothing but the mechanism's own receiving comes ahead of `then`.
+    fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T>;
     /// Sends message `sequence`.
-    fn send(&mut self, sequence: u64) -> io::Result<()>;
+    #[inline(always)]
+    fn send(&mut self, sequence: u64) -> io::Result<()> {
+        self.send_after(sequence, || ())
+    }
     /// Receives message `sequence`, and no other.
-    fn receive(&mut self, sequence: u64) -> io::Result<()>;
+    #[inline(always)]
+    fn receive(&mut self, sequence: u64) -> io::Result<()> {
+        self.receive_then(sequence, || ())
+    }
 }
 
 /// Words written or compared at once: enough for the compiler to use vectors, so
@@ -29,7 +41,7 @@ const BLOCK: usize = 8 * WORDS;
 
 /// The first word of message `sequence`.
 #[inline(always)]
-fn first_word(sequence: u64) -> u64 {
+pub(crate) fn first_word(sequence: u64) -> u64 {
     sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
@@ -47,7 +59,12 @@ fn block(first: u64) -> [u8; BLOCK] {
 /// number and on its place.
 #[inline(always)]
 pub fn fill(buffer: &mut [u8], sequence: u64) {
-    let mut word = first_word(sequence);
+    fill_words(buffer, first_word(sequence));
+}
+
+/// Writes the words from `word` on into a buffer, the last perhaps in part.
+#[inline(always)]
+pub(crate) fn fill_words(buffer: &mut [u8], mut word: u64) {
     let mut blocks = buffer.chunks_exact_mut(BLOCK);
     for bytes in &mut blocks {
         bytes.copy_from_slice(&block(word));
@@ -103,16 +120,19 @@ impl<M: Channel, W> OverChannel<M, W> {
 
 impl<M: Channel, W: Wait> Party for OverChannel<M, W> {
     #[inline(always)]
-    fn send(&mut self, sequence: u64) -> io::Result<()> {
+    fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         fill(self.channel.slot::<W>(self.payload)?, sequence);
-        self.channel.send::<W>(self.payload)
+        let value = before();
+        self.channel.send::<W>(self.payload)?;
+        Ok(value)
     }
     #[inline(always)]
-    fn receive(&mut self, sequence: u64) -> io::Result<()> {
+    fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
         let payload = self.payload;
         let message = self.channel.recv::<W>()?;
+        let value = then();
         if message.len() == payload && verify(message, sequence) {
-            Ok(())
+            Ok(value)
         } else {
             Err(corrupted(sequence, message.len(), payload))
         }
@@ -175,7 +195,7 @@ impl<M: Notifier, W> OverNotifier<M, W> {
 
 impl<M: Notifier, W: Wait> Party for OverNotifier<M, W> {
     #[inline(always)]
-    fn send(&mut self, sequence: u64) -> io::Result<()> {
+    fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         if let Some(buffers) = &self.buffers {
             fill(&mut self.local, sequence);
             // SAFETY: the buffer is as long as the payload, and the other end does
@@ -186,11 +206,14 @@ impl<M: Notifier, W: Wait> Party for OverNotifier<M, W> {
             }
             fence(Ordering::Release);
         }
-        self.notifier.notify::<W>()
+        let value = before();
+        self.notifier.notify::<W>()?;
+        Ok(value)
     }
     #[inline(always)]
-    fn receive(&mut self, sequence: u64) -> io::Result<()> {
+    fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
         self.notifier.wait::<W>()?;
+        let value = then();
         if let Some(buffers) = &self.buffers {
             fence(Ordering::Acquire);
             // SAFETY: as above, with the roles exchanged.
@@ -202,7 +225,7 @@ impl<M: Notifier, W: Wait> Party for OverNotifier<M, W> {
                 return Err(corrupted(sequence, self.local.len(), self.local.len()));
             }
         }
-        Ok(())
+        Ok(value)
     }
 }
 

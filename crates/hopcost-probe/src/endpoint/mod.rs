@@ -1,17 +1,21 @@
 //! An attached end behind one indirect call a phase: generic inside, erased
 //! outside. Each mechanism × wait gets loops of its own.
 
+pub mod wake;
+
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::case::{Role, WaitKind, Workload};
 use hopcost_model::protocol::GateReading;
 
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, OverNotifier, Party};
 use crate::shape::{Attaching, Call, Channel, Half, Notifier};
+use crate::sys;
 use crate::wait;
 use crate::workload::{self, Order, Stamped, roundtrip};
+use wake::WakeEnd;
 
 /// An end that is attached and can run phases.
 pub trait Endpoint {
@@ -20,7 +24,7 @@ pub trait Endpoint {
     /// Compares clocks with the other end, which does so at the same time; the
     /// caller's end knows the outcome.
     fn gate(&mut self, _exchanges: u64, _steps: u64) -> io::Result<Option<GateReading>> {
-        Err(crate::sys::failure("the ends of this workload do not compare clocks"))
+        Err(sys::failure("the ends of this workload do not compare clocks"))
     }
 }
 
@@ -107,15 +111,37 @@ macro_rules! with_wait {
     };
 }
 
+/// An attached party as an end of the workload that its case names.
+fn end_of<P: Party + 'static, C: Clock>(
+    party: P,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    match attaching.case.workload {
+        Workload::Roundtrip => Ok(RoundtripEnd::<P, C>::boxed(party, attaching.role)),
+        Workload::Wake => WakeEnd::<P, C>::boxed(party, attaching),
+        workload @ (Workload::Call | Workload::Stream) => Err(sys::failure(format!(
+            "{} takes no part in the workload `{workload}`",
+            attaching.case.mechanism
+        ))),
+    }
+}
+
 /// Attaches one end of a notifier.
 pub fn attach_notifier<M: Notifier + 'static>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    let role = attaching.role;
+    attach_notifier_on::<M, Hardware>(half, attaching)
+}
+
+/// The same, with stamps of another clock.
+pub fn attach_notifier_on<M: Notifier + 'static, C: Clock>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
     with_wait!(attaching.wait(), W => {
         let party = OverNotifier::<M, W>::attach(half, attaching)?;
-        Ok(RoundtripEnd::<_, Hardware>::boxed(party, role))
+        end_of::<_, C>(party, attaching)
     })
 }
 
@@ -124,9 +150,8 @@ pub fn attach_channel<M: Channel + 'static>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    let role = attaching.role;
     with_wait!(attaching.wait(), W => {
         let party = OverChannel::<M, W>::attach(half, attaching)?;
-        Ok(RoundtripEnd::<_, Hardware>::boxed(party, role))
+        end_of::<_, Hardware>(party, attaching)
     })
 }

@@ -77,6 +77,7 @@ pub static ALL: &[&Row] = &[
     &engines::spin::ROW,
     &engines::sleep::ROW,
     &engines::replay::ROW,
+    &engines::skew::ROW,
     &engines::fault::ROW,
 ];
 

@@ -4,6 +4,7 @@
 mod calibrate;
 mod counters;
 mod events;
+mod idle;
 mod lines;
 mod seat;
 mod sentinel;
@@ -18,6 +19,7 @@ use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::protocol::{self, Command, Phase, Reply, Stamp};
 
 use crate::mechanism;
+use crate::meeting;
 use crate::memory::Shared;
 use crate::registry::Row;
 use crate::shape::{Half, Opening};
@@ -32,9 +34,6 @@ const SAMPLES_MAX: u64 = 1 << 26;
 
 /// Ends that a worker may play at most.
 const SEATS_MAX: usize = 256;
-
-/// Memory in which the ends of a `wake` meet.
-const MEETING_BYTES: usize = 4096;
 
 /// Runs the worker until its input ends or it is told to stop.
 pub fn main() -> ExitCode {
@@ -119,7 +118,9 @@ impl Worker {
                     self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
                 trial.gate(exchanges, steps)
             }
-            Command::IdleSpin { .. } => Err(sys::failure("not yet")),
+            Command::IdleSpin { cpu, deadline_ms, parent } => {
+                match idle::spin(cpu, deadline_ms, parent)? {}
+            }
             Command::Run { phase, count, stamp, cap_ns } => {
                 if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
                     && !(1..=1 << 40).contains(&n)
@@ -179,9 +180,9 @@ fn attach(
     if has_caller && has_callee && seats[0].role != Role::Caller {
         return Err(sys::failure("a worker that plays both ends is told the caller first"));
     }
-    let mut meeting = fds.meeting;
-    if case.workload == Workload::Wake && meeting.is_none() {
-        meeting = Some(Shared::create(MEETING_BYTES)?);
+    let mut shared = fds.meeting;
+    if case.workload == Workload::Wake && shared.is_none() && has_caller && has_callee {
+        shared = Some(Shared::create(meeting::BYTES)?);
     }
     let halves = halves(row, &case, &seats, has_caller && has_callee, scratch)?;
     let stamping = seats.iter().map(|seat| stamps(&case, seat.role)).collect();
@@ -192,7 +193,7 @@ fn attach(
             case: case.clone(),
             role: seat.role,
             flow: seat.flow,
-            meeting: meeting.as_ref().map(OwnedFd::try_clone).transpose()?,
+            meeting: shared.as_ref().map(OwnedFd::try_clone).transpose()?,
             cpu: seat.cpu,
             half,
             trial,

@@ -22,6 +22,7 @@ use crate::sys;
 pub mod fault;
 pub mod null;
 pub mod replay;
+pub mod skew;
 pub mod sleep;
 pub mod spin;
 
@@ -65,15 +66,15 @@ struct Alone<M>(M);
 
 impl<M: Call> Party for Alone<M> {
     #[inline(always)]
-    fn send(&mut self, sequence: u64) -> io::Result<()> {
+    fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         // Or the compiler would see that nothing happens and drop the whole loop.
         std::hint::black_box(sequence);
-        Ok(())
+        Ok(before())
     }
     #[inline(always)]
-    fn receive(&mut self, sequence: u64) -> io::Result<()> {
+    fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
         std::hint::black_box(self.0.call(sequence));
-        Ok(())
+        Ok(then())
     }
 }
 

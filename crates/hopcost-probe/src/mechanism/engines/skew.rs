@@ -1,0 +1,57 @@
+//! `skew:TIME`: the `flag` notifier, but the callee's clock is ahead of the
+//! caller's by TIME (behind, with a minus sign). The clocks' comparison has to find
+//! it, and one-way times have to come out as those of `flag` do.
+
+use std::io;
+
+use hopcost_model::case::{Boundary, Role, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::units::parse_duration_ns;
+
+use super::{FACTS, bad_argument};
+use crate::clock::{Shifted, rough_ticks};
+use crate::endpoint::{Endpoint, attach_notifier_on};
+use crate::mechanism::flag;
+use crate::registry::Row;
+use crate::shape::{Attaching, Half};
+
+/// The row.
+pub static ROW: Row = Row {
+    facts: Facts {
+        name: "skew",
+        about: "skew:TIME: the notifier `flag` with a callee whose clock is ahead by TIME, or with -TIME behind",
+        shape: Shape::Notifier,
+        workloads: &[Workload::Wake],
+        boundaries: &[Boundary::Process, Boundary::Thread],
+        waits: flag::ROW.facts.waits,
+        call_system_calls: None,
+        payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+        parameters: &[],
+        between_stamps: "as for a flag",
+        ..FACTS
+    },
+    open: flag::ROW.open,
+    attach,
+};
+
+fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
+    let ahead = attaching.case.argument().and_then(ticks_ahead);
+    let ahead = ahead.ok_or_else(|| {
+        bad_argument(attaching, "skew:TIME with a duration such as 500ns or -1us")
+    })?;
+    Shifted::set_ticks(match attaching.role {
+        Role::Caller => 0,
+        Role::Callee => ahead,
+    });
+    attach_notifier_on::<flag::Flag, Shifted>(half, attaching)
+}
+
+/// A time with or without a sign, in ticks that wrap around.
+fn ticks_ahead(text: &str) -> Option<u64> {
+    let (text, behind) = match text.strip_prefix('-') {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    let ticks = rough_ticks(parse_duration_ns(text).ok()?);
+    Some(if behind { ticks.wrapping_neg() } else { ticks })
+}

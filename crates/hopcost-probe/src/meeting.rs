@@ -1,0 +1,341 @@
+//! The meeting: 4096 bytes that the two ends of a `wake` share, beside the
+//! mechanism that is measured. Each word lies on cache lines of its own.
+//!
+//! ```text
+//! taken              question            answer
+//! 128 B              128 B               128 B
+//! by the receiver:   by the caller:      by the callee:
+//! last wake-up       number, whether     number, its stamp
+//! stamped            it is the last
+//! ```
+//!
+//! While wake-ups are measured only `taken` is used: the receiver writes it after
+//! its stamp, the sender reads it before the next one, so nothing of it lies
+//! between the two.
+//!
+//! Between phases the ends compare their clocks by taking turns: the caller stamps
+//! and asks, the callee sees the question, stamps and answers, the caller sees the
+//! answer and stamps again. Every turn is two things at once. It is an exchange as
+//! in RFC 5905: the callee's stamp was taken between the caller's two, so the
+//! offset of the clocks is known to half of the time between those. And it is two
+//! steps of a causality test, one each way: a stamp that was taken after another
+//! one had been seen must not be the earlier one.
+//!
+//! The turns are short where both ends spin, and the shortest is what counts. Ends
+//! that may share a CPU yield it while they wait.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hopcost_model::case::{Placement, Role};
+use hopcost_model::protocol::GateReading;
+
+use crate::clock::Clock;
+use crate::memory::{Line, Shared};
+use crate::sys;
+
+/// Bytes of the meeting.
+pub const BYTES: usize = 4096;
+
+/// After this long without a sign of the other end it is taken for gone.
+const GONE_NS: u64 = 2_000_000_000;
+/// Clocks are compared for at most this long; then what has been done has to do.
+const COMPARE_NS: u64 = 2_000_000_000;
+/// Looks, or turns, between two looks at the time.
+const BETWEEN_LOOKS: u64 = 256;
+
+/// How an end waits for the other while clocks are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    /// It is on a CPU of its own.
+    Spin,
+    /// Both may be on one CPU.
+    Yield,
+}
+
+/// One end's view of the meeting.
+pub struct Meeting {
+    memory: Shared,
+    role: Role,
+    /// None where both ends are on one CPU, whose clock is one.
+    pause: Option<Pause>,
+    /// Questions asked, or seen.
+    turns: u64,
+}
+
+#[repr(C)]
+struct Question {
+    number: AtomicU64,
+    /// 1 if no question follows.
+    last: AtomicU64,
+}
+
+#[repr(C)]
+struct Answer {
+    number: AtomicU64,
+    stamp: AtomicU64,
+}
+
+#[repr(C)]
+struct Words {
+    taken: Line<AtomicU64>,
+    question: Line<Question>,
+    answer: Line<Answer>,
+}
+
+const _: () = assert!(size_of::<Words>() <= BYTES);
+
+/// A turn's three stamps, in the order in which they were taken.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    asked: u64,
+    answered: u64,
+    seen: u64,
+}
+
+impl Meeting {
+    /// Maps the memory that both ends were given.
+    pub fn attach(
+        fd: Option<&OwnedFd>,
+        role: Role,
+        placement: Option<Placement>,
+    ) -> io::Result<Self> {
+        let fd = fd.ok_or_else(|| {
+            sys::failure(
+                "the ends of a wake meet in memory that this one was not given (meeting_fd)",
+            )
+        })?;
+        // SAFETY: an all-zero stat is valid, and it is valid for writing.
+        let bytes = unsafe {
+            let mut found: libc::stat = std::mem::zeroed();
+            sys::check(libc::fstat(fd.as_raw_fd(), &mut found))?;
+            found.st_size
+        };
+        // Touching a mapping beyond the end of its file would be SIGBUS.
+        if bytes < BYTES as libc::off_t {
+            return Err(sys::failure(format!("the meeting has {bytes} bytes instead of {BYTES}")));
+        }
+        let pause = match placement {
+            Some(Placement::SameCpu) => None,
+            Some(Placement::Free) | None => Some(Pause::Yield),
+            Some(_) => Some(Pause::Spin),
+        };
+        Ok(Self { memory: Shared::map(fd, BYTES)?, role, pause, turns: 0 })
+    }
+
+    #[inline(always)]
+    fn words(&self) -> &Words {
+        // SAFETY: zero bytes are valid atomics, and both ends use these bytes as nothing else.
+        unsafe { self.memory.reference::<Words>(0) }
+    }
+
+    /// The receiver has stamped wake-up `sequence`.
+    #[inline(always)]
+    pub fn take(&self, sequence: u64) {
+        self.words().taken.0.store(sequence, Ordering::Release);
+    }
+
+    /// The last wake-up that the receiver has stamped.
+    #[inline(always)]
+    pub fn taken(&self) -> u64 {
+        self.words().taken.0.load(Ordering::Acquire)
+    }
+
+    /// Compares this end's clock with the other's, which does the same at the same
+    /// time: up to `exchanges` turns to find the offset, then turns for up to
+    /// `steps` steps to see that time never runs backwards with it. The caller's
+    /// end knows the outcome. Fails if the other end is not there.
+    pub fn compare<C: Clock>(
+        &mut self,
+        exchanges: u64,
+        steps: u64,
+    ) -> io::Result<Option<GateReading>> {
+        let Some(pause) = self.pause else {
+            // One CPU's clock is compared with itself: spinning there would wait for
+            // the scheduler, and there is nothing to find.
+            return Ok((self.role == Role::Caller).then_some(GateReading {
+                offset_ticks: 0,
+                bound_ticks: 0,
+                exchanges: 0,
+                steps: 0,
+                backward_steps: 0,
+            }));
+        };
+        match self.role {
+            Role::Caller => self.ask::<C>(pause, exchanges, steps).map(Some),
+            Role::Callee => self.answer::<C>(pause).map(|()| None),
+        }
+    }
+
+    fn ask<C: Clock>(
+        &mut self,
+        pause: Pause,
+        exchanges: u64,
+        steps: u64,
+    ) -> io::Result<GateReading> {
+        let until_ns = now_ns() + COMPARE_NS;
+        let mut best = Offset::of(self.turn::<C>(pause)?);
+        let mut done = 1;
+        while done < exchanges && (!done.is_multiple_of(BETWEEN_LOOKS) || now_ns() < until_ns) {
+            let offset = Offset::of(self.turn::<C>(pause)?);
+            if offset.bound_ticks < best.bound_ticks {
+                best = offset;
+            }
+            done += 1;
+        }
+        let mut reading = GateReading {
+            offset_ticks: best.ticks,
+            bound_ticks: best.bound_ticks,
+            exchanges: done,
+            steps: 0,
+            backward_steps: 0,
+        };
+        // The test always begins, so that its outcome is never that of no test at all.
+        let (mut turns, wanted) = (0, steps.div_ceil(2));
+        while turns < wanted
+            && (turns == 0 || !turns.is_multiple_of(BETWEEN_LOOKS) || now_ns() < until_ns)
+        {
+            reading.backward_steps += best.backward_steps(self.turn::<C>(pause)?);
+            turns += 1;
+        }
+        reading.steps = 2 * turns;
+        self.words().question.0.last.store(1, Ordering::Relaxed);
+        self.turn::<C>(pause)?;
+        self.words().question.0.last.store(0, Ordering::Relaxed);
+        Ok(reading)
+    }
+
+    /// A turn, at the caller's end.
+    #[inline(always)]
+    fn turn<C: Clock>(&mut self, pause: Pause) -> io::Result<Turn> {
+        self.turns += 1;
+        let words = self.words();
+        let (asked, _) = C::stamp();
+        words.question.0.number.store(self.turns, Ordering::Release);
+        until_equal(&words.answer.0.number, self.turns, pause)?;
+        let (seen, _) = C::stamp();
+        Ok(Turn { asked, answered: words.answer.0.stamp.load(Ordering::Relaxed), seen })
+    }
+
+    /// All turns, at the callee's end.
+    fn answer<C: Clock>(&mut self, pause: Pause) -> io::Result<()> {
+        loop {
+            self.turns += 1;
+            let words = self.words();
+            until_equal(&words.question.0.number, self.turns, pause)?;
+            let (stamp, _) = C::stamp();
+            let last = words.question.0.last.load(Ordering::Relaxed) != 0;
+            words.answer.0.stamp.store(stamp, Ordering::Relaxed);
+            words.answer.0.number.store(self.turns, Ordering::Release);
+            if last {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Waits for a word to become `number`, which it does within [`GONE_NS`] if the
+/// other end is alive.
+#[inline(always)]
+fn until_equal(word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
+    for _ in 0..BETWEEN_LOOKS {
+        if word.load(Ordering::Acquire) == number {
+            return Ok(());
+        }
+        match pause {
+            Pause::Spin => std::hint::spin_loop(),
+            Pause::Yield => sys::sched_yield(),
+        }
+    }
+    until_equal_or_gone(word, number, pause)
+}
+
+#[cold]
+fn until_equal_or_gone(word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
+    let until_ns = now_ns() + GONE_NS;
+    loop {
+        for _ in 0..BETWEEN_LOOKS {
+            if word.load(Ordering::Acquire) == number {
+                return Ok(());
+            }
+            match pause {
+                Pause::Spin => std::hint::spin_loop(),
+                Pause::Yield => sys::sched_yield(),
+            }
+        }
+        if now_ns() > until_ns {
+            return Err(sys::failure("the other end does not answer while clocks are compared"));
+        }
+    }
+}
+
+fn now_ns() -> u64 {
+    sys::clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+/// The callee's clock minus the caller's, and how well that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Offset {
+    ticks: i64,
+    bound_ticks: u64,
+}
+
+impl Offset {
+    /// As one turn gives it: the answer came at some time between the other two
+    /// stamps, so the middle of them is right to half of their distance.
+    fn of(turn: Turn) -> Self {
+        let round_trip = turn.seen.wrapping_sub(turn.asked);
+        let middle = turn.asked.wrapping_add(round_trip / 2);
+        Self {
+            ticks: turn.answered.wrapping_sub(middle) as i64,
+            bound_ticks: round_trip.div_ceil(2),
+        }
+    }
+
+    /// Of the two steps of a turn, those that ran backwards by more than the bound.
+    fn backward_steps(self, turn: Turn) -> u64 {
+        let answered = turn.answered.wrapping_sub(self.ticks as u64);
+        let backward = |from: u64, to: u64| {
+            let step = to.wrapping_sub(from) as i64;
+            u64::from(step < 0 && step.unsigned_abs() > self.bound_ticks)
+        };
+        backward(turn.asked, answered) + backward(answered, turn.seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(asked: u64, answered: u64, seen: u64) -> Turn {
+        Turn { asked, answered, seen }
+    }
+
+    #[test]
+    fn the_true_offset_is_never_further_away_than_the_bound() {
+        for true_offset in [-1_000_000i64, -3, 0, 1, 500] {
+            for (there, back) in [(0, 0), (1, 0), (0, 1), (40, 60), (7, 100), (1000, 1)] {
+                let asked: u64 = 10_000_000;
+                let answered = asked.wrapping_add(there).wrapping_add(true_offset as u64);
+                let found = Offset::of(turn(asked, answered, asked + there + back));
+                assert!(
+                    found.ticks.abs_diff(true_offset) <= found.bound_ticks,
+                    "{true_offset} {there} {back}: {found:?}"
+                );
+                assert_eq!(found.backward_steps(turn(asked, answered, asked + there + back)), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_that_moves_by_more_than_the_bound_runs_backwards_one_way_or_the_other() {
+        let offset = Offset::of(turn(1000, 1550, 1100));
+        assert_eq!(offset, Offset { ticks: 500, bound_ticks: 50 });
+        // The bound is the most that a step may miss by.
+        assert_eq!(offset.backward_steps(turn(2000, 2450, 2100)), 0);
+        assert_eq!(offset.backward_steps(turn(2000, 2449, 2100)), 1);
+        assert_eq!(offset.backward_steps(turn(2000, 2650, 2100)), 0);
+        assert_eq!(offset.backward_steps(turn(2000, 2651, 2100)), 1);
+    }
+}

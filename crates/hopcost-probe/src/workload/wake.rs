@@ -1,0 +1,147 @@
+//! `wake`: one way, after an idle gap. The sender sleeps, stamps and notifies;
+//! the receiver waits, and stamps when its wait has returned.
+//!
+//! Both ends keep absolute stamps, each of its own clock; whoever has both takes
+//! the difference. A payload is written before the sender's stamp and looked at
+//! after the receiver's, so what lies between the stamps is the mechanism alone.
+//!
+//! The sender puts a wake-up off while the receiver has not stamped the one
+//! before: otherwise a wake-up could find its receiver awake, and be none.
+
+use std::io;
+
+use super::Stamped;
+use crate::clock::Clock;
+use crate::meeting::Meeting;
+use crate::party::Party;
+use crate::sys;
+
+/// Wake-ups before the first stamped one of a phase: with them the receiver is
+/// known to be there.
+pub const LEAD_IN: u64 = 1;
+
+/// The least that a wake-up is put off by, so that a receiver on the sender's CPU
+/// gets to run.
+const PUT_OFF_NS: u64 = 10_000;
+/// A receiver that has not taken a wake-up after this long never will.
+const STUCK_NS: u64 = 10_000_000_000;
+
+/// How many wake-ups' numbers a phase of `count` uses.
+pub fn numbers(count: u64) -> u64 {
+    count.saturating_add(LEAD_IN)
+}
+
+/// The sender's loop: `count` stamped wake-ups, each `gap_ns` of sleep after the
+/// one before, absolute stamps into `out` as far as it reaches. `first` numbers
+/// the wake-ups. Fails if the receiver does not come for ten seconds.
+#[inline(never)]
+pub fn sender<P: Party, C: Clock>(
+    party: &mut P,
+    meeting: &Meeting,
+    gap_ns: u64,
+    first: u64,
+    count: u64,
+    out: &mut [u64],
+) -> io::Result<Stamped> {
+    let (gap, put_off) = (Sleep::of(gap_ns), Sleep::of(gap_ns.max(PUT_OFF_NS)));
+    let mut seen = Seen::default();
+    for sequence in first..first.saturating_add(numbers(count)) {
+        gap.sleep();
+        let overrun = meeting.taken() != sequence - 1;
+        if overrun {
+            until_taken(meeting, sequence - 1, &put_off)?;
+        }
+        let stamp = party.send_after(sequence, C::stamp)?;
+        if sequence >= first + LEAD_IN {
+            seen.note(stamp, out);
+            seen.stamped.overruns += u64::from(overrun);
+        }
+    }
+    Ok(seen.stamped)
+}
+
+/// The receiver's loop.
+#[inline(never)]
+pub fn receiver<P: Party, C: Clock>(
+    party: &mut P,
+    meeting: &Meeting,
+    first: u64,
+    count: u64,
+    out: &mut [u64],
+) -> io::Result<Stamped> {
+    let mut seen = Seen::default();
+    for sequence in first..first.saturating_add(numbers(count)) {
+        let stamp = party.receive_then(sequence, C::stamp)?;
+        if sequence >= first + LEAD_IN {
+            seen.note(stamp, out);
+        }
+        meeting.take(sequence);
+    }
+    Ok(seen.stamped)
+}
+
+#[cold]
+fn until_taken(meeting: &Meeting, sequence: u64, put_off: &Sleep) -> io::Result<()> {
+    let until_ns = sys::clock_ns(libc::CLOCK_MONOTONIC) + STUCK_NS;
+    while meeting.taken() != sequence {
+        if sys::clock_ns(libc::CLOCK_MONOTONIC) > until_ns {
+            return Err(sys::failure(format!(
+                "the receiver did not take wake-up {sequence} within {} s",
+                STUCK_NS / 1_000_000_000
+            )));
+        }
+        put_off.sleep();
+    }
+    Ok(())
+}
+
+/// What an end has stamped so far.
+#[derive(Default)]
+struct Seen {
+    stamped: Stamped,
+    cpu: u32,
+}
+
+impl Seen {
+    #[inline(always)]
+    fn note(&mut self, (ticks, cpu): (u64, u32), out: &mut [u64]) {
+        let stamped = &mut self.stamped;
+        if stamped.samples == 0 {
+            (stamped.first_tick, self.cpu) = (ticks, cpu);
+        }
+        if let Some(place) = out.get_mut(stamped.samples as usize) {
+            *place = ticks;
+        }
+        stamped.count += 1;
+        stamped.samples += 1;
+        stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
+        stamped.cpu_changes += u64::from(cpu != self.cpu);
+        self.cpu = cpu;
+    }
+}
+
+/// A sleep of fixed length; none at all if it is 0.
+struct Sleep(libc::timespec);
+
+impl Sleep {
+    fn of(ns: u64) -> Self {
+        Sleep(libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        })
+    }
+
+    #[inline(always)]
+    fn sleep(&self) {
+        if self.0.tv_sec == 0 && self.0.tv_nsec == 0 {
+            return;
+        }
+        let mut rest = self.0;
+        // SAFETY: both point to a live value; the kernel reads the first before it writes the
+        // second, and writes it only when a signal came, which is when it is needed.
+        while unsafe {
+            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const rest, &raw mut rest)
+        } == libc::EINTR
+        {}
+    }
+}
