@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use hopcost_model::case::{Boundary, Case, Workload};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, CaseResult, HostStateShare, Mode, Status, TrialPoint};
+use hopcost_stats::effective::publishable;
 use hopcost_stats::modes::{RATIO_MIN, find_modes};
-use hopcost_stats::sample::median;
+use hopcost_stats::sample::{median, quantile_sorted};
 
 use crate::curve::curve;
 use crate::estimate::{self, Unit, estimates};
+use crate::ladder::cost_ns;
+use crate::per_trial::PerTrial;
 use crate::run::Run;
 use crate::trial::{Family, Trial};
-use crate::{command, say};
+use crate::{command, counters, say, stream, wake};
 
 /// A case's result with what its findings need besides.
 pub struct Reading {
@@ -25,6 +28,10 @@ pub struct Reading {
     /// Whether the several modes come from the host's states: within each state,
     /// one mode holds nearly everything.
     pub modes_by_state: bool,
+    /// Each measured trial's own statistics, in time order.
+    pub per_trial: Vec<PerTrial>,
+    /// p5 and p95 of the samples of all trials, where they support them.
+    pub band: Option<(f64, f64)>,
 }
 
 /// Within a state of the host, the share of its main mode from which on the
@@ -61,17 +68,18 @@ pub fn read(run: &Run, index: usize) -> Reading {
         let values: Vec<f64> = reduced.measured.iter().map(raw).filter_map(statistic).collect();
         median(&values)
     };
+    let of_case: Vec<&RawTrial> = reduced.measured.iter().map(raw).collect();
     let per_operation = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
-    let result = CaseResult {
+    let mut result = CaseResult {
         reason,
         stamp: reduced.measured.first().and_then(|i| raw(i).stamp),
         n_trials: trials.len() as u32,
         n_failed: points.iter().filter(|point| point.error.is_some()).count() as u32,
         operations: total(reduced.measured.iter().map(|i| raw(i).operations)),
         samples: total(reduced.measured.iter().map(|i| raw(i).samples_taken)),
-        estimates: reduced
-            .family
-            .and_then(|family| estimates(&trials, family, unit(case), &|n| run.seed(index, n))),
+        estimates: reduced.family.and_then(|family| {
+            estimates(&trials, family, Unit(case.workload), &|n| run.seed(index, n))
+        }),
         ratio: None,
         cpu_ns_per_message: over(&|trial| {
             per(trial.cpu_ns as f64, trial.operations, per_operation)
@@ -81,14 +89,35 @@ pub fn read(run: &Run, index: usize) -> Reading {
         modes: shape.modes,
         states,
         trials: points,
+        lost: total(of_case.iter().flat_map(|trial| trial.ends.iter().map(|end| end.lost))),
+        wake: wake::result(run, case, &of_case),
+        stream: stream::result(run, case, &of_case, &reduced.per_trial),
+        counters: counters::counters(case, &of_case),
         ..CaseResult::empty(&planned.id, CaseParts::of(case), status, command::of_case(&planned.id))
     };
+    if case.workload == Workload::Call {
+        let ticks_per_second = of_case.first().and_then(|trial| run.clock(trial));
+        let ticks_per_second = ticks_per_second.map(|clock| clock.ticks_per_second);
+        let cost_ns = result.estimates.as_ref().and_then(cost_ns);
+        result.cost_ticks =
+            cost_ns.zip(ticks_per_second).map(|(ns, ticks)| ns * ticks / 1e9).filter(finite);
+        result.cost_cycles = cost_ns
+            .zip(counters::cycles_per_ns(&of_case))
+            .map(|(ns, cycles)| ns * cycles)
+            .filter(finite);
+    }
     Reading {
         result,
         family: reduced.family,
         measured: reduced.measured,
         modes_by_state: shape.modes_by_state,
+        per_trial: reduced.per_trial,
+        band: shape.band,
     }
+}
+
+fn finite(value: &f64) -> bool {
+    value.is_finite()
 }
 
 /// Voluntary and involuntary switches of all ends.
@@ -105,20 +134,12 @@ fn per(total: f64, operations: u64, parts: f64) -> Option<f64> {
     (operations > 0).then(|| total / (operations as f64 * parts))
 }
 
-fn unit(case: &Case) -> Unit {
-    Unit(match case.workload {
-        Workload::Call => "one call",
-        Workload::Roundtrip => "one round trip",
-        Workload::Wake => "one wake-up",
-        Workload::Stream => "one message",
-    })
-}
-
 struct Reduced {
     trials: Vec<Trial>,
     measured: Vec<usize>,
     points: Vec<TrialPoint>,
     family: Option<Family>,
+    per_trial: Vec<PerTrial>,
 }
 
 /// The test engine whose `call` is the loop and nothing in it.
@@ -148,18 +169,30 @@ pub fn bound_by_loop(run: &Run, readings: &mut [Reading]) {
 /// Reduces the trials of a case. The first that was measured says which family
 /// of stamps the case has; a trial of the other family cannot stand in its column.
 fn reduce(run: &Run, index: usize) -> Reduced {
-    let mut reduced =
-        Reduced { trials: Vec::new(), measured: Vec::new(), points: Vec::new(), family: None };
+    let mut reduced = Reduced {
+        trials: Vec::new(),
+        measured: Vec::new(),
+        points: Vec::new(),
+        family: None,
+        per_trial: Vec::new(),
+    };
+    let unacknowledged = run.cases[index]
+        .as_ref()
+        .is_ok_and(|case| case.ack == Some(hopcost_model::case::Ack::None));
     for &i in &run.trials_of[index] {
         let raw = &run.raw.trials[i];
-        let trial = match (&raw.error, raw.stamp.map(Family::of), reduced.family) {
-            (Some(error), _, _) => Err(error.clone()),
-            (None, Some(family), Some(first)) if family != first => {
+        let trial = match &raw.error {
+            Some(error) => Err(error.clone()),
+            None if unacknowledged => Trial::of_whole_stream(raw, run.clock(raw)),
+            None => Trial::new(raw, run.clock(raw)),
+        };
+        let trial = trial.and_then(|trial| match reduced.family {
+            Some(first) if trial.family != first => {
                 Err("stamped in another way than the case's first trial, so not comparable with it"
                     .to_owned())
             }
-            _ => Trial::new(raw, run.clock(raw)),
-        };
+            _ => Ok(trial),
+        });
         reduced.points.push(TrialPoint {
             round: raw.round,
             at_s: run.at_s[i],
@@ -171,7 +204,9 @@ fn reduce(run: &Run, index: usize) -> Reduced {
             error: trial.as_ref().err().cloned(),
         });
         if let Ok(trial) = trial {
-            reduced.family = reduced.family.or(raw.stamp.map(Family::of));
+            reduced.family = Some(trial.family);
+            let rates = run.clock(raw).and_then(|clock| stream::rates(raw, clock.ticks_per_second));
+            reduced.per_trial.push(PerTrial::new(raw.round, &trial, rates));
             reduced.measured.push(i);
             reduced.trials.push(trial);
         }
@@ -217,6 +252,7 @@ struct Shape {
     curve: Vec<hopcost_model::results::CurvePoint>,
     modes: Vec<Mode>,
     modes_by_state: bool,
+    band: Option<(f64, f64)>,
 }
 
 /// What needs the samples of all trials together.
@@ -224,7 +260,9 @@ fn shape_of(run: &Run, trials: &[Trial], family: Option<Family>, measured: &[usi
     let pooled = pool(trials.iter());
     let curve = if family == Some(Family::Each) { curve(trials, &pooled) } else { Vec::new() };
     let not_positive = pooled.partition_point(|v| *v <= 0.0);
-    let modes = if not_positive as f64 > NEGATIVE_MAX * pooled.len() as f64 {
+    // A value a trial is not a distribution of durations.
+    let single = pooled.len() == trials.len();
+    let modes = if single || not_positive as f64 > NEGATIVE_MAX * pooled.len() as f64 {
         Vec::new()
     } else {
         modes(&pooled)
@@ -240,7 +278,12 @@ fn shape_of(run: &Run, trials: &[Trial], family: Option<Family>, measured: &[usi
                 modes.iter().any(|mode| mode.share >= MAIN_MODE_MIN)
             })
         });
-    Shape { curve, modes, modes_by_state }
+    let pooled_quantile = |q: f64| {
+        let support: f64 = trials.iter().map(|trial| trial.n_eff_at(q)).sum();
+        quantile_sorted(&pooled, q).filter(|_| publishable(support, q.max(1.0 - q)))
+    };
+    let band = pooled_quantile(0.05).zip(pooled_quantile(0.95));
+    Shape { curve, modes, modes_by_state, band }
 }
 
 /// Several modes, or none.
@@ -281,7 +324,14 @@ fn unreadable(id: &str, error: &str) -> Reading {
     let mut result =
         CaseResult::empty(id, CaseParts::of(&case), Status::Failed, command::of_case(id));
     result.reason = Some(format!("this version of hopcost cannot read the case: {error}"));
-    Reading { result, family: None, measured: Vec::new(), modes_by_state: false }
+    Reading {
+        result,
+        family: None,
+        measured: Vec::new(),
+        modes_by_state: false,
+        per_trial: Vec::new(),
+        band: None,
+    }
 }
 
 /// The two states of a case in words.

@@ -5,6 +5,7 @@
 //! typical trial is too short for is taken from the samples of all trials
 //! together and says `pooled`; what even they do not support is `insufficient`.
 
+use hopcost_model::case::Workload;
 use hopcost_model::results::{Estimate, Estimates};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
@@ -21,9 +22,29 @@ use crate::trial::{Family, Trial};
 /// The least trials that have an interval.
 pub const TRIALS_MIN: usize = 6;
 
-/// What one sample is, in words.
+/// What one sample is.
 #[derive(Debug, Clone, Copy)]
-pub struct Unit(pub &'static str);
+pub struct Unit(pub Workload);
+
+impl Unit {
+    fn word(self) -> &'static str {
+        match self.0 {
+            Workload::Call => "one call",
+            Workload::Roundtrip => "one round trip",
+            Workload::Wake => "one wake-up",
+            Workload::Stream => "one message",
+        }
+    }
+    /// What a batch's cost is the median of.
+    fn cost(self) -> String {
+        match self.0 {
+            Workload::Stream => "median over trials of the time per message, all flows together \
+                                 (first byte to last byte, over messages)"
+                .to_owned(),
+            _ => format!("median over trials of the trial's median cost of {}", self.word()),
+        }
+    }
+}
 
 /// The estimates of a case's measured trials; `seed` is for the bootstrap of a
 /// quantile, by its number.
@@ -51,28 +72,34 @@ pub fn estimates(
         },
         Family::Each => {
             let quantile = |q, name, number| Some(quantile(trials, q, name, unit, seed(number)));
-            let over = |statistic: fn(&Trial) -> f64, name: &str| {
-                let estimand = format!("median over trials of the trial's {name} of {}", unit.0);
-                Some(over_trials(trials.iter().map(statistic).collect(), estimand))
+            let over = |statistic: fn(&Trial) -> Option<f64>, name: &str| {
+                let estimand =
+                    format!("median over trials of the trial's {name} of {}", unit.word());
+                Some(over_trials(trials.iter().filter_map(statistic).collect(), estimand))
             };
+            let wakes = unit.0 == Workload::Wake;
             Estimates {
                 cost_ns: None,
                 p50_ns: quantile(0.5, "p50", 0),
                 p90_ns: quantile(0.9, "p90", 1),
                 p99_ns: quantile(0.99, "p99", 2),
                 p999_ns: quantile(0.999, "p99.9", 3),
-                min_ns: over(|trial| trial.sample.min(), "minimum"),
-                stdev_ns: None,
-                p95_ns: None,
-                mean_ns: over(|trial| trial.sample.mean(), "mean"),
+                min_ns: over(|trial| Some(trial.sample.min()), "minimum"),
+                stdev_ns: if wakes {
+                    over(|trial| trial.sample.stdev(), "standard deviation")
+                } else {
+                    None
+                },
+                p95_ns: if wakes { quantile(0.95, "p95", 4) } else { None },
+                mean_ns: over(|trial| Some(trial.sample.mean()), "mean"),
                 max_ns: trials.iter().map(|trial| trial.max_ns).max_by(f64::total_cmp),
             }
         }
     })
 }
 
-/// The median of one value a trial, with its interval.
-fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
+/// The median of one value a trial (or round), with its interval.
+pub fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
     let n_trials = values.len() as u32;
     let Ok(sample) = Sample::new(values) else {
         return missing(n_trials, estimand, "no trial has this statistic".to_owned());
@@ -119,8 +146,7 @@ fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
 /// The cost of one operation in batches. Where the loop was subtracted and the
 /// rest cannot be told from nothing, it becomes an upper bound.
 fn cost(trials: &[Trial], unit: Unit) -> Estimate {
-    let estimand = format!("median over trials of the trial's median cost of {}", unit.0);
-    let mut cost = over_trials(trials.iter().map(Trial::value_ns).collect(), estimand);
+    let mut cost = over_trials(trials.iter().map(Trial::value_ns).collect(), unit.cost());
     let resolution_ns =
         sample::median(&trials.iter().map(|t| t.resolution_ns).collect::<Vec<_>>()).unwrap_or(0.0);
     let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
@@ -162,7 +188,7 @@ fn bound_to(cost: &mut Estimate, bound: f64) {
 fn quantile(trials: &[Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Estimate {
     let counts: Vec<f64> = trials.iter().map(|trial| support(trial, q)).collect();
     if publishable(sample::median(&counts).unwrap_or(0.0), q) {
-        let estimand = format!("median over trials of the trial's {name} of {}", unit.0);
+        let estimand = format!("median over trials of the trial's {name} of {}", unit.word());
         return over_trials(trials.iter().map(|t| t.sample.quantile(q)).collect(), estimand);
     }
     let n_trials = trials.len() as u32;
@@ -174,12 +200,12 @@ fn quantile(trials: &[Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Esti
             trials.iter().map(|trial| trial.sample.len() as f64).sum::<f64>(),
             libm::floor(total),
         );
-        return missing(n_trials, format!("{name} of {}", unit.0), why);
+        return missing(n_trials, format!("{name} of {}", unit.word()), why);
     }
     let estimand = format!(
         "pooled: {name} of the samples of all trials together ({}), because a trial alone is too \
          short for it; approximate 95 % interval from resampling whole trials {DRAWS} times",
-        unit.0
+        unit.word()
     );
     let samples: Vec<&[f64]> = trials.iter().map(|trial| trial.sample.values()).collect();
     let Some(pooled) = pooled_quantile(&samples, q, LEVEL, seed) else {
@@ -221,7 +247,7 @@ mod tests {
         let reduced: Vec<Trial> =
             raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
         let family = Family::of(raw.trials[0].stamp.unwrap());
-        estimates(&reduced, family, Unit("one round trip"), &|n| n).unwrap()
+        estimates(&reduced, family, Unit(Workload::Roundtrip), &|n| n).unwrap()
     }
 
     #[test]

@@ -1,83 +1,20 @@
 //! The ladder: results grouped by what their number means, cheapest first.
 //!
 //! Groups, in this order: calls; round trips in batches (spinning ends); bare
-//! notifications; round trips with a payload, by size. Within a group, a row is a
-//! mechanism with its boundary and wait, and has its placements side by side.
+//! notifications; round trips with a payload, by size; one-way wake-ups, by gap;
+//! streams, by size, flows and acknowledgement. Within a group, a row is a mechanism
+//! with its boundary and wait, and has its placements side by side.
+
+mod meaning;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Placement, WaitKind, Waits, Workload};
-use hopcost_model::mechanism::Shape;
+use hopcost_model::case::{Case, IdleKnob, Placement, WaitKind, Waits, Workload};
 use hopcost_model::results::{CaseResult, Estimates, LadderGroup, LadderRow, Status};
-use hopcost_model::units::format_size;
 
 use crate::run::Run;
 use crate::trial::Family;
-
-/// What the numbers of a group mean; its order is that of the ladder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Meaning {
-    CallBatched,
-    CallEach,
-    RoundtripBatched,
-    Notification,
-    Roundtrip { payload_bytes: u32 },
-}
-
-impl Meaning {
-    fn title(self) -> String {
-        match self {
-            Meaning::CallBatched => "one call".to_owned(),
-            Meaning::CallEach => "one call, each timed".to_owned(),
-            Meaning::RoundtripBatched => "round trip, spinning, in batches".to_owned(),
-            Meaning::Notification => "round trip, bare notification".to_owned(),
-            Meaning::Roundtrip { payload_bytes: 0 } => "round trip, empty messages".to_owned(),
-            Meaning::Roundtrip { payload_bytes } => {
-                format!("round trip, {} each way", bytes(payload_bytes))
-            }
-        }
-    }
-    fn sentence(self) -> String {
-        match self {
-            Meaning::CallBatched => "Cost of one operation in one thread, from long batches of \
-                them; no second party."
-                .to_owned(),
-            Meaning::CallEach => {
-                "Duration of one operation in one thread, each timed by itself; no second party."
-                    .to_owned()
-            }
-            Meaning::RoundtripBatched => "Cost of one round trip (there and back) between two \
-                ends, from long batches of them, because one is too short to be timed by itself."
-                .to_owned(),
-            Meaning::Notification => "Duration of one round trip (there and back) in which each \
-                end only wakes the other; nothing is carried."
-                .to_owned(),
-            Meaning::Roundtrip { payload_bytes } => format!(
-                "Duration of one round trip (there and back) with {} in each message, written \
-                 and read.",
-                bytes(payload_bytes)
-            ),
-        }
-    }
-    fn batched(self) -> bool {
-        matches!(self, Meaning::CallBatched | Meaning::RoundtripBatched)
-    }
-    fn of(case: &Case, family: Family, shape: Option<Shape>) -> Self {
-        let payload_bytes = case.payload_bytes.unwrap_or(0);
-        match (case.workload, family) {
-            (Workload::Call, Family::Batch) => Meaning::CallBatched,
-            (Workload::Call, Family::Each) => Meaning::CallEach,
-            (Workload::Roundtrip, Family::Batch) => Meaning::RoundtripBatched,
-            _ if payload_bytes == 0 && shape != Some(Shape::Channel) => Meaning::Notification,
-            _ => Meaning::Roundtrip { payload_bytes },
-        }
-    }
-}
-
-fn bytes(n: u32) -> String {
-    let size = format_size(u64::from(n));
-    if size.ends_with('B') { size } else { format!("{n} byte{}", if n == 1 { "" } else { "s" }) }
-}
+use meaning::{Meaning, bytes};
 
 /// A case on its way into the ladder.
 struct Entry<'a> {
@@ -96,6 +33,7 @@ struct Key {
     wait: Option<String>,
     spin_budget_ns: Option<u64>,
     parameters: BTreeMap<String, String>,
+    idle_knob: IdleKnob,
     sched: String,
 }
 
@@ -120,7 +58,8 @@ pub fn ladder(run: &Run, results: &[CaseResult]) -> Vec<LadderGroup> {
 /// spinning ends on two CPUs are timed in batches.
 fn expected(case: &Case) -> Family {
     let spins = case.waits == Some(Waits::both(WaitKind::Spin));
-    let batched = case.workload == Workload::Call || spins;
+    let batched =
+        case.workload == Workload::Call || (case.workload == Workload::Roundtrip && spins);
     if batched { Family::Batch } else { Family::Each }
 }
 
@@ -177,6 +116,7 @@ fn key(case: &Case) -> Key {
         wait: case.waits.map(|waits| waits.to_string()),
         spin_budget_ns: case.spin_budget_ns,
         parameters: case.parameters.clone(),
+        idle_knob: case.idle_knob,
         sched: case.sched.to_string(),
     }
 }
@@ -287,6 +227,9 @@ impl Naming {
         if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
             add(format!("spin={}", crate::say::ns(budget as f64)));
         }
+        if case.idle_knob != IdleKnob::None {
+            add(format!("idle-knob={}", case.idle_knob));
+        }
         if self.scheds {
             add(format!("sched={}", case.sched));
         }
@@ -299,7 +242,7 @@ impl Naming {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Builder, CALL, read};
+    use crate::testing::{Builder, CALL, STREAM, STREAM_NO_ACK, WAKE, read};
     use hopcost_model::results::LadderGroup;
 
     const ONE: &str = "&boundary=process&place=same-cpu&wait=block";
@@ -384,5 +327,36 @@ mod tests {
         let group = &read(&raw).ladder[0];
         assert_eq!(labels(group), ["pipe (same-llc)", "udp", "pipe (cross-node)"]);
         assert_eq!(group.rows[1].two_cpus, Some(3));
+    }
+
+    #[test]
+    fn wake_ups_and_streams_have_groups_of_their_own() {
+        let knob = format!("{WAKE}&idle-knob=spinner");
+        let raw = Builder::new()
+            .case(STREAM_NO_ACK, 6, |_, t| t.stream(1, 100, 2048, &[], 200_000))
+            .case(STREAM, 6, |_, t| t.stream(1, 100, 2048, &[9000; 100], 900_000))
+            .case(&WAKE.replace("gap=1000000", "gap=10000"), 6, |_, t| t.wake(&[4000; 50], 9))
+            .case(WAKE, 6, |_, t| t.wake(&[5000; 50], 9))
+            .case(&knob, 6, |_, t| t.wake(&[3000; 50], 9))
+            .case(&WAKE.replace("same-llc", "same-cpu"), 6, |_, t| t.wake(&[2000; 50], 9))
+            .case(&id("pipe?payload=1", ONE), 6, |_, t| t.each(&[3000; 50]))
+            .build();
+        let ladder = read(&raw).ladder;
+        let titles: Vec<&str> = ladder.iter().map(|group| group.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            [
+                "round trip, 1 byte each way",
+                "one-way wake-up after a gap of 10 µs",
+                "one-way wake-up after a gap of 1 ms",
+                "stream of 8 x 256 B, 1 flow, not acknowledged",
+                "stream of 8 x 256 B, 1 flow, acknowledged per message",
+            ]
+        );
+        assert_eq!(labels(&ladder[2]), ["pipe", "pipe idle-knob=spinner"]);
+        let row = &ladder[2].rows[0];
+        assert_eq!((row.one_cpu, row.two_cpus), (Some(5), Some(3)));
+        assert!(ladder[3].batched && !ladder[4].batched && !ladder[2].batched);
+        assert_eq!(ladder[3].rows[0].free, Some(0));
     }
 }

@@ -13,17 +13,24 @@
 mod brief;
 mod case;
 mod command;
+mod cost_model;
+mod counters;
 mod curve;
 mod estimate;
 mod findings;
+mod knobs;
 mod ladder;
+mod per_trial;
 mod ratio;
 mod remarks;
 mod run;
 mod say;
+mod stream;
 #[cfg(test)]
 mod testing;
 mod trial;
+mod variance;
+mod wake;
 
 use hopcost_model::mechanism::Facts;
 use hopcost_model::raw::RawRun;
@@ -43,6 +50,9 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
     for (index, reading) in readings.iter_mut().enumerate() {
         findings::judge_case(&run, index, reading, &run_wide);
     }
+    let cost_models = cost_model::models(&run, &readings);
+    let variance = variance::shares(&run, &readings);
+    let knobs = knobs::prices(&run, &readings);
     let results: Vec<_> = readings.into_iter().map(|reading| reading.result).collect();
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
@@ -56,9 +66,9 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         findings: findings::all(run_wide, &results),
         results,
         published: Vec::new(),
-        cost_models: Vec::new(),
-        variance: None,
-        knobs: Vec::new(),
+        cost_models,
+        variance,
+        knobs,
         plots: Vec::new(),
         command: command::of_run(&raw.about.argv, raw.plan.seed),
     }

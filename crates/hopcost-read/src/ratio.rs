@@ -2,7 +2,10 @@
 //!
 //! Only what means the same is divided: equal workload, equal payload (a call's
 //! payload does not matter, a bare notification is a payload of 0), and both
-//! stamped one by one or both in batches.
+//! stamped one by one or both in batches. Wake-ups must follow equal gaps; streams
+//! must have equal fields, flows and acknowledgements. The multiple of a stream is
+//! that of the median message latency or, without acknowledgements, of the time per
+//! message.
 
 use std::collections::BTreeMap;
 
@@ -43,9 +46,12 @@ fn comparable(
         && family == base_family
         && (case.workload == Workload::Call
             || case.payload_bytes.unwrap_or(0) == base.payload_bytes.unwrap_or(0))
+        && case.gap_ns == base.gap_ns
+        && (case.fields, case.flows, case.ack) == (base.fields, base.flows, base.ack)
 }
 
-fn by_round(reading: &Reading) -> BTreeMap<u32, f64> {
+/// The headline of each measured trial by its round.
+pub fn by_round(reading: &Reading) -> BTreeMap<u32, f64> {
     let trials = reading.result.trials.iter();
     trials.filter_map(|trial| Some((trial.round, trial.value_ns?))).collect()
 }
@@ -59,7 +65,12 @@ fn ratio(
         .iter()
         .filter_map(|(round, value)| Some((*value, *base_values.get(round)?)))
         .collect();
-    let found = paired_ratio(&pairs, LEVEL)?;
+    of_pairs(baseline, &pairs)
+}
+
+/// The ratio of values paired by round.
+pub fn of_pairs(baseline: &str, pairs: &[(f64, f64)]) -> Option<Ratio> {
+    let found = paired_ratio(pairs, LEVEL)?;
     Some(Ratio {
         baseline: baseline.to_owned(),
         point: found.point,
@@ -71,7 +82,9 @@ fn ratio(
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Builder, CALL, FUTEX, PIPE, PIPE_4K, TCP, read};
+    use crate::testing::{
+        Builder, CALL, FUTEX, PIPE, PIPE_4K, STREAM, STREAM_TWO_FLOWS, TCP, WAKE, read,
+    };
 
     #[test]
     fn rounds_are_paired() {
@@ -119,5 +132,36 @@ mod tests {
         assert!(read(&batches).results[1].ratio.is_none(), "a round trip is not a call");
         let none = Builder::new().case(PIPE, 8, |_, t| t.each(&[100; 50])).build();
         assert!(read(&none).results[0].ratio.is_none());
+    }
+
+    #[test]
+    fn wake_ups_of_equal_gaps_and_streams_of_equal_shapes() {
+        let other = |id: &str, from: &str, to: &str| id.replace(from, to);
+        let raw = Builder::new()
+            .baseline(WAKE)
+            .case(WAKE, 8, |_, t| t.wake(&[2000; 100], 9))
+            .case(&other(WAKE, "pipe", "fifo"), 8, |_, t| t.wake(&[4000; 100], 9))
+            .case(&other(WAKE, "gap=1000000", "gap=1000"), 8, |_, t| t.wake(&[1000; 100], 9))
+            .build();
+        let points: Vec<Option<f64>> =
+            read(&raw).results.iter().map(|r| r.ratio.as_ref().map(|r| r.point)).collect();
+        assert_eq!(points, [Some(1.0), Some(2.0), None]);
+        let stream = |ns: u32| {
+            move |_: u32, t: &mut crate::testing::TrialBuilder| {
+                t.stream(1, 100, 2048, &vec![ns; 100], 100 * u64::from(ns));
+            }
+        };
+        let raw = Builder::new()
+            .baseline(STREAM)
+            .case(STREAM, 8, stream(3000))
+            .case(&other(STREAM, "sendmsg", "send"), 8, stream(9000))
+            .case(STREAM_TWO_FLOWS, 8, stream(3000))
+            .case(&other(STREAM, "fields=8", "fields=4"), 8, stream(3000))
+            .case(&other(STREAM, "per-message", "window:4"), 8, stream(3000))
+            .build();
+        let points: Vec<Option<f64>> =
+            read(&raw).results.iter().map(|r| r.ratio.as_ref().map(|r| r.point)).collect();
+        assert!((points[1].unwrap() - 3.0).abs() < 1e-12);
+        assert_eq!(points[2..], [None, None, None]);
     }
 }

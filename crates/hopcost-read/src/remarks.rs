@@ -1,7 +1,7 @@
 //! What of this machine shapes the numbers, in plain words: readings of the host
 //! joined with what was measured.
 
-use hopcost_model::case::{Case, Placement, WaitKind};
+use hopcost_model::case::{Case, Placement, WaitKind, Workload};
 use hopcost_model::results::{CaseResult, Status};
 use hopcost_stats::sample::median;
 
@@ -39,7 +39,10 @@ fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, usize)> {
         })
         .filter(|(case, cost)| {
             let sleeps = |w| matches!(w, WaitKind::Block | WaitKind::Epoll);
-            *cost > 0.0 && case.waits.is_some_and(|w| sleeps(w.caller) && sleeps(w.callee))
+            let roundtrip = case.workload == Workload::Roundtrip;
+            roundtrip
+                && *cost > 0.0
+                && case.waits.is_some_and(|w| sleeps(w.caller) && sleeps(w.callee))
         })
         .filter(|(case, _)| !run.is_engine(case))
         .collect();
@@ -208,5 +211,15 @@ mod tests {
         assert!(text.contains("powersave"));
         assert!(!remarks(&[("cpu0.governor", "performance")], 3000).contains("governor"));
         assert!(remarks(&[], 3000).contains("nothing is subtracted"));
+    }
+
+    #[test]
+    fn only_round_trips_speak_of_round_trips() {
+        use crate::testing::WAKE;
+        let raw = Builder::new()
+            .case(&WAKE.replace("same-llc", "same-cpu"), 6, |_, t| t.wake(&[3000; 50], 9))
+            .case(WAKE, 6, |_, t| t.wake(&[60_000; 50], 9))
+            .build();
+        assert!(!read(&raw).remarks.join("\n").contains("round trip"));
     }
 }

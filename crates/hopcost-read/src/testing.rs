@@ -3,9 +3,9 @@
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
 use hopcost_model::results::Results;
 use hopcost_stats::rng::Rng;
@@ -15,6 +15,14 @@ pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=sa
 pub const TCP: &str = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const FUTEX: &str = "roundtrip/futex?payload=0&boundary=process&place=same-cpu&wait=block";
 pub const CALL: &str = "call/syscall";
+pub const WAKE: &str = "wake/pipe?payload=1&gap=1000000&boundary=process&place=same-llc&wait=block";
+/// Eight fields of 256 bytes.
+pub const STREAM: &str = "stream/tcp-sendmsg?payload=2048&fields=8&flows=1&ack=per-message\
+    &boundary=process&place=free&wait=block";
+pub const STREAM_TWO_FLOWS: &str = "stream/tcp-sendmsg?payload=2048&fields=8&flows=2\
+    &ack=per-message&boundary=process&place=free&wait=block";
+pub const STREAM_NO_ACK: &str = "stream/tcp-sendmsg?payload=2048&fields=8&flows=1&ack=none\
+    &boundary=process&place=free&wait=block";
 
 const fn waits(wait: WaitKind, one: PerOperation, two: PerOperation) -> WaitFacts {
     WaitFacts {
@@ -51,6 +59,10 @@ static CHANNEL: Facts = BASE;
 static NOTIFIER: Facts = Facts { shape: Shape::Notifier, ..BASE };
 static SYSCALL: Facts = Facts { shape: Shape::Call, waits: &[], ..BASE };
 static ENGINE: Facts = Facts { hidden: true, ..BASE };
+const fn off(name: &'static str) -> Parameter {
+    Parameter { name, values: &["on", "off"], default: "off", about: "" }
+}
+static SEND: Facts = Facts { parameters: &[off("more"), off("nodelay")], waits: &[], ..BASE };
 
 /// Facts by name, as the registry would give them.
 pub fn facts(name: &str) -> Option<&'static Facts> {
@@ -59,6 +71,7 @@ pub fn facts(name: &str) -> Option<&'static Facts> {
         "syscall" => Some(&SYSCALL),
         "sleep" => Some(&ENGINE),
         "pipe" | "tcp" | "udp" => Some(&CHANNEL),
+        "tcp-send" | "tcp-sendmsg" | "tcp-zerocopy" => Some(&SEND),
         _ => None,
     }
 }
@@ -109,6 +122,17 @@ pub fn noisy(n: usize, seed: u32) -> Vec<u32> {
     (0..n).map(|_| one()).collect()
 }
 
+/// An event that was counted all the time.
+pub fn event(name: &str, value: u64) -> EventReading {
+    EventReading {
+        event: name.into(),
+        value: Some(value),
+        enabled_ns: 1000,
+        running_ns: 1000,
+        unavailable: None,
+    }
+}
+
 /// A trial being made.
 pub struct TrialBuilder {
     pub raw: RawTrial,
@@ -144,6 +168,64 @@ impl TrialBuilder {
     /// Batches of `n` and `2n` in turn.
     pub fn two_lengths(&mut self, n: u64, samples: &[u32]) {
         self.samples(Stamp::TwoLengths { n }, samples, n * 3 / 2);
+    }
+    /// One-way times, and the ticks from one notification to the next; the receiver
+    /// sleeps once a wake-up, both clocks agree exactly.
+    pub fn wake(&mut self, samples: &[u32], gap_ticks: u64) {
+        self.samples(Stamp::Each, samples, 1);
+        let count = samples.len() as u64;
+        let raw = &mut self.raw;
+        raw.wall_ns = gap_ticks * count;
+        raw.cpu_ns = 2_000 * count;
+        for end in &mut raw.ends {
+            end.thread_cpu_ns = 1_000 * count;
+            (end.voluntary, end.involuntary) = (count, 0);
+        }
+        raw.ends[0].elapsed_ticks = gap_ticks * count.saturating_sub(1);
+        self.gates(0, 0, 0);
+    }
+    /// The gates: the offset before, what it moved by until after, and the bound.
+    pub fn gates(&mut self, offset_ticks: i64, moved: i64, bound_ticks: u64) {
+        let gate = |offset_ticks| GateReading {
+            offset_ticks,
+            bound_ticks,
+            exchanges: 10_000,
+            steps: 100_000,
+            backward_steps: 0,
+        };
+        self.raw.gates = vec![gate(offset_ticks), gate(offset_ticks + moved)];
+    }
+    /// Flows of `count` messages each, of this size, with their latencies (none
+    /// without acknowledgements), each taking `elapsed_ticks`.
+    pub fn stream(
+        &mut self,
+        flows: u32,
+        count: u64,
+        bytes: u64,
+        latencies: &[u32],
+        elapsed_ticks: u64,
+    ) {
+        self.samples(Stamp::Each, latencies, 1);
+        let raw = &mut self.raw;
+        raw.operations = count * u64::from(flows);
+        raw.wall_ns = elapsed_ticks;
+        raw.cpu_ns = 2 * elapsed_ticks;
+        let end = |role, flow| EndCounters {
+            flow,
+            count,
+            bytes: count * bytes,
+            first_tick: 5_000_000,
+            elapsed_ticks,
+            thread_cpu_ns: elapsed_ticks,
+            voluntary: count,
+            run_delay_ns: Some(0),
+            ..EndCounters::empty(role)
+        };
+        raw.ends = [Role::Caller, Role::Callee]
+            .into_iter()
+            .flat_map(|role| (0..flows).map(move |flow| end(role, flow)))
+            .collect();
+        raw.cpus_asked.resize(raw.ends.len(), None);
     }
     /// An error instead of samples.
     pub fn fails(&mut self, why: &str) {
@@ -275,7 +357,7 @@ fn empty(case: &Case, index: u32, round: u32) -> RawTrial {
         cpu_after: cpu.unwrap_or(0),
         cpu_changes: 0,
         pinned: cpu.is_some(),
-        ..EndCounters::empty(Role::Caller)
+        ..EndCounters::empty(role)
     });
     RawTrial {
         case: index,

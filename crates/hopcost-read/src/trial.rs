@@ -5,6 +5,8 @@ use hopcost_model::raw::RawTrial;
 use hopcost_stats::effective::{n_eff, publishable};
 use hopcost_stats::sample::{Sample, SampleError, rank};
 
+use crate::stream;
+
 /// What kind of number a stamp leaves; the two never share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
@@ -30,6 +32,8 @@ pub const ANCHORS: [f64; 7] = [0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999];
 
 /// A measured trial.
 pub struct Trial {
+    /// What kind of number its samples are.
+    pub family: Family,
     /// Nanoseconds of each operation (or per operation of each batch, or pair of
     /// batches), sorted. Those of pairs may be zero or negative.
     pub sample: Sample,
@@ -78,11 +82,34 @@ impl Trial {
             .unwrap_or(0)
             .max(raw.samples_max_ticks);
         Ok(Self {
+            family: Family::of(stamp),
             sample,
             n_eff: counts,
             max_ns: max_ticks as f64 * tick_ns,
             resolution_ns: clock.resolution_ticks as f64 * tick_ns / n as f64,
             differences: matches!(stamp, Stamp::TwoLengths { .. }),
+        })
+    }
+
+    /// Reduces a trial of a stream without acknowledgements: nothing was timed but
+    /// the whole, so it is one batch of all its messages, and its cost is the time
+    /// from the first byte of any flow to the last byte of any, over messages.
+    ///
+    /// # Errors
+    /// In one line, why there is no such time.
+    pub fn of_whole_stream(raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
+        let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
+        let rates = stream::rates(raw, clock.ticks_per_second)
+            .ok_or("its receivers do not say when the first byte came and the last")?;
+        let sample = Sample::new(vec![rates.ns_per_message])
+            .map_err(|_| "its ticks are not a finite time".to_owned())?;
+        Ok(Self {
+            family: Family::Batch,
+            sample,
+            n_eff: [0.0; ANCHORS.len()],
+            max_ns: rates.ns_per_message,
+            resolution_ns: 0.0,
+            differences: false,
         })
     }
 

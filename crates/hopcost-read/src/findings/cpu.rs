@@ -1,6 +1,6 @@
 //! Findings about what a case's ends did on their CPUs.
 
-use hopcost_model::case::{Case, Placement, Role, WaitKind};
+use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
@@ -37,10 +37,14 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     found.into_iter().flatten().collect()
 }
 
-/// Each end of a trial with the CPU it was to be pinned to.
+/// Each end of a trial with the CPU it was to be pinned to. Where there are more ends
+/// than CPUs asked for, those of all flows share the CPU of their role.
 fn ends(trial: &RawTrial) -> impl Iterator<Item = (&EndCounters, Option<u32>)> {
-    let asked = trial.cpus_asked.iter().copied().chain(std::iter::repeat(None));
-    trial.ends.iter().zip(asked)
+    let shared = trial.cpus_asked.len() == 2 && trial.ends.len() > 2;
+    trial.ends.iter().enumerate().map(move |(i, end)| {
+        let i = if shared { usize::from(end.role == Role::Callee) } else { i };
+        (end, trial.cpus_asked.get(i).copied().flatten())
+    })
 }
 
 fn migrated(trials: &[&RawTrial]) -> Option<Finding> {
@@ -107,14 +111,18 @@ fn oversubscribed(run: &Run, case: &Case) -> Option<Finding> {
 /// The share of a trial that went to foreign tasks. On one CPU, a closed loop is
 /// never idle: what neither end ran nor the hypervisor took was foreign. On two,
 /// it is the time an end was ready and did not run, beyond that of its wake-ups.
-/// Not known where the scheduler chose the CPUs, or an end's counter is missing.
+/// A wake-up idles through its gap and a stream may wait for its transport, so on one
+/// CPU nothing is known of them; nor of several flows, which wait for each other; nor
+/// where the scheduler chose the CPUs, or an end's counter is missing.
 fn foreign_share(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
     if trial.wall_ns == 0 || trial.ends.len() != 2 {
         return None;
     }
     let wall = trial.wall_ns as f64;
+    let never_idle = case.workload == Workload::Roundtrip;
     match case.placement? {
         Placement::Free => None,
+        Placement::SameCpu if !never_idle => None,
         Placement::SameCpu => {
             let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
             let own = threads.max(trial.cpu_ns) as f64 / wall;
@@ -166,10 +174,13 @@ fn preempted(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
     })
 }
 
-/// Only where both ends sleep the same way, since that is what the stated range
-/// is for. Where the scheduler chose the CPUs, the lower of both ranges holds.
+/// Only of round trips where both ends sleep the same way, since that is what the
+/// stated range is for; a stream need not sleep, and a wake-up has its own rule. Where the scheduler chose the CPUs, the lower of both ranges holds.
 fn never_slept(run: &Run, case: &Case, reading: &Reading) -> Option<Finding> {
     let waits = case.waits.filter(|waits| waits.caller == waits.callee)?;
+    if case.workload != Workload::Roundtrip {
+        return None;
+    }
     if !matches!(waits.caller, WaitKind::Block | WaitKind::Epoll) {
         return None;
     }
@@ -197,15 +208,19 @@ fn spinner_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
     let waits = case.waits?;
     let typical = |role: Role| {
         let counts = trials.iter().filter(|trial| trial.operations > 0).filter_map(|trial| {
-            let end = trial.ends.iter().find(|end| end.role == role)?;
-            Some(end.voluntary as f64 / trial.operations as f64)
+            let ends = trial.ends.iter().filter(|end| end.role == role);
+            Some(total(ends.map(|end| end.voluntary)) as f64 / trial.operations as f64)
         });
         median(&counts.collect::<Vec<_>>())
     };
-    let slept = |role: &Role| waits.of(*role) == WaitKind::Spin;
+    // The sender of a wake-up sleeps for the gap.
+    let waits_by_spinning = |role: &Role| {
+        waits.of(*role) == WaitKind::Spin
+            && !(case.workload == Workload::Wake && *role == Role::Caller)
+    };
     let (role, seen) = [Role::Caller, Role::Callee]
         .into_iter()
-        .filter(slept)
+        .filter(waits_by_spinning)
         .filter_map(|role| Some((role, typical(role)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     (seen > SPINNER_VOLUNTARY_MAX).then(|| {

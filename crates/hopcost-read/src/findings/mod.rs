@@ -1,18 +1,23 @@
 //! Findings: what was seen that bears on how far a number can be believed.
 //!
 //! Those of the whole run are in [`host`] and [`placement`], those of a case in
-//! [`cpu`] (what its ends did) and [`numbers`] (what its numbers look like).
+//! [`cpu`] (what its ends did), [`numbers`] (what its numbers look like), [`wake`] and
+//! [`stream`] (what only these can suffer) and [`counters`] (what was counted, or lost).
 //! Every threshold is a documented constant beside its rule. A detector that
 //! lacks its reading says nothing; that the reading is missing is in the host's
 //! fingerprint.
 
+mod counters;
 mod cpu;
 mod host;
 mod numbers;
 mod placement;
+mod stream;
+mod wake;
 
 use std::collections::BTreeMap;
 
+use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::results::{CaseResult, Status};
 
@@ -39,6 +44,7 @@ fn finding(code: Code, severity: Severity, evidence: String, values: &[(&str, f6
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut found = host::findings(run);
     found.extend(placement::claims(run, readings));
+    found.extend(counters::missing(readings));
     found
 }
 
@@ -50,22 +56,26 @@ pub fn judge_case(run: &Run, index: usize, reading: &mut Reading, run_wide: &[Fi
         return;
     }
     let mut found = cpu::findings(run, case, reading);
-    found.extend(numbers::findings(run, reading));
+    found.extend(numbers::findings(run, case, reading));
+    found.extend(wake::findings(run, case, reading));
+    found.extend(stream::findings(run, case, reading));
+    found.extend(counters::findings(reading));
     for finding in &mut found {
         finding.case = Some(reading.result.id.clone());
     }
     found.sort_by(order);
-    let bearing = run_wide.iter().filter(|finding| bears_on(finding.code, reading.family));
+    let bearing = run_wide.iter().filter(|finding| bears_on(finding.code, case, reading.family));
     let worst = found.iter().chain(bearing).map(|finding| finding.severity).max();
     reading.result.validity = worst.map_or(Validity::Valid, Validity::from);
     reading.result.findings = found;
 }
 
 /// Whether a finding of the whole run says something about a case's numbers.
-/// Steal reaches single operations; the median cost over batches shrugs it off.
-fn bears_on(code: Code, family: Option<Family>) -> bool {
+/// Steal reaches single operations and throughput; the median cost over batches shrugs
+/// it off.
+fn bears_on(code: Code, case: &Case, family: Option<Family>) -> bool {
     match code {
-        Code::Steal => family == Some(Family::Each),
+        Code::Steal => family == Some(Family::Each) || case.workload == Workload::Stream,
         _ => true,
     }
 }
@@ -115,6 +125,10 @@ mod tests {
             include_str!("host.rs"),
             include_str!("numbers.rs"),
             include_str!("placement.rs"),
+            include_str!("counters.rs"),
+            include_str!("stream.rs"),
+            include_str!("stream/stall.rs"),
+            include_str!("wake.rs"),
         ]
         .map(detectors)
         .concat();

@@ -1,5 +1,6 @@
 //! Findings about how a case's numbers look.
 
+use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_stats::sample::median;
 use hopcost_stats::states;
@@ -23,9 +24,9 @@ const DRIFT_MIN: f64 = 0.05;
 const MAIN_MODE: f64 = 0.8;
 
 /// All of them for one case.
-pub fn findings(run: &Run, reading: &Reading) -> Vec<Finding> {
+pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     let all = [
-        timer_dominates(run, reading),
+        timer_dominates(run, case, reading),
         few_trials(reading),
         host_state(reading),
         drift(reading),
@@ -34,7 +35,9 @@ pub fn findings(run: &Run, reading: &Reading) -> Vec<Finding> {
     all.into_iter().flatten().collect()
 }
 
-fn timer_dominates(run: &Run, reading: &Reading) -> Option<Finding> {
+/// Of a one-way time, one stamp lies between the notification and the end; it cannot
+/// be batched.
+fn timer_dominates(run: &Run, case: &Case, reading: &Reading) -> Option<Finding> {
     if reading.family != Some(Family::Each) {
         return None;
     }
@@ -48,7 +51,13 @@ fn timer_dominates(run: &Run, reading: &Reading) -> Option<Finding> {
             say::ns(p50_ns)
         );
         let values = [("stamp_p50_ns", stamp_ns), ("p50_ns", p50_ns)];
-        finding(Code::TimerDominates, Severity::Suspect, evidence, &values)
+        let mut found = finding(Code::TimerDominates, Severity::Suspect, evidence, &values);
+        if case.workload == Workload::Wake {
+            found.remedy = "Take the cost of a stamp as this number's error; a round trip between \
+                            spinning ends is timed in batches, free of it."
+                .to_owned();
+        }
+        found
     })
 }
 

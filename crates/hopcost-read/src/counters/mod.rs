@@ -1,0 +1,272 @@
+//! What was counted while a case was measured, by event and end.
+//!
+//! Where the kernel's event is missing, what getrusage(2) and the thread's CPU clock
+//! say of the same thing stands in its place, so that context switches, page faults
+//! and CPU time are always known.
+
+mod end;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::protocol::EndCounters;
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::CounterResult;
+use hopcost_stats::sample::median;
+
+use crate::case::total;
+use end::Counted;
+
+/// The order in which events are shown; any other comes after them.
+const ORDER: [&str; 8] = [
+    "cycles",
+    "instructions",
+    "l1d-misses",
+    "llc-misses",
+    "context-switches",
+    "migrations",
+    "page-faults",
+    "cpu-ns",
+];
+
+/// The counters of a case's measured trials: those of the caller, those of the
+/// callee, then those that were counted for both together after the measurement.
+pub fn counters(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
+    let mut found = Vec::new();
+    for role in [Role::Caller, Role::Callee] {
+        if trials.iter().any(|trial| ends(trial, role).next().is_some()) {
+            for event in events(trials, role) {
+                found.push(of_role(case, trials, role, &event));
+            }
+        }
+    }
+    found.extend(of_both(case, trials));
+    found
+}
+
+/// Core cycles per nanosecond of the callers' CPU time: median over trials. `None`
+/// where cycles were not counted.
+pub fn cycles_per_ns(trials: &[&RawTrial]) -> Option<f64> {
+    let of = |trial: &&RawTrial| {
+        let counted = end::sum(&ends(trial, Role::Caller).collect::<Vec<_>>(), "cycles").ok()?;
+        let cpu_ns = total(ends(trial, Role::Caller).map(|end| end.thread_cpu_ns));
+        (cpu_ns > 0).then(|| counted.value / cpu_ns as f64)
+    };
+    median(&trials.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+fn ends(trial: &RawTrial, role: Role) -> impl Iterator<Item = &EndCounters> {
+    trial.ends.iter().filter(move |end| end.role == role)
+}
+
+/// Every event of a role, with those that are always known.
+fn events(trials: &[&RawTrial], role: Role) -> Vec<String> {
+    let seen = trials.iter().flat_map(|trial| ends(trial, role)).flat_map(|end| &end.events);
+    let names: BTreeSet<&str> =
+        seen.map(|reading| reading.event.as_str()).chain(end::ALWAYS).collect();
+    let known = ORDER.into_iter().filter(|name| names.contains(name));
+    let other = names.iter().copied().filter(|name| !ORDER.contains(name));
+    known.chain(other).map(str::to_owned).collect()
+}
+
+fn of_role(case: &Case, trials: &[&RawTrial], role: Role, event: &str) -> CounterResult {
+    let mut counted: Vec<(&RawTrial, Counted)> = Vec::new();
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for trial in trials {
+        match end::sum(&ends(trial, role).collect::<Vec<_>>(), event) {
+            Ok(sum) => counted.push((trial, sum)),
+            Err(reason) => *reasons.entry(reason).or_default() += 1,
+        }
+    }
+    let over = |of: &dyn Fn(&RawTrial, Counted) -> Option<f64>| {
+        let values = counted.iter().filter_map(|(trial, counted)| of(trial, *counted));
+        median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
+    };
+    let share = counted.iter().map(|(_, counted)| counted.share).min_by(f64::total_cmp);
+    let common = reasons.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+    CounterResult {
+        event: event.to_owned(),
+        role: Some(role),
+        per_operation: over(&|trial, c| per(c.value, trial.operations as f64)),
+        per_byte: over(&|trial, c| per(c.value, bytes(case, trial, role))),
+        per_trial: over(&|_, c| Some(c.value)),
+        counted_share: share.filter(|share| *share < 1.0),
+        unavailable: common.filter(|_| counted.is_empty()).map(|(reason, _)| reason),
+    }
+}
+
+fn per(value: f64, parts: f64) -> Option<f64> {
+    (parts > 0.0).then(|| value / parts)
+}
+
+/// Bytes of message that an end handled over the measured phase: of a stream, as it
+/// counted them; a round trip has two messages.
+fn bytes(case: &Case, trial: &RawTrial, role: Role) -> f64 {
+    let payload = f64::from(case.payload_bytes.unwrap_or(0));
+    match case.workload {
+        Workload::Stream => total(ends(trial, role).map(|end| end.bytes)) as f64,
+        Workload::Roundtrip => 2.0 * payload * trial.operations as f64,
+        Workload::Call | Workload::Wake => payload * trial.operations as f64,
+    }
+}
+
+/// What was counted after the measurement, both ends together.
+fn of_both(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
+    let names: BTreeSet<&str> =
+        trials.iter().flat_map(|t| &t.counted).map(|reading| reading.event.as_str()).collect();
+    let messages = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
+    let message_bytes = messages * f64::from(case.payload_bytes.unwrap_or(0));
+    let of = |event: &str| {
+        let readings = || trials.iter().flat_map(|t| t.counted.iter().map(move |r| (t, r)));
+        let of_event = || readings().filter(|(_, reading)| reading.event == event);
+        let values: Vec<f64> = of_event()
+            .filter_map(|(trial, reading)| {
+                per(reading.value? as f64, trial.counted_operations as f64)
+            })
+            .collect();
+        let per_operation = median(&values);
+        let reason = of_event().find_map(|(_, reading)| reading.unavailable.clone());
+        CounterResult {
+            event: event.to_owned(),
+            role: None,
+            per_operation,
+            per_byte: per_operation.and_then(|value| per(value, message_bytes)),
+            per_trial: None,
+            counted_share: None,
+            unavailable: reason.filter(|_| per_operation.is_none()),
+        }
+    };
+    names.into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::case::Role;
+    use hopcost_model::protocol::EventReading;
+    use hopcost_model::results::CounterResult;
+
+    use crate::testing::{Builder, CALL, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, read};
+
+    fn of(
+        id: &str,
+        make: impl Fn(u32, &mut TrialBuilder),
+        name: &str,
+        role: Option<Role>,
+    ) -> CounterResult {
+        let results = read(&Builder::new().case(id, 6, make).build()).results;
+        let found = results[0].counters.iter().find(|c| c.event == name && c.role == role);
+        found.unwrap_or_else(|| panic!("{name} of {role:?}")).clone()
+    }
+
+    #[test]
+    fn flows_are_summed_and_shared_among_messages_and_bytes() {
+        let make = |round: u32, t: &mut TrialBuilder| {
+            t.stream(2, 1000, 2048, &[3000; 2000], 3_000_000);
+            t.raw.ends[0].events = vec![event("cycles", 1_000_000 + u64::from(round))];
+            t.raw.ends[1].events = vec![event("cycles", 3_000_000)];
+        };
+        let cycles = of(STREAM_TWO_FLOWS, make, "cycles", Some(Role::Caller));
+        assert_eq!(cycles.per_trial, Some(4_000_002.5));
+        assert!((cycles.per_operation.unwrap() - 2000.00125).abs() < 1e-9);
+        assert!((cycles.per_byte.unwrap() - 2000.00125 / 2048.0).abs() < 1e-9);
+        assert_eq!((cycles.counted_share, cycles.unavailable), (None, None));
+    }
+
+    #[test]
+    fn events_that_took_turns_are_scaled() {
+        let reading = |enabled_ns: u64, running_ns: u64| EventReading {
+            enabled_ns,
+            running_ns,
+            ..event("llc-misses", 500)
+        };
+        let with = |reading: EventReading| {
+            let make = |_: u32, t: &mut TrialBuilder| {
+                t.each(&[3000; 1000]);
+                t.raw.ends[1].events = vec![reading.clone()];
+            };
+            of(PIPE, make, "llc-misses", Some(Role::Callee))
+        };
+        let half = with(reading(100, 50));
+        assert_eq!((half.per_operation, half.counted_share), (Some(1.0), Some(0.5)));
+        assert_eq!(half.per_byte, Some(1.0 / 128.0), "two messages of 64 bytes");
+        let never = with(reading(100, 0));
+        assert_eq!(never.per_operation, None);
+        assert!(never.unavailable.unwrap().contains("turn"));
+    }
+
+    #[test]
+    fn what_perf_lacks_is_taken_from_rusage_and_perf_goes_first() {
+        let make = |with_perf: bool| {
+            move |_: u32, t: &mut TrialBuilder| {
+                t.each(&[3000; 1000]);
+                let end = &mut t.raw.ends[0];
+                (end.voluntary, end.involuntary) = (1500, 500);
+                (end.minor_faults, end.major_faults) = (30, 10);
+                end.thread_cpu_ns = 2_000_000;
+                let missing = EventReading {
+                    value: None,
+                    unavailable: Some("EACCES".into()),
+                    ..event("context-switches", 0)
+                };
+                let counted = event("context-switches", 7000);
+                end.events = vec![if with_perf { counted } else { missing }];
+            }
+        };
+        let caller = Some(Role::Caller);
+        let switches = of(PIPE, make(false), "context-switches", caller);
+        assert_eq!((switches.per_operation, switches.unavailable), (Some(2.0), None));
+        assert_eq!(of(PIPE, make(true), "context-switches", caller).per_operation, Some(7.0));
+        assert_eq!(of(PIPE, make(false), "page-faults", caller).per_operation, Some(0.04));
+        assert_eq!(of(PIPE, make(false), "cpu-ns", caller).per_operation, Some(2000.0));
+    }
+
+    #[test]
+    fn a_reason_stays_a_reason() {
+        let make = |_: u32, t: &mut TrialBuilder| {
+            t.each(&[3000; 100]);
+            let none = EventReading {
+                value: None,
+                unavailable: Some("no PMU".into()),
+                ..event("cycles", 0)
+            };
+            t.raw.ends[0].events = vec![none];
+        };
+        let cycles = of(PIPE, make, "cycles", Some(Role::Caller));
+        assert_eq!((cycles.per_operation, cycles.per_trial), (None, None));
+        assert_eq!(cycles.unavailable.as_deref(), Some("no PMU"));
+    }
+
+    #[test]
+    fn system_calls_are_of_both_ends_and_of_their_own_phase() {
+        let make = |_: u32, t: &mut TrialBuilder| {
+            t.each(&[3000; 1000]);
+            t.raw.counted = vec![event("system-calls", 800)];
+            t.raw.counted_operations = 200;
+        };
+        let calls = of(PIPE, make, "system-calls", None);
+        assert_eq!((calls.per_operation, calls.per_trial), (Some(4.0), None));
+        assert_eq!(calls.per_byte, Some(4.0 / 128.0));
+    }
+
+    #[test]
+    fn a_call_in_ticks_and_in_cycles() {
+        let run = |counted: bool| {
+            let raw = Builder::new()
+                .case(CALL, 6, |_, t| {
+                    t.batch(10, &[500; 100]);
+                    t.raw.ends[0].thread_cpu_ns = 50_000;
+                    if counted {
+                        t.raw.ends[0].events = vec![event("cycles", 150_000)];
+                    }
+                })
+                .build();
+            let mut raw = raw;
+            raw.clocks.iter_mut().for_each(|clock| clock.ticks_per_second = 2e9);
+            read(&raw).results.remove(0)
+        };
+        let with = run(true);
+        assert_eq!(with.cost_ticks, Some(50.0), "ticks of the clock, as stamped");
+        assert_eq!(with.cost_cycles, Some(75.0), "25 ns at 3 cycles a nanosecond");
+        assert_eq!(run(false).cost_cycles, None);
+    }
+}

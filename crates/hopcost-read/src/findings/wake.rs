@@ -1,0 +1,227 @@
+//! Findings about wake-ups: how far one-way times can be believed, and whether the
+//! receiver was waiting.
+
+use hopcost_model::case::{Case, Role, WaitKind, Workload};
+use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::raw::RawTrial;
+use hopcost_stats::sample::median;
+
+use super::finding;
+use crate::case::{Reading, total};
+use crate::run::Run;
+use crate::say;
+
+/// The share of a one-way time that the clocks' bound may take.
+const BOUND_MAX: f64 = 0.10;
+/// A change of the offset that repeated exchanges do not explain.
+const MOVED_NS: f64 = 20.0;
+/// A change below this share of the one-way time is to be known and no more: the
+/// printed bound covers it.
+const MOVED_SHARE: f64 = 0.01;
+/// Share of wake-ups put off from which on the gap is not the one asked for.
+const OVERRUN_MAX: f64 = 0.01;
+/// Voluntary switches of the receiver for each wake-up, below which it did not sleep
+/// on each: the tenth is for what runs once.
+const SLEPT_MIN: f64 = 0.9;
+
+/// All of them for one case.
+pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
+    if case.workload != Workload::Wake {
+        return Vec::new();
+    }
+    let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let mut found = vec![
+        backward(&trials),
+        negative(&trials),
+        bound(reading),
+        moved(reading),
+        overrun(reading, &trials),
+    ];
+    if !run.is_engine(case) {
+        found.push(never_slept(case, &trials));
+    }
+    found.into_iter().flatten().collect()
+}
+
+fn p50_ns(reading: &Reading) -> Option<f64> {
+    reading.result.estimates.as_ref()?.p50_ns.as_ref()?.point
+}
+
+/// A cause that comes after its effect: the clocks cannot be compared at all.
+fn backward(trials: &[&RawTrial]) -> Option<Finding> {
+    let gates = || trials.iter().flat_map(|trial| &trial.gates);
+    let backward = total(gates().map(|gate| gate.backward_steps));
+    let steps = total(gates().map(|gate| gate.steps));
+    (backward > 0).then(|| {
+        let evidence = format!(
+            "{backward} of {steps} steps of the causality test went backwards in time by more than \
+             the bound."
+        );
+        let values = [("backward_steps", backward as f64), ("steps", steps as f64)];
+        finding(Code::ClockOffset, Severity::Invalid, evidence, &values)
+    })
+}
+
+fn negative(trials: &[&RawTrial]) -> Option<Finding> {
+    let negative = total(trials.iter().map(|trial| trial.negative_samples));
+    let taken = total(trials.iter().map(|trial| trial.samples_taken));
+    (negative > 0).then(|| {
+        let evidence = format!(
+            "{negative} of {taken} one-way times came out negative, within the bound, and stand as 0."
+        );
+        let values = [("negative_samples", negative as f64), ("samples", taken as f64)];
+        finding(Code::ClockOffset, Severity::Suspect, evidence, &values)
+    })
+}
+
+fn bound(reading: &Reading) -> Option<Finding> {
+    let bound_ns = reading.result.wake.as_ref()?.clock_bound_ns?;
+    let p50_ns = p50_ns(reading)?;
+    (bound_ns > BOUND_MAX * p50_ns).then(|| {
+        let evidence = format!(
+            "The clocks agree to within {}, the one-way time is {}.",
+            say::ns(bound_ns),
+            say::ns(p50_ns)
+        );
+        let values = [("clock_bound_ns", bound_ns), ("p50_ns", p50_ns)];
+        finding(Code::ClockOffset, Severity::Suspect, evidence, &values)
+    })
+}
+
+fn moved(reading: &Reading) -> Option<Finding> {
+    let moved_ns = reading.result.wake.as_ref()?.clock_moved_ns?;
+    let p50_ns = p50_ns(reading)?;
+    (moved_ns > MOVED_NS).then(|| {
+        let severity =
+            if moved_ns > MOVED_SHARE * p50_ns { Severity::Suspect } else { Severity::Note };
+        let evidence = format!(
+            "The offset between the clocks moved by up to {} during a trial; the one-way time is {}.",
+            say::ns(moved_ns),
+            say::ns(p50_ns)
+        );
+        let values = [("clock_moved_ns", moved_ns), ("p50_ns", p50_ns)];
+        finding(Code::ClockOffset, severity, evidence, &values)
+    })
+}
+
+fn overrun(reading: &Reading, trials: &[&RawTrial]) -> Option<Finding> {
+    let share = reading.result.wake.as_ref()?.overrun_share;
+    let overruns = total(trials.iter().flat_map(|trial| trial.ends.iter().map(|end| end.overruns)));
+    (share > OVERRUN_MAX).then(|| {
+        let evidence = format!(
+            "{overruns} notifications ({}) waited for the receiver to be ready.",
+            say::percent(share)
+        );
+        let values = [("overruns", overruns as f64), ("share", share)];
+        finding(Code::Overrun, Severity::Suspect, evidence, &values)
+    })
+}
+
+/// A receiver that sleeps on every wake-up switches away once for each. (The sender
+/// sleeps for the gap, whatever the mechanism.)
+fn never_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+    if !matches!(case.wait(Role::Callee), WaitKind::Block | WaitKind::Epoll) {
+        return None;
+    }
+    let each = trials.iter().filter(|trial| trial.operations > 0).filter_map(|trial| {
+        let receiver = trial.ends.iter().find(|end| end.role == Role::Callee)?;
+        Some(receiver.voluntary as f64 / trial.operations as f64)
+    });
+    let seen = median(&each.collect::<Vec<_>>())?;
+    (seen < SLEPT_MIN).then(|| {
+        let evidence = format!(
+            "The receiver went to sleep {} times a wake-up; waiting asleep takes once.",
+            say::three(seen)
+        );
+        let values = [("voluntary_per_operation", seen), ("least", 1.0)];
+        finding(Code::NeverSlept, Severity::Suspect, evidence, &values)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::results::Results;
+
+    use crate::testing::{Builder, TrialBuilder, WAKE, noisy, read, severity};
+
+    const SPIN: &str = "wake/flag?payload=0&gap=1000000&boundary=process&place=same-llc&wait=spin";
+
+    fn run(id: &str, change: impl Fn(u32, &mut TrialBuilder)) -> Results {
+        let make = |round: u32, t: &mut TrialBuilder| {
+            t.wake(&noisy(1000, round), 1_060_000);
+            change(round, t);
+        };
+        read(&Builder::new().case(id, 8, make).build())
+    }
+
+    #[test]
+    fn nothing_fires_on_a_plain_wake_up() {
+        for place in ["same-llc", "same-cpu", "free"] {
+            let id = WAKE.replace("same-llc", place);
+            assert_eq!(run(&id, |_, _| ()).findings, [], "{place}");
+        }
+        // A spinning receiver does not sleep, its sender does.
+        let spins = run(SPIN, |_, t| t.raw.ends[1].voluntary = 0);
+        assert_eq!(spins.findings, []);
+    }
+
+    #[test]
+    fn clocks_known_less_exactly_than_a_tenth() {
+        let with = |bound: u64| run(WAKE, move |_, t| t.gates(0, 0, bound));
+        assert_eq!(severity(&with(290), Code::ClockOffset), None);
+        let wide = with(310);
+        assert_eq!(severity(&wide, Code::ClockOffset), Some(Severity::Suspect));
+        assert!(wide.findings[0].evidence.contains("310 ns"), "{:?}", wide.findings[0]);
+    }
+
+    #[test]
+    fn clocks_that_move() {
+        let with = |moved: i64| run(WAKE, move |_, t| t.gates(0, moved, 50));
+        assert_eq!(severity(&with(20), Code::ClockOffset), None);
+        assert_eq!(severity(&with(-25), Code::ClockOffset), Some(Severity::Note), "0.8 %");
+        assert_eq!(severity(&with(50), Code::ClockOffset), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn effects_before_their_causes() {
+        let backward = run(WAKE, |round, t| t.raw.gates[1].backward_steps = u64::from(round == 3));
+        assert_eq!(severity(&backward, Code::ClockOffset), Some(Severity::Invalid));
+        let negative = run(WAKE, |round, t| t.raw.negative_samples = u64::from(round == 3));
+        assert_eq!(severity(&negative, Code::ClockOffset), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn overruns() {
+        let with = |overruns: u64| run(WAKE, move |_, t| t.raw.ends[0].overruns = overruns);
+        assert_eq!(severity(&with(10), Code::Overrun), None);
+        assert_eq!(severity(&with(11), Code::Overrun), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn a_receiver_that_was_said_to_sleep() {
+        let with = |id, slept| run(id, move |_, t| t.raw.ends[1].voluntary = slept);
+        assert_eq!(severity(&with(WAKE, 950), Code::NeverSlept), None);
+        assert_eq!(severity(&with(WAKE, 800), Code::NeverSlept), Some(Severity::Suspect));
+        assert_eq!(severity(&with(SPIN, 0), Code::NeverSlept), None);
+        assert_eq!(severity(&with(SPIN, 500), Code::SpinnerSlept), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn idling_between_wake_ups_is_nobody_elses_work() {
+        let id = WAKE.replace("same-llc", "same-cpu");
+        assert_eq!(severity(&run(&id, |_, t| t.raw.cpu_ns = 0), Code::Preempted), None);
+    }
+
+    #[test]
+    fn a_wake_up_is_not_told_to_use_batches() {
+        let short = |samples: u32| {
+            let make = |_: u32, t: &mut TrialBuilder| t.wake(&[samples; 1000], 1_000_000);
+            read(&Builder::new().case(WAKE, 8, make).build())
+        };
+        assert_eq!(severity(&short(210), Code::TimerDominates), None);
+        let found = short(190);
+        let found = found.findings.iter().find(|f| f.code == Code::TimerDominates).unwrap();
+        assert!(!found.remedy.contains("batches for this case"), "{}", found.remedy);
+    }
+}

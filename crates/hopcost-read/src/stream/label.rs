@@ -1,0 +1,67 @@
+//! What a stream's path really is, in a few words.
+
+use hopcost_model::case::Case;
+use hopcost_model::mechanism::Facts;
+
+use crate::say;
+
+/// The name of a send that asks for no copy, by mechanism.
+const WITHOUT_COPY: [(&str, &str); 2] =
+    [("tcp-zerocopy", "MSG_ZEROCOPY"), ("tcp-uring-zc", "SEND_ZC")];
+
+/// The mechanism's name, or that of its flag with what became of it; then its
+/// parameters where they are not the default (all of them where the default is
+/// not known).
+pub fn label(case: &Case, facts: Option<&Facts>, copied_share: Option<f64>) -> String {
+    let name = case.mechanism_name();
+    let mut label = match WITHOUT_COPY.iter().find(|(mechanism, _)| *mechanism == name) {
+        Some((_, flag)) => format!("{flag}{}", fate(copied_share)),
+        None => case.mechanism.clone(),
+    };
+    for (key, value) in &case.parameters {
+        let default = facts.and_then(|facts| facts.parameter(key)).map(|p| p.default);
+        if default != Some(value.as_str()) {
+            label.push_str(&format!(" {key}={value}"));
+        }
+    }
+    label
+}
+
+fn fate(copied_share: Option<f64>) -> String {
+    match copied_share {
+        None => " (copies not known)".to_owned(),
+        Some(share) if share >= 1.0 => " (copied)".to_owned(),
+        Some(share) if share > 0.0 => format!(" ({} copied)", say::percent(share)),
+        Some(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::facts;
+
+    fn of(mechanism: &str, parameters: &str, copied: Option<f64>) -> String {
+        let id = format!(
+            "stream/{mechanism}?payload=64&fields=8&flows=1&ack=none&boundary=process&place=free\
+             &wait=block{parameters}"
+        );
+        let case: Case = id.parse().unwrap();
+        label(&case, facts(mechanism), copied)
+    }
+
+    #[test]
+    fn what_is_not_the_default_is_said() {
+        assert_eq!(of("tcp-send", "&more=off&nodelay=off", None), "tcp-send");
+        assert_eq!(of("tcp-send", "&more=off&nodelay=on", None), "tcp-send nodelay=on");
+        assert_eq!(of("vm-readv", "&x=1", None), "vm-readv x=1", "no facts: all of them");
+    }
+
+    #[test]
+    fn nothing_that_was_copied_is_called_without_a_copy() {
+        assert_eq!(of("tcp-uring-zc", "", Some(1.0)), "SEND_ZC (copied)");
+        assert_eq!(of("tcp-zerocopy", "", Some(0.9999)), "MSG_ZEROCOPY (100 % copied)");
+        assert_eq!(of("tcp-zerocopy", "", Some(1e-6)), "MSG_ZEROCOPY (0.00 % copied)");
+        assert_eq!(of("tcp-zerocopy", "", None), "MSG_ZEROCOPY (copies not known)");
+    }
+}

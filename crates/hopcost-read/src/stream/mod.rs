@@ -1,0 +1,168 @@
+//! What is particular to a stream: throughput at the receivers, sends that were
+//! copied after all, and how many messages were in flight.
+
+mod label;
+mod rates;
+
+use hopcost_model::case::{Ack, Case, Workload};
+use hopcost_model::protocol::ZeroCopySends;
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::{Estimate, StreamResult};
+use hopcost_stats::sample::median;
+
+use crate::estimate::over_trials;
+use crate::per_trial::PerTrial;
+use crate::run::Run;
+
+pub use rates::{Rates, rates};
+
+/// The result of a case's measured trials; `None` unless they are streams.
+pub fn result(
+    run: &Run,
+    case: &Case,
+    trials: &[&RawTrial],
+    per_trial: &[PerTrial],
+) -> Option<StreamResult> {
+    if case.workload != Workload::Stream || trials.is_empty() {
+        return None;
+    }
+    let rates: Vec<Rates> = per_trial.iter().filter_map(|trial| trial.rates).collect();
+    let over = |of: fn(&Rates) -> f64, estimand: &str| -> Option<Estimate> {
+        let values: Vec<f64> = rates.iter().map(of).collect();
+        (!values.is_empty()).then(|| over_trials(values, estimand.to_owned()))
+    };
+    let middle = |of: &dyn Fn(&Rates) -> Option<f64>| {
+        median(&rates.iter().filter_map(of).collect::<Vec<_>>())
+    };
+    let copied_share = copied_share(trials);
+    let fields = case.fields.unwrap_or(1).max(1);
+    let message_bytes = case.payload_bytes.unwrap_or(0);
+    Some(StreamResult {
+        label: label::label(case, run.facts(case), copied_share),
+        message_bytes,
+        field_bytes: message_bytes / fields,
+        fields,
+        flows: case.flows.unwrap_or(1),
+        ack: case.ack.map_or(String::new(), |ack| ack.to_string()),
+        aggregate_gbps: over(
+            |rates| rates.aggregate_gbps,
+            "median over trials of the throughput of all flows together",
+        ),
+        per_flow_gbps: over(
+            |rates| rates.per_flow_gbps,
+            "median over trials of the median throughput of a flow",
+        ),
+        messages_per_s: middle(&|rates| Some(rates.messages_per_s)),
+        copied_share,
+        little_outstanding: middle(&|rates| rates.little_outstanding),
+        window: case.ack.and_then(Ack::window),
+    })
+}
+
+/// Sends without a copy over all trials and ends; `None` if there were to be none.
+pub fn zero_copy(trials: &[&RawTrial]) -> Option<ZeroCopySends> {
+    let mut seen = trials.iter().flat_map(|trial| &trial.ends).filter_map(|end| end.zero_copy);
+    let first = seen.next()?;
+    Some(seen.fold(first, |sum, more| ZeroCopySends {
+        completed: sum.completed.saturating_add(more.completed),
+        copied: sum.copied.saturating_add(more.copied),
+    }))
+}
+
+fn copied_share(trials: &[&RawTrial]) -> Option<f64> {
+    let sends = zero_copy(trials).filter(|sends| sends.completed > 0)?;
+    Some((sends.copied as f64 / sends.completed as f64).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::protocol::ZeroCopySends;
+
+    use crate::testing::{Builder, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, noisy, read};
+
+    #[test]
+    fn a_stream_has_throughput_and_latency() {
+        // 3000 ns a message of 2048 bytes: 5.46 Gbit/s.
+        let raw = Builder::new()
+            .case(STREAM, 8, |_, t| t.stream(1, 1000, 2048, &[3000; 1000], 3_000_000))
+            .build();
+        let result = read(&raw).results[0].clone();
+        let stream = result.stream.unwrap();
+        let gbps = 2048.0 * 8.0 / 3000.0;
+        assert!((stream.aggregate_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9);
+        assert!((stream.per_flow_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9);
+        assert!((stream.messages_per_s.unwrap() - 1e9 / 3000.0).abs() < 1e-3);
+        assert!((stream.little_outstanding.unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!((stream.window, stream.fields, stream.field_bytes), (Some(1), 8, 256));
+        assert_eq!((stream.flows, stream.ack.as_str()), (1, "per-message"));
+        assert_eq!(result.estimates.unwrap().p50_ns.unwrap().point, Some(3000.0));
+        assert_eq!(stream.copied_share, None);
+    }
+
+    #[test]
+    fn flows_add_up_and_a_late_flow_stretches_the_whole() {
+        let raw = Builder::new()
+            .case(STREAM_TWO_FLOWS, 8, |_, t| {
+                t.stream(2, 1000, 2048, &[3000; 2000], 3_000_000);
+                // The second flow begins when the first ends.
+                t.raw.ends[3].first_tick = t.raw.ends[2].first_tick + 3_000_000;
+            })
+            .build();
+        let stream = read(&raw).results[0].stream.clone().unwrap();
+        let gbps = 2048.0 * 8.0 / 3000.0;
+        assert!((stream.per_flow_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9);
+        assert!((stream.aggregate_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9, "not twice");
+    }
+
+    #[test]
+    fn a_stream_without_acknowledgements_has_a_time_per_message() {
+        let raw = Builder::new()
+            .baseline(STREAM_NO_ACK)
+            .case(STREAM_NO_ACK, 8, |round, t| {
+                t.stream(1, 1000, 2048, &[], 2_000_000 + u64::from(round));
+            })
+            .case(&STREAM_NO_ACK.replace("tcp-sendmsg", "tcp-send"), 8, |round, t| {
+                t.stream(1, 1000, 2048, &[], 2 * (2_000_000 + u64::from(round)));
+            })
+            .build();
+        let results = read(&raw).results;
+        assert_eq!((results[0].n_trials, results[0].n_failed), (8, 0));
+        let estimates = results[0].estimates.clone().unwrap();
+        assert!(estimates.p50_ns.is_none() && results[0].modes.is_empty());
+        let cost = estimates.cost_ns.unwrap();
+        assert!((cost.point.unwrap() - 2000.0035).abs() < 1e-6, "{cost:?}");
+        assert!(cost.estimand.contains("time per message"), "{}", cost.estimand);
+        assert!((results[1].ratio.clone().unwrap().point - 2.0).abs() < 1e-9);
+        assert_eq!(results[0].stream.clone().unwrap().window, None);
+    }
+
+    #[test]
+    fn a_stream_with_acknowledgements_must_have_latencies() {
+        let raw = Builder::new()
+            .case(STREAM, 8, |_, t| t.stream(1, 1000, 2048, &[], 2_000_000))
+            .case(STREAM_NO_ACK, 8, |_, t| t.stream(1, 1000, 2048, &[], 0))
+            .build();
+        let results = read(&raw).results;
+        assert!(results[0].reason.clone().unwrap().contains("no samples"));
+        assert!(results[1].reason.clone().unwrap().contains("first byte"));
+    }
+
+    #[test]
+    fn copies_are_counted_over_all_trials() {
+        let label = |copied: [u64; 2]| {
+            let id = STREAM.replace("tcp-sendmsg", "tcp-zerocopy");
+            let raw = Builder::new()
+                .case(&id, 8, |round, t| {
+                    t.stream(1, 1000, 2048, &noisy(1000, round), 3_000_000);
+                    let copied = copied[(round % 2) as usize];
+                    t.raw.ends[0].zero_copy = Some(ZeroCopySends { completed: 1000, copied });
+                })
+                .build();
+            let stream = read(&raw).results[0].stream.clone().unwrap();
+            (stream.label, stream.copied_share)
+        };
+        assert_eq!(label([1000, 1000]), ("MSG_ZEROCOPY (copied)".to_owned(), Some(1.0)));
+        assert_eq!(label([1000, 460]), ("MSG_ZEROCOPY (73 % copied)".to_owned(), Some(0.73)));
+        assert_eq!(label([0, 0]), ("MSG_ZEROCOPY".to_owned(), Some(0.0)));
+    }
+}

@@ -1,0 +1,208 @@
+//! How much of the spread of the wake-ups each factor explains.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, Role, WaitKind, Workload};
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::VarianceShares;
+use hopcost_stats::variance::type_one;
+
+use crate::case::Reading;
+use crate::run::Run;
+
+/// A factor and its level in a case.
+type Factor = (&'static str, fn(&Case) -> String);
+
+/// The factors, in the order in which they are given what they explain.
+const FACTORS: [Factor; 4] = [
+    ("mechanism", |case| {
+        format!("{} {} {:?} {:?}", case.mechanism, case.boundary, case.parameters, case.sched)
+    }),
+    ("gap", |case| format!("{:?}", case.gap_ns)),
+    ("idle knob", |case| case.idle_knob.to_string()),
+    ("placement", |case| format!("{:?}", case.placement)),
+];
+
+/// A case with less than this share of the trials (a trial with less than this share
+/// of the samples) of the fullest is left out, since all must have equally many.
+const FULL_MIN: f64 = 0.5;
+
+/// The shares over all cases whose receiver sleeps; `None` where no factor has two
+/// levels or nothing varies.
+pub fn shares(run: &Run, readings: &[Reading]) -> Option<VarianceShares> {
+    let cells: Vec<(&Case, Vec<&RawTrial>)> = run
+        .cases
+        .iter()
+        .zip(readings)
+        .filter_map(|(case, reading)| {
+            let case = case.as_ref().ok().filter(|case| sleeps(case))?;
+            let trials: Vec<_> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+            (!trials.is_empty()).then_some((case, trials))
+        })
+        .collect();
+    let cells = balanced(cells);
+    let factors: Vec<(&str, Vec<usize>)> = FACTORS
+        .iter()
+        .map(|(name, level)| (*name, numbered(cells.iter().map(|(case, _)| level(case)))))
+        .filter(|(_, levels)| levels.iter().any(|level| *level > 0))
+        .collect();
+    if factors.is_empty() {
+        return None;
+    }
+    let levels: Vec<Vec<usize>> = (0..cells.len())
+        .map(|cell| factors.iter().map(|(_, levels)| levels[cell]).collect())
+        .collect();
+    let samples = cells.iter().flat_map(|(_, t)| t).map(|t| t.samples.len()).min()?;
+    let values: Vec<Vec<Vec<f64>>> = cells
+        .iter()
+        .map(|(_, trials)| trials.iter().map(|trial| logs(run, trial, samples)).collect())
+        .collect();
+    let found = type_one(&levels, &values)?;
+    let mut shares: BTreeMap<String, f64> =
+        factors.iter().map(|(name, _)| (*name).to_owned()).zip(found.factors).collect();
+    shares.insert("trial".to_owned(), found.trial);
+    let (cases, trials) = (cells.len(), cells[0].1.len());
+    Some(VarianceShares {
+        shares,
+        residual: found.residual,
+        samples: (cases * trials * samples) as u64,
+        estimand: format!(
+            "shares of the variance of ln(one-way time), over {cases} cases whose receiver sleeps, \
+             with {trials} trials of {samples} samples each"
+        ),
+    })
+}
+
+/// A receiver that spins wakes from nothing; it would only widen the spread between
+/// mechanisms.
+fn sleeps(case: &Case) -> bool {
+    let wait = case.wait(Role::Callee);
+    case.workload == Workload::Wake && matches!(wait, WaitKind::Block | WaitKind::Epoll)
+}
+
+/// The first trials of each case, equally many of each; they may still differ in
+/// length.
+fn balanced<'a>(
+    mut cells: Vec<(&'a Case, Vec<&'a RawTrial>)>,
+) -> Vec<(&'a Case, Vec<&'a RawTrial>)> {
+    let longest = cells.iter().flat_map(|(_, t)| t).map(|t| t.samples.len()).max().unwrap_or(0);
+    for (_, trials) in &mut cells {
+        trials.retain(|t| !t.samples.is_empty() && enough(t.samples.len(), longest));
+    }
+    let most = cells.iter().map(|(_, trials)| trials.len()).max().unwrap_or(0);
+    cells.retain(|(_, trials)| !trials.is_empty() && enough(trials.len(), most));
+    let least = cells.iter().map(|(_, trials)| trials.len()).min().unwrap_or(0);
+    cells.iter_mut().for_each(|(_, trials)| trials.truncate(least));
+    cells
+}
+
+fn enough(n: usize, most: usize) -> bool {
+    n as f64 >= FULL_MIN * most as f64
+}
+
+/// Levels by the order in which they first appear.
+fn numbered(levels: impl Iterator<Item = String>) -> Vec<usize> {
+    let mut seen: Vec<String> = Vec::new();
+    levels
+        .map(|level| {
+            seen.iter().position(|known| *known == level).unwrap_or_else(|| {
+                seen.push(level);
+                seen.len() - 1
+            })
+        })
+        .collect()
+}
+
+/// ln of the first samples of a trial, in nanoseconds; what came out as 0 or negative
+/// counts as one tick.
+fn logs(run: &Run, trial: &RawTrial, samples: usize) -> Vec<f64> {
+    let tick_ns = run.clock(trial).map_or(1.0, |clock| 1e9 / clock.ticks_per_second);
+    let log = |ticks: &u32| libm::log(f64::from((*ticks).max(1)) * tick_ns);
+    trial.samples.iter().take(samples).map(log).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::results::VarianceShares;
+
+    use crate::testing::{Builder, read};
+
+    /// A case of two mechanisms and two gaps.
+    fn id(mechanism: usize, gap: usize, more: &str) -> String {
+        format!(
+            "wake/{}?payload=1&gap={}&boundary=process&place=same-llc&wait=block{more}",
+            ["pipe", "semaphore"][mechanism],
+            [1_000, 1_000_000][gap]
+        )
+    }
+
+    /// exp of the sum of these effects, each up or down, around 1 ms.
+    fn samples(effects: &[(f64, usize)], sample: f64, n: usize) -> Vec<u32> {
+        let sign = |up: usize| if up == 1 { 1.0 } else { -1.0 };
+        let sum: f64 = effects.iter().map(|(size, up)| size * sign(*up)).sum();
+        (0..n).map(|s| (1e6 * libm::exp(sum + sample * sign(s % 2))) as u32).collect()
+    }
+
+    fn run(lengths: [usize; 2], reference: bool) -> Option<VarianceShares> {
+        let mut builder = Builder::new();
+        for mechanism in 0..2 {
+            for gap in 0..2 {
+                builder = builder.case(&id(mechanism, gap, ""), 6, move |round, t| {
+                    let trial = (round % 2) as usize;
+                    let effects = [(0.1, mechanism), (0.4, gap), (0.2, trial)];
+                    t.wake(&samples(&effects, 0.2, lengths[gap]), 1_000_000);
+                });
+            }
+        }
+        if reference {
+            let spins = id(0, 0, "").replace("wait=block", "wait=spin");
+            builder = builder.case(&spins, 6, |_, t| t.wake(&[70; 100], 1000));
+        }
+        read(&builder.build()).variance
+    }
+
+    fn check(found: &VarianceShares) {
+        // Squares of the effects: 1 + 16 + 4 + 4 = 25.
+        for (name, share) in [("mechanism", 0.04), ("gap", 0.64), ("trial", 0.16)] {
+            assert!((found.shares[name] - share).abs() < 1e-4, "{name}: {found:?}");
+        }
+        assert!((found.residual - 0.16).abs() < 1e-4, "{found:?}");
+        assert_eq!(found.shares.len(), 3, "what was not varied has no share: {found:?}");
+    }
+
+    #[test]
+    fn known_shares_come_back() {
+        let found = run([100, 100], false).unwrap();
+        check(&found);
+        assert_eq!(found.samples, 4 * 6 * 100);
+    }
+
+    #[test]
+    fn longer_trials_and_spinning_receivers_change_nothing() {
+        check(&run([100, 140], false).unwrap());
+        check(&run([100, 100], true).unwrap());
+    }
+
+    #[test]
+    fn nothing_to_compare() {
+        let one = Builder::new()
+            .case(&id(0, 0, ""), 6, |_, t| t.wake(&samples(&[], 0.2, 100), 1000))
+            .build();
+        assert_eq!(read(&one).variance, None);
+        assert_eq!(read(&Builder::new().build()).variance, None);
+    }
+
+    #[test]
+    fn a_case_of_few_trials_does_not_shorten_the_others() {
+        let mut builder = Builder::new();
+        for mechanism in 0..2 {
+            builder = builder.case(&id(mechanism, 0, ""), 8, move |_, t| {
+                t.wake(&samples(&[(0.3, mechanism)], 0.3, 100), 1000);
+            });
+        }
+        let raw = builder.case(&id(0, 1, ""), 2, |_, t| t.wake(&[9; 100], 9)).build();
+        let found = read(&raw).variance.unwrap();
+        assert_eq!(found.samples, 2 * 8 * 100);
+        assert!((found.shares["mechanism"] - 0.5).abs() < 1e-4, "{found:?}");
+    }
+}

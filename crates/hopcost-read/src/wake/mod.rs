@@ -1,0 +1,136 @@
+//! What is particular to a wake-up: the gap that was really slept, and how exactly
+//! the clocks of both ends are known to agree.
+
+use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::protocol::{EndCounters, GateReading};
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::WakeResult;
+use hopcost_stats::sample::median;
+
+use crate::case::total;
+use crate::run::Run;
+
+/// The result of a case's measured trials; `None` unless they are wake-ups.
+pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<WakeResult> {
+    if case.workload != Workload::Wake || trials.is_empty() {
+        return None;
+    }
+    let tick_ns = |trial: &RawTrial| run.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
+    let greatest = |of: &dyn Fn(&RawTrial) -> Option<f64>| {
+        let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
+        values.filter(|ns| ns.is_finite()).max_by(f64::total_cmp)
+    };
+    let middle = |of: &dyn Fn(&RawTrial) -> Option<f64>| {
+        let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
+        median(&values.filter(|ns| ns.is_finite()).collect::<Vec<_>>())
+    };
+    let moved_ns = greatest(&moved_ticks);
+    let bound_ns = greatest(&|trial| {
+        trial.gates.iter().map(|gate| gate.bound_ticks as f64).max_by(f64::total_cmp)
+    });
+    let callers: Vec<&EndCounters> = trials.iter().filter_map(|trial| caller(trial)).collect();
+    let overruns = total(callers.iter().map(|end| end.overruns));
+    let count = total(callers.iter().map(|end| end.count));
+    Some(WakeResult {
+        gap_asked_ns: case.gap_ns.unwrap_or(0),
+        gap_found_ns: middle(&gap_ticks),
+        // A bound that is smaller than what the offset moved by was not one.
+        clock_bound_ns: bound_ns.map(|bound| bound.max(moved_ns.unwrap_or(0.0))),
+        clock_offset_ns: middle(&|trial| trial.gates.first().map(|gate| gate.offset_ticks as f64)),
+        clock_moved_ns: moved_ns,
+        overrun_share: if count == 0 { 0.0 } else { (overruns as f64 / count as f64).min(1.0) },
+    })
+}
+
+/// The end that notifies.
+fn caller(trial: &RawTrial) -> Option<&EndCounters> {
+    trial.ends.iter().find(|end| end.role == Role::Caller)
+}
+
+/// Mean ticks from one notification to the next.
+fn gap_ticks(trial: &RawTrial) -> Option<f64> {
+    let end = caller(trial).filter(|end| end.count > 1)?;
+    Some(end.elapsed_ticks as f64 / (end.count - 1) as f64)
+}
+
+/// How far the offset was off the first gate's at any later one.
+fn moved_ticks(trial: &RawTrial) -> Option<f64> {
+    let (first, later) = trial.gates.split_first()?;
+    let moved = |gate: &GateReading| gate.offset_ticks.abs_diff(first.offset_ticks) as f64;
+    later.iter().map(moved).max_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Builder, WAKE, noisy, read};
+
+    #[test]
+    fn the_gap_and_the_clocks() {
+        let raw = Builder::new()
+            .case(WAKE, 7, |round, t| {
+                t.wake(&noisy(100, round), 1_001_000 + u64::from(round));
+                t.gates(40, 15, 100);
+                if round == 3 {
+                    t.gates(60, 30, 55);
+                    t.raw.ends[0].overruns = 7;
+                }
+            })
+            .build();
+        let wake = read(&raw).results[0].wake.clone().unwrap();
+        assert_eq!(wake.gap_asked_ns, 1_000_000);
+        assert!((wake.gap_found_ns.unwrap() - 1_001_003.0).abs() < 1e-6, "{wake:?}");
+        assert_eq!(wake.clock_offset_ns, Some(40.0));
+        assert_eq!(wake.clock_moved_ns, Some(30.0));
+        assert_eq!(wake.clock_bound_ns, Some(100.0), "the largest of any trial and gate");
+        assert!((wake.overrun_share - 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_bound_is_no_less_than_what_the_offset_moved_by() {
+        let raw = Builder::new()
+            .case(WAKE, 6, |round, t| {
+                t.wake(&noisy(100, round), 1_000_000);
+                t.gates(0, 30, 5);
+            })
+            .build();
+        assert_eq!(read(&raw).results[0].wake.clone().unwrap().clock_bound_ns, Some(30.0));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_claimed() {
+        let raw = Builder::new()
+            .case(WAKE, 6, |round, t| {
+                t.wake(&noisy(100, round), 0);
+                t.raw.gates.clear();
+                t.raw.ends[0].count = 1;
+            })
+            .build();
+        let wake = read(&raw).results[0].wake.clone().unwrap();
+        assert_eq!((wake.gap_found_ns, wake.clock_bound_ns), (None, None));
+        assert_eq!((wake.clock_offset_ns, wake.clock_moved_ns), (None, None));
+    }
+
+    #[test]
+    fn a_wake_up_has_its_own_statistics() {
+        let raw = Builder::new().case(WAKE, 8, |round, t| t.wake(&noisy(100, round), 9)).build();
+        let estimates = read(&raw).results[0].estimates.clone().unwrap();
+        let p95 = estimates.p95_ns.unwrap();
+        assert!(p95.pooled && p95.point.is_some(), "100 samples are too few for a p95: {p95:?}");
+        let stdev = estimates.stdev_ns.unwrap();
+        assert!(stdev.low < stdev.point && stdev.point < stdev.high, "{stdev:?}");
+        assert!(stdev.estimand.contains("standard deviation of one wake-up"));
+        assert_eq!(estimates.p99_ns.unwrap().point, None, "800 samples are too few");
+        let few = Builder::new().case(WAKE, 5, |round, t| t.wake(&noisy(100, round), 9)).build();
+        let few = read(&few).results[0].estimates.clone().unwrap().stdev_ns.unwrap();
+        assert!(few.point.is_some() && few.low.is_none() && few.insufficient.is_some());
+    }
+
+    #[test]
+    fn a_standard_deviation_of_known_samples() {
+        // Half at 1000, half at 3000: 1000 but for the n − 1.
+        let samples: Vec<u32> = (0..1000).map(|i| if i % 2 == 0 { 1000 } else { 3000 }).collect();
+        let raw = Builder::new().case(WAKE, 6, |_, t| t.wake(&samples, 9)).build();
+        let stdev = read(&raw).results[0].estimates.clone().unwrap().stdev_ns.unwrap();
+        assert!((stdev.point.unwrap() - 1000.5).abs() < 0.01, "{stdev:?}");
+    }
+}
