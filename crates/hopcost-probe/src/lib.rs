@@ -14,6 +14,7 @@ pub mod namespace;
 pub mod party;
 pub mod registry;
 pub mod shape;
+pub mod stream;
 pub mod sys;
 pub mod transport;
 pub mod wait;

@@ -6,7 +6,7 @@ use hopcost_model::mechanism::Facts;
 
 use crate::endpoint::{self, Endpoint};
 use crate::party::OverNotifier;
-use crate::shape::{Attaching, Call, Channel, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Call, Channel, Half, Link, Notifier, Opening, Stream};
 use crate::wait::Block;
 
 /// A mechanism.
@@ -32,6 +32,10 @@ impl Row {
     /// The row of a channel.
     pub const fn channel<M: Channel + 'static>(facts: Facts) -> Self {
         Row { facts, open: M::open, attach: endpoint::attach_channel::<M> }
+    }
+    /// The row of a stream.
+    pub const fn stream<M: Stream + 'static>(facts: Facts) -> Self {
+        Row { facts, open: M::open, attach: endpoint::stream::attach::<M> }
     }
 }
 

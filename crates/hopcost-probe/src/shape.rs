@@ -1,4 +1,4 @@
-//! The three shapes a mechanism can have, and the link that joins two ends.
+//! The shapes a mechanism can have, and the link that joins two ends.
 
 use std::any::Any;
 use std::io;
@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use hopcost_model::case::{Case, Role, WaitKind};
+use hopcost_model::protocol::ZeroCopySends;
 
 use crate::wait::Wait;
 
@@ -160,4 +161,35 @@ pub trait Channel: Sized {
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()>;
     /// The next message, lent until the next call.
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]>;
+}
+
+/// Moves messages of several separate fields one way, from the caller to the
+/// callee, and acknowledgements the other. How the ends wait, where there is a
+/// choice, the mechanism learns at attach.
+///
+/// A mechanism may hold on to the fields of a message that it has sent: it has
+/// as many sets of them as it needs, and [`Stream::claim`] gives the next.
+pub trait Stream: Sized {
+    /// Makes the link of one flow; done by whoever holds both ends.
+    fn open(opening: &Opening<'_>) -> io::Result<Link>;
+    /// Takes one end of it; both ends do so at the same time.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
+    /// Sender: makes sure that the fields of the next message may be written,
+    /// waiting if need be. Without a send in between it gives the same again.
+    fn claim(&mut self) -> io::Result<()>;
+    /// Sender: a field of the claimed set, to be filled.
+    fn field(&mut self, at: usize) -> &mut [u8];
+    /// Sender: sends the claimed set as one message.
+    fn send(&mut self) -> io::Result<()>;
+    /// Receiver: the next whole message, lent until the next call.
+    fn receive(&mut self) -> io::Result<&[u8]>;
+    /// Receiver: acknowledges this message.
+    fn acknowledge(&mut self, sequence: u64) -> io::Result<()>;
+    /// Sender: waits for the next acknowledgement and says of which message it is.
+    fn acknowledged(&mut self) -> io::Result<u64>;
+    /// Sender: waits until every send is completed, and says what became of those
+    /// that were to be without a copy since it was last asked.
+    fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {
+        Ok(None)
+    }
 }

@@ -1,6 +1,7 @@
 //! An attached end behind one indirect call a phase: generic inside, erased
 //! outside. Each mechanism × wait gets loops of its own.
 
+pub mod stream;
 pub mod wake;
 
 use std::io;

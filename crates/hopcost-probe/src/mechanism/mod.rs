@@ -23,16 +23,28 @@ mod posix_mq;
 mod ring_inline;
 mod semaphore;
 mod shm_ring;
+mod shm_stream;
 mod signal;
 mod socketpair;
 mod syscall;
 mod sysv_msg;
-mod tcp;
+pub(crate) mod tcp;
+mod tcp_gather;
+mod tcp_send;
+mod tcp_sendfile;
+pub(crate) mod tcp_sendmsg;
+mod tcp_uring;
+mod tcp_uring_zc;
+mod tcp_vmsplice;
+mod tcp_writev;
+mod tcp_zerocopy;
 mod udp;
 mod unix_dgram;
+pub(crate) mod unix_sendmsg;
 mod unix_seqpacket;
 mod unix_stream;
 mod vdso_clock;
+mod vm_readv;
 mod websocket;
 mod websocket_threaded;
 
@@ -72,6 +84,19 @@ pub static ALL: &[&Row] = &[
     &shm_ring::ROW,
     &channel_std::ROW,
     &channel_crossbeam::ROW,
+    // streams
+    &tcp_send::ROW,
+    &tcp_gather::ROW,
+    &tcp_sendmsg::ROW,
+    &tcp_writev::ROW,
+    &tcp_zerocopy::ROW,
+    &tcp_uring::ROW,
+    &tcp_uring_zc::ROW,
+    &tcp_vmsplice::ROW,
+    &tcp_sendfile::ROW,
+    &unix_sendmsg::ROW,
+    &vm_readv::ROW,
+    &shm_stream::ROW,
     // test engines
     &engines::null::ROW,
     &engines::spin::ROW,

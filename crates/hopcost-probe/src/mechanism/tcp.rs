@@ -87,23 +87,30 @@ fn with_nodelay(ends: [TcpStream; 2], nodelay: bool) -> io::Result<[TcpStream; 2
     Ok(ends)
 }
 
+/// A connection across the case's boundary, with the case's TCP_NODELAY at both
+/// ends, or with `nodelay` where it does not say.
+pub(crate) fn open(opening: &Opening<'_>, nodelay: bool) -> io::Result<Link> {
+    let nodelay = match opening.case.parameters.get("nodelay").map(String::as_str) {
+        None => nodelay,
+        Some("on") => true,
+        Some("off") => false,
+        Some(other) => {
+            return Err(sys::failure(format!("nodelay is `on` or `off`, not `{other}`")));
+        }
+    };
+    let ends = match opening.case.boundary {
+        Boundary::Namespace => connected_across_namespaces(nodelay)?,
+        Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay)?,
+    };
+    Ok(halves(ends.map(OwnedFd::from)))
+}
+
 /// One end.
 pub struct Tcp(Stream);
 
 impl Channel for Tcp {
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let nodelay = match opening.case.parameters.get("nodelay").map(String::as_str) {
-            None | Some("on") => true,
-            Some("off") => false,
-            Some(other) => {
-                return Err(sys::failure(format!("nodelay is `on` or `off`, not `{other}`")));
-            }
-        };
-        let ends = match opening.case.boundary {
-            Boundary::Namespace => connected_across_namespaces(nodelay)?,
-            Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay)?,
-        };
-        Ok(halves(ends.map(OwnedFd::from)))
+        open(opening, true)
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         Stream::over_socket(half, attaching).map(Tcp)

@@ -3,6 +3,7 @@
 
 pub mod call;
 pub mod roundtrip;
+pub mod stream;
 pub mod wake;
 
 use hopcost_model::protocol::{Phase, Stamp, ZeroCopySends};

@@ -1,0 +1,227 @@
+//! An end of a stream: a flow's sender or its receiver.
+
+use std::io;
+use std::marker::PhantomData;
+
+use hopcost_model::case::{Ack, Case, Role};
+use hopcost_model::protocol::Stamp;
+
+use super::Endpoint;
+use crate::clock::{Clock, Hardware, rough_ticks};
+use crate::shape::{Attaching, Half, Stream};
+use crate::stream::FIELDS_MAX;
+use crate::sys;
+use crate::workload::stream::{self, Flow, Part};
+use crate::workload::{Order, Stamped};
+
+/// The shortest message: it holds its sequence number.
+const PAYLOAD_MIN: usize = 8;
+
+/// An end of a stream.
+pub struct StreamEnd<M, C> {
+    stream: M,
+    role: Role,
+    flow: Flow,
+    /// The next message's number; the same at both ends, because both count.
+    sequence: u64,
+    starts: Vec<u64>,
+    clock: PhantomData<C>,
+}
+
+/// What a case's flows are made of, or why it is no stream.
+pub fn flow_of(case: &Case) -> io::Result<Flow> {
+    let payload = case.payload_bytes.unwrap_or(0) as usize;
+    let fields = case.fields.unwrap_or(1) as usize;
+    if fields == 0 || fields > FIELDS_MAX {
+        return Err(sys::failure(format!("a message has between 1 and {FIELDS_MAX} fields")));
+    }
+    if payload < PAYLOAD_MIN || !payload.is_multiple_of(fields) {
+        return Err(sys::failure(format!(
+            "{fields} fields cannot share {payload} bytes: a message has at least {PAYLOAD_MIN} \
+             bytes, and its fields the same length"
+        )));
+    }
+    Ok(Flow { fields, payload, window: case.ack.unwrap_or(Ack::PerMessage).window() })
+}
+
+impl<M: Stream, C: Clock> StreamEnd<M, C> {
+    /// Attaches one end.
+    pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let flow = flow_of(attaching.case)?;
+        let stream = M::attach(half, attaching)?;
+        // Calibrated here, so that no phase has to wait for it.
+        rough_ticks(0);
+        let starts = vec![0; flow.window.unwrap_or(1) as usize];
+        Ok(Self { stream, role: attaching.role, flow, sequence: 1, starts, clock: PhantomData })
+    }
+}
+
+/// Attaches one end of a stream.
+pub fn attach<M: Stream + 'static>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    Ok(Box::new(StreamEnd::<M, Hardware>::attach(half, attaching)?))
+}
+
+impl<M: Stream, C: Clock> Endpoint for StreamEnd<M, C> {
+    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
+        if order.stamp != Stamp::Each {
+            return Err(sys::failure("a stream is stamped message by message"));
+        }
+        let part = Part {
+            first: self.sequence,
+            count: order.count,
+            cap_ticks: order.cap_ns.map(rough_ticks),
+        };
+        let Self { stream, flow, starts, .. } = self;
+        let seen = match self.role {
+            Role::Caller => stream::sender::<M, C>(stream, flow, &part, starts, out)?,
+            Role::Callee => stream::receiver::<M, C>(stream, flow, &part)?,
+        };
+        self.sequence += 1 + seen.count;
+        Ok(seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::{tcp_sendmsg::TcpSendmsg, unix_sendmsg::UnixSendmsg};
+    use crate::shape::{Link, Opening};
+
+    /// What is done to a received message before it is looked at.
+    #[derive(Clone, Copy, Debug)]
+    enum Tampering {
+        /// A bit of this byte is turned.
+        Flip(usize),
+        /// The message before it is given once more.
+        Repeat,
+        /// The last byte is missing.
+        Shorten,
+    }
+
+    /// A receiver that finds one message tampered with.
+    struct Tampered<M> {
+        stream: M,
+        tampering: Tampering,
+        /// Messages before that one, lead-in included.
+        before: u64,
+        message: Vec<u8>,
+    }
+
+    impl<M: Stream> Stream for Tampered<M> {
+        fn open(opening: &Opening<'_>) -> io::Result<Link> {
+            M::open(opening)
+        }
+        fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+            let stream = M::attach(half, attaching)?;
+            Ok(Self { stream, tampering: Tampering::Shorten, before: 0, message: Vec::new() })
+        }
+        fn claim(&mut self) -> io::Result<()> {
+            self.stream.claim()
+        }
+        fn field(&mut self, at: usize) -> &mut [u8] {
+            self.stream.field(at)
+        }
+        fn send(&mut self) -> io::Result<()> {
+            self.stream.send()
+        }
+        fn receive(&mut self) -> io::Result<&[u8]> {
+            let before = std::mem::replace(&mut self.message, self.stream.receive()?.to_vec());
+            if self.before == 0 {
+                match self.tampering {
+                    Tampering::Flip(byte) => self.message[byte] ^= 0x10,
+                    Tampering::Repeat => self.message = before,
+                    Tampering::Shorten => self.message.truncate(self.message.len() - 1),
+                }
+            }
+            self.before = self.before.wrapping_sub(1);
+            Ok(&self.message)
+        }
+        fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
+            self.stream.acknowledge(sequence)
+        }
+        fn acknowledged(&mut self) -> io::Result<u64> {
+            self.stream.acknowledged()
+        }
+    }
+
+    /// Messages of a phase; a lead-in goes before them and the end marker after.
+    const MESSAGES: u64 = 3;
+
+    /// What sender and receiver say when the message after `before` others has been
+    /// tampered with.
+    fn tampered<M: Stream>(
+        case: &Case,
+        tampering: Tampering,
+        before: u64,
+    ) -> [io::Result<Stamped>; 2] {
+        let link = M::open(&Opening { case, scratch: "/nowhere".as_ref() }).unwrap();
+        let attaching =
+            |role| Attaching { case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
+        let order = Order::of(MESSAGES, Stamp::Each);
+        std::thread::scope(|scope| {
+            let receiver = scope.spawn(|| {
+                let attaching = attaching(Role::Callee);
+                let mut end =
+                    StreamEnd::<Tampered<M>, Hardware>::attach(link.callee, &attaching).unwrap();
+                (end.stream.tampering, end.stream.before) = (tampering, before);
+                end.run(&order, &mut [])
+            });
+            let attaching = attaching(Role::Caller);
+            let mut end = StreamEnd::<M, Hardware>::attach(link.caller, &attaching).unwrap();
+            let sent = end.run(&order, &mut []);
+            [sent, receiver.join().unwrap()]
+        })
+    }
+
+    fn case(mechanism: &str, payload: usize, ack: &str) -> Case {
+        format!(
+            "stream/{mechanism}?payload={payload}&fields=3&flows=1&ack={ack}&boundary=thread\
+             &place=free&wait=block"
+        )
+        .parse()
+        .unwrap()
+    }
+
+    fn is_caught<M: Stream>(case: &Case, tampering: Tampering, before: u64) {
+        let [sent, received] = tampered::<M>(case, tampering, before);
+        let said = received.expect_err("the receiver must notice").to_string();
+        assert!(said.contains("did not arrive as it was sent"), "{tampering:?}: {said}");
+        assert!(sent.is_err(), "{tampering:?} after {before}: the sender goes on");
+    }
+
+    #[test]
+    fn a_bit_that_turns_anywhere_is_caught() {
+        for before in 0..MESSAGES + 2 {
+            for byte in 0..24 {
+                let case = case("unix-sendmsg", 24, "per-message");
+                is_caught::<UnixSendmsg>(&case, Tampering::Flip(byte), before);
+            }
+            for byte in [0, 4095, 4096, 12287] {
+                let case = case("tcp-sendmsg", 12288, "window:2");
+                is_caught::<TcpSendmsg>(&case, Tampering::Flip(byte), before);
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_short_or_comes_again_is_caught() {
+        for ack in ["none", "per-message"] {
+            let case = case("unix-sendmsg", 24, ack);
+            for before in 0..MESSAGES + 2 {
+                is_caught::<UnixSendmsg>(&case, Tampering::Shorten, before);
+                is_caught::<UnixSendmsg>(&case, Tampering::Repeat, before);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_tampered_with_arrives() {
+        let case = case("unix-sendmsg", 24, "window:3");
+        for end in tampered::<UnixSendmsg>(&case, Tampering::Repeat, 100) {
+            assert_eq!(end.unwrap().count, MESSAGES);
+        }
+    }
+}

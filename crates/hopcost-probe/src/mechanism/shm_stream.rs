@@ -1,0 +1,273 @@
+//! `shm-stream`: a ring of bytes in shared memory, with one producer and one
+//! consumer.
+//!
+//! ```text
+//! written | read | acknowledged | acknowledgements | bytes
+//! 256 B     256 B  256 B          2048 × 8 B         1 MiB, or two messages if that is more
+//! ```
+//!
+//! The sender copies its fields into the ring, one after the other, and counts the
+//! bytes written: at the end of a message and after every 64 KiB of a longer one,
+//! so that the receiver can begin. The receiver copies them out into its own
+//! buffer and counts the bytes read. An acknowledgement is a word in a ring of its
+//! own, the other way. An end that finds nothing, or no room, sleeps on the count
+//! it waits for (futex), or looks at it again and again (wait=spin).
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hopcost_model::case::{Role, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, PerOperation, Shape, WaitFacts};
+
+use crate::memory::{Buffer, Shared};
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Opening, Stream};
+use crate::stream::counter::{COUNTER_BYTES, Counter};
+use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
+use crate::stream::fields::Fields;
+use crate::sys;
+
+/// The row.
+pub static ROW: Row = Row::stream::<ShmStream>(Facts {
+    name: "shm-stream",
+    family: "shared memory stream",
+    about: "a message through a ring of bytes in shared memory, copied in and copied out",
+    shape: Shape::Channel,
+    workloads: &[Workload::Stream],
+    boundaries: LOCAL_BOUNDARIES,
+    waits: &[
+        WaitFacts {
+            switches_one_cpu: PerOperation::Between(
+                0.9,
+                4.2,
+                "each end sleeps once a message, if not for a part of it",
+            ),
+            ..block(
+                PerOperation::Between(
+                    0.0,
+                    6.0,
+                    "a futex sleep of an end that finds nothing, and a futex wake by the other; \
+                     neither where it is there already",
+                ),
+                4.2,
+            )
+        },
+        WaitFacts {
+            wait: WaitKind::Spin,
+            system_calls: PerOperation::Exactly(0.0),
+            switches_one_cpu: PerOperation::Between(
+                0.0,
+                4.2,
+                "only the scheduler's time slices, those of other programs included",
+            ),
+            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
+        },
+    ],
+    call_system_calls: None,
+    payload: PAYLOAD,
+    parameters: &[],
+    crosses: "cache lines: those of the message, of the counts of bytes written and read, and of the acknowledgement",
+    copies: "the two ends themselves, twice a message: the sender from its fields into the ring, the receiver from there into its own buffer",
+    wakes: "nobody while both ends spin; otherwise the end that moves a count, by FUTEX_WAKE, if the other has said that it sleeps",
+    between_stamps: "copying each field into the ring and counting up, perhaps waking; the receiver's copying out as it comes, its looking at every byte, its acknowledgement in a word; seeing that; filling the fields is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields; both ends must map the same memory; a dead partner is not noticed here but by the supervisor",
+    sources: &["memfd_create(2)", "mmap(2)", "futex(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+/// Bytes of the ring at least.
+const RING_MIN: usize = 1 << 20;
+/// Bytes after which the receiver is told of what there is of a message.
+const PUBLISH_BYTES: u32 = 64 << 10;
+/// Places for acknowledgements: more than the largest window has messages, and
+/// more than are ever unread.
+const ACKNOWLEDGEMENTS: usize = 2048;
+
+const ACKNOWLEDGEMENTS_AT: usize = 3 * COUNTER_BYTES;
+const BYTES_AT: usize = (ACKNOWLEDGEMENTS_AT + 8 * ACKNOWLEDGEMENTS).next_multiple_of(4096);
+
+/// Bytes of the ring: a power of two, because the counts wrap around at 2^32.
+fn capacity(payload: usize) -> usize {
+    (2 * payload).next_power_of_two().max(RING_MIN)
+}
+
+/// One end.
+pub struct ShmStream {
+    ring: Ring,
+    end: End,
+}
+
+enum End {
+    Sender(Fields),
+    Receiver(Buffer),
+}
+
+/// What an end knows of the ring.
+struct Ring {
+    memory: Shared,
+    capacity: u32,
+    written: Counter,
+    read: Counter,
+    acknowledged: Counter,
+    /// Bytes written or read by this end.
+    own: u32,
+    /// What this end last saw of the other's count of bytes.
+    seen: u32,
+    /// Bytes written that the receiver has been told of.
+    published: u32,
+    /// Acknowledgements that this end has sent or taken.
+    own_acknowledged: u32,
+    /// Acknowledgements that the sender has seen.
+    seen_acknowledged: u32,
+}
+
+#[cold]
+fn wrong_end() -> io::Error {
+    sys::failure("only the sender sends, and only the receiver receives")
+}
+
+impl Ring {
+    /// The address of a byte of the ring, and how many follow without a break.
+    #[inline(always)]
+    fn place(&self, position: u32) -> (*mut u8, u32) {
+        let at = position & (self.capacity - 1);
+        (self.memory.at::<u8>(BYTES_AT + at as usize), self.capacity - at)
+    }
+    #[inline(always)]
+    fn acknowledgement(&self, number: u32) -> &AtomicU64 {
+        let place = number as usize % ACKNOWLEDGEMENTS;
+        // SAFETY: these words are only ever used as atomics; zero is a valid one.
+        unsafe { self.memory.reference(ACKNOWLEDGEMENTS_AT + 8 * place) }
+    }
+    /// Tells the receiver of all that is written.
+    #[inline(always)]
+    fn publish(&mut self) -> io::Result<()> {
+        if self.published == self.own {
+            return Ok(());
+        }
+        self.published = self.own;
+        self.written.publish(&self.memory, self.own)
+    }
+    /// Copies bytes into the ring, waiting for room.
+    #[inline(always)]
+    fn put(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let room = self.capacity - self.own.wrapping_sub(self.seen);
+            if room == 0 {
+                self.publish()?;
+                self.seen = self.read.beyond(&self.memory, self.seen)?;
+                continue;
+            }
+            let (place, unbroken) = self.place(self.own);
+            let count = room.min(unbroken).min(bytes.len() as u32);
+            let (now, later) = bytes.split_at(count as usize);
+            // SAFETY: the place has that many bytes, which the receiver is done with and
+            // does not look at again before they are counted.
+            unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), place, now.len()) };
+            self.own = self.own.wrapping_add(count);
+            bytes = later;
+            if self.own.wrapping_sub(self.published) >= PUBLISH_BYTES {
+                self.publish()?;
+            }
+        }
+        Ok(())
+    }
+    /// Copies bytes out of the ring, waiting for them.
+    #[inline(always)]
+    fn take(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let there = self.seen.wrapping_sub(self.own);
+            if there == 0 {
+                self.seen = self.written.beyond(&self.memory, self.seen)?;
+                continue;
+            }
+            let (place, unbroken) = self.place(self.own);
+            let rest = &mut buffer[done..];
+            let count = there.min(unbroken).min(rest.len() as u32);
+            // SAFETY: that many bytes were written before they were counted, and the
+            // sender does not touch them before they are counted as read.
+            unsafe { std::ptr::copy_nonoverlapping(place, rest.as_mut_ptr(), count as usize) };
+            done += count as usize;
+            self.own = self.own.wrapping_add(count);
+            self.read.publish(&self.memory, self.own)?;
+        }
+        Ok(())
+    }
+}
+
+impl Stream for ShmStream {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let fd = Shared::create(BYTES_AT + capacity(opening.payload()))?;
+        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let capacity = capacity(attaching.payload());
+        let counter = |number: usize| {
+            Counter::new(number * COUNTER_BYTES, attaching.wait(), attaching.peer_wait())
+        };
+        let ring = Ring {
+            memory: Shared::map(&fd, BYTES_AT + capacity)?,
+            capacity: capacity as u32,
+            written: counter(0),
+            read: counter(1),
+            acknowledged: counter(2),
+            own: 0,
+            seen: 0,
+            published: 0,
+            own_acknowledged: 0,
+            seen_acknowledged: 0,
+        };
+        let end = match attaching.role {
+            Role::Caller => End::Sender(Fields::new(attaching)),
+            Role::Callee => End::Receiver(Buffer::new(attaching.payload())),
+        };
+        Ok(Self { ring, end })
+    }
+    #[inline(always)]
+    fn claim(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        match &mut self.end {
+            End::Sender(fields) => fields.field(at),
+            End::Receiver(_) => &mut [],
+        }
+    }
+    #[inline(always)]
+    fn send(&mut self) -> io::Result<()> {
+        let End::Sender(fields) = &self.end else { return Err(wrong_end()) };
+        for field in fields.iter() {
+            self.ring.put(field)?;
+        }
+        self.ring.publish()
+    }
+    #[inline(always)]
+    fn receive(&mut self) -> io::Result<&[u8]> {
+        let End::Receiver(buffer) = &mut self.end else { return Err(wrong_end()) };
+        self.ring.take(buffer)?;
+        Ok(buffer)
+    }
+    #[inline(always)]
+    fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
+        let ring = &mut self.ring;
+        // Relaxed: made visible by the count that follows.
+        ring.acknowledgement(ring.own_acknowledged).store(sequence, Ordering::Relaxed);
+        ring.own_acknowledged = ring.own_acknowledged.wrapping_add(1);
+        ring.acknowledged.publish(&ring.memory, ring.own_acknowledged)
+    }
+    #[inline(always)]
+    fn acknowledged(&mut self) -> io::Result<u64> {
+        let ring = &mut self.ring;
+        if ring.seen_acknowledged == ring.own_acknowledged {
+            ring.seen_acknowledged =
+                ring.acknowledged.beyond(&ring.memory, ring.seen_acknowledged)?;
+        }
+        let sequence = ring.acknowledgement(ring.own_acknowledged).load(Ordering::Relaxed);
+        ring.own_acknowledged = ring.own_acknowledged.wrapping_add(1);
+        Ok(sequence)
+    }
+}

@@ -1,0 +1,69 @@
+//! `tcp-gather`: a message over TCP whose fields are first copied into one buffer,
+//! which is then sent with one `send`.
+//!
+//! This is what most serialisers do. The copy costs memory bandwidth and saves a
+//! system call for each field but one, and with it Nagle's trap (see `tcp-send`):
+//! a message that is one segment leaves at once.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use hopcost_model::case::Workload;
+use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+
+use crate::memory::Buffer;
+use crate::registry::Row;
+use crate::shape::Attaching;
+use crate::stream::facts::{NODELAY, PAYLOAD, RECEIVES, TCP_BOUNDARIES, block};
+use crate::stream::fields::Fields;
+use crate::stream::sockets::{Outlet, OverSocket, send_all};
+
+/// The row.
+pub static ROW: Row = Row::stream::<TcpGather>(Facts {
+    name: "tcp-gather",
+    family: "inet stream",
+    about: "a message over TCP, its fields copied into one buffer, then one send()",
+    shape: Shape::Channel,
+    workloads: &[Workload::Stream],
+    boundaries: TCP_BOUNDARIES,
+    waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 4.2)],
+    call_system_calls: None,
+    payload: PAYLOAD,
+    parameters: &[NODELAY],
+    crosses: "the message's bytes, as segments over TCP",
+    copies: "the sender, once, from the fields into one buffer; then the kernel, twice: from there into socket buffers, and from those to the receiver",
+    wakes: "the kernel: the softirq that the send raises delivers the segments and wakes the sleeping receiver",
+    between_stamps: "the copy of all fields into the buffer, one send; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
+    sources: &["tcp(7)", "send(2)", "recv(2)", "memcpy(3)"],
+    hidden: false,
+    available: super::tcp::loopback_available,
+});
+
+/// One end.
+pub type TcpGather = OverSocket<Gather>;
+
+/// One copy, one send.
+pub struct Gather {
+    fields: Fields,
+    whole: Buffer,
+}
+
+impl Outlet for Gather {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self { fields: Fields::new(attaching), whole: Buffer::new(attaching.payload()) })
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        self.fields.field(at)
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let mut done = 0;
+        for field in self.fields.iter() {
+            self.whole[done..done + field.len()].copy_from_slice(field);
+            done += field.len();
+        }
+        send_all(socket, &self.whole, 0)
+    }
+}

@@ -1,0 +1,93 @@
+//! `tcp-send`: a message over TCP with one `send` for each of its fields.
+//!
+//! This is what a program does that serialises nothing and buffers nothing. Every
+//! field enters the network stack on its own. With Nagle's algorithm on (the
+//! default of TCP, and of this mechanism) the first field leaves at once and those
+//! after it wait until that one is acknowledged, which the receiver, having
+//! nothing to answer yet, puts off for up to 40 ms (delayed acknowledgement). A
+//! field that fills a segment leaves at once; loopback's segments are 65483 bytes.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use hopcost_model::case::Workload;
+use hopcost_model::mechanism::{Facts, Parameter, PerOperation, Shape};
+
+use crate::registry::Row;
+use crate::shape::Attaching;
+use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::fields::Fields;
+use crate::stream::sockets::{Outlet, OverSocket, send_all};
+use crate::sys;
+
+/// The row.
+pub static ROW: Row = Row::stream::<TcpSend>(Facts {
+    name: "tcp-send",
+    family: "inet stream",
+    about: "a message over TCP, one send() for each field",
+    shape: Shape::Channel,
+    workloads: &[Workload::Stream],
+    boundaries: TCP_BOUNDARIES,
+    waits: &[block(
+        PerOperation::Between(
+            11.0,
+            18.0,
+            "of a message of eight fields: eight sends, one to eight receives, and one call at \
+             either end for the acknowledgement",
+        ),
+        18.0,
+    )],
+    call_system_calls: None,
+    payload: PAYLOAD,
+    parameters: &[
+        NODELAY,
+        Parameter {
+            name: "more",
+            values: &["off", "on"],
+            default: "off",
+            about: "MSG_MORE on every field but the last, so that nothing but whole segments \
+                    leaves before the message is complete",
+        },
+    ],
+    crosses: "the message's bytes, as segments over TCP",
+    copies: "the kernel, twice a message: each field from the sender into socket buffers, and from there to the receiver",
+    wakes: "the kernel: the softirq that a send raises delivers the segment and wakes the sleeping receiver, which may happen for every field",
+    between_stamps: "one send for each field; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
+    sources: &["tcp(7)", "send(2)", "recv(2)", "RFC 896", "RFC 1122 section 4.2.3.2"],
+    hidden: false,
+    available: super::tcp::loopback_available,
+});
+
+/// One end.
+pub type TcpSend = OverSocket<FieldByField>;
+
+/// One send a field.
+pub struct FieldByField {
+    fields: Fields,
+    /// Flags of every send but the last.
+    flags: i32,
+}
+
+impl Outlet for FieldByField {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let flags = match attaching.parameter("more") {
+            "on" => libc::MSG_MORE,
+            "off" | "" => 0,
+            other => return Err(sys::failure(format!("more is `on` or `off`, not `{other}`"))),
+        };
+        Ok(Self { fields: Fields::new(attaching), flags })
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        self.fields.field(at)
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let last = self.fields.iter().len() - 1;
+        for (at, field) in self.fields.iter().enumerate() {
+            send_all(socket, field, if at == last { 0 } else { self.flags })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! `tcp-uring`: a message over TCP with one io_uring submission of
+//! IORING_OP_SENDMSG that names all its fields.
+//!
+//! The sender puts one entry into the submission queue and makes one
+//! io_uring_enter, which submits it and waits for its completion. A message at a
+//! time is not what io_uring is for: it saves calls where there are many
+//! operations to submit. Here it shows what the way through the ring costs beside
+//! the plain call of `tcp-sendmsg`. The receiver and the acknowledgements are the
+//! same plain calls as everywhere.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use hopcost_model::case::Workload;
+use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use io_uring::{IoUring, opcode, types};
+
+use crate::registry::Row;
+use crate::shape::Attaching;
+use crate::stream::facts::{NODELAY, PAYLOAD, RECEIVES, TCP_BOUNDARIES, block};
+use crate::stream::fields::Fields;
+use crate::stream::rings;
+use crate::stream::sockets::{Outlet, OverSocket, all_of};
+use crate::sys;
+
+/// The row.
+pub static ROW: Row = Row::stream::<TcpUring>(Facts {
+    name: "tcp-uring",
+    family: "inet stream",
+    about: "a message over TCP, one io_uring SENDMSG of all its fields",
+    shape: Shape::Channel,
+    workloads: &[Workload::Stream],
+    boundaries: TCP_BOUNDARIES,
+    waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 6.2)],
+    call_system_calls: None,
+    payload: PAYLOAD,
+    parameters: &[NODELAY],
+    crosses: "the message's bytes, as segments over TCP",
+    copies: "the kernel, twice a message: from the fields into socket buffers, and from there to the receiver",
+    wakes: "the kernel: the softirq that the submission raises delivers the segments and wakes the sleeping receiver; a submission that finds the socket full is taken up again when it has room",
+    between_stamps: "queueing one submission, one io_uring_enter that submits it and waits for its completion; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
+    sources: &["io_uring(7)", "io_uring_enter(2)", "tcp(7)", "sendmsg(2)"],
+    hidden: false,
+    available,
+});
+
+fn available() -> Result<(), String> {
+    super::tcp::loopback_available()?;
+    rings::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
+}
+
+/// One end.
+pub type TcpUring = OverSocket<Submission>;
+
+/// One submission a message.
+pub struct Submission {
+    fields: Fields,
+    ring: IoUring,
+}
+
+impl Outlet for Submission {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self { fields: Fields::new(attaching), ring: rings::open(2, 2)? })
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        self.fields.field(at)
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let Self { fields, ring } = self;
+        all_of(fields.vectors(), fields.bytes(), |rest| {
+            // SAFETY: all-zero is an empty message.
+            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+            message.msg_iov = rest.as_ptr().cast_mut();
+            message.msg_iovlen = rest.len() as _;
+            // MSG_WAITALL: a part that the socket has no room for is sent by the
+            // kernel when there is, and the completion is of the whole.
+            let entry = opcode::SendMsg::new(types::Fd(socket.as_raw_fd()), &raw const message)
+                .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
+                .build();
+            // SAFETY: the message and the fields outlive the operation, whose
+            // completion is waited for below.
+            unsafe { ring.submission().push(&entry) }
+                .map_err(|_| sys::failure("the submission queue is full"))?;
+            rings::enter(ring, 1)?;
+            loop {
+                if let Some(completion) = ring.completion().next() {
+                    return rings::sent(&completion);
+                }
+                rings::enter(ring, 1)?;
+            }
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! `tcp-vmsplice`: a message over TCP whose fields are put into a pipe by
+//! reference (`vmsplice`) and moved from there into the socket (`splice`).
+//!
+//! The pipe holds references to the pages of the fields, and so do the socket
+//! buffers after it: nothing is copied until the receiver's recv, which copies
+//! straight out of the sender's memory. Nothing tells the sender when that is but
+//! the receiver's acknowledgement, so it has a set of fields for each message of
+//! the window, and cannot do without acknowledgements.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use hopcost_model::case::Workload;
+use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+
+use crate::registry::Row;
+use crate::shape::Attaching;
+use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::fields::{Fields, Turns};
+use crate::stream::sockets::{Outlet, OverSocket, all_of, moved};
+use crate::sys;
+
+/// The row.
+pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
+    name: "tcp-vmsplice",
+    family: "inet stream",
+    about: "a message over TCP, its fields vmspliced into a pipe and spliced into the socket",
+    shape: Shape::Channel,
+    workloads: &[Workload::Stream],
+    boundaries: TCP_BOUNDARIES,
+    waits: &[block(
+        PerOperation::Between(
+            5.0,
+            8.0,
+            "one vmsplice and one splice, the receives, and one call at either end for the \
+             acknowledgement; the receiver may find a part of the message and look again for the \
+             rest",
+        ),
+        6.2,
+    )],
+    call_system_calls: None,
+    payload: PAYLOAD,
+    parameters: &[NODELAY],
+    crosses: "references to the pages of the fields, as far as the receiving socket",
+    copies: "the kernel, once a message: at the receiver, out of the sender's pages",
+    wakes: "the kernel: the softirq that splice raises delivers the segments and wakes the sleeping receiver",
+    between_stamps: "vmsplice and splice, in turns where the pipe does not hold the whole message; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); a pipe of at most 256 pages (/proc/sys/fs/pipe-max-size) takes a message in parts, and every field fills at least a page of it; between network namespaces each flow has a veth pair of its own",
+    sources: &["vmsplice(2)", "splice(2)", "pipe(7)", "fcntl(2)", "tcp(7)"],
+    hidden: false,
+    available: super::tcp::loopback_available,
+});
+
+/// Bytes of the pipe asked for, in pages: what pipe-max-size allows unless changed.
+const PIPE_BYTES: i32 = 1 << 20;
+
+/// One end.
+pub type TcpVmsplice = OverSocket<Spliced>;
+
+/// Sets of fields that are given away by reference.
+pub struct Spliced {
+    sets: Vec<Fields>,
+    turns: Turns,
+    pipe_read: OwnedFd,
+    pipe_write: OwnedFd,
+}
+
+impl Outlet for Spliced {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let turns = Turns::new(attaching)?;
+        let mut ends = [0; 2];
+        // SAFETY: room for two descriptors, owned from here on.
+        let [pipe_read, pipe_write] = unsafe {
+            sys::check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC))?;
+            ends.map(|end| OwnedFd::from_raw_fd(end))
+        };
+        // Where the system allows only a smaller one, a message takes more turns.
+        // SAFETY: fcntl with integer arguments.
+        unsafe { libc::fcntl(pipe_write.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
+        let sets = (0..turns.sets()).map(|_| Fields::new(attaching)).collect();
+        Ok(Self { sets, turns, pipe_read, pipe_write })
+    }
+    #[inline(always)]
+    fn claim(&mut self, _: &OwnedFd) -> io::Result<()> {
+        self.turns.claim()
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        self.sets[self.turns.current()].field(at)
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let Self { sets, turns, pipe_read, pipe_write } = self;
+        let set = &sets[turns.current()];
+        let mut left = set.bytes();
+        all_of(set.vectors(), set.bytes(), |rest| {
+            // Never waits: the pipe is empty, and what it has no room for comes after.
+            // SAFETY: the vectors name the fields, which are not written before the
+            // message is acknowledged.
+            let in_pipe = moved(unsafe {
+                libc::vmsplice(
+                    pipe_write.as_raw_fd(),
+                    rest.as_ptr(),
+                    rest.len(),
+                    libc::SPLICE_F_NONBLOCK,
+                )
+            })?;
+            left -= in_pipe;
+            let more = if left > 0 { libc::SPLICE_F_MORE } else { 0 };
+            empty(pipe_read, socket, in_pipe, more)?;
+            Ok(in_pipe)
+        })?;
+        turns.pass();
+        Ok(())
+    }
+    #[inline(always)]
+    fn acknowledged(&mut self) {
+        self.turns.release();
+    }
+}
+
+/// Moves what the pipe holds into the socket.
+#[inline(always)]
+fn empty(pipe: &OwnedFd, socket: &OwnedFd, mut bytes: usize, flags: u32) -> io::Result<()> {
+    while bytes > 0 {
+        // SAFETY: descriptors that we hold; no offsets.
+        bytes -= moved(unsafe {
+            libc::splice(
+                pipe.as_raw_fd(),
+                std::ptr::null_mut(),
+                socket.as_raw_fd(),
+                std::ptr::null_mut(),
+                bytes,
+                flags,
+            )
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! `tcp-zerocopy`: a message over TCP with one `sendmsg` and MSG_ZEROCOPY.
+//!
+//! The kernel pins the pages of the fields and sends from them, and says in the
+//! socket's error queue when it is done with them. Until then the fields may not
+//! be written, so the sender has sixteen sets of them and takes them in turn. It
+//! reads the error queue when the next set is still under way, and at the end of
+//! a phase. Each completion also says whether the kernel copied after all; these
+//! are counted. Over loopback it always does, because a receiver in the same
+//! machine might keep the pages for as long as it likes.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use hopcost_model::case::Workload;
+use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::protocol::ZeroCopySends;
+
+use crate::registry::Row;
+use crate::shape::Attaching;
+use crate::stream::error_queue;
+use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::fields::Fields;
+use crate::stream::outstanding::{self, Outstanding};
+use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors, set_option};
+use crate::sys;
+
+/// The row.
+pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
+    name: "tcp-zerocopy",
+    family: "inet stream",
+    about: "a message over TCP, one sendmsg(MSG_ZEROCOPY) of all its fields",
+    shape: Shape::Channel,
+    workloads: &[Workload::Stream],
+    boundaries: TCP_BOUNDARIES,
+    waits: &[block(
+        PerOperation::Between(
+            4.0,
+            7.0,
+            "one call to send, the receives, and one call at either end for the acknowledgement; \
+             and as many reads of the error queue as there are ranges of completions, with a poll \
+             before each that has to be waited for",
+        ),
+        4.2,
+    )],
+    call_system_calls: None,
+    payload: PAYLOAD,
+    parameters: &[NODELAY],
+    crosses: "references to the pages of the fields, as far as the way allows it; over loopback the message's bytes",
+    copies: "over loopback and veth the kernel, twice a message, as without MSG_ZEROCOPY: it copies the pages when a local socket is to receive them, and then to the receiver; out of a network card nobody at the sender. What the kernel says it did is counted",
+    wakes: "the kernel: the softirq that sendmsg raises delivers the segments and wakes the sleeping receiver",
+    between_stamps: "one sendmsg (again after reading completions, if the kernel has no room for more of them); the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields, and waiting until they may be filled, is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); sixteen sets of fields, or as many as fit 64 MiB; the memory for completions is limited (net.core.optmem_max); pinned pages count against RLIMIT_MEMLOCK; between network namespaces each flow has a veth pair of its own",
+    sources: &["Documentation/networking/msg_zerocopy.rst", "tcp(7)", "sendmsg(2)", "recvmsg(2)"],
+    hidden: false,
+    available,
+});
+
+/// SO_ZEROCOPY (asm-generic/socket.h).
+const SO_ZEROCOPY: i32 = 60;
+
+fn available() -> Result<(), String> {
+    super::tcp::loopback_available()?;
+    let [socket, _] = super::tcp::connected(false).map_err(|error| error.to_string())?;
+    set_option(&socket.into(), libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")
+        .map_err(|error| error.to_string())
+}
+
+/// One end.
+pub type TcpZerocopy = OverSocket<Pinned>;
+
+/// Sets of fields whose pages are pinned while they are sent.
+pub struct Pinned {
+    sets: Vec<Fields>,
+    current: usize,
+    sends: Outstanding,
+}
+
+impl Pinned {
+    fn wait_for_completion(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let completion = error_queue::wait(socket)?;
+        self.sends.completed(completion.first, completion.last, completion.copied)
+    }
+}
+
+impl Outlet for Pinned {
+    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        set_option(socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")?;
+        let sets = outstanding::sets(attaching);
+        Ok(Self {
+            sets: (0..sets).map(|_| Fields::new(attaching)).collect(),
+            current: 0,
+            sends: Outstanding::new(sets),
+        })
+    }
+    #[inline(always)]
+    fn claim(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        while self.sends.holds(self.current) {
+            self.wait_for_completion(socket)?;
+        }
+        Ok(())
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        self.sets[self.current].field(at)
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let Self { sets, current, sends } = self;
+        let (vectors, bytes) = (sets[*current].vectors(), sets[*current].bytes());
+        all_of(vectors, bytes, |rest| {
+            let sent = loop {
+                match moved(send_vectors(socket, rest, libc::MSG_ZEROCOPY)) {
+                    Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
+                        make_room(socket, sends)?;
+                    }
+                    sent => break sent?,
+                }
+            };
+            if sent > 0 {
+                // The kernel numbers the calls that sent anything.
+                sends.began(*current);
+            }
+            Ok(sent)
+        })?;
+        *current = (*current + 1) % sets.len();
+        Ok(())
+    }
+    fn settle(&mut self, socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
+        while !self.sends.is_empty() {
+            self.wait_for_completion(socket)?;
+        }
+        Ok(Some(self.sends.take_seen()))
+    }
+}
+
+/// The kernel has no memory for one more completion: one of those under way has
+/// to be read first.
+#[cold]
+fn make_room(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
+    if sends.is_empty() {
+        return Err(sys::failure(
+            "the kernel has no room for a send without a copy (net.core.optmem_max, \
+             RLIMIT_MEMLOCK)",
+        ));
+    }
+    let completion = error_queue::wait(socket)?;
+    sends.completed(completion.first, completion.last, completion.copied)
+}

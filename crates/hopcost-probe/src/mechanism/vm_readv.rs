@@ -1,0 +1,217 @@
+//! `vm-readv`: a message that the receiver copies out of the sender's memory with
+//! one `process_vm_readv`.
+//!
+//! Where the fields are is told once, when the two ends attach. From then on the
+//! sender announces a message with 8 bytes over a Unix socket, the receiver copies
+//! all fields at once, and its acknowledgement, over the same socket, lets the
+//! sender write them again. So there is a set of fields for each message of the
+//! window, and it cannot do without acknowledgements. No buffer of the kernel is
+//! involved; what limits the use of it is the right to read another process's
+//! memory, which the sender gives with PR_SET_PTRACER where Yama asks for it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use hopcost_model::case::{Role, Workload};
+use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+
+use crate::memory::Buffer;
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Half, Link, Opening, Stream};
+use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
+use crate::stream::fields::{self, Fields, Turns};
+use crate::stream::sockets::{receive_all, send_all};
+use crate::sys;
+use crate::transport::halves;
+
+/// The row.
+pub static ROW: Row = Row::stream::<VmReadv>(Facts {
+    name: "vm-readv",
+    family: "memory of another process",
+    about: "a message copied out of the sender's fields by process_vm_readv(), announced over a Unix socket",
+    shape: Shape::Channel,
+    workloads: &[Workload::Stream],
+    boundaries: LOCAL_BOUNDARIES,
+    waits: &[block(PerOperation::Exactly(5.0), 6.2)],
+    call_system_calls: None,
+    payload: PAYLOAD,
+    parameters: &[],
+    crosses: "the message's bytes, from one process's memory to the other's; 8 bytes through a socket to announce it",
+    copies: "the receiver, by one system call, once a message: from the sender's fields into its own buffer",
+    wakes: "the kernel wakes the receiver from within the sender's send of 8 bytes",
+    between_stamps: "the sender's send of 8 bytes; the receiver's recv of them, one process_vm_readv, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); the receiver must be allowed to read the sender's memory (ptrace access mode: same user, Yama, seccomp filters of containers)",
+    sources: &["process_vm_readv(2)", "ptrace(2)", "PR_SET_PTRACER(2const)", "unix(7)"],
+    hidden: false,
+    available,
+});
+
+fn available() -> Result<(), String> {
+    always_available()?;
+    let (from, mut to) = ([7u8; 8], [0u8; 8]);
+    let remote = [libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: 8 }];
+    copy_from(std::process::id() as libc::pid_t, &remote, &mut to)
+        .map_err(|error| error.to_string())
+}
+
+/// Copies what the vectors name in another process's memory.
+#[inline(always)]
+fn copy_from(process: libc::pid_t, remote: &[libc::iovec], buffer: &mut [u8]) -> io::Result<()> {
+    let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: the local vector names the buffer; the remote ones are checked by the kernel.
+    let result = unsafe {
+        libc::process_vm_readv(process, &local, 1, remote.as_ptr(), remote.len() as _, 0)
+    };
+    match sys::check(result) {
+        Ok(copied) if copied as usize == buffer.len() => Ok(()),
+        other => Err(not_copied(other, buffer.len())),
+    }
+}
+
+#[cold]
+fn not_copied(result: io::Result<isize>, wanted: usize) -> io::Error {
+    match result {
+        Ok(copied) => sys::failure(format!("process_vm_readv copied {copied} of {wanted} bytes")),
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => crate::transport::peer_closed(),
+        Err(error) => sys::context(
+            error,
+            "process_vm_readv (may this process read the other's memory? see \
+             kernel.yama.ptrace_scope)",
+        ),
+    }
+}
+
+/// One end.
+pub struct VmReadv {
+    socket: OwnedFd,
+    end: End,
+}
+
+enum End {
+    Sender { sets: Vec<Fields>, turns: Turns },
+    Receiver(Reader),
+}
+
+/// What the receiver knows of the sender.
+struct Reader {
+    process: libc::pid_t,
+    /// Where each set's fields are in the sender's memory.
+    sets: Vec<Vec<libc::iovec>>,
+    received: u64,
+    buffer: Buffer,
+}
+
+#[cold]
+fn wrong_end() -> io::Error {
+    sys::failure("only the sender sends, and only the receiver receives")
+}
+
+fn send_numbers(socket: &OwnedFd, numbers: &[u64]) -> io::Result<()> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    send_all(socket, &bytes, 0)
+}
+
+fn receive_numbers(socket: &OwnedFd, count: usize) -> io::Result<Vec<u64>> {
+    let mut bytes = vec![0; 8 * count];
+    receive_all(socket, &mut bytes)?;
+    Ok(bytes.as_chunks::<8>().0.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
+}
+
+impl VmReadv {
+    /// The sender lets the receiver read its memory and tells it where to.
+    fn attach_sender(socket: OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let turns = Turns::new(attaching)?;
+        let reader = receive_numbers(&socket, 1)?[0];
+        // Fails where there is no Yama, and then nobody needs it.
+        // SAFETY: prctl with integer arguments.
+        unsafe { libc::prctl(libc::PR_SET_PTRACER, reader as libc::c_ulong, 0, 0, 0) };
+        let sets: Vec<Fields> = (0..turns.sets()).map(|_| Fields::new(attaching)).collect();
+        let mut numbers = vec![u64::from(std::process::id())];
+        for set in &sets {
+            numbers.extend(
+                set.vectors().iter().map(|vector| vector.iov_base.expose_provenance() as u64),
+            );
+        }
+        send_numbers(&socket, &numbers)?;
+        Ok(Self { socket, end: End::Sender { sets, turns } })
+    }
+
+    /// The receiver says who it is, learns where the fields are, and tries.
+    fn attach_receiver(socket: OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let (sets, count) = (Turns::new(attaching)?.sets(), fields::count(attaching));
+        send_numbers(&socket, &[u64::from(std::process::id())])?;
+        let numbers = receive_numbers(&socket, 1 + sets * count)?;
+        let process = numbers[0] as libc::pid_t;
+        let iov_len = attaching.payload() / count;
+        let field = |&address: &u64| libc::iovec {
+            iov_base: std::ptr::without_provenance_mut(address as usize),
+            iov_len,
+        };
+        let sets: Vec<Vec<libc::iovec>> =
+            numbers[1..].chunks_exact(count).map(|set| set.iter().map(field).collect()).collect();
+        let mut buffer = Buffer::new(attaching.payload());
+        copy_from(process, &sets[0], &mut buffer)?;
+        Ok(Self { socket, end: End::Receiver(Reader { process, sets, received: 0, buffer }) })
+    }
+}
+
+impl Stream for VmReadv {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let (sender, receiver) = UnixStream::pair()?;
+        Ok(halves([OwnedFd::from(sender), OwnedFd::from(receiver)]))
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [socket] = half.take_fds()?;
+        match attaching.role {
+            Role::Caller => Self::attach_sender(socket, attaching),
+            Role::Callee => Self::attach_receiver(socket, attaching),
+        }
+    }
+    #[inline(always)]
+    fn claim(&mut self) -> io::Result<()> {
+        match &self.end {
+            End::Sender { turns, .. } => turns.claim(),
+            End::Receiver(_) => Err(wrong_end()),
+        }
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        match &mut self.end {
+            End::Sender { sets, turns } => sets[turns.current()].field(at),
+            End::Receiver(_) => &mut [],
+        }
+    }
+    #[inline(always)]
+    fn send(&mut self) -> io::Result<()> {
+        let End::Sender { turns, .. } = &mut self.end else { return Err(wrong_end()) };
+        send_all(&self.socket, &turns.sent().to_le_bytes(), 0)?;
+        turns.pass();
+        Ok(())
+    }
+    #[inline(always)]
+    fn receive(&mut self) -> io::Result<&[u8]> {
+        let End::Receiver(reader) = &mut self.end else { return Err(wrong_end()) };
+        let mut announced = [0; 8];
+        receive_all(&self.socket, &mut announced)?;
+        if u64::from_le_bytes(announced) != reader.received {
+            return Err(sys::failure("a message was announced out of turn"));
+        }
+        let set = (reader.received % reader.sets.len() as u64) as usize;
+        copy_from(reader.process, &reader.sets[set], &mut reader.buffer)?;
+        reader.received += 1;
+        Ok(&reader.buffer)
+    }
+    #[inline(always)]
+    fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
+        send_all(&self.socket, &sequence.to_le_bytes(), 0)
+    }
+    #[inline(always)]
+    fn acknowledged(&mut self) -> io::Result<u64> {
+        let mut sequence = [0; 8];
+        receive_all(&self.socket, &mut sequence)?;
+        let End::Sender { turns, .. } = &mut self.end else { return Err(wrong_end()) };
+        turns.release();
+        Ok(u64::from_le_bytes(sequence))
+    }
+}

@@ -1,0 +1,49 @@
+//! What the rows of the stream mechanisms have in common.
+
+use hopcost_model::case::{Boundary, WaitKind};
+use hopcost_model::mechanism::{Parameter, Payload, PerOperation, WaitFacts};
+
+/// Bytes of a message: by default eight fields of a page.
+pub const PAYLOAD: Payload = Payload::Bytes { min: 8, max: 16 << 20, default: 32768 };
+
+/// Where TCP can be.
+pub const TCP_BOUNDARIES: &[Boundary] = &[Boundary::Process, Boundary::Thread, Boundary::Namespace];
+
+/// Where what is local can be.
+pub const LOCAL_BOUNDARIES: &[Boundary] = &[Boundary::Process, Boundary::Thread];
+
+/// TCP_NODELAY.
+pub const NODELAY: Parameter = Parameter {
+    name: "nodelay",
+    values: &["off", "on"],
+    default: "off",
+    about: "TCP_NODELAY at both ends; off leaves Nagle's algorithm on, which holds back a part of \
+            a segment while an earlier one is unacknowledged (tcp(7))",
+};
+
+/// The reason for a range of system calls where they are one call of the sender,
+/// the receiver's receives, and the two of the acknowledgement.
+pub const RECEIVES: &str = "one call to send, the receives, and one call at either end for the \
+                            acknowledgement; the receiver may find a part of the message and look \
+                            again for the rest";
+
+/// A blocking stream that is acknowledged message by message, of a message that
+/// fits the buffers: system calls and context switches of a message.
+pub const fn block(system_calls: PerOperation, switches_most: f64) -> WaitFacts {
+    WaitFacts {
+        wait: WaitKind::Block,
+        system_calls,
+        switches_one_cpu: PerOperation::Between(
+            0.9,
+            switches_most,
+            "the sender sleeps until it is acknowledged and the receiver until it is sent \
+             something, which may be a part of a message",
+        ),
+        switches_two_cpus: PerOperation::Between(
+            0.0,
+            switches_most,
+            "an end that finds what it waits for does not sleep; the receiver may be woken for a \
+             part of a message",
+        ),
+    }
+}

@@ -1,0 +1,13 @@
+//! What the mechanisms of `stream` share: fields and the sets they come in, the
+//! socket that most of them end in, and how completions are kept account of.
+
+pub mod counter;
+pub mod error_queue;
+pub mod facts;
+pub mod fields;
+pub mod outstanding;
+pub mod rings;
+pub mod sockets;
+
+/// Fields that a message may have: what one call takes (IOV_MAX).
+pub const FIELDS_MAX: usize = 1024;

@@ -1,0 +1,220 @@
+//! `stream`: messages of several fields, one way, as many as the order says or
+//! until its time is up.
+//!
+//! A phase begins with a lead-in message and ends with an end marker of the same
+//! size. Both are acknowledged whatever the case says and neither is counted:
+//! the first keeps the two ends' different starting times out of the phase, the
+//! second tells the receiver that it is over.
+
+use std::io;
+
+use super::Stamped;
+use crate::clock::Clock;
+use crate::party::{first_word, verify};
+use crate::shape::Stream;
+use crate::sys;
+
+/// The sequence number of the end marker.
+pub const END: u64 = u64::MAX;
+
+/// What a flow is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Flow {
+    /// Fields of a message.
+    pub fields: usize,
+    /// Bytes of a message.
+    pub payload: usize,
+    /// Messages that may be unacknowledged; `None` where none is acknowledged.
+    pub window: Option<u64>,
+}
+
+/// What a phase is to be, to one end.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// Sequence number of the lead-in message.
+    pub first: u64,
+    /// Messages at most.
+    pub count: u64,
+    /// Ticks after which the sender sends no further message.
+    pub cap_ticks: Option<u64>,
+}
+
+/// Writes a part of message `sequence` that begins at this byte of it, so that
+/// the whole is what [`crate::party::fill`] would have written at once.
+#[inline(always)]
+pub fn fill_part(part: &mut [u8], sequence: u64, offset: usize) {
+    let word = first_word(sequence).wrapping_add(offset as u64 / 8);
+    let skipped = offset % 8;
+    if skipped == 0 {
+        crate::party::fill_words(part, word);
+    } else {
+        let (head, rest) = part.split_at_mut((8 - skipped).min(part.len()));
+        head.copy_from_slice(&word.to_le_bytes()[skipped..skipped + head.len()]);
+        crate::party::fill_words(rest, word.wrapping_add(1));
+    }
+}
+
+#[inline(always)]
+fn fill<M: Stream>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()> {
+    stream.claim()?;
+    let field_bytes = flow.payload / flow.fields;
+    for at in 0..flow.fields {
+        fill_part(stream.field(at), sequence, at * field_bytes);
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn expect_acknowledgement<M: Stream>(stream: &mut M, sequence: u64) -> io::Result<()> {
+    match stream.acknowledged()? {
+        acknowledged if acknowledged == sequence => Ok(()),
+        other => Err(unexpected_acknowledgement(other, sequence)),
+    }
+}
+
+#[cold]
+fn unexpected_acknowledgement(got: u64, want: u64) -> io::Error {
+    sys::failure(format!("message {want} was to be acknowledged, and {got} was"))
+}
+
+/// The sender's loop. A message is stamped after its fields are written, just
+/// before the first call that sends it, and again when its acknowledgement has
+/// been read. An acknowledgement is waited for as soon as the window is full and
+/// not looked at before; those still due when the phase ends are collected then.
+/// `starts` has room for the stamps of a window.
+#[inline(never)]
+pub fn sender<M: Stream, C: Clock>(
+    stream: &mut M,
+    flow: &Flow,
+    part: &Part,
+    starts: &mut [u64],
+    out: &mut [u64],
+) -> io::Result<Stamped> {
+    fill(stream, flow, part.first)?;
+    stream.send()?;
+    expect_acknowledgement(stream, part.first)?;
+    // What is completed from here on is of messages that count.
+    stream.settle()?;
+
+    let mut seen = Stamped::default();
+    let mut collected = 0;
+    let (mut last, mut cpu_before) = (0, None);
+    while seen.count < part.count {
+        let sequence = part.first + 1 + seen.count;
+        fill(stream, flow, sequence)?;
+        let (start, cpu) = C::stamp();
+        if seen.count == 0 {
+            seen.first_tick = start;
+        } else if part.cap_ticks.is_some_and(|cap| start.wrapping_sub(seen.first_tick) >= cap) {
+            break;
+        }
+        seen.cpu_changes += u64::from(cpu_before.replace(cpu).is_some_and(|before| before != cpu));
+        stream.send()?;
+        match flow.window {
+            None => last = C::stamp().0,
+            Some(window) => {
+                starts[(seen.count % window) as usize] = start;
+                if seen.count + 1 - collected == window {
+                    last = collect::<M, C>(stream, part, &mut collected, starts, &mut seen, out)?;
+                }
+            }
+        }
+        seen.count += 1;
+    }
+    while flow.window.is_some() && collected < seen.count {
+        last = collect::<M, C>(stream, part, &mut collected, starts, &mut seen, out)?;
+    }
+    seen.elapsed_ticks = if seen.count > 0 { last.wrapping_sub(seen.first_tick) } else { 0 };
+    seen.bytes = seen.count * flow.payload as u64;
+    seen.zero_copy = stream.settle()?;
+
+    fill(stream, flow, END)?;
+    stream.send()?;
+    expect_acknowledgement(stream, END)?;
+    Ok(seen)
+}
+
+/// Waits for the oldest acknowledgement that is due; when it came.
+#[inline(always)]
+fn collect<M: Stream, C: Clock>(
+    stream: &mut M,
+    part: &Part,
+    collected: &mut u64,
+    starts: &[u64],
+    seen: &mut Stamped,
+    out: &mut [u64],
+) -> io::Result<u64> {
+    expect_acknowledgement(stream, part.first + 1 + *collected)?;
+    let (now, _) = C::stamp();
+    seen.note(now.wrapping_sub(starts[(*collected % starts.len() as u64) as usize]), out);
+    *collected += 1;
+    Ok(now)
+}
+
+/// The receiver's loop: every byte of every message is verified, and a message is
+/// acknowledged when it has been. It counts from when the lead-in message was
+/// complete until the last message was.
+#[inline(never)]
+pub fn receiver<M: Stream, C: Clock>(
+    stream: &mut M,
+    flow: &Flow,
+    part: &Part,
+) -> io::Result<Stamped> {
+    let mut seen = Stamped::default();
+    let is = |message: &[u8], sequence| message.len() == flow.payload && verify(message, sequence);
+
+    let whole = is(stream.receive()?, part.first);
+    let (first_tick, mut cpu_before) = C::stamp();
+    if !whole {
+        return Err(corrupted(part.first));
+    }
+    stream.acknowledge(part.first)?;
+    seen.first_tick = first_tick;
+    loop {
+        let expected = part.first + 1 + seen.count;
+        let message = stream.receive()?;
+        let (now, cpu) = C::stamp();
+        if is(message, expected) {
+            if seen.count == part.count {
+                return Err(sys::failure("more messages came than were ordered"));
+            }
+            seen.count += 1;
+            seen.elapsed_ticks = now.wrapping_sub(first_tick);
+            seen.cpu_changes += u64::from(cpu != cpu_before);
+            cpu_before = cpu;
+            if flow.window.is_some() {
+                stream.acknowledge(expected)?;
+            }
+        } else if is(message, END) {
+            stream.acknowledge(END)?;
+            seen.bytes = seen.count * flow.payload as u64;
+            return Ok(seen);
+        } else {
+            return Err(corrupted(expected));
+        }
+    }
+}
+
+#[cold]
+fn corrupted(sequence: u64) -> io::Error {
+    sys::failure(format!("message {sequence} did not arrive as it was sent"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_any_length_make_the_message_that_one_buffer_would() {
+        for (fields, field_bytes) in
+            [(1, 8), (8, 1), (3, 5), (8, 8), (7, 13), (5, 64), (3, 100), (2, 4096)]
+        {
+            let mut message = vec![0; fields * field_bytes];
+            for (at, field) in message.chunks_exact_mut(field_bytes).enumerate() {
+                fill_part(field, 41, at * field_bytes);
+            }
+            assert!(verify(&message, 41), "{fields} fields of {field_bytes} bytes");
+            assert!(!verify(&message, 42) && !verify(&message, END));
+        }
+    }
+}
