@@ -4,19 +4,23 @@
 //!
 //! | key | where nothing is said |
 //! |---|---|
-//! | workload | every workload of the mechanism |
-//! | payload | the mechanism's default |
+//! | workload | the mechanism's first |
+//! | payload | the mechanism's default; of a wake-up the least it has |
+//! | fields, flows | [`FIELDS_DEFAULT`](crate::FIELDS_DEFAULT), 1 |
+//! | ack | per-message |
+//! | gap | [`GAP_NS`] |
 //! | boundary | process, else thread, else inline, whichever it has |
-//! | place | same-cpu and cross; for an inline boundary same-cpu |
+//! | place | same-cpu and cross; for an inline boundary same-cpu, for a stream free |
 //! | wait | the mechanism's first that makes sense in the placement |
 //! | spin | [`SPIN_BUDGET_NS`] |
+//! | idle-knob | none |
 //! | sched | other |
 //! | parameters | the mechanism's defaults |
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{
-    Boundary, Case, Placement, SPIN_BUDGET_NS, Sched, WaitKind, Waits, Workload,
+    Ack, Boundary, Case, IdleKnob, Placement, SPIN_BUDGET_NS, Sched, WaitKind, Waits, Workload,
 };
 use hopcost_model::mechanism::{Facts, Payload};
 use hopcost_model::plan::PlannedCase;
@@ -24,10 +28,14 @@ use hopcost_model::plan::PlannedCase;
 use crate::axes::{Axes, KEYS, Place};
 use crate::error::{quote, unknown};
 use crate::feasible::{Feasible, spins};
+use crate::message::{Message, messages};
 use crate::pattern::Target;
 
 /// Cases that a plan may have: enough for any sweep, and a limit for a slip.
 pub const CASES_MAX: u64 = 10_000;
+
+/// The gap before a wake-up where nothing is said.
+pub const GAP_NS: u64 = 1_000_000;
 
 /// How two ends stand to each other.
 struct Sides {
@@ -47,10 +55,12 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// The workloads of a mechanism that are asked for: a name is asked for every
-    /// one of them, a glob selects the mechanisms that have one.
-    pub fn of(target: &Target, workloads: Option<&[Workload]>) -> Vec<Wanted> {
+    /// one of them, a glob selects the mechanisms that have one. Where none is
+    /// said, it is the first that the mechanism has, or `every` one.
+    pub fn of(target: &Target, workloads: Option<&[Workload]>, every: bool) -> Vec<Wanted> {
         let has = target.facts.workloads;
-        let said = workloads.unwrap_or(has).iter();
+        let unsaid = if every { has } else { &has[..has.len().min(1)] };
+        let said = workloads.unwrap_or(unsaid).iter();
         said.filter(|workload| target.named || has.contains(workload))
             .map(|workload| Wanted { target: target.clone(), workload: *workload })
             .collect()
@@ -64,12 +74,22 @@ impl Wanted {
     pub fn count(&self, axes: &Axes, feasible: &Feasible) -> u64 {
         let facts = self.target.facts;
         let length = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-        let mut product = length(payloads(facts, axes).len());
+        let mut product = length(messages(facts, self.workload, axes).len());
         for parameter in facts.parameters {
             let values = axes.parameters.get(parameter.name).map_or(1, Vec::len);
             product = product.saturating_mul(length(values));
         }
         product = product.saturating_mul(length(axes.sched.as_ref().map_or(1, Vec::len)));
+        fn said<T>(list: &Option<Vec<T>>) -> usize {
+            list.as_ref().map_or(1, Vec::len)
+        }
+        for values in match self.workload {
+            Workload::Wake => [said(&axes.gap), said(&axes.idle_knob)],
+            Workload::Stream => [said(&axes.flows), said(&axes.ack)],
+            Workload::Call | Workload::Roundtrip => [1, 1],
+        } {
+            product = product.saturating_mul(length(values));
+        }
         if self.workload == Workload::Call {
             return product;
         }
@@ -78,45 +98,77 @@ impl Wanted {
         product.saturating_mul(sides.fold(0, u64::saturating_add))
     }
 
-    /// The cases, in the order payload, parameters, boundary, wait, place, spin,
-    /// sched: what is compared most often stands side by side.
+    /// The cases, in the order fields, payload, parameters, flows, ack, gap,
+    /// boundary, wait, place, spin, idle-knob, sched: what is compared most often
+    /// stands side by side.
     pub fn cases(&self, axes: &Axes, feasible: &Feasible) -> Vec<PlannedCase> {
         let mut cases = Vec::new();
-        for payload_bytes in payloads(self.target.facts, axes) {
+        for message in messages(self.target.facts, self.workload, axes) {
             for parameters in parameter_sets(self.target.facts, axes) {
-                let base = Case {
-                    workload: self.workload,
-                    mechanism: self.target.mechanism.clone(),
-                    payload_bytes,
-                    fields: None,
-                    flows: None,
-                    ack: None,
-                    gap_ns: None,
-                    boundary: Boundary::Inline,
-                    placement: None,
-                    waits: None,
-                    spin_budget_ns: None,
-                    parameters,
-                    idle_knob: hopcost_model::case::IdleKnob::None,
-                    sched: Sched::Other,
-                };
-                if self.workload == Workload::Call {
-                    cases.push(base);
-                } else {
-                    self.two_sided(axes, feasible, &base, &mut cases);
+                for base in self.paced(axes, message, parameters) {
+                    if self.workload == Workload::Call {
+                        cases.push(base);
+                    } else {
+                        self.two_sided(axes, feasible, &base, &mut cases);
+                    }
                 }
             }
         }
-        let default = [Sched::Other];
-        let scheds = axes.sched.as_deref().unwrap_or(&default);
-        cases
-            .iter()
-            .flat_map(|case| scheds.iter().map(|sched| Case { sched: *sched, ..case.clone() }))
-            .map(|case| PlannedCase {
-                id: case.id(),
-                skip: feasible.reason_against(&case, self.target.facts),
-            })
-            .collect()
+        let knobs = match (&axes.idle_knob, self.workload) {
+            (Some(said), Workload::Wake) => said.as_slice(),
+            _ => &[IdleKnob::None],
+        };
+        let scheds = axes.sched.as_deref().unwrap_or(&[Sched::Other]);
+        let mut all = Vec::new();
+        for case in &cases {
+            for (idle_knob, sched) in knobs.iter().flat_map(|k| scheds.iter().map(|s| (*k, *s))) {
+                let case = Case { idle_knob, sched, ..case.clone() };
+                let skip = feasible.reason_against(&case, self.target.facts);
+                all.push(PlannedCase { id: case.id(), skip });
+            }
+        }
+        all
+    }
+
+    /// The cases of one message that differ in what only a `wake` or only a
+    /// `stream` has.
+    fn paced(
+        &self,
+        axes: &Axes,
+        message: Message,
+        parameters: BTreeMap<String, String>,
+    ) -> Vec<Case> {
+        let base = Case {
+            workload: self.workload,
+            mechanism: self.target.mechanism.clone(),
+            payload_bytes: message.payload_bytes,
+            fields: message.fields,
+            flows: None,
+            ack: None,
+            gap_ns: None,
+            boundary: Boundary::Inline,
+            placement: None,
+            waits: None,
+            spin_budget_ns: None,
+            parameters,
+            idle_knob: IdleKnob::None,
+            sched: Sched::Other,
+        };
+        match self.workload {
+            Workload::Call | Workload::Roundtrip => vec![base],
+            Workload::Wake => {
+                let gaps = axes.gap.as_deref().unwrap_or(&[GAP_NS]).iter();
+                gaps.map(|gap| Case { gap_ns: Some(*gap), ..base.clone() }).collect()
+            }
+            Workload::Stream => {
+                let flows = axes.flows.as_deref().unwrap_or(&[1]).iter();
+                let acks = axes.ack.as_deref().unwrap_or(&[Ack::PerMessage]);
+                flows
+                    .flat_map(|flows| acks.iter().map(|ack| (Some(*flows), Some(*ack))))
+                    .map(|(flows, ack)| Case { flows, ack, ..base.clone() })
+                    .collect()
+            }
+        }
     }
 
     fn two_sided(&self, axes: &Axes, feasible: &Feasible, base: &Case, cases: &mut Vec<Case>) {
@@ -163,6 +215,9 @@ impl Wanted {
 
     fn places(&self, axes: &Axes, boundary: Boundary) -> Vec<Place> {
         axes.place.clone().unwrap_or_else(|| {
+            if self.workload == Workload::Stream {
+                return vec![Place::Named(Placement::Free)];
+            }
             let mut places = vec![Place::Named(Placement::SameCpu)];
             // One row is enough to say that a mechanism has no such workload.
             if boundary != Boundary::Inline && self.has_workload() {
@@ -176,19 +231,32 @@ impl Wanted {
     pub fn applicable<'a>(&self, axes: &'a Axes) -> BTreeSet<&'a str> {
         let facts = self.target.facts;
         let second = self.workload != Workload::Call;
+        let stream = self.workload == Workload::Stream;
         let spins = axes.wait.iter().flatten().any(|waits| waits.any(WaitKind::SpinThenBlock))
             || (axes.wait.is_none()
                 && facts.waits.first().is_some_and(|w| w.wait == WaitKind::SpinThenBlock));
         axes.keys()
             .into_iter()
             .filter(|key| match *key {
-                "payload" => facts.payload != Payload::None,
+                "payload" => facts.payload != Payload::None && !(stream && axes.field.is_some()),
+                "field" => stream && facts.payload != Payload::None,
+                "fields" | "flows" | "ack" => stream,
+                "gap" | "idle-knob" => self.workload == Workload::Wake,
                 "boundary" | "place" | "wait" => second,
                 "spin" => second && spins,
                 "sched" => true,
                 parameter => facts.parameter(parameter).is_some(),
             })
             .collect()
+    }
+
+    /// A message that was asked for and cannot be. Where a glob selects the
+    /// mechanism, it was not asked for of this one, and is a skipped case.
+    pub fn bad_message(&self, axes: &Axes) -> Option<String> {
+        let asked = self.workload == Workload::Stream
+            && self.has_workload()
+            && (self.target.named || axes.field.is_some());
+        asked.then(|| crate::message::mistake(axes)).flatten()
     }
 
     /// A value that a parameter of this mechanism does not take.
@@ -199,14 +267,6 @@ impl Wanted {
             let what = format!("value of `{}`", parameter.name);
             Some((parameter.name.to_owned(), unknown(&what, bad, parameter.values)))
         })
-    }
-}
-
-fn payloads(facts: &Facts, axes: &Axes) -> Vec<Option<u32>> {
-    match (facts.payload, &axes.payload) {
-        (Payload::None, _) => vec![None],
-        (Payload::Bytes { default, .. }, None) => vec![Some(default)],
-        (Payload::Bytes { .. }, Some(said)) => said.iter().copied().map(Some).collect(),
     }
 }
 
@@ -251,7 +311,19 @@ pub(crate) fn inapplicable(key: &str, wanted: &[Wanted], all: &[&'static Facts])
     let first = wanted.first();
     let first = first.map_or("the cases selected", |w| w.target.mechanism.as_str());
     match key {
+        "payload" if wanted.iter().any(|w| w.target.facts.payload != Payload::None) => {
+            "`payload` has no effect, since `field` says how large a message is".to_owned()
+        }
         "payload" => format!("{} carries no payload; leave `payload` out", quote(first)),
+        "field" if wanted.iter().any(|w| w.workload == Workload::Stream) => {
+            "`field` has no effect, since `payload` says how large a message is".to_owned()
+        }
+        "field" | "fields" | "flows" | "ack" => {
+            format!("only a stream has `{key}`; write stream/MECHANISM or leave it out")
+        }
+        "gap" | "idle-knob" => {
+            format!("only a wake-up has `{key}`; write wake/MECHANISM or leave it out")
+        }
         "boundary" | "place" | "wait" => {
             format!("a call has no second party, so `{key}` says nothing of it; leave it out")
         }

@@ -5,16 +5,19 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind};
+use hopcost_model::case::{Ack, Boundary, Case, IdleKnob, Placement, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload};
 
 use crate::error::plain;
-use crate::machine::{Cpus, is_two_cpu};
+use crate::machine::{Cpus, Machine, is_two_cpu};
+use crate::message::{Message, uneven};
 
 /// What can be done here.
 pub(crate) struct Feasible {
     /// The CPUs to use.
     pub cpus: Cpus,
+    dma_latency: fn() -> Result<(), String>,
+    namespaces: fn() -> Result<(), String>,
     /// Each mechanism is asked once whether it is available.
     available: RefCell<BTreeMap<&'static str, Option<String>>>,
 }
@@ -25,9 +28,10 @@ pub(crate) fn spins(wait: WaitKind) -> bool {
 }
 
 impl Feasible {
-    /// With these CPUs.
-    pub fn new(cpus: Cpus) -> Self {
-        Self { cpus, available: RefCell::default() }
+    /// With these CPUs of this machine.
+    pub fn new(cpus: Cpus, machine: &Machine) -> Self {
+        let Machine { dma_latency, namespaces, .. } = *machine;
+        Self { cpus, dma_latency, namespaces, available: RefCell::default() }
     }
 
     /// The first reason that stands against a case: what the mechanism is comes
@@ -39,12 +43,27 @@ impl Feasible {
     }
 
     fn unavailable(&self, facts: &'static Facts) -> Option<String> {
+        self.ask_once(facts.name, facts.available)
+    }
+
+    /// What stands against something, found out when it is first needed.
+    fn ask_once(&self, what: &'static str, ask: fn() -> Result<(), String>) -> Option<String> {
         let mut known = self.available.borrow_mut();
         let probe = || {
-            let error = (facts.available)().err()?;
-            Some(format!("{} is not available here: {}", facts.name, plain(&error)))
+            let error = ask().err()?;
+            Some(format!("{what} is not available here: {}", plain(&error)))
         };
-        known.entry(facts.name).or_insert_with(probe).clone()
+        known.entry(what).or_insert_with(probe).clone()
+    }
+
+    fn knob_lacks(&self, case: &Case) -> Option<String> {
+        match case.idle_knob {
+            IdleKnob::None => None,
+            IdleKnob::DmaLatency => self.ask_once("idle-knob=dma-latency", self.dma_latency),
+            IdleKnob::Spinner => (case.placement == Some(Placement::Free)).then(|| {
+                "idle-knob=spinner needs a receiver that is pinned; name a place".to_owned()
+            }),
+        }
     }
 
     fn machine_lacks(&self, case: &Case) -> Option<String> {
@@ -59,6 +78,14 @@ impl Feasible {
         }
         let one_cpu = placement == Placement::SameCpu
             || (placement == Placement::Free && !self.cpus.has_two());
+        if case.boundary == Boundary::Namespace
+            && let Some(reason) = self.ask_once("boundary=namespace", self.namespaces)
+        {
+            return Some(reason);
+        }
+        if let Some(reason) = self.knob_lacks(case) {
+            return Some(reason);
+        }
         let spinning = [waits.caller, waits.callee].into_iter().any(spins);
         (one_cpu && spinning).then(|| {
             "spinning ends on one CPU only measure the scheduler's time slice; use wait=block or \
@@ -67,6 +94,10 @@ impl Feasible {
         })
     }
 }
+
+/// Streams that hand over references to the sender's own memory, which tells
+/// nobody when it may be written again.
+const KEEPS_BUFFERS: &[&str] = &["tcp-vmsplice", "tcp-sendfile", "vm-readv"];
 
 fn mechanism_lacks(case: &Case, facts: &Facts) -> Option<String> {
     let name = facts.name;
@@ -85,6 +116,24 @@ fn mechanism_lacks(case: &Case, facts: &Facts) -> Option<String> {
                 return Some(format!("{name} has no wait `{kind}`; it has {}", words(&has)));
             }
         }
+    }
+    if matches!(case.workload, Workload::Wake | Workload::Stream)
+        && case.boundary == Boundary::Inline
+    {
+        return Some(format!(
+            "a {} has two ends that run side by side, so not inline",
+            case.workload
+        ));
+    }
+    if case.ack == Some(Ack::None) && KEEPS_BUFFERS.contains(&name) {
+        return Some(format!(
+            "{name} must not write a message's buffers again before it is received, so it needs \
+             an ack"
+        ));
+    }
+    let message = Message { payload_bytes: case.payload_bytes, fields: case.fields };
+    if let Some(reason) = uneven(message) {
+        return Some(reason);
     }
     let Payload::Bytes { min, max, .. } = facts.payload else { return None };
     match case.payload_bytes {

@@ -27,12 +27,15 @@
 //! its rounds count. See [`estimate_ns`].
 
 mod axes;
+mod chosen;
 mod error;
 mod expand;
 mod feasible;
 mod machine;
+mod message;
 mod order;
 mod pattern;
+mod request;
 mod resolve;
 mod selector;
 mod shape;
@@ -41,8 +44,9 @@ mod suite;
 use hopcost_model::plan::Plan;
 
 pub use error::{PlanError, nearest};
-pub use expand::CASES_MAX;
+pub use expand::{CASES_MAX, GAP_NS};
 pub use machine::Machine;
+pub use message::FIELDS_DEFAULT;
 pub use order::order;
 pub use resolve::plan;
 pub use shape::{
@@ -57,6 +61,8 @@ pub use suite::{SHIPPED, Suite, parse_suite};
 pub struct Ask {
     /// The suite.
     pub suite: Option<SuiteSource>,
+    /// `--full`: the suite NAME-full in place of NAME.
+    pub full: bool,
     /// Selectors: `[workload/]mechanism[?key=v1,v2&key=…]`.
     pub selectors: Vec<String>,
     /// `--mechanism`: names and globs.
@@ -65,6 +71,18 @@ pub struct Ask {
     pub workload: Vec<String>,
     /// `--payload`: sizes with units.
     pub payload: Vec<String>,
+    /// `--field`: bytes of one field of a stream's message, sizes with units.
+    pub field: Vec<String>,
+    /// `--fields`: fields of a stream's message.
+    pub fields: Vec<String>,
+    /// `--flows`: connections of a stream.
+    pub flows: Vec<String>,
+    /// `--ack`: `none`, `per-message` or `window:N`.
+    pub ack: Vec<String>,
+    /// `--gap`: gaps before a wake-up, durations with units.
+    pub gap: Vec<String>,
+    /// `--idle-knob`.
+    pub idle_knob: Vec<String>,
     /// `--boundary`.
     pub boundary: Vec<String>,
     /// `--placement`: `same-cpu`, `cross`, `smt`, `same-llc`, …
@@ -83,6 +101,9 @@ pub struct Ask {
     pub budget_ns: Option<u64>,
     /// `--measure`: aimed length of a trial's measured phase, in nanoseconds.
     pub measure_ns: Option<u64>,
+    /// `--operations`: exact operations of a trial with two ends; of a stream,
+    /// messages of a flow at most.
+    pub operations: Option<u64>,
     /// `--seed`, or a fresh one.
     pub seed: u64,
     /// `--cpus`: the caller's, then the callee's; one alone is for `same-cpu`.

@@ -9,7 +9,7 @@ use crate::axes::Place;
 use crate::error::{Origin, PlanError};
 
 /// The machine as a plan sees it; the caller reads it from the system.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Machine {
     /// CPUs that this process may use (`sched_getaffinity`), in ascending order.
     pub allowed_cpus: Vec<u32>,
@@ -22,6 +22,26 @@ pub struct Machine {
     /// The relation of the two CPUs in [`Ask::cpus`](crate::Ask::cpus), where two
     /// were named.
     pub asked: Option<Placement>,
+    /// Whether `/dev/cpu_dma_latency` may be opened for writing, or why not; asked
+    /// once, if a case needs it.
+    pub dma_latency: fn() -> Result<(), String>,
+    /// Whether network namespaces can be made, or why not; asked in the same way.
+    pub namespaces: fn() -> Result<(), String>,
+}
+
+impl Default for Machine {
+    /// A machine of which nothing is known.
+    fn default() -> Self {
+        let unknown = || Err("nobody has looked".to_owned());
+        Self {
+            allowed_cpus: Vec::new(),
+            pairs: BTreeMap::new(),
+            cross: None,
+            asked: None,
+            dma_latency: unknown,
+            namespaces: unknown,
+        }
+    }
 }
 
 /// The CPUs that this plan may use, after `--cpus`.

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Placement, Workload};
 use hopcost_model::mechanism::Facts;
-use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
+use hopcost_model::plan::{Plan, PlannedCase};
 
+use crate::Ask;
 use crate::axes::Axes;
-use crate::error::{Origin, PlanError, quote, unknown};
+use crate::chosen::{suite_of, time_of};
+use crate::error::{Origin, PlanError, quote};
 use crate::expand::{CASES_MAX, Wanted, inapplicable};
 use crate::feasible::Feasible;
 use crate::machine::{Cpus, Machine, is_two_cpu};
 use crate::pattern::{self, Pattern, Target};
-use crate::selector::{Selector, parse_workloads};
-use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT, Time};
-use crate::suite::{
-    Entry, MEASURE_MAX_NS, MEASURE_MIN_NS, SHIPPED, Suite, deadline_ms, parse_suite,
-};
-use crate::{Ask, SuiteSource};
+use crate::request::{Request, option_of};
+use crate::selector::Selector;
+use crate::shape::live_cases;
+use crate::suite::{Entry, Suite};
 
 /// Resolves what was asked for. Everything wrong with the question is an error;
 /// everything that this machine cannot do is a case with a reason.
@@ -29,7 +29,7 @@ pub fn plan(
     let request = Request::parse(ask)?;
     let suite = suite_of(ask, &request)?;
     let cpus = Cpus::resolve(machine, &ask.cpus)?;
-    let planner = Planner { mechanisms, feasible: Feasible::new(cpus) };
+    let planner = Planner { mechanisms, feasible: Feasible::new(cpus, machine) };
 
     let (cases, added) = match &suite {
         None => (planner.of_selectors(&request)?, false),
@@ -44,9 +44,12 @@ pub fn plan(
             }
         }
     };
-    let live = cases.iter().filter(|case| case.skip.is_none()).count();
     let time = time_of(ask, suite.as_ref(), added)?;
-    let (rounds, trial) = time.settle(live);
+    let (rounds, trial) = time.settle(&live_cases(&cases));
+    if ask.operations.is_some() && !cases.iter().any(|case| has_two_ends(&case.id)) {
+        let message = "a call takes as many as fit its time; leave it out or ask for another case";
+        return Err(Origin::option("--operations").error(message));
+    }
     let baseline = planner.baseline(ask, suite.as_ref(), &request, &cases)?;
     let used = planner.cpus_used(&cases);
     Ok(Plan {
@@ -63,140 +66,8 @@ pub fn plan(
     })
 }
 
-/// The command line, parsed.
-struct Request {
-    selectors: Vec<Entry>,
-    /// `--mechanism`, each with its own place in errors.
-    mechanisms: Vec<(Pattern, Origin)>,
-    workloads: Option<Vec<Workload>>,
-    options: Axes,
-}
-
-impl Request {
-    fn parse(ask: &Ask) -> Result<Request, PlanError> {
-        let mut selectors = Vec::new();
-        for text in &ask.selectors {
-            let origin = Origin::selector(text);
-            let selector = Selector::parse(text).map_err(|message| origin.error(message))?;
-            let group = selectors.len();
-            selectors.push(Entry { selector, origin, group });
-        }
-        let mut mechanisms = Vec::new();
-        for text in &ask.mechanism {
-            let origin = Origin::option("--mechanism");
-            for pattern in pattern::parse(text).map_err(|message| origin.error(message))? {
-                mechanisms.push((pattern, origin.clone()));
-            }
-        }
-        let workloads = match ask.workload.as_slice() {
-            [] => None,
-            lists => {
-                let origin = Origin::option("--workload");
-                Some(parse_workloads(&lists.join(",")).map_err(|message| origin.error(message))?)
-            }
-        };
-        Ok(Request { selectors, mechanisms, workloads, options: options(ask)? })
-    }
-
-    /// Whether a suite is to be taken as written.
-    fn is_plain(&self) -> bool {
-        self.selectors.is_empty()
-            && self.mechanisms.is_empty()
-            && self.workloads.is_none()
-            && self.options.is_empty()
-    }
-
-    fn admits(&self, wanted: &Wanted) -> bool {
-        let workload = self.workloads.as_ref().is_none_or(|all| all.contains(&wanted.workload));
-        let mut patterns = self.mechanisms.iter();
-        workload
-            && (self.mechanisms.is_empty()
-                || patterns.any(|(pattern, _)| pattern.matches(&wanted.target)))
-    }
-}
-
-/// The name of the option that gives a key.
-fn option_of(key: &str) -> String {
-    match key {
-        "place" => "--placement".to_owned(),
-        "payload" | "boundary" | "wait" | "spin" | "sched" => format!("--{key}"),
-        _ => "--parameter".to_owned(),
-    }
-}
-
-fn options(ask: &Ask) -> Result<Axes, PlanError> {
-    let mut axes = Axes::default();
-    for (key, lists) in [
-        ("payload", &ask.payload),
-        ("boundary", &ask.boundary),
-        ("place", &ask.placement),
-        ("wait", &ask.wait),
-        ("spin", &ask.spin),
-        ("sched", &ask.sched),
-    ] {
-        if !lists.is_empty() {
-            let origin = Origin::option(&option_of(key));
-            axes.set(key, &lists.join(",")).map_err(|message| origin.error(message))?;
-        }
-    }
-    let origin = Origin::option("--parameter");
-    for text in &ask.parameters {
-        let Some((key, list)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(origin.error(format!("{} is not KEY=VALUE", quote(text))));
-        };
-        if axes.keys().contains(&key) || crate::axes::KEYS.contains(&key) {
-            let message = format!("{} is given twice or has an option of its own", quote(key));
-            return Err(origin.error(message));
-        }
-        axes.set(key, list).map_err(|message| origin.error(message))?;
-    }
-    Ok(axes)
-}
-
-fn suite_of(ask: &Ask, request: &Request) -> Result<Option<Suite>, PlanError> {
-    let shipped = |name: &str| match SHIPPED.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => parse_suite(&format!("suites/{name}.toml"), text).map(Some),
-        None => {
-            let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-            let message = unknown("suite", name, &known);
-            let message = format!("{message}; a file is named by its path, as in ./mine.toml");
-            Err(Origin::option("--suite").error(message))
-        }
-    };
-    match &ask.suite {
-        Some(SuiteSource::Shipped(name)) => shipped(name),
-        Some(SuiteSource::Text { file, text }) => parse_suite(file, text).map(Some),
-        None if request.is_plain() => shipped("ladder"),
-        None => Ok(None),
-    }
-}
-
-fn time_of(ask: &Ask, suite: Option<&Suite>, added: bool) -> Result<Time, PlanError> {
-    if ask.rounds.is_some_and(|n| !(1..=ROUNDS_MAX).contains(&n)) {
-        let message = format!("want a whole number from 1 to {ROUNDS_MAX}");
-        return Err(Origin::option("--rounds").error(message));
-    }
-    if ask.budget_ns == Some(0) {
-        return Err(Origin::option("--budget").error("no time at all; want for instance 75s"));
-    }
-    let (rounds, budget_ns) = match (ask.rounds, ask.budget_ns) {
-        (None, None) => {
-            let budget = suite.and_then(|suite| suite.budget_ns).filter(|_| !added);
-            (suite.and_then(|suite| suite.rounds), budget)
-        }
-        said => said,
-    };
-    let mut trial: TrialShape = suite.map_or(TRIAL_DEFAULT, |suite| suite.trial);
-    if let Some(ns) = ask.measure_ns {
-        if !(MEASURE_MIN_NS..=MEASURE_MAX_NS).contains(&ns) {
-            return Err(Origin::option("--measure").error("want a duration from 100us to 60s"));
-        }
-        trial.measure_ns = ns;
-        trial.measure_max_ns = trial.measure_max_ns.max(ns.saturating_mul(2));
-        trial.deadline_ms = trial.deadline_ms.max(deadline_ms(&trial, None));
-    }
-    let measure_said = ask.measure_ns.is_some() || suite.is_some_and(|suite| suite.measure_said);
-    Ok(Time { rounds, budget_ns, trial, measure_said })
+fn has_two_ends(id: &str) -> bool {
+    id.parse::<Case>().is_ok_and(|case| case.workload != Workload::Call)
 }
 
 /// Cases in the order asked for, each once, up to the limit.
@@ -231,7 +102,8 @@ impl Planner<'_> {
         for pattern in &selector.mechanisms {
             let targets =
                 pattern.targets(self.mechanisms).map_err(|message| origin.error(message))?;
-            wanted.extend(targets.iter().flat_map(|target| Wanted::of(target, workloads)));
+            let every = selector.every_workload;
+            wanted.extend(targets.iter().flat_map(|t| Wanted::of(t, workloads, every)));
         }
         if wanted.is_empty() {
             let words: Vec<&str> = workloads.iter().copied().flatten().map(|w| w.word()).collect();
@@ -249,6 +121,9 @@ impl Planner<'_> {
         origin: &Origin,
     ) -> Result<(), PlanError> {
         if let Some((_, message)) = wanted.bad_parameter(axes) {
+            return Err(origin.error(message));
+        }
+        if let Some(message) = wanted.bad_message(axes) {
             return Err(origin.error(message));
         }
         cases.asked = cases.asked.saturating_add(wanted.count(axes, &self.feasible));
@@ -289,7 +164,7 @@ impl Planner<'_> {
         if entries.is_empty() {
             for (pattern, origin) in self.mechanism_patterns(request)? {
                 let mechanisms = vec![pattern];
-                let selector = Selector { workloads: None, mechanisms, axes: Axes::default() };
+                let selector = Selector::of(None, mechanisms, Axes::default());
                 let group = entries.len();
                 entries.push(Entry { selector, origin, group });
             }

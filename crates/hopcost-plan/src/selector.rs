@@ -18,8 +18,10 @@ const LENGTH_MAX: usize = 64 * 1024;
 /// A parsed selector.
 #[derive(Debug, Clone)]
 pub(crate) struct Selector {
-    /// The workloads asked for; all that a mechanism has where none is.
+    /// The workloads asked for; the first that a mechanism has where none is.
     pub workloads: Option<Vec<Workload>>,
+    /// Whether every workload of a mechanism is asked for (`*/pipe`).
+    pub every_workload: bool,
     /// The mechanisms.
     pub mechanisms: Vec<Pattern>,
     /// The keys.
@@ -27,6 +29,11 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
+    /// Of its parts.
+    pub fn of(workloads: Option<Vec<Workload>>, mechanisms: Vec<Pattern>, axes: Axes) -> Self {
+        Selector { workloads, every_workload: false, mechanisms, axes }
+    }
+
     /// Parses a selector. Whether its mechanisms and parameters exist is seen
     /// when it is expanded.
     pub fn parse(text: &str) -> Result<Selector, String> {
@@ -58,7 +65,9 @@ impl Selector {
             seen.push(key);
             axes.set(key, list)?;
         }
-        Ok(Selector { workloads, mechanisms, axes })
+        axes.check()?;
+        let every_workload = workload == Some("*");
+        Ok(Selector { workloads, every_workload, mechanisms, axes })
     }
 
     /// Whether it means this mechanism and workload, whatever its keys.

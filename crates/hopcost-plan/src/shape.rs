@@ -6,7 +6,8 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::plan::{Plan, TrialShape};
+use hopcost_model::case::{Case, Placement, Workload};
+use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 
 const MS: u64 = 1_000_000;
 
@@ -36,16 +37,73 @@ pub const TRIAL_DEFAULT: TrialShape = TrialShape {
     counted_operations: 0,
 };
 
-/// How long a trial of this shape takes, about, in nanoseconds.
-pub fn trial_ns(shape: &TrialShape) -> u64 {
-    TRIAL_FIXED_NS.saturating_add(shape.warm_up_ns).saturating_add(shape.measure_ns)
+/// What a trial with exact counts assumes of one operation whose ends are on two
+/// CPUs: a wake-up from an idle state there and back.
+pub(crate) const TWO_CPUS_NS: u64 = 30_000;
+/// The same on one CPU: two context switches.
+const ONE_CPU_NS: u64 = 10_000;
+/// The same for a wake-up beside its gap: the timer's slack, the way into sleep
+/// and out of it, and the wait for the receiver's stamp.
+const WAKE_UP_NS: u64 = 60_000;
+/// Wake-ups of a trial where nobody says how many.
+const WAKE_UPS: u64 = 100;
+/// What comparing two clocks before and after the measurement takes.
+const GATES_NS: u64 = 15 * MS;
+
+/// How long a trial of a case takes, about, in nanoseconds.
+pub fn trial_ns(shape: &TrialShape, case: &Case) -> u64 {
+    let times = |operations: u64, ns: u64| operations.saturating_mul(ns);
+    let (fixed, phases) = match case.workload {
+        Workload::Call => (TRIAL_FIXED_NS, shape.warm_up_ns.saturating_add(shape.measure_ns)),
+        Workload::Stream => {
+            let counted = times(shape.counted_operations, TWO_CPUS_NS).min(shape.measure_ns);
+            let phases = shape.warm_up_ns.saturating_add(shape.measure_ns);
+            (TRIAL_FIXED_NS, phases.saturating_add(counted))
+        }
+        Workload::Wake => {
+            let measured = shape.operations.unwrap_or(WAKE_UPS);
+            let warm_up = shape.warm_up_operations.unwrap_or(measured.div_ceil(10));
+            let all = measured.saturating_add(warm_up).saturating_add(shape.counted_operations);
+            let each = case.gap_ns.unwrap_or(0).saturating_add(WAKE_UP_NS);
+            (TRIAL_FIXED_NS + GATES_NS, times(all, each))
+        }
+        Workload::Roundtrip => {
+            let one_cpu = case.placement == Some(Placement::SameCpu);
+            let each = if one_cpu { ONE_CPU_NS } else { TWO_CPUS_NS };
+            let phase = |exact: Option<u64>, aimed| exact.map_or(aimed, |n| times(n, each));
+            let warm_up = phase(shape.warm_up_operations, shape.warm_up_ns);
+            let measured = phase(shape.operations, shape.measure_ns);
+            let counted = times(shape.counted_operations, each);
+            (TRIAL_FIXED_NS, warm_up.saturating_add(measured).saturating_add(counted))
+        }
+    };
+    phases.saturating_add(fixed)
+}
+
+/// Whether the aimed length of the measured phase has a part in how long a trial
+/// of a case takes.
+fn follows_measure(shape: &TrialShape, case: &Case) -> bool {
+    match case.workload {
+        Workload::Call | Workload::Stream => true,
+        Workload::Wake => false,
+        Workload::Roundtrip => shape.operations.is_none(),
+    }
+}
+
+fn round_ns(shape: &TrialShape, live: &[Case]) -> u64 {
+    live.iter().map(|case| trial_ns(shape, case)).fold(0, u64::saturating_add)
+}
+
+/// The cases that will be measured.
+pub(crate) fn live_cases(cases: &[PlannedCase]) -> Vec<Case> {
+    let live = cases.iter().filter(|case| case.skip.is_none());
+    live.filter_map(|case| case.id.parse().ok()).collect()
 }
 
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a
 /// quarter. With a budget no round is started after it, but the last one ends.
 pub fn estimate_ns(plan: &Plan) -> u64 {
-    let live = u64::try_from(plan.live().count()).unwrap_or(u64::MAX);
-    let round = trial_ns(&plan.trial).saturating_mul(live);
+    let round = round_ns(&plan.trial, &live_cases(&plan.cases));
     let rounds = match plan.budget_ns {
         Some(budget) if round > 0 => u64::from(plan.rounds).min(budget.div_ceil(round).max(1)),
         _ => u64::from(plan.rounds),
@@ -66,18 +124,20 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// Rounds and trial for so many live cases.
-    pub fn settle(&self, live: usize) -> (u32, TrialShape) {
+    /// Rounds and trial for these live cases.
+    pub fn settle(&self, live: &[Case]) -> (u32, TrialShape) {
         let (Some(budget), None) = (self.budget_ns, self.rounds) else {
             return (self.rounds.unwrap_or(ROUNDS_DEFAULT), self.trial);
         };
-        let live = u64::try_from(live).unwrap_or(u64::MAX).max(1);
         let usable = budget.saturating_sub(RUN_FIXED_NS);
-        let fit = |trial: &TrialShape| usable / trial_ns(trial).saturating_mul(live).max(1);
+        let fit = |trial: &TrialShape| usable / round_ns(trial, live).max(TRIAL_FIXED_NS);
         let mut trial = self.trial;
         if fit(&trial) < u64::from(ROUNDS_FOR_INTERVAL) && !self.measure_said {
-            let each = usable / live / u64::from(ROUNDS_FOR_INTERVAL);
-            let left = each.saturating_sub(TRIAL_FIXED_NS).saturating_sub(trial.warm_up_ns);
+            // Nothing but the measured phases of these can be cut.
+            let cut = live.iter().filter(|case| follows_measure(&trial, case)).count();
+            let cut = u64::try_from(cut).unwrap_or(u64::MAX).max(1);
+            let uncut = round_ns(&TrialShape { measure_ns: 0, ..trial }, live);
+            let left = (usable / u64::from(ROUNDS_FOR_INTERVAL)).saturating_sub(uncut) / cut;
             trial.measure_ns = left.max(MEASURE_FLOOR_NS).min(trial.measure_ns);
         }
         let rounds = fit(&trial).clamp(1, u64::from(ROUNDS_MAX));
@@ -94,29 +154,69 @@ mod tests {
         Time { rounds, budget_ns, trial: TRIAL_DEFAULT, measure_said: false }
     }
 
+    /// So many round trips.
+    fn cases(n: usize) -> Vec<Case> {
+        let id = "roundtrip/pipe?payload=1&boundary=process&place=same-cpu&wait=block";
+        vec![id.parse().unwrap(); n]
+    }
+
     #[test]
     fn a_budget_buys_rounds_and_not_longer_trials() {
-        let (few, short) = time(None, Some(60)).settle(10);
-        let (many, long) = time(None, Some(600)).settle(10);
+        let (few, short) = time(None, Some(60)).settle(&cases(10));
+        let (many, long) = time(None, Some(600)).settle(&cases(10));
         assert_eq!((short, long), (TRIAL_DEFAULT, TRIAL_DEFAULT));
         assert!(many > 9 * few, "{few} {many}");
     }
 
     #[test]
     fn a_small_budget_shortens_trials_before_it_costs_the_interval() {
-        let (rounds, trial) = time(None, Some(30)).settle(80);
+        let (rounds, trial) = time(None, Some(30)).settle(&cases(80));
         assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
         assert!(trial.measure_ns < TRIAL_DEFAULT.measure_ns);
-        let (rounds, trial) = time(None, Some(3)).settle(80);
+        let (rounds, trial) = time(None, Some(3)).settle(&cases(80));
         assert_eq!((rounds, trial.measure_ns), (1, MEASURE_FLOOR_NS));
         let said = Time { measure_said: true, ..time(None, Some(30)) };
-        assert_eq!(said.settle(80).1, TRIAL_DEFAULT);
+        assert_eq!(said.settle(&cases(80)).1, TRIAL_DEFAULT);
     }
 
     #[test]
     fn rounds_that_were_said_stay() {
-        assert_eq!(time(Some(9), Some(1)).settle(1000).0, 9);
-        assert_eq!(time(None, None).settle(1000), (ROUNDS_DEFAULT, TRIAL_DEFAULT));
-        assert_eq!(time(None, Some(u64::MAX / 1000 / MS)).settle(1).0, ROUNDS_MAX);
+        assert_eq!(time(Some(9), Some(1)).settle(&cases(1000)).0, 9);
+        assert_eq!(time(None, None).settle(&cases(1000)), (ROUNDS_DEFAULT, TRIAL_DEFAULT));
+        assert_eq!(time(None, Some(u64::MAX / 1000 / MS)).settle(&cases(1)).0, ROUNDS_MAX);
+    }
+
+    #[test]
+    fn what_a_trial_takes_depends_on_its_case() {
+        let id = "&boundary=process&place=same-llc&wait=block";
+        let of = |shape: &TrialShape, path: &str| {
+            trial_ns(shape, &format!("{path}{id}").parse().unwrap())
+        };
+        let exact = TrialShape {
+            operations: Some(1_000),
+            warm_up_operations: Some(100),
+            counted_operations: 100,
+            ..TRIAL_DEFAULT
+        };
+        let wake = "wake/pipe?payload=1&gap=1000000";
+        assert_eq!(of(&TRIAL_DEFAULT, wake), 110 * 1_060_000 + TRIAL_FIXED_NS + GATES_NS);
+        assert_eq!(of(&exact, wake), 1_200 * 1_060_000 + TRIAL_FIXED_NS + GATES_NS);
+        let roundtrip = "roundtrip/pipe?payload=1";
+        assert_eq!(of(&TRIAL_DEFAULT, roundtrip), 55 * MS + TRIAL_FIXED_NS);
+        assert_eq!(of(&exact, roundtrip), 1_200 * TWO_CPUS_NS + TRIAL_FIXED_NS);
+        let stream = "stream/tcp-send?payload=64&fields=8&flows=1&ack=none";
+        assert_eq!(of(&exact, stream), 55 * MS + 100 * TWO_CPUS_NS + TRIAL_FIXED_NS);
+    }
+
+    #[test]
+    fn a_budget_cuts_only_what_can_be_cut() {
+        let wake = "wake/pipe?payload=1&gap=10000000&boundary=process&place=same-cpu&wait=block";
+        let mut live = cases(10);
+        live.extend(vec![wake.parse::<Case>().unwrap(); 2]);
+        // Six rounds of two wake-ups alone take 13.8 s.
+        let (rounds, trial) = time(None, Some(20)).settle(&live);
+        assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
+        assert!((MEASURE_FLOOR_NS..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
+        assert!(round_ns(&trial, &live) * 6 <= 18 * 1000 * MS);
     }
 }

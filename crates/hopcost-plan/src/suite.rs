@@ -12,7 +12,7 @@ use crate::axes::{Axes, KEYS};
 use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
 use crate::pattern::{self, Pattern};
 use crate::selector::{Selector, parse_workloads};
-use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT};
+use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT, TWO_CPUS_NS};
 
 /// Longest suite, in bytes.
 const LENGTH_MAX: usize = 1 << 20;
@@ -27,6 +27,11 @@ const VALUES_MAX: usize = 1_000_000;
 pub const SHIPPED: &[(&str, &str)] = &[
     ("ladder", include_str!("../../../suites/ladder.toml")),
     ("quick", include_str!("../../../suites/quick.toml")),
+    ("threads-udp-websocket", include_str!("../../../suites/threads-udp-websocket.toml")),
+    ("microkernel", include_str!("../../../suites/microkernel.toml")),
+    ("wakeup", include_str!("../../../suites/wakeup.toml")),
+    ("wakeup-full", include_str!("../../../suites/wakeup-full.toml")),
+    ("copies", include_str!("../../../suites/copies.toml")),
 ];
 
 /// A parsed suite; its mechanisms and parameters are not looked up yet.
@@ -180,8 +185,17 @@ impl Source {
     /// The trial's shape, and whether it says how long to measure.
     fn trial(&self, value: &Value) -> Result<(TrialShape, bool), PlanError> {
         let table = self.table(value, "trial")?;
-        let keys =
-            ["measure", "measure-max", "operations-min", "warm-up", "deadline", "samples-max"];
+        let keys = [
+            "measure",
+            "measure-max",
+            "operations-min",
+            "operations",
+            "warm-up",
+            "warm-up-operations",
+            "count-system-calls",
+            "deadline",
+            "samples-max",
+        ];
         self.only(table, "trial.", &keys)?;
         let mut shape = TRIAL_DEFAULT;
         let length = MEASURE_MIN_NS..=MEASURE_MAX_NS;
@@ -202,6 +216,11 @@ impl Source {
         if let Some(ns) = self.duration(table, "trial.", "warm-up", 0..=10_000_000_000)? {
             shape.warm_up_ns = ns;
         }
+        shape.operations = self.whole(table, "trial.", "operations", 1..=OPERATIONS_MAX)?;
+        shape.warm_up_operations =
+            self.whole(table, "trial.", "warm-up-operations", 0..=OPERATIONS_MAX)?;
+        let counted = self.whole(table, "trial.", "count-system-calls", 0..=COUNTED_MAX)?;
+        shape.counted_operations = counted.unwrap_or(0);
         let deadline = self.duration(table, "trial.", "deadline", 100_000_000..=600_000_000_000)?;
         shape.deadline_ms = deadline_ms(&shape, deadline);
         if let Some(n) = self.whole(table, "trial.", "samples-max", 100..=65_536)? {
@@ -259,7 +278,7 @@ impl Source {
                 for (text, origin) in self.strings(mechanism, "cases.mechanism")? {
                     let mechanisms = pattern::parse(&text).map_err(|m| origin.error(m))?;
                     let workloads = workloads.clone();
-                    let selector = Selector { workloads, mechanisms, axes: axes.clone() };
+                    let selector = Selector::of(workloads, mechanisms, axes.clone());
                     entries.push(Entry { selector, origin, group })?;
                 }
                 Ok(())
@@ -288,6 +307,9 @@ impl Source {
                 let list = self.list(value, &path)?;
                 axes.set(key, &list).map_err(|message| self.of(value, &path).error(message))?;
             }
+        }
+        if let (Err(message), Some(field)) = (axes.check(), table.get("field")) {
+            return Err(self.of(field, "cases.field").error(message));
         }
         let Some(parameters) = table.get("parameters") else { return Ok(axes) };
         for (name, value) in self.table(parameters, "cases.parameters")? {
@@ -415,10 +437,19 @@ pub(crate) const MEASURE_MIN_NS: u64 = 100_000;
 /// Longest measured phase.
 pub(crate) const MEASURE_MAX_NS: u64 = 60_000_000_000;
 
+/// Most operations of a trial, where their number is given.
+pub(crate) const OPERATIONS_MAX: u64 = 100_000_000;
+/// Most operations of the phase in which system calls are counted.
+const COUNTED_MAX: u64 = 1_000_000;
+
 /// A trial that hangs must not cost the run, one that is merely slow must end:
 /// twenty times what it should take, ten seconds at least.
 pub(crate) fn deadline_ms(shape: &TrialShape, said_ns: Option<u64>) -> u64 {
-    let expected = shape.measure_max_ns.saturating_add(shape.warm_up_ns);
+    let operations = shape.operations.unwrap_or(0) + shape.warm_up_operations.unwrap_or(0);
+    let expected = shape
+        .measure_max_ns
+        .saturating_add(shape.warm_up_ns)
+        .saturating_add((operations + shape.counted_operations).saturating_mul(TWO_CPUS_NS));
     said_ns.map_or((expected.saturating_mul(20) / 1_000_000).max(10_000), |ns| ns / 1_000_000)
 }
 

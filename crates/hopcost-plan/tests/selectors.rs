@@ -48,10 +48,54 @@ fn what_is_not_said_takes_the_documented_defaults() {
         ),
         (
             // Both workloads; inline has one CPU.
-            "null?boundary=inline",
+            "*/null?boundary=inline",
             &[
                 "call/null?payload=0",
                 "roundtrip/null?payload=0&boundary=inline&place=same-cpu&wait=block",
+            ],
+        ),
+        ("null", &["call/null?payload=0"]),
+        (
+            // The least that it carries, after a millisecond.
+            "wake/pipe",
+            &[
+                "wake/pipe?payload=1&gap=1000000&boundary=process&place=same-cpu&wait=block",
+                "wake/pipe?payload=1&gap=1000000&boundary=process&place=same-llc&wait=block",
+            ],
+        ),
+        (
+            "wake/semaphore?gap=10us,500&place=cross&idle-knob=spinner,none",
+            &[
+                "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block&idle-knob=spinner",
+                "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
+                "wake/semaphore?payload=0&gap=500&boundary=process&place=same-llc&wait=block&idle-knob=spinner",
+                "wake/semaphore?payload=0&gap=500&boundary=process&place=same-llc&wait=block",
+            ],
+        ),
+        (
+            "tcp-send",
+            &[
+                "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off",
+            ],
+        ),
+        (
+            "shm-stream?field=256,1KiB&fields=2&flows=1,64&ack=none,window:16",
+            &[
+                "stream/shm-stream?payload=512&fields=2&flows=1&ack=none&boundary=process&place=free&wait=block",
+                "stream/shm-stream?payload=512&fields=2&flows=1&ack=window:16&boundary=process&place=free&wait=block",
+                "stream/shm-stream?payload=512&fields=2&flows=64&ack=none&boundary=process&place=free&wait=block",
+                "stream/shm-stream?payload=512&fields=2&flows=64&ack=window:16&boundary=process&place=free&wait=block",
+                "stream/shm-stream?payload=2048&fields=2&flows=1&ack=none&boundary=process&place=free&wait=block",
+                "stream/shm-stream?payload=2048&fields=2&flows=1&ack=window:16&boundary=process&place=free&wait=block",
+                "stream/shm-stream?payload=2048&fields=2&flows=64&ack=none&boundary=process&place=free&wait=block",
+                "stream/shm-stream?payload=2048&fields=2&flows=64&ack=window:16&boundary=process&place=free&wait=block",
+            ],
+        ),
+        (
+            // The default message is made to divide.
+            "vm-readv?fields=3",
+            &[
+                "stream/vm-readv?payload=32766&fields=3&flows=1&ack=per-message&boundary=process&place=free&wait=block",
             ],
         ),
     ] {
@@ -86,10 +130,17 @@ fn globs_select_what_is_listed() {
     };
     assert_eq!(
         names("unix-*"),
-        ["roundtrip/unix-stream", "roundtrip/unix-dgram", "roundtrip/unix-seqpacket"]
+        [
+            "roundtrip/unix-stream",
+            "roundtrip/unix-dgram",
+            "roundtrip/unix-seqpacket",
+            "stream/unix-sendmsg"
+        ]
     );
+    assert_eq!(names("roundtrip/unix-*").len(), 3);
+    assert_eq!(names("*/unix-stream"), ["roundtrip/unix-stream", "wake/unix-stream"]);
     assert_eq!(names("call/*").len(), 9);
-    assert_eq!(names("*").len(), 31, "test engines answer to their names only");
+    assert_eq!(names("*").len(), 43, "test engines answer to their names only");
     assert_eq!(names("*/null"), ["call/null", "roundtrip/null"]);
     assert_eq!(names("call/sleep:1ms,spin:1000"), ["call/sleep:1ms", "call/spin:1000"]);
     assert_eq!(names("call/replay:/tmp/a%20b%3Fc"), ["call/replay:/tmp/a%20b%3Fc"]);
@@ -110,7 +161,16 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("udp?payload=0", "payload 0 is under the least of 1 bytes of udp"),
         ("signal?wait=spin", "signal has no wait `spin`; it has block"),
         ("signal?wait=block:epoll", "signal has no wait `epoll`; it has block"),
-        ("call/pipe", "pipe has no workload `call`; it has roundtrip"),
+        ("call/pipe", "pipe has no workload `call`; it has roundtrip, wake"),
+        ("stream/pipe", "pipe has no workload `stream`; it has roundtrip, wake"),
+        ("wake/tcp-send", "tcp-send has no workload `wake`; it has stream"),
+        ("tcp-vmsplice?ack=none", "tcp-vmsplice must not write a message's buffers again before"),
+        ("vm-readv?ack=none", "so it needs an ack"),
+        ("wake/flag?place=same-cpu&wait=spin", "spinning ends on one CPU"),
+        ("wake/pipe?place=free&idle-knob=spinner", "needs a receiver that is pinned"),
+        ("unix-sendmsg?boundary=namespace", "unix-sendmsg has no boundary `namespace`"),
+        // Asked for of every stream, so that of this one it is a row.
+        ("*-send?payload=100", "payload 100 does not divide into fields 8"),
         ("roundtrip/syscall", "syscall has no workload `roundtrip`; it has call"),
         ("posix-mq", "posix-mq is not available here: mq_open: function not implemented"),
         (
@@ -119,15 +179,35 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ),
         ("pipe?place=same-cpu&wait=spin", "spinning ends on one CPU only measure the scheduler's"),
         ("pipe?place=same-cpu&wait=block:spin-then-block", "spinning ends on one CPU"),
-        ("null?boundary=inline&place=cross", "an inline boundary is one thread"),
+        ("roundtrip/null?boundary=inline&place=cross", "an inline boundary is one thread"),
     ] {
         let got: Vec<_> = reasons(&two(), selector).into_iter().flatten().collect();
         assert!(got.first().is_some_and(|reason| reason.contains(want)), "{selector}: {got:?}");
         assert!(got.iter().all(|reason| !reason.contains('\n')), "{got:?}");
     }
+    assert_eq!(reasons(&two(), "tcp-sendmsg?ack=none&boundary=namespace"), [None]);
+    assert_eq!(reasons(&two(), "wake/pipe?place=same-cpu&idle-knob=spinner"), [None]);
     assert_eq!(reasons(&two(), "pipe?place=same-cpu&wait=yield"), [None]);
     assert_eq!(reasons(&two(), "pipe?place=free&wait=spin"), [None]);
     assert_eq!(reasons(&two(), "roundtrip/null?boundary=inline&wait=spin"), [None]);
+}
+
+#[test]
+fn what_this_user_may_not_do_is_a_row_with_the_reason() {
+    for (selector, want) in [
+        (
+            "wake/pipe?place=cross&idle-knob=none,dma-latency",
+            "idle-knob=dma-latency is not available here: permission denied",
+        ),
+        (
+            "tcp-send?boundary=process,namespace",
+            "boundary=namespace is not available here: permission denied",
+        ),
+    ] {
+        let got = reasons(&unprivileged(), selector);
+        assert_eq!((got.len(), &got[0], got[1].as_deref()), (2, &None, Some(want)));
+        assert!(reasons(&two(), selector).iter().all(Option::is_none));
+    }
 }
 
 #[test]
@@ -204,6 +284,31 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("syscall?place=cross", "a call has no second party, so `place` says nothing of it"),
         ("syscall?payload=8", "`syscall` carries no payload"),
         ("pipe?sched=fifo:0", "sched"),
+        ("wake/pipe?gap=1xs", "`1xs` is not a duration (for instance 500us, 20ms, 75s, 2m)"),
+        ("wake/pipe?gap=-1", "`-1` is not a duration"),
+        ("wake/pipe?gap=1h", "gap `1h` is over the 10s at most"),
+        ("wake/pipe?idle-knob=spiner", "unknown idle-knob `spiner`; did you mean `spinner`?"),
+        ("pipe?gap=1ms", "only a wake-up has `gap`; write wake/MECHANISM or leave it out"),
+        ("pipe?idle-knob=spinner", "only a wake-up has `idle-knob`"),
+        ("pipe?fields=8", "only a stream has `fields`; write stream/MECHANISM or leave it out"),
+        ("wake/pipe?field=8", "only a stream has `field`"),
+        ("tcp-send?gap=1ms", "only a wake-up has `gap`"),
+        (
+            "tcp-send?fields=0",
+            "`0` is not a value for `fields`: want a whole number from 1 to 1024",
+        ),
+        ("tcp-send?fields=1025", "want a whole number from 1 to 1024"),
+        ("tcp-send?flows=65", "`65` is not a value for `flows`: want a whole number from 1 to 64"),
+        ("tcp-send?flows=many", "`many` is not a value for `flows`"),
+        ("tcp-send?ack=window:0", "want `none`, `per-message` or `window:N` with N from 1 to 1024"),
+        ("tcp-send?ack=windw", "`windw` is not a value for `ack`"),
+        ("tcp-send?field=0", "a field of 0 bytes carries nothing"),
+        ("tcp-send?field=4XB", "`4XB` is not a size"),
+        ("tcp-send?field=64&payload=512", "`payload` and `field` both say how large a message is"),
+        ("tcp-send?payload=100", "payload 100 does not divide into fields 8"),
+        ("tcp-send?payload=4&fields=8", "payload 4 does not divide into fields 8"),
+        ("tcp-send?payload=64,65&fields=4,16", "payload 65 does not divide into fields 4"),
+        ("*-send?field=4095MiB&fields=1024", "fields 1024 of 4293918720 bytes are over"),
         ("", "a mechanism's name is empty"),
         ("roundtrip/", "a mechanism's name is empty"),
         ("{pipe", "a brace without its partner"),
@@ -256,12 +361,39 @@ fn options_fill_in_what_selectors_leave_open() {
 fn options_alone_are_over_all_mechanisms() {
     let mechanism = Ask { mechanism: strings(&["unix-*,pipe", "null"]), ..ask(&[]) };
     let plan = planned(&mechanism).unwrap();
-    assert_eq!(plan.cases.len(), 3 * 2 + 2 + 3);
+    assert_eq!(plan.cases.len(), 3 * 2 + 1 + 2 + 1);
     let workload = Ask { workload: strings(&["call"]), ..ask(&[]) };
     assert_eq!(planned(&workload).unwrap().cases.len(), 9);
     let both = Ask { workload: strings(&["call"]), ..mechanism };
     let text = error(&Ask { mechanism: strings(&["unix-*"]), ..both });
     assert!(text.contains("no such mechanism has the workload call"), "{text}");
+}
+
+#[test]
+fn a_size_said_above_replaces_either_below() {
+    let of = |options: Ask, selector: &str| {
+        let ask = Ask { selectors: strings(&[selector]), ..options };
+        let plan = planned(&ask).unwrap();
+        let payloads = plan.cases.iter().map(|case| case.id.parse().unwrap());
+        payloads.map(|case: hopcost_model::case::Case| case.payload_bytes).collect::<Vec<_>>()
+    };
+    let field = Ask { field: strings(&["100"]), ..Ask::default() };
+    let payload = Ask { payload: strings(&["80"]), ..Ask::default() };
+    assert_eq!(of(field.clone(), "tcp-send"), [Some(800)]);
+    assert_eq!(of(field.clone(), "tcp-send?fields=2"), [Some(200)]);
+    assert_eq!(of(field, "tcp-send?field=9"), [Some(72)]);
+    assert_eq!(of(payload.clone(), "tcp-send"), [Some(80)]);
+    // A field is nothing to a pipe, which keeps the payload that it was given.
+    assert_eq!(of(payload, "{tcp-send,pipe}?field=100&place=free"), [Some(800), Some(80)]);
+}
+
+#[test]
+fn operations_are_exact_and_counted_in_the_estimate() {
+    let plan = planned(&Ask { operations: Some(1_000_000), ..ask(&["pipe?place=cross"]) }).unwrap();
+    assert_eq!(plan.trial.operations, Some(1_000_000));
+    assert!(plan.trial.deadline_ms >= 100_000, "it must have the time");
+    let aimed = planned(&ask(&["pipe?place=cross"])).unwrap();
+    assert!(hopcost_plan::estimate_ns(&plan) > 20 * hopcost_plan::estimate_ns(&aimed));
 }
 
 #[test]
@@ -278,6 +410,25 @@ fn an_option_without_effect_is_a_mistake() {
         (Ask { mechanism: strings(&["pip"]), ..ask(&[]) }, "--mechanism: unknown mechanism `pip`"),
         (Ask { workload: strings(&["cal"]), ..ask(&[]) }, "--workload: unknown workload `cal`"),
         (Ask { wait: strings(&["blok"]), ..ask(&[]) }, "--wait: unknown wait `blok`"),
+        (Ask { gap: strings(&["1ms"]), ..ask(&["pipe"]) }, "--gap: only a wake-up has `gap`"),
+        (Ask { flows: strings(&["2"]), ..ask(&["pipe"]) }, "--flows: only a stream has"),
+        (Ask { ack: strings(&["soon"]), ..ask(&["tcp-send"]) }, "--ack: `soon` is not a value"),
+        (Ask { idle_knob: strings(&["off"]), ..ask(&["pipe"]) }, "--idle-knob: unknown idle-knob"),
+        (
+            Ask { field: strings(&["64"]), payload: strings(&["64"]), ..ask(&["tcp-send"]) },
+            "--field: `payload` and `field` both say",
+        ),
+        (
+            Ask { payload: strings(&["64"]), ..ask(&["tcp-send?field=64"]) },
+            "--payload: `payload` has no effect, since `field` says",
+        ),
+        (
+            Ask { field: strings(&["64"]), ..ask(&["tcp-send?payload=64"]) },
+            "--field: `field` has no effect, since `payload` says",
+        ),
+        (Ask { operations: Some(0), ..ask(&["pipe"]) }, "--operations: want a whole number"),
+        (Ask { operations: Some(9), ..ask(&["syscall"]) }, "--operations: a call takes as many"),
+        (Ask { full: true, ..ask(&["pipe"]) }, "--full: which suite?; write --suite wakeup --full"),
         (Ask { rounds: Some(0), ..ask(&["pipe"]) }, "--rounds: want a whole number from 1"),
         (Ask { budget_ns: Some(0), ..ask(&["pipe"]) }, "--budget: "),
         (Ask { measure_ns: Some(1), ..ask(&["pipe"]) }, "--measure: "),

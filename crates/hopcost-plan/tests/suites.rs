@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use hopcost_model::case::{Case, Placement, WaitKind, Workload};
+use hopcost_model::case::{Ack, Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
 use hopcost_plan::{Ask, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns};
 
 const SECOND: u64 = 1_000_000_000;
@@ -66,13 +66,119 @@ fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
         let suite = parse_suite(name, text).unwrap();
         assert_eq!(suite.name, *name);
         assert!(!suite.about.is_empty());
-        assert_eq!(suite.trial, TRIAL_DEFAULT, "{name} repeats the defaults for its reader");
         let plan = hopcost_plan::plan(&shipped(name), &mechanisms(), &one()).unwrap();
-        assert!(plan.live().count() > 5);
-        assert!(plan.cases.iter().any(|case| {
-            case.skip.as_deref() == Some("needs two CPUs; this process may use only CPU 3")
-        }));
+        let skips: Vec<_> = plan.cases.iter().filter_map(|case| case.skip.as_deref()).collect();
+        let needs_two = "needs two CPUs; this process may use only CPU 3";
+        match *name {
+            "copies" => assert_eq!(skips.len(), 2, "what needs namespaces: {skips:?}"),
+            // A CPU that idles while another notifies it takes two.
+            "wakeup" => assert_eq!(plan.live().count(), 0),
+            _ => {
+                assert!(plan.live().count() > 5, "{name}");
+                assert!(skips.contains(&needs_two), "{name}");
+            }
+        }
     }
+    for name in ["ladder", "quick"] {
+        let plan = planned(&shipped(name)).unwrap();
+        assert_eq!(plan.trial, TRIAL_DEFAULT, "{name} repeats the defaults for its reader");
+    }
+}
+
+/// The plan of a suite on a machine that lacks nothing.
+fn whole(name: &str) -> hopcost_model::plan::Plan {
+    let plan = planned(&shipped(name)).unwrap();
+    let not_here = |skip: &String| skip.starts_with("posix-mq is not available");
+    for case in &plan.cases {
+        assert!(case.skip.as_ref().is_none_or(not_here), "{case:?}");
+    }
+    assert!(plan.baseline.is_some());
+    plan
+}
+
+fn count(plan: &hopcost_model::plan::Plan, wanted: impl Fn(&Case) -> bool) -> usize {
+    plan.cases.iter().filter(|case| wanted(&case.id.parse().unwrap())).count()
+}
+
+#[test]
+fn every_suite_ends_within_five_minutes() {
+    for (name, _) in SHIPPED.iter().filter(|(name, _)| !name.ends_with("-full")) {
+        let plan = whole(name);
+        assert!(plan.rounds >= 6, "{name}");
+        let takes = estimate_ns(&plan);
+        assert!((5 * SECOND..300 * SECOND).contains(&takes), "{name}: {takes}");
+    }
+    let takes = estimate_ns(&whole("wakeup-full"));
+    assert!((10 * 60 * SECOND..20 * 60 * SECOND).contains(&takes), "{takes}");
+}
+
+#[test]
+fn threads_are_compared_with_udp_and_websocket_message_by_message() {
+    let plan = whole("threads-udp-websocket");
+    let trial = plan.trial;
+    assert_eq!((trial.operations, trial.warm_up_operations), (Some(10_000), Some(1_000)));
+    assert_eq!(trial.counted_operations, 200);
+    for mechanism in ["condvar", "udp", "websocket-threaded", "tcp", "websocket"] {
+        for payload in [4, 64] {
+            let of =
+                |case: &Case| case.mechanism == mechanism && case.payload_bytes == Some(payload);
+            assert_eq!(count(&plan, of), 4, "{mechanism} {payload}: boundaries and placements");
+        }
+    }
+    assert!(plan.baseline.unwrap().starts_with("roundtrip/condvar?payload=64&boundary=thread"));
+}
+
+#[test]
+fn the_wake_up_suite_is_the_grid_that_it_says() {
+    let plan = whole("wakeup");
+    let trial = plan.trial;
+    assert_eq!((trial.operations, trial.warm_up_operations), (Some(100), Some(10)));
+    assert_eq!(u64::from(plan.rounds) * 100, 1_200);
+    assert_eq!(count(&plan, |case| case.workload != Workload::Wake), 0);
+    let gaps = |mechanism: &str, knob: IdleKnob| {
+        let of = |case: &Case| case.mechanism == mechanism && case.idle_knob == knob;
+        let cases = plan.cases.iter().map(|case| case.id.parse::<Case>().unwrap());
+        cases.filter(of).map(|case| case.gap_ns.unwrap()).collect::<Vec<_>>()
+    };
+    let five = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+    for mechanism in ["semaphore", "signal", "pipe", "socketpair", "flag"] {
+        assert_eq!(gaps(mechanism, IdleKnob::None), five, "{mechanism}");
+    }
+    assert_eq!(gaps("futex", IdleKnob::None), five[..4]);
+    for knob in [IdleKnob::DmaLatency, IdleKnob::Spinner] {
+        assert_eq!((gaps("semaphore", knob), gaps("futex", knob)), (vec![1_000_000], vec![]));
+    }
+
+    let full = whole("wakeup-full");
+    for case in &plan.cases {
+        assert!(full.cases.iter().any(|other| other.id == case.id), "{}", case.id);
+    }
+    let by_option = planned(&Ask { full: true, ..shipped("wakeup") }).unwrap();
+    assert_eq!((by_option.suite.as_str(), &by_option.cases), ("wakeup-full", &full.cases));
+    let text = error(&Ask { full: true, ..shipped("ladder") });
+    assert_eq!(text, "--full: the suite `ladder` has no full form; write --suite wakeup --full");
+    assert!(error(&Ask { full: true, ..file("") }).contains("a suite file has no full form"));
+}
+
+#[test]
+fn the_copies_suite_is_a_grid_and_one_factor_at_a_time() {
+    let plan = whole("copies");
+    assert_eq!((plan.trial.operations, plan.trial.measure_ns), (Some(2_000), 150_000_000));
+    let of = |names: &[&str]| {
+        count(&plan, |case| {
+            names.contains(&case.mechanism.as_str())
+                && case.ack == Some(Ack::PerMessage)
+                && case.boundary == Boundary::Process
+                && case.parameters.values().all(|value| value == "off")
+        })
+    };
+    assert_eq!(of(&["tcp-send", "tcp-sendmsg", "tcp-zerocopy"]), 48);
+    assert_eq!(plan.cases.len(), 48 + 2 + 9 + 2 + 4);
+    assert_eq!(count(&plan, |case| case.fields != Some(8)), 0);
+    assert_eq!(count(&plan, |case| case.placement != Some(Placement::Free)), 0);
+    assert_eq!(count(&plan, |case| case.boundary == Boundary::Namespace), 2);
+    let baseline: Case = plan.baseline.unwrap().parse().unwrap();
+    assert_eq!((baseline.mechanism.as_str(), baseline.payload_bytes), ("tcp-send", Some(32_768)));
 }
 
 #[test]
@@ -134,7 +240,10 @@ fn rounds_and_budget_of_the_command_line_replace_both() {
     assert_eq!(of(&Ask { rounds: Some(20), ..base.clone() }), (20, None));
     let (rounds, budget) = of(&Ask { budget_ns: Some(60 * SECOND), ..base.clone() });
     assert_eq!(budget, Some(60 * SECOND));
-    assert_eq!(u64::from(rounds), 58 * SECOND / (12 * trial_ns(&TRIAL_DEFAULT)));
+    assert_eq!(
+        u64::from(rounds),
+        58 * SECOND / (12 * trial_ns(&TRIAL_DEFAULT, &"call/syscall".parse().unwrap()))
+    );
     let measured = planned(&Ask { measure_ns: Some(SECOND), ..base }).unwrap();
     assert_eq!(measured.trial.measure_ns, SECOND);
     assert!(measured.trial.measure_max_ns >= SECOND);
@@ -170,6 +279,44 @@ fn every_mistake_in_a_suite_has_its_place() {
             "my.toml:4:15: trial.measure-max: is shorter",
         ),
         (format!("{HEAD}[trial]\nsamples-max = 70000"), "my.toml:3:15: trial.samples-max: want"),
+        (format!("{HEAD}[trial]\noperations = 0"), "my.toml:3:14: trial.operations: want a whole"),
+        (format!("{HEAD}[trial]\noperations = \"9\""), "trial.operations: want a whole number"),
+        (
+            format!("{HEAD}[trial]\nwarm-up-operations = -1"),
+            "my.toml:3:22: trial.warm-up-operations: want a whole number from 0",
+        ),
+        (
+            format!("{HEAD}[trial]\ncount-system-calls = 9999999"),
+            "trial.count-system-calls: want a whole number from 0 to 1000000",
+        ),
+        (
+            format!("{HEAD}[trial]\noperation = 9"),
+            "my.toml:3:1: trial: unknown key `operation`; did you mean `operations`?",
+        ),
+        (
+            cases("select = \"wake/pipe\"\ngap = \"1xs\""),
+            "my.toml:4:7: cases.gap: `1xs` is not a duration",
+        ),
+        (
+            cases("select = \"pipe\"\ngap = \"1ms\""),
+            "my.toml:3:10: cases.select: only a wake-up has",
+        ),
+        (
+            cases("select = \"wake/pipe\"\nidle-knob = \"of\""),
+            "my.toml:4:13: cases.idle-knob: unknown idle-knob `of`",
+        ),
+        (cases("select = \"wake/pipe\"\nflows = 2"), "cases.select: only a stream has `flows`"),
+        (cases("select = \"tcp-send\"\nflows = 65"), "my.toml:4:9: cases.flows: `65` is not a"),
+        (cases("select = \"tcp-send\"\nfields = [8, 0]"), "cases.fields: `0` is not a value"),
+        (cases("select = \"tcp-send\"\nack = \"all\""), "my.toml:4:7: cases.ack: `all` is not a"),
+        (
+            cases("select = \"tcp-send\"\npayload = 512\nfield = 64"),
+            "my.toml:5:9: cases.field: `payload` and `field` both say",
+        ),
+        (
+            cases("select = \"tcp-send\"\npayload = 100"),
+            "my.toml:3:10: cases.select: payload 100 does not divide into fields 8",
+        ),
         (format!("{HEAD}[cases]\nselect = \"pipe\""), "write [[cases]], with two brackets"),
         (format!("{HEAD}cases = []"), "my.toml:2:9: cases: is empty"),
         (cases("place = \"cross\""), "my.toml:2:1: cases: has neither `select` nor `mechanism`"),

@@ -40,7 +40,7 @@ const fn facts(name: &'static str, shape: Shape) -> Facts {
         family: "test",
         about: "",
         shape,
-        workloads: &[Workload::Roundtrip],
+        workloads: &[Workload::Roundtrip, Workload::Wake],
         boundaries: ANY,
         waits: BLOCKING,
         call_system_calls: None,
@@ -70,6 +70,25 @@ const fn notifier(name: &'static str) -> Facts {
 }
 const fn channel(name: &'static str) -> Facts {
     facts(name, Shape::Channel)
+}
+const OFF: &[&str] = &["off", "on"];
+const NODELAY: Parameter = Parameter { name: "nodelay", values: OFF, default: "off", about: "" };
+const MORE: Parameter = Parameter { name: "more", values: OFF, default: "off", about: "" };
+
+const fn stream(name: &'static str) -> Facts {
+    Facts {
+        workloads: &[Workload::Stream],
+        waits: BLOCK,
+        payload: Payload::Bytes { min: 8, max: 16 << 20, default: 32_768 },
+        ..facts(name, Shape::Channel)
+    }
+}
+const fn tcp_stream(name: &'static str) -> Facts {
+    Facts {
+        boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
+        parameters: &[NODELAY],
+        ..stream(name)
+    }
 }
 const fn hidden(name: &'static str) -> Facts {
     Facts {
@@ -121,9 +140,21 @@ static ALL: &[Facts] = &[
     Facts { waits: BLOCK, ..channel("websocket-threaded") },
     Facts { available: no, ..channel("posix-mq") },
     channel("sysv-msg"),
-    channel("shm-ring"),
+    Facts { payload: BARE, ..channel("shm-ring") },
     Facts { boundaries: THREAD, ..channel("channel-std") },
     Facts { boundaries: THREAD, ..channel("channel-crossbeam") },
+    Facts { parameters: &[NODELAY, MORE], ..tcp_stream("tcp-send") },
+    tcp_stream("tcp-sendmsg"),
+    tcp_stream("tcp-zerocopy"),
+    tcp_stream("tcp-gather"),
+    tcp_stream("tcp-writev"),
+    tcp_stream("tcp-uring"),
+    tcp_stream("tcp-uring-zc"),
+    tcp_stream("tcp-vmsplice"),
+    tcp_stream("tcp-sendfile"),
+    stream("vm-readv"),
+    stream("shm-stream"),
+    stream("unix-sendmsg"),
     hidden("null"),
     hidden("sleep"),
     hidden("spin"),
@@ -141,7 +172,14 @@ pub fn two() -> Machine {
         pairs: BTreeMap::from([(Placement::SameLlc, (0, 1))]),
         cross: Some(Placement::SameLlc),
         asked: None,
+        dma_latency: yes,
+        namespaces: yes,
     }
+}
+/// The same where a plain user may do neither.
+pub fn unprivileged() -> Machine {
+    let denied = || Err("permission\ndenied".to_owned());
+    Machine { dma_latency: denied, namespaces: denied, ..two() }
 }
 /// A container with one CPU.
 pub fn one() -> Machine {
@@ -158,6 +196,8 @@ pub fn big() -> Machine {
         ]),
         cross: Some(Placement::SameLlc),
         asked: None,
+        dma_latency: yes,
+        namespaces: yes,
     }
 }
 

@@ -3,7 +3,9 @@
 use anyhow::Context;
 use hopcost_machine::Root;
 use hopcost_plan::Machine;
-use hopcost_probe::sys;
+use hopcost_probe::{namespace, sys};
+
+use crate::run::idle::DMA_LATENCY;
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
 pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
@@ -17,7 +19,16 @@ pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
             _ => None,
         },
         allowed_cpus,
+        dma_latency,
+        namespaces: namespace::available,
     })
+}
+
+/// Whether a wake-up latency may be asked for. Opening the file and closing it
+/// again asks for nothing (Documentation/power/pm_qos_interface.rst).
+fn dma_latency() -> Result<(), String> {
+    let opened = std::fs::File::options().write(true).open(DMA_LATENCY);
+    opened.map(drop).map_err(|error| format!("{DMA_LATENCY}: {error}"))
 }
 
 /// The fingerprint, with the CPUs of the plan.

@@ -21,7 +21,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         let mut text = String::new();
         for (name, source) in hopcost_plan::SHIPPED {
             let suite = hopcost_plan::parse_suite(name, source)?;
-            text.push_str(&format!("{name:8} {}\n", suite.about));
+            text.push_str(&format!("{name:21} {}\n", suite.about));
         }
         output::write(text.as_bytes(), None)?;
         return Ok(exit::OK);

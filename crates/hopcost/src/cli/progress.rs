@@ -19,11 +19,11 @@ impl Line {
         let terminal = std::io::stderr().is_terminal();
         let skipped = plan.cases.len() - plan.live().count();
         output::say(&format!(
-            "measuring {} cases{} in {} rounds, about {} s",
+            "measuring {} cases{} in {} rounds, about {}",
             plan.live().count(),
             if skipped > 0 { format!(" ({skipped} skipped)") } else { String::new() },
             plan.rounds,
-            expected_ns.div_ceil(1_000_000_000)
+            hopcost_view::number::expected(expected_ns)
         ));
         // No steady tick: a thread that draws would run beside the trials.
         let bar = ProgressBar::with_draw_target(

@@ -26,16 +26,19 @@ pub struct Args {
     /// Cases: `pipe`, `'unix-*'`, 'roundtrip/pipe?payload=64,4KiB&place=same-cpu'
     #[arg(value_name = "CASE")]
     selectors: Vec<String>,
-    /// A suite: a name (`ladder`, `quick`) or a TOML file
+    /// A suite: a name (`hopcost list --suites`) or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     suite: Option<String>,
+    /// The suite in full, where it has such a form: longer, and said how long before
+    #[arg(long)]
+    full: bool,
     /// Mechanisms, names or globs
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     mechanism: Vec<String>,
-    /// Workloads (call, roundtrip)
+    /// Workloads (call, roundtrip, wake, stream)
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     workload: Vec<String>,
-    /// Boundaries (inline, thread, process)
+    /// Boundaries (inline, thread, process, namespace)
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     boundary: Vec<String>,
     /// Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)
@@ -50,6 +53,24 @@ pub struct Args {
     /// Payloads (64,4KiB)
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     payload: Vec<String>,
+    /// Gaps before a wake-up (10us,1ms)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    gap: Vec<String>,
+    /// Idle knobs of a wake-up (none, dma-latency, spinner)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    idle_knob: Vec<String>,
+    /// Fields of a stream's message (8)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    fields: Vec<String>,
+    /// Bytes of one field, in place of --payload (256,4KiB)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    field: Vec<String>,
+    /// Flows of a stream (1,4)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    flows: Vec<String>,
+    /// When a stream is acknowledged (none, per-message, window:N)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    ack: Vec<String>,
     /// A mechanism's own parameter (nodelay=on,off)
     #[arg(long, value_name = "KEY=LIST")]
     parameter: Vec<String>,
@@ -68,6 +89,9 @@ pub struct Args {
     /// Aimed length of a trial's measured phase (50ms)
     #[arg(long, value_name = "TIME")]
     measure: Option<String>,
+    /// Exactly so many operations a trial, where it has two ends; messages a flow at most
+    #[arg(long, value_name = "N")]
+    operations: Option<u64>,
     /// Seed of the order of the rounds
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -79,7 +103,8 @@ pub struct Args {
     out: Option<PathBuf>,
     /// Go on with a run that was cut off
     #[arg(long, value_name = "RUN", conflicts_with_all = ["selectors", "suite", "mechanism",
-        "workload", "boundary", "placement", "wait", "spin", "payload", "parameter", "sched",
+        "workload", "boundary", "placement", "wait", "spin", "payload", "parameter", "sched", "full",
+        "gap", "idle_knob", "fields", "field", "flows", "ack", "operations",
         "baseline", "rounds", "budget", "measure", "seed", "cpus", "out", "dry_run"])]
     resume: Option<String>,
     /// How to print the result
@@ -171,10 +196,17 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
     let facts: Vec<_> = mechanism::ALL.iter().map(|row| &row.facts).collect();
     let ask = Ask {
         suite: args.suite.as_deref().map(suite).transpose()?,
+        full: args.full,
         selectors: args.selectors.clone(),
         mechanism: args.mechanism.clone(),
         workload: args.workload.clone(),
         payload: args.payload.clone(),
+        field: args.field.clone(),
+        fields: args.fields.clone(),
+        flows: args.flows.clone(),
+        ack: args.ack.clone(),
+        gap: args.gap.clone(),
+        idle_knob: args.idle_knob.clone(),
         boundary: args.boundary.clone(),
         placement: args.placement.clone(),
         wait: args.wait.clone(),
@@ -184,6 +216,7 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
         rounds: args.rounds,
         budget_ns: duration("--budget", &args.budget)?,
         measure_ns: duration("--measure", &args.measure)?,
+        operations: args.operations,
         seed: args.seed.unwrap_or_else(|| about::random() >> 32),
         cpus: args.cpus.clone(),
         baseline: args.baseline.clone(),
