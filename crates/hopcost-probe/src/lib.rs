@@ -16,6 +16,7 @@ pub mod registry;
 pub mod shape;
 pub mod stream;
 pub mod sys;
+pub mod ticker;
 pub mod transport;
 pub mod wait;
 pub mod worker;

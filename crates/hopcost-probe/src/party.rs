@@ -14,6 +14,17 @@ use crate::shape::{Attaching, Channel, Half, Link, Notifier, Opening};
 use crate::sys;
 use crate::wait::Wait;
 
+/// Whether messages are lost, and what can be done then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Losses {
+    /// None is ever lost, and one that comes twice is an error.
+    Never,
+    /// One that is sent again is known by its number.
+    Repairable,
+    /// Without payload none can be told from the next.
+    Fatal,
+}
+
 /// One end of an exchange of numbered messages.
 pub trait Party {
     /// Writes message `sequence`, calls `before`, and sends the message: nothing
@@ -22,12 +33,17 @@ pub trait Party {
     /// Receives a message, calls `then`, and sees that it is message `sequence` and
     /// no other: nothing but the mechanism's own receiving comes ahead of `then`.
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T>;
+    /// What becomes of a message that is lost.
+    fn losses(&self) -> Losses {
+        Losses::Never
+    }
     /// Sends message `sequence`.
     #[inline(always)]
     fn send(&mut self, sequence: u64) -> io::Result<()> {
         self.send_after(sequence, || ())
     }
-    /// Receives message `sequence`, and no other.
+    /// Receives message `sequence`, and no other; [`is_stale`] knows the error for
+    /// the one of the same direction before it.
     #[inline(always)]
     fn receive(&mut self, sequence: u64) -> io::Result<()> {
         self.receive_then(sequence, || ())
@@ -103,6 +119,23 @@ fn corrupted(sequence: u64, got: usize, want: usize) -> io::Error {
     })
 }
 
+/// The error of a message that was expected one exchange ago.
+#[derive(Debug)]
+struct Stale(u64);
+
+impl std::fmt::Display for Stale {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "message {} arrived a second time", self.0)
+    }
+}
+
+impl std::error::Error for Stale {}
+
+/// Whether this is the error of a message that came again.
+pub fn is_stale(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Stale>())
+}
+
 /// A channel as a party.
 pub struct OverChannel<M, W> {
     channel: M,
@@ -118,7 +151,25 @@ impl<M: Channel, W> OverChannel<M, W> {
     }
 }
 
+/// Why a message is not message `sequence` of this length.
+#[cold]
+fn unexpected(message: &[u8], payload: usize, sequence: u64, may_repeat: bool) -> io::Error {
+    match sequence.checked_sub(2) {
+        Some(before) if may_repeat && message.len() == payload && verify(message, before) => {
+            io::Error::other(Stale(before))
+        }
+        _ => corrupted(sequence, message.len(), payload),
+    }
+}
+
 impl<M: Channel, W: Wait> Party for OverChannel<M, W> {
+    fn losses(&self) -> Losses {
+        match (M::LOSES, self.payload) {
+            (false, _) => Losses::Never,
+            (true, 0) => Losses::Fatal,
+            (true, _) => Losses::Repairable,
+        }
+    }
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         fill(self.channel.slot::<W>(self.payload)?, sequence);
@@ -134,7 +185,7 @@ impl<M: Channel, W: Wait> Party for OverChannel<M, W> {
         if message.len() == payload && verify(message, sequence) {
             Ok(value)
         } else {
-            Err(corrupted(sequence, message.len(), payload))
+            Err(unexpected(message, payload, sequence, M::LOSES))
         }
     }
 }

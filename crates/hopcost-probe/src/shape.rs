@@ -151,6 +151,9 @@ pub trait Notifier: Sized {
 /// Moves messages between two ends, with a loan-style interface, so that copying
 /// and copy-free paths cost what they cost and no more.
 pub trait Channel: Sized {
+    /// Whether a message can be lost on the way. Then the caller's `recv` in a round
+    /// trip fails with [`io::ErrorKind::TimedOut`] when nothing came for a while.
+    const LOSES: bool = false;
     /// Makes the link; done by whoever holds both ends.
     fn open(opening: &Opening<'_>) -> io::Result<Link>;
     /// Takes one end of it; both ends do so at the same time.

@@ -170,16 +170,35 @@ impl Packets {
     /// Receives the next packet.
     #[inline(always)]
     pub fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.recv_unless::<W>(|| false)
+    }
+
+    /// Receives the next packet, or fails with [`io::ErrorKind::TimedOut`] as soon as
+    /// there is none and `given_up` says so. It is asked after every look in vain,
+    /// and after a signal.
+    #[inline(always)]
+    pub fn recv_unless<W: Wait>(&mut self, given_up: impl Fn() -> bool) -> io::Result<&[u8]> {
         let (fd, input) = (&self.fd, &mut self.input);
         let len = self.wait.receive::<W>(fd, || {
             // SAFETY: the buffer is valid for its length.
-            sys::check(unsafe {
+            let result = sys::check(unsafe {
                 libc::recv(fd.as_raw_fd(), input.as_mut_ptr().cast(), input.len(), 0)
-            })
-            .map(|n| n as usize)
+            });
+            match result {
+                Ok(n) => Ok(n as usize),
+                Err(error) if nothing_there(&error) && given_up() => {
+                    Err(io::ErrorKind::TimedOut.into())
+                }
+                Err(error) => Err(error),
+            }
         })?;
         Ok(&self.input[..len])
     }
+}
+
+#[inline(always)]
+fn nothing_there(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR))
 }
 
 /// Splits a connected pair into the halves of the caller and the callee.

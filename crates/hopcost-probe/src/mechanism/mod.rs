@@ -104,6 +104,7 @@ pub static ALL: &[&Row] = &[
     &engines::replay::ROW,
     &engines::skew::ROW,
     &engines::fault::ROW,
+    &engines::lossy::ROW,
 ];
 
 /// The row of this name.

@@ -3,19 +3,25 @@
 //! One send is one datagram and one recv takes it whole. Being connected, the
 //! sockets skip the route look-up of sendto(2), and each drops what comes from
 //! anybody else. Strict round trips have at most one datagram in flight, so
-//! nothing can be reordered and the receive buffer cannot overflow.
+//! nothing can be reordered and the receive buffer cannot overflow. A datagram
+//! may still be lost: then the caller's receive times out, the exchange is counted
+//! as lost and is no sample, and the caller sends again.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::case::{Boundary, Role, Workload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
+use hopcost_model::units::parse_duration_ns;
 
 use super::tcp::loopback_available;
+use crate::namespace::{self, Pair};
 use crate::registry::Row;
 use crate::shape::{Attaching, Channel, Half, Link, Opening};
 use crate::sys;
+use crate::ticker::Ticker;
 use crate::transport::{FD_WAITS, Packets, halves};
 use crate::wait::Wait;
 
@@ -26,48 +32,95 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     about: "two connected UDP sockets over loopback (127.0.0.1)",
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
-    boundaries: &[Boundary::Process, Boundary::Thread],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
     call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
-    parameters: &[],
+    parameters: &[Parameter {
+        name: "timeout",
+        values: &["200ms", "1s"],
+        default: "200ms",
+        about: "how long the caller of a round trip waits for a reply, and at most half as long again, \
+                before it counts the exchange as lost and sends again",
+    }],
     crosses: "one datagram a message, through the loopback device",
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
     wakes: "the kernel: the softirq that the send raises delivers the datagram and wakes the sleeping receiver",
     between_stamps: "send (with the whole way through the network stack), sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
-    limits: "0 to 65,507 bytes, the most that one datagram holds; nothing is sent again and there is no time-out, so a lost datagram, like waiting for a dead partner, is ended by the supervisor's deadline (an end that sends to a dead partner gets ECONNREFUSED)",
-    sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)"],
+    limits: "0 to 65,507 bytes, the most that one datagram holds; a lost exchange is counted and is no sample (without payload, where messages cannot be told apart, it ends the trial); an end that sends to a dead partner gets ECONNREFUSED; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
+    sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)", "timer_create(2)", "veth(4)"],
     hidden: false,
     available: loopback_available,
 });
 
 /// One end.
-pub struct Udp(Packets);
+pub struct Udp {
+    packets: Packets,
+    /// Of the caller of a round trip.
+    ticker: Option<Ticker>,
+}
+
+/// Ticks of the timer, two of which make a time-out, after which a receive has
+/// lasted for at least a time-out and at most half as long again.
+const TICKS: u32 = 3;
+
+fn connected() -> io::Result<[UdpSocket; 2]> {
+    let bind = || {
+        UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))
+    };
+    let (caller, callee) = (bind()?, bind()?);
+    caller.connect(callee.local_addr()?)?;
+    callee.connect(caller.local_addr()?)?;
+    Ok([caller, callee])
+}
+
+/// The timer by which the caller of a round trip notices a lost message.
+fn ticker(attaching: &Attaching<'_>) -> io::Result<Option<Ticker>> {
+    if attaching.role == Role::Callee || attaching.case.workload != Workload::Roundtrip {
+        return Ok(None);
+    }
+    let timeout = match attaching.parameter("timeout") {
+        "" => ROW.facts.parameters[0].default,
+        given => given,
+    };
+    let ns = parse_duration_ns(timeout).ok().filter(|&ns| ns > 0);
+    let ns = ns.ok_or_else(|| sys::failure(format!("`{timeout}` is no time-out such as 200ms")))?;
+    Ticker::start(Duration::from_nanos(ns) / 2).map(Some)
+}
 
 impl Channel for Udp {
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let bind = || {
-            UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
-                .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))
+    const LOSES: bool = true;
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let ends = match opening.case.boundary {
+            Boundary::Namespace => {
+                let Pair { caller, callee } = namespace::udp_pair()?;
+                [caller, callee]
+            }
+            Boundary::Inline | Boundary::Thread | Boundary::Process => connected()?,
         };
-        let (caller, callee) = (bind()?, bind()?);
-        caller.connect(callee.local_addr()?)?;
-        callee.connect(caller.local_addr()?)?;
-        Ok(halves([OwnedFd::from(caller), OwnedFd::from(callee)]))
+        Ok(halves(ends.map(OwnedFd::from)))
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Packets::over_socket(half, attaching).map(Udp)
+        let packets = Packets::over_socket(half, attaching)?;
+        Ok(Udp { packets, ticker: ticker(attaching)? })
     }
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.0.slot(len))
+        Ok(self.packets.slot(len))
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.0.send(len)
+        self.packets.send(len)
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.0.recv::<W>()
+        match &self.ticker {
+            None => self.packets.recv::<W>(),
+            Some(ticker) => {
+                let since = ticker.ticks();
+                self.packets.recv_unless::<W>(|| ticker.ticks().wrapping_sub(since) >= TICKS)
+            }
+        }
     }
 }

@@ -31,9 +31,12 @@ impl<R: Read> Lines<R> {
                 )));
             }
             let mut chunk = [0; 4096];
-            match self.input.read(&mut chunk)? {
-                0 => return Ok(None),
-                n => self.buffer.extend_from_slice(&chunk[..n]),
+            match self.input.read(&mut chunk) {
+                Ok(0) => return Ok(None),
+                Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
+                // A timer by which an end notices lost messages.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }

@@ -1,4 +1,9 @@
 //! `roundtrip`: strict request and reply, one outstanding, closed loop.
+//!
+//! Where a mechanism can lose a message, the caller sends again what was not
+//! answered in time, and the callee answers again what it has answered already.
+//! Such an exchange is counted as lost and is no sample: a time-out says nothing
+//! about the mechanism's latency.
 
 use std::io;
 
@@ -6,11 +11,30 @@ use hopcost_model::protocol::Stamp;
 
 use super::Stamped;
 use crate::clock::Clock;
-use crate::party::Party;
+use crate::party::{Losses, Party, is_stale};
+use crate::sys;
 
 /// Exchanges before the first stamp of a phase, so that the two ends' different
 /// starting times are in no sample.
 pub const LEAD_IN: u64 = 2;
+
+/// Time-outs of one message after which a trial is over.
+pub const TIMEOUTS_MAX: u32 = 50;
+
+/// Time-outs of the last message of a phase after which the caller takes it that
+/// the callee has answered, that the answer was lost, and that the callee has left
+/// its loop, so that nobody answers any more.
+pub const LAST_TIMEOUTS: u32 = 4;
+
+/// Messages of the past that the callee answers in a row at most.
+const STALE_MAX: u32 = 10_000;
+
+/// The numbers of a phase's exchanges.
+struct Numbers {
+    next: u64,
+    /// The number of the last exchange.
+    last: u64,
+}
 
 /// The caller's loop: `count` stamped exchanges, samples into `out` as far as
 /// it reaches. `first` numbers the messages; every exchange uses two numbers.
@@ -22,51 +46,110 @@ pub fn caller<P: Party, C: Clock>(
     stamp: Stamp,
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    let mut sequence = first;
+    let last = first.wrapping_add(2 * (answers(count, stamp) - 1));
+    let mut numbers = Numbers { next: first, last };
     for _ in 0..LEAD_IN {
-        exchange(party, &mut sequence)?;
+        exchange(party, &mut numbers)?;
     }
     match stamp {
-        Stamp::Each => stamped_each::<P, C>(party, sequence, count, out),
+        Stamp::Each => stamped_each::<P, C>(party, numbers, count, out),
         Stamp::Batch { n } | Stamp::TwoLengths { n } => {
-            stamped_in_batches::<P, C>(party, sequence, count, n.max(1), out)
+            stamped_in_batches::<P, C>(party, numbers, count, n.max(1), out)
         }
     }
 }
 
+/// What became of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Request and reply came through.
+    Whole,
+    /// One of them had to be sent again.
+    Lost,
+}
+
 #[inline(always)]
-fn exchange<P: Party>(party: &mut P, sequence: &mut u64) -> io::Result<()> {
-    party.send(*sequence)?;
-    party.receive(*sequence + 1)?;
-    *sequence += 2;
-    Ok(())
+fn exchange<P: Party>(party: &mut P, numbers: &mut Numbers) -> io::Result<Outcome> {
+    let sequence = numbers.next;
+    numbers.next = sequence + 2;
+    party.send(sequence)?;
+    match party.receive(sequence + 1) {
+        Ok(()) => Ok(Outcome::Whole),
+        Err(error) => call_again(party, sequence, sequence == numbers.last, error),
+    }
+}
+
+/// What the caller does when the reply to message `sequence` did not come, or
+/// another came: sends again after a time-out, skips replies of the past, and
+/// hands on every other error.
+#[cold]
+#[inline(never)]
+fn call_again<P: Party>(
+    party: &mut P,
+    sequence: u64,
+    last: bool,
+    mut error: io::Error,
+) -> io::Result<Outcome> {
+    let (mut timeouts, mut skipped) = (0, 0);
+    loop {
+        if error.kind() == io::ErrorKind::TimedOut && party.losses() != Losses::Never {
+            timeouts += 1;
+            if party.losses() == Losses::Fatal {
+                return Err(sys::failure(format!(
+                    "message {sequence} or its reply was lost; a message without payload cannot \
+                     be told from the next one, so use a payload of at least 1 byte"
+                )));
+            }
+            if last && timeouts == LAST_TIMEOUTS {
+                return Ok(Outcome::Lost);
+            }
+            if timeouts == TIMEOUTS_MAX {
+                return Err(sys::failure(format!(
+                    "message {sequence} was sent {TIMEOUTS_MAX} times and never answered in time"
+                )));
+            }
+            party.send(sequence)?;
+        } else if is_stale(&error) && skipped < STALE_MAX {
+            skipped += 1;
+        } else {
+            return Err(error);
+        }
+        match party.receive(sequence + 1) {
+            Ok(()) if timeouts > 0 => return Ok(Outcome::Lost),
+            Ok(()) => return Ok(Outcome::Whole),
+            Err(next) => error = next,
+        }
+    }
 }
 
 /// One stamp an exchange: the end of one is the start of the next.
 #[inline(always)]
 fn stamped_each<P: Party, C: Clock>(
     party: &mut P,
-    mut sequence: u64,
+    mut numbers: Numbers,
     count: u64,
     out: &mut [u64],
 ) -> io::Result<Stamped> {
     let mut seen = Stamped { count, ..Stamped::default() };
     let (mut before, mut cpu_before) = C::stamp();
     for _ in 0..count {
-        exchange(party, &mut sequence)?;
+        let outcome = exchange(party, &mut numbers)?;
         let (now, cpu) = C::stamp();
-        seen.note(now.wrapping_sub(before), out);
+        match outcome {
+            Outcome::Whole => seen.note(now.wrapping_sub(before), out),
+            Outcome::Lost => seen.lost += 1,
+        }
         seen.cpu_changes += u64::from(cpu != cpu_before);
         (before, cpu_before) = (now, cpu);
     }
     Ok(seen)
 }
 
-/// Fenced stamps around every `n` exchanges.
+/// Fenced stamps around every `n` exchanges; a batch with a lost one is no sample.
 #[inline(always)]
 fn stamped_in_batches<P: Party, C: Clock>(
     party: &mut P,
-    mut sequence: u64,
+    mut numbers: Numbers,
     count: u64,
     n: u64,
     out: &mut [u64],
@@ -74,11 +157,16 @@ fn stamped_in_batches<P: Party, C: Clock>(
     let mut seen = Stamped::default();
     let (_, mut cpu_before) = C::stamp();
     for _ in 0..count / n {
+        let mut lost = 0;
         let start = C::fenced_start();
         for _ in 0..n {
-            exchange(party, &mut sequence)?;
+            lost += u64::from(exchange(party, &mut numbers)? == Outcome::Lost);
         }
-        seen.note(C::fenced_end().wrapping_sub(start), out);
+        let ticks = C::fenced_end().wrapping_sub(start);
+        if lost == 0 {
+            seen.note(ticks, out);
+        }
+        seen.lost += lost;
         seen.count += n;
         let (_, cpu) = C::stamp();
         seen.cpu_changes += u64::from(cpu != cpu_before);
@@ -106,9 +194,29 @@ pub fn callee<P: Party>(
 ) -> io::Result<Stamped> {
     let mut sequence = first;
     for _ in 0..answers(count, stamp) {
-        party.receive(sequence)?;
+        if let Err(error) = party.receive(sequence) {
+            answer_again(party, sequence, error)?;
+        }
         party.send(sequence + 1)?;
         sequence += 2;
     }
     Ok(Stamped { count: answers(count, stamp) - LEAD_IN, ..Stamped::default() })
+}
+
+/// What the callee does when another message came than `sequence`: answers again
+/// the one it has answered before, until `sequence` comes.
+#[cold]
+#[inline(never)]
+fn answer_again<P: Party>(party: &mut P, sequence: u64, mut error: io::Error) -> io::Result<()> {
+    for _ in 0..STALE_MAX {
+        if !is_stale(&error) {
+            break;
+        }
+        party.send(sequence - 1)?;
+        match party.receive(sequence) {
+            Ok(()) => return Ok(()),
+            Err(next) => error = next,
+        }
+    }
+    Err(error)
 }

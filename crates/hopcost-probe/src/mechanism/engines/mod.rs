@@ -20,6 +20,7 @@ use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 
 pub mod fault;
+pub mod lossy;
 pub mod null;
 pub mod replay;
 pub mod skew;

@@ -1,0 +1,78 @@
+//! `lossy:N`: UDP whose callee drops every Nth reply that it should send, or with
+//! `lossy:N-caller` whose caller drops every Nth request, those that are sent again
+//! included. So it is known how many exchanges lose a message, and which.
+
+use std::io;
+
+use hopcost_model::case::{Boundary, Role, Workload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
+
+use super::super::udp::Udp;
+use super::{FACTS, bad_argument};
+use crate::registry::Row;
+use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::transport::FD_WAITS;
+use crate::wait::Wait;
+
+/// The row.
+pub static ROW: Row = Row::channel::<Lossy>(Facts {
+    name: "lossy",
+    about: "lossy:N: UDP that loses every Nth reply, or with -caller every Nth request",
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: FD_WAITS,
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
+    parameters: &[Parameter {
+        name: "timeout",
+        values: &["200ms", "10ms"],
+        default: "200ms",
+        about: "as for udp",
+    }],
+    between_stamps: "as for udp; nothing where a message is lost",
+    ..FACTS
+});
+
+struct Lossy {
+    udp: Udp,
+    /// None at the end that loses nothing.
+    every: Option<u64>,
+    sent: u64,
+}
+
+/// Which messages are lost, and of which end.
+fn parse(argument: &str) -> Option<(u64, Role)> {
+    let (number, role) = match argument.strip_suffix("-caller") {
+        Some(number) => (number, Role::Caller),
+        None => (argument, Role::Callee),
+    };
+    number.parse().ok().filter(|&every| every > 0).map(|every| (every, role))
+}
+
+impl Channel for Lossy {
+    const LOSES: bool = true;
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        Udp::open(opening)
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let (every, role) = attaching.case.argument().and_then(parse).ok_or_else(|| {
+            bad_argument(attaching, "lossy:N or lossy:N-caller with a whole number N from 1 up")
+        })?;
+        let every = (role == attaching.role).then_some(every);
+        Ok(Lossy { udp: Udp::attach(half, attaching)?, every, sent: 0 })
+    }
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        self.udp.slot::<W>(len)
+    }
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        self.sent += 1;
+        match self.every {
+            Some(every) if self.sent.is_multiple_of(every) => Ok(()),
+            _ => self.udp.send::<W>(len),
+        }
+    }
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.udp.recv::<W>()
+    }
+}

@@ -1,0 +1,182 @@
+//! Lost messages, with an engine that loses known ones: each is counted, none is
+//! waited for in a sample, and what comes after is numbered as if nothing had been.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use hopcost_model::case::{Case, Role, WaitKind};
+use hopcost_model::protocol::Stamp;
+use hopcost_probe::clock::rough_ticks;
+use hopcost_probe::mechanism::find;
+use hopcost_probe::shape::{Attaching, Opening};
+use hopcost_probe::sys::allowed_cpus;
+use hopcost_probe::workload::roundtrip::LEAD_IN;
+use hopcost_probe::workload::{Order, Stamped};
+
+/// After this a test hangs.
+const TIME_OUT: Duration = Duration::from_secs(60);
+/// The engine's, in the cases below.
+const TIMEOUT_NS: u64 = 200_000_000;
+
+/// What an end saw in each phase, and the samples of the caller.
+type Played = Result<Vec<(Stamped, Vec<u64>)>, String>;
+
+fn case(engine: &str, wait: WaitKind, more: &str) -> Case {
+    let engine = hopcost_model::case::encode(engine);
+    let id = format!("roundtrip/{engine}?{more}&boundary=thread&place=free&wait={wait}&spin=20000");
+    id.parse().unwrap()
+}
+
+/// Runs phases of these lengths between two threads: the caller's part, and the
+/// callee's if that comes to an end.
+fn play(case: &Case, phases: &[(u64, Stamp)]) -> (Played, Option<Played>) {
+    let row = find(case.mechanism_name()).unwrap();
+    let link = (row.open)(&Opening { case, scratch: Path::new("") }).unwrap();
+    let end = |role, half| {
+        let (out, result) = mpsc::channel();
+        let (case, phases) = (case.clone(), phases.to_vec());
+        std::thread::spawn(move || {
+            let budget_ticks = rough_ticks(20_000);
+            let attaching =
+                Attaching { case: &case, role, budget_ticks, trial: 0, flow: 0, meeting: None };
+            let played =
+                (row.attach)(half, &attaching).map_err(|e| e.to_string()).and_then(|mut end| {
+                    let phase = |&(count, stamp): &(u64, Stamp)| {
+                        let mut samples = vec![0; count as usize];
+                        let seen = end.run(&Order::of(count, stamp), &mut samples);
+                        let seen = seen.map_err(|e| e.to_string())?;
+                        samples.truncate(seen.samples as usize);
+                        Ok((seen, samples))
+                    };
+                    phases.iter().map(phase).collect::<Played>()
+                });
+            let _ = out.send(played);
+        });
+        result
+    };
+    let callee = end(Role::Callee, link.callee);
+    let caller = end(Role::Caller, link.caller);
+    let called = caller.recv_timeout(TIME_OUT).expect("the caller hangs");
+    // A callee whose caller has failed may wait for ever.
+    let patience = if called.is_ok() { TIME_OUT } else { Duration::ZERO };
+    (called, callee.recv_timeout(patience).ok())
+}
+
+/// Which exchanges of a phase lose a message, if every `every`th message of one end
+/// is lost, those sent again included, and `sent` were sent before.
+fn losing(every: u64, exchanges: u64, sent: &mut u64) -> Vec<u64> {
+    let mut losing = Vec::new();
+    for exchange in 0..exchanges {
+        *sent += 1;
+        if sent.is_multiple_of(every) {
+            losing.push(exchange);
+            *sent += 1;
+        }
+    }
+    losing
+}
+
+fn assert_clean(samples: &[u64]) {
+    let least_loss = rough_ticks(TIMEOUT_NS);
+    for &sample in samples {
+        assert!(0 < sample && sample < least_loss, "{sample} ticks of at most {least_loss}");
+    }
+}
+
+#[test]
+fn lost_exchanges_are_counted_and_are_no_samples() {
+    for (engine, every) in [("lossy:9", 9), ("lossy:9-caller", 9)] {
+        let phases = [(20, Stamp::Each), (23, Stamp::Each)];
+        let (caller, callee) = play(&case(engine, WaitKind::Block, "payload=64"), &phases);
+        let mut sent = 0;
+        for ((count, _), (seen, samples)) in phases.into_iter().zip(caller.unwrap()) {
+            let losing = losing(every, LEAD_IN + count, &mut sent);
+            let lost = losing.iter().filter(|&&at| at >= LEAD_IN).count() as u64;
+            assert!(lost > 0, "the test is to lose something");
+            assert_eq!(
+                (seen.count, seen.lost, seen.samples),
+                (count, lost, count - lost),
+                "{engine}"
+            );
+            assert_eq!(samples.len() as u64, count - lost);
+            assert_clean(&samples);
+        }
+        // It has seen every number, in order.
+        assert!(callee.unwrap().is_ok());
+    }
+}
+
+#[test]
+fn a_batch_with_a_lost_exchange_is_no_sample() {
+    let (count, n) = (30, 5);
+    let phases = [(count, Stamp::Batch { n })];
+    let (caller, callee) = play(&case("lossy:9", WaitKind::Block, "payload=64"), &phases);
+    let stamped = losing(9, LEAD_IN + count, &mut 0).into_iter().filter(|&at| at >= LEAD_IN);
+    let mut batches: Vec<u64> = stamped.map(|at| (at - LEAD_IN) / n).collect();
+    let lost = batches.len() as u64;
+    batches.dedup();
+    let (seen, samples) = &caller.unwrap()[0];
+    assert_eq!((seen.count, seen.lost), (count, lost));
+    assert_eq!(seen.samples, count / n - batches.len() as u64);
+    assert_clean(samples);
+    assert!(callee.unwrap().is_ok());
+}
+
+#[test]
+fn every_wait_notices_a_lost_message() {
+    let facts = &find("lossy").unwrap().facts;
+    let two_cpus = allowed_cpus().is_ok_and(|cpus| cpus.len() >= 2);
+    for wait in facts.waits.iter().map(|facts| facts.wait) {
+        if matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock) && !two_cpus {
+            eprintln!("skipped: {wait} needs two CPUs");
+            continue;
+        }
+        let (caller, callee) = play(&case("lossy:7", wait, "payload=64"), &[(9, Stamp::Each)]);
+        let (seen, samples) = &caller.unwrap()[0];
+        assert_eq!((seen.lost, seen.samples), (1, 8), "{wait}");
+        assert_clean(samples);
+        assert!(callee.unwrap().is_ok(), "{wait}");
+    }
+}
+
+#[test]
+fn the_last_reply_of_a_phase_may_be_lost() {
+    // The tenth reply answers the last exchange of the first phase; nobody is there then to
+    // answer again before the second phase.
+    let phases = [(10 - LEAD_IN, Stamp::Each), (3, Stamp::Each)];
+    let (caller, callee) = play(&case("lossy:10", WaitKind::Block, "payload=64"), &phases);
+    let caller = caller.unwrap();
+    assert_eq!((caller[0].0.lost, caller[0].0.samples), (1, 7));
+    assert_eq!((caller[1].0.lost, caller[1].0.samples), (0, 3));
+    assert_clean(&caller[0].1);
+    assert_clean(&caller[1].1);
+    assert!(callee.unwrap().is_ok());
+}
+
+#[test]
+fn a_message_that_is_never_answered_ends_the_trial() {
+    let case = case("lossy:1", WaitKind::Block, "payload=64&timeout=10ms");
+    let error = play(&case, &[(5, Stamp::Each)]).0.unwrap_err();
+    assert!(error.contains("sent 50 times and never answered"), "{error}");
+}
+
+#[test]
+fn without_payload_a_loss_ends_the_trial_at_once() {
+    let case = case("lossy:4", WaitKind::Block, "payload=0&timeout=10ms");
+    let error = play(&case, &[(5, Stamp::Each)]).0.unwrap_err();
+    assert!(error.contains("payload of at least 1 byte"), "{error}");
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    for engine in ["lossy", "lossy:0", "lossy:-1", "lossy:3-nobody"] {
+        let error = play(&case(engine, WaitKind::Block, "payload=64"), &[]).0.unwrap_err();
+        assert!(error.contains("lossy:N"), "{engine}: {error}");
+    }
+    for timeout in ["0s", "soon"] {
+        let parameter = format!("payload=64&timeout={timeout}");
+        let error = play(&case("udp", WaitKind::Block, &parameter), &[]).0.unwrap_err();
+        assert!(error.contains("time-out"), "{timeout}: {error}");
+    }
+}
