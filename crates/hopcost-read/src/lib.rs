@@ -21,6 +21,7 @@ mod findings;
 mod knobs;
 mod ladder;
 mod per_trial;
+mod published;
 mod ratio;
 mod remarks;
 mod run;
@@ -53,6 +54,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
     let cost_models = cost_model::models(&run, &readings);
     let variance = variance::shares(&run, &readings);
     let knobs = knobs::prices(&run, &readings);
+    let published = published::tables(&run, &readings);
     let results: Vec<_> = readings.into_iter().map(|reading| reading.result).collect();
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
@@ -65,7 +67,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         ladder: ladder::ladder(&run, &results),
         findings: findings::all(run_wide, &results),
         results,
-        published: Vec::new(),
+        published,
         cost_models,
         variance,
         knobs,

@@ -1,0 +1,191 @@
+//! Published tables beside what was measured.
+//!
+//! A table is shown once for each group of its rows and each placement that the run
+//! has cases for. Absolute numbers of another machine are shown and not judged; ratios
+//! are paired by round like any other, and the order is that of the rows that were
+//! measured here.
+
+mod order;
+mod pattern;
+mod source;
+mod statistic;
+
+use hopcost_model::case::Case;
+use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
+
+use crate::case::Reading;
+use crate::ratio::of_pairs;
+use crate::run::Run;
+use order::{Entry, order};
+use source::{Row, Source};
+
+/// The files of published/, in the order in which they are shown.
+const FILES: [&str; 6] = [
+    include_str!("../../../../published/threads-udp-websocket.csv"),
+    include_str!("../../../../published/python-and-cpp.csv"),
+    include_str!("../../../../published/microkernel.csv"),
+    include_str!("../../../../published/wakeup-i9-9900k.csv"),
+    include_str!("../../../../published/wakeup-i5-m460.csv"),
+    include_str!("../../../../published/copies.csv"),
+];
+
+/// Every table that the run has a case for. (A file that cannot be read is a mistake
+/// that a test finds, and shows nothing.)
+pub fn tables(run: &Run, readings: &[Reading]) -> Vec<PublishedTable> {
+    let sources = FILES.iter().filter_map(|text| Source::parse(text).ok());
+    sources.flat_map(|source| of_source(run, readings, &source)).collect()
+}
+
+fn of_source(run: &Run, readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
+    if source.suite.as_ref().is_some_and(|suite| *suite != run.raw.plan.suite) {
+        return Vec::new();
+    }
+    let mut groups: Vec<&str> = Vec::new();
+    for row in &source.rows {
+        if !groups.contains(&row.group.as_str()) {
+            groups.push(&row.group);
+        }
+    }
+    let mut places: Vec<Option<&str>> = source.places.iter().map(|p| Some(p.as_str())).collect();
+    if places.is_empty() {
+        places.push(None);
+    }
+    let mut tables = Vec::new();
+    for place in places {
+        for group in &groups {
+            let rows: Vec<Beside> = source
+                .rows
+                .iter()
+                .filter(|row| row.group == *group)
+                .map(|row| Beside { row, found: find(run, readings, row, place) })
+                .collect();
+            if rows.iter().any(|row| row.found.is_some()) {
+                tables.push(table(source, group, place, &rows));
+            }
+        }
+    }
+    tables
+}
+
+/// A published row and the case that measures the same.
+struct Beside<'a> {
+    row: &'a Row,
+    found: Option<&'a Reading>,
+}
+
+/// The first case of the best pattern, one that was measured before one that was not.
+fn find<'a>(
+    run: &Run,
+    readings: &'a [Reading],
+    row: &Row,
+    place: Option<&str>,
+) -> Option<&'a Reading> {
+    let cases = || run.cases.iter().zip(readings);
+    let of = |measured: bool| {
+        row.cases.iter().find_map(|pattern| {
+            let fits = |case: &Case| pattern.fits(case, place);
+            cases()
+                .filter(|(_, reading)| !measured || !reading.measured.is_empty())
+                .find(|(case, _)| case.as_ref().is_ok_and(fits))
+                .map(|(_, reading)| reading)
+        })
+    };
+    of(true).or_else(|| of(false))
+}
+
+fn table(source: &Source, group: &str, place: Option<&str>, rows: &[Beside]) -> PublishedTable {
+    let mut title = source.title.clone();
+    for part in [group, place.map_or("", here)] {
+        if !part.is_empty() {
+            title.push_str(&format!(", {part}"));
+        }
+    }
+    let shown: Vec<PublishedRow> =
+        rows.iter().map(|beside| shown(beside, base(source, rows, beside.row))).collect();
+    let ordered = || shown.iter().filter(|row| source.order.as_ref() == Some(&row.statistic));
+    let measured = |row: &&PublishedRow| point(row).is_some();
+    // Only what was measured can be put in both orders; if nothing was, the published
+    // one stands alone.
+    let any = ordered().any(|row| measured(&row));
+    let published = ordered().filter(|row| !any || measured(row)).map(|row| Entry {
+        label: row.label.clone(),
+        point: row.published,
+        interval: row.published_high.map(|high| (row.published, high)),
+    });
+    let here = ordered().filter_map(|row| {
+        let estimate = row.measured.as_ref()?;
+        Some(Entry {
+            label: row.label.clone(),
+            point: point(row)?,
+            interval: estimate.low.zip(estimate.high),
+        })
+    });
+    PublishedTable {
+        title,
+        source: source.source.clone(),
+        machine: source.machine.clone(),
+        timed: source.timed.clone(),
+        order_published: several(order(published.collect())),
+        order_measured: several(order(here.collect())),
+        rows: shown,
+    }
+}
+
+fn point(row: &PublishedRow) -> Option<f64> {
+    row.measured.as_ref()?.point
+}
+
+/// One label is no order.
+fn several(labels: Vec<String>) -> Vec<String> {
+    let one = labels.len() == 1 && !labels[0].contains(" = ");
+    if one { Vec::new() } else { labels }
+}
+
+/// Where it was measured here, in words.
+fn here(place: &str) -> &'static str {
+    match place {
+        "free" => "beside ends that were not pinned here",
+        "same-cpu" => "beside ends on one CPU here",
+        _ => "beside ends on two CPUs here",
+    }
+}
+
+/// The row that a row's ratio refers to: the baseline's of the same statistic.
+fn base<'a>(source: &Source, rows: &'a [Beside], row: &Row) -> Option<&'a Beside<'a>> {
+    let label = source.baseline.as_ref()?;
+    rows.iter().find(|of| of.row.label == *label && of.row.statistic == row.statistic)
+}
+
+fn shown(beside: &Beside, base: Option<&Beside>) -> PublishedRow {
+    let row = beside.row;
+    let of_published = base
+        .map(|base| row.value / base.row.value)
+        .filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    PublishedRow {
+        label: row.label.clone(),
+        statistic: row.statistic.clone(),
+        unit: row.unit.clone(),
+        published: row.value,
+        published_high: row.high,
+        published_ratio: row.ratio.or(of_published),
+        case: beside.found.map(|reading| reading.result.id.clone()),
+        measured: beside
+            .found
+            .and_then(|reading| statistic::estimate(reading, &row.statistic, &row.unit)),
+        measured_ratio: base.and_then(|base| measured_ratio(beside, base)),
+        note: row.note.clone(),
+    }
+}
+
+fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
+    let (found, base) = (beside.found?, base.found?);
+    let of_base = statistic::by_round(base, &beside.row.statistic);
+    let pairs: Vec<(f64, f64)> = statistic::by_round(found, &beside.row.statistic)
+        .into_iter()
+        .filter_map(|(round, value)| Some((value, *of_base.get(&round)?)))
+        .collect();
+    of_pairs(&base.result.id, &pairs)
+}
+
+#[cfg(test)]
+mod tests;

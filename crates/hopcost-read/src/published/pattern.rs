@@ -1,0 +1,79 @@
+//! Which case measures what a published row says.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, Placement};
+
+/// Workload, mechanism, and some keys of a case's spelling.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pattern {
+    path: String,
+    keys: BTreeMap<String, String>,
+}
+
+/// Keys that are left out of the spelling where they have these values.
+const LEFT_OUT: [(&str, &str); 2] = [("idle-knob", "none"), ("sched", "other")];
+
+impl Pattern {
+    /// Reads `workload/mechanism?key=value&key=value`.
+    ///
+    /// # Errors
+    /// In one line, why it is none.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (path, query) = text.split_once('?').unwrap_or((text, ""));
+        let wrong = || format!("`{text}` is not a pattern");
+        let workload = path.split_once('/').ok_or_else(wrong)?.0;
+        workload.parse::<hopcost_model::case::Workload>().map_err(|_| wrong())?;
+        let keys: Option<BTreeMap<String, String>> = query
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| pair.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())))
+            .collect();
+        Ok(Pattern { path: path.to_owned(), keys: keys.ok_or_else(wrong)? })
+    }
+
+    /// Whether a case has every key with its value, and this placement where one is
+    /// asked for (`cross`: any two CPUs). A call has no placement and fits any.
+    pub fn fits(&self, case: &Case, place: Option<&str>) -> bool {
+        let id = case.id();
+        let (path, query) = id.split_once('?').unwrap_or((&id, ""));
+        let pairs: BTreeMap<&str, &str> =
+            query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+        let value = |key: &str| {
+            let left_out = LEFT_OUT.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+            pairs.get(key).copied().or(left_out)
+        };
+        path == self.path
+            && self.keys.iter().all(|(key, wanted)| value(key) == Some(wanted))
+            && place.is_none_or(|place| case.placement.is_none_or(|of| is(of, place)))
+    }
+}
+
+fn is(placement: Placement, place: &str) -> bool {
+    match place {
+        "cross" => !matches!(placement, Placement::SameCpu | Placement::Free),
+        place => placement.word() == place,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{CALL, PIPE, WAKE};
+
+    #[test]
+    fn some_keys_decide() {
+        let fits = |pattern: &str, id: &str, place: Option<&str>| {
+            Pattern::parse(pattern).unwrap().fits(&id.parse().unwrap(), place)
+        };
+        assert!(fits("roundtrip/pipe", PIPE, None));
+        assert!(fits("roundtrip/pipe?payload=64&wait=block", PIPE, Some("same-cpu")));
+        assert!(!fits("roundtrip/pipe?payload=6", PIPE, None), "a value, not its beginning");
+        assert!(!fits("roundtrip/pipe", PIPE, Some("cross")));
+        assert!(!fits("roundtrip/pip", PIPE, None));
+        assert!(fits("wake/pipe?gap=1000000&idle-knob=none", WAKE, Some("cross")));
+        let knob = format!("{WAKE}&idle-knob=spinner");
+        assert!(!fits("wake/pipe?gap=1000000&idle-knob=none", &knob, None));
+        assert!(fits("call/syscall", CALL, Some("free")));
+    }
+}

@@ -1,0 +1,168 @@
+//! A published table as it is carried: published/README.md describes the form.
+
+use super::pattern::Pattern;
+
+/// A file of published/.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Title, in our words.
+    pub title: String,
+    /// Where it was published.
+    pub source: String,
+    /// On which machine.
+    pub machine: String,
+    /// What was really timed.
+    pub timed: String,
+    /// Label that ratios refer to.
+    pub baseline: Option<String>,
+    /// Statistic whose rows are put in order.
+    pub order: Option<String>,
+    /// Placements that it is shown beside; none where its rows have none.
+    pub places: Vec<String>,
+    /// The only suite it is shown with.
+    pub suite: Option<String>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// A row as published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Rows shown together.
+    pub group: String,
+    /// Label.
+    pub label: String,
+    /// Which number it is.
+    pub statistic: String,
+    /// As published, or the lower end.
+    pub value: f64,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// Unit.
+    pub unit: String,
+    /// Multiple of the baseline as published.
+    pub ratio: Option<f64>,
+    /// Cases that measure the same, the best first.
+    pub cases: Vec<Pattern>,
+    /// Where it has another meaning than its label.
+    pub note: Option<String>,
+}
+
+/// The heading of every file.
+const COLUMNS: [&str; 9] =
+    ["group", "label", "statistic", "value", "high", "unit", "ratio", "case", "note"];
+
+impl Source {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// In one line, what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let is_key = |line: &&str| line.starts_with('#');
+        let keys: Vec<(&str, &str)> = text
+            .lines()
+            .take_while(is_key)
+            .map(|line| line[1..].trim().split_once(": ").ok_or(format!("`{line}` has no key")))
+            .collect::<Result<_, _>>()?;
+        let key = |name: &str| {
+            keys.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        };
+        let needed = |name: &str| key(name).ok_or(format!("`{name}` is missing"));
+        let mut lines = text.lines().skip_while(is_key);
+        let heading = lines.next().map(fields).unwrap_or_default();
+        if heading != COLUMNS {
+            return Err(format!("the heading is {heading:?}"));
+        }
+        let places = key("places").unwrap_or_default();
+        Ok(Source {
+            title: needed("title")?,
+            source: needed("source")?,
+            machine: needed("machine")?,
+            timed: needed("timed")?,
+            baseline: key("baseline"),
+            order: key("order"),
+            places: places.split(", ").filter(|p| !p.is_empty()).map(str::to_owned).collect(),
+            suite: key("suite"),
+            rows: lines.map(row).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn row(line: &str) -> Result<Row, String> {
+    let fields = fields(line);
+    let [group, label, statistic, value, high, unit, ratio, case, note] = fields.as_slice() else {
+        return Err(format!("`{line}` has {} fields", fields.len()));
+    };
+    let number = |text: &str| match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err(format!("`{text}` is not a number in `{line}`")),
+    };
+    let some = |text: &str| (!text.is_empty()).then(|| number(text)).transpose();
+    Ok(Row {
+        group: group.clone(),
+        label: label.clone(),
+        statistic: statistic.clone(),
+        value: number(value)?,
+        high: some(high)?,
+        unit: unit.clone(),
+        ratio: some(ratio)?,
+        cases: case
+            .split(" or ")
+            .filter(|pattern| !pattern.is_empty())
+            .map(Pattern::parse)
+            .collect::<Result<_, _>>()?,
+        note: (!note.is_empty()).then(|| note.clone()),
+    })
+}
+
+/// The fields of a line of comma-separated values (RFC 4180; no line ends in them).
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let field = fields.last_mut();
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                field.into_iter().for_each(|field| field.push('"'));
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => field.into_iter().for_each(|field| field.push(c)),
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotation_marks() {
+        assert_eq!(fields(r#"a,"b, ""c""",,d"#), ["a", "b, \"c\"", "", "d"]);
+        assert_eq!(fields(""), [""]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let file = |meta: &str, row: &str| {
+            let text = format!("{meta}\n{}\n{row}\n", COLUMNS.join(","));
+            Source::parse(&text).map(|source| source.rows.len())
+        };
+        let meta = "# title: a\n# source: b\n# machine: c\n# timed: d";
+        assert_eq!(file(meta, "g,l,mean,1,,µs,,,"), Ok(1));
+        for (meta, row, part) in [
+            ("# title: a", "g,l,mean,1,,µs,,,", "`source` is missing"),
+            (meta, "g,l,mean,x,,µs,,,", "not a number"),
+            (meta, "g,l,mean,1,,µs,", "7 fields"),
+            (meta, "g,l,mean,1,,µs,,nonsense,", "nonsense"),
+            ("# title", "", "no key"),
+        ] {
+            let error = file(meta, row).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(Source::parse("x,y\n").unwrap_err().contains("heading"));
+    }
+}
