@@ -8,7 +8,7 @@ mod support;
 #[path = "artefacts.rs"]
 mod artefacts;
 /// Bad input: one clear line, the documented exit code, nothing lost.
-#[path = "bad_input.rs"]
+#[path = "bad_input/mod.rs"]
 mod bad_input;
 /// Each mechanism is what its row says: messages, system calls, context switches, sizes.
 #[path = "conformance.rs"]
@@ -28,6 +28,12 @@ mod reader;
 /// JSON documents follow the published schema.
 #[path = "schema.rs"]
 mod schema;
+/// Stream mechanisms are what their rows say, and end when an end dies.
+#[path = "streams.rs"]
+mod streams;
+/// The suites that hopcost brings.
+#[path = "suites.rs"]
+mod suites;
 /// Foreign workers that misbehave.
 #[path = "workers.rs"]
 mod workers;

@@ -190,6 +190,13 @@ fn the_documented_example_parses() {
     assert_eq!(plan.live().count(), 23 - 6, "64 KiB is over the limit of these mechanisms");
     assert_eq!(parse_suite("doc", example).unwrap().trial, TRIAL_DEFAULT);
     assert!(plan.baseline.is_some());
+
+    let example = doc.split("```toml\n").nth(2).unwrap().split("```").next().unwrap();
+    let plan = planned(&file(example)).unwrap();
+    assert_eq!((plan.cases.len(), plan.live().count()), (8 + 16, 8 + 16));
+    let trial = plan.trial;
+    assert_eq!((trial.operations, trial.warm_up_operations), (Some(100), Some(10)));
+    assert_eq!((trial.counted_operations, trial.measure_ns), (50, 150_000_000));
 }
 
 #[test]

@@ -1,0 +1,79 @@
+//! Suite files that are broken, hostile or no files.
+
+use std::process::{Command, Stdio};
+
+use super::one_line;
+use crate::support::{Home, alone};
+
+#[test]
+fn broken_and_hostile_suites_are_refused_with_their_place() {
+    let home = Home::new();
+    let deep = format!("x = {}1{}", "[".repeat(5_000), "]".repeat(5_000));
+    let huge = format!("name = \"{}\"", "x".repeat(2 << 20));
+    let product = format!(
+        "name = \"a\"\n[[cases]]\nselect = \"pipe\"\npayload = [{}]\nwait = [\"block\", \"spin\", \"yield\", \"epoll\"]\n",
+        (1..20_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",")
+    );
+    for (text, parts) in [
+        ("name = ", vec![":1:"]),
+        ("name = \"a\"\nronds = 3\n", vec![":2:", "ronds", "rounds"]),
+        ("name = \"a\"\nrounds = -3\n", vec![":2:", "rounds"]),
+        ("name = \"a\"\n[[cases]]\nselect = \"pip\"\n", vec![":3:", "pipe"]),
+        ("name = \"a\"\n[[cases]]\nselect = \"pipe\"\nwait = \"blok\"\n", vec![":4:", "blok"]),
+        ("name = \"a\"\n[trial]\noperations = 0\n", vec![":3:", "operations"]),
+        ("name = \"a\"\n[trial]\nwarm-up-operations = \"9\"\n", vec![":3:", "whole number"]),
+        ("name = \"a\"\n[trial]\ncount-system-calls = -1\n", vec![":3:", "count-system-calls"]),
+        ("name = \"a\"\n[[cases]]\nselect = \"wake/pipe\"\ngap = \"x\"\n", vec![":4:", "gap"]),
+        ("name = \"a\"\n[[cases]]\nselect = \"stream/tcp-send\"\nack = 3\n", vec![":4:", "ack"]),
+        (
+            "name = \"a\"\n[[cases]]\nselect = \"stream/tcp-send\"\nfield = 8\npayload = 64\n",
+            vec![":4:", "`payload` and `field`"],
+        ),
+        ("name = \"a\"\n", vec!["cases"]),
+        ("", vec!["suite.toml"]),
+        ("\u{0}\u{1b}[31m", vec!["suite.toml"]),
+        (&deep, vec!["suite.toml"]),
+        (&huge, vec!["suite.toml", "1 MiB"]),
+        (&product, vec!["suite.toml"]),
+    ] {
+        let file = home.path().join("suite.toml");
+        std::fs::write(&file, text).expect("to write");
+        let output = home.run(&["run", "--suite", "./suite.toml"]);
+        let shown: String = text.chars().take(60).collect();
+        let line = one_line(&output, &shown, 2);
+        assert_eq!(line.trim_end().lines().count(), 1, "{shown}: {line}");
+        assert!(line.len() < 600, "{shown}: {line}");
+        assert!(!line.contains('\u{1b}'), "{shown}: control characters get through");
+        for part in parts {
+            assert!(line.contains(part), "{shown}: no `{part}` in: {line}");
+        }
+    }
+    let missing = home.run(&["run", "--suite", "./nothing.toml"]);
+    assert!(one_line(&missing, "a missing suite", 2).contains("nothing.toml"));
+    let directory = home.run(&["run", "--suite", "./"]);
+    one_line(&directory, "a directory as a suite", 2);
+}
+
+#[test]
+fn a_fifo_is_no_suite_and_a_full_stderr_no_reason_to_fail() {
+    let _alone = alone();
+    let home = Home::new();
+    let fifo = home.path().join("fifo.toml");
+    let made = Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
+    assert!(made.success());
+    one_line(&home.run(&["run", "--suite", "./fifo.toml"]), "a FIFO", 2);
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+    let case = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
+    for (arguments, code) in
+        [(vec!["run", case, "--rounds", "1"], None), (vec!["report", "nope"], Some(2))]
+    {
+        let status = home
+            .hopcost(&arguments)
+            .stdout(Stdio::null())
+            .stderr(full())
+            .status()
+            .expect("to start");
+        assert!(status.code().is_some(), "{arguments:?}: {status:?}");
+        assert!(code.is_none() || status.code() == code, "{arguments:?}: {status:?}");
+    }
+}
