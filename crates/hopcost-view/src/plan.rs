@@ -50,6 +50,12 @@ fn head(out: &mut String, plan: &Plan, estimate_ns: u64, style: &TextStyle) {
         plan.trial.operations_min,
         plan.trial.deadline_ms as f64 / 1e3,
     );
+    let trial = match plan.trial.operations {
+        Some(n) => {
+            format!("{n} operations where a case has two ends, of a stream at most; {trial}")
+        }
+        None => trial,
+    };
     let pairs: Vec<String> = plan
         .pairs
         .iter()

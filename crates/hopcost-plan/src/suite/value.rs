@@ -1,0 +1,148 @@
+//! Values of a suite file, each refused with its place if it is of another kind.
+
+use std::sync::Arc;
+
+use hopcost_model::units::parse_duration_ns;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
+
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+
+/// A suite file's text, from which places are told.
+pub(super) struct Source(pub Arc<SourceText>);
+
+impl Source {
+    /// The place of a byte of the file.
+    pub fn at(&self, byte: usize, key: &str) -> Origin {
+        Origin::File { source: Arc::clone(&self.0), byte, key: key.to_owned() }
+    }
+
+    pub fn of(&self, value: &Value, key: &str) -> Origin {
+        self.at(value.span().start, key)
+    }
+
+    /// Refuses every key that is not known, the first in the file first.
+    pub fn only(&self, table: &DeTable, path: &str, known: &[&str]) -> Result<(), PlanError> {
+        let strange = table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
+        match strange.min_by_key(|key| key.span().start) {
+            None => Ok(()),
+            Some(key) => {
+                let mut message = unknown("key", key.get_ref(), known);
+                if path == "cases." && !message.contains("did you mean") {
+                    message.push_str("; a mechanism's own go into `parameters`");
+                }
+                Err(self.at(key.span().start, path.trim_end_matches('.')).error(message))
+            }
+        }
+    }
+
+    pub fn table<'v, 'i>(
+        &self,
+        value: &'v Value<'i>,
+        key: &str,
+    ) -> Result<&'v DeTable<'i>, PlanError> {
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(table),
+            other => Err(self.of(value, key).error(wrong("a table", other))),
+        }
+    }
+
+    pub fn string(&self, value: &Value, key: &str) -> Result<String, PlanError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.as_ref().to_owned()),
+            other => Err(self.of(value, key).error(wrong("a text in quotes", other))),
+        }
+    }
+
+    /// A text or a list of texts, each with its place.
+    pub fn strings(&self, value: &Value, key: &str) -> Result<Vec<(String, Origin)>, PlanError> {
+        let DeValue::Array(array) = value.get_ref() else {
+            return Ok(vec![(self.string(value, key)?, self.of(value, key))]);
+        };
+        if array.is_empty() {
+            return Err(self.of(value, key).error("is an empty list; leave it out or fill it"));
+        }
+        array.iter().map(|item| Ok((self.string(item, key)?, self.of(item, key)))).collect()
+    }
+
+    /// A text, a number or a list of them, as one comma list.
+    pub fn list(&self, value: &Value, key: &str) -> Result<String, PlanError> {
+        let scalar = |value: &Value| match value.get_ref() {
+            DeValue::String(text) => Ok(text.as_ref().to_owned()),
+            DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().to_owned()),
+            DeValue::Boolean(on) => {
+                let message =
+                    format!("is a truth value; write \"{}\"", if *on { "on" } else { "off" });
+                Err(self.of(value, key).error(message))
+            }
+            other => {
+                Err(self.of(value, key).error(wrong("a text, a number or a list of them", other)))
+            }
+        };
+        match value.get_ref() {
+            DeValue::Array(array) if array.is_empty() => {
+                Err(self.of(value, key).error("is an empty list; leave it out or fill it"))
+            }
+            DeValue::Array(array) => {
+                Ok(array.iter().map(scalar).collect::<Result<Vec<_>, _>>()?.join(","))
+            }
+            _ => scalar(value),
+        }
+    }
+
+    pub fn whole(
+        &self,
+        table: &DeTable,
+        path: &str,
+        key: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, PlanError> {
+        let Some(value) = table.get(key) else { return Ok(None) };
+        let (low, high) = (range.start(), range.end());
+        let number = match value.get_ref() {
+            DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
+            _ => None,
+        };
+        number.filter(|n| range.contains(n)).map(Some).ok_or_else(|| {
+            let message = format!("want a whole number from {low} to {high}, without quotes");
+            self.of(value, &format!("{path}{key}")).error(message)
+        })
+    }
+
+    pub fn duration(
+        &self,
+        table: &DeTable,
+        path: &str,
+        key: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, PlanError> {
+        let Some(value) = table.get(key) else { return Ok(None) };
+        let key = format!("{path}{key}");
+        let DeValue::String(text) = value.get_ref() else {
+            let message = wrong("a duration in quotes (\"50ms\")", value.get_ref());
+            return Err(self.of(value, &key).error(message));
+        };
+        let origin = self.of(value, &key);
+        let ns = parse_duration_ns(text).map_err(|e| origin.error(plain(&e.to_string())))?;
+        if !range.contains(&ns) {
+            let (low, high) = (*range.start() as f64 / 1e6, *range.end() as f64 / 1e6);
+            return Err(origin.error(format!("{} is not between {low} and {high} ms", quote(text))));
+        }
+        Ok(Some(ns))
+    }
+}
+
+fn wrong(want: &str, got: &DeValue) -> String {
+    let got = match got {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a fraction",
+        DeValue::Boolean(_) => "a truth value",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    };
+    format!("is {got}; want {want}")
+}
