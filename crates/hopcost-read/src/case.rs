@@ -1,5 +1,7 @@
 //! A case: its trials reduced to what is shown of it, findings aside.
 
+mod reduce;
+
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Case, Workload};
@@ -16,6 +18,7 @@ use crate::per_trial::PerTrial;
 use crate::run::Run;
 use crate::trial::{Family, Trial};
 use crate::{command, counters, say, stream, wake};
+use reduce::reduce;
 
 /// A case's result with what its findings need besides.
 pub struct Reading {
@@ -134,14 +137,6 @@ fn per(total: f64, operations: u64, parts: f64) -> Option<f64> {
     (operations > 0).then(|| total / (operations as f64 * parts))
 }
 
-struct Reduced {
-    trials: Vec<Trial>,
-    measured: Vec<usize>,
-    points: Vec<TrialPoint>,
-    family: Option<Family>,
-    per_trial: Vec<PerTrial>,
-}
-
 /// The test engine whose `call` is the loop and nothing in it.
 const EMPTY_LOOP: &str = "null";
 
@@ -164,54 +159,6 @@ pub fn bound_by_loop(run: &Run, readings: &mut [Reading]) {
             estimate::bound_by_loop(cost, &empty);
         }
     }
-}
-
-/// Reduces the trials of a case. The first that was measured says which family
-/// of stamps the case has; a trial of the other family cannot stand in its column.
-fn reduce(run: &Run, index: usize) -> Reduced {
-    let mut reduced = Reduced {
-        trials: Vec::new(),
-        measured: Vec::new(),
-        points: Vec::new(),
-        family: None,
-        per_trial: Vec::new(),
-    };
-    let unacknowledged = run.cases[index]
-        .as_ref()
-        .is_ok_and(|case| case.ack == Some(hopcost_model::case::Ack::None));
-    for &i in &run.trials_of[index] {
-        let raw = &run.raw.trials[i];
-        let trial = match &raw.error {
-            Some(error) => Err(error.clone()),
-            None if unacknowledged => Trial::of_whole_stream(raw, run.clock(raw)),
-            None => Trial::new(raw, run.clock(raw)),
-        };
-        let trial = trial.and_then(|trial| match reduced.family {
-            Some(first) if trial.family != first => {
-                Err("stamped in another way than the case's first trial, so not comparable with it"
-                    .to_owned())
-            }
-            _ => Ok(trial),
-        });
-        reduced.points.push(TrialPoint {
-            round: raw.round,
-            at_s: run.at_s[i],
-            value_ns: trial.as_ref().ok().map(Trial::value_ns),
-            p99_ns: trial.as_ref().ok().and_then(|trial| trial.quantile(0.99)),
-            samples: raw.samples_taken,
-            sentinel_ns: run.sentinels[i],
-            state: None,
-            error: trial.as_ref().err().cloned(),
-        });
-        if let Ok(trial) = trial {
-            reduced.family = Some(trial.family);
-            let rates = run.clock(raw).and_then(|clock| stream::rates(raw, clock.ticks_per_second));
-            reduced.per_trial.push(PerTrial::new(raw.round, &trial, rates));
-            reduced.measured.push(i);
-            reduced.trials.push(trial);
-        }
-    }
-    reduced
 }
 
 fn most_frequent<'a>(reasons: impl Iterator<Item = &'a str>) -> Option<String> {

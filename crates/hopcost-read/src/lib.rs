@@ -7,8 +7,10 @@
 //!
 //! The way through: [`run::Run`] looks at the run as a whole (host states, steal);
 //! [`case`] reduces each case's trials ([`trial`]) to estimates ([`estimate`]), a
-//! curve, modes and states; [`ratio`] pairs cases by round; [`findings`] judges;
-//! [`ladder`] and [`remarks`] arrange and explain.
+//! curve, modes and states, with what is particular to a [`wake`] or a [`stream`] and
+//! what was counted ([`counters`]); [`ratio`] and [`knobs`] pair cases by round;
+//! [`cost_model`] and [`variance`] look at many cases at once; [`findings`] judges;
+//! [`ladder`], [`published`], [`plots`] and [`remarks`] arrange and explain.
 
 mod brief;
 mod case;
@@ -21,6 +23,7 @@ mod findings;
 mod knobs;
 mod ladder;
 mod per_trial;
+mod plots;
 mod published;
 mod ratio;
 mod remarks;
@@ -55,6 +58,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
     let variance = variance::shares(&run, &readings);
     let knobs = knobs::prices(&run, &readings);
     let published = published::tables(&run, &readings);
+    let plots = plots::plots(&run, &readings);
     let results: Vec<_> = readings.into_iter().map(|reading| reading.result).collect();
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
@@ -71,17 +75,20 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         cost_models,
         variance,
         knobs,
-        plots: Vec::new(),
+        plots,
         command: command::of_run(&raw.about.argv, raw.plan.seed),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::protocol::{EventReading, ZeroCopySends};
     use hopcost_model::raw::RawRun;
     use hopcost_model::results::{CaseResult, Results};
 
-    use crate::testing::{Builder, CALL, FUTEX, PIPE, TCP, noisy, read};
+    use crate::testing::{
+        Builder, CALL, FUTEX, PIPE, STREAM, STREAM_NO_ACK, TCP, WAKE, event, noisy, read,
+    };
 
     fn varied() -> Builder {
         Builder::new()
@@ -93,6 +100,12 @@ mod tests {
             })
             .case(FUTEX, 8, |round, t| t.each(&noisy(2_000, round)))
             .case(CALL, 8, |_, t| t.two_lengths(1000, &[10_000, 12_000, 10_010, 12_000]))
+            .case(WAKE, 8, |round, t| t.wake(&noisy(100, round), 1_000_000))
+            .case(&format!("{WAKE}&idle-knob=spinner"), 8, |round, t| {
+                t.wake(&noisy(100, round + 50), 1_000_000);
+            })
+            .case(STREAM, 8, |round, t| t.stream(1, 400, 2048, &noisy(400, round), 1_300_000))
+            .case(STREAM_NO_ACK, 8, |_, t| t.stream(1, 400, 2048, &[], 1_000_000))
             .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
     }
 
@@ -170,7 +183,21 @@ mod tests {
                 end.voluntary = u64::MAX;
                 end.involuntary = u64::MAX;
                 end.thread_cpu_ns = u64::MAX;
+                end.first_tick = u64::MAX - (i as u64 % 2);
+                end.bytes = u64::MAX;
+                end.elapsed_ticks = u64::MAX * (i as u64 % 2);
+                end.lost = u64::MAX;
+                end.overruns = u64::MAX;
+                end.zero_copy = Some(ZeroCopySends { completed: 0, copied: u64::MAX });
+                end.events = vec![EventReading { running_ns: 0, ..event("cycles", u64::MAX) }];
             }
+            trial.counted = vec![event("system-calls", u64::MAX)];
+            for gate in &mut trial.gates {
+                gate.offset_ticks = if i % 2 == 0 { i64::MIN } else { i64::MAX };
+                gate.bound_ticks = u64::MAX;
+                gate.backward_steps = u64::MAX;
+            }
+            trial.gates.truncate(i % 3);
             if i % 5 == 0 {
                 trial.stamp = None;
             }

@@ -207,9 +207,9 @@ fn never_slept(run: &Run, case: &Case, reading: &Reading) -> Option<Finding> {
 fn spinner_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
     let waits = case.waits?;
     let typical = |role: Role| {
-        let counts = trials.iter().filter(|trial| trial.operations > 0).filter_map(|trial| {
+        let counts = trials.iter().filter(|trial| trial.operations > 0).map(|trial| {
             let ends = trial.ends.iter().filter(|end| end.role == role);
-            Some(total(ends.map(|end| end.voluntary)) as f64 / trial.operations as f64)
+            total(ends.map(|end| end.voluntary)) as f64 / trial.operations as f64
         });
         median(&counts.collect::<Vec<_>>())
     };

@@ -146,11 +146,11 @@ mod tests {
     fn run(lengths: [usize; 2], reference: bool) -> Option<VarianceShares> {
         let mut builder = Builder::new();
         for mechanism in 0..2 {
-            for gap in 0..2 {
+            for (gap, samples_of) in lengths.into_iter().enumerate() {
                 builder = builder.case(&id(mechanism, gap, ""), 6, move |round, t| {
                     let trial = (round % 2) as usize;
                     let effects = [(0.1, mechanism), (0.4, gap), (0.2, trial)];
-                    t.wake(&samples(&effects, 0.2, lengths[gap]), 1_000_000);
+                    t.wake(&samples(&effects, 0.2, samples_of), 1_000_000);
                 });
             }
         }
