@@ -38,7 +38,9 @@ mod tcp_uring_zc;
 mod tcp_vmsplice;
 mod tcp_writev;
 mod tcp_zerocopy;
+mod thread_start;
 mod udp;
+mod udp_send;
 mod unix_dgram;
 pub(crate) mod unix_sendmsg;
 mod unix_seqpacket;
@@ -60,6 +62,8 @@ pub static ALL: &[&Row] = &[
     &coroutine_switch::ROW,
     &vdso_clock::ROW,
     &syscall::ROW,
+    &udp_send::ROW,
+    &thread_start::ROW,
     // notifiers
     &flag::ROW,
     &futex::ROW,

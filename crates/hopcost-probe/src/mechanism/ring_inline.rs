@@ -9,19 +9,25 @@
 //!
 //! The result depends on the first and the last byte of the destination, and
 //! decides where the next source begins, so that no operation overlaps the next.
+//! With `reply=on` a second message goes the same way through a second ring, and
+//! begins only when the first has come out.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape};
 
+use crate::endpoint::{Endpoint, attach_call};
 use crate::memory::Line;
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Call};
+use crate::shape::{Attaching, Call, Half};
+use crate::sys;
 
 /// The row.
-pub static ROW: Row = Row::call::<RingInline>(Facts {
+pub static ROW: Row = Row { attach, ..Row::call::<RingInline<false>>(FACTS) };
+
+const FACTS: Facts = Facts {
     name: "ring-inline",
     family: "call",
     about: "a message into a ring buffer and out of it, in one thread",
@@ -31,23 +37,44 @@ pub static ROW: Row = Row::call::<RingInline>(Facts {
     waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     payload: Payload::Bytes { min: 0, max: 65_536, default: 44 },
-    parameters: &[],
+    parameters: &[Parameter {
+        name: "reply",
+        values: &["off", "on"],
+        default: "off",
+        about: "whether an operation is one message, or a request and a reply of the same size \
+                through a ring each",
+    }],
     crosses: "the message's bytes and its length (4 bytes), through memory of the own process",
     copies: "this thread, twice a message: from the source into the slot, from the slot into the destination",
     wakes: "nobody",
-    between_stamps: "batches of enqueue and dequeue of one message",
+    between_stamps: "batches of enqueue and dequeue of one message, or with reply=on of two, one after the other",
     limits: "up to 64 KiB a message; the 64 slots are used in turn, so large messages leave the first-level cache",
     sources: &["memcpy(3)"],
     hidden: false,
     available: always_available,
-});
+};
+
+fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
+    match attaching.parameter("reply") {
+        // Two types, so that the loop does not ask which it is.
+        "" | "off" => attach_call::<RingInline<false>>(half, attaching),
+        "on" => attach_call::<RingInline<true>>(half, attaching),
+        other => Err(sys::failure(format!("reply is `on` or `off`, not `{other}`"))),
+    }
+}
 
 const SLOTS: usize = 64;
 /// Bytes of the length that precedes a message.
 const HEADER: usize = 4;
 
-struct RingInline {
-    /// One byte longer than a message: see `call`.
+struct RingInline<const REPLY: bool> {
+    request: OneWay,
+    reply: OneWay,
+}
+
+/// A ring with what goes in and what has come out.
+struct OneWay {
+    /// One byte longer than a message: see `pass`.
     source: Vec<u8>,
     destination: Vec<u8>,
     payload: usize,
@@ -125,23 +152,19 @@ impl Ring {
     }
 }
 
-impl RingInline {
+impl OneWay {
     fn of(payload: usize) -> Self {
-        RingInline {
+        OneWay {
             source: vec![1; payload + 1],
             destination: vec![0; payload],
             payload,
             ring: Ring::new(payload),
         }
     }
-}
 
-impl Call for RingInline {
-    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self::of(attaching.payload()))
-    }
+    /// A message in and out.
     #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
+    fn pass(&mut self, x: u64) -> u64 {
         // Always 0, because x grows by 3 at most, but neither the compiler nor the processor
         // knows before the last message is out. Writing x into the source would chain as well,
         // but then the copy's wide load would wait for a narrow store, which no ring does.
@@ -153,6 +176,24 @@ impl Call for RingInline {
             _ => received as u64,
         };
         x.wrapping_add(u64::from(sent)).wrapping_add(ends)
+    }
+}
+
+impl<const REPLY: bool> RingInline<REPLY> {
+    fn of(payload: usize) -> Self {
+        let reply = if REPLY { payload } else { 0 };
+        RingInline { request: OneWay::of(payload), reply: OneWay::of(reply) }
+    }
+}
+
+impl<const REPLY: bool> Call for RingInline<REPLY> {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self::of(attaching.payload()))
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        let x = self.request.pass(x);
+        if REPLY { self.reply.pass(x) } else { x }
     }
 }
 
@@ -179,17 +220,40 @@ mod tests {
         assert!(!ring.enqueue(&[0; 1000]), "too long for a slot");
     }
 
+    /// What an operation gives back with sources of these bytes, if it is whole.
+    fn sum(messages: &[&OneWay]) -> u64 {
+        let ends = |way: &&OneWay| 1 + 2 * u64::from(*way.destination.first().unwrap_or(&0));
+        messages.iter().map(ends).sum()
+    }
+
+    fn prepare(way: &mut OneWay, byte: u8) {
+        way.source.fill(byte);
+        way.destination.fill(!byte);
+    }
+
+    fn assert_came_through(way: &OneWay, byte: u8) {
+        assert!(way.destination.iter().all(|&b| b == byte), "{} bytes", way.payload);
+    }
+
     #[test]
     fn every_operation_copies_the_whole_message() {
-        for payload in [0, 1, 7, 44, 64, 4097, 65_536] {
-            let mut ring = RingInline::of(payload);
+        for payload in [0, 1, 7, 8, 32, 44, 64, 256, 4096, 4097, 65_536] {
+            let mut one_way = RingInline::<false>::of(payload);
+            let mut both_ways = RingInline::<true>::of(payload);
             for n in 0..3 * SLOTS {
-                ring.source.fill(n as u8);
-                ring.destination.fill(!(n as u8));
-                let got = ring.call(5);
-                let ends = if payload == 0 { 0 } else { 2 * u64::from(n as u8) };
-                assert_eq!(got, 6 + ends, "payload {payload}");
-                assert!(ring.destination.iter().all(|&b| b == n as u8));
+                let (byte, other) = (n as u8, (n as u8).wrapping_add(100));
+                prepare(&mut one_way.request, byte);
+                let got = one_way.call(5);
+                assert_came_through(&one_way.request, byte);
+                assert_eq!(got, 5 + sum(&[&one_way.request]), "payload {payload}");
+
+                prepare(&mut both_ways.request, byte);
+                prepare(&mut both_ways.reply, other);
+                let got = both_ways.call(5);
+                assert_came_through(&both_ways.request, byte);
+                assert_came_through(&both_ways.reply, other);
+                let sum = sum(&[&both_ways.request, &both_ways.reply]);
+                assert_eq!(got, 5 + sum, "payload {payload} with a reply");
             }
         }
     }

@@ -5,7 +5,7 @@ mod calibrate;
 mod counters;
 mod events;
 mod idle;
-mod lines;
+pub(crate) mod lines;
 mod seat;
 mod sentinel;
 

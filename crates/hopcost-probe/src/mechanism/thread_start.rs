@@ -1,0 +1,90 @@
+//! `thread-start`: create a thread that does nothing and wait until it is gone.
+//!
+//! The stack of a thread that is gone is used again (glibc keeps some), so this is
+//! what a thread costs a program that has started others before. The new thread
+//! returns the number that it was given: the chain from operation to operation
+//! goes through it.
+
+use std::io;
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+
+use crate::registry::{Row, always_available};
+use crate::shape::{Attaching, Call};
+use crate::worker::lines::give_up;
+
+/// The row.
+pub static ROW: Row = Row::call::<ThreadStart>(Facts {
+    name: "thread-start",
+    family: "call",
+    about: "create a thread that does nothing, and join it",
+    shape: Shape::Call,
+    workloads: &[Workload::Call],
+    boundaries: &[Boundary::Inline],
+    waits: &[],
+    call_system_calls: Some(PerOperation::Between(
+        8.0,
+        11.0,
+        "clone and exit, signal masks, the robust list, rseq and the stack's madvise of the C \
+         library, and a futex if the starter has to sleep until the new thread is gone",
+    )),
+    payload: Payload::None,
+    parameters: &[],
+    crosses: "one number, from the starter to the thread and back",
+    copies: "nobody",
+    wakes: "the scheduler puts the new thread on a CPU; the kernel wakes the starter when the thread is gone (CLONE_CHILD_CLEARTID)",
+    between_stamps: "batches of pthread_create, the thread's whole life, pthread_join",
+    limits: "default attributes; the stack comes from the C library's cache; the new thread may run where its starter may, so on the same CPU if that is pinned",
+    sources: &["pthread_create(3)", "pthread_join(3)", "clone(2)"],
+    hidden: false,
+    available: always_available,
+});
+
+struct ThreadStart;
+
+extern "C" fn empty(argument: *mut libc::c_void) -> *mut libc::c_void {
+    argument
+}
+
+#[cold]
+fn failed(doing: &str, code: libc::c_int) -> ! {
+    give_up(&format!("{doing} a thread: {}", io::Error::from_raw_os_error(code)))
+}
+
+impl Call for ThreadStart {
+    fn new(_: &Attaching<'_>) -> io::Result<Self> {
+        Ok(ThreadStart)
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        let argument = x as usize as *mut libc::c_void;
+        let mut result = std::ptr::null_mut();
+        // SAFETY: null attributes are the default ones; the thread only returns its argument,
+        // which nobody takes for an address, and is joined once.
+        unsafe {
+            let mut thread: libc::pthread_t = std::mem::zeroed();
+            match libc::pthread_create(&mut thread, std::ptr::null(), empty, argument) {
+                0 => {}
+                code => failed("creating", code),
+            }
+            match libc::pthread_join(thread, &mut result) {
+                0 => {}
+                code => failed("joining", code),
+            }
+        }
+        (result as usize as u64).wrapping_add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_returns_what_it_was_given() {
+        let mut threads = ThreadStart;
+        assert_eq!(threads.call(41), 42);
+        assert_eq!((0..50).fold(7, |x, _| threads.call(x)), 57);
+    }
+}
