@@ -92,7 +92,7 @@ pub fn read(run: &Run, index: usize) -> Reading {
         modes: shape.modes,
         states,
         trials: points,
-        lost: total(of_case.iter().flat_map(|trial| trial.ends.iter().map(|end| end.lost))),
+        lost: total(run.trials_of[index].iter().map(|i| lost(&run.raw.trials[*i]))),
         wake: wake::result(run, case, &of_case),
         stream: stream::result(run, case, &of_case, &reduced.per_trial),
         counters: counters::counters(case, &of_case),
@@ -126,6 +126,11 @@ fn finite(value: &f64) -> bool {
 /// Voluntary and involuntary switches of all ends.
 pub fn switches(trial: &RawTrial) -> u64 {
     total(trial.ends.iter().flat_map(|end| [end.voluntary, end.involuntary]))
+}
+
+/// Exchanges of all ends that lost a message or timed out.
+pub fn lost(trial: &RawTrial) -> u64 {
+    total(trial.ends.iter().map(|end| end.lost))
 }
 
 /// A sum that a file's nonsense cannot overflow.

@@ -3,6 +3,7 @@
 use hopcost_model::case::Ack;
 use hopcost_model::results::TrialPoint;
 
+use crate::case::lost;
 use crate::per_trial::PerTrial;
 use crate::run::Run;
 use crate::stream;
@@ -38,6 +39,9 @@ pub fn reduce(run: &Run, index: usize) -> Reduced {
         let trial = match &raw.error {
             Some(error) => Err(error.clone()),
             None if unacknowledged => Trial::of_whole_stream(raw, run.clock(raw)),
+            None if raw.samples.is_empty() && lost(raw) > 0 => {
+                Err(format!("every exchange was lost ({})", lost(raw)))
+            }
             None => Trial::new(raw, run.clock(raw)),
         };
         let trial = trial.and_then(|trial| match reduced.family {
