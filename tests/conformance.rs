@@ -36,9 +36,13 @@ fn boundaries(facts: &'static Facts) -> impl Iterator<Item = Boundary> {
     })
 }
 
+fn roundtrips() -> impl Iterator<Item = &'static Facts> {
+    mechanisms().filter(|facts| facts.workloads.contains(&Workload::Roundtrip))
+}
+
 fn every_roundtrip() -> Vec<(&'static Facts, Case)> {
     let mut cases = Vec::new();
-    for facts in mechanisms().filter(|facts| facts.shape != Shape::Call) {
+    for facts in roundtrips() {
         for boundary in boundaries(facts) {
             for wait in facts.waits {
                 cases.push((facts, roundtrip(facts, boundary, place_for(wait.wait), wait.wait)));
@@ -143,7 +147,7 @@ fn context_switches_are_within_the_stated_range() {
 fn every_size_from_the_least_to_the_most_arrives() {
     let _alone = alone();
     let home = Home::new();
-    for facts in mechanisms().filter(|facts| facts.shape != Shape::Call) {
+    for facts in roundtrips() {
         let Payload::Bytes { min, max, .. } = facts.payload else { continue };
         let wait = facts.waits[0].wait;
         for boundary in boundaries(facts) {
@@ -163,9 +167,7 @@ fn a_worker_has_one_thread_a_seat() {
     let _alone = alone();
     let home = Home::new();
     for (boundary, seats) in [(Boundary::Process, 1), (Boundary::Thread, 2)] {
-        for facts in
-            mechanisms().filter(|f| f.shape != Shape::Call && f.boundaries.contains(&boundary))
-        {
+        for facts in roundtrips().filter(|f| f.boundaries.contains(&boundary)) {
             let wait = facts.waits[0].wait;
             let case = roundtrip(facts, boundary, place_for(wait), wait);
             let id = case.id();

@@ -5,14 +5,13 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Boundary, Placement};
-use hopcost_model::mechanism::Shape;
+use hopcost_model::case::{Boundary, Placement, Workload};
 use hopcost_model::raw::RawTrial;
 
 use crate::support::{Home, alone, mechanisms, roundtrip};
 
 /// Pipes have the workers; everything that is not a zombie counts.
-fn children_of(pid: u32) -> Vec<u32> {
+pub fn children_of(pid: u32) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
         let Ok(child) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
@@ -26,7 +25,7 @@ fn children_of(pid: u32) -> Vec<u32> {
     found
 }
 
-fn alive(pid: u32) -> bool {
+pub fn alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
     state.is_some_and(|state| state != "Z" && state != "X")
@@ -40,13 +39,13 @@ fn until(patience: Duration, what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-fn signal(pid: u32, signal: i32) {
+pub fn signal(pid: u32, signal: i32) {
     // SAFETY: kill with integer arguments, to a process that this test started.
     unsafe { libc::kill(pid as i32, signal) };
 }
 
 /// Names that hopcost could leave behind.
-fn names(home: &Home) -> BTreeSet<String> {
+pub fn names(home: &Home) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for place in [Path::new("/dev/shm"), Path::new("/dev/mqueue"), home.path()] {
         for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
@@ -63,7 +62,7 @@ fn names(home: &Home) -> BTreeSet<String> {
 }
 
 /// A trial that goes on until something happens to it.
-fn endless(home: &Home, id: &str, deadline_ms: &str) -> (Child, Vec<u32>) {
+pub fn endless(home: &Home, id: &str, deadline_ms: &str) -> (Child, Vec<u32>) {
     let arguments = [
         "trial",
         id,
@@ -91,7 +90,7 @@ fn endless(home: &Home, id: &str, deadline_ms: &str) -> (Child, Vec<u32>) {
     (child, workers)
 }
 
-fn row(child: Child) -> RawTrial {
+pub fn row(child: Child) -> RawTrial {
     let output = child.wait_with_output().expect("it ends");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
@@ -102,7 +101,7 @@ fn the_death_of_either_end_ends_the_trial_with_a_reason() {
     let _alone = alone();
     let home = Home::new();
     let before = names(&home);
-    for facts in mechanisms().filter(|f| f.shape != Shape::Call) {
+    for facts in mechanisms().filter(|f| f.workloads.contains(&Workload::Roundtrip)) {
         if !facts.boundaries.contains(&Boundary::Process) {
             continue;
         }

@@ -55,12 +55,8 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
         WaitFacts {
             wait: WaitKind::Spin,
             system_calls: PerOperation::Exactly(0.0),
-            switches_one_cpu: PerOperation::Between(
-                0.0,
-                4.2,
-                "only the scheduler's time slices, those of other programs included",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
+            switches_one_cpu: SLICES,
+            switches_two_cpus: SLICES,
         },
     ],
     call_system_calls: None,
@@ -75,6 +71,13 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     hidden: false,
     available: always_available,
 });
+
+const SLICES: PerOperation = PerOperation::Between(
+    0.0,
+    4.2,
+    "nobody sleeps; only the scheduler's time slices, those of other programs included, of which a \
+     long message sees several",
+);
 
 /// Bytes of the ring at least.
 const RING_MIN: usize = 1 << 20;

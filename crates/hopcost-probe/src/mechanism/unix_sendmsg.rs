@@ -13,7 +13,7 @@ use hopcost_model::mechanism::{Facts, PerOperation, Shape};
 
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Link, Opening};
-use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, RECEIVES, block};
+use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors};
 use crate::transport::halves;
@@ -26,7 +26,7 @@ pub static ROW: Row = Row::stream::<UnixSendmsg>(Facts {
     shape: Shape::Channel,
     workloads: &[Workload::Stream],
     boundaries: LOCAL_BOUNDARIES,
-    waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 6.2)],
+    waits: &[block(PerOperation::Exactly(4.0), 6.2)],
     call_system_calls: None,
     payload: PAYLOAD,
     parameters: &[],
