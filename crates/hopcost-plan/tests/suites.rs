@@ -129,6 +129,24 @@ fn threads_are_compared_with_udp_and_websocket_message_by_message() {
 }
 
 #[test]
+fn the_microkernel_suite_sweeps_the_ring_with_and_without_a_reply() {
+    let plan = whole("microkernel");
+    let ring = |reply: &str| {
+        count(&plan, |case| case.mechanism == "ring-inline" && case.parameters["reply"] == reply)
+    };
+    assert_eq!((ring("off"), ring("on")), (6, 6));
+    assert_eq!(plan.baseline.as_deref(), Some("call/call"));
+    for (boundary, placement) in [
+        (Boundary::Thread, Placement::SameLlc),
+        (Boundary::Thread, Placement::SameCpu),
+        (Boundary::Process, Placement::SameCpu),
+    ] {
+        let there = |case: &Case| (case.boundary, case.placement) == (boundary, Some(placement));
+        assert!(count(&plan, there) >= 2, "{boundary} {placement}");
+    }
+}
+
+#[test]
 fn the_wake_up_suite_is_the_grid_that_it_says() {
     let plan = whole("wakeup");
     let trial = plan.trial;

@@ -73,6 +73,7 @@ const fn channel(name: &'static str) -> Facts {
 }
 const OFF: &[&str] = &["off", "on"];
 const NODELAY: Parameter = Parameter { name: "nodelay", values: OFF, default: "off", about: "" };
+const REPLY: Parameter = Parameter { name: "reply", values: OFF, default: "off", about: "" };
 const MORE: Parameter = Parameter { name: "more", values: OFF, default: "off", about: "" };
 
 const fn stream(name: &'static str) -> Facts {
@@ -106,8 +107,14 @@ static ALL: &[Facts] = &[
     call("call-indirect"),
     call("atomic-rmw"),
     call("mutex-uncontended"),
-    Facts { payload: Payload::Bytes { min: 0, max: 4096, default: 44 }, ..call("ring-inline") },
+    Facts {
+        payload: Payload::Bytes { min: 0, max: 4096, default: 44 },
+        parameters: &[REPLY],
+        ..call("ring-inline")
+    },
     call("coroutine-switch"),
+    call("thread-start"),
+    Facts { payload: CARRIED, ..call("udp-send") },
     call("vdso-clock"),
     call("syscall"),
     Facts { waits: SPINNING, ..notifier("flag") },
