@@ -7,16 +7,20 @@
 
 use std::io::{self, Write};
 
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{CaseResult, Estimate, Results};
+use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results};
 
 /// Columns of [`report`]. `value`, `low` and `high` are in `unit`; `level` is the
 /// exact coverage of the interval; `n` are the trials (rounds, for `ratio`)
 /// behind the row; `detectable` is the smallest relative difference that could
 /// have been seen; `at_most` says that `value` is but an upper bound.
-pub const REPORT_HEADER: &str = "run,case,workload,mechanism,payload_bytes,boundary,placement,\
-wait_caller,wait_callee,spin_budget_ns,runtime,sched,parameters,status,reason,validity,findings,\
-stamp,n_trials,n_failed,statistic,unit,value,low,high,level,n,pooled,at_most,detectable,estimand,\
+///
+/// A statistic that was counted is named `EVENT.END.per-operation`, `….per-byte` or
+/// `….per-trial`; the end is `caller`, `callee` or `both`.
+pub const REPORT_HEADER: &str = "run,case,workload,mechanism,payload_bytes,fields,field_bytes,\
+flows,ack,gap_ns,idle_knob,boundary,placement,wait_caller,wait_callee,spin_budget_ns,runtime,\
+sched,parameters,status,reason,validity,findings,stamp,n_trials,n_failed,statistic,unit,value,low,high,level,n,pooled,at_most,detectable,estimand,\
 insufficient";
 
 /// Columns of [`samples`]. `sample` counts the stored samples of a trial from 0
@@ -52,17 +56,24 @@ fn identity(run: &str, result: &CaseResult) -> Vec<String> {
     let mut codes: Vec<&str> = result.findings.iter().map(|f| f.code.word()).collect();
     codes.sort_unstable();
     codes.dedup();
+    let has_knob = case.workload == Workload::Wake;
     vec![
         run.to_owned(),
         result.id.clone(),
         case.workload.word().to_owned(),
         case.mechanism.clone(),
-        case.payload_bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
+        text(case.payload_bytes),
+        text(case.fields),
+        text(case.field_bytes),
+        text(case.flows),
+        text(case.ack.as_ref()),
+        text(case.gap_ns),
+        text(has_knob.then_some(case.idle_knob)),
         case.boundary.word().to_owned(),
         word(case.placement.map(|placement| placement.word())),
         word(case.wait_caller.map(|wait| wait.word())),
         word(case.wait_callee.map(|wait| wait.word())),
-        case.spin_budget_ns.map(|ns| ns.to_string()).unwrap_or_default(),
+        text(case.spin_budget_ns),
         case.runtime.word().to_owned(),
         case.sched.clone(),
         parameters.join(";"),
@@ -76,6 +87,10 @@ fn identity(run: &str, result: &CaseResult) -> Vec<String> {
     ]
 }
 
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
 /// The columns from `statistic` on.
 type Statistic = [String; 12];
 
@@ -86,13 +101,15 @@ fn statistics(result: &CaseResult) -> Vec<Statistic> {
             ("cost", &estimates.cost_ns),
             ("p50", &estimates.p50_ns),
             ("p90", &estimates.p90_ns),
+            ("p95", &estimates.p95_ns),
             ("p99", &estimates.p99_ns),
             ("p99.9", &estimates.p999_ns),
             ("min", &estimates.min_ns),
             ("mean", &estimates.mean_ns),
+            ("stdev", &estimates.stdev_ns),
         ];
         let present = named.iter().filter_map(|(name, e)| e.as_ref().map(|e| (name, e)));
-        rows.extend(present.map(|(name, e)| from_estimate(name, e)));
+        rows.extend(present.map(|(name, e)| from_estimate(name, "ns", e)));
         rows.extend(estimates.max_ns.map(|ns| plain("max", "ns", ns, "greatest of all trials")));
     }
     if let Some(ratio) = &result.ratio {
@@ -107,7 +124,76 @@ fn statistics(result: &CaseResult) -> Vec<Statistic> {
     let switches = "context switches of both ends per operation: median over trials";
     let per_operation = result.switches_per_operation;
     rows.extend(per_operation.map(|n| plain("switches_per_operation", "1", n, switches)));
+    rows.extend(particular(result));
+    rows.extend(result.counters.iter().flat_map(counted));
     rows
+}
+
+/// What only some workloads have.
+fn particular(result: &CaseResult) -> Vec<Statistic> {
+    let mut rows = Vec::new();
+    let mut maybe = |name: &str, unit: &str, value: Option<f64>, estimand: &str| {
+        rows.extend(value.map(|value| plain(name, unit, value, estimand)));
+    };
+    let ticks = "cost of one call in ticks of the clock";
+    maybe("cost_ticks", "tick", result.cost_ticks, ticks);
+    maybe("cost_cycles", "cycle", result.cost_cycles, "cost of one call in core cycles");
+    let lost = Some(result.lost as f64).filter(|_| result.case.workload == Workload::Roundtrip);
+    maybe(
+        "lost",
+        "1",
+        lost.filter(|_| result.estimates.is_some()),
+        "exchanges that lost a message",
+    );
+    if let Some(wake) = &result.wake {
+        let found = "mean time from one notification to the next: median over trials";
+        maybe("gap_found", "ns", wake.gap_found_ns, found);
+        let bound = "largest error of the clocks' offset over the trials";
+        maybe("clock_bound", "ns", wake.clock_bound_ns, bound);
+        let offset = "offset that was taken out: median over trials";
+        maybe("clock_offset", "ns", wake.clock_offset_ns, offset);
+        let moved = "largest change of the offset during a trial";
+        maybe("clock_moved", "ns", wake.clock_moved_ns, moved);
+        maybe("overrun_share", "1", Some(wake.overrun_share), "share of wake-ups put off");
+    }
+    if let Some(stream) = &result.stream {
+        let per_s = "messages a second, all flows: median over trials";
+        maybe("messages_per_s", "1/s", stream.messages_per_s, per_s);
+        let copied = "share of the sends without a copy that were copied after all";
+        maybe("copied_share", "1", stream.copied_share, copied);
+        let little = "messages in flight a flow by Little's law: median over trials";
+        maybe("outstanding", "1", stream.little_outstanding, little);
+        for (name, estimate) in
+            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)]
+        {
+            rows.extend(estimate.as_ref().map(|e| from_estimate(name, "Gbit/s", e)));
+        }
+    }
+    rows
+}
+
+/// The rows of an event; one that was not counted has one, without a value.
+fn counted(counter: &CounterResult) -> Vec<Statistic> {
+    let end = counter.role.map_or("both", Role::word);
+    let unit = if counter.event == "cpu-ns" { "ns" } else { "1" };
+    let of = [
+        ("per-operation", counter.per_operation),
+        ("per-byte", counter.per_byte),
+        ("per-trial", counter.per_trial),
+    ];
+    let name = |per: &str| format!("{}.{end}.{per}", counter.event);
+    let share = counter.counted_share;
+    let estimand = share.map_or_else(
+        || "median over trials".to_owned(),
+        |share| format!("median over trials, counted {share} of the time and scaled"),
+    );
+    if let (Some(reason), None) = (&counter.unavailable, counter.per_operation) {
+        let mut row = plain(&name("per-operation"), unit, f64::NAN, "");
+        row[11].clone_from(reason);
+        return vec![row];
+    }
+    let rows = of.into_iter().filter_map(|(per, value)| Some((per, value?)));
+    rows.map(|(per, value)| plain(&name(per), unit, value, &estimand)).collect()
 }
 
 fn plain(name: &str, unit: &str, value: f64, estimand: &str) -> Statistic {
@@ -119,10 +205,10 @@ fn plain(name: &str, unit: &str, value: f64, estimand: &str) -> Statistic {
     row
 }
 
-fn from_estimate(name: &str, estimate: &Estimate) -> Statistic {
+fn from_estimate(name: &str, unit: &str, estimate: &Estimate) -> Statistic {
     [
         name.to_owned(),
-        "ns".to_owned(),
+        unit.to_owned(),
         number(estimate.point),
         number(estimate.low),
         number(estimate.high),
@@ -224,11 +310,26 @@ mod tests {
         for result in &results.results {
             assert!(rows.iter().any(|row| row[1] == result.id), "{}", result.id);
         }
-        assert!(rows.iter().any(|row| row[14] == odd));
+        let reason = rows[0].iter().position(|name| name == "reason").expect("a column");
+        assert!(rows.iter().any(|row| row[reason] == odd));
         let value = rows[0].iter().position(|name| name == "value").expect("a column");
         for row in &rows[1..] {
             assert!(row[value].is_empty() || row[value].parse::<f64>().is_ok(), "{}", row[value]);
         }
+    }
+
+    #[test]
+    fn what_was_not_counted_has_a_reason_and_no_value() {
+        let rows = parse(&report(&fixture::example_copies()));
+        let column = |name: &str| rows[0].iter().position(|n| n == name).expect("a column");
+        let (statistic, value) = (column("statistic"), column("value"));
+        let with = |name: &str| rows.iter().find(|row| row[statistic] == name).expect("a row");
+        let cycles = with("cycles.callee.per-operation");
+        assert!(cycles[value].is_empty() && cycles[column("insufficient")].contains("no PMU"));
+        let calls = with("system-calls.both.per-operation");
+        assert_eq!((calls[value].as_str(), calls[column("flows")].as_str()), ("17.4", "1"));
+        assert_eq!(with("aggregate_gbps")[column("unit")], "Gbit/s");
+        assert_eq!(with("copied_share")[value], "1");
     }
 
     #[test]

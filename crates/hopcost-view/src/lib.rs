@@ -5,6 +5,7 @@
 
 pub mod chart;
 pub mod csv;
+pub mod document;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod html;
@@ -13,5 +14,6 @@ pub mod markdown;
 pub mod mechanisms;
 pub mod number;
 pub mod plan;
+mod section;
 pub mod style;
 pub mod text;

@@ -4,8 +4,11 @@ use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
 use crate::number;
-use crate::style::{Charset, TextStyle};
-use crate::text::{Side, by_code, compact, has_ratio, how_to_read, is_calls, ratio, reach, trials};
+use crate::section::{self, Cell, Section, counters};
+use crate::style::{Align, Charset, TextStyle};
+use crate::text::{
+    Side, by_code, compact, has_ratio, how_to_read, is_calls, ratio, reach, trials, units,
+};
 
 const UNICODE: Charset = Charset::Unicode;
 
@@ -16,8 +19,11 @@ const WIDE: &str = " (wide)";
 pub fn report(results: &Results) -> String {
     let mut out = String::new();
     head(&mut out, results);
-    for group in &results.ladder {
+    for group in results.ladder.iter().filter(|group| !section::covers(group, results)) {
         ladder(&mut out, results, group);
+    }
+    for section in section::all(results) {
+        tables(&mut out, &section);
     }
     out.push_str("## How to read this\n\n");
     for sentence in how_to_read(results, WIDE, &TextStyle::plain(100)) {
@@ -80,6 +86,15 @@ fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
         head.push("p99 [interval]");
         rule.push("---:");
     }
+    let measured = || group.rows.iter().filter_map(|row| Side::One.of(results, row));
+    let ticks = is_calls(group) && measured().any(|case| case.cost_ticks.is_some());
+    let cycles = is_calls(group) && measured().any(|case| case.cost_cycles.is_some());
+    for (there, name) in [(ticks, "ticks"), (cycles, "cycles")] {
+        if there {
+            head.push(name);
+            rule.push("---:");
+        }
+    }
     let has_ratio = has_ratio(results, group, &Side::ALL);
     if has_ratio {
         head.push("× baseline [interval]");
@@ -94,12 +109,57 @@ fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
         for side in Side::ALL {
             let Some(result) = side.of(results, line) else { continue };
             if result.status == Status::Measured {
-                let multiple = has_ratio.then(|| multiple(result));
-                out.push_str(&row(cells(group, line, side, result, multiple)));
+                let (in_ticks, in_cycles) = units(result, number::DIGITS_MAX);
+                let mut more = Vec::new();
+                more.extend(ticks.then_some(in_ticks));
+                more.extend(cycles.then_some(in_cycles));
+                more.extend(has_ratio.then(|| multiple(result)));
+                out.push_str(&row(cells(group, line, side, result, more)));
             }
         }
     }
     out.push('\n');
+    let notes = if is_calls(group) { counters::unavailable(measured()) } else { Vec::new() };
+    for note in &notes {
+        out.push_str(&format!("- {}\n", escape(note)));
+    }
+    if !notes.is_empty() {
+        out.push('\n');
+    }
+}
+
+/// A section beside the ladder.
+fn tables(out: &mut String, section: &Section) {
+    out.push_str(&format!("## {}\n\n{}\n\n", escape(section.title), escape(&section.lead)));
+    for part in &section.parts {
+        if !part.title.is_empty() {
+            out.push_str(&format!("### {}\n\n", escape(&part.title)));
+        }
+        // A column without a single value says nothing.
+        let shown: Vec<usize> = (0..part.columns.len())
+            .filter(|at| part.rows.iter().any(|row| !row.cells.get(*at).is_none_or(Cell::is_empty)))
+            .collect();
+        if !part.rows.is_empty() {
+            out.push_str(&row(shown.iter().map(|at| escape(&part.columns[*at].head))));
+            let rule = |at: &usize| match part.columns[*at].align {
+                Align::Left => "---".to_owned(),
+                Align::Right => "---:".to_owned(),
+            };
+            out.push_str(&row(shown.iter().map(rule)));
+        }
+        for line in &part.rows {
+            out.push_str(&row(shown.iter().map(|at| escape(&line.cells[*at].text(WIDE)))));
+        }
+        if !part.rows.is_empty() {
+            out.push('\n');
+        }
+        for note in &part.notes {
+            out.push_str(&format!("- {}\n", escape(note)));
+        }
+        if !part.notes.is_empty() {
+            out.push('\n');
+        }
+    }
 }
 
 /// A multiple of the baseline with its interval.
@@ -117,7 +177,7 @@ fn cells(
     line: &LadderRow,
     side: Side,
     result: &CaseResult,
-    multiple: Option<String>,
+    more: Vec<String>,
 ) -> Vec<String> {
     let estimates = result.estimates.as_ref();
     let show = |estimate: Option<&Estimate>| {
@@ -141,7 +201,7 @@ fn cells(
     if !group.batched {
         cells.push(show(estimates.and_then(|e| e.p99_ns.as_ref())));
     }
-    cells.extend(multiple);
+    cells.extend(more);
     let cpu = result.cpu_ns_per_message.map(|ns| number::rough(ns, UNICODE));
     cells.extend([
         cpu.unwrap_or_default(),

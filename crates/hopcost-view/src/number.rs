@@ -5,6 +5,9 @@ use hopcost_model::results::{Estimate, Ratio};
 
 use crate::style::Charset;
 
+/// The character set of what is made once for all views.
+pub(crate) const UNICODE: Charset = Charset::Unicode;
+
 /// Most digits ever shown.
 pub const DIGITS_MAX: u8 = 4;
 
@@ -43,10 +46,13 @@ impl Place {
     /// The decimal exponent comes from the standard library's exact decimal
     /// formatting, not from a logarithm: no platform differs.
     fn of(ns: f64, digits: u8) -> Self {
+        let exponent = exponent(ns, i32::from(digits.clamp(DIGITS_MIN, DIGITS_MAX)));
+        Self::in_unit(ns, digits, exponent.clamp(0, 9) / 3 * 3)
+    }
+    /// The place in a unit that is given.
+    fn in_unit(value: f64, digits: u8, power: i32) -> Self {
         let digits = i32::from(digits.clamp(DIGITS_MIN, DIGITS_MAX));
-        let exponent = exponent(ns, digits);
-        let power = exponent.clamp(0, 9) / 3 * 3;
-        Self { power, decimals: digits - 1 - (exponent - power) }
+        Self { power, decimals: digits - 1 - (exponent(value, digits) - power) }
     }
     fn unit(&self, charset: Charset) -> &'static str {
         match (self.power, charset) {
@@ -132,12 +138,25 @@ pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown 
     let digits = estimate.digits.min(digits_max);
     let place = Place::of(point, digits);
     let unit = place.unit(charset);
+    let mut shown = written(estimate, point, &place, charset);
+    shown.value = format!("{} {unit}", shown.value);
+    shown
+}
+
+/// An estimate and its interval as [`estimate`] shows them, but without a unit and
+/// in the one that is 10^`power` of its own: for columns that name theirs.
+pub fn scaled(estimate: &Estimate, power: i32, digits_max: u8) -> Shown {
+    let Some(point) = estimate.point.filter(|point| point.is_finite()) else {
+        return Shown { value: "insufficient".to_owned(), interval: None };
+    };
+    let place = Place::in_unit(point, estimate.digits.min(digits_max), power);
+    written(estimate, point, &place, UNICODE)
+}
+
+fn written(estimate: &Estimate, point: f64, place: &Place, charset: Charset) -> Shown {
     if estimate.at_most {
         let sign = if charset == Charset::Unicode { "≤" } else { "<=" };
-        return Shown {
-            value: format!("{sign} {} {unit}", place.write(point, up)),
-            interval: None,
-        };
+        return Shown { value: format!("{sign} {}", place.write(point, up)), interval: None };
     }
     let interval = match (estimate.low, estimate.high) {
         (Some(low), Some(high)) if low.is_finite() && high.is_finite() => {
@@ -145,7 +164,45 @@ pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown 
         }
         _ => None,
     };
-    Shown { value: format!("{} {unit}", place.write(point, f64::round)), interval }
+    Shown { value: place.write(point, f64::round), interval }
+}
+
+/// A number without a unit, with so many significant digits.
+pub fn plain(value: f64, digits: u8) -> String {
+    if !value.is_finite() {
+        return "not known".to_owned();
+    }
+    Place::in_unit(value, digits, 0).write(value, f64::round)
+}
+
+/// A duration that is known exactly, in the largest unit that needs no more than
+/// three decimals (`10 µs`, `1.5 ms`).
+pub fn exact(ns: u64) -> String {
+    for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")] {
+        if ns >= unit && ns.is_multiple_of(unit / 1_000) {
+            let text = format!("{}.{:03}", ns / unit, ns % unit / (unit / 1_000));
+            return format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'));
+        }
+    }
+    format!("{ns} ns")
+}
+
+/// Bytes in the shortest exact spelling, with a unit (`64 B`, `4 KiB`).
+pub fn bytes(bytes: u32) -> String {
+    let text = hopcost_model::units::format_size(u64::from(bytes));
+    match text.find(|c: char| !c.is_ascii_digit()) {
+        Some(at) => format!("{} {}", &text[..at], &text[at..]),
+        None => format!("{text} B"),
+    }
+}
+
+/// A share as per cent; a small one to a tenth.
+pub fn share(share: f64) -> String {
+    if !share.is_finite() {
+        return "not known".to_owned();
+    }
+    let percent = share * 100.0;
+    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 /// A multiple (`×23`), with the digits that its interval supports: three, or two
@@ -249,6 +306,37 @@ mod tests {
         assert_eq!(show(&made(990.0, 980.1, 1_003.2, 3)), "990 ns [980, 1004]");
         assert_eq!(show(&made(38_200.0, 25_900.0, 53_480.0, 1)), "38 µs [25, 54]");
         assert_eq!(show(&made(123_400.0, 98_700.0, 151_000.0, 2)), "120 µs [90, 160]");
+    }
+
+    #[test]
+    fn columns_with_a_unit_of_their_own_hold_bare_numbers() {
+        let show = |e: &Estimate, power| scaled(e, power, DIGITS_MAX).to_string();
+        assert_eq!(show(&made(68_381.0, 67_120.0, 69_890.0, 3), 3), "68.4 [67.1, 69.9]");
+        assert_eq!(show(&made(71.2, 70.11, 73.0, 2), 3), "0.071 [0.070, 0.073]");
+        assert_eq!(show(&made(123_456.0, 98_700.0, 151_000.0, 2), 3), "120 [90, 160]");
+        assert_eq!(show(&made(0.4872, 0.4801, 0.4957, 3), 0), "0.487 [0.480, 0.496]");
+        for (value, digits, want) in [(0.48723, 3, "0.487"), (1_234.0, 3, "1230"), (9.0, 2, "9.0")]
+        {
+            assert_eq!(plain(value, digits), want);
+        }
+        assert_eq!(plain(f64::NAN, 3), "not known");
+    }
+
+    #[test]
+    fn what_was_asked_for_is_written_exactly() {
+        for (ns, want) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1 µs"),
+            (10_000, "10 µs"),
+            (1_500_000, "1.5 ms"),
+            (1_000_001, "1000.001 µs"),
+            (10_000_000, "10 ms"),
+            (u64::MAX, "18446744073709551.615 µs"),
+        ] {
+            assert_eq!(exact(ns), want);
+        }
+        assert_eq!([bytes(0), bytes(256), bytes(4096)], ["0 B", "256 B", "4 KiB"]);
     }
 
     #[test]

@@ -135,6 +135,8 @@ pub(crate) fn clean(text: &str, charset: Charset) -> String {
             '±' => out.push_str("+-"),
             '→' => out.push_str("->"),
             '…' => out.push_str("..."),
+            '⁹' => out.push_str("^9"),
+            '\u{202f}' => out.push(' '),
             '–' | '—' | '−' | '·' | '─' => out.push('-'),
             '“' | '”' => out.push('"'),
             '‘' | '’' => out.push('\''),

@@ -6,7 +6,7 @@ mod facts;
 use hopcost_view::fixture;
 use hopcost_view::mechanisms::{self, Format};
 use hopcost_view::text::{self, Charset, Color, Stored, TextStyle};
-use hopcost_view::{csv, json, markdown, plan};
+use hopcost_view::{csv, document, json, markdown, plan};
 
 const STORED: Stored<'static> = Stored {
     path: "/home/ada/.local/share/hopcost/runs/20250314-092653-7f3a.hopcost",
@@ -14,6 +14,8 @@ const STORED: Stored<'static> = Stored {
 };
 
 const COLOURED: TextStyle = TextStyle { width: 100, color: Color::Ansi, charset: Charset::Unicode };
+
+const SUITES: [&str; 4] = ["wakeup", "copies", "threads-udp-websocket", "microkernel"];
 
 fn styles() -> impl Iterator<Item = (String, TextStyle)> {
     [80, 100].into_iter().flat_map(|width| {
@@ -41,6 +43,42 @@ fn ladder() {
 fn ladder_of_a_run_cut_off() {
     let out = text::ladder(&fixture::example_cut_off(), None, &TextStyle::plain(100));
     insta::assert_snapshot!("ladder_cut_off", out);
+}
+
+/// What the suites have beside the ladder, without the lines that it has too.
+#[test]
+fn sections_of_the_suites() {
+    for suite in SUITES {
+        let results = fixture::example(suite);
+        for (name, style) in styles() {
+            let out = text::ladder(&results, None, &style);
+            let (sections, _) = out.split_once("\nWhat of this machine").unwrap();
+            insta::assert_snapshot!(format!("{suite}_{name}"), sections);
+        }
+        let out = markdown::report(&results);
+        let (sections, _) = out.split_once("## How to read this").unwrap();
+        insta::assert_snapshot!(format!("{suite}_markdown"), sections);
+    }
+    let coloured = text::ladder(&fixture::example_wakeup(), None, &COLOURED);
+    insta::assert_snapshot!("wakeup_100_colour", coloured.replace('\x1b', "\\e"));
+    // A machine without counters says so once, and shows no number.
+    let out = text::ladder(&fixture::example_microkernel(false), None, &TextStyle::plain(100));
+    let (sections, _) = out.split_once("\nFixed").unwrap();
+    insta::assert_snapshot!("microkernel_no_pmu", sections);
+}
+
+#[test]
+fn csv_of_the_suites() {
+    let mut results = fixture::example_copies();
+    results.results.truncate(3);
+    insta::assert_snapshot!("copies_csv", csv::report(&results));
+    insta::assert_snapshot!(
+        "copies_document",
+        document::table(&fixture::example_copies()).unwrap()
+    );
+    let mut results = fixture::example_wakeup();
+    results.results.truncate(1);
+    insta::assert_snapshot!("wakeup_csv", csv::report(&results));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Draws a chart as SVG. Positions are decided here and nowhere else.
 
-use super::labels::{fit, width};
+use super::labels::{fit, lines, width};
 use super::markup::{Esc, Px, put};
 use super::model::{Chart, Fill, Legend, Mark, Marker, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
@@ -8,6 +8,8 @@ use super::scale::{Ruler, Tick};
 const TEXT: f64 = 12.0;
 const SMALL: f64 = 11.0;
 const LEGEND_LINE: f64 = 18.0;
+/// Height of a line of a note under a drawing that stands alone.
+const NOTE_LINE: f64 = 15.0;
 /// Room right of the plot for half a tick text and whole markers.
 const RIGHT: f64 = 22.0;
 /// Tick texts and the label of the x axis.
@@ -71,8 +73,15 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
     };
     let drawing = Drawing::new(chart, heading);
     let mut out = String::with_capacity(16 * 1024);
+    let notes: Vec<String> = match surroundings {
+        Surroundings::Page(_) => Vec::new(),
+        Surroundings::Alone { .. } => {
+            chart.notes.iter().flat_map(|note| lines(note, SMALL, chart.width)).collect()
+        }
+    };
     let around = f64::from(2 * margin);
-    let (w, h) = (Px(chart.width + around), Px(drawing.height + around));
+    let below = NOTE_LINE * notes.len() as f64;
+    let (w, h) = (Px(chart.width + around), Px(drawing.height + below + around));
     put!(
         out,
         r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="{id}" viewBox="{origin} {origin} {w} {h}" width="{w}" height="{h}" role="img" aria-label="{title}" aria-describedby="{id}-desc">"#,
@@ -94,12 +103,16 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
     }
     drawing.legend(&mut out);
     drawing.x_axis(&mut out);
-    match drawing.y {
+    match &drawing.y {
         Y::Value(ruler, label) => drawing.y_axis(&mut out, ruler, label),
         Y::Rows(rows) => drawing.rows(&mut out, rows),
     }
     for series in &chart.series {
         drawing.series(&mut out, series);
+    }
+    for (i, note) in notes.iter().enumerate() {
+        let y = drawing.height + NOTE_LINE * (i as f64 + 1.0);
+        text(&mut out, "quiet small", 0.0, y, note);
     }
     out.push_str("</svg>");
     out
@@ -185,7 +198,7 @@ impl<'a> Drawing<'a> {
         text(out, "quiet small mid", (left + right) / 2.0, bottom + 32.0, &self.chart.x.label);
     }
 
-    fn y_axis(&self, out: &mut String, ruler: Ruler, label: &str) {
+    fn y_axis(&self, out: &mut String, ruler: &Ruler, label: &str) {
         let Plot { left, right, top, bottom } = self.plot;
         let mut lines = String::new();
         for tick in ruler.ticks(6) {

@@ -35,6 +35,22 @@ pub(crate) fn fit(text: &str, size: f64, room: f64) -> String {
     cut + "…"
 }
 
+/// The text broken between words into lines no wider than `room`; a longer word is
+/// cut.
+pub(crate) fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line, size) + width(" ", size) + width(word, size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(fit(word, size, room)),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +60,14 @@ mod tests {
         assert_eq!(fit("pipe", 12.0, 100.0), "pipe");
         let cut = fit("a very long mechanism name with arguments", 12.0, 80.0);
         assert!(cut.ends_with('…') && width(&cut, 12.0) <= 80.0, "{cut}");
+    }
+
+    #[test]
+    fn notes_are_broken_and_lose_no_word() {
+        let note = "a machine with a name, its kernel and what was not counted there";
+        let broken = lines(note, 11.0, 120.0);
+        assert!(broken.len() > 2 && broken.iter().all(|line| width(line, 11.0) <= 120.0));
+        assert_eq!(broken.join(" "), note);
+        assert_eq!(lines("", 11.0, 120.0), [""; 0]);
     }
 }

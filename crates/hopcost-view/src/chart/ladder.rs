@@ -6,13 +6,18 @@ use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Resul
 use super::model::{Axis, Chart, Legend, Mark, Row, Rows, Scale, Series, Table, Unit, Vertical};
 use super::names::{Place, headline, row_name};
 use super::numbers;
+use crate::section::covers;
 
-/// One chart a ladder group; `None` where nothing in the group was measured.
+/// One chart a ladder group; `None` where nothing in the group was measured, or
+/// where it stands in a section of its own.
 pub(crate) fn charts(results: &Results) -> Vec<Option<Chart>> {
     results.ladder.iter().enumerate().map(|(i, group)| chart(i, group, results)).collect()
 }
 
 fn chart(index: usize, group: &LadderGroup, results: &Results) -> Option<Chart> {
+    if covers(group, results) {
+        return None;
+    }
     let places: Vec<Place> = Place::ALL
         .into_iter()
         .filter(|place| group.rows.iter().any(|row| place.of(row, results).is_some()))
@@ -50,9 +55,11 @@ fn chart(index: usize, group: &LadderGroup, results: &Results) -> Option<Chart> 
             scale: Scale::Log,
             unit: Unit::Ns,
             domain: None,
+            at: Vec::new(),
         },
         y: Vertical::Rows(rows(group, results, places.len())),
         series,
+        notes: Vec::new(),
         table: table(group, results),
     })
 }

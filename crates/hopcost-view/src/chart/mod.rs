@@ -1,5 +1,5 @@
-//! Charts: one model (`model`), drawn as SVG (`draw`), and what is drawn of a
-//! run's results (`ladder`, `percentiles`, `trials`).
+//! Charts: one model (`model`), drawn as SVG (`draw`) and from that as PNG (`png`),
+//! and what is drawn of a run's results (`ladder`, `swept`, `percentiles`, `trials`).
 //!
 //! A drawing has classes instead of colours, a title, a description and a label
 //! for those who do not see it, and the same numbers as a table.
@@ -13,7 +13,9 @@ pub(crate) mod names;
 pub(crate) mod numbers;
 pub(crate) mod palette;
 pub(crate) mod percentiles;
+mod png;
 mod scale;
+pub(crate) mod swept;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod trials;
@@ -36,6 +38,20 @@ pub fn svg(chart: &Chart) -> String {
     draw::svg(chart, Surroundings::Alone { style: &style })
 }
 
+/// A chart as a PNG file, as on paper.
+///
+/// # Errors
+/// What the renderer says of a drawing that it cannot draw, in one line.
+pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
+    png::png(chart)
+}
+
+/// The plots of a run, each with the name that its files have (without ending).
+pub fn plots(results: &Results) -> Vec<(String, Chart)> {
+    let charts = swept::charts(results).into_iter();
+    charts.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart)).collect()
+}
+
 /// A chart as an element of a page that has the style sheet and the colours.
 pub(crate) fn element(chart: &Chart, heading: Heading) -> String {
     draw::svg(chart, Surroundings::Page(heading))
@@ -44,6 +60,7 @@ pub(crate) fn element(chart: &Chart, heading: Heading) -> String {
 /// Every chart of a run, in the order of the report.
 pub fn charts(results: &Results) -> Vec<Chart> {
     let mut charts: Vec<Chart> = ladder::charts(results).into_iter().flatten().collect();
+    charts.extend(swept::charts(results));
     charts.extend(percentiles::charts(results).into_iter().flatten());
     charts.extend(trials::charts(results));
     charts

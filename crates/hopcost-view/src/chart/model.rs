@@ -18,6 +18,8 @@ pub struct Chart {
     pub y: Vertical,
     /// What is drawn, the first lowest.
     pub series: Vec<Series>,
+    /// Said under it, where it stands alone; a page says it beside the drawing.
+    pub notes: Vec<String>,
     /// The same numbers as text.
     pub table: Table,
 }
@@ -71,6 +73,15 @@ pub struct Axis {
     pub unit: Unit,
     /// Ends of the axis; found from the marks if absent.
     pub domain: Option<(f64, f64)>,
+    /// Values that get a tick (those that were swept); found from the scale if empty.
+    pub at: Vec<f64>,
+}
+
+impl Axis {
+    /// An axis that finds its ends and its ticks itself.
+    pub fn new(label: impl Into<String>, scale: Scale, unit: Unit) -> Self {
+        Self { label: label.into(), scale, unit, domain: None, at: Vec::new() }
+    }
 }
 
 /// How a value becomes a length.
@@ -94,6 +105,12 @@ pub enum Unit {
     Seconds,
     /// Quantiles, 0 to 1.
     Quantile,
+    /// Bytes.
+    Bytes,
+    /// Gigabits (10⁹ bits) a second.
+    GigabitsPerSecond,
+    /// Counts, and what has a unit that only its label names.
+    Number,
 }
 
 /// What belongs together and looks alike.
@@ -174,6 +191,16 @@ impl Style {
     /// A filled look.
     pub const fn of(colour: Colour, marker: Marker, dash: Dash) -> Self {
         Self { colour, marker, fill: Fill::Filled, dash }
+    }
+    /// Twelve looks: after the distinct ones, the same colours with open markers and
+    /// another dash each.
+    pub fn twelve() -> impl Iterator<Item = Style> {
+        let dashes = Style::DISTINCT.map(|style| style.dash);
+        let again = Style::DISTINCT
+            .into_iter()
+            .enumerate()
+            .map(move |(i, style)| Style { dash: dashes[(i + 3) % dashes.len()], ..style.open() });
+        Style::DISTINCT.into_iter().chain(again)
     }
     /// The same with open markers.
     pub const fn open(self) -> Self {

@@ -3,6 +3,7 @@
 
 use hopcost_model::results::{Estimate, Ratio};
 
+pub(crate) use crate::number::share;
 use crate::number::{self, DIGITS_MAX};
 use crate::style::Charset;
 
@@ -45,12 +46,6 @@ pub(crate) fn ratio(ratio: &Ratio) -> (String, Option<String>) {
 /// A coverage as per cent.
 pub(crate) fn coverage(level: f64) -> String {
     number::percent(level)
-}
-
-/// A share as per cent; a small one to a tenth.
-pub(crate) fn share(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 /// A relative difference that can be told apart, as per cent, rounded up: never

@@ -1,5 +1,6 @@
 //! Percentile curves: value over quantile, few series a chart.
 
+use hopcost_model::case::Workload;
 use hopcost_model::results::{CaseResult, CurvePoint, LadderGroup, LadderRow, Results};
 
 use super::ladder::capitalised;
@@ -50,7 +51,10 @@ fn drawn(case: &CaseResult) -> impl Iterator<Item = &CurvePoint> {
 }
 
 /// Parts of about equal length, none longer than `max`: (part, of how many, items).
-fn even_chunks<T>(items: &[T], max: usize) -> impl Iterator<Item = (usize, usize, &[T])> {
+pub(super) fn even_chunks<T>(
+    items: &[T],
+    max: usize,
+) -> impl Iterator<Item = (usize, usize, &[T])> {
     let parts = items.len().div_ceil(max);
     let size = items.len().div_ceil(parts.max(1)).max(1);
     items.chunks(size).enumerate().map(move |(i, chunk)| (i, parts, chunk))
@@ -69,21 +73,28 @@ fn chart(
         .map(|((name, case), style)| series(name, case, style))
         .collect();
     let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
+    // A wake-up waits for nothing but its gap.
+    let closed = cases.iter().all(|(_, case)| case.case.workload != Workload::Wake);
+    let loops = if closed { "Closed-loop percentile" } else { "Percentile" };
     Chart {
         id,
         title,
         description: format!(
-            "Closed-loop percentile curves of {}: time of one operation over the share of \
+            "{loops} curves of {}: time of one operation over the share of \
              operations that were at most as slow, pooled over trials; each further nine takes \
              the same length. Both axes are logarithmic.",
             names.join("; ")
         ),
         width: 540.0,
         x: Axis {
-            label: "percentile, spaced by 1/(1−q); closed loop".to_owned(),
+            label: format!(
+                "percentile, spaced by 1/(1−q){}",
+                if closed { "; closed loop" } else { "" }
+            ),
             scale: Scale::Nines,
             unit: Unit::Quantile,
             domain: Some(x),
+            at: Vec::new(),
         },
         y: Vertical::Value {
             axis: Axis {
@@ -91,10 +102,12 @@ fn chart(
                 scale: Scale::Log,
                 unit: Unit::Ns,
                 domain: Some(y),
+                at: Vec::new(),
             },
             height: 250.0,
         },
         series,
+        notes: Vec::new(),
         table: table(cases),
     }
 }

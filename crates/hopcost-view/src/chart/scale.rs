@@ -1,14 +1,16 @@
 //! From values to lengths, and which values get a tick.
 
 use super::model::{Axis, Scale, Unit};
+use crate::number;
 
 /// An axis with its ends fixed.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ruler {
     scale: Scale,
     unit: Unit,
     low: f64,
     high: f64,
+    at: Vec<f64>,
 }
 
 /// A tick: where, what it says, and whether it says anything.
@@ -23,7 +25,7 @@ impl Ruler {
     /// The ruler of an axis over `values`; those that the scale cannot show are ignored.
     pub fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = axis.domain.unwrap_or_else(|| domain(axis.scale, values));
-        Self { scale: axis.scale, unit: axis.unit, low, high }
+        Self { scale: axis.scale, unit: axis.unit, low, high, at: axis.at.clone() }
     }
 
     /// Place of a value, 0 to 1 from one end to the other; outside values stay at the ends.
@@ -46,6 +48,7 @@ impl Ruler {
     /// Ticks over the axis, about `wanted` of them with a text.
     pub fn ticks(&self, wanted: usize) -> Vec<Tick> {
         let values = match self.scale {
+            _ if !self.at.is_empty() => self.at.clone(),
             Scale::Linear => self.linear(wanted),
             Scale::Log => self.log(wanted),
             Scale::Nines => return self.nines(),
@@ -146,8 +149,17 @@ fn nice_step(raw: f64) -> f64 {
 /// digit more than it needs.
 fn tick_text(value: f64, unit: Unit) -> String {
     let (value, unit) = match unit {
-        Unit::Quantile => (value, ""),
+        Unit::Bytes => {
+            return match value {
+                v if v >= 0.0 && v <= f64::from(u32::MAX) && v.fract() == 0.0 => {
+                    number::bytes(v as u32)
+                }
+                v => format!("{v} B"),
+            };
+        }
+        Unit::Quantile | Unit::Number => (value, ""),
         Unit::Seconds => (value, " s"),
+        Unit::GigabitsPerSecond => (value, " Gbit/s"),
         Unit::Ns => match value {
             v if v >= 0.999_999_9e9 => (v / 1e9, " s"),
             v if v >= 0.999_999_9e6 => (v / 1e6, " ms"),
@@ -167,7 +179,7 @@ mod tests {
     use super::*;
 
     fn texts(scale: Scale, unit: Unit, domain: (f64, f64), wanted: usize) -> Vec<String> {
-        let axis = Axis { label: String::new(), scale, unit, domain: Some(domain) };
+        let axis = Axis { domain: Some(domain), ..Axis::new("", scale, unit) };
         let ruler = Ruler::new(&axis, std::iter::empty());
         ruler.ticks(wanted).into_iter().map(|t| t.text).collect()
     }
@@ -197,9 +209,23 @@ mod tests {
     }
 
     #[test]
+    fn swept_values_get_the_ticks() {
+        let at = vec![64.0, 1024.0, 65_536.0];
+        let axis = Axis { at, ..Axis::new("", Scale::Log, Unit::Bytes) };
+        let texts = |axis: &Axis| -> Vec<String> {
+            let ruler = Ruler::new(axis, [64.0, 65_536.0].into_iter());
+            ruler.ticks(8).into_iter().map(|t| t.text).collect()
+        };
+        assert_eq!(texts(&axis), ["64 B", "1 KiB", "64 KiB"]);
+        let axis = Axis { at: vec![1.0, 2.5], unit: Unit::GigabitsPerSecond, ..axis };
+        assert_eq!(texts(&axis), ["1 Gbit/s", "2.5 Gbit/s"]);
+        let axis = Axis { at: vec![-1.0, 0.5, 1e12], unit: Unit::Bytes, ..axis };
+        assert_eq!(texts(&axis), ["-1 B", "0.5 B", "1000000000000 B"]);
+    }
+
+    #[test]
     fn each_nine_takes_the_same_length() {
-        let axis =
-            Axis { label: String::new(), scale: Scale::Nines, unit: Unit::Quantile, domain: None };
+        let axis = Axis::new("", Scale::Nines, Unit::Quantile);
         let ruler = Ruler::new(&axis, [0.01, 0.9999].into_iter());
         let step = |a: f64, b: f64| ruler.place(b) - ruler.place(a);
         assert!((step(0.9, 0.99) - step(0.99, 0.999)).abs() < 1e-9);
@@ -220,7 +246,7 @@ mod tests {
                 vec![f64::MIN, f64::MAX],
                 vec![1e18, 1e18 + 1000.0],
             ] {
-                let axis = Axis { label: String::new(), scale, unit: Unit::Ns, domain: None };
+                let axis = Axis::new("", scale, Unit::Ns);
                 let ruler = Ruler::new(&axis, values.into_iter());
                 assert!(ruler.place(7.0).is_finite());
                 assert!(ruler.ticks(6).len() < 40);

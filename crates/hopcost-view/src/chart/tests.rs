@@ -87,8 +87,7 @@ fn attributes(mut rest: &str) -> Result<(), String> {
 }
 
 fn small() -> Chart {
-    let axis =
-        |label: &str, scale, unit| Axis { label: label.to_owned(), scale, unit, domain: None };
+    let axis = |label: &str, scale, unit| Axis::new(label, scale, unit);
     let row = |name: &str, note: Option<&str>| Row {
         cells: vec![name.to_owned(), "block".to_owned()],
         note: note.map(str::to_owned),
@@ -119,6 +118,7 @@ fn small() -> Chart {
             band: Vec::new(),
             marks: vec![mark],
         }],
+        notes: Vec::new(),
         table: Table::default(),
     }
 }
@@ -133,7 +133,8 @@ fn every_drawing_is_well_formed_xml() {
     let mut empty = example_results();
     empty.ladder.clear();
     empty.results.clear();
-    for results in [example_results(), example_cut_off(), empty] {
+    let suites = ["wakeup", "copies"].map(crate::fixture::example);
+    for results in [example_results(), example_cut_off(), empty].into_iter().chain(suites) {
         for chart in charts(&results) {
             for drawing in [svg(&chart), element(&chart, Heading::Elsewhere)] {
                 well_formed(&drawing, &[]).unwrap_or_else(|e| panic!("{}: {e}", chart.id));
@@ -207,4 +208,98 @@ fn every_measured_case_of_the_ladder_is_on_the_charts() {
     let drawn: usize =
         all.iter().filter(|c| c.id.starts_with("curve-")).map(|c| c.series.len()).sum();
     assert_eq!(drawn, curves);
+}
+
+/// A plot with more series than there are looks, in units of its own.
+fn crowded() -> Results {
+    use hopcost_model::results::{PlotPoint, PlotSeries};
+    let mut results = crate::fixture::example_copies();
+    let plot = &mut results.plots[0];
+    plot.y.unit = "furlongs".to_owned();
+    let point = |x: f64, y: f64| PlotPoint { x, y, low: Some(y * 0.9), high: Some(f64::NAN) };
+    plot.series = (0..20)
+        .map(|i| PlotSeries {
+            name: format!("series {i}"),
+            points: vec![point(64.0, f64::from(i)), point(0.0, 3.0), point(4096.0, f64::INFINITY)],
+        })
+        .collect();
+    results
+}
+
+#[test]
+fn plots_have_a_look_for_each_series_and_say_what_they_leave_out() {
+    let results = crowded();
+    let plots = super::plots(&results);
+    let names: Vec<&str> = plots.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["throughput-size-1", "throughput-size-2", "latency-flows"]);
+    let (_, first) = &plots[0];
+    assert_eq!(first.series.len(), 10);
+    for (i, a) in first.series.iter().enumerate() {
+        for b in &first.series[i + 1..] {
+            assert!(
+                a.style != b.style
+                    && (a.style.colour, a.style.dash) != (b.style.colour, b.style.dash)
+            );
+        }
+    }
+    // A logarithmic axis has no 0, no axis has infinity, and half a band is none.
+    assert!(first.series.iter().all(|s| s.line.len() == 1 && s.band.is_empty()));
+    assert_eq!(
+        first.notes.last().unwrap(),
+        "Not drawn: 20 of 30 points, for which an axis has no place."
+    );
+    assert!(svg(first).contains("Not drawn: 20 of 30 points"), "notes stand under the drawing");
+    assert!(!element(first, Heading::Drawn).contains("Not drawn"), "the page says them itself");
+    assert_eq!(
+        first.table.rows,
+        [[&["64 B".to_owned()][..], &(0..10).map(|i| format!("{i} furlongs")).collect::<Vec<_>>()]
+            .concat()]
+    );
+}
+
+#[test]
+fn twelve_looks_differ_in_colour_and_dash_or_marker() {
+    let looks: Vec<Style> = Style::twelve().collect();
+    assert_eq!(looks.len(), 12);
+    for (i, a) in looks.iter().enumerate() {
+        for b in &looks[i + 1..] {
+            assert!(a.dash != b.dash || a.colour != b.colour);
+            assert!((a.marker, a.fill) != (b.marker, b.fill));
+        }
+    }
+}
+
+#[test]
+fn a_plot_is_drawn_like_this() {
+    let plots = super::plots(&crate::fixture::example_copies());
+    insta::assert_snapshot!(element(&plots[0].1, Heading::Drawn).replace("><", ">\n<"));
+}
+
+/// Width and height that a PNG file says it has.
+fn size_of(png: &[u8]) -> (u32, u32) {
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+#[test]
+fn a_png_is_the_drawing_at_twice_its_size_with_its_letters() {
+    let chart = &super::plots(&crate::fixture::example_copies())[0].1;
+    let drawn = super::png(chart).unwrap();
+    let drawing = svg(chart);
+    let of = |name: &str| -> f64 {
+        let start = format!(" {name}=\"");
+        drawing.split(start.as_str()).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    let (width, height) = size_of(&drawn);
+    assert!((f64::from(width) - 2.0 * of("width")).abs() <= 2.0);
+    assert!((f64::from(height) - 2.0 * of("height")).abs() <= 2.0);
+    // Without its texts it is another picture: the font is really there.
+    let mut silent = chart.clone();
+    for text in [&mut silent.title, &mut silent.x.label] {
+        *text = " ".repeat(8);
+    }
+    assert_ne!(super::png(&silent).unwrap(), drawn);
+    assert!(drawn.len() > 20_000, "{} bytes: an empty picture", drawn.len());
+    assert_eq!(super::png(chart).unwrap(), drawn, "the same picture every time");
 }

@@ -98,6 +98,7 @@ fn seconds() -> Axis {
         scale: Scale::Linear,
         unit: Unit::Seconds,
         domain: None,
+        at: Vec::new(),
     }
 }
 
@@ -148,10 +149,12 @@ fn sentinel(results: &Results) -> Option<Chart> {
                 scale: Scale::Log,
                 unit: Unit::Ns,
                 domain: None,
+                at: Vec::new(),
             },
             height: 170.0,
         },
         series,
+        notes: Vec::new(),
         table: Table {
             columns: ["case", "round", "at, s", "sentinel", "state"].map(str::to_owned).to_vec(),
             words: 1,
@@ -208,6 +211,7 @@ fn chart(
             height: 40.0,
         }),
         series,
+        notes: Vec::new(),
         table: table(cases),
     }
 }

@@ -1,12 +1,13 @@
 //! Every case with all that is known of it.
 
-use hopcost_model::case::Workload;
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Status};
 
 use super::parts;
 use crate::chart::markup::{Esc, put};
 use crate::chart::names::headline;
 use crate::chart::numbers;
+use crate::number;
 
 pub(super) fn write(out: &mut String, results: &Results) {
     parts::section(
@@ -54,6 +55,7 @@ fn one(out: &mut String, index: usize, case: &CaseResult) {
         if let Some(estimates) = &case.estimates {
             estimates_table(out, estimates);
         }
+        counters(out, case);
         states(out, case);
         modes(out, case);
     }
@@ -98,18 +100,121 @@ fn facts(out: &mut String, case: &CaseResult) {
         );
         parts::fact(out, "Multiple", &text);
     }
+    if case.lost > 0 {
+        parts::fact(out, "Lost", &format!("{} exchanges, in no estimate", case.lost));
+    }
+    let plain = |value: f64| number::plain(value, 3);
+    if let Some(ticks) = case.cost_ticks {
+        parts::fact(out, "Cost in ticks", &format!("{} ticks of the clock", plain(ticks)));
+    }
+    if let Some(cycles) = case.cost_cycles {
+        parts::fact(out, "Cost in cycles", &format!("{} core cycles", plain(cycles)));
+    }
+    wake_facts(out, case);
+    stream_facts(out, case);
     put!(out, "</dl>\n");
 }
 
+fn wake_facts(out: &mut String, case: &CaseResult) {
+    let Some(wake) = &case.wake else { return };
+    let time = |ns: f64| numbers::time_text(ns, 3);
+    parts::fact(out, "Gap asked for", &number::exact(wake.gap_asked_ns));
+    for (name, value) in [
+        ("Gap found", wake.gap_found_ns),
+        ("Clocks apart by at most", wake.clock_bound_ns),
+        ("Offset taken out", wake.clock_offset_ns),
+        ("Offset moved by at most", wake.clock_moved_ns),
+    ] {
+        parts::fact(out, name, &value.map_or("not known".to_owned(), time));
+    }
+    parts::fact(out, "Wake-ups put off", &number::share(wake.overrun_share));
+}
+
+fn stream_facts(out: &mut String, case: &CaseResult) {
+    let Some(stream) = &case.stream else { return };
+    parts::fact(out, "Path", &stream.label);
+    let rate =
+        |estimate: &Estimate| format!("{} Gbit/s", number::scaled(estimate, 0, number::DIGITS_MAX));
+    for (name, estimate) in [
+        ("Aggregate throughput", &stream.aggregate_gbps),
+        ("Throughput of a flow", &stream.per_flow_gbps),
+    ] {
+        if let Some(estimate) = estimate {
+            parts::fact(out, name, &rate(estimate));
+        }
+    }
+    let plain = |value: f64| number::plain(value, 3);
+    for (name, value) in [
+        ("Messages a second", stream.messages_per_s.map(plain)),
+        ("Copied after all", stream.copied_share.map(number::share)),
+        ("Messages in flight (Little)", stream.little_outstanding.map(plain)),
+        ("Messages that may be in flight", stream.window.map(|n| n.to_string())),
+    ] {
+        if let Some(value) = value {
+            parts::fact(out, name, &value);
+        }
+    }
+}
+
+/// What was counted, and why the rest was not.
+fn counters(out: &mut String, case: &CaseResult) {
+    if case.counters.is_empty() {
+        return;
+    }
+    put!(
+        out,
+        "<h4>Counted</h4>\n<div class=\"scroll\"><table><thead><tr>\
+         <th scope=\"col\">Event</th><th scope=\"col\">End</th>\
+         <th scope=\"col\" class=\"n\">Per operation</th>\
+         <th scope=\"col\" class=\"n\">Per byte</th><th scope=\"col\" class=\"n\">Per trial</th>\
+         <th scope=\"col\" class=\"n\">Counted</th></tr></thead><tbody>\n"
+    );
+    for counter in &case.counters {
+        let end = counter.role.map_or("both", Role::word);
+        put!(out, "<tr><th scope=\"row\">{}</th><td>{end}</td>", Esc(&counter.event));
+        let known = [counter.per_operation, counter.per_byte, counter.per_trial];
+        match &counter.unavailable {
+            Some(reason) if known.iter().all(Option::is_none) => {
+                put!(
+                    out,
+                    "<td colspan=\"4\" class=\"none\">not counted: {}</td></tr>\n",
+                    Esc(reason)
+                );
+            }
+            _ => {
+                for value in known {
+                    match value {
+                        Some(value) => {
+                            put!(
+                                out,
+                                "<td class=\"n\" data-v=\"{value}\">{}</td>",
+                                number::plain(value, 3)
+                            );
+                        }
+                        None => out.push_str(parts::NONE),
+                    }
+                }
+                let share = counter.counted_share.map_or("always".to_owned(), |share| {
+                    format!("{} of the time", number::share(share))
+                });
+                put!(out, "<td class=\"n\">{share}</td></tr>\n");
+            }
+        }
+    }
+    put!(out, "</tbody></table></div>\n");
+}
+
 fn estimates_table(out: &mut String, estimates: &Estimates) {
-    let rows: [(&str, &Option<Estimate>); 7] = [
+    let rows: [(&str, &Option<Estimate>); 9] = [
         ("cost", &estimates.cost_ns),
         ("min", &estimates.min_ns),
         ("p50", &estimates.p50_ns),
         ("p90", &estimates.p90_ns),
+        ("p95", &estimates.p95_ns),
         ("p99", &estimates.p99_ns),
         ("p99.9", &estimates.p999_ns),
         ("mean", &estimates.mean_ns),
+        ("stdev", &estimates.stdev_ns),
     ];
     put!(
         out,

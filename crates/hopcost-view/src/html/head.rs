@@ -7,6 +7,7 @@ use hopcost_model::results::{Results, Status};
 use super::parts;
 use crate::chart::markup::{Esc, put};
 use crate::chart::names::count;
+use crate::section::covers;
 
 pub(super) fn write(out: &mut String, results: &Results) {
     put!(out, "<header>\n<h1>What it costs to hand a message across a boundary</h1>\n");
@@ -38,7 +39,7 @@ pub(super) fn write(out: &mut String, results: &Results) {
         }
         put!(out, "</ul>\n");
     }
-    contents(out);
+    contents(out, results);
     put!(out, "</header>\n");
 }
 
@@ -129,17 +130,26 @@ fn facts(out: &mut String, results: &Results) {
     put!(out, "</dl>\n");
 }
 
-fn contents(out: &mut String) {
-    put!(out, "<nav aria-label=\"Contents\"><ul>\n");
-    for (id, name) in [
-        ("ladder", "Ladder"),
+fn contents(out: &mut String, results: &Results) {
+    let sections = crate::section::all(results);
+    let mut links = vec![("ladder", "Ladder")];
+    links.extend(sections.iter().map(|section| (section.id, section.title)));
+    if !results.plots.is_empty() {
+        links.push(("plots", "Plots"));
+    }
+    links.extend([
         ("percentiles", "Percentiles"),
         ("trials", "Trials over time"),
         ("findings", "Findings"),
         ("host", "Host and clocks"),
         ("cases", "Every case"),
         ("reading", "How to read this"),
-    ] {
+    ]);
+    // Without rows it is not there.
+    let ladder = results.ladder.iter().any(|group| !covers(group, results));
+    links.retain(|(id, _)| *id != "ladder" || ladder);
+    put!(out, "<nav aria-label=\"Contents\"><ul>\n");
+    for (id, name) in links {
         put!(out, "<li><a href=\"#{id}\">{name}</a></li>\n");
     }
     put!(out, "</ul></nav>\n");

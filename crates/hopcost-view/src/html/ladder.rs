@@ -7,9 +7,14 @@ use crate::chart::markup::{Esc, put};
 use crate::chart::names::{Place, headline};
 use crate::chart::numbers;
 use crate::chart::{self, Heading};
-use crate::text::is_calls;
+use crate::number;
+use crate::section::{counters, covers};
+use crate::text::{is_calls, units};
 
 pub(super) fn write(out: &mut String, results: &Results) {
+    if results.ladder.iter().all(|group| covers(group, results)) {
+        return;
+    }
     parts::section(
         out,
         "ladder",
@@ -17,6 +22,9 @@ pub(super) fn write(out: &mut String, results: &Results) {
         "Cheapest first. Only numbers under one heading mean the same thing and may be compared.",
     );
     for (group, drawn) in results.ladder.iter().zip(chart::ladder::charts(results)) {
+        if covers(group, results) {
+            continue;
+        }
         put!(
             out,
             "<h3>{}</h3>\n<p class=\"meaning\">{}</p>\n",
@@ -27,6 +35,12 @@ pub(super) fn write(out: &mut String, results: &Results) {
             parts::figure(out, &drawn, Heading::Elsewhere, Twin::Elsewhere);
         }
         table(out, group, results);
+        if is_calls(group) {
+            let cases = group.rows.iter().filter_map(|row| Place::One.of(row, results));
+            for note in counters::unavailable(cases.map(|(_, case)| case)) {
+                put!(out, "<p class=\"note\">{}</p>\n", Esc(&note));
+            }
+        }
     }
     put!(out, "</section>\n");
 }
@@ -35,6 +49,8 @@ pub(super) fn write(out: &mut String, results: &Results) {
 struct Columns {
     ends: bool,
     percentiles: bool,
+    ticks: bool,
+    cycles: bool,
     ratio: bool,
 }
 
@@ -49,11 +65,15 @@ impl Columns {
         Self {
             ends: group.rows.iter().any(|row| row.wait.is_some()),
             percentiles: !group.batched,
+            ticks: cases().any(|(_, case)| case.cost_ticks.is_some()),
+            cycles: cases().any(|(_, case)| case.cost_cycles.is_some()),
             ratio: cases().any(|(_, case)| case.ratio.is_some()),
         }
     }
     fn numbers(&self) -> usize {
-        4 + if self.percentiles { 2 } else { 0 } + usize::from(self.ratio)
+        let optional = [self.ticks, self.cycles, self.ratio, self.ratio];
+        let optional: usize = optional.into_iter().map(usize::from).sum();
+        4 + if self.percentiles { 2 } else { 0 } + optional
     }
 }
 
@@ -74,8 +94,15 @@ fn table(out: &mut String, group: &LadderGroup, results: &Results) {
         head(number, "p99");
         head(" class=\"n nosort\"", "Interval");
     }
+    if columns.ticks {
+        head(number, "Ticks");
+    }
+    if columns.cycles {
+        head(number, "Cycles");
+    }
     if columns.ratio {
         head(number, "× baseline");
+        head(" class=\"n nosort\"", "Interval");
     }
     head(number, if is_calls(group) { "CPU per<br>operation" } else { "CPU per<br>message" });
     head(number, "Trials");
@@ -147,15 +174,27 @@ fn numbers_of(out: &mut String, case: &CaseResult, columns: &Columns) {
     if columns.percentiles {
         parts::estimate_cells(out, case.estimates.as_ref().and_then(|e| e.p99_ns.as_ref()));
     }
+    let (ticks, cycles) = units(case, number::DIGITS_MAX);
+    for (shown, value, text) in
+        [(columns.ticks, case.cost_ticks, ticks), (columns.cycles, case.cost_cycles, cycles)]
+    {
+        match value.filter(|_| shown) {
+            Some(value) => put!(out, "<td class=\"n\" data-v=\"{value}\">{text}</td>"),
+            None if shown => out.push_str(NONE),
+            None => {}
+        }
+    }
     if columns.ratio {
         match &case.ratio {
             Some(ratio) => {
                 let (point, interval) = numbers::ratio(ratio);
-                // The interval's column would be one too many; the case's details show it.
-                let title = interval.map_or(String::new(), |i| format!(" title=\"{i}\""));
-                put!(out, "<td class=\"n\" data-v=\"{}\"{title}>{point}</td>", ratio.point);
+                put!(out, "<td class=\"n\" data-v=\"{}\">{point}</td>", ratio.point);
+                match interval.filter(|_| ratio.baseline != case.id) {
+                    Some(interval) => put!(out, "<td class=\"n iv\">{interval}</td>"),
+                    None => out.push_str(NONE),
+                }
             }
-            None => out.push_str(NONE),
+            None => put!(out, "{NONE}{NONE}"),
         }
     }
     match case.cpu_ns_per_message {

@@ -10,6 +10,7 @@ mod ladder;
 mod parts;
 mod plots;
 mod reading;
+mod section;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +25,7 @@ pub(crate) const CSS: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// SHA-256 of what [`style`] returns. A test recomputes both.
-const STYLE_HASH: &str = "sha256-hSeVmLGJF5iEnBEOTn1asTbpV2napFPFY2FcF5KUCbE=";
+const STYLE_HASH: &str = "sha256-XxRWNrOlGQ9YERLdp+kbTNIbQO/+yppGHLQtbXCf5Tw=";
 /// SHA-256 of the script.
 const SCRIPT_HASH: &str = "sha256-F8CQl3KM0udo3wTjYzix7POnhQPyVkaEWqEOintbEQM=";
 
@@ -52,6 +53,10 @@ pub fn report(results: &Results) -> String {
     head::write(&mut out, results);
     out.push_str("<main>\n");
     ladder::write(&mut out, results);
+    for section in crate::section::all(results) {
+        section::write(&mut out, &section);
+    }
+    plots::swept(&mut out, results);
     plots::percentiles(&mut out, results);
     plots::trials(&mut out, results);
     findings::write(&mut out, results);

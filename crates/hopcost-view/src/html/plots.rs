@@ -3,7 +3,7 @@
 use hopcost_model::results::Results;
 
 use super::parts::{self, Twin};
-use crate::chart::markup::put;
+use crate::chart::markup::{Esc, put};
 use crate::chart::{self, Heading};
 
 pub(super) fn percentiles(out: &mut String, results: &Results) {
@@ -26,6 +26,28 @@ pub(super) fn percentiles(out: &mut String, results: &Results) {
             parts::figure(out, drawn, Heading::Drawn, Twin::Folded);
         }
         put!(out, "</div>\n");
+    }
+    put!(out, "</section>\n");
+}
+
+/// Plots over what was swept; nothing where nothing was.
+pub(super) fn swept(out: &mut String, results: &Results) {
+    let charts = chart::swept::charts(results);
+    if charts.is_empty() {
+        return;
+    }
+    parts::section(
+        out,
+        "plots",
+        "Plots",
+        "Drawn from the stored samples. A line joins measured points only, and a shaded band spans \
+         their intervals.",
+    );
+    for drawn in &charts {
+        parts::figure(out, drawn, Heading::Drawn, Twin::Folded);
+        for note in &drawn.notes {
+            put!(out, "<p class=\"note\">{}</p>\n", Esc(note));
+        }
     }
     put!(out, "</section>\n");
 }

@@ -90,7 +90,9 @@ fn ids(page: &str) -> Vec<&str> {
 
 #[test]
 fn the_page_is_well_formed_and_its_links_lead_somewhere() {
-    for results in [example_results(), crate::fixture::example_cut_off()] {
+    let suites = SUITES.map(crate::fixture::example);
+    for results in [example_results(), crate::fixture::example_cut_off()].into_iter().chain(suites)
+    {
         let page = report(&results);
         well_formed(&page, VOID).unwrap();
         let mut ids = ids(&page);
@@ -108,11 +110,57 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
     }
 }
 
+const SUITES: [&str; 4] = ["wakeup", "copies", "threads-udp-websocket", "microkernel"];
+
+#[test]
+fn sections_are_there_where_there_is_something() {
+    let ids = |suite| {
+        let page = report(&crate::fixture::example(suite));
+        let all = between(&page, "<section id=\"", "\"");
+        let every = ["percentiles", "trials", "findings", "host", "cases", "reading"];
+        let own = all.iter().filter(|id| !every.contains(id)).map(|id| (*id).to_owned());
+        own.collect::<Vec<_>>()
+    };
+    assert_eq!(ids(""), ["ladder"]);
+    assert_eq!(ids("wakeup"), ["wake", "idling", "spread", "published", "plots"]);
+    assert_eq!(ids("copies"), ["streams", "models", "published", "plots"]);
+    assert_eq!(ids("threads-udp-websocket"), ["ladder", "counted", "published"]);
+    assert_eq!(ids("microkernel"), ["ladder", "models", "published"]);
+}
+
+#[test]
+fn what_was_not_counted_is_said_and_is_no_zero() {
+    let page = report(&crate::fixture::example_microkernel(false));
+    assert!(page.contains("Not counted: cycles: perf_event_open"));
+    assert!(!page.contains(">Cycles<") && page.contains(">Ticks<"));
+    let page = report(&crate::fixture::example_microkernel(true));
+    assert!(page.contains(">Cycles<") && !page.contains("Not counted"));
+    let page = report(&crate::fixture::example_copies());
+    assert!(page.contains("class=\"none\">not counted: perf_event_open"));
+}
+
+#[test]
+fn plots_have_their_notes_and_numbers() {
+    let results = crate::fixture::example_copies();
+    let page = report(&results);
+    for plot in &results.plots {
+        for note in &plot.notes {
+            assert!(page.contains(&format!("<p class=\"note\">{}</p>", Esc(note))), "{note}");
+        }
+    }
+    assert!(page.contains("<td>1 KiB</td>"), "the table under a plot");
+}
+
 #[test]
 fn every_chart_finding_and_case_is_on_the_page() {
-    let results = example_results();
-    let page = report(&results);
-    for chart in crate::chart::charts(&results) {
+    for results in SUITES.into_iter().chain([""]).map(crate::fixture::example) {
+        all_is_on_the_page(&results);
+    }
+}
+
+fn all_is_on_the_page(results: &hopcost_model::results::Results) {
+    let page = report(results);
+    for chart in crate::chart::charts(results) {
         assert!(page.contains(&format!("id=\"{}\"", chart.id)), "{}", chart.id);
     }
     let escaped = |text: &str| Esc(text).to_string();

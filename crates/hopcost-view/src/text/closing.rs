@@ -1,5 +1,6 @@
 //! What the clock cost, how to read the numbers, and where they are kept.
 
+use hopcost_model::case::Workload;
 use hopcost_model::results::{CaseResult, Estimate, Results};
 
 use super::Stored;
@@ -20,6 +21,15 @@ pub(super) fn write(
         style.paragraph(out, "  ", "  ", &sentence);
     }
     out.push('\n');
+    if !results.plots.is_empty() {
+        let names: Vec<String> =
+            crate::chart::plots(results).into_iter().map(|(name, _)| name).collect();
+        let text = format!(
+            "{}: in the HTML report, and as SVG and PNG files with `hopcost report --plots DIR`.",
+            names.join(", ")
+        );
+        style.paragraph(out, "Plots:    ", "          ", &text);
+    }
     // Never broken, so that they can be pasted; the terminal wraps them.
     let mut whole = |name: &str, text: &str| {
         out.push_str(&format!("{name} {}\n", style.clean(text)));
@@ -35,10 +45,23 @@ pub(super) fn write(
 /// intervals that span more than a factor of 2 are marked.
 pub(crate) fn how_to_read(results: &Results, wide: &str, style: &TextStyle) -> Vec<String> {
     let mut paragraphs = vec![intervals(results, wide, style)];
-    if !results.ladder.iter().all(|group| group.batched) {
+    let of = |workload| results.results.iter().filter(move |case| case.case.workload == workload);
+    if of(Workload::Roundtrip).next().is_some() {
         paragraphs.push(
             "A round trip is there and back, never halved. CPU/msg is the CPU time of both ends \
              together per message; a round trip is two messages."
+                .to_owned(),
+        );
+    }
+    if of(Workload::Wake).any(|case| case.estimates.is_some()) {
+        paragraphs.push(
+            style
+                .pick(
+                    "Wake-ups: mean ± stdev are medians over trials of each trial's own mean and \
+                     standard deviation of its samples; max is the greatest of all trials.",
+                    "Wake-ups: mean +- stdev are medians over trials of each trial's own mean and \
+                     standard deviation of its samples; max is the greatest of all trials.",
+                )
                 .to_owned(),
         );
     }
@@ -48,7 +71,11 @@ pub(crate) fn how_to_read(results: &Results, wide: &str, style: &TextStyle) -> V
 
 /// The sentence on intervals, with the levels that really occur.
 fn intervals(results: &Results, wide: &str, style: &TextStyle) -> String {
-    let shown: Vec<&Estimate> = results.results.iter().flat_map(shown).collect();
+    let mut shown: Vec<&Estimate> = results.results.iter().flat_map(shown).collect();
+    shown.extend(results.knobs.iter().map(|price| &price.difference_ns));
+    shown.extend(results.cost_models.iter().flat_map(|m| [&m.fixed_ns, &m.per_byte_ns]).flatten());
+    let published = results.published.iter().flat_map(|table| &table.rows);
+    shown.extend(published.filter_map(|row| row.measured.as_ref()));
     let levels = shown.iter().filter(|e| !e.pooled).filter_map(|e| e.level);
     let least = levels.clone().reduce(f64::min);
     let most = levels.reduce(f64::max);
@@ -85,9 +112,15 @@ fn intervals(results: &Results, wide: &str, style: &TextStyle) -> String {
     text
 }
 
-/// The estimates of a case that the ladder shows.
+/// The estimates of a case that the ladder and the sections show.
 fn shown(result: &CaseResult) -> impl Iterator<Item = &Estimate> {
-    result.estimates.iter().flat_map(|e| [&e.cost_ns, &e.p50_ns, &e.p99_ns]).flatten()
+    let wakes = result.case.workload == Workload::Wake;
+    let estimates = result.estimates.iter().flat_map(move |e| {
+        let of_wakes = [&e.mean_ns, &e.min_ns, &e.p95_ns].into_iter().filter(move |_| wakes);
+        [&e.cost_ns, &e.p50_ns, &e.p99_ns].into_iter().chain(of_wakes)
+    });
+    let rates = result.stream.iter().flat_map(|s| [&s.aggregate_gbps, &s.per_flow_gbps]);
+    estimates.chain(rates).flatten()
 }
 
 fn clock(results: &Results, style: &TextStyle) -> Option<String> {

@@ -6,6 +6,7 @@ use super::axis::Axis;
 use super::calls::Calls;
 use super::cells::{Amount, Cells, Side, has_ratio};
 use crate::number::{self, DIGITS_MAX};
+use crate::section::covers;
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 
 /// Least width of the mechanism's column.
@@ -72,7 +73,8 @@ impl Layout {
             extra: 0,
         };
         let (mut sides, mut left) = (1, LEFT_MIN);
-        for group in results.ladder.iter().filter(|group| !is_calls(group)) {
+        let ladder = results.ladder.iter().filter(|group| !covers(group, results));
+        for group in ladder.filter(|group| !is_calls(group)) {
             left = group.rows.iter().map(left_width).max().unwrap_or(0).max(left);
             sides = sides.max(tables(results, group).iter().map(Vec::len).max().unwrap_or(1));
             for (row, side) in pairs(group) {

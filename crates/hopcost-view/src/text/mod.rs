@@ -13,14 +13,17 @@ mod findings;
 mod group;
 mod head;
 mod missing;
+mod section;
 
 use hopcost_model::results::Results;
 
+pub(crate) use calls::units;
 pub(crate) use cells::{Side, compact, has_ratio, ratio, trials};
 pub(crate) use closing::how_to_read;
 pub(crate) use findings::{ByCode, by_code, reach};
 pub(crate) use group::is_calls;
 
+use crate::section::{all as section_tables, covers};
 pub use crate::style::{Charset, Color, TextStyle};
 
 /// Where a run is stored and how to open its report; the view knows neither.
@@ -37,9 +40,12 @@ pub fn ladder(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) 
     let mut out = String::new();
     head::write(&mut out, results, style);
     let layout = group::Layout::choose(results, style);
-    for group in &results.ladder {
+    for group in results.ladder.iter().filter(|group| !covers(group, results)) {
         group::write(&mut out, results, group, &layout, style);
         missing::write(&mut out, results, group, style);
+    }
+    for section in section_tables(results) {
+        section::write(&mut out, &section, style);
     }
     head::remarks(&mut out, results, style);
     findings::write(&mut out, results, style);

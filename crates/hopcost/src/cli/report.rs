@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+use clap::ValueEnum;
 use hopcost_file::Runs;
 use hopcost_model::finding::Validity;
 use hopcost_model::mechanism::Facts;
@@ -26,12 +28,30 @@ pub struct Args {
     /// With --format csv: every stored sample, one row each
     #[arg(long)]
     samples: bool,
+    /// With --format csv: which rows and columns
+    #[arg(long, value_enum, default_value = "tidy", conflicts_with = "samples")]
+    layout: Layout,
+    /// Write each plot of the run into this directory, as NAME.svg and NAME.png, and print nothing
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "output", "samples", "layout"])]
+    plots: Option<PathBuf>,
+}
+
+/// Rows and columns of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Layout {
+    /// One row a case and statistic
+    Tidy,
+    /// Streams as in the published table: one row a way of sending, size and number of threads
+    Document,
 }
 
 /// Shows a stored run.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.samples && args.format != Format::Csv {
         return Err(usage("--samples goes with --format csv"));
+    }
+    if args.layout == Layout::Document && args.format != Format::Csv {
+        return Err(usage("--layout goes with --format csv"));
     }
     let path = find(&args.run)?;
     if args.output.as_deref().is_some_and(|output| same_file(output, &path)) {
@@ -45,8 +65,42 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     let results = results(&raw);
-    let document = render(&results, args.format, &path)?;
+    if let Some(directory) = &args.plots {
+        return plots(&results, directory, &path);
+    }
+    let document = match args.layout {
+        Layout::Document => hopcost_view::document::table(&results).map_err(usage)?,
+        Layout::Tidy => render(&results, args.format, &path)?,
+    };
     output::write(document.as_bytes(), args.output.as_deref())?;
+    Ok(exit::OK)
+}
+
+/// Writes the plots of a run, and says on stderr which files they are. A file of
+/// that name is replaced, as with --output.
+fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<u8> {
+    let plots = hopcost_view::chart::plots(results);
+    if plots.is_empty() {
+        return Err(usage(format!(
+            "the run {} has nothing to plot: plots come from what was swept (gaps of wake-ups, \
+             sizes and flows of streams)",
+            run.display()
+        )));
+    }
+    std::fs::create_dir_all(directory)
+        .map_err(|e| usage(format!("cannot create {}: {e}", directory.display())))?;
+    for (name, chart) in &plots {
+        let png = hopcost_view::chart::png(chart).map_err(|e| anyhow!("drawing {name}: {e}"))?;
+        let svg = hopcost_view::chart::svg(chart).into_bytes();
+        for (ending, document) in [("svg", svg), ("png", png)] {
+            let file = directory.join(format!("{name}.{ending}"));
+            if same_file(&file, run) {
+                return Err(usage(format!("--plots would overwrite the run {}", run.display())));
+            }
+            output::write(&document, Some(&file))?;
+            output::say(&format!("wrote {}", file.display()));
+        }
+    }
     Ok(exit::OK)
 }
 

@@ -1,0 +1,12 @@
+//! Prints the text of made-up results: `cargo run -p hopcost-view --example text
+//! --features fixture -- wakeup 80`.
+
+use hopcost_view::fixture;
+use hopcost_view::text::{TextStyle, ladder};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let results = fixture::example(&arguments.next().unwrap_or_default());
+    let width = arguments.next().and_then(|width| width.parse().ok()).unwrap_or(100);
+    print!("{}", ladder(&results, None, &TextStyle::plain(width)));
+}

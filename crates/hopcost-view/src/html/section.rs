@@ -1,0 +1,109 @@
+//! The sections beside the ladder, as tables.
+
+use super::parts;
+use crate::chart::ladder::capitalised;
+use crate::chart::markup::{Esc, put};
+use crate::section::{Cell, Column, Part, Row, Section};
+use crate::style::Align;
+
+pub(super) fn write(out: &mut String, section: &Section) {
+    parts::section(out, section.id, section.title, &section.lead);
+    for part in &section.parts {
+        if !part.title.is_empty() {
+            put!(out, "<h3>{}</h3>\n", Esc(&part.title));
+        }
+        if !part.rows.is_empty() {
+            table(out, part);
+        }
+        for note in &part.notes {
+            put!(out, "<p class=\"note\">{}</p>\n", Esc(note));
+        }
+    }
+    put!(out, "</section>\n");
+}
+
+/// A column's heading: `p50` and `n` are names, and stay as they are.
+fn heading(head: &str) -> String {
+    let is_name = head.len() == 1 || head.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
+    if is_name { head.to_owned() } else { capitalised(head) }
+}
+
+fn class(column: Option<&Column>) -> &'static str {
+    match column.map(|column| column.align) {
+        Some(Align::Right) => " class=\"n\"",
+        _ => "",
+    }
+}
+
+fn table(out: &mut String, part: &Part) {
+    // A column without a single value says nothing.
+    let shown: Vec<usize> = (0..part.columns.len())
+        .filter(|at| part.rows.iter().any(|row| !row.cells.get(*at).is_none_or(Cell::is_empty)))
+        .collect();
+    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder\"><thead><tr>");
+    for at in &shown {
+        let column = &part.columns[*at];
+        put!(out, "<th scope=\"col\"{}>{}</th>", class(Some(column)), Esc(&heading(&column.head)));
+    }
+    put!(out, "</tr></thead><tbody>\n");
+    for row in &part.rows {
+        line(out, part, row, &shown);
+    }
+    put!(out, "</tbody></table></div>\n");
+}
+
+fn line(out: &mut String, part: &Part, row: &Row, shown: &[usize]) {
+    put!(out, "<tr>");
+    for (index, at) in shown.iter().enumerate() {
+        let (cell, column) = (&row.cells[*at], part.columns.get(*at));
+        if index > 0 {
+            put!(out, "{}", cell_markup(cell, column));
+            continue;
+        }
+        let (text, sort) = match cell {
+            Cell::Number(text, value) => (text.clone(), format!(" data-v=\"{value}\"")),
+            cell => (cell.text(""), String::new()),
+        };
+        put!(out, "<th scope=\"row\"{}{sort}>", class(column));
+        match row.case {
+            Some(case) => put!(out, "<a href=\"#case-{case}\">{}</a></th>", Esc(&text)),
+            None => put!(out, "{}</th>", Esc(&text)),
+        }
+    }
+    put!(out, "</tr>\n");
+}
+
+fn cell_markup(cell: &Cell, column: Option<&Column>) -> String {
+    let class = class(column);
+    match cell {
+        Cell::Text(text) if text.is_empty() => parts::NONE.to_owned(),
+        Cell::Text(text) => format!("<td{class}>{}</td>", Esc(text)),
+        Cell::Number(text, value) => match text.split_once(" [") {
+            Some((value_text, interval)) => format!(
+                "<td{class} data-v=\"{value}\">{} <span class=\"iv\">[{}</span></td>",
+                Esc(value_text),
+                Esc(interval)
+            ),
+            None => format!("<td{class} data-v=\"{value}\">{}</td>", Esc(text)),
+        },
+        Cell::Validity(validity) => {
+            format!("<td data-v=\"{}\">{}</td>", *validity as u8, parts::validity(*validity))
+        }
+        Cell::Estimate(valued) => {
+            let sort = valued.point.map_or(String::new(), |v| format!(" data-v=\"{v}\""));
+            let why = valued.why.as_deref();
+            let title = why.map_or(String::new(), |why| format!(" title=\"{}\"", Esc(why)));
+            let mark =
+                |on: bool, word| if on { format!("<small>{word}</small> ") } else { String::new() };
+            let interval = valued.shown.interval.as_deref();
+            let interval = interval
+                .map_or(String::new(), |i| format!(" <span class=\"iv\">{}</span>", Esc(i)));
+            format!(
+                "<td{class}{sort}{title}>{}{}{}{interval}</td>",
+                mark(valued.pooled, "pooled"),
+                mark(valued.wide, "wide"),
+                Esc(&valued.shown.value)
+            )
+        }
+    }
+}

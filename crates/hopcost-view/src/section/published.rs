@@ -1,0 +1,137 @@
+//! Published numbers beside what was measured here.
+
+use hopcost_model::results::{Estimate, PublishedRow, PublishedTable, Ratio, Results};
+
+use super::{Cell, Column, Part, Row, Section};
+use crate::number::{self, DIGITS_MAX};
+
+/// Stands over every such table.
+pub(crate) const NOT_JUDGED: &str = "Absolute numbers of another machine are shown beside those of \
+    this one and are not judged; what can be compared are multiples and order.";
+
+pub(super) fn section(results: &Results) -> Option<Section> {
+    if results.published.is_empty() {
+        return None;
+    }
+    Some(Section {
+        id: "published",
+        title: "Published beside measured",
+        lead: NOT_JUDGED.to_owned(),
+        parts: results.published.iter().map(|table| part(table, results)).collect(),
+    })
+}
+
+fn part(table: &PublishedTable, results: &Results) -> Part {
+    let ratios = table.rows.iter().any(|row| row.published_ratio.is_some());
+    // One statistic for all rows stands in the title.
+    let first = table.rows.first().map_or("", |row| row.statistic.as_str());
+    let alike = table.rows.iter().all(|row| row.statistic == first);
+    let title = match first {
+        first if alike && !first.is_empty() => format!("{} ({first})", table.title),
+        _ => table.title.clone(),
+    };
+    let mut columns = vec![
+        Column::words("as published"),
+        Column::words("number").fold(3),
+        Column::number("published"),
+        Column::number("measured here [interval]"),
+    ];
+    if ratios {
+        columns.push(Column::number("× published").fold(2));
+        columns.push(Column::number("× here [interval]").fold(1));
+    }
+    let mut notes: Vec<String> = Vec::new();
+    let mut rows = Vec::new();
+    for row in &table.rows {
+        let mark = row.note.as_ref().map(|note| {
+            let known = notes.iter().position(|n| n == note);
+            known.unwrap_or_else(|| {
+                notes.push(note.clone());
+                notes.len() - 1
+            }) + 1
+        });
+        let index = row.case.as_ref();
+        let index = index.and_then(|id| results.results.iter().position(|case| case.id == *id));
+        rows.push(Row { cells: cells(row, mark, alike, ratios), case: index });
+    }
+    let mut notes: Vec<String> =
+        notes.iter().enumerate().map(|(i, note)| format!("({}) {note}", i + 1)).collect();
+    notes.extend(closing(table));
+    Part { title, columns, rows, notes }
+}
+
+fn cells(row: &PublishedRow, mark: Option<usize>, alike: bool, ratios: bool) -> Vec<Cell> {
+    let label = match mark {
+        Some(mark) => format!("{} ({mark})", row.label),
+        None => row.label.clone(),
+    };
+    let range = match row.published_high {
+        Some(high) if high != row.published => format!("{} to {high}", row.published),
+        _ => row.published.to_string(),
+    };
+    let measured = match &row.measured {
+        Some(measured) => Cell::estimate(Some(measured), |e| with_unit(e, &row.unit)),
+        None => Cell::Text("not measured".to_owned()),
+    };
+    let mut cells = vec![
+        Cell::Text(label),
+        if alike { Cell::none() } else { Cell::Text(row.statistic.clone()) },
+        Cell::Number(unit(range, &row.unit), row.published),
+        measured,
+    ];
+    if ratios {
+        cells.push(Cell::maybe(row.published_ratio, |ratio| ratio.to_string()));
+        cells.push(multiple(row.measured_ratio.as_ref(), row.case.as_deref()));
+    }
+    cells
+}
+
+fn unit(value: String, unit: &str) -> String {
+    if unit.is_empty() { value } else { format!("{value} {unit}") }
+}
+
+/// `33.6 µs [33.1, 34.0]`, in the unit of the published number.
+fn with_unit(estimate: &Estimate, name: &str) -> number::Shown {
+    let mut shown = number::scaled(estimate, 0, DIGITS_MAX);
+    if estimate.point.is_some() {
+        shown.value = unit(shown.value, name);
+    }
+    shown
+}
+
+/// A multiple in a column whose heading has the sign.
+fn multiple(ratio: Option<&Ratio>, own: Option<&str>) -> Cell {
+    match Cell::ratio(ratio, own) {
+        Cell::Number(text, value) => Cell::Number(text.trim_start_matches('×').to_owned(), value),
+        cell => cell,
+    }
+}
+
+/// Order, machine, and what was really timed.
+fn closing(table: &PublishedTable) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !table.order_published.is_empty() {
+        lines.push(format!("Order as published: {}.", table.order_published.join(" < ")));
+        lines.push(match table.order_measured.as_slice() {
+            [] => "Order measured here: not known, for not all of them were measured.".to_owned(),
+            order if order == table.order_published.as_slice() => {
+                format!("Order measured here: {}, the same.", order.join(" < "))
+            }
+            order => format!("Order measured here: {}, another one.", order.join(" < ")),
+        });
+    }
+    if !table.timed.is_empty() {
+        lines.push(format!("What was really timed there: {}", sentence(&table.timed)));
+    }
+    lines.push(format!("Source: {}", sentence(&table.source)));
+    if !table.machine.is_empty() {
+        lines.push(format!("Machine there: {}", sentence(&table.machine)));
+    }
+    lines
+}
+
+/// With a full stop.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
