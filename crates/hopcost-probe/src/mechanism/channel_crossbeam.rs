@@ -31,7 +31,7 @@ pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
     family: "channel",
     about: "two bounded channels of the crate crossbeam-channel",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {

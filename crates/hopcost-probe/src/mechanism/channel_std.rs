@@ -24,7 +24,7 @@ pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
     family: "channel",
     about: "two channels of the Rust standard library (std::sync::mpsc::channel)",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {

@@ -33,7 +33,7 @@ pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     family: "notifier",
     about: "a process-shared pthread mutex and a condition variable per direction",
     shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,

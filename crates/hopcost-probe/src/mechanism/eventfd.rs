@@ -23,7 +23,7 @@ pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     family: "notifier",
     about: "a counter in the kernel per direction",
     shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
     call_system_calls: None,

@@ -26,7 +26,7 @@ pub static ROW: Row = Row::channel::<Fifo>(Facts {
     family: "pipe",
     about: "two named pipes, one per direction",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
     call_system_calls: None,

@@ -24,7 +24,7 @@ pub static ROW: Row = Row::notifier::<Flag>(Facts {
     family: "notifier",
     about: "a cache line in shared memory that the other end looks at",
     shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         WaitFacts {

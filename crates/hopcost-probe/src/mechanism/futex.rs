@@ -24,7 +24,7 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
     family: "notifier",
     about: "a word in shared memory that the kernel can put a waiter to sleep on",
     shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         WaitFacts {

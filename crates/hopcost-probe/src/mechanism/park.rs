@@ -27,7 +27,7 @@ pub static ROW: Row = Row::notifier::<Park>(Facts {
     family: "notifier",
     about: "Rust's thread::park and unpark, with a flag between two threads",
     shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,

@@ -27,7 +27,7 @@ pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     family: "message queue",
     about: "two POSIX message queues, one per direction",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
     call_system_calls: None,

@@ -32,7 +32,7 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     family: "notifier",
     about: "a process-shared POSIX semaphore per direction",
     shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         WaitFacts {

@@ -37,7 +37,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     family: "shared memory",
     about: "a ring in shared memory per direction, written and read in place",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         WaitFacts {

@@ -33,7 +33,7 @@ pub static ROW: Row = Row::notifier::<Signal>(Facts {
     family: "notifier",
     about: "SIGUSR1 sent by kill or tgkill, waited for by sigwaitinfo",
     shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,

@@ -22,7 +22,7 @@ pub static ROW: Row = Row::channel::<SocketPair>(Facts {
     family: "unix socket",
     about: "a pair of connected Unix stream sockets without a name",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: UNIX_STREAM_WAITS,
     call_system_calls: None,

@@ -29,7 +29,7 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     family: "message queue",
     about: "two System V message queues, one per direction",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: POLLED_NEVER,
     call_system_calls: None,

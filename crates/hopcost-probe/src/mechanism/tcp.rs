@@ -25,7 +25,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     family: "inet socket",
     about: "a TCP connection over loopback (127.0.0.1)",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
     call_system_calls: None,

@@ -31,7 +31,7 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     family: "inet socket",
     about: "two connected UDP sockets over loopback (127.0.0.1)",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
     call_system_calls: None,

@@ -21,7 +21,7 @@ pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     family: "unix socket",
     about: "a pair of connected Unix sequenced-packet sockets",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
     call_system_calls: None,

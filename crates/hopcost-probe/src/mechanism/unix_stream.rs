@@ -23,7 +23,7 @@ pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     family: "unix socket",
     about: "a Unix stream socket, bound to a path, connected and accepted",
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip],
+    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: UNIX_STREAM_WAITS,
     call_system_calls: None,
