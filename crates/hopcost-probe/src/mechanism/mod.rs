@@ -45,6 +45,7 @@ mod unix_dgram;
 pub(crate) mod unix_sendmsg;
 mod unix_seqpacket;
 mod unix_stream;
+mod uring_msg;
 mod vdso_clock;
 mod vm_readv;
 mod websocket;
@@ -72,6 +73,7 @@ pub static ALL: &[&Row] = &[
     &eventfd::ROW,
     &signal::ROW,
     &park::ROW,
+    &uring_msg::ROW,
     // channels
     &pipe::ROW,
     &fifo::ROW,

@@ -1,0 +1,226 @@
+//! `uring-msg`: an io_uring per end, and IORING_OP_MSG_RING to put a completion
+//! into the other end's ring.
+//!
+//! The sender submits one request by io_uring_enter(2); the kernel writes a
+//! completion into the partner's queue and wakes it, and leaves none in the
+//! sender's own (IOSQE_CQE_SKIP_SUCCESS). A blocking receiver waits in
+//! io_uring_enter(2) as a pipe's reader waits in read(2), without a look at its
+//! queue first; so a round trip is four system calls. A spinning receiver looks at
+//! the queue, which lies in memory that it shares with the kernel.
+//!
+//! An end needs the descriptor of the other's ring. Since Linux 6.7 a ring cannot be
+//! sent over a Unix socket (SCM_RIGHTS gives EINVAL), so the opener makes both rings
+//! and both ends inherit them. The offsets that mapping one takes depend on nothing
+//! but its size and its flags, so an end asks for them with a ring of its own
+//! that it drops again.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use io_uring::{IoUring, Probe, opcode, squeue, types};
+
+use crate::registry::Row;
+use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::sys;
+use crate::wait::{self, Wait};
+
+const SLEEPS: PerOperation =
+    PerOperation::Between(1.0, 2.2, "the woken end may run before or after the sender sleeps");
+const SLEEPS_OR_NOT: PerOperation =
+    PerOperation::Between(0.0, 2.2, "an end that finds its completion there does not sleep");
+
+/// The row.
+pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
+    name: "uring-msg",
+    family: "notifier",
+    about: "a completion that an io_uring posts to another one (IORING_OP_MSG_RING)",
+    shape: Shape::Notifier,
+    workloads: &[Workload::Roundtrip, Workload::Wake],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    waits: &[
+        WaitFacts {
+            wait: WaitKind::Block,
+            system_calls: PerOperation::Exactly(4.0),
+            switches_one_cpu: SLEEPS,
+            switches_two_cpus: SLEEPS_OR_NOT,
+        },
+        WaitFacts {
+            wait: WaitKind::Spin,
+            system_calls: PerOperation::Exactly(2.0),
+            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
+            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
+        },
+        WaitFacts {
+            wait: WaitKind::Yield,
+            system_calls: PerOperation::Between(
+                2.0,
+                f64::INFINITY,
+                "a submission each way, and one sched_yield for every look in vain",
+            ),
+            switches_one_cpu: PerOperation::Between(
+                1.0,
+                4.2,
+                "each yield hands the CPU to the other end",
+            ),
+            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
+        },
+        WaitFacts {
+            wait: WaitKind::SpinThenBlock,
+            system_calls: PerOperation::Between(
+                2.0,
+                4.5,
+                "a submission each way, and a wait only after the budget",
+            ),
+            switches_one_cpu: SLEEPS_OR_NOT,
+            switches_two_cpus: SLEEPS_OR_NOT,
+        },
+    ],
+    call_system_calls: None,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    parameters: &[],
+    crosses: "a completion of 16 bytes in the partner's queue (and, with a payload, a shared buffer)",
+    copies: "the kernel writes the completion; with a payload, each end copies it into the shared buffer and out of it",
+    wakes: "the kernel wakes the sleeping receiver from within the sender's io_uring_enter(2)",
+    between_stamps: "fill a submission, io_uring_enter, sleep in io_uring_enter, be woken, take the completion; the same on the other side",
+    limits: "Linux 5.18 or newer, and io_uring not disabled; payload up to 1 MiB; rings without SQPOLL, DEFER_TASKRUN or registered descriptors; both ends hold both rings, so the death of one is no end-of-file for the other",
+    sources: &["io_uring(7)", "io_uring_setup(2)", "io_uring_enter(2)"],
+    hidden: false,
+    available,
+});
+
+/// Places in a submission queue; one is ever used, and a completion queue has twice as many.
+const PLACES: u32 = 4;
+
+/// What a completion of an end's own request bears, which comes only if it failed.
+const OWN: u64 = u64::MAX;
+
+/// Whether this can be used here, or why not.
+fn available() -> Result<(), String> {
+    crate::registry::always_available()?;
+    let ring = IoUring::new(PLACES).map_err(|error| {
+        match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled") {
+            Ok(disabled) if disabled.trim() != "0" => {
+                format!("io_uring_setup: {error} (kernel.io_uring_disabled is {})", disabled.trim())
+            }
+            _ => format!("io_uring_setup: {error}"),
+        }
+    })?;
+    let mut known = Probe::new();
+    ring.submitter()
+        .register_probe(&mut known)
+        .map_err(|error| format!("asking io_uring for its operations: {error}"))?;
+    if known.is_supported(opcode::MsgRingData::CODE) {
+        Ok(())
+    } else {
+        Err("this kernel's io_uring has no IORING_OP_MSG_RING (Linux 5.18)".into())
+    }
+}
+
+/// One end.
+pub struct UringMsg {
+    ring: IoUring,
+    peer: OwnedFd,
+    sent: u64,
+    awaited: u64,
+    budget_ticks: u64,
+}
+
+fn ring() -> io::Result<IoUring> {
+    IoUring::new(PLACES).map_err(|error| sys::context(error, "io_uring_setup"))
+}
+
+/// A new ring of which only the descriptor is left.
+fn unmapped() -> io::Result<OwnedFd> {
+    let ring = ring()?;
+    // SAFETY: the ring lives until its descriptor has been duplicated.
+    unsafe { BorrowedFd::borrow_raw(ring.as_raw_fd()) }.try_clone_to_owned()
+}
+
+impl Notifier for UringMsg {
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        let (caller, callee) = (unmapped()?, unmapped()?);
+        let (to_caller, to_callee) = (caller.try_clone()?, callee.try_clone()?);
+        Ok(Link {
+            caller: Half::of_fds([caller, to_callee]),
+            callee: Half::of_fds([callee, to_caller]),
+        })
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [own, peer] = half.take_fds()?;
+        let parameters = ring()?.params().clone();
+        // SAFETY: the descriptor is handed over. The parameters are the kernel's for a ring of
+        // the same size and flags; of anything that is not such a ring the mapping fails.
+        let ring = unsafe { IoUring::from_fd(own.into_raw_fd(), parameters) }
+            .map_err(|error| sys::context(error, "mapping the ring"))?;
+        let budget_ticks = attaching.budget_ticks;
+        Ok(Self { ring, peer, sent: 0, awaited: 0, budget_ticks })
+    }
+
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        self.sent += 1;
+        let entry = opcode::MsgRingData::new(types::Fd(self.peer.as_raw_fd()), 0, self.sent, None)
+            .build()
+            .flags(squeue::Flags::SKIP_SUCCESS)
+            .user_data(OWN);
+        // SAFETY: the request refers to a descriptor that `self` holds, and to no memory.
+        unsafe { self.ring.submission().push(&entry) }
+            .map_err(|_| sys::failure("the submission queue is full"))?;
+        match self.ring.submit() {
+            Ok(1) => Ok(()),
+            other => Err(not_submitted(other)),
+        }
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        self.awaited += 1;
+        let ring = &self.ring;
+        let found = Cell::new(None);
+        let look = || {
+            // SAFETY: the only completion queue of this ring there is at the moment.
+            let entry = unsafe { ring.completion_shared() }.next();
+            let there = entry.is_some();
+            found.set(entry);
+            there
+        };
+        let sleep = || match ring.submit_and_wait(1) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                Err(sys::context(error, "io_uring_enter"))
+            }
+            _ => Ok(()),
+        };
+        if W::KIND == WaitKind::Block {
+            sleep()?;
+        }
+        wait::until::<W>(self.budget_ticks, look, sleep)?;
+        match found.take() {
+            Some(entry) if entry.user_data() == self.awaited => Ok(()),
+            other => Err(unexpected(other.map(|entry| (entry.user_data(), entry.result())))),
+        }
+    }
+}
+
+#[cold]
+fn not_submitted(outcome: io::Result<usize>) -> io::Error {
+    match outcome {
+        Ok(submitted) => sys::failure(format!("{submitted} of 1 requests were submitted")),
+        Err(error) => sys::context(error, "io_uring_enter"),
+    }
+}
+
+#[cold]
+fn unexpected(completion: Option<(u64, i32)>) -> io::Error {
+    match completion {
+        Some((OWN, result)) => sys::context(
+            io::Error::from_raw_os_error(result.saturating_neg()),
+            "a message to the other ring",
+        ),
+        Some((number, _)) => sys::failure(format!("completion {number} is not the next one")),
+        None => sys::failure("no completion"),
+    }
+}
