@@ -12,10 +12,10 @@ const N: u64 = 150;
 /// the mechanism's: less than two calls in all.
 const SLACK: f64 = 0.012;
 /// Calls that a phase makes once, both ends together: the counters' own.
-const ONCE_A_PHASE: f64 = 12.0;
+pub const ONCE_A_PHASE: f64 = 12.0;
 
 /// Where a wait can be conformance-tested: what spins needs two CPUs.
-fn place_for(wait: WaitKind) -> Placement {
+pub fn place_for(wait: WaitKind) -> Placement {
     match wait {
         WaitKind::Spin | WaitKind::SpinThenBlock => cross().expect("these tests need two CPUs"),
         WaitKind::Block | WaitKind::Epoll | WaitKind::Yield => Placement::SameCpu,
@@ -23,7 +23,7 @@ fn place_for(wait: WaitKind) -> Placement {
 }
 
 /// The boundaries of a mechanism, without that which takes a right that is missing.
-fn boundaries(facts: &'static Facts) -> impl Iterator<Item = Boundary> {
+pub fn boundaries(facts: &'static Facts) -> impl Iterator<Item = Boundary> {
     facts.boundaries.iter().copied().filter(|&boundary| {
         let lacking = match boundary {
             Boundary::Namespace => hopcost_probe::namespace::available().err(),

@@ -34,6 +34,9 @@ mod streams;
 /// The suites that hopcost brings.
 #[path = "suites.rs"]
 mod suites;
+/// Wake-ups: every mechanism that has them, clocks compared, the idle spinner.
+#[path = "wake.rs"]
+mod wake;
 /// Foreign workers that misbehave.
 #[path = "workers.rs"]
 mod workers;

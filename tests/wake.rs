@@ -1,0 +1,255 @@
+//! Wake-ups, conformance: every mechanism that has them × boundary × wait ×
+//! placement runs, with stamps of both ends; and each wake-up makes the system
+//! calls of half a round trip, beside the sender's sleep.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+
+use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation};
+use hopcost_model::raw::RawTrial;
+use hopcost_probe::clock::rough_ticks;
+use hopcost_probe::mechanism::find;
+
+use crate::conformance::{ONCE_A_PHASE, boundaries, place_for};
+use crate::support::{Home, alone, cross, hopcost_path, mechanisms, roundtrip, trace, trial};
+
+/// Wake-ups of a trial.
+const WAKE_UPS: u64 = 40;
+/// Wake-ups of the shorter of two traced trials.
+const N: u64 = 150;
+/// What a difference over N wake-ups may be off by: a few calls of a seat that is
+/// on its way into the phase while its partner has begun.
+const SLACK: f64 = 5.0 / N as f64;
+/// Long enough for a traced receiver to have stamped and to wait again.
+const TRACED_GAP_NS: u64 = 500_000;
+
+fn wake(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, gap_ns: u64) -> Case {
+    let payload_bytes = match facts.payload {
+        Payload::None => None,
+        Payload::Bytes { min, .. } => Some(min),
+    };
+    Case {
+        workload: Workload::Wake,
+        gap_ns: Some(gap_ns),
+        payload_bytes,
+        ..roundtrip(facts, boundary, place, wait)
+    }
+}
+
+/// Each mechanism × boundary × wait that has wake-ups.
+fn every_wake(each: &mut dyn FnMut(&'static Facts, Boundary, WaitKind)) {
+    let mut all = 0;
+    for facts in mechanisms().filter(|facts| facts.workloads.contains(&Workload::Wake)) {
+        all += 1;
+        for boundary in boundaries(facts) {
+            for wait in facts.waits {
+                each(facts, boundary, wait.wait);
+            }
+        }
+    }
+    assert!(all >= 20, "only {all} mechanisms wake: the registry is not whole");
+}
+
+/// What is wrong with a trial of wake-ups.
+fn wrong(case: &Case, row: &RawTrial) -> Option<String> {
+    let [sender, receiver] = row.ends.as_slice() else {
+        return Some(format!("{} ends", row.ends.len()));
+    };
+    for end in [sender, receiver] {
+        if (end.count, end.samples) != (WAKE_UPS, WAKE_UPS) || end.first_tick == 0 {
+            return Some(format!("{end:?}"));
+        }
+    }
+    if row.samples.len() as u64 != WAKE_UPS || row.operations != WAKE_UPS {
+        return Some(format!("{} samples of {}", row.samples.len(), row.operations));
+    }
+    let same_cpu = case.placement == Some(Placement::SameCpu);
+    let [before, after] = row.gates.as_slice() else {
+        return Some(format!("{} gates", row.gates.len()));
+    };
+    for gate in [before, after] {
+        let compared = gate.exchanges > 0 && gate.steps > 0 && gate.bound_ticks > 0;
+        if compared == same_cpu || gate.backward_steps > 0 {
+            return Some(format!("{gate:?}"));
+        }
+    }
+    // The gap is slept before each wake-up but the first of the stamped ones.
+    let slept = rough_ticks(case.gap_ns.unwrap_or(0)) * (WAKE_UPS - 1) * 9 / 10;
+    (sender.elapsed_ticks < slept).then(|| format!("{} ticks in all", sender.elapsed_ticks))
+}
+
+#[test]
+fn every_mechanism_wakes_across_every_boundary_and_placement() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut failed = Vec::new();
+    let places = [Some(Placement::SameCpu), cross(), Some(Placement::Free)];
+    every_wake(&mut |facts, boundary, wait| {
+        for place in places.into_iter().flatten() {
+            let case = wake(facts, boundary, place, wait, 20_000);
+            match trial(&home, &case, WAKE_UPS) {
+                Err(error) => failed.push(error),
+                Ok(row) => {
+                    failed.extend(wrong(&case, &row).map(|what| format!("{case}: {what}")));
+                }
+            }
+        }
+    });
+    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Calls that are not the mechanism's: of a phase's counters, and what ptrace makes
+/// of an interrupted sleep.
+const NOT_THE_MECHANISMS: [i64; 2] = [libc::SYS_clock_gettime, libc::SYS_restart_syscall];
+
+/// The sender's sleeps, and the other system calls, of a traced trial's measured phase.
+fn traced(home: &Home, case: &Case, count: u64) -> (f64, f64) {
+    let (id, text) = (case.id(), count.to_string());
+    let arguments = ["trial", &id, "--count", &text, "--ticks-per-second", "1e9"];
+    let (code, counts) = trace::count(&mut home.hopcost(&arguments));
+    assert_eq!(code, 0, "{id} under ptrace");
+    let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
+    let sleeps = of(libc::SYS_clock_nanosleep);
+    let others = counts.total() - sleeps - NOT_THE_MECHANISMS.into_iter().map(of).sum::<u64>();
+    assert!(sleeps >= count, "{id}: {sleeps} sleeps before {count} wake-ups");
+    (sleeps as f64, others as f64)
+}
+
+/// What a wake-up may cost: half of a round trip. Where the row gives a range
+/// because of who is faster, more of the range: the receiver has always slept,
+/// and the scheduler lets one that has slept for long run at once.
+fn of_a_wake_up(facts: &Facts, stated: PerOperation) -> PerOperation {
+    match stated {
+        PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
+        PerOperation::Between(low, high, why) => {
+            // It wakes its receiver with a lock held, which the receiver then wants.
+            let lock = if facts.name == "channel-std" { 3.0 } else { 0.0 };
+            PerOperation::Between(low / 2.0, high / 2.0 + lock, why)
+        }
+    }
+}
+
+#[test]
+fn a_wake_up_makes_half_of_a_round_trips_system_calls_and_one_sleep() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut wrong = Vec::new();
+    every_wake(&mut |facts, boundary, wait| {
+        let place = place_for(wait);
+        let case = wake(facts, boundary, place, wait, TRACED_GAP_NS);
+        let stated = of_a_wake_up(facts, facts.wait(wait).expect("from the row").system_calls);
+        let (sleeps, twice) = traced(&home, &case, 2 * N);
+        let (counted, slack) = match stated {
+            PerOperation::Exactly(_) => ((twice - traced(&home, &case, N).1) / N as f64, SLACK),
+            PerOperation::Between(..) => ((twice - ONCE_A_PHASE) / (2 * N) as f64, 0.1),
+        };
+        if !stated.admits(counted, slack) {
+            wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
+        }
+        // One for the gap. What is more puts a wake-up off, and there is no bound
+        // to that where a traced receiver shares its CPU with the tracer.
+        let slept = sleeps / (2 * N) as f64;
+        if place == Placement::SameCpu && wait != WaitKind::Yield && slept > 1.2 {
+            wrong.push(format!("{case}: slept {slept:.3} times a wake-up"));
+        }
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_skewed_clock_of_another_process_is_found_out() {
+    let _alone = alone();
+    let Some(place) = cross() else { panic!("these tests need two CPUs") };
+    let home = Home::new();
+    let gate = |mechanism: &str| {
+        let facts = &find("flag").expect("flag").facts;
+        let mut case = wake(facts, Boundary::Process, place, WaitKind::Spin, 10_000);
+        case.mechanism = mechanism.into();
+        let row = trial(&home, &case, WAKE_UPS).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(wrong(&case, &row), None);
+        row.gates[0]
+    };
+    let (right, skewed) = (gate("flag"), gate("skew:50us"));
+    let moved = skewed.offset_ticks - right.offset_ticks;
+    let ahead = rough_ticks(50_000) as i64;
+    // Each process takes the rate of its clock by itself, to a percent or so.
+    let slack = (right.bound_ticks + skewed.bound_ticks) as i64 + ahead / 20;
+    assert!((moved - ahead).abs() <= slack, "{moved} instead of {ahead}: {right:?} {skewed:?}");
+}
+
+/// The fields of /proc/PID/stat after the name.
+fn stat(pid: u32) -> Vec<String> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the worker's stat");
+    let (_, rest) = text.rsplit_once(')').expect("a name in brackets");
+    rest.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn an_idle_spinner_spins_at_the_lowest_priority_where_it_is_told_until_killed() {
+    let _alone = alone();
+    let cpu = *hopcost_probe::sys::allowed_cpus().expect("an affinity mask").last().expect("a CPU");
+    let mut worker = std::process::Command::new(hopcost_path())
+        .arg("worker")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("the worker starts");
+    let command = format!(
+        "{{\"do\":\"idle-spin\",\"cpu\":{cpu},\"deadline_ms\":20000,\"parent\":{}}}\n",
+        std::process::id()
+    );
+    let mut stdin = worker.stdin.take().expect("a pipe");
+    stdin.write_all(command.as_bytes()).expect("the worker reads");
+    let mut reply = String::new();
+    let stdout = worker.stdout.take().expect("a pipe");
+    BufReader::new(stdout).read_line(&mut reply).expect("the worker answers");
+    let allowed = std::fs::read_to_string(format!("/proc/{}/status", worker.id()));
+    let fields = stat(worker.id());
+    // End of input does not end it.
+    drop(stdin);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let ended = worker.try_wait().expect("its state");
+    worker.kill().expect("it is ours");
+    let status = worker.wait().expect("its end");
+    assert_eq!(reply, "{\"is\":\"spinning\"}\n");
+    assert_eq!(ended, None);
+    assert!(!status.success());
+    // proc_pid_stat(5): state is field 3, policy field 41; SCHED_IDLE is 5 (sched.h).
+    assert_eq!((fields[0].as_str(), fields[41 - 3].as_str()), ("R", "5"));
+    let list = format!("Cpus_allowed_list:\t{cpu}\n");
+    assert!(allowed.expect("its status").contains(&list));
+}
+
+#[test]
+fn a_trial_with_an_idle_spinner_runs() {
+    let _alone = alone();
+    let home = Home::new();
+    let facts = &find("semaphore").expect("semaphore").facts;
+    let place = cross().expect("these tests need two CPUs");
+    let case = wake(facts, Boundary::Process, place, WaitKind::Block, 50_000);
+    let case = Case { idle_knob: IdleKnob::Spinner, ..case };
+    let row = trial(&home, &case, WAKE_UPS).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(wrong(&case, &row), None);
+}
+
+#[test]
+fn two_processes_without_a_meeting_are_told_what_is_missing() {
+    let case = "wake/flag?payload=0&gap=0&boundary=process&place=free&wait=spin";
+    let attach = format!(
+        "{{\"do\":\"attach\",\"case\":\"{case}\",\"seats\":[{{\"role\":\"caller\"}}],\"deadline_ms\":9000}}\n"
+    );
+    let mut worker = std::process::Command::new(hopcost_path())
+        .arg("worker")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the worker starts");
+    let mut stdin = worker.stdin.take().expect("a pipe");
+    stdin.write_all(attach.as_bytes()).expect("the worker reads");
+    let output = worker.wait_with_output().expect("its end");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("\"failed\"") && said.contains("meeting_fd"), "{said}");
+}
