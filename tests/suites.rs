@@ -1,6 +1,37 @@
-//! The suites that hopcost brings.
+//! The suites that hopcost brings ask for mechanisms, workloads, boundaries, waits,
+//! sizes and parameters that these really have. What a machine lacks may skip a
+//! case; what a mechanism is may not.
 
 use crate::support::Home;
+
+/// What the planner says where the case, not the machine, is at fault.
+const MISTAKES: &[&str] = &[
+    "has no workload",
+    "has no boundary",
+    "has no wait",
+    "is over the limit",
+    "is under the least",
+    "does not divide",
+    "needs an ack",
+    "spinning ends",
+    "not inline",
+];
+
+#[test]
+fn every_case_of_every_suite_is_one_that_its_mechanism_has() {
+    let home = Home::new();
+    for (name, _) in hopcost_plan::SHIPPED {
+        let text = home.expect(&["run", "--suite", name, "--dry-run", "--format", "json"], 0);
+        let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let cases = document["plan"]["cases"].as_array().expect("cases");
+        assert!(cases.len() > 10, "{name}");
+        for case in cases {
+            let Some(skip) = case["skip"].as_str() else { continue };
+            let mistake = MISTAKES.iter().any(|mistake| skip.contains(mistake));
+            assert!(!mistake, "{name}: {}: {skip}", case["id"]);
+        }
+    }
+}
 
 #[test]
 fn every_suite_is_listed_and_described() {

@@ -68,7 +68,7 @@ fn only_some_suites_have_a_full_form() {
     refused(&["run", "--suite", "wakup", "--full"], &["wakup"]);
     let home = Home::new();
     let plan = home.expect(&["run", "--suite", "wakeup", "--full", "--dry-run"], 0);
-    assert!(plan.contains("wakeup-full"), "{plan}");
+    assert!(plan.contains("wakeup-full") && plan.contains(" min "), "{plan}");
 }
 
 #[test]

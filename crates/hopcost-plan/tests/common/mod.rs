@@ -123,6 +123,7 @@ static ALL: &[Facts] = &[
     Facts { waits: BLOCK, ..notifier("condvar") },
     notifier("eventfd"),
     Facts { waits: BLOCK, ..notifier("signal") },
+    Facts { waits: BLOCK, ..notifier("uring-msg") },
     Facts { boundaries: THREAD, waits: BLOCK, ..notifier("park") },
     channel("pipe"),
     channel("fifo"),
