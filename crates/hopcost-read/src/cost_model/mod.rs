@@ -103,7 +103,14 @@ fn refusal(fixed: &Estimate, slope: &Estimate, residual: Option<f64>, n: usize) 
             say::ns(low)
         ));
     }
-    (slope_low <= 0.0 && slope_high >= 0.0).then(|| {
+    if slope_high < 0.0 {
+        return Some(
+            "it falls with size, so something else than size decides; see the table and the \
+             findings"
+                .to_owned(),
+        );
+    }
+    (slope_low <= 0.0).then(|| {
         "it cannot be told whether another byte costs anything (the slope's interval includes 0); \
          see the table"
             .to_owned()
@@ -155,6 +162,8 @@ mod tests {
     fn what_is_not_decided_is_refused() {
         let flat = models(8, |_, round| 3000 + round);
         assert!(flat[0].refused.clone().unwrap().contains("another byte"), "{:?}", flat[0]);
+        let falling = models(8, |size, round| 1_000_000 - size - round);
+        assert!(falling[0].refused.clone().unwrap().contains("falls with size"), "{falling:?}");
         let few = models(5, |size, _| 3000 + size / 4);
         assert!(few[0].refused.clone().unwrap().contains("5 rounds"), "{:?}", few[0]);
         let from_nothing = models(8, |size, round| size * 5 - 20 * (round % 2));

@@ -100,7 +100,7 @@ fn a_table_of_one_suite_stays_with_it() {
     let run = |suite: &str| {
         let mut raw = Builder::new()
             .case("call/mutex-uncontended", 8, |_, t| t.batch(10, &[200; 50]))
-            .case("call/udp-send", 8, |round, t| t.batch(10, &[20_000 + round; 50]))
+            .case("call/udp-send?payload=64", 8, |round, t| t.batch(10, &[20_000 + round; 50]))
             .build();
         raw.plan.suite = suite.to_owned();
         read(&raw).published
@@ -111,6 +111,7 @@ fn a_table_of_one_suite_stays_with_it() {
     assert_eq!(rows("C++: UDP").published_ratio, Some(115.0));
     assert!((rows("C++: UDP").measured_ratio.clone().unwrap().point - 100.0).abs() < 0.1);
     assert!(rows("Python: UDP").case.is_none());
+    assert_eq!(rows("C++: UDP").case.as_deref(), Some("call/udp-send?payload=64"));
     assert_eq!(table.order_measured, ["C++: lock", "C++: UDP"]);
     assert_eq!(table.order_published, table.order_measured);
 }
@@ -119,14 +120,14 @@ fn a_table_of_one_suite_stays_with_it() {
 fn cycles_are_ticks_of_the_clock() {
     let mut raw = Builder::new()
         .case("call/call", 8, |_, t| t.batch(10, &[10; 50]))
-        .case("call/ring-inline?payload=44", 8, |_, t| t.batch(10, &[160; 50]))
-        .case("call/ring-inline?payload=8", 8, |_, t| t.batch(10, &[100; 50]))
+        .case("call/ring-inline?payload=44&reply=off", 8, |_, t| t.batch(10, &[160; 50]))
+        .case("call/ring-inline?payload=8&reply=off", 8, |_, t| t.batch(10, &[100; 50]))
         .build();
     raw.clocks.iter_mut().for_each(|clock| clock.ticks_per_second = 2e9);
     let table = &read(&raw).published[0];
     let ring = &table.rows[1];
     assert_eq!((ring.published, ring.published_high), (40.0, Some(44.0)));
-    assert_eq!(ring.case.as_deref(), Some("call/ring-inline?payload=44"));
+    assert_eq!(ring.case.as_deref(), Some("call/ring-inline?payload=44&reply=off"));
     assert!((ring.measured.clone().unwrap().point.unwrap() - 16.0).abs() < 1e-9);
     assert!((ring.measured_ratio.clone().unwrap().point - 16.0).abs() < 1e-9);
 }

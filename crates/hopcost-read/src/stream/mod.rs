@@ -112,6 +112,7 @@ mod tests {
         let gbps = 2048.0 * 8.0 / 3000.0;
         assert!((stream.per_flow_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9);
         assert!((stream.aggregate_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9, "not twice");
+        assert!((stream.little_outstanding.unwrap() - 1.0).abs() < 1e-9, "of each flow");
     }
 
     #[test]

@@ -136,11 +136,12 @@ mod tests {
         )
     }
 
-    /// exp of the sum of these effects, each up or down, around 1 ms.
+    /// exp of the sum of these effects, each up or down, around 1 ms; of a hundred
+    /// samples, the first fifty are up.
     fn samples(effects: &[(f64, usize)], sample: f64, n: usize) -> Vec<u32> {
         let sign = |up: usize| if up == 1 { 1.0 } else { -1.0 };
         let sum: f64 = effects.iter().map(|(size, up)| size * sign(*up)).sum();
-        (0..n).map(|s| (1e6 * libm::exp(sum + sample * sign(s % 2))) as u32).collect()
+        (0..n).map(|s| (1e6 * libm::exp(sum + sample * sign(s / 50 % 2))) as u32).collect()
     }
 
     fn run(lengths: [usize; 2], reference: bool) -> Option<VarianceShares> {

@@ -5,7 +5,11 @@
 //! acknowledges only when its timer runs out. On Linux that timer is 40 ms at the
 //! least (TCP_DELACK_MIN, HZ/25, include/net/tcp.h), whole ticks of up to 4 ms and
 //! the message itself come on top, and it never fires early: so each stall takes 38
-//! to 48 ms, and k of them take k times that.
+//! to 48 ms, and k of them take k times that. Nor is there anything just below a stall,
+//! whereas the latencies of merely slow messages thin out gradually; so the times
+//! below must be far fewer.
+
+use std::ops::Range;
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
@@ -20,6 +24,10 @@ use crate::say;
 const STALL_NS: (f64, f64) = (38e6, 48e6);
 /// From five stalls on, the ranges of k and k + 1 overlap and tell nothing.
 const STALLS_MAX: usize = 4;
+/// Where the times below the first stall begin.
+const BELOW_NS: f64 = 28e6;
+/// How much denser stalls must lie than the times between them and the stalls before.
+const DENSER: f64 = 2.0;
 /// Share of the samples that must be stalls.
 const SHARE_MIN: f64 = 0.01;
 /// Beginnings of the names of mechanisms that run over TCP.
@@ -35,14 +43,24 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
         return None;
     }
     let mut samples = 0u64;
-    let mut stalls = [0u64; STALLS_MAX];
+    let mut within = [0u64; STALLS_MAX];
+    let mut below = [0u64; STALLS_MAX];
     for trial in trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each)) {
         let tick_ns = 1e9 / run.clock(trial)?.ticks_per_second;
         for ticks in &trial.samples {
+            let ns = f64::from(*ticks) * tick_ns;
             samples += 1;
-            if let Some(k) = stalls_in(f64::from(*ticks) * tick_ns) {
-                stalls[k - 1] += 1;
+            for k in 1..=STALLS_MAX {
+                within[k - 1] += u64::from(range(k).contains(&ns));
+                below[k - 1] += u64::from(gap(k).contains(&ns));
             }
+        }
+    }
+    let mut stalls = [0u64; STALLS_MAX];
+    for k in 1..=STALLS_MAX {
+        let density = |count: u64, range: Range<f64>| count as f64 / (range.end - range.start);
+        if density(within[k - 1], range(k)) > DENSER * density(below[k - 1], gap(k)) {
+            stalls[k - 1] = within[k - 1];
         }
     }
     let stalled: u64 = stalls.iter().sum();
@@ -64,10 +82,15 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
     Some(finding(Code::NagleDelack, Severity::Suspect, evidence, &values))
 }
 
-/// How many stalls a time is, if it is some.
-fn stalls_in(ns: f64) -> Option<usize> {
-    let within = |k: &usize| (STALL_NS.0 * *k as f64..=STALL_NS.1 * *k as f64).contains(&ns);
-    (1..=STALLS_MAX).find(within)
+/// What `k` stalls take.
+fn range(k: usize) -> Range<f64> {
+    STALL_NS.0 * k as f64..STALL_NS.1 * k as f64
+}
+
+/// The times between `k` stalls and the stalls before.
+fn gap(k: usize) -> Range<f64> {
+    let from = if k == 1 { BELOW_NS } else { range(k - 1).end };
+    from..range(k).start
 }
 
 #[cfg(test)]
@@ -114,5 +137,22 @@ mod tests {
         assert_eq!(severity(&with(PIPE, 50, 41_000_000), Code::NagleDelack), None, "no TCP");
         let no_delay = STREAM.replace("tcp-sendmsg", "tcp-send") + "&nodelay=on";
         assert_eq!(severity(&with(&no_delay, 50, 41_000_000), Code::NagleDelack), None);
+    }
+
+    #[test]
+    fn messages_that_are_merely_slow() {
+        // As many at each time from 10 to 60 ms, as in a full window of large messages.
+        let slow: Vec<u32> = (0..500).map(|i| 10_000_000 + i * 100_000).collect();
+        let run = |samples: &[u32]| {
+            let make = |_: u32, t: &mut TrialBuilder| {
+                let elapsed = samples.iter().map(|s| u64::from(*s)).sum();
+                t.stream(1, samples.len() as u64, 2048, samples, elapsed);
+            };
+            read(&Builder::new().case(STREAM, 8, make).build())
+        };
+        assert_eq!(severity(&run(&slow), Code::NagleDelack), None);
+        // Stalls, some of which a busy machine ends late.
+        let late: Vec<u32> = (0..500).map(|i| 40_000_000 + i * 30_000).collect();
+        assert_eq!(severity(&run(&late), Code::NagleDelack), Some(Severity::Suspect));
     }
 }
