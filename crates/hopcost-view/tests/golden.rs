@@ -143,6 +143,18 @@ fn hidden_mechanisms_are_shown_only_by_name() {
 }
 
 #[test]
+fn counts_are_of_what_the_mechanism_does() {
+    use hopcost_model::case::Workload;
+    let shown = |workloads| {
+        let facts = hopcost_model::mechanism::Facts { workloads, ..facts::PIPE };
+        mechanisms::show(&facts, Format::Markdown)
+    };
+    assert!(shown(&[Workload::Stream]).contains("In one message, "));
+    assert!(shown(&[Workload::Wake]).contains("In one wake-up, "));
+    assert!(shown(&[Workload::Wake, Workload::Roundtrip]).contains("In one round trip, "));
+}
+
+#[test]
 fn dry_run() {
     let example = fixture::example_plan();
     for (name, style) in styles() {

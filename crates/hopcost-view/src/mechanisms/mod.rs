@@ -110,7 +110,14 @@ fn kind(facts: &Facts) -> String {
 
 /// What one operation is called.
 fn operation(facts: &Facts) -> &'static str {
-    if facts.workloads.contains(&Workload::Roundtrip) { "round trip" } else { "call" }
+    // The counts are of the first of these that the mechanism takes part in.
+    let named = [
+        (Workload::Roundtrip, "round trip"),
+        (Workload::Stream, "message"),
+        (Workload::Wake, "wake-up"),
+    ];
+    let found = named.iter().find(|(workload, _)| facts.workloads.contains(workload));
+    found.map_or("call", |(_, name)| name)
 }
 
 /// The facts in prose: heading and text.

@@ -2,7 +2,8 @@
 
 use hopcost_model::results::{KnobPrice, Results};
 
-use super::{Cell, Column, Part, Row, Section, mechanism, setting, time};
+use super::{Cell, Column, Part, Row, Section, mechanism, sentence, setting, time};
+use crate::chart::ladder::capitalised;
 use crate::number;
 
 pub(super) fn knobs(results: &Results) -> Option<Section> {
@@ -64,7 +65,7 @@ pub(super) fn variance(results: &Results) -> Option<Section> {
         title: "Where the spread comes from",
         lead: format!(
             "{} {} samples.",
-            variance.estimand.trim_end(),
+            sentence(&capitalised(&variance.estimand)),
             crate::chart::numbers::grouped(variance.samples)
         ),
         parts: vec![Part {

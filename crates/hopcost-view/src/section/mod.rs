@@ -268,6 +268,12 @@ fn mechanism(case: &CaseResult) -> String {
     std::iter::once(parts.mechanism.clone()).chain(parameters).collect()
 }
 
+/// With a full stop.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
 /// Items that belong together, in the order in which the first of each occurs.
 fn grouped<T, K: PartialEq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();

@@ -2,7 +2,7 @@
 
 use hopcost_model::results::{Estimate, PublishedRow, PublishedTable, Ratio, Results};
 
-use super::{Cell, Column, Part, Row, Section};
+use super::{Cell, Column, Part, Row, Section, sentence};
 use crate::number::{self, DIGITS_MAX};
 
 /// Stands over every such table.
@@ -32,9 +32,9 @@ fn part(table: &PublishedTable, results: &Results) -> Part {
     };
     let mut columns = vec![
         Column::words("as published"),
-        Column::words("number").fold(3),
+        Column::words("number"),
         Column::number("published"),
-        Column::number("measured here [interval]"),
+        Column::number("here [interval]"),
     ];
     if ratios {
         columns.push(Column::number("× published").fold(2));
@@ -80,7 +80,7 @@ fn cells(row: &PublishedRow, mark: Option<usize>, alike: bool, ratios: bool) -> 
         measured,
     ];
     if ratios {
-        cells.push(Cell::maybe(row.published_ratio, |ratio| ratio.to_string()));
+        cells.push(Cell::maybe(row.published_ratio, brief));
         cells.push(multiple(row.measured_ratio.as_ref(), row.case.as_deref()));
     }
     cells
@@ -99,6 +99,31 @@ fn with_unit(estimate: &Estimate, name: &str) -> number::Shown {
     shown
 }
 
+/// Joins the labels in an order that could not be told apart.
+const TIE: &str = " = ";
+
+/// Whether a measured order is the published one.
+fn agreement(published: &[String], measured: &[String]) -> &'static str {
+    let rank = |label: &str| measured.iter().position(|tied| tied.split(TIE).any(|l| l == label));
+    let ranks: Vec<Option<usize>> = published.iter().map(|label| rank(label)).collect();
+    let unknown = ranks.iter().any(Option::is_none);
+    match (ranks.is_sorted(), measured == published) {
+        _ if unknown => "not the same labels",
+        (true, true) => "the same",
+        (true, false) => "the same where it could be told (“=”: it could not)",
+        (false, _) => "another one",
+    }
+}
+
+/// A published multiple: no more than four digits, and no zeros that nobody wrote.
+fn brief(ratio: f64) -> String {
+    let text = number::plain(ratio, 4);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// A multiple in a column whose heading has the sign.
 fn multiple(ratio: Option<&Ratio>, own: Option<&str>) -> Cell {
     match Cell::ratio(ratio, own) {
@@ -114,10 +139,11 @@ fn closing(table: &PublishedTable) -> Vec<String> {
         lines.push(format!("Order as published: {}.", table.order_published.join(" < ")));
         lines.push(match table.order_measured.as_slice() {
             [] => "Order measured here: not known, for not all of them were measured.".to_owned(),
-            order if order == table.order_published.as_slice() => {
-                format!("Order measured here: {}, the same.", order.join(" < "))
-            }
-            order => format!("Order measured here: {}, another one.", order.join(" < ")),
+            order => format!(
+                "Order measured here: {}: {}.",
+                order.join(" < "),
+                agreement(&table.order_published, order)
+            ),
         });
     }
     if !table.timed.is_empty() {
@@ -130,8 +156,19 @@ fn closing(table: &PublishedTable) -> Vec<String> {
     lines
 }
 
-/// With a full stop.
-fn sentence(text: &str) -> String {
-    let text = text.trim();
-    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tie_contradicts_no_order() {
+        let all = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        let published = all(&["a", "b", "c"]);
+        let agrees = |measured: &[&str]| agreement(&published, &all(measured));
+        assert_eq!(agrees(&["a", "b", "c"]), "the same");
+        assert!(agrees(&["b = a", "c"]).starts_with("the same where"));
+        assert_eq!(agrees(&["b", "a = c"]), "another one");
+        assert_eq!(agrees(&["c", "b", "a"]), "another one");
+        assert_eq!(agrees(&["a", "b"]), "not the same labels");
+    }
 }

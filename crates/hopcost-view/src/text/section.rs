@@ -152,12 +152,28 @@ impl Grid<'_> {
         if below.is_empty() {
             return;
         }
-        let mut folded = String::new();
-        let dot = self.style.pick(" · ", ", ");
-        self.style.paragraph(&mut folded, "      ", "      ", &below.join(dot));
-        for line in folded.lines() {
-            push(out, &self.style.paint(Paint::Dim, line));
+        for line in self.pack(&below) {
+            push(out, &self.style.paint(Paint::Dim, &line));
         }
+    }
+
+    /// Sets items beside each other on as few lines as hold them, and breaks none
+    /// that fits a line of its own.
+    fn pack(&self, items: &[String]) -> Vec<String> {
+        const INDENT: &str = "      ";
+        let dot = self.style.pick(" · ", ", ");
+        let room = self.style.columns() - INDENT.len();
+        let mut lines: Vec<String> = Vec::new();
+        for item in items {
+            match lines.last_mut() {
+                Some(line) if width_of(line) + width_of(dot) + width_of(item) <= room => {
+                    line.push_str(dot);
+                    line.push_str(item);
+                }
+                _ => lines.extend(wrap(item, room)),
+            }
+        }
+        lines.iter().map(|line| format!("{INDENT}{line}")).collect()
     }
 
     /// `p95 84.4 µs`: a folded value with the name and the unit of its column.
