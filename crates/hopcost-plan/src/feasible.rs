@@ -18,6 +18,7 @@ pub(crate) struct Feasible {
     pub cpus: Cpus,
     dma_latency: fn() -> Result<(), String>,
     namespaces: fn() -> Result<(), String>,
+    one_way: fn(u32, u32) -> Result<(), String>,
     /// Each mechanism is asked once whether it is available.
     available: RefCell<BTreeMap<&'static str, Option<String>>>,
 }
@@ -30,8 +31,8 @@ pub(crate) fn spins(wait: WaitKind) -> bool {
 impl Feasible {
     /// With these CPUs of this machine.
     pub fn new(cpus: Cpus, machine: &Machine) -> Self {
-        let Machine { dma_latency, namespaces, .. } = *machine;
-        Self { cpus, dma_latency, namespaces, available: RefCell::default() }
+        let Machine { dma_latency, namespaces, one_way, .. } = *machine;
+        Self { cpus, dma_latency, namespaces, one_way, available: RefCell::default() }
     }
 
     /// The first reason that stands against a case: what the mechanism is comes
@@ -82,6 +83,12 @@ impl Feasible {
             && let Some(reason) = self.ask_once("boundary=namespace", self.namespaces)
         {
             return Some(reason);
+        }
+        if case.workload == Workload::Wake
+            && let Some(&(sender, receiver)) = self.cpus.pairs.get(&placement)
+            && let Err(reason) = (self.one_way)(sender, receiver)
+        {
+            return Some(format!("one-way times refused: {}", plain(&reason)));
         }
         if let Some(reason) = self.knob_lacks(case) {
             return Some(reason);

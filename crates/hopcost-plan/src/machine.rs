@@ -27,6 +27,8 @@ pub struct Machine {
     pub dma_latency: fn() -> Result<(), String>,
     /// Whether network namespaces can be made, or why not; asked in the same way.
     pub namespaces: fn() -> Result<(), String>,
+    /// Whether stamps of these two CPUs may be compared, or why not.
+    pub one_way: fn(u32, u32) -> Result<(), String>,
 }
 
 impl Default for Machine {
@@ -40,6 +42,7 @@ impl Default for Machine {
             asked: None,
             dma_latency: unknown,
             namespaces: unknown,
+            one_way: |_, _| Err("this machine was not asked".to_owned()),
         }
     }
 }

@@ -477,3 +477,12 @@ fn a_slip_cannot_make_a_plan_of_millions() {
     let text = error(&ask(&[&format!("pipe?payload={spins}&wait=spin-then-block&spin={spins}")]));
     assert!(text.contains("at most 10000"), "{text}");
 }
+
+#[test]
+fn one_way_times_need_clocks_that_agree() {
+    let machine = Machine { one_way: |_, _| Err("not invariant".to_owned()), ..two() };
+    let refused = Some("one-way times refused: not invariant".to_owned());
+    let both = "place=same-cpu,cross";
+    assert_eq!(reasons(&machine, &format!("roundtrip/pipe?{both}")), [None, None]);
+    assert_eq!(reasons(&machine, &format!("wake/pipe?{both}")), [None, refused]);
+}

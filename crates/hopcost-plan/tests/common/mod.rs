@@ -182,6 +182,7 @@ pub fn two() -> Machine {
         asked: None,
         dma_latency: yes,
         namespaces: yes,
+        one_way: |_, _| Ok(()),
     }
 }
 /// The same where a plain user may do neither.
@@ -206,6 +207,7 @@ pub fn big() -> Machine {
         asked: None,
         dma_latency: yes,
         namespaces: yes,
+        one_way: |_, _| Ok(()),
     }
 }
 

@@ -21,6 +21,9 @@ pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
         allowed_cpus,
         dma_latency,
         namespaces: namespace::available,
+        one_way: |sender, receiver| {
+            hopcost_machine::clocks_comparable(&Root::default(), &[sender, receiver])
+        },
     })
 }
 
