@@ -13,11 +13,20 @@ pub(super) fn section(results: &Results) -> Option<Section> {
     if results.published.is_empty() {
         return None;
     }
+    let mut parts: Vec<Part> = results.published.iter().map(|table| part(table, results)).collect();
+    // What several tables in a row have in common is said once, below the last.
+    for (at, table) in results.published.iter().enumerate() {
+        let next = results.published.get(at + 1).map(provenance);
+        let own = provenance(table);
+        if next.as_ref() != Some(&own) {
+            parts[at].notes.extend(own);
+        }
+    }
     Some(Section {
         id: "published",
         title: "Published beside measured",
         lead: NOT_JUDGED.to_owned(),
-        parts: results.published.iter().map(|table| part(table, results)).collect(),
+        parts,
     })
 }
 
@@ -56,7 +65,7 @@ fn part(table: &PublishedTable, results: &Results) -> Part {
     }
     let mut notes: Vec<String> =
         notes.iter().enumerate().map(|(i, note)| format!("({}) {note}", i + 1)).collect();
-    notes.extend(closing(table));
+    notes.extend(orders(table));
     Part { title, columns, rows, notes }
 }
 
@@ -132,28 +141,31 @@ fn multiple(ratio: Option<&Ratio>, own: Option<&str>) -> Cell {
     }
 }
 
-/// Order, machine, and what was really timed.
-fn closing(table: &PublishedTable) -> Vec<String> {
-    let mut lines = Vec::new();
-    if !table.order_published.is_empty() {
-        lines.push(format!("Order as published: {}.", table.order_published.join(" < ")));
-        lines.push(match table.order_measured.as_slice() {
-            [] => "Order measured here: not known, for not all of them were measured.".to_owned(),
-            order => format!(
-                "Order measured here: {}: {}.",
-                order.join(" < "),
-                agreement(&table.order_published, order)
-            ),
-        });
+/// The two orders.
+fn orders(table: &PublishedTable) -> Vec<String> {
+    if table.order_published.is_empty() {
+        return Vec::new();
     }
-    if !table.timed.is_empty() {
-        lines.push(format!("What was really timed there: {}", sentence(&table.timed)));
-    }
-    lines.push(format!("Source: {}", sentence(&table.source)));
-    if !table.machine.is_empty() {
-        lines.push(format!("Machine there: {}", sentence(&table.machine)));
-    }
-    lines
+    let measured = match table.order_measured.as_slice() {
+        [] => "Order measured here: not known, for not all of them were measured.".to_owned(),
+        order => format!(
+            "Order measured here: {}: {}.",
+            order.join(" < "),
+            agreement(&table.order_published, order)
+        ),
+    };
+    vec![format!("Order as published: {}.", table.order_published.join(" < ")), measured]
+}
+
+/// What was really timed, by whom, and where.
+fn provenance(table: &PublishedTable) -> Vec<String> {
+    let lines = [
+        ("What was really timed there", &table.timed),
+        ("Source", &table.source),
+        ("Machine there", &table.machine),
+    ];
+    let lines = lines.into_iter().filter(|(_, text)| !text.trim().is_empty());
+    lines.map(|(name, text)| format!("{name}: {}", sentence(text))).collect()
 }
 
 #[cfg(test)]
