@@ -54,6 +54,8 @@ fn traced(home: &Home, case: &Case, count: u64) -> f64 {
     let arguments = ["trial", &id, "--count", &count, "--ticks-per-second", "1e9"];
     let (code, counts) = trace::count(&mut home.hopcost(&arguments));
     assert_eq!(code, 0, "{id} under ptrace");
+    let seats = if case.two_processes() { 1 } else { 2 };
+    assert_eq!(counts.threads_max, seats, "{id}: a thread that no row speaks of");
     counts.total() as f64
 }
 
