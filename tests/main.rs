@@ -22,6 +22,9 @@ mod generated;
 /// Engines with known answers come back right through the whole pipeline.
 #[path = "known_answers.rs"]
 mod known_answers;
+/// Plots as files, and streams in the published layout.
+#[path = "plots.rs"]
+mod plots;
 /// A reader of run files that shares no code with hopcost.
 #[path = "reader.rs"]
 mod reader;

@@ -1,0 +1,96 @@
+//! What `hopcost report` makes of streams beside a document: files of plots, and the
+//! table in the published layout.
+
+use std::fs;
+
+use crate::support::{Home, alone};
+
+/// A small run of two field sizes, which is something swept. Exit code 3 is that of
+/// an unoptimised build.
+fn swept(home: &Home) {
+    let _alone = alone();
+    let cases = "stream/tcp-sendmsg?field=64,256&flows=1&ack=per-message&boundary=process\
+                 &place=free&wait=block";
+    let output = home.run(&["run", cases, "--rounds", "1", "--measure", "5ms"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{stderr}");
+}
+
+#[test]
+fn plots_are_written_as_files_and_named() {
+    let home = Home::new();
+    swept(&home);
+    let directory = home.path().join("deep/plots");
+    let directory = directory.to_str().expect("UTF-8");
+    let output = home.run(&["report", "--plots", directory]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(output.stdout.is_empty(), "stdout belongs to documents");
+    let mut files: Vec<_> = fs::read_dir(directory)
+        .expect("the directory was made")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    assert!(files.iter().any(|file| file.ends_with("throughput-size.png")), "{files:?}");
+    assert_eq!(stderr.lines().count(), files.len(), "one line a file: {stderr}");
+    for file in &files {
+        assert!(stderr.contains(&format!("wrote {}", file.display())), "{stderr}");
+        let start = fs::read(file).expect("a file");
+        match file.extension().and_then(|e| e.to_str()) {
+            Some("svg") => assert!(start.starts_with(b"<svg "), "{file:?}"),
+            Some("png") => assert!(start.starts_with(b"\x89PNG\r\n"), "{file:?}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    // As with --output, what is there is replaced; and no half-written file is left.
+    let first = fs::read(&files[0]).expect("a file");
+    fs::write(&files[0], "old").expect("to write");
+    home.expect(&["report", "--plots", directory], 0);
+    assert_eq!(fs::read(&files[0]).expect("a file"), first);
+    assert_eq!(fs::read_dir(directory).expect("the directory").count(), files.len());
+}
+
+#[test]
+fn the_published_layout_has_its_header_and_a_row_a_case() {
+    let home = Home::new();
+    swept(&home);
+    let table = home.expect(&["report", "--format", "csv", "--layout", "document"], 0);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines[0],
+        "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,cache_misses,\
+         context_switches"
+    );
+    assert_eq!(lines.len(), 3, "{table}");
+    for (line, start) in lines[1..].iter().zip(["A2,64,1,", "A2,256,1,"]) {
+        assert!(line.starts_with(start), "{line}");
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+        assert!(number(3) > 0.0 && number(4) > 0.0, "{line}");
+        assert!(cells[5..].iter().all(|cell| cell.is_empty() || cell.parse::<u64>().is_ok()));
+    }
+}
+
+#[test]
+fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
+    let home = Home::new();
+    let engine = "roundtrip/sleep:1us?clock=virtual&place=same-cpu";
+    home.run(&["run", engine, "--rounds", "1"]);
+    for (arguments, words) in [
+        (&["report", "--plots", "plots"][..], "nothing to plot"),
+        (&["report", "--format", "csv", "--layout", "document"], "no measured case"),
+        (&["report", "--layout", "document"], "--layout goes with --format csv"),
+    ] {
+        let output = home.run(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+        assert!(output.stdout.is_empty());
+    }
+    assert!(!home.path().join("plots").exists());
+    for more in [&["--format", "json"][..], &["--samples"], &["--output", "x"]] {
+        let arguments = [&["report", "--plots", "plots"][..], more].concat();
+        assert_eq!(home.run(&arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
