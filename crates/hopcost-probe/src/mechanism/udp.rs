@@ -47,7 +47,7 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
     wakes: "the kernel: the softirq that the send raises delivers the datagram and wakes the sleeping receiver",
     between_stamps: "send (with the whole way through the network stack), sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
-    limits: "0 to 65,507 bytes, the most that one datagram holds; a lost exchange is counted and is no sample (without payload, where messages cannot be told apart, it ends the trial); an end that sends to a dead partner gets ECONNREFUSED; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
+    limits: "0 to 65,507 bytes, the most that one datagram holds; a lost exchange is counted and is no sample (without payload, where messages cannot be told apart, it ends the trial); a callee that waits for a dead partner is ended by the supervisor's deadline (an end that sends to it gets ECONNREFUSED); boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)", "timer_create(2)", "veth(4)"],
     hidden: false,
     available: loopback_available,
