@@ -20,10 +20,11 @@ use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
-use io_uring::{IoUring, Probe, opcode, squeue, types};
+use io_uring::{IoUring, opcode, squeue, types};
 
 use crate::registry::Row;
 use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::stream::rings;
 use crate::sys;
 use crate::wait::{self, Wait};
 
@@ -100,23 +101,7 @@ const OWN: u64 = u64::MAX;
 /// Whether this can be used here, or why not.
 fn available() -> Result<(), String> {
     crate::registry::always_available()?;
-    let ring = IoUring::new(PLACES).map_err(|error| {
-        match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled") {
-            Ok(disabled) if disabled.trim() != "0" => {
-                format!("io_uring_setup: {error} (kernel.io_uring_disabled is {})", disabled.trim())
-            }
-            _ => format!("io_uring_setup: {error}"),
-        }
-    })?;
-    let mut known = Probe::new();
-    ring.submitter()
-        .register_probe(&mut known)
-        .map_err(|error| format!("asking io_uring for its operations: {error}"))?;
-    if known.is_supported(opcode::MsgRingData::CODE) {
-        Ok(())
-    } else {
-        Err("this kernel's io_uring has no IORING_OP_MSG_RING (Linux 5.18)".into())
-    }
+    rings::available(opcode::MsgRingData::CODE, "IORING_OP_MSG_RING (Linux 5.18)")
 }
 
 /// One end.
