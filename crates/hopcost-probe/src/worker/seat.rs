@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use hopcost_model::case::{Case, Role, Sched, Workload};
 use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
 
-use super::counters::{Snapshot, Time};
+use super::counters::{Snapshot, Time, migrations, migrations_since};
 use super::events::{Events, Set};
 use super::lines;
 use crate::clock;
@@ -50,6 +50,8 @@ pub struct Seat {
     measured: Option<Events>,
     /// Whether there is a phase in which system calls are counted.
     two_ends: bool,
+    /// Whether how often its thread changed its CPU is read (`stream` only).
+    counts_migrations: bool,
 }
 
 impl Seat {
@@ -89,6 +91,7 @@ impl Seat {
             time: start.time,
             measured: set.filter(|_| start.time == Time::Real).map(Events::open),
             two_ends: start.case.two_ends(),
+            counts_migrations: start.case.workload == Workload::Stream,
         };
         Ok((seat, attached))
     }
@@ -102,8 +105,9 @@ impl Seat {
     pub fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<EndCounters> {
         // Open only for this phase: while it is, every system call of the machine is slower.
         let mut system_calls = (order.phase == Phase::Count && self.counts_system_calls())
-            .then(|| Events::open(Set::SystemCalls));
+            .then(|| Events::open(Set::Kernel));
         let before = Snapshot::take(self.time);
+        let moved_before = self.counts_migrations.then(migrations);
         let mut events = match order.phase {
             Phase::Measure => self.measured.as_mut(),
             Phase::Count => system_calls.as_mut(),
@@ -119,7 +123,10 @@ impl Seat {
         let samples =
             if order.phase == Phase::Measure { stamped.samples.min(out.len() as u64) } else { 0 };
         let counters = before.since(self.role, stamped, samples, self.cpu);
-        let events = events.as_mut().map_or(Vec::new(), |events| events.read());
+        let mut events = events.as_mut().map_or(Vec::new(), |events| events.read());
+        if let (Phase::Measure, Some(before)) = (order.phase, moved_before) {
+            events.push(migrations_since(before));
+        }
         Ok(EndCounters { flow: self.flow, events, ..counters })
     }
 
@@ -259,7 +266,8 @@ mod tests {
         });
         for [warm_up, measure, count] in ends {
             assert!(warm_up.is_empty() && measure.is_empty());
-            assert_eq!(words(&count), ["system-calls", "context-switches"]);
+            let kernel = Set::Kernel.events().iter().map(|event| event.word());
+            assert_eq!(words(&count), kernel.collect::<Vec<_>>());
             match count[0].value {
                 // One write and one read an exchange, and the ioctl that switches off.
                 Some(calls) => {

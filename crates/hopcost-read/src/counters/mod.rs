@@ -110,10 +110,15 @@ fn bytes(case: &Case, trial: &RawTrial, role: Role) -> f64 {
     }
 }
 
+/// Events that only the phase after the measurement counts, or counts in another way
+/// that is worth a look; the others are known of each end over the measurement itself.
+const COUNTED: [&str; 2] = ["system-calls", "context-switches"];
+
 /// What was counted after the measurement, both ends together.
 fn of_both(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
     let names: BTreeSet<&str> =
         trials.iter().flat_map(|t| &t.counted).map(|reading| reading.event.as_str()).collect();
+    let names = COUNTED.into_iter().filter(|name| names.contains(name));
     let messages = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
     let message_bytes = messages * f64::from(case.payload_bytes.unwrap_or(0));
     let of = |event: &str| {

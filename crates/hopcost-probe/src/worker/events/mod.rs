@@ -81,30 +81,31 @@ impl Event {
 /// Which events are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Set {
-    /// While a stream is measured: everything that costs the stream nothing.
+    /// While a stream is measured: what nobody but the processor can count. Each
+    /// further event would make every context switch of the stream longer.
     Stream,
     /// While a call is measured.
     Call,
-    /// In the phase that counts system calls, which slows each of them down.
-    SystemCalls,
+    /// In the phase that counts system calls, which slows each of them down: all
+    /// that the kernel counts.
+    Kernel,
 }
 
 impl Set {
     /// Its events, in the order of their readings.
     pub const fn events(self) -> &'static [Event] {
         match self {
-            Set::Stream => &[
-                Event::Cycles,
-                Event::Instructions,
-                Event::L1dMisses,
-                Event::LlcMisses,
+            Set::Stream => {
+                &[Event::Cycles, Event::Instructions, Event::L1dMisses, Event::LlcMisses]
+            }
+            Set::Call => &[Event::Cycles, Event::Instructions],
+            Set::Kernel => &[
+                Event::SystemCalls,
                 Event::ContextSwitches,
                 Event::Migrations,
                 Event::PageFaults,
                 Event::CpuNs,
             ],
-            Set::Call => &[Event::Cycles, Event::Instructions],
-            Set::SystemCalls => &[Event::SystemCalls, Event::ContextSwitches],
         }
     }
 }

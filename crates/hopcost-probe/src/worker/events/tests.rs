@@ -171,7 +171,7 @@ fn value(readings: &[EventReading], event: Event) -> Result<u64, String> {
 
 #[test]
 fn every_event_of_a_set_has_one_reading_or_a_reason_in_order() {
-    for set in [Set::Stream, Set::Call, Set::SystemCalls] {
+    for set in [Set::Stream, Set::Call, Set::Kernel] {
         let readings = counted(set, 1);
         let words: Vec<&str> = readings.iter().map(|r| r.event.as_str()).collect();
         let want: Vec<&str> = set.events().iter().map(|event| event.word()).collect();
@@ -186,13 +186,12 @@ fn every_event_of_a_set_has_one_reading_or_a_reason_in_order() {
 #[test]
 fn known_work_is_counted_and_nothing_after_it() {
     const N: usize = 200;
-    let stream = counted(Set::Stream, N);
-    let calls = counted(Set::SystemCalls, N);
+    let all = counted(Set::Kernel, N);
     let readings = || -> Result<[u64; 3], String> {
         Ok([
-            value(&stream, Event::PageFaults)?,
-            value(&stream, Event::ContextSwitches)?,
-            value(&stream, Event::CpuNs)?,
+            value(&all, Event::PageFaults)?,
+            value(&all, Event::ContextSwitches)?,
+            value(&all, Event::CpuNs)?,
         ])
     };
     match readings() {
@@ -205,7 +204,7 @@ fn known_work_is_counted_and_nothing_after_it() {
             assert!(cpu_ns > 0);
         }
     }
-    match value(&calls, Event::SystemCalls) {
+    match value(&all, Event::SystemCalls) {
         Err(reason) => eprintln!("skipped: {reason}"),
         // mmap, madvise, munmap, and the ioctl that switches off.
         Ok(calls) => assert_eq!(calls, N as u64 + 4),
@@ -250,12 +249,11 @@ fn as_many_as_perf_counts() {
         (Err(reason), _) | (_, Err(reason)) => return eprintln!("skipped: {reason}"),
     };
     let ours = |n| {
-        let stream = counted(Set::Stream, n);
-        let calls = counted(Set::SystemCalls, n);
+        let all = counted(Set::Kernel, n);
         Ok::<_, String>([
-            value(&stream, Event::PageFaults)?,
-            value(&stream, Event::ContextSwitches)?,
-            value(&calls, Event::SystemCalls)?,
+            value(&all, Event::PageFaults)?,
+            value(&all, Event::ContextSwitches)?,
+            value(&all, Event::SystemCalls)?,
         ])
     };
     let (our_once, our_twice) = match (ours(N), ours(2 * N)) {
