@@ -358,8 +358,8 @@ document! {
         pub cpu_changes: u64,
         /// Whether the thread's affinity mask was still as set, after the phase.
         pub pinned: bool,
-        /// Its clock when its first operation began (a stream's receiver: when its
-        /// first byte came); 0 where not stamped.
+        /// Its clock when its first operation began (a stream's receiver: when the
+        /// message before the first was complete); 0 where not stamped.
         #[serde(default)]
         pub first_tick: u64,
         /// Bytes of message sent (caller) or received and verified (callee).

@@ -20,8 +20,11 @@ pub(super) fn section(results: &Results) -> Option<Section> {
     let mut row = |model: &CostModel| Row {
         cells: vec![
             Cell::Text(label(model, &mut notes)),
-            Cell::estimate(model.fixed_ns.as_ref(), time),
-            Cell::estimate(model.per_byte_ns.as_ref(), per_byte),
+            Cell::estimate(model.fixed_ns.as_ref().or(model.smallest_ns.as_ref()), time),
+            Cell::estimate(
+                model.per_byte_ns.as_ref().or(model.mean_per_byte_ns.as_ref()),
+                per_byte,
+            ),
             Cell::Number(model.cases.len().to_string(), model.cases.len() as f64),
             Cell::maybe(model.residual_max, number::share),
         ],
@@ -42,7 +45,13 @@ pub(super) fn section(results: &Results) -> Option<Section> {
 fn label(model: &CostModel, notes: &mut Vec<String>) -> String {
     let Some(reason) = &model.refused else { return model.label.clone() };
     let number = notes.len() + 1;
-    notes.push(format!("({number}) no line: {reason}"));
+    let instead = if model.mean_per_byte_ns.is_some() {
+        ". Shown instead: the cost at the smallest size as measured, and what a byte costs on \
+         average from there to the largest"
+    } else {
+        ""
+    };
+    notes.push(format!("({number}) no line: {reason}{instead}."));
     format!("{} ({number})", model.label)
 }
 

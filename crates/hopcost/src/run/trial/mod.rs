@@ -8,11 +8,12 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Instant;
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, GateReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_probe::registry::Row;
+use hopcost_probe::workload::roundtrip::LEAD_IN;
 
 use super::idle::Knob;
 use super::pace::Pace;
@@ -248,9 +249,14 @@ fn stream(stage: &mut Stage<'_>, order: &Order<'_>, trial: &mut RawTrial) -> Res
 fn count(stage: &mut Stage<'_>, order: &Order<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let cap_ns = (order.case.workload == Workload::Stream).then_some(order.shape.measure_ns);
     let ran = stage.phase(Phase::Count, order.shape.counted_operations, Stamp::Each, cap_ns)?;
-    let caller = hopcost_model::case::Role::Caller;
-    trial.counted_operations =
-        ran.ends.iter().filter(|end| end.role == caller).map(|end| end.count).sum();
+    // What a phase does besides its operations was counted with them.
+    let besides = match order.case.workload {
+        Workload::Stream => 2,
+        Workload::Wake => 1,
+        Workload::Call | Workload::Roundtrip => LEAD_IN,
+    };
+    let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
+    trial.counted_operations = callers.map(|end| end.count + besides).sum();
     trial.counted = keep::together(ran.ends);
     Ok(())
 }
