@@ -4,7 +4,7 @@ use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
 use crate::number;
-use crate::section::{self, Cell, Section, counters};
+use crate::section::{self, Cell, Detail, Section, counters};
 use crate::style::{Align, Charset, TextStyle};
 use crate::text::{
     Side, by_code, compact, has_ratio, how_to_read, is_calls, ratio, reach, trials, units,
@@ -22,7 +22,7 @@ pub fn report(results: &Results) -> String {
     for group in results.ladder.iter().filter(|group| !section::covers(group, results)) {
         ladder(&mut out, results, group);
     }
-    for section in section::all(results) {
+    for section in section::all(results, Detail::Whole) {
         tables(&mut out, &section);
     }
     out.push_str("## How to read this\n\n");

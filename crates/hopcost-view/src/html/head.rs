@@ -7,7 +7,7 @@ use hopcost_model::results::{Results, Status};
 use super::parts;
 use crate::chart::markup::{Esc, put};
 use crate::chart::names::count;
-use crate::section::covers;
+use crate::section::{Detail, covers};
 
 pub(super) fn write(out: &mut String, results: &Results) {
     put!(out, "<header>\n<h1>What it costs to hand a message across a boundary</h1>\n");
@@ -131,7 +131,7 @@ fn facts(out: &mut String, results: &Results) {
 }
 
 fn contents(out: &mut String, results: &Results) {
-    let sections = crate::section::all(results);
+    let sections = crate::section::all(results, Detail::Whole);
     let mut links = vec![("ladder", "Ladder")];
     links.extend(sections.iter().map(|section| (section.id, section.title)));
     if !results.plots.is_empty() {

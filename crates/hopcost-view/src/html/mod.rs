@@ -53,7 +53,7 @@ pub fn report(results: &Results) -> String {
     head::write(&mut out, results);
     out.push_str("<main>\n");
     ladder::write(&mut out, results);
-    for section in crate::section::all(results) {
+    for section in crate::section::all(results, crate::section::Detail::Whole) {
         section::write(&mut out, &section);
     }
     plots::swept(&mut out, results);

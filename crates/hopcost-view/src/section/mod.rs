@@ -19,6 +19,16 @@ use hopcost_model::results::{CaseResult, Estimate, LadderGroup, Ratio, Results, 
 use crate::number::{self, DIGITS_MAX, Shown};
 use crate::style::{Align, Charset};
 
+/// How much of a long section is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Everything.
+    Whole,
+    /// What a terminal has room for: where published tables are many, one number a row
+    /// of the source.
+    Brief,
+}
+
 /// A heading with its tables.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
@@ -189,7 +199,7 @@ impl Cell {
 }
 
 /// Every section of a run that has something in it, in the order of the report.
-pub(crate) fn all(results: &Results) -> Vec<Section> {
+pub(crate) fn all(results: &Results, detail: Detail) -> Vec<Section> {
     let sections = [
         wake::section(results),
         idling::knobs(results),
@@ -197,7 +207,7 @@ pub(crate) fn all(results: &Results) -> Vec<Section> {
         stream::section(results),
         counted::section(results),
         models::section(results),
-        published::section(results),
+        published::section(results, detail),
     ];
     sections.into_iter().flatten().collect()
 }

@@ -2,18 +2,26 @@
 
 use hopcost_model::results::{Estimate, PublishedRow, PublishedTable, Ratio, Results};
 
-use super::{Cell, Column, Part, Row, Section, sentence};
+use super::{Cell, Column, Detail, Part, Row, Section, sentence};
 use crate::number::{self, DIGITS_MAX};
 
 /// Stands over every such table.
 pub(crate) const NOT_JUDGED: &str = "Absolute numbers of another machine are shown beside those of \
     this one and are not judged; what can be compared are multiples and order.";
 
-pub(super) fn section(results: &Results) -> Option<Section> {
+/// Tables from which on a terminal is shown one number a row of the source.
+const MANY: usize = 4;
+
+pub(super) fn section(results: &Results, detail: Detail) -> Option<Section> {
     if results.published.is_empty() {
         return None;
     }
-    let mut parts: Vec<Part> = results.published.iter().map(|table| part(table, results)).collect();
+    let brief = detail == Detail::Brief && results.published.len() >= MANY;
+    let drawn = |table: &PublishedTable| match brief {
+        true => part(&brief_of(table), results),
+        false => part(table, results),
+    };
+    let mut parts: Vec<Part> = results.published.iter().map(drawn).collect();
     // What several tables in a row have in common is said once, below the last.
     for (at, table) in results.published.iter().enumerate() {
         let next = results.published.get(at + 1).map(provenance);
@@ -22,12 +30,38 @@ pub(super) fn section(results: &Results) -> Option<Section> {
             parts[at].notes.extend(own);
         }
     }
+    if let (true, Some(last)) = (brief, parts.last_mut()) {
+        let left_out: usize = results.published.iter().map(left_out).sum();
+        last.notes.push(format!(
+            "{left_out} more published numbers (of other statistics, or not measured here) are in \
+             the HTML, Markdown and JSON reports."
+        ));
+    }
     Some(Section {
         id: "published",
         title: "Published beside measured",
         lead: NOT_JUDGED.to_owned(),
         parts,
     })
+}
+
+/// The table with the rows of one statistic alone, as far as they were measured.
+fn brief_of(table: &PublishedTable) -> PublishedTable {
+    PublishedTable { rows: kept(table).cloned().collect(), ..table.clone() }
+}
+
+fn left_out(table: &PublishedTable) -> usize {
+    table.rows.len() - kept(table).count()
+}
+
+/// The median where the source has one, or else the mean: what orders it.
+fn kept(table: &PublishedTable) -> impl Iterator<Item = &PublishedRow> {
+    let has = |statistic: &str| table.rows.iter().any(|row| row.statistic == statistic);
+    let one = ["p50", "mean", "cost"].into_iter().find(|statistic| has(statistic));
+    table
+        .rows
+        .iter()
+        .filter(move |row| row.measured.is_some() && one.is_none_or(|one| row.statistic == one))
 }
 
 fn part(table: &PublishedTable, results: &Results) -> Part {
@@ -171,6 +205,24 @@ fn provenance(table: &PublishedTable) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_with_many_tables_has_one_number_a_row_and_says_what_it_lacks() {
+        let mut results = crate::fixture::example("wakeup");
+        let table = results.published[0].clone();
+        results.published = vec![table.clone(); MANY];
+        let rows = |detail| {
+            let section = section(&results, detail).unwrap();
+            section.parts.iter().map(|part| part.rows.len()).sum::<usize>()
+        };
+        assert_eq!(rows(Detail::Whole), MANY * table.rows.len());
+        let brief = rows(Detail::Brief);
+        assert!(brief > 0 && brief < MANY * table.rows.len(), "{brief}");
+        let section = section(&results, Detail::Brief).unwrap();
+        let left = MANY * table.rows.len() - brief;
+        let last = section.parts.last().unwrap().notes.last().unwrap();
+        assert!(last.starts_with(&format!("{left} more published numbers")), "{last}");
+    }
 
     #[test]
     fn a_tie_contradicts_no_order() {

@@ -23,7 +23,7 @@ pub(crate) use closing::how_to_read;
 pub(crate) use findings::{ByCode, by_code, reach};
 pub(crate) use group::is_calls;
 
-use crate::section::{all as section_tables, covers};
+use crate::section::{Detail, all as section_tables, covers};
 pub use crate::style::{Charset, Color, TextStyle};
 
 /// Where a run is stored and how to open its report; the view knows neither.
@@ -44,7 +44,7 @@ pub fn ladder(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) 
         group::write(&mut out, results, group, &layout, style);
         missing::write(&mut out, results, group, style);
     }
-    for section in section_tables(results) {
+    for section in section_tables(results, Detail::Brief) {
         section::write(&mut out, &section, style);
     }
     head::remarks(&mut out, results, style);
