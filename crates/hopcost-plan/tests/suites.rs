@@ -191,7 +191,7 @@ fn the_copies_suite_is_a_grid_and_one_factor_at_a_time() {
         })
     };
     assert_eq!(of(&["tcp-send", "tcp-sendmsg", "tcp-zerocopy"]), 48);
-    assert_eq!(plan.cases.len(), 48 + 2 + 9 + 2 + 4);
+    assert_eq!(plan.cases.len(), 48 + 2 + 1 + 9 + 2 + 4);
     assert_eq!(count(&plan, |case| case.fields != Some(8)), 0);
     assert_eq!(count(&plan, |case| case.placement != Some(Placement::Free)), 0);
     assert_eq!(count(&plan, |case| case.boundary == Boundary::Namespace), 2);
