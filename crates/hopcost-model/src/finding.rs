@@ -87,8 +87,8 @@ codes! {
         "Read the modes and their shares instead of the p50.";
     /// Nagle's algorithm waits for a delayed acknowledgement.
     NagleDelack = "NAGLE_DELACK",
-        "Messages take whole multiples of about 40 ms: Nagle's algorithm holds back the last small segment until the other end's delayed acknowledgement arrives.",
-        "Set TCP_NODELAY, or give the whole message to the kernel in one call (one buffer, writev or sendmsg), or use MSG_MORE on all but the last part.";
+        "Some or all messages take whole multiples of about 40 ms: Nagle's algorithm holds back the last small segment until the other end's delayed acknowledgement arrives.",
+        "Set TCP_NODELAY; where a message is written in parts, giving it to the kernel in one call (one buffer, writev, sendmsg) or MSG_MORE on all but the last part helps too.";
     /// Sends without a copy were copied.
     ZeroCopyCopied = "ZC_COPIED",
         "The kernel copied data that was to be sent without a copy; over loopback, veth and tun it always does (Documentation/networking/msg_zerocopy.rst).",

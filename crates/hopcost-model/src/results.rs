@@ -75,8 +75,24 @@ document! {
         pub cpus: Vec<u32>,
         /// The claimed relation of the two CPUs.
         pub relation: Option<Placement>,
+        /// Whether the ends were pinned to these CPUs.
+        pub pinning: Pinning,
         /// How a trial was shaped.
         pub trial: TrialShape,
+    }
+}
+
+document! {
+    /// Whether ends were pinned.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Pinning {
+        /// Every end of every case.
+        All,
+        /// Not those of the cases whose placement is `free`.
+        Some,
+        /// None: every case was `free`, and the CPUs named are those of the sentinel.
+        None,
     }
 }
 
@@ -299,8 +315,10 @@ document! {
         pub p99_ns: Option<Estimate>,
         /// 99.9th percentile.
         pub p999_ns: Option<Estimate>,
-        /// Least.
+        /// Least of a trial.
         pub min_ns: Option<Estimate>,
+        /// Least of all trials (no interval; of the samples that were kept).
+        pub least_ns: Option<f64>,
         /// Mean.
         pub mean_ns: Option<Estimate>,
         /// Standard deviation of the samples of a trial (`wake` only).

@@ -104,6 +104,10 @@ pub fn set_idle() -> io::Result<()> {
 /// Kills this process after `after_ms`, whatever its threads are doing: the
 /// default action of SIGALRM. Costs nothing until it fires.
 pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
+    // A timer of 0 would be none (setitimer(2)).
+    if after_ms == 0 {
+        return Err(failure("a deadline of 0 ms is none"));
+    }
     let value = libc::itimerval {
         it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
         it_value: libc::timeval {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use hopcost_model::case::{Case, Placement};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{HostChange, PlanBrief};
+use hopcost_model::results::{HostChange, Pinning, PlanBrief};
 
 /// Readings that change by themselves, by the beginning of their key.
 const VOLATILE: [&str; 2] = ["load.", "stat."];
@@ -23,7 +24,23 @@ pub fn plan(raw: &RawRun) -> PlanBrief {
         baseline: plan.baseline.clone(),
         cpus: plan.cpus.clone(),
         relation: plan.relation,
+        pinning: pinning(raw),
         trial: plan.trial,
+    }
+}
+
+/// Whether the cases that were measured are pinned.
+pub fn pinning(raw: &RawRun) -> Pinning {
+    let placements: Vec<Option<Placement>> = raw
+        .plan
+        .live()
+        .filter_map(|(_, planned)| Some(planned.id.parse::<Case>().ok()?.placement))
+        .collect();
+    let free = placements.iter().filter(|place| **place == Some(Placement::Free)).count();
+    match free {
+        0 => Pinning::All,
+        n if n == placements.len() => Pinning::None,
+        _ => Pinning::Some,
     }
 }
 

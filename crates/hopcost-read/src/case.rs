@@ -85,9 +85,11 @@ pub fn read(run: &Run, index: usize) -> Reading {
         }),
         ratio: None,
         cpu_ns_per_message: over(&|trial| {
-            per(trial.cpu_ns as f64, trial.operations, per_operation)
+            per(trial.cpu_ns as f64, counters::handled(case, trial), per_operation)
         }),
-        switches_per_operation: over(&|trial| per(switches(trial) as f64, trial.operations, 1.0)),
+        switches_per_operation: over(&|trial| {
+            per(switches(trial) as f64, counters::handled(case, trial), 1.0)
+        }),
         curve: shape.curve,
         modes: shape.modes,
         states,
@@ -138,8 +140,8 @@ pub fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-fn per(total: f64, operations: u64, parts: f64) -> Option<f64> {
-    (operations > 0).then(|| total / (operations as f64 * parts))
+fn per(total: f64, operations: f64, parts: f64) -> Option<f64> {
+    (operations > 0.0).then(|| total / (operations * parts))
 }
 
 /// The test engine whose `call` is the loop and nothing in it.

@@ -65,6 +65,7 @@ pub fn estimates(
             p99_ns: None,
             p999_ns: None,
             min_ns: None,
+            least_ns: None,
             mean_ns: None,
             stdev_ns: None,
             p95_ns: None,
@@ -84,6 +85,7 @@ pub fn estimates(
                 p90_ns: quantile(0.9, "p90", 1),
                 p99_ns: quantile(0.99, "p99", 2),
                 p999_ns: quantile(0.999, "p99.9", 3),
+                least_ns: trials.iter().map(|t| t.sample.min()).min_by(f64::total_cmp),
                 min_ns: over(|trial| Some(trial.sample.min()), "minimum"),
                 stdev_ns: if wakes {
                     over(|trial| trial.sample.stdev(), "standard deviation")

@@ -216,8 +216,8 @@ impl Naming {
             label.push(' ');
             label.push_str(&word);
         };
-        if let Some(payload) = case.payload_bytes.filter(|n| self.payloads && *n > 0) {
-            add(bytes(payload));
+        if let Some(payload) = case.payload_bytes.filter(|_| self.payloads) {
+            add(if payload == 0 { "0 bytes".to_owned() } else { bytes(payload) });
         }
         for name in self.parameters.get(&case.mechanism).into_iter().flatten() {
             if let Some(value) = case.parameters.get(name) {

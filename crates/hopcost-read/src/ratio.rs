@@ -5,7 +5,7 @@
 //! stamped one by one or both in batches. Wake-ups must follow equal gaps; streams
 //! must have equal fields, flows and acknowledgements. The multiple of a stream is
 //! that of the median message latency or, without acknowledgements, of the time per
-//! message.
+//! message. A one-way time that is not clearly longer than the clocks' bound has none.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,26 @@ pub fn fill(run: &Run, readings: &mut [Reading]) {
     };
     let Ok(base_case) = &run.cases[base] else { return };
     let base_family = readings[base].family;
+    let base_is_exact = is_exact_enough(&readings[base]);
     let base_values = by_round(&readings[base]);
     for (case, reading) in run.cases.iter().zip(readings.iter_mut()) {
         let Ok(case) = case else { continue };
-        if comparable(case, reading.family, base_case, base_family) {
+        let exact = base_is_exact && is_exact_enough(reading);
+        if exact && comparable(case, reading.family, base_case, base_family) {
             reading.result.ratio = ratio(baseline, &by_round(reading), &base_values);
         }
     }
+}
+
+/// The greatest share of a one-way time that the clocks' bound may be of it for a
+/// multiple to mean something: beyond it, the finding CLOCK_OFFSET says why not.
+const BOUND_MAX: f64 = 0.1;
+
+/// Whether the clocks agree well enough for a multiple of this case.
+pub fn is_exact_enough(reading: &Reading) -> bool {
+    let bound = reading.result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
+    let p50 = reading.result.estimates.as_ref().and_then(|e| e.p50_ns.as_ref()?.point);
+    bound.is_none_or(|bound| p50.is_some_and(|p50| bound <= BOUND_MAX * p50))
 }
 
 fn comparable(

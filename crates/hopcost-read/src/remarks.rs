@@ -2,7 +2,7 @@
 //! joined with what was measured.
 
 use hopcost_model::case::{Case, Placement, WaitKind, Workload};
-use hopcost_model::results::{CaseResult, Status};
+use hopcost_model::results::{CaseResult, Pinning, Status};
 use hopcost_stats::sample::median;
 
 use crate::ladder::cost_ns;
@@ -170,7 +170,8 @@ fn container(run: &Run) -> Option<String> {
 }
 
 fn one_cpu(run: &Run) -> Option<String> {
-    (run.raw.plan.cpus.len() == 1).then(|| {
+    let pinned = crate::brief::pinning(run.raw) == Pinning::All;
+    (run.raw.plan.cpus.len() == 1 && pinned).then(|| {
         "Only one CPU was used, so nothing here says what crossing to another one costs.".to_owned()
     })
 }

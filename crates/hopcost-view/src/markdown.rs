@@ -38,8 +38,6 @@ pub fn report(results: &Results) -> String {
 fn head(out: &mut String, results: &Results) {
     let (about, plan) = (&results.about, &results.plan);
     out.push_str(&format!("# hopcost: suite {}\n\n", escape(&plan.suite)));
-    let cpus: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
-    let relation = plan.relation.map(|relation| format!(" ({relation})")).unwrap_or_default();
     let whole = if plan.complete { "" } else { " (cut off)" };
     let lines = [
         ("Run", format!("{}, started {}{whole}", code(&about.id), escape(&about.started))),
@@ -64,7 +62,7 @@ fn head(out: &mut String, results: &Results) {
                 plan.seed
             ),
         ),
-        ("CPUs", format!("{}{relation}", cpus.join(", "))),
+        ("CPUs", section::cpus(plan)),
         ("Baseline", plan.baseline.as_deref().map_or("none".to_owned(), code)),
         ("Repeat", code(&results.command)),
     ];

@@ -87,12 +87,26 @@ fn of_role(case: &Case, trials: &[&RawTrial], role: Role, event: &str) -> Counte
     CounterResult {
         event: event.to_owned(),
         role: Some(role),
-        per_operation: over(&|trial, c| per(c.value, trial.operations as f64)),
+        per_operation: over(&|trial, c| per(c.value, handled(case, trial))),
         per_byte: over(&|trial, c| per(c.value, bytes(case, trial, role))),
         per_trial: over(&|_, c| Some(c.value)),
         counted_share: share.filter(|share| *share < 1.0),
         unavailable: common.filter(|_| counted.is_empty()).map(|(reason, _)| reason),
     }
+}
+
+/// Messages that each flow of a stream has before and after those that are measured
+/// (PROTOCOL.md): the lead-in and the end marker.
+const BESIDES: u64 = 2;
+
+/// Operations over which an end counted. Of a stream they include the lead-in and the
+/// end marker, which weigh where a trial has but a few messages.
+pub fn handled(case: &Case, trial: &RawTrial) -> f64 {
+    let besides = match case.workload {
+        Workload::Stream => BESIDES * u64::from(case.flows.unwrap_or(1)),
+        _ => 0,
+    };
+    trial.operations.saturating_add(besides) as f64
 }
 
 fn per(value: f64, parts: f64) -> Option<f64> {
@@ -104,7 +118,10 @@ fn per(value: f64, parts: f64) -> Option<f64> {
 fn bytes(case: &Case, trial: &RawTrial, role: Role) -> f64 {
     let payload = f64::from(case.payload_bytes.unwrap_or(0));
     match case.workload {
-        Workload::Stream => total(ends(trial, role).map(|end| end.bytes)) as f64,
+        Workload::Stream => {
+            let bytes = total(ends(trial, role).map(|end| end.bytes)) as f64;
+            bytes * handled(case, trial) / trial.operations.max(1) as f64
+        }
         Workload::Roundtrip => 2.0 * payload * trial.operations as f64,
         Workload::Call | Workload::Wake => payload * trial.operations as f64,
     }
@@ -172,8 +189,10 @@ mod tests {
         };
         let cycles = of(STREAM_TWO_FLOWS, make, "cycles", Some(Role::Caller));
         assert_eq!(cycles.per_trial, Some(4_000_002.5));
-        assert!((cycles.per_operation.unwrap() - 2000.00125).abs() < 1e-9);
-        assert!((cycles.per_byte.unwrap() - 2000.00125 / 2048.0).abs() < 1e-9);
+        // 2000 messages, and a lead-in and an end marker for each of the two flows.
+        let per_message = 4_000_002.5 / 2004.0;
+        assert!((cycles.per_operation.unwrap() - per_message).abs() < 1e-9);
+        assert!((cycles.per_byte.unwrap() - per_message / 2048.0).abs() < 1e-9);
         assert_eq!((cycles.counted_share, cycles.unavailable), (None, None));
     }
 

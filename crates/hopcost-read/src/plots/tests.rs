@@ -79,7 +79,8 @@ fn streams_by_size_and_by_flows() {
     assert_eq!(xy(&plots[3].series[1]), [(1.0, 5096.0), (2.0, 10_192.0)]);
     // 2048 cycles a message at each end, over 8 × 256 bytes.
     assert_eq!(plots[2].title, "CPU cycles per byte of message, both ends");
-    assert_eq!(xy(&plots[2].series[0])[0], (256.0, 2.0));
+    let first = xy(&plots[2].series[0])[0];
+    assert!(first.0 == 256.0 && (first.1 - 2.0 * WITH_BESIDES).abs() < 1e-9, "{first:?}");
     let flows = &plots[4].series;
     assert_eq!(flows.len(), 4);
     assert!(flows[0].name.ends_with("all flows") && flows[2].name.ends_with("a flow"));
@@ -90,16 +91,21 @@ fn streams_by_size_and_by_flows() {
     }
 }
 
+/// 50 messages of a trial among the 52 that its counters counted.
+const WITH_BESIDES: f64 = 50.0 / 52.0;
+
 #[test]
 fn what_was_not_counted_is_replaced_and_said() {
     let plots = copies(None);
     let cycles = plot(&plots, "cycles-per-byte-size");
     assert!(cycles.title.contains("cycles were not counted"), "{}", cycles.title);
     assert!(cycles.notes[1].contains("no PMU") && cycles.y.unit == "ns");
-    assert_eq!(xy(&cycles.series[0])[0], (256.0, 2.0), "4096 ns of CPU over 2048 bytes");
+    let first = xy(&cycles.series[0])[0];
+    assert!((first.1 - 2.0 * WITH_BESIDES).abs() < 1e-9, "4096 ns over 2048 bytes: {first:?}");
     let misses = plot(&plots, "llc-misses-size");
     assert!(misses.title.contains("CPU time") && misses.notes[1].contains("not asked for"));
-    assert_eq!(xy(&misses.series[0])[0], (256.0, 4096.0));
+    let first = xy(&misses.series[0])[0];
+    assert!((first.1 - 4096.0 * WITH_BESIDES).abs() < 1e-6, "{first:?}");
 }
 
 #[test]
@@ -144,6 +150,6 @@ fn calls_by_payload() {
     assert_eq!(plots[0].series.len(), 1, "what has no payload has no place");
     assert_eq!(xy(&plots[0].series[0]), [(8.0, 10.8), (44.0, 14.4), (4096.0, 419.6)]);
     assert!(plots[0].x.logarithmic);
-    assert!(!sweep(&[0, 8])[0].x.logarithmic);
-    assert_eq!(sweep(&[8]), [], "a single point is no plot");
+    assert_eq!(xy(&sweep(&[0, 8, 44, 4096])[0].series[0]).len(), 3, "0 has no place on the axis");
+    assert_eq!(sweep(&[8, 44]), [], "two points are no sweep");
 }

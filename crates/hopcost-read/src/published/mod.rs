@@ -14,7 +14,7 @@ use hopcost_model::case::Case;
 use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
 
 use crate::case::Reading;
-use crate::ratio::of_pairs;
+use crate::ratio::{is_exact_enough, of_pairs};
 use crate::run::Run;
 use order::{Entry, order};
 use source::{Row, Source};
@@ -179,6 +179,9 @@ fn shown(beside: &Beside, base: Option<&Beside>) -> PublishedRow {
 
 fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
     let (found, base) = (beside.found?, base.found?);
+    if !is_exact_enough(found) || !is_exact_enough(base) {
+        return None;
+    }
     let of_base = statistic::by_round(base, &beside.row.statistic);
     let pairs: Vec<(f64, f64)> = statistic::by_round(found, &beside.row.statistic)
         .into_iter()

@@ -32,10 +32,28 @@ fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
         "p50" => estimates.p50_ns.clone(),
         "p95" => estimates.p95_ns.clone(),
         "p99" => estimates.p99_ns.clone(),
-        "min" => estimates.min_ns.clone(),
+        "min" => Some(least(estimates.least_ns?, reading.result.n_trials)),
         "stdev" => estimates.stdev_ns.clone(),
         "cost" => estimates.cost_ns.clone(),
         _ => None,
+    }
+}
+
+/// The least of all trials, which is what a published minimum is of; it has no
+/// interval, and no multiple.
+fn least(ns: f64, n_trials: u32) -> Estimate {
+    Estimate {
+        point: Some(ns),
+        low: None,
+        high: None,
+        level: None,
+        n_trials,
+        pooled: false,
+        estimand: "least of all trials".to_owned(),
+        insufficient: None,
+        detectable: None,
+        digits: 3,
+        at_most: false,
     }
 }
 
@@ -54,7 +72,6 @@ pub fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
         "p50" | "cost" => Some(trial.value_ns),
         "p95" => trial.p95_ns,
         "p99" => trial.p99_ns,
-        "min" => trial.min_ns,
         "stdev" => trial.stdev_ns,
         "throughput-per-flow" => trial.rates.map(|rates| rates.per_flow_gbps),
         _ => None,

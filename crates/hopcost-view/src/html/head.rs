@@ -49,17 +49,14 @@ fn with_status(results: &Results, status: Status) -> usize {
 
 fn summary(results: &Results) -> String {
     let plan = &results.plan;
-    let cpus: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
-    let relation = plan.relation.map_or(String::new(), |r| format!(" ({r})"));
     let measured = with_status(results, Status::Measured);
     let machine = results.host.get("cpu.model").unwrap_or("this machine");
     let machine = machine.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
-        "{} of {} measured on {machine}, CPU{} {}{relation}: {} in {}.",
+        "{} of {} measured on {machine}, {}: {} in {}.",
         measured,
         count(results.results.len(), "case", "cases"),
-        if cpus.len() == 1 { "" } else { "s" },
-        cpus.join(" and "),
+        crate::section::cpus(plan),
         count(plan.trials_done as usize, "trial", "trials"),
         count(plan.rounds_done as usize, "round", "rounds"),
     )

@@ -14,7 +14,9 @@ mod wake;
 
 use hopcost_model::case::Workload;
 use hopcost_model::finding::Validity;
-use hopcost_model::results::{CaseResult, Estimate, LadderGroup, Ratio, Results, Status};
+use hopcost_model::results::{
+    CaseResult, Estimate, LadderGroup, Pinning, PlanBrief, Ratio, Results, Status,
+};
 
 use crate::number::{self, DIGITS_MAX, Shown};
 use crate::style::{Align, Charset};
@@ -210,6 +212,21 @@ pub(crate) fn all(results: &Results, detail: Detail) -> Vec<Section> {
         published::section(results, detail),
     ];
     sections.into_iter().flatten().collect()
+}
+
+/// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.
+pub(crate) fn cpus(plan: &PlanBrief) -> String {
+    let list: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
+    let relation = plan.relation.map_or(String::new(), |relation| format!(" ({relation})"));
+    let named = match list.as_slice() {
+        [one] => format!("CPU {one}"),
+        all => format!("CPUs {}{relation}", all.join(" and ")),
+    };
+    match plan.pinning {
+        Pinning::All => named,
+        Pinning::Some => format!("{named}, some cases not pinned"),
+        Pinning::None => "not pinned to any CPU".to_owned(),
+    }
 }
 
 /// Whether a group of the ladder stands in a section instead: wake-ups by gap,

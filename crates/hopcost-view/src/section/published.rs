@@ -148,7 +148,8 @@ const TIE: &str = " = ";
 /// Whether a measured order is the published one.
 fn agreement(published: &[String], measured: &[String]) -> &'static str {
     let rank = |label: &str| measured.iter().position(|tied| tied.split(TIE).any(|l| l == label));
-    let ranks: Vec<Option<usize>> = published.iter().map(|label| rank(label)).collect();
+    let labels = published.iter().flat_map(|tied| tied.split(TIE));
+    let ranks: Vec<Option<usize>> = labels.map(rank).collect();
     let unknown = ranks.iter().any(Option::is_none);
     match (ranks.is_sorted(), measured == published) {
         _ if unknown => "not the same labels",

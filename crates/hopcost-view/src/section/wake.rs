@@ -12,7 +12,9 @@ const MICROSECONDS: i32 = 3;
 
 const LEAD: &str = "One way: from just before the sender notifies, after having slept for the gap, \
     to the moment when the receiver runs. “Clock”: how far the clocks of the two CPUs may be \
-    apart, which no number of that row is more exact than; “one clock”: both ends read the same.";
+    apart, which no number of that row is more exact than; “one clock”: both ends read the same. “Gap \
+    found”: mean time from one notification to the next, with what the kernel's timer adds to the \
+    sleep. Min and max are of all trials together.";
 
 pub(super) fn section(results: &Results) -> Option<Section> {
     let cases = results.results.iter().enumerate();
@@ -91,11 +93,12 @@ fn cells(case: &CaseResult, wake: &WakeResult) -> Vec<Cell> {
         Some(bound) => Cell::Number(format!("±{}", number::rough(bound, number::UNICODE)), bound),
     };
     let max = estimates.and_then(|estimates| estimates.max_ns);
+    let least = estimates.and_then(|estimates| estimates.least_ns);
     vec![
         Cell::Number(number::exact(wake.gap_asked_ns), wake.gap_asked_ns as f64),
         Cell::maybe(wake.gap_found_ns, |ns| number::duration(ns, 3, number::UNICODE)),
         mean_and_spread(of(|e| e.mean_ns.as_ref()), of(|e| e.stdev_ns.as_ref())),
-        Cell::point(of(|e| e.min_ns.as_ref()), micro),
+        Cell::maybe(least, |ns| number::plain(ns / 1e3, 3)),
         Cell::estimate(of(|e| e.p50_ns.as_ref()), micro),
         Cell::point(of(|e| e.p95_ns.as_ref()), micro),
         Cell::point(of(|e| e.p99_ns.as_ref()), micro),

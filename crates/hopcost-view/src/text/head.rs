@@ -8,14 +8,6 @@ use crate::style::{Paint, TextStyle};
 pub(super) fn write(out: &mut String, results: &Results, style: &TextStyle) {
     let (about, plan) = (&results.about, &results.plan);
     let dot = style.pick(" · ", ", ");
-    let list: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
-    let mut cpus = match list.len() {
-        1 => format!("CPU {}", list[0]),
-        _ => format!("CPUs {}", list.join(" and ")),
-    };
-    if let Some(relation) = plan.relation {
-        cpus.push_str(&format!(" ({relation})"));
-    }
     let failed = match plan.trials_failed {
         0 => String::new(),
         n => format!(", {n} failed"),
@@ -25,7 +17,7 @@ pub(super) fn write(out: &mut String, results: &Results, style: &TextStyle) {
         format!("suite {}", plan.suite),
         format!("{} rounds", plan.rounds_done),
         format!("{} trials{failed}", plan.trials_done),
-        cpus,
+        crate::section::cpus(plan),
     ]
     .join(dot);
     style.paragraph(out, "", "  ", &line);

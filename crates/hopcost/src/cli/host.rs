@@ -30,6 +30,9 @@ pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
 /// Whether a wake-up latency may be asked for. Opening the file and closing it
 /// again asks for nothing (Documentation/power/pm_qos_interface.rst).
 fn dma_latency() -> Result<(), String> {
+    if !has_idle_states() {
+        return Err("no cpuidle driver here, so the kernel has no idle states to hold off".into());
+    }
     let opened = std::fs::File::options().write(true).open(DMA_LATENCY);
     opened.map(drop).map_err(|error| format!("{DMA_LATENCY}: {error}"))
 }
@@ -41,4 +44,11 @@ pub fn fingerprint(plan: &hopcost_model::plan::Plan) -> hopcost_model::host::Hos
     cpus.sort_unstable();
     cpus.dedup();
     hopcost_machine::fingerprint(&Root::default(), &cpus)
+}
+
+/// Whether the kernel chooses among idle states (Documentation/admin-guide/pm/cpuidle.rst).
+fn has_idle_states() -> bool {
+    let driver = "/sys/devices/system/cpu/cpuidle/current_driver";
+    let driver = std::fs::read_to_string(driver).unwrap_or_default();
+    !driver.trim().is_empty() && driver.trim() != "none"
 }

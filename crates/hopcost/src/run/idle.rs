@@ -30,7 +30,7 @@ pub enum Knob {
     /// A process spins at idle priority; dropping it kills it.
     Spinner {
         /// The process.
-        _worker: Worker,
+        worker: Worker,
     },
 }
 
@@ -67,13 +67,20 @@ impl Knob {
                 worker.send(&begin).map_err(story)?;
                 let until = Instant::now() + PATIENCE;
                 match replies(std::slice::from_mut(&mut worker), until, order.interrupt) {
-                    Ok(replies) if replies == [Reply::Spinning] => {
-                        Ok(Knob::Spinner { _worker: worker })
-                    }
+                    Ok(replies) if replies == [Reply::Spinning] => Ok(Knob::Spinner { worker }),
                     Ok(_) => Err(Failure::Reason("the idle spinner answers nonsense".into())),
                     Err((_, silence)) => Err(story(silence)),
                 }
             }
         }
+    }
+
+    /// Whether it was held to the end: without it the numbers are not what they say.
+    pub fn still_held(&mut self) -> Result<(), Failure> {
+        let Knob::Spinner { worker } = self else { return Ok(()) };
+        if worker.is_alive() {
+            return Ok(());
+        }
+        Err(Failure::Reason("the idle spinner ended before the trial did".into()))
     }
 }

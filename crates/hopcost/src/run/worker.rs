@@ -122,6 +122,14 @@ impl Worker {
         }
     }
 
+    /// Whether it has not ended yet.
+    pub fn is_alive(&mut self) -> bool {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().ok().flatten();
+        }
+        self.status.is_none()
+    }
+
     /// Kills its process group and takes its exit status.
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {

@@ -9,7 +9,7 @@ use hopcost_model::protocol::{EndCounters, EventReading, Stamp};
 use hopcost_model::raw::RawTrial;
 
 use super::stage::{Ran, Stage, unexpected};
-use super::{Failure, Order};
+use super::{Failure, MESSAGES_MAX, Order};
 use crate::run::pace;
 
 /// Exchanges or calls: one end has stamped, and its samples are durations.
@@ -61,7 +61,10 @@ pub fn wakes(
         }
         [] => return Err(unexpected("run")),
     };
-    if sent.len() != woken.len() || sent.is_empty() {
+    if [caller.count, callee.count] != [caller.samples, callee.samples]
+        || sent.len() != woken.len()
+        || sent.is_empty()
+    {
         return Err(Failure::Reason(format!(
             "the sender handed over {} stamps and the receiver {}",
             sent.len(),
@@ -123,6 +126,17 @@ pub fn messages(
             )));
         }
     }
+    let payload = u64::from(order.case.payload_bytes.unwrap_or(0));
+    let most = order.exactly.map_or(order.shape.operations.unwrap_or(MESSAGES_MAX), |e| e.measure);
+    for end in &ran.ends {
+        if end.count > most || end.bytes != end.count.saturating_mul(payload) {
+            return Err(Failure::Reason(format!(
+                "the {} of flow {} says {} messages of {payload} bytes and {} bytes in all, of at \
+                 most {most} messages",
+                end.role, end.flow, end.count, end.bytes
+            )));
+        }
+    }
     let flows = order.case.flows.unwrap_or(1) as usize;
     if of(Role::Caller).count() != flows || of(Role::Callee).count() != flows {
         return Err(unexpected("run"));
@@ -170,7 +184,7 @@ fn ticks(file: &mut File, promised: u64, whose: &str) -> Result<Vec<u64>, Failur
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 != promised.saturating_mul(8) {
         return Err(Failure::Reason(format!(
-            "the {whose}'s worker promised {promised} samples and handed over {} bytes instead of 8 each",
+            "the worker of the {whose} promised {promised} samples and handed over {} bytes instead of 8 each",
             bytes.len()
         )));
     }

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Instant;
 
-use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::case::{Case, Placement, Role, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, GateReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
@@ -122,7 +122,7 @@ fn empty_trial(order: &Order<'_>) -> RawTrial {
 fn perform(order: &Order<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let receiver = order.cpus.1.or(order.cpus.0);
     // Held until the trial is over.
-    let _knob = Knob::turn(order.case.idle_knob, receiver, order)?;
+    let mut knob = Knob::turn(order.case.idle_knob, receiver, order)?;
     let mut stage = Stage::open(order)?;
     trial.pin_errors = stage.attached()?;
     match order.case.workload {
@@ -130,6 +130,7 @@ fn perform(order: &Order<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
         Workload::Wake => wake(&mut stage, order, trial)?,
         Workload::Stream => stream(&mut stage, order, trial)?,
     }
+    knob.still_held()?;
     let counts = order.shape.counted_operations > 0 && order.number < COUNTED_TRIALS;
     if counts && order.case.two_ends() && order.exactly.is_none() {
         count(&mut stage, order, trial)?;
@@ -187,12 +188,12 @@ fn wake(stage: &mut Stage<'_>, order: &Order<'_>, trial: &mut RawTrial) -> Resul
         trial.sentinel_before_ns = stage.sentinels()?;
     }
     let phases = Instant::now();
-    let before = gate(stage, if brief { GATE_BRIEF } else { GATE_BEFORE })?;
+    let before = gate(stage, order, if brief { GATE_BRIEF } else { GATE_BEFORE })?;
     if warm_up > 0 {
         stage.phase(Phase::WarmUp, warm_up, stamp, None)?;
     }
     let ran = stage.phase(Phase::Measure, measure, stamp, None)?;
-    let after = gate(stage, if brief { GATE_BRIEF } else { GATE_AFTER })?;
+    let after = gate(stage, order, if brief { GATE_BRIEF } else { GATE_AFTER })?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
     if !brief {
         trial.sentinel_after_ns = stage.sentinels()?;
@@ -210,8 +211,18 @@ fn wake(stage: &mut Stage<'_>, order: &Order<'_>, trial: &mut RawTrial) -> Resul
 }
 
 /// Compares the two ends' clocks, and refuses what runs against causality.
-fn gate(stage: &mut Stage<'_>, (exchanges, steps): (u64, u64)) -> Result<GateReading, Failure> {
+fn gate(
+    stage: &mut Stage<'_>,
+    order: &Order<'_>,
+    (exchanges, steps): (u64, u64),
+) -> Result<GateReading, Failure> {
     let reading = stage.gate(exchanges, steps)?;
+    let one_cpu = order.case.placement == Some(Placement::SameCpu);
+    if !one_cpu && (reading.exchanges == 0 || reading.steps == 0) {
+        return Err(Failure::Reason(
+            "one-way times refused: the two ends did not compare their clocks".into(),
+        ));
+    }
     if reading.backward_steps > 0 {
         return Err(Failure::Reason(format!(
             "one-way times refused: {} of {} steps from one end's clock to the other's ran \

@@ -150,7 +150,9 @@ impl<'a> Stage<'a> {
             let Reply::Gate { reading } = reply else { return Err(unexpected("gate")) };
             found = found.or(reading);
         }
-        found.ok_or_else(|| unexpected("gate"))
+        let found = found.ok_or_else(|| unexpected("gate"))?;
+        storable([found.offset_ticks.unsigned_abs(), found.bound_ticks, found.exchanges])?;
+        Ok(found)
     }
 
     /// Runs a phase on every worker; the callee's is told first.
@@ -181,7 +183,27 @@ impl<'a> Stage<'a> {
             if at == 0 {
                 all.wall_ns = wall_ns;
             }
-            all.process_cpu_ns += process_cpu_ns;
+            for end in &ends {
+                storable([
+                    end.count,
+                    end.samples,
+                    end.max_ticks,
+                    end.elapsed_ticks,
+                    end.first_tick,
+                    end.bytes,
+                    end.thread_cpu_ns,
+                    end.voluntary,
+                    end.involuntary,
+                    end.minor_faults,
+                    end.major_faults,
+                    end.run_delay_ns.unwrap_or(0),
+                    end.cpu_changes,
+                    end.lost,
+                    end.overruns,
+                ])?;
+            }
+            storable([wall_ns, process_cpu_ns])?;
+            all.process_cpu_ns = all.process_cpu_ns.saturating_add(process_cpu_ns);
             all.ends.extend(ends);
         }
         // A worker that plays both ends tells them in the order of its seats.
@@ -281,6 +303,17 @@ impl<'a> Stage<'a> {
             reason = self.workers[index].epitaph();
         }
         Failure::Reason(format!("{who}, {doing}: {reason}"))
+    }
+}
+
+/// Whether numbers can be true: none that is counted here takes 2^62, and the run
+/// file holds no more than 2^63.
+fn storable<const N: usize>(numbers: [u64; N]) -> Result<(), Failure> {
+    match numbers.iter().find(|number| **number >= 1 << 62) {
+        Some(number) => {
+            Err(Failure::Reason(format!("a worker says {number}, which cannot be true")))
+        }
+        None => Ok(()),
     }
 }
 
