@@ -19,8 +19,8 @@ pub(crate) struct ByCode<'a> {
     pub findings: Vec<&'a Finding>,
 }
 
-/// Groups findings by code and severity in the order in which these first occur:
-/// a note must not be counted under the word for a worse one.
+/// Groups findings by code and severity, the worst first and, of equally bad ones,
+/// what reaches furthest; a note must not be counted under the word for a worse one.
 pub(crate) fn by_code(findings: &[Finding]) -> Vec<ByCode<'_>> {
     let mut groups: Vec<ByCode<'_>> = Vec::new();
     for finding in findings {
@@ -37,6 +37,12 @@ pub(crate) fn by_code(findings: &[Finding]) -> Vec<ByCode<'_>> {
             }),
         }
     }
+    let reach = |group: &ByCode<'_>| match group.findings.iter().any(|f| f.case.is_none()) {
+        true => usize::MAX,
+        false => group.findings.len(),
+    };
+    // Stable: what reaches as far keeps its order.
+    groups.sort_by_key(|group| std::cmp::Reverse((group.severity, reach(group))));
     groups
 }
 
