@@ -57,6 +57,8 @@ fn part((title, mut rows): (String, Vec<Measured<'_>>)) -> Part {
     let columns = vec![
         Column::number("flows"),
         Column::words("path"),
+        // Early: a page may be too narrow for all columns.
+        Column::words("valid?"),
         Column::of("aggregate [interval]", "Gbit/s"),
         Column::of("per flow", "Gbit/s").fold(3),
         Column::number("latency p50 [interval]"),
@@ -68,7 +70,6 @@ fn part((title, mut rows): (String, Vec<Measured<'_>>)) -> Part {
         Column::number("copied").fold(5),
         Column::number("messages").fold(5),
         Column::number("n").fold(4),
-        Column::words("valid?"),
     ];
     let rows = rows.into_iter().map(row).collect();
     Part { title, columns, rows, notes: Vec::new() }
@@ -86,6 +87,7 @@ fn row((index, case, stream): Measured<'_>) -> Row {
     let cells = vec![
         Cell::Number(stream.flows.to_string(), f64::from(stream.flows)),
         Cell::Text(stream.label.clone()),
+        Cell::Validity(case.validity),
         Cell::estimate(stream.aggregate_gbps.as_ref(), rate),
         Cell::point(stream.per_flow_gbps.as_ref(), rate),
         Cell::estimate(p50, time),
@@ -97,7 +99,6 @@ fn row((index, case, stream): Measured<'_>) -> Row {
         Cell::maybe(stream.copied_share, number::share),
         Cell::Number(case.operations.to_string(), case.operations as f64),
         trials(case),
-        Cell::Validity(case.validity),
     ];
     Row { cells, case: Some(index) }
 }
