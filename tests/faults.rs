@@ -96,6 +96,21 @@ pub fn row(child: Child) -> RawTrial {
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
+/// Kills one of the two workers of a case: its trial ends soon, with the reason, and
+/// leaves no process.
+pub fn the_death_of_a_worker_is_told(home: &Home, id: &str, victim: usize) {
+    let (child, workers) = endless(home, id, "20000");
+    let control = child.id();
+    signal(workers[victim], libc::SIGKILL);
+    let killed = Instant::now();
+    let row = row(child);
+    assert!(killed.elapsed() < Duration::from_secs(2), "{id}: took {:?}", killed.elapsed());
+    let error = row.error.expect("a failed row");
+    assert!(error.contains("was killed by signal 9"), "{id}: {error}");
+    assert!(children_of(control).is_empty());
+    assert!(!alive(workers[1 - victim]), "{id}: the other worker is still there");
+}
+
 #[test]
 fn the_death_of_either_end_ends_the_trial_with_a_reason() {
     let _alone = alone();
@@ -108,16 +123,7 @@ fn the_death_of_either_end_ends_the_trial_with_a_reason() {
         for victim in [0, 1] {
             let wait = facts.waits[0].wait;
             let id = roundtrip(facts, Boundary::Process, Placement::Free, wait).id();
-            let (child, workers) = endless(&home, &id, "20000");
-            let control = child.id();
-            signal(workers[victim], libc::SIGKILL);
-            let killed = Instant::now();
-            let row = row(child);
-            assert!(killed.elapsed() < Duration::from_secs(2), "{id}: took {:?}", killed.elapsed());
-            let error = row.error.expect("a failed row");
-            assert!(error.contains("was killed by signal 9"), "{id}: {error}");
-            assert!(children_of(control).is_empty());
-            assert!(!alive(workers[1 - victim]), "{id}: the other worker is still there");
+            the_death_of_a_worker_is_told(&home, &id, victim);
         }
     }
     assert_eq!(names(&home), before);

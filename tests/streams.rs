@@ -3,12 +3,11 @@
 //! descriptor where it does not belong, and an end to every trial whose end dies.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::faults::{alive, children_of, endless, names, row, signal};
+use crate::faults::{endless, names, row, signal, the_death_of_a_worker_is_told};
 use crate::support::{Home, alone, cross, mechanisms, trace, trial};
 
 /// Messages of the shorter of the two traced trials.
@@ -215,16 +214,7 @@ fn the_death_of_either_end_of_a_stream_ends_the_trial_with_a_reason() {
             let mut case = case(facts, Boundary::Process, Placement::Free, facts.waits[0].wait);
             case.flows = Some(2);
             let id = case.id();
-            let (child, workers) = endless(&home, &id, "20000");
-            let control = child.id();
-            signal(workers[victim], libc::SIGKILL);
-            let killed = Instant::now();
-            let row = row(child);
-            assert!(killed.elapsed() < Duration::from_secs(2), "{id}: took {:?}", killed.elapsed());
-            let error = row.error.expect("a failed row");
-            assert!(error.contains("was killed by signal 9"), "{id}: {error}");
-            assert!(children_of(control).is_empty());
-            assert!(!alive(workers[1 - victim]), "{id}: the other worker is still there");
+            the_death_of_a_worker_is_told(&home, &id, victim);
         }
     }
     assert_eq!(names(&home), before);

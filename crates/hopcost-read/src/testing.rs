@@ -359,26 +359,5 @@ fn empty(case: &Case, index: u32, round: u32) -> RawTrial {
         pinned: cpu.is_some(),
         ..EndCounters::empty(role)
     });
-    RawTrial {
-        case: index,
-        round,
-        position: 0,
-        started_ns: 0,
-        took_ns: 0,
-        phases_ns: 0,
-        error: None,
-        stamp: None,
-        wall_ns: 0,
-        cpu_ns: 0,
-        ends: ends.collect(),
-        cpus_asked,
-        pin_errors: Vec::new(),
-        sentinel_before_ns: Vec::new(),
-        sentinel_after_ns: Vec::new(),
-        operations: 0,
-        samples_taken: 0,
-        samples_max_ticks: 0,
-        samples: Vec::new(),
-        ..RawTrial::empty()
-    }
+    RawTrial { case: index, round, ends: ends.collect(), cpus_asked, ..RawTrial::empty() }
 }
