@@ -8,7 +8,7 @@ use hopcost_model::case::IdleKnob;
 use hopcost_model::protocol::{Command, Reply};
 use hopcost_probe::sys;
 
-use super::trial::{Failure, Order};
+use super::trial::{Failure, Order, deadline_ms};
 use super::worker::{Silence, Worker, replies};
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
@@ -17,6 +17,9 @@ pub const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
 
 /// How long a spinner may take to begin.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How much later than its trial a spinner gives up, which begins before it.
+const OUTLIVES_MS: u64 = 5_000;
 
 /// A knob in its turned position; dropping it turns it back.
 pub enum Knob {
@@ -56,7 +59,7 @@ impl Knob {
                 let mut worker = Worker::spawn(order.program, Vec::new(), 0)?;
                 let begin = Command::IdleSpin {
                     cpu,
-                    deadline_ms: order.shape.deadline_ms.saturating_mul(10).max(60_000),
+                    deadline_ms: deadline_ms(order).saturating_add(OUTLIVES_MS),
                     parent: Some(std::process::id()),
                 };
                 let story = |silence: Silence| match silence {

@@ -18,6 +18,7 @@ use hopcost_probe::workload::roundtrip::LEAD_IN;
 use super::idle::Knob;
 use super::pace::Pace;
 use super::worker::Program;
+pub use stage::deadline_ms;
 use stage::{Ran, Stage};
 
 /// Everything a trial depends on.

@@ -6,11 +6,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Boundary, Case, Role, Workload};
+use hopcost_model::case::{Boundary, Role, Workload};
 use hopcost_model::protocol::{
     Command, EndCounters, GateReading, LinkHalf, Phase, Reply, Seat, Stamp,
 };
 use hopcost_model::raw::CpuSentinel;
+use hopcost_probe::meeting;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
@@ -23,8 +24,6 @@ const SIGALRM: i32 = 14;
 const GRACE: Duration = Duration::from_millis(500);
 /// How long the other worker may take to say why, after the first fell silent.
 const LAST_WORDS: Duration = Duration::from_millis(100);
-/// What the ends of a `wake` meet in (PROTOCOL.md).
-const MEETING_BYTES: u64 = 4096;
 
 /// The workers of one trial, the caller's first.
 pub struct Stage<'a> {
@@ -54,8 +53,9 @@ impl<'a> Stage<'a> {
     pub fn open(order: &Order<'a>) -> Result<Self, Failure> {
         let case = order.case;
         let flows = case.flows.unwrap_or(1);
-        let meeting =
-            (case.workload == Workload::Wake && case.two_processes()).then(meeting).transpose()?;
+        let meeting = (case.workload == Workload::Wake && case.two_processes())
+            .then(meeting_memory)
+            .transpose()?;
         let mut hires = Vec::new();
         if case.two_processes() {
             let mut caller = Hire::default();
@@ -80,7 +80,7 @@ impl<'a> Stage<'a> {
             }
             hires.push(both);
         }
-        let deadline_ms = deadline_ms(case, order);
+        let deadline_ms = deadline_ms(order);
         let mut samples = Vec::new();
         let mut commands = Vec::new();
         for hire in &mut hires {
@@ -354,13 +354,13 @@ impl Hire {
 }
 
 /// Memory for the two ends of a `wake` to meet in.
-fn meeting() -> Result<OwnedFd, Failure> {
-    Ok(sys::memfd("hopcost-meeting", MEETING_BYTES)?)
+fn meeting_memory() -> Result<OwnedFd, Failure> {
+    Ok(sys::memfd("hopcost-meeting", meeting::BYTES as u64)?)
 }
 
 /// The trial's deadline, longer where its wake-ups alone take long.
-fn deadline_ms(case: &Case, order: &Order<'_>) -> u64 {
-    let Some(gap_ns) = case.gap_ns else { return order.shape.deadline_ms };
+pub fn deadline_ms(order: &Order<'_>) -> u64 {
+    let Some(gap_ns) = order.case.gap_ns else { return order.shape.deadline_ms };
     let wake_ups = match order.exactly {
         Some(exactly) => exactly.measure + exactly.warm_up,
         None => {
