@@ -121,7 +121,16 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
     let accounting = accounting(conn, path)?;
     let trials = trials::trials(conn, path, plan.cases.len())?;
     drop(snapshot);
-    Ok(RawRun { about, plan, host_before, host_after, clocks, trials, accounting })
+    Ok(RawRun {
+        about,
+        plan,
+        host_before,
+        host_after,
+        clocks,
+        workers: Vec::new(),
+        trials,
+        accounting,
+    })
 }
 
 fn host(conn: &Connection, path: &Path, moment: &'static str) -> Result<Vec<Reading>> {
@@ -151,6 +160,7 @@ fn clocks(conn: &Connection, path: &Path) -> Result<Vec<ClockReading>> {
         |r| {
             Ok(ClockReading {
                 cpu: r.whole("cpu")?,
+                runtime: "rust".to_owned(),
                 source: r.text("source")?,
                 ticks_per_second: r.real("ticks_per_second")?,
                 rate_spread_ppm: r.real("rate_spread_ppm")?,

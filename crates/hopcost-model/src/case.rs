@@ -14,7 +14,8 @@
 //! notifies) and `spin` (the budget of `spin-then-block`) in nanoseconds. What
 //! does not apply to a workload is left out: a `call` has no second party, so no
 //! boundary, placement or wait. Mechanism parameters (`nodelay=on`) follow in
-//! alphabetical order, then `idle-knob` and `sched` where they are not the default.
+//! alphabetical order, then `idle-knob`, `sched` and `runtime` (`python`, or
+//! `python:rust` for caller and callee) where they are not the default.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -111,13 +112,6 @@ words! {
     }
 }
 words! {
-    /// The language an end is written in.
-    Runtime, "runtime" {
-        /// The worker inside the hopcost binary.
-        Rust = "rust",
-    }
-}
-words! {
     /// What keeps the receiver's CPU from idling deeply while it waits.
     IdleKnob, "idle-knob" {
         /// Nothing.
@@ -174,6 +168,104 @@ impl fmt::Display for Waits {
     }
 }
 impl FromStr for Waits {
+    type Err = CaseError;
+    fn from_str(s: &str) -> Result<Self, CaseError> {
+        match s.split_once(':') {
+            None => Ok(Self::both(s.parse()?)),
+            Some((a, b)) => Ok(Self { caller: a.parse()?, callee: b.parse()? }),
+        }
+    }
+}
+
+/// What an end is written in: a language's own name (`rust`, `python`), or that of
+/// somebody's worker. Lower-case letters, digits and `-`, `_`, `.`, `+`, a letter
+/// first, at most 32 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Runtime(std::borrow::Cow<'static, str>);
+
+impl Runtime {
+    /// The worker inside the hopcost binary.
+    pub const RUST: Runtime = Runtime(std::borrow::Cow::Borrowed("rust"));
+    /// The spelling.
+    pub fn word(&self) -> &str {
+        &self.0
+    }
+    /// Whether it is the worker inside the hopcost binary.
+    pub fn is_rust(&self) -> bool {
+        self.0 == "rust"
+    }
+}
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+impl FromStr for Runtime {
+    type Err = CaseError;
+    fn from_str(s: &str) -> Result<Self, CaseError> {
+        let rest = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.+".contains(&b);
+        let fits = s.len() <= 32
+            && s.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
+            && s.bytes().all(rest);
+        if !fits {
+            return Err(CaseError::Value {
+                key: "runtime".into(),
+                got: s.to_owned(),
+                want: "a name such as `python`, or `caller:callee`".into(),
+            });
+        }
+        Ok(Runtime(s.to_owned().into()))
+    }
+}
+
+/// What the two ends are written in; spelled `python` or, when they differ,
+/// `caller:callee`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Runtimes {
+    /// The caller's.
+    pub caller: Runtime,
+    /// The callee's; the caller's where there is no second end.
+    pub callee: Runtime,
+}
+
+impl Runtimes {
+    /// Both ends in Rust.
+    pub const RUST: Runtimes = Runtimes { caller: Runtime::RUST, callee: Runtime::RUST };
+    /// Both ends in one.
+    pub fn both(runtime: Runtime) -> Self {
+        Self { callee: runtime.clone(), caller: runtime }
+    }
+    /// That of one end.
+    pub fn of(&self, role: Role) -> &Runtime {
+        match role {
+            Role::Caller => &self.caller,
+            Role::Callee => &self.callee,
+        }
+    }
+    /// Whether the ends differ.
+    pub fn are_mixed(&self) -> bool {
+        self.caller != self.callee
+    }
+    /// Whether both are the worker inside the hopcost binary.
+    pub fn are_rust(&self) -> bool {
+        self.caller.is_rust() && self.callee.is_rust()
+    }
+}
+impl Default for Runtimes {
+    fn default() -> Self {
+        Self::RUST
+    }
+}
+impl fmt::Display for Runtimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.are_mixed() {
+            f.pad(&format!("{}:{}", self.caller, self.callee))
+        } else {
+            f.pad(self.caller.word())
+        }
+    }
+}
+impl FromStr for Runtimes {
     type Err = CaseError;
     fn from_str(s: &str) -> Result<Self, CaseError> {
         match s.split_once(':') {
@@ -304,6 +396,8 @@ pub struct Case {
     pub idle_knob: IdleKnob,
     /// The scheduling policy.
     pub sched: Sched,
+    /// What the ends are written in.
+    pub runtimes: Runtimes,
 }
 
 /// Why a spelling is not a case.
@@ -450,6 +544,9 @@ impl fmt::Display for Case {
         if self.sched != Sched::Other {
             key(f, "sched", &self.sched)?;
         }
+        if !self.runtimes.are_rust() {
+            key(f, "runtime", &self.runtimes)?;
+        }
         Ok(())
     }
 }
@@ -519,6 +616,7 @@ impl FromStr for Case {
         let spin_budget_ns = keys.remove("spin").map(|v| number("spin", &v)).transpose()?;
         let idle_knob = keys.remove("idle-knob").map_or(Ok(IdleKnob::None), |v| v.parse())?;
         let sched = keys.remove("sched").map_or(Ok(Sched::Other), |v| v.parse())?;
+        let runtimes = keys.remove("runtime").map_or(Ok(Runtimes::RUST), |v| v.parse())?;
         Ok(Case {
             workload,
             mechanism: decode(mechanism).ok_or_else(form)?,
@@ -534,6 +632,7 @@ impl FromStr for Case {
             parameters: keys,
             idle_knob,
             sched,
+            runtimes,
         })
     }
 }
@@ -553,6 +652,8 @@ mod tests {
             "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
             "wake/pipe?payload=1&gap=1000&boundary=process&place=same-llc&wait=block&idle-knob=spinner&sched=fifo:1",
             "stream/tcp-send?payload=2048&fields=8&flows=2&ack=window:16&boundary=namespace&place=free&wait=block&more=off",
+            "call/mutex-uncontended?runtime=python",
+            "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on&sched=fifo:1&runtime=python:rust",
             "roundtrip/replay:/tmp/a%20b%3Fc?payload=0&boundary=process&place=same-cpu&wait=block",
         ] {
             let case: Case = id.parse().unwrap();
@@ -581,6 +682,8 @@ mod tests {
                 "window:N",
             ),
             ("call/x%zz", "is not a case"),
+            ("call/mutex-uncontended?runtime=Python", "runtime"),
+            ("call/mutex-uncontended?runtime=python:", "runtime"),
         ] {
             let error = id.parse::<Case>().unwrap_err().to_string();
             assert!(error.contains(part), "{id}: {error}");

@@ -121,6 +121,18 @@ codes! {
     CountersMissing = "PERF_UNAVAILABLE",
         "Some events could not be counted here.",
         "Use a machine with a performance monitoring unit, and kernel.perf_event_paranoid of 1 or less (or CAP_PERFMON).";
+    /// The warm-up ended before the runtime was steady.
+    NotSteady = "NOT_STEADY",
+        "What the runtime measures was still changing when the measurement began, or changed during it: it compiles, collects or adapts while it runs.",
+        "Read the trials in time order; raise --measure, or give the runtime more time to warm up.";
+    /// A thread besides the ends did part of the work.
+    HiddenThread = "HIDDEN_THREAD",
+        "Threads that are neither the caller nor the callee did a visible part of the work.",
+        "Look at the CPU time by thread; a message then crosses more threads than the two ends, and pinning and waits say less than their names.";
+    /// Two clocks ran apart over the same exchanges.
+    ClockDisagrees = "CLOCK_DISAGREES",
+        "The caller's clock and that of the end in Rust disagree about how long the same exchanges took.",
+        "Do not believe this runtime's times; look at which clock its worker reads.";
     /// The binary is not optimised.
     BuildSlow = "BUILD_SLOW",
         "This hopcost was built without optimisation, with debug assertions or with a sanitizer, and so is slower than what it claims to measure.",

@@ -3,6 +3,7 @@
 //! pipeline. This crate does no I/O, reads no clock and computes no statistic.
 
 pub mod case;
+pub mod describe;
 pub mod finding;
 pub mod host;
 pub mod mechanism;

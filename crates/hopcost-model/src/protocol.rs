@@ -2,13 +2,14 @@
 //! samples as little-endian u64 clock ticks on an inherited descriptor.
 
 use crate::case::Role;
+use crate::describe::Description;
 use crate::document;
 
 /// Spoken version; a worker that answers another one is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The longest line either side accepts, in bytes.
-pub const LINE_MAX: usize = 64 * 1024;
+pub const LINE_MAX: usize = 256 * 1024;
 
 document! {
     /// How operations are stamped.
@@ -93,8 +94,16 @@ document! {
             #[serde(default)]
             trial: u32,
         },
-        /// Time the sentinel on the CPU of the first seat.
-        Sentinel,
+        /// Finish the link of the ends that offered an address: take the one who
+        /// connects, see that it knows the token.
+        Meet,
+        /// Time the sentinel on this CPU, or on that of the first seat (the Rust
+        /// worker only).
+        Sentinel {
+            /// The CPU to move to first.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cpu: Option<u32>,
+        },
         /// Calibrate the clock on this CPU.
         Clock {
             /// The CPU to do it on.
@@ -136,6 +145,10 @@ document! {
     }
 }
 
+fn rust() -> String {
+    crate::case::Runtime::RUST.word().to_owned()
+}
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -167,6 +180,37 @@ document! {
         /// Names (System V identifiers and the like).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub names: Vec<String>,
+        /// Bind an address and say it in `attached`; `meet` follows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub offer: Option<Offer>,
+        /// Connect to this address, and send the token first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub connect: Option<Connect>,
+    }
+}
+
+document! {
+    /// A link of which this end is to bind the address.
+    pub struct Offer {
+        /// The mechanism of hopcost whose kind of socket it is (`tcp`, `unix-stream`, `udp`).
+        pub carrier: String,
+        /// Directory for a socket's name.
+        pub directory: String,
+        /// What the one who connects sends first: its ASCII bytes, on a stream ahead of
+        /// everything else, of datagrams the first.
+        pub token: String,
+    }
+}
+
+document! {
+    /// A link whose address another end has bound.
+    pub struct Connect {
+        /// The mechanism of hopcost whose kind of socket it is.
+        pub carrier: String,
+        /// `127.0.0.1:PORT`, or the path of a socket.
+        pub address: String,
+        /// What to send first.
+        pub token: String,
     }
 }
 
@@ -175,16 +219,7 @@ document! {
     #[serde(rename_all = "kebab-case", tag = "is")]
     pub enum Reply {
         /// To `describe`.
-        Described {
-            /// Protocol version.
-            protocol: u32,
-            /// Runtime (`rust`).
-            runtime: String,
-            /// Version of the worker.
-            version: String,
-            /// Mechanisms it has.
-            mechanisms: Vec<String>,
-        },
+        Described(Box<Description>),
         /// To `attach`.
         Attached {
             /// Process id.
@@ -192,6 +227,8 @@ document! {
             /// What became of each seat, in the order asked.
             seats: Vec<Attached>,
         },
+        /// To `meet`.
+        Met,
         /// To `sentinel`: durations of equal chunks of work, in time order.
         Sentinel {
             /// Nanoseconds of each chunk.
@@ -201,7 +238,7 @@ document! {
             /// Where it ran.
             cpu: u32,
         },
-        /// To `clock`.
+        /// To `clock`. A worker of another runtime says what its stamps cost.
         Clock(ClockReading),
         /// To `gate`: what the caller's end found; the callee's worker sends an
         /// empty one.
@@ -213,9 +250,12 @@ document! {
         Spinning,
         /// To `run`.
         Ran {
-            /// CPU time of the whole process over the phase, hidden threads included.
+            /// CPU time of the whole process over the phase, hidden threads included
+            /// (the Rust worker only: of others it is read from outside).
+            #[serde(default)]
             process_cpu_ns: u64,
-            /// Wall time of the phase.
+            /// Wall time of the phase (likewise).
+            #[serde(default)]
             wall_ns: u64,
             /// What each seat saw, in the order of attaching.
             ends: Vec<EndCounters>,
@@ -235,10 +275,18 @@ document! {
     pub struct Attached {
         /// Which end.
         pub role: Role,
-        /// Thread id.
+        /// Thread id; 0 where the end is no thread of its own (a goroutine).
+        #[serde(default)]
         pub tid: u32,
-        /// The CPU it is on.
+        /// Its process, where that is not the worker's (a process of the worker's own).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pid: Option<u32>,
+        /// The CPU it is on (the Rust worker only: others are pinned from outside).
+        #[serde(default)]
         pub cpu: u32,
+        /// The address that this end has bound, if it was to offer one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub offers: Option<String>,
         /// Why it could not be pinned where asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pin_error: Option<String>,
@@ -250,21 +298,30 @@ document! {
     pub struct ClockReading {
         /// The CPU.
         pub cpu: u32,
-        /// What the ticks are (`tsc`, `cntvct`, `virtual`).
+        /// The runtime whose stamps these are.
+        #[serde(default = "rust")]
+        pub runtime: String,
+        /// What the ticks are (`tsc`, `cntvct`, `virtual`, `CLOCK_MONOTONIC`).
         pub source: String,
         /// Ticks in a second, against CLOCK_MONOTONIC_RAW.
         pub ticks_per_second: f64,
         /// Largest disagreement between the calibration's parts, parts per million.
+        #[serde(default)]
         pub rate_spread_ppm: f64,
         /// Smallest non-zero difference seen between two readings.
+        #[serde(default)]
         pub resolution_ticks: u64,
         /// Cost of a stamp: least.
+        #[serde(default)]
         pub stamp_min_ns: f64,
         /// Cost of a stamp: median.
+        #[serde(default)]
         pub stamp_p50_ns: f64,
         /// Cost of a stamp: 99th percentile.
+        #[serde(default)]
         pub stamp_p99_ns: f64,
         /// Cost of `clock_gettime(CLOCK_MONOTONIC)`: median.
+        #[serde(default)]
         pub clock_gettime_p50_ns: f64,
     }
 }
@@ -321,7 +378,9 @@ document! {
 }
 
 document! {
-    /// What one end counted over a phase.
+    /// What one end counted over a phase. A worker of another runtime says `role`,
+    /// `count`, `samples`, `max_ticks` and `elapsed_ticks`; what the kernel counts of
+    /// its threads is read from outside.
     pub struct EndCounters {
         /// Which end.
         pub role: Role,
@@ -331,32 +390,44 @@ document! {
         /// Operations done.
         pub count: u64,
         /// Samples written (0 unless this end stamped and the phase was `measure`).
+        #[serde(default)]
         pub samples: u64,
         /// The longest sample.
+        #[serde(default)]
         pub max_ticks: u64,
         /// Ticks from the first stamp to the last.
+        #[serde(default)]
         pub elapsed_ticks: u64,
         /// CPU time of this end's thread.
+        #[serde(default)]
         pub thread_cpu_ns: u64,
         /// Voluntary context switches of this end's thread.
+        #[serde(default)]
         pub voluntary: u64,
         /// Involuntary context switches of this end's thread.
+        #[serde(default)]
         pub involuntary: u64,
         /// Minor page faults of this end's thread.
+        #[serde(default)]
         pub minor_faults: u64,
         /// Major page faults of this end's thread.
+        #[serde(default)]
         pub major_faults: u64,
         /// Time runnable but not running (/proc/thread-self/schedstat); absent
         /// where the kernel does not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run_delay_ns: Option<u64>,
         /// CPU at the start.
+        #[serde(default)]
         pub cpu_before: u32,
         /// CPU at the end.
+        #[serde(default)]
         pub cpu_after: u32,
         /// Stamps whose CPU differed from the one before.
+        #[serde(default)]
         pub cpu_changes: u64,
         /// Whether the thread's affinity mask was still as set, after the phase.
+        #[serde(default)]
         pub pinned: bool,
         /// Its clock when its first operation began (a stream's receiver: when the
         /// message before the first was complete); 0 where not stamped.

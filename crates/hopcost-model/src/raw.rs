@@ -1,5 +1,7 @@
 //! What a run file holds, before any statistic.
 
+use crate::case::{Case, Role};
+use crate::describe::Description;
 use crate::document;
 use crate::host::Host;
 use crate::plan::Plan;
@@ -16,8 +18,11 @@ document! {
         pub host_before: Host,
         /// The host after the last; absent if the run was cut off.
         pub host_after: Option<Host>,
-        /// The clock of each used CPU.
+        /// The clock of each used CPU, of each runtime.
         pub clocks: Vec<ClockReading>,
+        /// The workers of other runtimes that took part, as they described themselves.
+        #[serde(default)]
+        pub workers: Vec<Description>,
         /// Every finished trial, in time order.
         pub trials: Vec<RawTrial>,
         /// Ticks of CPU accounting at the start and end of each round.
@@ -27,16 +32,18 @@ document! {
 
 impl RawRun {
     /// Ticks in a second of the clock that stamped a trial: that of the caller's
-    /// CPU, or else the first; a virtual clock's tick is a nanosecond.
+    /// runtime on the caller's CPU, or else its first; a virtual clock's tick is a
+    /// nanosecond.
     pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
-        let case =
-            self.plan.cases.get(trial.case as usize)?.id.parse::<crate::case::Case>().ok()?;
+        let case = self.plan.cases.get(trial.case as usize)?.id.parse::<Case>().ok()?;
         if case.has_virtual_clock() {
             return Some(1e9);
         }
         let cpu = trial.ends.first().map(|end| end.cpu_after);
-        let clock = self.clocks.iter().find(|clock| Some(clock.cpu) == cpu);
-        let rate = clock.or(self.clocks.first())?.ticks_per_second;
+        let runtime = case.runtimes.caller.word();
+        let mut clocks = self.clocks.iter().filter(|clock| clock.runtime == runtime);
+        let first = clocks.clone().next();
+        let rate = clocks.find(|clock| Some(clock.cpu) == cpu).or(first)?.ticks_per_second;
         (rate > 0.0).then_some(rate)
     }
 }
@@ -135,6 +142,57 @@ document! {
         /// Operations of that phase.
         #[serde(default)]
         pub counted_operations: u64,
+        /// What each thread of the workers' processes did over the measured phase, as
+        /// seen from outside; empty where every end is in Rust.
+        #[serde(default)]
+        pub threads: Vec<ThreadUse>,
+        /// The parts of a warm-up that goes on until nothing changes, in time order:
+        /// mean time of one operation in nanoseconds.
+        #[serde(default)]
+        pub warm_up_ns: Vec<f64>,
+        /// Phases without stamps around the measured one; only where the caller is of
+        /// another runtime and the callee in Rust.
+        #[serde(default)]
+        pub stamp_check: Option<StampCheck>,
+    }
+}
+
+document! {
+    /// What a thread did over a phase, read from /proc just before it and just after.
+    /// The command and the reply are in it.
+    pub struct ThreadUse {
+        /// Whose process it belongs to: the caller's also where both ends are in one.
+        pub process: Role,
+        /// The end that it plays; absent for every other thread of the process.
+        #[serde(default)]
+        pub seat: Option<Role>,
+        /// Its name (/proc/PID/task/TID/comm).
+        pub name: String,
+        /// CPU time.
+        pub cpu_ns: u64,
+        /// Voluntary context switches.
+        pub voluntary: u64,
+        /// Involuntary context switches.
+        pub involuntary: u64,
+    }
+}
+
+document! {
+    /// The same exchanges with and without the caller's stamps, timed by the callee in
+    /// Rust, from the first message to the last.
+    #[derive(Copy)]
+    pub struct StampCheck {
+        /// Exchanges of each of the three phases between the callee's two stamps.
+        pub exchanges: u64,
+        /// With one stamp an exchange: the measured phase, in nanoseconds by the
+        /// callee's clock.
+        pub stamped_ns: f64,
+        /// The same exchanges, in nanoseconds by the caller's own clock.
+        pub stamped_by_caller_ns: f64,
+        /// With stamps only around the whole phase, before the measured one.
+        pub bare_before_ns: f64,
+        /// The same after it.
+        pub bare_after_ns: f64,
     }
 }
 
@@ -191,6 +249,9 @@ impl RawTrial {
             negative_samples: 0,
             counted: Vec::new(),
             counted_operations: 0,
+            threads: Vec::new(),
+            warm_up_ns: Vec::new(),
+            stamp_check: None,
         }
     }
 }

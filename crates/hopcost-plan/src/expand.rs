@@ -20,7 +20,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{
-    Ack, Boundary, Case, IdleKnob, Placement, SPIN_BUDGET_NS, Sched, WaitKind, Waits, Workload,
+    Ack, Boundary, Case, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched, WaitKind, Waits,
+    Workload,
 };
 use hopcost_model::mechanism::{Facts, Payload};
 use hopcost_model::plan::PlannedCase;
@@ -153,6 +154,7 @@ impl Wanted {
             parameters,
             idle_knob: IdleKnob::None,
             sched: Sched::Other,
+            runtimes: Runtimes::RUST,
         };
         match self.workload {
             Workload::Call | Workload::Roundtrip => vec![base],

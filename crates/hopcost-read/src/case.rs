@@ -274,6 +274,7 @@ fn unreadable(id: &str, error: &str) -> Reading {
         parameters: BTreeMap::new(),
         idle_knob: hopcost_model::case::IdleKnob::None,
         sched: Default::default(),
+        runtimes: Default::default(),
     };
     let mut result =
         CaseResult::empty(id, CaseParts::of(&case), Status::Failed, command::of_case(id));

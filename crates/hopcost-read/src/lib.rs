@@ -68,6 +68,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         host_changes: brief::host_changes(raw),
         remarks: remarks::remarks(&run, &results),
         clocks: raw.clocks.clone(),
+        workers: Vec::new(),
         ladder: ladder::ladder(&run, &results),
         findings: findings::all(run_wide, &results),
         results,
@@ -75,6 +76,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         cost_models,
         variance,
         knobs,
+        runtimes: None,
         plots,
         command: command::of_run(&raw.about.argv, raw.plan.seed),
     }

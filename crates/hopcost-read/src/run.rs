@@ -52,6 +52,7 @@ pub struct Run<'a> {
 fn virtual_clock() -> ClockReading {
     ClockReading {
         cpu: 0,
+        runtime: "rust".to_owned(),
         source: "virtual".to_owned(),
         ticks_per_second: 1e9,
         rate_spread_ppm: 0.0,

@@ -90,6 +90,7 @@ pub fn severity(results: &Results, code: Code) -> Option<Severity> {
 pub fn clock(cpu: u32, ticks_per_second: f64) -> ClockReading {
     ClockReading {
         cpu,
+        runtime: "rust".into(),
         source: "tsc".into(),
         ticks_per_second,
         rate_spread_ppm: 1.0,
@@ -290,6 +291,7 @@ impl Builder {
             host_before: Host::default(),
             host_after: None,
             clocks: vec![clock(0, 1e9), clock(1, 1e9)],
+            workers: Vec::new(),
             trials: Vec::new(),
             accounting: Vec::new(),
         })

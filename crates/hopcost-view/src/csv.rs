@@ -74,7 +74,7 @@ fn identity(run: &str, result: &CaseResult) -> Vec<String> {
         word(case.wait_caller.map(|wait| wait.word())),
         word(case.wait_callee.map(|wait| wait.word())),
         text(case.spin_budget_ns),
-        case.runtime.word().to_owned(),
+        case.runtime.clone(),
         case.sched.clone(),
         parameters.join(";"),
         result.status.word().to_owned(),

@@ -178,6 +178,7 @@ pub(super) fn trials(conn: &Connection, path: &Path, cases: usize) -> Result<Vec
                 negative_samples: r.whole("negative_samples")?,
                 counted: events.remove(&(number, BOTH_ENDS)).unwrap_or_default(),
                 counted_operations: r.whole("counted_operations")?,
+                ..RawTrial::empty()
             };
             if trial.case as usize >= cases {
                 return r.wrong("case_index", &format!("{}, of {cases} cases", trial.case));

@@ -41,6 +41,7 @@ pub fn clock(cpu: u32) -> io::Result<ClockReading> {
     };
     Ok(ClockReading {
         cpu,
+        runtime: "rust".to_owned(),
         source: Hardware::SOURCE.to_owned(),
         ticks_per_second: whole,
         rate_spread_ppm: (part_1 - part_2).abs() / whole * 1e6,

@@ -3,6 +3,7 @@
 
 mod calibrate;
 mod counters;
+mod describe;
 mod events;
 mod idle;
 pub(crate) mod lines;
@@ -84,7 +85,7 @@ struct Trial {
 impl Worker {
     fn obey(&mut self, command: Command) -> io::Result<Reply> {
         match command {
-            Command::Describe => Ok(describe()),
+            Command::Describe => Ok(describe::describe()),
             Command::Attach {
                 case,
                 seats,
@@ -108,7 +109,11 @@ impl Worker {
                 self.trial = Some(trial);
                 Ok(Reply::Attached { pid: std::process::id(), seats: attached })
             }
-            Command::Sentinel => {
+            Command::Meet => Err(sys::failure("this worker offers no addresses")),
+            Command::Sentinel { cpu } => {
+                if let Some(cpu) = cpu {
+                    sys::pin(cpu)?;
+                }
                 let time = self.trial.as_ref().map_or(Time::Real, |trial| trial.time);
                 Ok(sentinel::time(time))
             }
@@ -133,19 +138,6 @@ impl Worker {
             }
             Command::Stop => Ok(Reply::Stopped),
         }
-    }
-}
-
-fn describe() -> Reply {
-    Reply::Described {
-        protocol: protocol::VERSION,
-        runtime: "rust".into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        mechanisms: mechanism::ALL
-            .iter()
-            .filter(|row| !row.facts.hidden)
-            .map(|row| row.facts.name.to_owned())
-            .collect(),
     }
 }
 

@@ -75,6 +75,8 @@ impl Seat {
             role: start.role,
             tid: sys::thread_id(),
             cpu: sys::current_cpu(),
+            pid: None,
+            offers: None,
             pin_error,
         };
         let set = match start.case.workload {

@@ -10,7 +10,7 @@ use std::io;
 
 use super::Stamped;
 use crate::clock::Clock;
-use crate::party::{first_word, verify};
+use crate::party::{first_word, verify_words};
 use crate::shape::Stream;
 use crate::sys;
 
@@ -161,7 +161,9 @@ pub fn receiver<M: Stream, C: Clock>(
     part: &Part,
 ) -> io::Result<Stamped> {
     let mut seen = Stamped::default();
-    let is = |message: &[u8], sequence| message.len() == flow.payload && verify(message, sequence);
+    let is = |message: &[u8], sequence| {
+        message.len() == flow.payload && verify_words(message, first_word(sequence))
+    };
 
     let whole = is(stream.receive()?, part.first);
     let (first_tick, mut cpu_before) = C::stamp();
@@ -213,8 +215,12 @@ mod tests {
             for (at, field) in message.chunks_exact_mut(field_bytes).enumerate() {
                 fill_part(field, 41, at * field_bytes);
             }
-            assert!(verify(&message, 41), "{fields} fields of {field_bytes} bytes");
-            assert!(!verify(&message, 42) && !verify(&message, END));
+            assert!(
+                verify_words(&message, first_word(41)),
+                "{fields} fields of {field_bytes} bytes"
+            );
+            assert!(!verify_words(&message, first_word(42)));
+            assert!(!verify_words(&message, first_word(END)));
         }
     }
 }

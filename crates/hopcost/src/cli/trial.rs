@@ -76,6 +76,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 fn known_clock(ticks_per_second: f64) -> ClockReading {
     ClockReading {
         cpu: 0,
+        runtime: "rust".into(),
         source: "given".into(),
         ticks_per_second,
         rate_spread_ppm: 0.0,

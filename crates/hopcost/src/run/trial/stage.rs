@@ -214,7 +214,7 @@ impl<'a> Stage<'a> {
     /// Times the sentinel on every used CPU.
     pub fn sentinels(&mut self) -> Result<Vec<CpuSentinel>, Failure> {
         for at in 0..self.watchers.min(self.workers.len()) {
-            self.send(at, &Command::Sentinel, "timing the sentinel")?;
+            self.send(at, &Command::Sentinel { cpu: None }, "timing the sentinel")?;
         }
         self.replies(self.watchers.min(self.workers.len()), "timing the sentinel")?
             .into_iter()
@@ -324,8 +324,11 @@ pub fn unexpected(command: &str) -> Failure {
 
 /// A half as descriptors to inherit and their numbers.
 fn split(half: Half) -> (Vec<OwnedFd>, LinkHalf) {
-    let link =
-        LinkHalf { fds: half.fds.iter().map(AsRawFd::as_raw_fd).collect(), names: half.names };
+    let link = LinkHalf {
+        fds: half.fds.iter().map(AsRawFd::as_raw_fd).collect(),
+        names: half.names,
+        ..LinkHalf::default()
+    };
     (half.fds, link)
 }
 

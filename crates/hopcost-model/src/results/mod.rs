@@ -3,15 +3,19 @@
 //! All times are nanoseconds. `null` means "not known", and the reason stands
 //! beside it.
 
+mod runtimes;
+
 use std::collections::BTreeMap;
 
-use crate::case::{Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Workload};
+use crate::case::{Boundary, Case, IdleKnob, Placement, Role, WaitKind, Workload};
 use crate::document;
 use crate::finding::{Finding, Validity};
 use crate::host::Host;
 use crate::plan::TrialShape;
 use crate::protocol::{ClockReading, Stamp};
 use crate::raw::RunAbout;
+
+pub use runtimes::*;
 
 document! {
     /// The document behind every view of a run (`hopcost/1`).
@@ -28,8 +32,10 @@ document! {
         pub host_changes: Vec<HostChange>,
         /// In plain words, what of this machine shapes the numbers below.
         pub remarks: Vec<String>,
-        /// Clock of each used CPU.
+        /// Clock of each used CPU, of each runtime.
         pub clocks: Vec<ClockReading>,
+        /// The workers of other runtimes that took part.
+        pub workers: Vec<WorkerBrief>,
         /// One entry a case, in the order of the plan.
         pub results: Vec<CaseResult>,
         /// The ladder: results by meaning and cost.
@@ -43,6 +49,8 @@ document! {
         pub variance: Option<VarianceShares>,
         /// What each idle knob changes.
         pub knobs: Vec<KnobPrice>,
+        /// Runtimes compared; `null` where all ends were in Rust.
+        pub runtimes: Option<RuntimeComparison>,
         /// What there is to plot, drawn from the stored samples.
         pub plots: Vec<Plot>,
         /// Every finding, worst first; those of a case carry its id.
@@ -166,8 +174,12 @@ document! {
         pub wait: Option<String>,
         /// Budget of `spin-then-block`.
         pub spin_budget_ns: Option<u64>,
-        /// Language of the ends.
-        pub runtime: Runtime,
+        /// What the ends are written in, in one word (`python`, `python:rust`).
+        pub runtime: String,
+        /// What the caller is written in.
+        pub runtime_caller: String,
+        /// What the callee is written in; the caller's for `call`.
+        pub runtime_callee: String,
         /// Scheduling policy.
         pub sched: String,
         /// The mechanism's own parameters.
@@ -197,7 +209,9 @@ impl CaseParts {
             wait_callee: case.waits.map(|waits| waits.callee),
             wait: case.waits.map(|waits| waits.to_string()),
             spin_budget_ns: case.spin_budget_ns,
-            runtime: Runtime::Rust,
+            runtime: case.runtimes.to_string(),
+            runtime_caller: case.runtimes.caller.to_string(),
+            runtime_callee: case.runtimes.callee.to_string(),
             sched: case.sched.to_string(),
             parameters: case.parameters.clone(),
         }
@@ -258,10 +272,51 @@ document! {
         /// Exchanges that lost a message or timed out, over all trials; none of them
         /// is in any estimate.
         pub lost: u64,
+        /// Which threads did the work; medians over trials, the busiest first. Empty
+        /// where every end is in Rust (see `counters`).
+        pub threads: Vec<ThreadResult>,
         /// This case's findings.
         pub findings: Vec<Finding>,
         /// The command that repeats this case alone.
         pub command: String,
+        /// The command that replays one trial of it by hand, with every line of the
+        /// worker protocol shown; `null` if never tried.
+        pub replay: Option<String>,
+    }
+}
+
+document! {
+    /// Threads of one name in one process of a case.
+    pub struct ThreadResult {
+        /// Whose process: the caller's also where both ends are in one.
+        pub process: Role,
+        /// The end it plays; `null` for a thread that the runtime or a library has
+        /// besides.
+        pub seat: Option<Role>,
+        /// Name.
+        pub name: String,
+        /// Threads of this name.
+        pub threads: u32,
+        /// Their CPU time for each operation.
+        pub cpu_ns_per_operation: f64,
+        /// Their share of the CPU time of all threads of this case, 0 to 1.
+        pub cpu_share: f64,
+        /// Their context switches for each operation.
+        pub switches_per_operation: f64,
+    }
+}
+
+document! {
+    /// A worker that took part, in brief.
+    pub struct WorkerBrief {
+        /// Runtime.
+        pub runtime: String,
+        /// Version of the worker.
+        pub version: String,
+        /// Language and libraries with their versions.
+        pub libraries: BTreeMap<String, String>,
+        /// What of the runtime shapes its numbers.
+        pub remarks: Vec<String>,
     }
 }
 
@@ -293,8 +348,10 @@ impl CaseResult {
             stream: None,
             counters: Vec::new(),
             lost: 0,
+            threads: Vec::new(),
             findings: Vec::new(),
             command,
+            replay: None,
         }
     }
 }

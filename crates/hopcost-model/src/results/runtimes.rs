@@ -1,0 +1,170 @@
+//! Runtimes compared: the same mechanisms in several languages.
+
+use super::{Estimate, Ratio};
+use crate::document;
+
+document! {
+    /// The same mechanisms in several runtimes.
+    pub struct RuntimeComparison {
+        /// Mechanisms by runtimes, one matrix for what may be compared.
+        pub matrices: Vec<RuntimeMatrix>,
+        /// What a runtime adds to the same mechanism in Rust.
+        pub added: Vec<AddedCost>,
+        /// Caller by callee, for one mechanism each.
+        pub heat_maps: Vec<RuntimeHeatMap>,
+        /// Pairs of cases of one runtime, and what the one is of the other.
+        pub contrasts: Vec<Contrast>,
+        /// What a stamp of each runtime costs.
+        pub stamp_costs: Vec<StampCost>,
+        /// Published numbers whose operation is not known, and what comes near.
+        pub searches: Vec<PublishedSearch>,
+    }
+}
+
+document! {
+    /// Mechanisms by runtimes, both ends of one runtime.
+    pub struct RuntimeMatrix {
+        /// What the numbers are (`round trip, 64 bytes each way, two processes, one CPU`).
+        pub title: String,
+        /// Runtimes, in the order of the columns.
+        pub runtimes: Vec<String>,
+        /// One row a mechanism.
+        pub rows: Vec<RuntimeRow>,
+    }
+}
+
+document! {
+    /// A mechanism in several runtimes.
+    pub struct RuntimeRow {
+        /// Mechanism, with its wait and parameters where they differ.
+        pub label: String,
+        /// One cell a runtime.
+        pub cells: Vec<RuntimeCell>,
+    }
+}
+
+document! {
+    /// A mechanism in a runtime.
+    pub struct RuntimeCell {
+        /// Index into `results`; `null` where the plan has no such case.
+        pub result: Option<u32>,
+        /// p50, or the cost in batches.
+        pub value: Option<Estimate>,
+        /// Multiple of Rust's, paired by round.
+        pub ratio: Option<Ratio>,
+        /// Why there is no value.
+        pub missing: Option<String>,
+    }
+}
+
+document! {
+    /// What a runtime adds to a mechanism: its round trip less Rust's of the same
+    /// round, fitted over sizes as `constant_ns` + `per_byte_ns` × bytes of a message.
+    pub struct AddedCost {
+        /// Mechanism, boundary and placement.
+        pub label: String,
+        /// The runtime.
+        pub runtime: String,
+        /// Sizes behind it, in bytes of a message.
+        pub sizes: Vec<u32>,
+        /// Difference at each size, paired by round, in the order of `sizes`.
+        pub differences_ns: Vec<Estimate>,
+        /// What it adds to a round trip of no bytes.
+        pub constant_ns: Option<Estimate>,
+        /// What it adds for each further byte of a message (each way).
+        pub per_byte_ns: Option<Estimate>,
+        /// Greatest distance of a size from the line, as a share of the greatest
+        /// difference; `null` with two sizes, through which any line goes.
+        pub residual_max: Option<f64>,
+        /// Why there is no line.
+        pub refused: Option<String>,
+        /// In a sentence, what this says.
+        pub sentence: String,
+    }
+}
+
+document! {
+    /// Caller (rows) by callee (columns) of one mechanism.
+    pub struct RuntimeHeatMap {
+        /// What the numbers are.
+        pub title: String,
+        /// Runtimes, of rows and columns alike.
+        pub runtimes: Vec<String>,
+        /// Rows of cells.
+        pub cells: Vec<Vec<RuntimeCell>>,
+    }
+}
+
+document! {
+    /// Two cases of one runtime side by side.
+    pub struct Contrast {
+        /// The runtime.
+        pub runtime: String,
+        /// What is contrasted (`uncontended lock against a datagram to nobody`).
+        pub title: String,
+        /// What both sides really are, in a sentence.
+        pub meaning: String,
+        /// Index into `results` of the first.
+        pub first: u32,
+        /// Index into `results` of the second.
+        pub second: u32,
+        /// p50 or batch cost of the first.
+        pub first_value: Option<Estimate>,
+        /// The same of the second.
+        pub second_value: Option<Estimate>,
+        /// Second over first, paired by round.
+        pub ratio: Option<Ratio>,
+    }
+}
+
+document! {
+    /// What a stamp costs.
+    pub struct StampCost {
+        /// The runtime.
+        pub runtime: String,
+        /// The case it was found with.
+        pub case: String,
+        /// Stamped exchanges less bare ones, each, by the clock of the end in Rust.
+        pub by_rust_clock_ns: Option<Estimate>,
+        /// Two readings of the runtime's own clock in a row: median.
+        pub own_reading_ns: Option<f64>,
+        /// The caller's clock over the callee's, over the same exchanges, less one, in
+        /// parts per million: median over trials.
+        pub clock_disagreement_ppm: Option<f64>,
+        /// `by_rust_clock_ns` as a share of the case's p50.
+        pub share: Option<f64>,
+    }
+}
+
+document! {
+    /// A published number that does not say what was timed, and the operations here
+    /// that come nearest to it.
+    pub struct PublishedSearch {
+        /// Its label in the source.
+        pub label: String,
+        /// Where it was published.
+        pub source: String,
+        /// The number.
+        pub published_ns: f64,
+        /// The runtime whose operations were tried.
+        pub runtime: String,
+        /// Operations by their distance, nearest first.
+        pub candidates: Vec<SearchCandidate>,
+        /// What was found, in a sentence.
+        pub conclusion: String,
+    }
+}
+
+document! {
+    /// An operation that may be what was published.
+    pub struct SearchCandidate {
+        /// The case.
+        pub case: String,
+        /// Index into `results`.
+        pub result: u32,
+        /// What it costs here: p50, or cost in batches.
+        pub value: Estimate,
+        /// Over the published number.
+        pub ratio: f64,
+    }
+}
