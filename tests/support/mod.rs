@@ -121,6 +121,7 @@ pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: Wait
             .map(|parameter| (parameter.name.to_owned(), parameter.default.to_owned()))
             .collect(),
         idle_knob: hopcost_model::case::IdleKnob::None,
+        runtimes: Default::default(),
         sched: Sched::Other,
     }
 }

@@ -220,6 +220,7 @@ mod tests {
     fn clock() -> ClockReading {
         ClockReading {
             cpu: 0,
+            runtime: "rust".into(),
             source: "tsc".into(),
             ticks_per_second: 2e9,
             rate_spread_ppm: 0.0,
