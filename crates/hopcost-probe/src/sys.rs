@@ -37,16 +37,33 @@ pub fn allowed_cpus() -> io::Result<Vec<u32>> {
 
 /// Pins the calling thread to one CPU (sched_setaffinity(2)).
 pub fn pin(cpu: u32) -> io::Result<()> {
-    if cpu >= libc::CPU_SETSIZE as u32 {
+    confine(0, &[cpu])
+}
+
+/// Confines a thread to these CPUs (sched_setaffinity(2)): the calling one for 0,
+/// any of this user's by its id. Threads that it starts later inherit that.
+pub fn confine(thread: u32, cpus: &[u32]) -> io::Result<()> {
+    if let Some(cpu) = cpus.iter().find(|cpu| **cpu >= libc::CPU_SETSIZE as u32) {
         return Err(failure(format!("CPU {cpu} is beyond what sched_setaffinity takes")));
     }
-    // SAFETY: an all-zero cpu_set_t is an empty set; the index was checked.
+    // SAFETY: an all-zero cpu_set_t is an empty set; the indices were checked.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu as usize, &mut set);
-        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set))?;
+        for cpu in cpus {
+            libc::CPU_SET(*cpu as usize, &mut set);
+        }
+        let size = size_of::<libc::cpu_set_t>();
+        check(libc::sched_setaffinity(thread as libc::pid_t, size, &set))?;
     }
     Ok(())
+}
+
+/// Refuses this process and what it executes files of more than this many bytes
+/// (RLIMIT_FSIZE, setrlimit(2)); memory that memfd_create(2) made counts as a file.
+pub fn limit_file_size(bytes: u64) -> io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: the structure is valid for reading.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }).map(drop)
 }
 
 /// The CPU this thread is on right now.

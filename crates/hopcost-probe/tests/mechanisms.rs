@@ -57,6 +57,7 @@ fn default_case(facts: &Facts) -> Case {
             parameters: parameters.collect(),
             idle_knob: hopcost_model::case::IdleKnob::None,
             sched: Sched::Other,
+            runtimes: Default::default(),
         },
         Waits::both(facts.waits[0].wait),
     )

@@ -52,7 +52,7 @@ impl<P: Party, C: Clock> Endpoint for RoundtripEnd<P, C> {
         self.sequence += 2 * roundtrip::answers(count, stamp);
         match self.role {
             Role::Caller => roundtrip::caller::<P, C>(&mut self.party, first, count, stamp, out),
-            Role::Callee => roundtrip::callee(&mut self.party, first, count, stamp),
+            Role::Callee => roundtrip::callee::<P, C>(&mut self.party, first, count, stamp),
         }
     }
 }

@@ -184,23 +184,43 @@ pub fn answers(count: u64, stamp: Stamp) -> u64 {
     stamped + LEAD_IN
 }
 
-/// The callee's loop.
+/// The callee's loop. Two stamps, when the first counted message has come and when
+/// the last has, tell how long the exchanges between them took by its clock.
 #[inline(never)]
-pub fn callee<P: Party>(
+pub fn callee<P: Party, C: Clock>(
     party: &mut P,
     first: u64,
     count: u64,
     stamp: Stamp,
 ) -> io::Result<Stamped> {
+    let answers = answers(count, stamp);
     let mut sequence = first;
-    for _ in 0..answers(count, stamp) {
-        if let Err(error) = party.receive(sequence) {
-            answer_again(party, sequence, error)?;
+    let mut answer = |party: &mut P, times: u64| -> io::Result<()> {
+        for _ in 0..times {
+            if let Err(error) = party.receive(sequence) {
+                answer_again(party, sequence, error)?;
+            }
+            party.send(sequence + 1)?;
+            sequence += 2;
         }
-        party.send(sequence + 1)?;
-        sequence += 2;
+        Ok(())
+    };
+    if answers <= LEAD_IN + 1 {
+        answer(party, answers)?;
+        return Ok(Stamped { count: answers - LEAD_IN, ..Stamped::default() });
     }
-    Ok(Stamped { count: answers(count, stamp) - LEAD_IN, ..Stamped::default() })
+    // Stamped after the answer, so that the stamp is not in the caller's first sample
+    // but overlaps with it.
+    answer(party, LEAD_IN + 1)?;
+    let (first_tick, _) = C::stamp();
+    answer(party, answers - LEAD_IN - 1)?;
+    let (last_tick, _) = C::stamp();
+    Ok(Stamped {
+        count: answers - LEAD_IN,
+        first_tick,
+        elapsed_ticks: last_tick.wrapping_sub(first_tick),
+        ..Stamped::default()
+    })
 }
 
 /// What the callee does when another message came than `sequence`: answers again
