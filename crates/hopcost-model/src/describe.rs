@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::case::{Boundary, Placement, WaitKind, Workload};
 use crate::document;
+use crate::mechanism::{Facts, Parameter, Payload};
 
 document! {
     /// A worker.
@@ -198,8 +199,49 @@ document! {
 }
 
 impl MechanismDescription {
+    /// What hopcost's own worker says of a mechanism, but for whether it is available
+    /// here, which takes asking the kernel.
+    pub fn of(facts: &Facts) -> Self {
+        let payload = match facts.payload {
+            Payload::None => None,
+            Payload::Bytes { min, max, default } => Some(PayloadRange { min, max, default }),
+        };
+        Self {
+            name: facts.name.into(),
+            family: facts.family.into(),
+            about: facts.about.into(),
+            unavailable: None,
+            workloads: facts.workloads.to_vec(),
+            boundaries: facts.boundaries.to_vec(),
+            placements: Vec::new(),
+            waits: facts.waits.iter().map(|facts| facts.wait).collect(),
+            payload,
+            parameters: facts.parameters.iter().map(ParameterDescription::of).collect(),
+            link: LinkSource::Descriptors,
+            carrier: None,
+            peers: Peers::Any,
+            crosses: facts.crosses.into(),
+            copies: facts.copies.into(),
+            wakes: facts.wakes.into(),
+            between_stamps: facts.between_stamps.into(),
+            limits: facts.limits.into(),
+            sources: facts.sources.iter().map(|source| source.to_string()).collect(),
+            system_calls: None,
+        }
+    }
     /// The mechanism of hopcost that opens its link, or plays the other end.
     pub fn carrier(&self) -> &str {
         self.carrier.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl ParameterDescription {
+    fn of(parameter: &Parameter) -> Self {
+        Self {
+            name: parameter.name.into(),
+            values: parameter.values.iter().map(|value| value.to_string()).collect(),
+            default: parameter.default.into(),
+            about: parameter.about.into(),
+        }
     }
 }

@@ -27,6 +27,7 @@
 //! its rounds count. See [`estimate_ns`].
 
 mod axes;
+mod cast;
 mod chosen;
 mod error;
 mod expand;
@@ -37,18 +38,21 @@ mod order;
 mod pattern;
 mod request;
 mod resolve;
+mod runtime;
 mod selector;
 mod shape;
 mod suite;
 
 use hopcost_model::plan::Plan;
 
+pub use cast::{Cast, Part, cast};
 pub use error::{PlanError, nearest};
 pub use expand::{CASES_MAX, GAP_NS};
 pub use machine::Machine;
 pub use message::FIELDS_DEFAULT;
 pub use order::order;
 pub use resolve::plan;
+pub use runtime::RuntimeFacts;
 pub use shape::{
     MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRIAL_DEFAULT,
     TRIAL_FIXED_NS, estimate_ns, trial_ns,

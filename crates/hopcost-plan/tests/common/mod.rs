@@ -1,6 +1,8 @@
 //! Mechanisms and machines to plan with, without the probe crate.
 #![allow(dead_code, missing_docs)]
 
+pub mod runtimes;
+
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Placement, WaitKind, Workload};

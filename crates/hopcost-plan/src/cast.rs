@@ -1,0 +1,187 @@
+//! Who plays what: which mechanism each end of a case plays, where it takes its
+//! link from, and whose link that is.
+//!
+//! - Both ends of one runtime play the mechanism that the case names.
+//! - Ends of two runtimes meet over a *carrier*. An end whose runtime has the
+//!   mechanism plays it. An end whose runtime has not plays the carrier of the
+//!   other's. Either must say `peers: any`: it speaks the carrier's bytes.
+
+use hopcost_model::case::{Boundary, Case, Role, Runtime, Runtimes, Workload};
+use hopcost_model::describe::{Description, LinkSource, MechanismDescription, Peers};
+
+/// A case with its parts given out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cast {
+    /// The caller's part.
+    pub caller: Part,
+    /// The callee's part; the caller's again where there is no second end.
+    pub callee: Part,
+    /// The mechanism of hopcost whose link the ends share; `None` where the worker
+    /// makes the link itself. Then both parts are of one runtime and one worker
+    /// plays both.
+    pub carrier: Option<String>,
+}
+
+impl Cast {
+    /// The part of one end.
+    pub fn of(&self, role: Role) -> &Part {
+        match role {
+            Role::Caller => &self.caller,
+            Role::Callee => &self.callee,
+        }
+    }
+}
+
+/// What one end plays.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Whose worker plays it.
+    pub runtime: Runtime,
+    /// The mechanism that it plays.
+    pub mechanism: String,
+    /// Where it takes the link from in this case: [`LinkSource::Own`] also where the
+    /// ends are threads of one process, or there is but one end.
+    pub link: LinkSource,
+    /// The case as this end is to be told it: with the mechanism that it plays, and
+    /// with exactly the parameters that its runtime declares of that mechanism.
+    pub case: Case,
+}
+
+/// Gives the parts of a case out, or says why it cannot be played. `find` gives the
+/// description of a runtime, `None` where there is none; Rust's is asked for only
+/// where the other end is of another runtime. Waits, sizes and values of parameters
+/// are not looked at.
+pub fn cast<'d>(
+    case: &Case,
+    find: &dyn Fn(&Runtime) -> Option<&'d Description>,
+) -> Result<Cast, String> {
+    let Runtimes { caller, callee } = &case.runtimes;
+    if case.runtimes.are_rust() {
+        let link = if case.two_processes() { LinkSource::Descriptors } else { LinkSource::Own };
+        let (runtime, mechanism) = (Runtime::RUST, case.mechanism.clone());
+        let part = Part { runtime, mechanism, link, case: case.clone() };
+        let carrier = case.two_processes().then(|| case.mechanism.clone());
+        return Ok(Cast { caller: part.clone(), callee: part, carrier });
+    }
+    if !case.runtimes.are_mixed() {
+        let described = described(caller, find)?;
+        let row = row_of(described, case).ok_or_else(|| lacks(caller, &case.mechanism))?;
+        return alone(case, caller, row);
+    }
+    if case.workload == Workload::Call {
+        return Err(format!(
+            "a call has one end, so one runtime; use runtime={caller} or runtime={callee}"
+        ));
+    }
+    if case.boundary != Boundary::Process {
+        return Err(format!(
+            "{caller} and {callee} are two processes, so boundary=process and not {}",
+            case.boundary
+        ));
+    }
+    mixed(case, described(caller, find)?, described(callee, find)?)
+}
+
+fn described<'d>(
+    runtime: &Runtime,
+    find: &dyn Fn(&Runtime) -> Option<&'d Description>,
+) -> Result<&'d Description, String> {
+    find(runtime).ok_or_else(|| format!("there is no runtime {runtime} here"))
+}
+
+fn row_of<'d>(described: &'d Description, case: &Case) -> Option<&'d MechanismDescription> {
+    row(described, case.mechanism_name())
+}
+
+fn row<'d>(described: &'d Description, name: &str) -> Option<&'d MechanismDescription> {
+    described.mechanisms.iter().find(|row| row.name == name)
+}
+
+fn lacks(runtime: &Runtime, mechanism: &str) -> String {
+    format!("{runtime} has no mechanism {mechanism}")
+}
+
+/// Both ends of one runtime.
+fn alone(case: &Case, runtime: &Runtime, row: &MechanismDescription) -> Result<Cast, String> {
+    usable(case, runtime, row)?;
+    let link = if case.two_processes() { row.link } else { LinkSource::Own };
+    let part = part(case, runtime, row, link);
+    let carrier = (link != LinkSource::Own).then(|| row.carrier().to_owned());
+    Ok(Cast { caller: part.clone(), callee: part, carrier })
+}
+
+/// Ends of two runtimes.
+fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Cast, String> {
+    let Runtimes { caller: first, callee: second } = &case.runtimes;
+    // The end that has not the mechanism plays what the other's goes over.
+    let carried = |own: &MechanismDescription, runtime: &Runtime, other: (&Runtime, _)| {
+        let (other_runtime, other_described) = other;
+        meets(own, runtime)?;
+        let carrier = own.carrier();
+        row(other_described, carrier).ok_or_else(|| match carrier == own.name {
+            true => lacks(other_runtime, carrier),
+            false => format!(
+                "{} has neither {} nor {carrier}, which {runtime}'s goes over",
+                other_runtime, own.name
+            ),
+        })
+    };
+    let (caller_row, callee_row) = match (row_of(caller, case), row_of(callee, case)) {
+        (Some(caller), Some(callee)) => (caller, callee),
+        (Some(own), None) => (own, carried(own, first, (second, callee))?),
+        (None, Some(own)) => (carried(own, second, (first, caller))?, own),
+        (None, None) => {
+            return Err(format!("neither {first} nor {second} has a mechanism {}", case.mechanism));
+        }
+    };
+    for (runtime, row) in [(first, caller_row), (second, callee_row)] {
+        meets(row, runtime)?;
+        usable(case, runtime, row)?;
+    }
+    let (one, other) = (caller_row.carrier(), callee_row.carrier());
+    if one != other {
+        return Err(format!(
+            "{first}'s {} goes over {one} and {second}'s {} over {other}, so they cannot meet",
+            caller_row.name, callee_row.name
+        ));
+    }
+    Ok(Cast {
+        caller: part(case, first, caller_row, caller_row.link),
+        callee: part(case, second, callee_row, callee_row.link),
+        carrier: Some(one.to_owned()),
+    })
+}
+
+/// Whether a mechanism's ends may be of two runtimes.
+fn meets(row: &MechanismDescription, runtime: &Runtime) -> Result<(), String> {
+    match (row.peers, row.link) {
+        (Peers::Own, _) | (_, LinkSource::Own) => {
+            Err(format!("{runtime}'s {} stays inside one runtime", row.name))
+        }
+        (Peers::Any, _) => Ok(()),
+    }
+}
+
+fn usable(case: &Case, runtime: &Runtime, row: &MechanismDescription) -> Result<(), String> {
+    let name = &row.name;
+    if !row.workloads.contains(&case.workload) {
+        return Err(format!("{runtime}'s {name} has no workload `{}`", case.workload));
+    }
+    if case.workload != Workload::Call && !row.boundaries.contains(&case.boundary) {
+        return Err(format!("{runtime}'s {name} has no boundary `{}`", case.boundary));
+    }
+    match &row.unavailable {
+        Some(reason) => Err(format!("{runtime}'s {name} is not available here: {reason}")),
+        None => Ok(()),
+    }
+}
+
+fn part(case: &Case, runtime: &Runtime, row: &MechanismDescription, link: LinkSource) -> Part {
+    let parameters = row.parameters.iter().map(|parameter| {
+        let said = case.parameters.get(&parameter.name);
+        (parameter.name.clone(), said.unwrap_or(&parameter.default).clone())
+    });
+    let told =
+        Case { mechanism: row.name.clone(), parameters: parameters.collect(), ..case.clone() };
+    Part { runtime: runtime.clone(), mechanism: row.name.clone(), link, case: told }
+}

@@ -1,0 +1,14 @@
+//! What is known of the runtimes besides Rust.
+
+use hopcost_model::case::Runtime;
+use hopcost_model::describe::Description;
+
+/// A runtime whose worker was looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuntimeFacts {
+    /// Its name.
+    pub runtime: Runtime,
+    /// What its worker says of itself, or why it is absent (`not built: run
+    /// scripts/setup workers go`).
+    pub state: Result<Description, String>,
+}
