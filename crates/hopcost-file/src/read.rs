@@ -5,6 +5,7 @@ mod trials;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hopcost_model::describe::Description;
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
@@ -118,19 +119,11 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
     let host_after =
         (about.ended.is_some() || !after.is_empty()).then_some(Host { readings: after });
     let clocks = clocks(conn, path)?;
+    let workers = workers(conn, path)?;
     let accounting = accounting(conn, path)?;
     let trials = trials::trials(conn, path, plan.cases.len())?;
     drop(snapshot);
-    Ok(RawRun {
-        about,
-        plan,
-        host_before,
-        host_after,
-        clocks,
-        workers: Vec::new(),
-        trials,
-        accounting,
-    })
+    Ok(RawRun { about, plan, host_before, host_after, clocks, workers, trials, accounting })
 }
 
 fn host(conn: &Connection, path: &Path, moment: &'static str) -> Result<Vec<Reading>> {
@@ -160,7 +153,7 @@ fn clocks(conn: &Connection, path: &Path) -> Result<Vec<ClockReading>> {
         |r| {
             Ok(ClockReading {
                 cpu: r.whole("cpu")?,
-                runtime: "rust".to_owned(),
+                runtime: r.text("runtime")?,
                 source: r.text("source")?,
                 ticks_per_second: r.real("ticks_per_second")?,
                 rate_spread_ppm: r.real("rate_spread_ppm")?,
@@ -170,6 +163,24 @@ fn clocks(conn: &Connection, path: &Path) -> Result<Vec<ClockReading>> {
                 stamp_p99_ns: r.real("stamp_p99_ns")?,
                 clock_gettime_p50_ns: r.real("clock_gettime_p50_ns")?,
             })
+        },
+    )
+}
+
+fn workers(conn: &Connection, path: &Path) -> Result<Vec<Description>> {
+    rows(
+        conn,
+        path,
+        "SELECT * FROM worker ORDER BY position",
+        |n| format!("worker {n}"),
+        |r| {
+            let worker: Description = r.json("description")?;
+            for (name, said) in [("runtime", &worker.runtime), ("version", &worker.version)] {
+                if r.str(name)? != said {
+                    return r.wrong(name, "not that of its description");
+                }
+            }
+            Ok(worker)
         },
     )
 }

@@ -1,11 +1,12 @@
 //! Rows as they are written: one function a table. `read.rs` is their inverse.
 
 use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::describe::Description;
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
-use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout};
+use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
 use rusqlite::{Transaction, params};
 
 use crate::error::{Cell, Problem};
@@ -59,7 +60,7 @@ fn put_case(tx: &Transaction<'_>, index: usize, id: &str, skip: Option<&str>) ->
     let waits = case.and_then(|c| c.waits);
     tx.prepare_cached(
         "INSERT INTO planned_case VALUES
-         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
+         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
     )?
     .execute(params![
         index as i64,
@@ -81,6 +82,8 @@ fn put_case(tx: &Transaction<'_>, index: usize, id: &str, skip: Option<&str>) ->
         case.and_then(|c| c.ack).map(|ack| ack.to_string()),
         case.and_then(|c| c.gap_ns).map(|n| int("gap", n)).transpose()?,
         case.filter(|c| c.workload == Workload::Wake).map(|c| c.idle_knob.word()),
+        case.map(|c| c.runtimes.caller.word()),
+        case.map(|c| c.runtimes.callee.word()),
     ])?;
     Ok(())
 }
@@ -230,6 +233,54 @@ pub(crate) fn put_sentinels(
     Ok(())
 }
 
+pub(crate) fn put_worker(tx: &Transaction<'_>, position: usize, worker: &Description) -> Cell<()> {
+    tx.prepare_cached("INSERT INTO worker VALUES (?1,?2,?3,?4)")?.execute(params![
+        position as i64,
+        worker.runtime,
+        worker.version,
+        json("description", worker)?,
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn put_threads(tx: &Transaction<'_>, trial: i64, threads: &[ThreadUse]) -> Cell<()> {
+    let mut insert =
+        tx.prepare_cached("INSERT INTO thread_use VALUES (?1,?2,?3,?4,?5,?6,?7,?8)")?;
+    for (position, thread) in threads.iter().enumerate() {
+        insert.execute(params![
+            trial,
+            position as i64,
+            thread.process.word(),
+            thread.seat.map(Role::word),
+            thread.name,
+            int("thread cpu_ns", thread.cpu_ns)?,
+            int("thread voluntary", thread.voluntary)?,
+            int("thread involuntary", thread.involuntary)?,
+        ])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn put_warm_up(tx: &Transaction<'_>, trial: i64, parts_ns: &[f64]) -> Cell<()> {
+    let mut insert = tx.prepare_cached("INSERT INTO warm_up VALUES (?1,?2,?3)")?;
+    for (position, part_ns) in parts_ns.iter().enumerate() {
+        insert.execute(params![trial, position as i64, real("warm-up", *part_ns)?])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn put_stamp_check(tx: &Transaction<'_>, trial: i64, check: &StampCheck) -> Cell<()> {
+    tx.prepare_cached("INSERT INTO stamp_check VALUES (?1,?2,?3,?4,?5,?6)")?.execute(params![
+        trial,
+        int("exchanges", check.exchanges)?,
+        real("stamped_ns", check.stamped_ns)?,
+        real("stamped_by_caller_ns", check.stamped_by_caller_ns)?,
+        real("bare_before_ns", check.bare_before_ns)?,
+        real("bare_after_ns", check.bare_after_ns)?,
+    ])?;
+    Ok(())
+}
+
 pub(crate) fn put_estimate(tx: &Transaction<'_>, row: &EstimateRow) -> Cell<()> {
     let e = &row.estimate;
     let number = |name: &str, value: Option<f64>| value.map(|v| real(name, v)).transpose();
@@ -274,7 +325,7 @@ pub(crate) fn put_finding(tx: &Transaction<'_>, position: usize, finding: &Findi
 }
 
 pub(crate) fn put_clock(tx: &Transaction<'_>, position: usize, clock: &ClockReading) -> Cell<()> {
-    tx.prepare_cached("INSERT INTO clock VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)")?.execute(
+    tx.prepare_cached("INSERT INTO clock VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)")?.execute(
         params![
             position as i64,
             clock.cpu,
@@ -286,6 +337,7 @@ pub(crate) fn put_clock(tx: &Transaction<'_>, position: usize, clock: &ClockRead
             real("stamp_p50_ns", clock.stamp_p50_ns)?,
             real("stamp_p99_ns", clock.stamp_p99_ns)?,
             real("clock_gettime_p50_ns", clock.clock_gettime_p50_ns)?,
+            clock.runtime,
         ],
     )?;
     Ok(())

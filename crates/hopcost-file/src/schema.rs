@@ -17,7 +17,8 @@ pub const APPLICATION_ID: i32 = 0x686f_7063;
 pub const VERSION: i64 = STEPS.len() as i64;
 
 /// Step `i` makes format `i + 1` of format `i`.
-pub(crate) const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+pub(crate) const STEPS: &[&str] =
+    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// Applies the steps after format `from`. The caller holds the transaction.
 pub(crate) fn apply(conn: &Connection, steps: &[&str], from: i64) -> rusqlite::Result<()> {
@@ -104,6 +105,7 @@ mod tests {
     const NEXT: &[&str] = &[
         STEPS[0],
         STEPS[1],
+        STEPS[2],
         "ALTER TABLE run ADD COLUMN mood TEXT; UPDATE run SET mood = 'calm';
          CREATE TABLE weather (at INTEGER)",
     ];
@@ -112,20 +114,20 @@ mod tests {
     fn steps_are_applied_in_order_and_once() {
         let conn = Connection::open_in_memory().unwrap();
         apply(&conn, STEPS, 0).unwrap();
-        assert_eq!(version(&conn).unwrap(), 2);
+        assert_eq!(version(&conn).unwrap(), 3);
         conn.execute_batch("INSERT INTO run VALUES (1,'i','v','r','{}','[]','s',NULL,0,'{}')")
             .unwrap();
         check(&conn, Path::new("f"), NEXT).unwrap();
-        apply(&conn, NEXT, 2).unwrap();
-        assert_eq!(version(&conn).unwrap(), 3);
+        apply(&conn, NEXT, 3).unwrap();
+        assert_eq!(version(&conn).unwrap(), 4);
         let mood: String = conn.query_row("SELECT mood FROM run", [], |r| r.get(0)).unwrap();
         assert_eq!(mood, "calm");
         check(&conn, Path::new("f"), NEXT).unwrap();
-        apply(&conn, NEXT, 3).unwrap();
+        apply(&conn, NEXT, 4).unwrap();
         // A file that claims a format without being of it.
         let half = Connection::open_in_memory().unwrap();
         apply(&half, STEPS, 0).unwrap();
-        half.pragma_update(None, "user_version", 3).unwrap();
+        half.pragma_update(None, "user_version", 4).unwrap();
         assert!(check(&half, Path::new("f"), NEXT).is_err());
     }
 
@@ -140,6 +142,6 @@ mod tests {
                 crc.sum()
             })
             .collect();
-        assert_eq!(checksums, [1_770_428_601, 580_396_773]);
+        assert_eq!(checksums, [1_770_428_601, 580_396_773, 3_355_849_614]);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
+use hopcost_model::describe::Description;
 use hopcost_model::finding::{Finding, Validity};
 use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
@@ -172,7 +173,7 @@ impl RunFile {
     ///
     /// # Errors
     /// [`Error::Unstorable`]: the case is not in the plan, its trial of this round
-    /// is stored already, a count exceeds 2^63 - 1, a sentinel is not finite or
+    /// is stored already, a count exceeds 2^63 - 1, a time is not finite or
     /// more than [`samples::MAX_PER_TRIAL`] samples are kept. [`Error::Full`] and
     /// others from below.
     pub fn append_trial(&mut self, trial: &RawTrial) -> Result<()> {
@@ -200,7 +201,10 @@ impl RunFile {
             rows::put_sentinels(tx, number, "before", &trial.sentinel_before_ns)?;
             rows::put_sentinels(tx, number, "after", &trial.sentinel_after_ns)?;
             rows::put_gates(tx, number, &trial.gates)?;
-            rows::put_events(tx, number, rows::BOTH_ENDS, &trial.counted)
+            rows::put_events(tx, number, rows::BOTH_ENDS, &trial.counted)?;
+            rows::put_threads(tx, number, &trial.threads)?;
+            rows::put_warm_up(tx, number, &trial.warm_up_ns)?;
+            trial.stamp_check.iter().try_for_each(|c| rows::put_stamp_check(tx, number, c))
         })?;
         self.next_trial += 1;
         self.finished.insert(key);
@@ -216,6 +220,21 @@ impl RunFile {
             tx.execute("DELETE FROM clock", [])?;
             for (position, clock) in clocks.iter().enumerate() {
                 rows::put_clock(tx, position, clock)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Stores what the workers of other runtimes said of themselves, in place of what
+    /// was stored before.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`] for a number that is not finite; others from below.
+    pub fn put_workers(&mut self, workers: &[Description]) -> Result<()> {
+        self.transaction("store the workers", "the workers", |tx| {
+            tx.execute("DELETE FROM worker", [])?;
+            for (position, worker) in workers.iter().enumerate() {
+                rows::put_worker(tx, position, worker)?;
             }
             Ok(())
         })

@@ -27,7 +27,7 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
 fn run(dir: &tempfile::TempDir) -> (PathBuf, RawRun) {
     let path = dir.path().join("run.hopcost");
     let mut plan = common::plan();
-    for id in [common::WAKE, common::STREAM] {
+    for id in [common::WAKE, common::STREAM, common::MIXED] {
         plan.cases.push(PlannedCase { id: id.into(), skip: None });
     }
     let run = make_of(&path, 7, plan);
@@ -44,12 +44,12 @@ fn the_python_of_the_document_computes_the_p50() {
     let (out, err) = (String::from_utf8(output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{err}");
 
-    let ns_per_tick = 1e9 / common::clock(0).ticks_per_second;
     let mut expected = Vec::new();
     for (index, trial) in run.trials.iter().enumerate() {
         if trial.stamp == Some(Stamp::Each) {
             let mut sorted = trial.samples.clone();
             sorted.sort_unstable();
+            let ns_per_tick = 1e9 / run.ticks_per_second(trial).unwrap();
             let p50_ns = f64::from(sorted[sorted.len().div_ceil(2) - 1]) * ns_per_tick;
             let id = run.plan.cases[trial.case as usize].id.as_str();
             expected.push((index as i64 + 1, id, p50_ns));
@@ -63,7 +63,7 @@ fn the_python_of_the_document_computes_the_p50() {
             (words[0].parse().unwrap(), words[1], words[2].parse().unwrap())
         })
         .collect();
-    assert_eq!((found.len(), expected.len()), (9, 9));
+    assert_eq!((found.len(), expected.len()), (10, 10));
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!((found.0, found.1), (expected.0, expected.1));
         assert!((found.2 / expected.2 - 1.0).abs() < 1e-12, "{found:?} for {expected:?}");
@@ -76,7 +76,7 @@ fn every_query_of_the_document_runs() {
     let (path, _) = run(&dir);
     let conn = Connection::open(path).unwrap();
     let queries = blocks(&document(), "sql");
-    assert!(queries.len() >= 7);
+    assert!(queries.len() >= 8);
     let mut rows = 0;
     for query in queries {
         let mut query = conn.prepare(&query).unwrap();
@@ -85,9 +85,9 @@ fn every_query_of_the_document_runs() {
             rows += 1;
         }
     }
-    // 2 placements of pipes, 1 failed trial, 1 stream, 2 gates of each rich trial, 1 skipped
-    // case, 1 change of host, 16 trials.
-    assert_eq!(rows, 26);
+    // 3 placements of pipes and runtimes, 1 failed trial, 1 stream, 2 gates and 2 threads of
+    // each rich trial, 1 skipped case, 1 change of host, 17 trials.
+    assert_eq!(rows, 36);
 }
 
 #[test]

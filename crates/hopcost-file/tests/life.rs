@@ -31,7 +31,7 @@ fn the_file_says_what_it_is() {
     make(&path, 1);
     let header = fs::read(&path).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
-    assert_eq!(&header[60..64], 2u32.to_be_bytes());
+    assert_eq!(&header[60..64], 3u32.to_be_bytes());
     assert_eq!(&header[68..72], b"hopc");
     assert_eq!(header[18..20], [1, 1], "a rollback journal, not a WAL");
     let conn = Connection::open(&path).unwrap();
@@ -238,7 +238,7 @@ fn the_view_of_trials_counts_in_nanoseconds() {
         )
         .unwrap();
     let ([max, wall, switches, sentinel], place, wait) = row;
-    assert!((max - 90_000.0 * 1e9 / run.clocks[0].ticks_per_second).abs() < 1e-6);
+    assert!((max - 90_000.0 * 1e9 / run.clocks[1].ticks_per_second).abs() < 1e-6);
     assert_eq!((wall, switches, sentinel), (95_238.0 / 5.0, 12.0 / 5.0, 102.25));
     assert_eq!((place.as_str(), wait.as_str()), ("same-cpu", "block"));
     // A failed trial divides by no operations.
@@ -253,6 +253,41 @@ fn the_view_of_trials_counts_in_nanoseconds() {
         .query_row("SELECT mechanism FROM planned_case WHERE case_index = 3", [], |r| r.get(0))
         .unwrap();
     assert_eq!(future, None);
+}
+
+#[test]
+fn runtimes_are_taken_apart_and_each_has_its_own_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r.hopcost");
+    let mut plan = plan();
+    // The other way round, the caller's clock is that of Rust.
+    let turned = common::MIXED.replace("python:rust", "rust:python");
+    for id in [common::MIXED, &turned] {
+        plan.cases.push(hopcost_model::plan::PlannedCase { id: id.into(), skip: None });
+    }
+    let run = common::make_of(&path, 1, plan);
+    assert_eq!(open(&path).unwrap(), run);
+    let conn = Connection::open(&path).unwrap();
+    let mut found = conn
+        .prepare("SELECT runtime_caller, runtime_callee, ns_per_tick FROM trials ORDER BY trial")
+        .unwrap();
+    let found: Vec<(String, String, f64)> = found
+        .query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let runtimes: Vec<(&str, &str)> = found.iter().map(|(a, b, _)| (&**a, &**b)).collect();
+    let rust = ("rust", "rust");
+    assert_eq!(runtimes, [rust, rust, ("python", "rust"), ("rust", "python")]);
+    for (trial, (.., ns_per_tick)) in run.trials.iter().zip(&found) {
+        assert!((ns_per_tick * run.ticks_per_second(trial).unwrap() / 1e9 - 1.0).abs() < 1e-12);
+    }
+    assert_eq!(found[2].2, 1.0);
+    assert!(found[3].2 < 0.5);
+    let unknown: Option<String> = conn
+        .query_row("SELECT runtime_caller FROM planned_case WHERE case_index = 3", [], |r| r.get(0))
+        .unwrap();
+    assert_eq!(unknown, None);
 }
 
 #[test]

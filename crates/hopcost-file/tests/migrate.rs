@@ -1,5 +1,5 @@
-//! A run of format 1, made by the hopcost of that time, is read as it was and
-//! brought up to date when it is resumed.
+//! Runs of formats 1 and 2, made by the hopcost of their time, are read as they were
+//! and brought up to date when they are resumed.
 
 mod common;
 
@@ -8,19 +8,28 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hopcost_file::{open, open_for_resume};
+use hopcost_model::case::{Case, Workload};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawRun;
 use rusqlite::Connection;
 
-/// The fixture: a complete run of two rounds of `roundtrip/pipe` and
-/// `call/syscall`, and an inline websocket that was skipped.
-fn format_1(dir: &tempfile::TempDir) -> PathBuf {
-    let packed: &[u8] = include_bytes!("fixtures/format-1.hopcost.gz");
+fn unpacked(dir: &tempfile::TempDir, packed: &[u8]) -> PathBuf {
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
     let path = dir.path().join("old.hopcost");
     fs::write(&path, bytes).unwrap();
     path
+}
+
+/// A complete run of two rounds of `roundtrip/pipe` and `call/syscall`, and an inline
+/// websocket that was skipped.
+fn format_1(dir: &tempfile::TempDir) -> PathBuf {
+    unpacked(dir, include_bytes!("fixtures/format-1.hopcost.gz"))
+}
+
+/// The same with a wake-up and a stream, in the next format.
+fn format_2(dir: &tempfile::TempDir) -> PathBuf {
+    unpacked(dir, include_bytes!("fixtures/format-2.hopcost.gz"))
 }
 
 fn version(path: &Path) -> i64 {
@@ -52,6 +61,7 @@ fn format_1_is_read_and_left_as_it_is() {
     let before = fs::read(&path).unwrap();
     let run = open(&path).unwrap();
     is_the_fixture(&run);
+    all_in_rust(&run);
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(version(&path), 1);
     // Whatever its owner has made of it since: other pages, a WAL.
@@ -68,7 +78,7 @@ fn resuming_brings_format_1_up_to_date() {
     let old = open(&path).unwrap();
     let (mut file, run) = open_for_resume(&path).unwrap();
     assert_eq!(run, old);
-    assert_eq!(version(&path), 2);
+    assert_eq!(version(&path), 3);
     file.set_resumed(1).unwrap();
     let rich = common::rich(0, 2);
     file.append_trial(&rich).unwrap();
@@ -86,6 +96,56 @@ fn resuming_brings_format_1_up_to_date() {
         .unwrap();
     assert_eq!((row.0, row.1, row.2, row.3, row.4), (5, 1, 1, 0, 0));
     assert!(row.5 >= 0.0);
+}
+
+fn all_in_rust(run: &RawRun) {
+    assert!(run.workers.is_empty());
+    assert!(run.clocks.iter().all(|clock| clock.runtime == "rust"));
+    for trial in &run.trials {
+        assert!(trial.threads.is_empty() && trial.warm_up_ns.is_empty());
+        assert_eq!(trial.stamp_check, None);
+    }
+}
+
+#[test]
+fn format_2_is_read_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = format_2(&dir);
+    let before = fs::read(&path).unwrap();
+    let run = open(&path).unwrap();
+    all_in_rust(&run);
+    assert_eq!((run.plan.cases.len(), run.plan.rounds, run.trials.len()), (5, 2, 8));
+    for trial in &run.trials {
+        let case: Case = run.plan.cases[trial.case as usize].id.parse().unwrap();
+        assert_eq!((trial.error.as_ref(), case.runtimes.are_rust()), (None, true));
+        let wake = case.workload == Workload::Wake;
+        assert_eq!(trial.gates.len(), if wake { 2 } else { 0 });
+        assert!(run.ticks_per_second(trial).is_some_and(|rate| rate > 1e6));
+    }
+    assert!(run.trials.iter().any(|trial| trial.ends.iter().any(|end| !end.events.is_empty())));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(version(&path), 2);
+}
+
+#[test]
+fn resuming_brings_format_2_up_to_date() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = format_2(&dir);
+    let old = open(&path).unwrap();
+    let (mut file, run) = open_for_resume(&path).unwrap();
+    assert_eq!((&run, version(&path)), (&old, 3));
+    file.set_resumed(1).unwrap();
+    let rich = common::rich(0, 2);
+    file.append_trial(&rich).unwrap();
+    drop(file);
+    let run = open(&path).unwrap();
+    assert_eq!((&run.trials[..8], &run.trials[8]), (&old.trials[..], &rich));
+    let conn = Connection::open(&path).unwrap();
+    let query = "SELECT count(*) FROM trials
+                  WHERE runtime_caller = 'rust' AND runtime_callee = 'rust' AND ns_per_tick > 0";
+    assert_eq!(conn.query_row(query, [], |r| r.get::<_, i64>(0)).unwrap(), 9);
+    let threads: i64 = conn.query_row("SELECT count(*) FROM thread_use", [], |r| r.get(0)).unwrap();
+    assert_eq!(threads, 2, "those of the new trial");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use common::{about, host, make, plan};
 use hopcost_file::{Error, RunFile, open, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
-use hopcost_model::raw::{CpuSentinel, RawTrial};
+use hopcost_model::raw::{CpuSentinel, RawTrial, StampCheck, ThreadUse};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -107,6 +107,28 @@ fn sentinels() -> impl Strategy<Value = Vec<CpuSentinel>> {
     vec((any::<u32>(), finite()).prop_map(|(cpu, call_ns)| CpuSentinel { cpu, call_ns }), 0..3)
 }
 
+fn role() -> impl Strategy<Value = Role> {
+    prop_oneof![Just(Role::Caller), Just(Role::Callee)]
+}
+
+fn thread() -> impl Strategy<Value = ThreadUse> {
+    let counts = proptest::array::uniform3(count());
+    (role(), option::of(role()), any::<String>(), counts).prop_map(|(process, seat, name, c)| {
+        let [cpu_ns, voluntary, involuntary] = c;
+        ThreadUse { process, seat, name, cpu_ns, voluntary, involuntary }
+    })
+}
+
+fn stamp_check() -> impl Strategy<Value = StampCheck> {
+    (count(), proptest::array::uniform4(finite())).prop_map(|(exchanges, ns)| StampCheck {
+        exchanges,
+        stamped_ns: ns[0],
+        stamped_by_caller_ns: ns[1],
+        bare_before_ns: ns[2],
+        bare_after_ns: ns[3],
+    })
+}
+
 fn trial() -> impl Strategy<Value = RawTrial> {
     (
         (0..4u32, any::<u32>(), any::<u32>(), proptest::array::uniform8(count())),
@@ -114,9 +136,10 @@ fn trial() -> impl Strategy<Value = RawTrial> {
         (vec(option::of(any::<u32>()), 0..3), vec(any::<String>(), 0..3)),
         (sentinels(), sentinels(), vec(any::<u32>(), 0..300)),
         (vec(gate(), 0..3), count(), vec(event(), 0..4), count()),
+        (vec(thread(), 0..4), vec(finite(), 0..5), option::of(stamp_check())),
     )
         .prop_map(
-            |((case, round, position, c), (error, stamp, ends), (asked, pins), (b, a, s), n)| {
+            |((case, round, position, c), (error, stamp, ends), (asked, pins), (b, a, s), n, r)| {
                 RawTrial {
                     case,
                     round,
@@ -141,6 +164,9 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     negative_samples: n.1,
                     counted: n.2,
                     counted_operations: n.3,
+                    threads: r.0,
+                    warm_up_ns: r.1,
+                    stamp_check: r.2,
                 }
             },
         )
@@ -148,7 +174,15 @@ fn trial() -> impl Strategy<Value = RawTrial> {
 
 fn bits(trial: &RawTrial) -> Vec<u64> {
     let all = trial.sentinel_before_ns.iter().chain(&trial.sentinel_after_ns);
-    all.map(|s| s.call_ns.to_bits()).collect()
+    let check = trial
+        .stamp_check
+        .iter()
+        .flat_map(|c| [c.stamped_ns, c.stamped_by_caller_ns, c.bare_before_ns, c.bare_after_ns]);
+    all.map(|s| s.call_ns)
+        .chain(trial.warm_up_ns.iter().copied())
+        .chain(check)
+        .map(f64::to_bits)
+        .collect()
 }
 
 proptest! {
@@ -175,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn counts_beyond_the_format_are_refused(over in (i64::MAX as u64 + 1)..=u64::MAX, which in 0..11) {
+    fn counts_beyond_the_format_are_refused(over in (i64::MAX as u64 + 1)..=u64::MAX, which in 0..14) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r");
         let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
@@ -191,6 +225,9 @@ proptest! {
             7 => trial.counted[0].value = Some(over),
             8 => trial.ends[0].events[0].enabled_ns = over,
             9 => trial.counted_operations = over,
+            10 => trial.threads[1].cpu_ns = over,
+            11 => trial.threads[0].involuntary = over,
+            12 => trial.stamp_check.as_mut().unwrap().exchanges = over,
             _ => trial.ends[0].zero_copy = Some(ZeroCopySends { completed: over, copied: 0 }),
         }
         let unstorable = matches!(file.append_trial(&trial), Err(Error::Unstorable { .. }));

@@ -56,8 +56,8 @@ fn versions_not_known_here_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     make(&path, 1);
-    change(&path, "PRAGMA user_version = 3");
-    assert!(line(&path).contains("written by a newer hopcost (format 3, this one knows up to 2)"));
+    change(&path, "PRAGMA user_version = 4");
+    assert!(line(&path).contains("written by a newer hopcost (format 4, this one knows up to 3)"));
     assert!(matches!(open_for_resume(&path), Err(Error::Newer { .. })));
     change(&path, "PRAGMA user_version = -1");
     assert!(line(&path).contains("no format version"));
@@ -139,6 +139,38 @@ fn hostile_content_is_named_and_refused() {
             "INSERT INTO event VALUES (77,-1,0,'cycles',1,1,1,NULL)",
             "event: a row belongs to end -1 of trial 77, which does not exist",
         ),
+        ("UPDATE clock SET runtime = x'00'", "clock 1: runtime is Blob, not text"),
+        ("UPDATE worker SET description = '{'", "worker 1: description is not the JSON it should"),
+        ("UPDATE worker SET description = '{}'", "missing field"),
+        ("UPDATE worker SET runtime = 'go'", "worker 1: runtime is not that of its description"),
+        ("UPDATE worker SET version = '9'", "worker 1: version is not that of its description"),
+        (
+            "INSERT INTO thread_use VALUES (1,0,'boss',NULL,'x',1,1,1)",
+            "thread_use row 1: process is `boss`",
+        ),
+        ("INSERT INTO thread_use VALUES (1,0,'caller','both','x',1,1,1)", "seat is `both`"),
+        ("INSERT INTO thread_use VALUES (1,0,'caller',NULL,'x',-1,1,1)", "cpu_ns is -1"),
+        ("INSERT INTO thread_use VALUES (1,0,'caller',NULL,x'ff',1,1,1)", "name is Blob, not text"),
+        (
+            "INSERT INTO thread_use VALUES (77,0,'caller',NULL,'x',1,1,1)",
+            "thread_use: a row belongs to trial 77, which does not exist",
+        ),
+        ("INSERT INTO warm_up VALUES (1,0,'long')", "operation_ns is Text, not a number"),
+        ("INSERT INTO warm_up VALUES (1,0,9e999)", "operation_ns is infinite"),
+        (
+            "INSERT INTO warm_up VALUES (77,0,1.0)",
+            "warm_up: a row belongs to trial 77, which does not exist",
+        ),
+        ("INSERT INTO stamp_check VALUES (1,-1,1.0,1.0,1.0,1.0)", "exchanges is -1"),
+        (
+            "INSERT INTO stamp_check VALUES (1,1,1.0,1.0,NULL,1.0)",
+            "bare_before_ns is Null, not a number",
+        ),
+        (
+            "INSERT INTO stamp_check VALUES (77,1,1.0,1.0,1.0,1.0)",
+            "stamp_check: a row belongs to trial 77, which does not exist",
+        ),
+        ("DROP TABLE thread_use", "table thread_use: it is missing"),
         ("DROP TABLE event", "table event: it is missing"),
         ("DROP TABLE clock", "table clock: it is missing"),
         ("ALTER TABLE clock DROP COLUMN source", "table clock: its columns are not those"),
@@ -146,7 +178,7 @@ fn hostile_content_is_named_and_refused() {
         (
             "DROP TABLE clock; CREATE TABLE clock (position, cpu, source, ticks_per_second,
              rate_spread_ppm, resolution_ticks, stamp_min_ns, stamp_p50_ns, stamp_p99_ns,
-             clock_gettime_p50_ns AS (hex(zeroblob(900000000))))",
+             clock_gettime_p50_ns, runtime AS (hex(zeroblob(900000000))))",
             "table clock: its columns are not those",
         ),
         ("CREATE TRIGGER t AFTER INSERT ON trial BEGIN DELETE FROM trial; END", "it has a trigger"),

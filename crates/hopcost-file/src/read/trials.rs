@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
-use hopcost_model::raw::{CpuSentinel, RawTrial};
+use hopcost_model::raw::{CpuSentinel, RawTrial, StampCheck, ThreadUse};
 use rusqlite::Connection;
 
 use crate::error::{Cell, Error, Result};
@@ -75,6 +76,11 @@ fn gates(conn: &Connection, path: &Path) -> Result<ByTrial<GateReading>> {
     })
 }
 
+fn role(r: &Record<'_, '_>, name: &str) -> Cell<Role> {
+    let word = r.str(name)?;
+    word.parse().or_else(|_| r.wrong(name, &format!("`{word}`")))
+}
+
 /// Both counts or neither.
 fn zero_copy(r: &Record<'_, '_>) -> Cell<Option<ZeroCopySends>> {
     let completed = r.maybe("zero_copy_completed", |r| r.whole("zero_copy_completed"))?;
@@ -89,13 +95,12 @@ fn zero_copy(r: &Record<'_, '_>) -> Cell<Option<ZeroCopySends>> {
 
 fn ends(conn: &Connection, path: &Path, events: &mut Events) -> Result<ByTrial<EndCounters>> {
     by_trial(conn, path, "trial_end", "", |r| {
-        let role = r.str("role")?;
         let key = (r.whole("trial")?, r.whole("position")?);
         if key.1 < 0 {
             return r.wrong("position", &format!("{}, which is out of range", key.1));
         }
         Ok(EndCounters {
-            role: role.parse().or_else(|_| r.wrong("role", &format!("`{role}`")))?,
+            role: role(r, "role")?,
             count: r.whole("count")?,
             samples: r.whole("samples")?,
             max_ticks: r.whole("max_ticks")?,
@@ -128,6 +133,44 @@ fn sentinels(conn: &Connection, path: &Path, moment: &str) -> Result<ByTrial<Cpu
     })
 }
 
+fn threads(conn: &Connection, path: &Path) -> Result<ByTrial<ThreadUse>> {
+    by_trial(conn, path, "thread_use", "", |r| {
+        Ok(ThreadUse {
+            process: role(r, "process")?,
+            seat: r.maybe("seat", |r| role(r, "seat"))?,
+            name: r.text("name")?,
+            cpu_ns: r.whole("cpu_ns")?,
+            voluntary: r.whole("voluntary")?,
+            involuntary: r.whole("involuntary")?,
+        })
+    })
+}
+
+fn warm_ups(conn: &Connection, path: &Path) -> Result<ByTrial<f64>> {
+    by_trial(conn, path, "warm_up", "", |r| r.real("operation_ns"))
+}
+
+fn stamp_checks(conn: &Connection, path: &Path) -> Result<BTreeMap<i64, StampCheck>> {
+    let query = "SELECT * FROM stamp_check ORDER BY trial";
+    let checks = rows(
+        conn,
+        path,
+        query,
+        |n| format!("stamp_check row {n}"),
+        |r| {
+            let check = StampCheck {
+                exchanges: r.whole("exchanges")?,
+                stamped_ns: r.real("stamped_ns")?,
+                stamped_by_caller_ns: r.real("stamped_by_caller_ns")?,
+                bare_before_ns: r.real("bare_before_ns")?,
+                bare_after_ns: r.real("bare_after_ns")?,
+            };
+            Ok((r.whole("trial")?, check))
+        },
+    )?;
+    Ok(checks.into_iter().collect())
+}
+
 fn stamp(r: &Record<'_, '_>) -> Cell<Option<Stamp>> {
     r.maybe("stamp", |r| match r.str("stamp")? {
         "each" => Ok(Stamp::Each),
@@ -144,6 +187,9 @@ pub(super) fn trials(conn: &Connection, path: &Path, cases: usize) -> Result<Vec
     let mut gates = gates(conn, path)?;
     let mut before = sentinels(conn, path, "before")?;
     let mut after = sentinels(conn, path, "after")?;
+    let mut threads = threads(conn, path)?;
+    let mut warm_ups = warm_ups(conn, path)?;
+    let mut stamp_checks = stamp_checks(conn, path)?;
     let mut seen = BTreeSet::new();
     let mut samples_in_all = 0;
     let query = "SELECT * FROM trial NOT INDEXED ORDER BY trial";
@@ -178,7 +224,9 @@ pub(super) fn trials(conn: &Connection, path: &Path, cases: usize) -> Result<Vec
                 negative_samples: r.whole("negative_samples")?,
                 counted: events.remove(&(number, BOTH_ENDS)).unwrap_or_default(),
                 counted_operations: r.whole("counted_operations")?,
-                ..RawTrial::empty()
+                threads: threads.remove(&number).unwrap_or_default(),
+                warm_up_ns: warm_ups.remove(&number).unwrap_or_default(),
+                stamp_check: stamp_checks.remove(&number),
             };
             if trial.case as usize >= cases {
                 return r.wrong("case_index", &format!("{}, of {cases} cases", trial.case));
@@ -199,6 +247,9 @@ pub(super) fn trials(conn: &Connection, path: &Path, cases: usize) -> Result<Vec
         ("trial_end", ends.keys().next()),
         ("sentinel", before.keys().chain(after.keys()).next()),
         ("clock_gate", gates.keys().next()),
+        ("thread_use", threads.keys().next()),
+        ("warm_up", warm_ups.keys().next()),
+        ("stamp_check", stamp_checks.keys().next()),
     ];
     for (table, orphan) in orphans {
         if let Some(number) = orphan {

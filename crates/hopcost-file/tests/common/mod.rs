@@ -5,12 +5,15 @@ use std::path::Path;
 
 use hopcost_file::RunFile;
 use hopcost_model::case::{Placement, Role};
+use hopcost_model::describe::{Description, MechanismDescription, WarmUp, WorkerClock};
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{
     ClockReading, EndCounters, EventReading, GateReading, Stamp, ZeroCopySends,
 };
-use hopcost_model::raw::{Build, CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{
+    Build, CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout, StampCheck, ThreadUse,
+};
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const SYSCALL: &str = "call/syscall";
@@ -18,6 +21,8 @@ pub const SKIPPED: &str = "roundtrip/futex?payload=0&boundary=thread&place=same-
 
 pub const WAKE: &str =
     "wake/pipe?payload=1&gap=10000&boundary=process&place=same-llc&wait=block&idle-knob=spinner";
+pub const MIXED: &str =
+    "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block&runtime=python:rust";
 pub const STREAM: &str = "stream/tcp-send?payload=64&fields=8&flows=2&ack=window:16&boundary=process&place=free&wait=block&more=off";
 
 pub fn about() -> RunAbout {
@@ -89,6 +94,7 @@ pub fn host(model: &str) -> Host {
 pub fn clock(cpu: u32) -> ClockReading {
     ClockReading {
         cpu,
+        runtime: "rust".into(),
         source: "tsc".into(),
         ticks_per_second: 2_099_998_765.432_1,
         rate_spread_ppm: 0.1 + 0.2,
@@ -98,6 +104,41 @@ pub fn clock(cpu: u32) -> ClockReading {
         stamp_p99_ns: 1e-310,
         clock_gettime_p50_ns: 21.5,
     }
+}
+
+/// The clock of a runtime whose ticks are nanoseconds.
+pub fn foreign_clock(cpu: u32) -> ClockReading {
+    ClockReading {
+        runtime: "python".into(),
+        source: "CLOCK_MONOTONIC".into(),
+        ticks_per_second: 1e9,
+        ..clock(cpu)
+    }
+}
+
+pub fn worker() -> Description {
+    Description {
+        protocol: 2,
+        runtime: "python".into(),
+        version: "0.1.0".into(),
+        libraries: [("python".to_owned(), "3.11.7".to_owned())].into(),
+        remarks: vec!["the GIL is \"on\"".into()],
+        clock: WorkerClock::default(),
+        warm_up: WarmUp::UntilSteady,
+        mechanisms: vec![
+            serde_json::from_str::<MechanismDescription>(
+                r#"{"name":"pipe","workloads":["roundtrip"],"boundaries":["process"],"waits":["block"],
+                    "payload":{"min":1,"max":65536,"default":64},"link":"descriptors","peers":"any",
+                    "system_calls":{"min":4,"max":4.5}}"#,
+            )
+            .unwrap(),
+        ],
+    }
+}
+
+pub fn thread(name: &str, seat: Option<Role>) -> ThreadUse {
+    let process = seat.unwrap_or(Role::Callee);
+    ThreadUse { process, seat, name: name.into(), cpu_ns: 47, voluntary: 11, involuntary: 2 }
 }
 
 pub fn end(role: Role) -> EndCounters {
@@ -202,6 +243,15 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
     trial.ends[1].bytes = 320;
     trial.ends[1].lost = 1;
     trial.ends[1].overruns = 4;
+    trial.threads = vec![thread("python3", Some(Role::Caller)), thread("é\n", None)];
+    trial.warm_up_ns = vec![90.5, 0.1 + 0.2, -0.0];
+    trial.stamp_check = Some(StampCheck {
+        exchanges: 4,
+        stamped_ns: 95_238.5,
+        stamped_by_caller_ns: 95_238.0,
+        bare_before_ns: 0.1 + 0.2,
+        bare_after_ns: 90_000.0,
+    });
     trial
 }
 
@@ -213,7 +263,10 @@ pub fn make(path: &Path, rounds: u32) -> RawRun {
 /// The same with a plan that may have further cases, each with one rich trial.
 pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
     let mut file = RunFile::create(path, &about(), &plan, &host("before")).unwrap();
-    let clocks = vec![clock(0), clock(1)];
+    // A foreign clock first: the views have to choose by runtime.
+    let clocks = vec![foreign_clock(0), clock(0), clock(1)];
+    let workers = vec![worker()];
+    file.put_workers(&workers).unwrap();
     file.put_clocks(&clocks).unwrap();
     let (mut trials, mut accounting) = (Vec::new(), Vec::new());
     for round in 0..rounds {
@@ -235,6 +288,7 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
         host_before: host("before"),
         host_after: Some(host("after")),
         clocks,
+        workers,
         trials,
         accounting,
     }
