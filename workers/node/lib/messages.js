@@ -1,0 +1,64 @@
+/**
+ * The contents of messages, which come again every 256 numbers: made beforehand,
+ * sent as they are, and compared as a whole.
+ */
+import { endianness } from 'node:os';
+import { Failure } from './lines.js';
+
+/** Message numbers after which contents come again. */
+export const CONTENTS = 256;
+
+const GOLDEN = 0x9e3779b97f4a7c15n;
+
+/**
+ * Every message of this length, by its number modulo 256. Each has an ArrayBuffer of
+ * its own, because postMessage() copies the whole of the one behind a view.
+ * @param {number} payload bytes
+ * @returns {Buffer[]}
+ */
+export function everyMessage(payload) {
+  if (endianness() !== 'LE') throw new Failure('this worker needs a little-endian machine');
+  const words = new Uint32Array(2 * Math.ceil(payload / 8));
+  const bytes = new Uint8Array(words.buffer, 0, payload);
+  return Array.from({ length: CONTENTS }, (_, number) => {
+    const first = BigInt.asUintN(64, BigInt(number) * GOLDEN);
+    let [low, high] = [Number(first & 0xffffffffn), Number(first >> 32n)];
+    for (let at = 0; at < words.length; at += 2) {
+      words[at] = low;
+      words[at + 1] = high;
+      low = (low + 1) >>> 0;
+      if (low === 0) high = (high + 1) >>> 0;
+    }
+    const message = Buffer.alloc(payload);
+    message.set(bytes);
+    return message;
+  });
+}
+
+/**
+ * Whether two messages are the same, in length and in every byte.
+ * @param {Uint8Array} a
+ * @param {Uint8Array} b
+ */
+export function same(a, b) {
+  return Buffer.compare(a, b) === 0;
+}
+
+/**
+ * Why a message is not message `number`.
+ * @param {number} number
+ * @param {number} got bytes
+ * @param {number} want bytes
+ */
+export function notTheMessage(number, got, want) {
+  return new Failure(
+    got === want
+      ? `message ${number} did not arrive as it was sent`
+      : `message ${number} arrived with ${got} bytes instead of ${want}`,
+  );
+}
+
+/** The error of an end whose partner is gone. */
+export function closed() {
+  return new Failure('the other end closed the link');
+}

@@ -1,0 +1,100 @@
+/**
+ * The clock, and the room that stamps are taken into.
+ *
+ * `performance.now()` is uv_hrtime(), nanoseconds of CLOCK_MONOTONIC, less an origin
+ * that no difference sees, as milliseconds in a double: exact to the nanosecond for
+ * fifty days. It costs less than `process.hrtime.bigint()`, which allocates a BigInt,
+ * and than `process.hrtime()`, which allocates an array.
+ */
+import { performance } from 'node:perf_hooks';
+import { Failure } from './lines.js';
+
+/** The most samples a phase may ask for. */
+const SAMPLES_MAX = 2 ** 26;
+const NS_PER_MS = 1e6;
+const PAIRS = 10_000;
+
+/** Now, in milliseconds. */
+export function now() {
+  return performance.now();
+}
+
+/**
+ * @typedef {{kind: 'each'} | {kind: 'batch', n: number} | {kind: 'two-lengths', n: number}} Stamp
+ * @typedef {{phase: string, count: number, stamp: Stamp}} Order
+ * @typedef {object} Taken what a phase's stamps amount to, in nanoseconds
+ * @property {number} samples
+ * @property {number} max
+ * @property {number} elapsed the sum of all samples
+ * @property {Buffer} bytes the samples as they are handed over
+ */
+
+/**
+ * Operations between two stamps.
+ * @param {Order} order
+ */
+export function operationsPerSample({ count, stamp }) {
+  if (!Number.isSafeInteger(count) || count < 0) {
+    throw new Failure(`${count} operations are none`);
+  }
+  const n = stamp?.kind === 'each' ? 1 : stamp?.n;
+  if (!['each', 'batch', 'two-lengths'].includes(stamp?.kind) || !Number.isSafeInteger(n) || n < 1) {
+    throw new Failure(`${JSON.stringify(stamp)} is no way to stamp`);
+  }
+  const whole = stamp.kind === 'two-lengths' ? 3 * n : n;
+  if (count % whole !== 0) throw new Failure(`${count} operations are not whole batches of ${whole}`);
+  return n;
+}
+
+/** Room for stamps, kept from phase to phase: every phase runs the same code. */
+export class Room {
+  /** Stamps in milliseconds, in time order. */
+  stamps = new Float64Array(0);
+
+  /**
+   * Makes room, and touches it.
+   * @param {number} count stamps
+   */
+  reserve(count) {
+    if (count > SAMPLES_MAX) throw new Failure(`${count} stamps are more than a phase may ask for`);
+    if (this.stamps.length < count) this.stamps = new Float64Array(count).fill(1);
+  }
+
+  /**
+   * The samples between stamps.
+   * @param {number} samples
+   * @param {1 | 2} step 1 where the end of one sample is the start of the next, 2
+   *   where each has two stamps of its own
+   * @returns {Taken}
+   */
+  take(samples, step) {
+    const bytes = Buffer.alloc(8 * samples);
+    const halves = new Uint32Array(bytes.buffer, bytes.byteOffset, 2 * samples);
+    const ns = (/** @type {number} */ at) => Math.round(this.stamps[at] * NS_PER_MS);
+    let [max, elapsed] = [0, 0];
+    for (let at = 0; at < samples; at += 1) {
+      const ticks = ns(step * at + 1) - ns(step * at);
+      halves[2 * at] = ticks % 2 ** 32;
+      halves[2 * at + 1] = Math.floor(ticks / 2 ** 32);
+      max = Math.max(max, ticks);
+      elapsed += ticks;
+    }
+    return { samples, max, elapsed, bytes };
+  }
+}
+
+/** What a stamp costs: the least, the median and the 99th percentile, in nanoseconds. */
+export function stampCost() {
+  const costs = new Float64Array(PAIRS);
+  // Once more than counted, so that the code is compiled as it is in a trial.
+  for (let round = 0; round < 10; round += 1) {
+    for (let at = 0; at < PAIRS; at += 1) {
+      const before = now();
+      costs[at] = now() - before;
+    }
+  }
+  costs.sort();
+  const at = (/** @type {number} */ share) =>
+    Math.round(costs[Math.max(Math.ceil(share * PAIRS), 1) - 1] * NS_PER_MS);
+  return { stamp_min_ns: at(0), stamp_p50_ns: at(0.5), stamp_p99_ns: at(0.99) };
+}
