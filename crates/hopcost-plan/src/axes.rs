@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use hopcost_model::case::{
-    Ack, Boundary, Case, CaseError, IdleKnob, Placement, Sched, WaitKind, Waits, Workload,
+    Ack, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, Sched, WaitKind, Waits, Workload,
 };
 use hopcost_model::units::{parse_duration_ns, parse_size};
 
@@ -27,6 +27,7 @@ pub(crate) const KEYS: &[&str] = &[
     "spin",
     "idle-knob",
     "sched",
+    "runtime",
 ];
 
 /// Fields of a message at most: what one `sendmsg` takes (IOV_MAX, limits.h).
@@ -73,6 +74,8 @@ pub(crate) struct Axes {
     pub idle_knob: Option<Vec<IdleKnob>>,
     /// Scheduling policies.
     pub sched: Option<Vec<Sched>>,
+    /// What the ends are written in.
+    pub runtime: Option<Vec<Runtimes>>,
     /// Values of the mechanism's own parameters.
     pub parameters: BTreeMap<String, Vec<String>>,
 }
@@ -94,6 +97,9 @@ impl Axes {
             "spin" => self.spin = Some(each(list, nanoseconds)?),
             "idle-knob" => self.idle_knob = Some(each(list, |v| word(v, IdleKnob::ALL))?),
             "sched" => self.sched = Some(each(list, |v| Sched::from_str(v).map_err(line))?),
+            "runtime" => {
+                self.runtime = Some(each(list, |v| Runtimes::from_str(v).map_err(line))?);
+            }
             _ => {
                 let values = each(list, |v| Ok(v.to_owned()))?;
                 self.parameters.insert(key.to_owned(), values);
@@ -134,6 +140,7 @@ impl Axes {
             spin: self.spin.clone().or_else(|| below.spin.clone()),
             idle_knob: self.idle_knob.clone().or_else(|| below.idle_knob.clone()),
             sched: self.sched.clone().or_else(|| below.sched.clone()),
+            runtime: self.runtime.clone().or_else(|| below.runtime.clone()),
             parameters,
         }
     }
@@ -153,6 +160,7 @@ impl Axes {
             self.spin.is_some(),
             self.idle_knob.is_some(),
             self.sched.is_some(),
+            self.runtime.is_some(),
         ];
         let fixed = KEYS.iter().zip(given).filter(|(_, given)| *given).map(|(key, _)| *key);
         fixed.chain(self.parameters.keys().map(String::as_str)).collect()
@@ -180,6 +188,7 @@ impl Axes {
             && has(&self.wait, case.waits)
             && has(&self.spin, case.spin_budget_ns)
             && has(&self.sched, Some(case.sched))
+            && has(&self.runtime, Some(case.runtimes.clone()))
             && parameters.all(|(k, all)| case.parameters.get(k).is_some_and(|v| all.contains(v)))
     }
 
@@ -200,6 +209,7 @@ impl Axes {
             + length(&self.wait)
             + length(&self.spin)
             + length(&self.sched)
+            + length(&self.runtime)
             + self.parameters.values().map(Vec::len).sum::<usize>()
     }
 

@@ -15,20 +15,20 @@
 //! | spin | [`SPIN_BUDGET_NS`] |
 //! | idle-knob | none |
 //! | sched | other |
+//! | runtime | rust if it has the mechanism, else the first that has |
 //! | parameters | the mechanism's defaults |
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{
-    Ack, Boundary, Case, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched, WaitKind, Waits,
-    Workload,
+    Ack, Boundary, Case, IdleKnob, Placement, SPIN_BUDGET_NS, Sched, WaitKind, Waits, Workload,
 };
 use hopcost_model::mechanism::{Facts, Payload};
-use hopcost_model::plan::PlannedCase;
 
 use crate::axes::{Axes, KEYS, Place};
 use crate::error::{quote, unknown};
 use crate::feasible::{Feasible, spins};
+use crate::known::Known;
 use crate::message::{Message, messages};
 use crate::pattern::Target;
 
@@ -102,7 +102,7 @@ impl Wanted {
     /// The cases, in the order fields, payload, parameters, flows, ack, gap,
     /// boundary, wait, place, spin, idle-knob, sched: what is compared most often
     /// stands side by side.
-    pub fn cases(&self, axes: &Axes, feasible: &Feasible) -> Vec<PlannedCase> {
+    pub fn cases(&self, axes: &Axes, feasible: &Feasible) -> Vec<Case> {
         let mut cases = Vec::new();
         for message in messages(self.target.facts, self.workload, axes) {
             for parameters in parameter_sets(self.target.facts, axes) {
@@ -123,9 +123,7 @@ impl Wanted {
         let mut all = Vec::new();
         for case in &cases {
             for (idle_knob, sched) in knobs.iter().flat_map(|k| scheds.iter().map(|s| (*k, *s))) {
-                let case = Case { idle_knob, sched, ..case.clone() };
-                let skip = feasible.reason_against(&case, self.target.facts);
-                all.push(PlannedCase { id: case.id(), skip });
+                all.push(Case { idle_knob, sched, ..case.clone() });
             }
         }
         all
@@ -154,7 +152,7 @@ impl Wanted {
             parameters,
             idle_knob: IdleKnob::None,
             sched: Sched::Other,
-            runtimes: Runtimes::RUST,
+            runtimes: self.target.runtimes.clone(),
         };
         match self.workload {
             Workload::Call | Workload::Roundtrip => vec![base],
@@ -198,7 +196,7 @@ impl Wanted {
                     let placement = feasible.cpus.precise(place);
                     // The default may differ between placements.
                     let waits = wait
-                        .unwrap_or_else(|| default_wait(self.target.facts, boundary, placement));
+                        .unwrap_or_else(|| default_waits(self.target.ends, boundary, placement));
                     sides.push(Sides { boundary, placement, waits });
                 }
             }
@@ -209,6 +207,9 @@ impl Wanted {
     fn boundaries(&self, axes: &Axes) -> Vec<Boundary> {
         let has = self.target.facts.boundaries;
         axes.boundary.clone().unwrap_or_else(|| {
+            if self.target.runtimes.are_mixed() {
+                return vec![Boundary::Process];
+            }
             let preferred = [Boundary::Process, Boundary::Thread, Boundary::Inline];
             let first = preferred.into_iter().find(|boundary| has.contains(boundary));
             vec![first.unwrap_or(Boundary::Inline)]
@@ -246,7 +247,7 @@ impl Wanted {
                 "gap" | "idle-knob" => self.workload == Workload::Wake,
                 "boundary" | "place" | "wait" => second,
                 "spin" => second && spins,
-                "sched" => true,
+                "sched" | "runtime" => true,
                 parameter => facts.parameter(parameter).is_some(),
             })
             .collect()
@@ -299,24 +300,31 @@ fn parameter_sets(facts: &Facts, axes: &Axes) -> Vec<BTreeMap<String, String>> {
     sets
 }
 
-/// The mechanism's first wait, unless the ends share a CPU and it has a later one
-/// that does not spin there.
-fn default_wait(facts: &Facts, boundary: Boundary, placement: Placement) -> Waits {
+/// Each end's first wait, unless the ends share a CPU and it has a later one that
+/// does not spin there.
+fn default_waits(ends: [&Facts; 2], boundary: Boundary, placement: Placement) -> Waits {
     let one_cpu = placement == Placement::SameCpu && boundary != Boundary::Inline;
-    let mut kinds = facts.waits.iter().map(|facts| facts.wait);
-    let sensible = kinds.clone().find(|kind| !(one_cpu && spins(*kind)));
-    Waits::both(sensible.or(kinds.next()).unwrap_or(WaitKind::Block))
+    let [caller, callee] = ends.map(|facts| {
+        let mut kinds = facts.waits.iter().map(|facts| facts.wait);
+        let sensible = kinds.clone().find(|kind| !(one_cpu && spins(*kind)));
+        sensible.or(kinds.next()).unwrap_or(WaitKind::Block)
+    });
+    Waits { caller, callee }
 }
 
 /// Why a key means nothing to any of the mechanisms selected.
-pub(crate) fn inapplicable(key: &str, wanted: &[Wanted], all: &[&'static Facts]) -> String {
-    let first = wanted.first();
-    let first = first.map_or("the cases selected", |w| w.target.mechanism.as_str());
+pub(crate) fn inapplicable(key: &str, wanted: &[Wanted], known: &Known) -> String {
+    let first = wanted.first().map(|wanted| &wanted.target);
+    let name = quote(first.map_or("the cases selected", |target| target.mechanism.as_str()));
+    let first = match first.map(|target| &target.runtimes) {
+        Some(runtimes) if !runtimes.are_rust() => format!("{name} in {runtimes}"),
+        _ => name,
+    };
     match key {
         "payload" if wanted.iter().any(|w| w.target.facts.payload != Payload::None) => {
             "`payload` has no effect, since `field` says how large a message is".to_owned()
         }
-        "payload" => format!("{} carries no payload; leave `payload` out", quote(first)),
+        "payload" => format!("{first} carries no payload; leave `payload` out"),
         "field" if wanted.iter().any(|w| w.workload == Workload::Stream) => {
             "`field` has no effect, since `payload` says how large a message is".to_owned()
         }
@@ -330,9 +338,9 @@ pub(crate) fn inapplicable(key: &str, wanted: &[Wanted], all: &[&'static Facts])
             format!("a call has no second party, so `{key}` says nothing of it; leave it out")
         }
         "spin" => "`spin` is the budget of wait=spin-then-block; ask for that wait too".to_owned(),
-        _ => match all.iter().find(|facts| facts.parameter(key).is_some()) {
+        _ => match known.facts().into_iter().find(|facts| facts.parameter(key).is_some()) {
             Some(owner) => {
-                format!("`{key}` is a parameter of {}, not of {}", owner.name, quote(first))
+                format!("`{key}` is a parameter of {}, not of {first}", owner.name)
             }
             None => {
                 let own = wanted.iter().flat_map(|w| w.target.facts.parameters).map(|p| p.name);

@@ -5,10 +5,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use hopcost_model::case::{Ack, Boundary, Case, IdleKnob, Placement, Role, WaitKind, Workload};
+use hopcost_model::case::{
+    Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Waits, Workload,
+};
 use hopcost_model::mechanism::{Facts, Payload};
 
+use crate::cast::{Part, cast};
 use crate::error::plain;
+use crate::known::Known;
 use crate::machine::{Cpus, Machine, is_two_cpu};
 use crate::message::{Message, uneven};
 
@@ -37,10 +41,72 @@ impl Feasible {
 
     /// The first reason that stands against a case: what the mechanism is comes
     /// before what this machine has, since only the latter may be mended.
-    pub fn reason_against(&self, case: &Case, facts: &'static Facts) -> Option<String> {
-        mechanism_lacks(case, facts)
-            .or_else(|| self.unavailable(facts))
-            .or_else(|| self.machine_lacks(case))
+    pub fn reason_against(&self, case: &Case, known: &Known) -> Option<String> {
+        let reason = match case.runtimes.are_rust() {
+            true => self.rust_lacks(case, known),
+            false => self.runtimes_lack(case, known),
+        };
+        reason.or_else(|| self.machine_lacks(case))
+    }
+
+    fn rust_lacks(&self, case: &Case, known: &Known) -> Option<String> {
+        match known.facts_in(&Runtime::RUST, case.mechanism_name()) {
+            None => Some(format!("rust has no mechanism {}", plain(&case.mechanism))),
+            Some(facts) => {
+                mechanism_lacks(case, facts, facts.name).or_else(|| self.unavailable(facts))
+            }
+        }
+    }
+
+    /// Where an end is not in Rust.
+    fn runtimes_lack(&self, case: &Case, known: &Known) -> Option<String> {
+        let runtimes = [&case.runtimes.caller, &case.runtimes.callee];
+        if let Some(reason) = runtimes.into_iter().find_map(|runtime| known.absent(runtime)) {
+            return Some(reason);
+        }
+        let caller = &case.runtimes.caller;
+        if !case.runtimes.are_mixed()
+            && let Some(facts) = known.facts_in(caller, case.mechanism_name())
+            && let Some(reason) = mechanism_lacks(case, facts, &whose(caller, facts.name))
+        {
+            return Some(reason);
+        }
+        let find = |runtime: &Runtime| known.description(runtime);
+        match cast(case, &find) {
+            Err(reason) => Some(plain(&reason)),
+            Ok(cast) => [Role::Caller, Role::Callee]
+                .into_iter()
+                .find_map(|role| self.part_lacks(cast.of(role), role, known)),
+        }
+    }
+
+    /// What stands against one end's part.
+    fn part_lacks(&self, part: &Part, role: Role, known: &Known) -> Option<String> {
+        let name = whose(&part.runtime, &part.mechanism);
+        let facts = known.facts_in(&part.runtime, &part.mechanism)?;
+        let row = known.row(&part.runtime, &part.mechanism)?;
+        // The other end's wait is the other's business.
+        let waits = part.case.waits.map(|waits| Waits::both(waits.of(role)));
+        let case = Case { waits, ..part.case.clone() };
+        if let Some(reason) = mechanism_lacks(&case, facts, &name) {
+            return Some(reason);
+        }
+        for parameter in &row.parameters {
+            let Some(said) = case.parameters.get(&parameter.name) else { continue };
+            if !parameter.values.contains(said) {
+                let (key, has) = (&parameter.name, words(&parameter.values));
+                return Some(plain(&format!("{name} has no {key}={said}; it has {has}")));
+            }
+        }
+        if let Some(placement) = case.placement
+            && !row.placements.is_empty()
+            && !row.placements.contains(&placement)
+        {
+            let has = words(&row.placements);
+            return Some(format!("{name} has no placement `{placement}`; it has {has}"));
+        }
+        // Another runtime says so in its description, which `cast` has looked at.
+        part.runtime.is_rust().then(|| self.unavailable(facts)).flatten()
     }
 
     fn unavailable(&self, facts: &'static Facts) -> Option<String> {
@@ -106,8 +172,15 @@ impl Feasible {
 /// nobody when it may be written again.
 const KEEPS_BUFFERS: &[&str] = &["tcp-vmsplice", "tcp-sendfile", "vm-readv"];
 
-fn mechanism_lacks(case: &Case, facts: &Facts) -> Option<String> {
-    let name = facts.name;
+/// A mechanism as reasons speak of it: only Rust's has no owner.
+fn whose(runtime: &Runtime, mechanism: &str) -> String {
+    match runtime.is_rust() {
+        true => plain(mechanism),
+        false => plain(&format!("{runtime}'s {mechanism}")),
+    }
+}
+
+fn mechanism_lacks(case: &Case, facts: &Facts, name: &str) -> Option<String> {
     if !facts.workloads.contains(&case.workload) {
         let has = words(facts.workloads);
         return Some(format!("{name} has no workload `{}`; it has {has}", case.workload));
@@ -132,7 +205,7 @@ fn mechanism_lacks(case: &Case, facts: &Facts) -> Option<String> {
             case.workload
         ));
     }
-    if case.ack == Some(Ack::None) && KEEPS_BUFFERS.contains(&name) {
+    if case.ack == Some(Ack::None) && KEEPS_BUFFERS.contains(&facts.name) {
         return Some(format!(
             "{name} must not write a message's buffers again before it is received, so it needs \
              an ack"

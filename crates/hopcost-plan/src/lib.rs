@@ -20,6 +20,12 @@
 //!   options are given.
 //! - With none of them, the suite is `ladder`.
 //!
+//! # Runtimes
+//!
+//! Rust's mechanisms are given; those of other runtimes are found out, once, when
+//! one of these is named or a mechanism is that Rust has not. See [`cast`] for what
+//! the ends of two runtimes play.
+//!
 //! # Time
 //!
 //! `--rounds` and `--budget` replace both of the suite's. A suite's own budget
@@ -32,6 +38,7 @@ mod chosen;
 mod error;
 mod expand;
 mod feasible;
+mod known;
 mod machine;
 mod message;
 mod order;
@@ -41,6 +48,7 @@ mod resolve;
 mod runtime;
 mod selector;
 mod shape;
+mod spread;
 mod suite;
 
 use hopcost_model::plan::Plan;
@@ -97,6 +105,8 @@ pub struct Ask {
     pub spin: Vec<String>,
     /// `--sched`: `other` or `fifo:N`.
     pub sched: Vec<String>,
+    /// `--runtime`: `python`, or `caller:callee`.
+    pub runtime: Vec<String>,
     /// `--parameter KEY=V1,V2`: a mechanism's own parameters.
     pub parameters: Vec<String>,
     /// `--rounds`.

@@ -1,11 +1,12 @@
 //! Which mechanisms are meant: names, globs, `{a,b}` and comma lists.
 
 use globset::{GlobBuilder, GlobMatcher};
-use hopcost_model::case::decode;
+use hopcost_model::case::{Runtimes, decode};
 use hopcost_model::mechanism::Facts;
 use hopcost_model::units::parse_duration_ns;
 
 use crate::error::{quote, unknown};
+use crate::known::Known;
 
 /// Alternatives that one pattern may have after `{a,b}` is written out.
 const ALTERNATIVES_MAX: usize = 1000;
@@ -31,6 +32,22 @@ pub(crate) struct Target {
     pub mechanism: String,
     /// Named in full rather than matched by a glob.
     pub named: bool,
+    /// What the ends are written in.
+    pub runtimes: Runtimes,
+    /// The facts of what the caller and the callee play, by which their waits are
+    /// chosen; `facts` where that is not known.
+    pub ends: [&'static Facts; 2],
+}
+
+impl Target {
+    /// Both ends in the runtime that is meant where nothing is said.
+    pub fn new(facts: &'static Facts, mechanism: &str, named: bool, runtimes: Runtimes) -> Self {
+        Self { facts, mechanism: mechanism.to_owned(), named, runtimes, ends: [facts; 2] }
+    }
+    /// Its name without a test engine's argument.
+    pub fn name(&self) -> &str {
+        self.mechanism.split(':').next().unwrap_or(&self.mechanism)
+    }
 }
 
 /// Patterns of a comma list.
@@ -133,22 +150,29 @@ fn matching_brace(text: &str, start: usize) -> Option<usize> {
 }
 
 impl Pattern {
-    /// The mechanisms meant. Test engines answer only to their name.
-    pub fn targets(&self, mechanisms: &[&'static Facts]) -> Result<Vec<Target>, String> {
+    /// The mechanisms meant, for the runtimes that were said. Test engines answer
+    /// only to their name.
+    pub fn targets(&self, known: &Known, said: Option<&[Runtimes]>) -> Result<Vec<Target>, String> {
+        let target = |facts: &'static Facts, text: &str, named| {
+            let default = || known.default_runtimes(facts.name);
+            let first = said.and_then(|said| said.first().cloned()).or_else(default);
+            Target::new(facts, text, named, first.unwrap_or_default())
+        };
         match self {
             Pattern::Name(text) => {
                 let bare = text.split(':').next().unwrap_or(text);
-                let Some(facts) = mechanisms.iter().find(|facts| facts.name == bare) else {
-                    return Err(unknown_mechanism(bare, mechanisms));
+                let Some(facts) = known.representative(bare, said) else {
+                    return Err(unknown_mechanism(bare, known));
                 };
                 check_argument(facts, text)?;
-                Ok(vec![Target { facts, mechanism: text.clone(), named: true }])
+                Ok(vec![target(facts, text, true)])
             }
             Pattern::Glob(text, glob) => {
-                let found: Vec<Target> = mechanisms
-                    .iter()
+                let found: Vec<Target> = known
+                    .all_within(said.unwrap_or(&[Runtimes::RUST]))
+                    .into_iter()
                     .filter(|facts| !facts.hidden && glob.is_match(facts.name))
-                    .map(|facts| Target { facts, mechanism: facts.name.to_owned(), named: false })
+                    .map(|facts| target(facts, facts.name, false))
                     .collect();
                 if found.is_empty() {
                     return Err(format!(
@@ -177,12 +201,17 @@ impl Pattern {
     }
 }
 
-fn unknown_mechanism(name: &str, mechanisms: &[&'static Facts]) -> String {
-    let listed: Vec<&str> = mechanisms.iter().filter(|f| !f.hidden).map(|f| f.name).collect();
-    match crate::error::nearest(name, &listed) {
-        Some(_) => unknown("mechanism", name, &listed),
-        None => format!("unknown mechanism {}; `hopcost list` shows them all", quote(name)),
+fn unknown_mechanism(name: &str, known: &Known) -> String {
+    let listed = known.names();
+    if crate::error::nearest(name, &listed).is_some() {
+        return unknown("mechanism", name, &listed);
     }
+    let mut message = format!("unknown mechanism {}; `hopcost list` shows them all", quote(name));
+    let absent = known.absentees();
+    if !absent.is_empty() {
+        message.push_str(&format!(" but those of {}, which are not here", absent.join(", ")));
+    }
+    message
 }
 
 /// Only test engines have an argument, and these need theirs.

@@ -91,6 +91,7 @@ fn options(ask: &Ask) -> Result<Axes, PlanError> {
         ("wait", &ask.wait),
         ("spin", &ask.spin),
         ("sched", &ask.sched),
+        ("runtime", &ask.runtime),
     ] {
         if !lists.is_empty() {
             let origin = Origin::option(&option_of(key));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Case, Placement, Workload};
+use hopcost_model::case::{Case, Placement, Runtimes, Workload};
 use hopcost_model::mechanism::Facts;
 use hopcost_model::plan::{Plan, PlannedCase};
 
@@ -12,24 +12,35 @@ use crate::chosen::{suite_of, time_of};
 use crate::error::{Origin, PlanError, quote};
 use crate::expand::{CASES_MAX, Wanted, inapplicable};
 use crate::feasible::Feasible;
+use crate::known::Known;
 use crate::machine::{Cpus, Machine, is_two_cpu};
 use crate::pattern::{self, Pattern, Target};
 use crate::request::{Request, option_of};
+use crate::runtime::RuntimeFacts;
 use crate::selector::Selector;
 use crate::shape::live_cases;
+use crate::spread::side_by_side;
 use crate::suite::{Entry, Suite};
 
 /// Resolves what was asked for. Everything wrong with the question is an error;
 /// everything that this machine cannot do is a case with a reason.
+///
+/// `mechanisms` are Rust's. `runtimes` looks for the others; it is called at most
+/// once, and only if another runtime, or a mechanism that Rust has not, is named.
 pub fn plan(
     ask: &Ask,
     mechanisms: &[&'static Facts],
+    runtimes: &dyn Fn() -> Vec<RuntimeFacts>,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
     let request = Request::parse(ask)?;
     let suite = suite_of(ask, &request)?;
     let cpus = Cpus::resolve(machine, &ask.cpus)?;
-    let planner = Planner { mechanisms, feasible: Feasible::new(cpus, machine) };
+    let known = Known::new(mechanisms, runtimes);
+    if let Some(said) = &request.options.runtime {
+        known.check(said).map_err(|message| Origin::option("--runtime").error(message))?;
+    }
+    let planner = Planner { known, feasible: Feasible::new(cpus, machine) };
 
     let (cases, added) = match &suite {
         None => (planner.of_selectors(&request)?, false),
@@ -79,7 +90,7 @@ struct Cases {
 }
 
 struct Planner<'a> {
-    mechanisms: &'a [&'static Facts],
+    known: Known<'a>,
     feasible: Feasible,
 }
 
@@ -90,18 +101,20 @@ struct CpusUsed {
 }
 
 impl Planner<'_> {
-    /// What a selector selects.
+    /// What a selector selects, of the runtimes that are said in all.
     fn wanted(
         &self,
         selector: &Selector,
         workloads: Option<&[Workload]>,
+        runtimes: Option<&[Runtimes]>,
         origin: &Origin,
     ) -> Result<Vec<Wanted>, PlanError> {
+        self.known.check(runtimes.unwrap_or_default()).map_err(|message| origin.error(message))?;
         let workloads = selector.workloads.as_deref().or(workloads);
         let mut wanted = Vec::new();
         for pattern in &selector.mechanisms {
             let targets =
-                pattern.targets(self.mechanisms).map_err(|message| origin.error(message))?;
+                pattern.targets(&self.known, runtimes).map_err(|message| origin.error(message))?;
             let every = selector.every_workload;
             wanted.extend(targets.iter().flat_map(|t| Wanted::of(t, workloads, every)));
         }
@@ -113,32 +126,41 @@ impl Planner<'_> {
         Ok(wanted)
     }
 
+    /// Adds what is wanted, in every runtime asked for, and says what that was.
     fn add(
         &self,
         cases: &mut Cases,
         wanted: &Wanted,
         axes: &Axes,
         origin: &Origin,
-    ) -> Result<(), PlanError> {
-        if let Some((_, message)) = wanted.bad_parameter(axes) {
+    ) -> Result<Vec<Wanted>, PlanError> {
+        let spread = wanted.spread(axes, &self.known).map_err(|message| origin.error(message))?;
+        // A value that none of the runtimes takes is a slip; one that some take is
+        // a row with a reason for the others.
+        let bad: Vec<_> = spread.iter().filter_map(|wanted| wanted.bad_parameter(axes)).collect();
+        if let (true, Some((_, message))) = (bad.len() == spread.len(), bad.first()) {
             return Err(origin.error(message));
         }
-        if let Some(message) = wanted.bad_message(axes) {
+        if let Some(message) = spread.iter().find_map(|wanted| wanted.bad_message(axes)) {
             return Err(origin.error(message));
         }
-        cases.asked = cases.asked.saturating_add(wanted.count(axes, &self.feasible));
+        for wanted in &spread {
+            cases.asked = cases.asked.saturating_add(wanted.count(axes, &self.feasible));
+        }
         if cases.asked > CASES_MAX {
             return Err(origin.error(format!(
                 "this makes {} cases or more; a plan has at most {CASES_MAX}, so shorten a list",
                 cases.asked
             )));
         }
-        for case in wanted.cases(axes, &self.feasible) {
-            if cases.seen.insert(case.id.clone()) {
-                cases.cases.push(case);
+        for case in side_by_side(&spread, axes, &self.feasible) {
+            let id = case.id();
+            if cases.seen.insert(id.clone()) {
+                let skip = self.feasible.reason_against(&case, &self.known);
+                cases.cases.push(PlannedCase { id, skip });
             }
         }
-        Ok(())
+        Ok(spread)
     }
 
     /// Refuses keys of a layer that mean nothing to any case they were said of.
@@ -154,7 +176,7 @@ impl Planner<'_> {
             None => Ok(()),
             Some(key) => {
                 let wanted: Vec<Wanted> = effective.iter().map(|(w, _)| (*w).clone()).collect();
-                Err(origin(key).error(inapplicable(key, &wanted, self.mechanisms)))
+                Err(origin(key).error(inapplicable(key, &wanted, &self.known)))
             }
         }
     }
@@ -173,13 +195,19 @@ impl Planner<'_> {
         let mut all: Vec<(Wanted, Axes)> = Vec::new();
         for entry in &entries {
             let axes = entry.selector.axes.over(&request.options);
-            let wanted =
-                self.wanted(&entry.selector, request.workloads.as_deref(), &entry.origin)?;
-            let pairs: Vec<(&Wanted, &Axes)> = wanted.iter().map(|w| (w, &axes)).collect();
+            let workloads = request.workloads.as_deref();
+            let runtimes = axes.runtime.as_deref();
+            let wanted = self.wanted(&entry.selector, workloads, runtimes, &entry.origin)?;
+            let mut spread = Vec::new();
+            for wanted in &wanted {
+                let all = wanted.spread(&axes, &self.known);
+                spread.extend(all.map_err(|message| entry.origin.error(message))?);
+            }
+            let pairs: Vec<(&Wanted, &Axes)> = spread.iter().map(|w| (w, &axes)).collect();
             self.check_keys(&entry.selector.axes, &pairs, |_| entry.origin.clone())?;
             for wanted in wanted.iter().filter(|wanted| request.admits(wanted)) {
-                self.add(&mut cases, wanted, &axes, &entry.origin)?;
-                all.push((wanted.clone(), axes.clone()));
+                let added = self.add(&mut cases, wanted, &axes, &entry.origin)?;
+                all.extend(added.into_iter().map(|wanted| (wanted, axes.clone())));
             }
         }
         self.finish(request, cases, &all, "the selectors")
@@ -202,16 +230,19 @@ impl Planner<'_> {
             let mut mean = BTreeSet::new();
             for entry in group {
                 let axes = &entry.selector.axes;
-                for wanted in self.wanted(&entry.selector, None, &entry.origin)? {
-                    self.add(&mut cases, &wanted, axes, &entry.origin)?;
-                    mean.extend(wanted.applicable(axes));
+                let runtimes = axes.runtime.as_deref();
+                for wanted in self.wanted(&entry.selector, None, runtimes, &entry.origin)? {
+                    for added in self.add(&mut cases, &wanted, axes, &entry.origin)? {
+                        mean.extend(added.applicable(axes));
+                    }
                 }
             }
             for entry in group {
                 let without = |key: &&str| !mean.contains(key);
                 if let Some(key) = entry.selector.axes.keys().into_iter().find(without) {
-                    let wanted = self.wanted(&entry.selector, None, &entry.origin)?;
-                    return Err(entry.origin.error(inapplicable(key, &wanted, self.mechanisms)));
+                    let runtimes = entry.selector.axes.runtime.as_deref();
+                    let wanted = self.wanted(&entry.selector, None, runtimes, &entry.origin)?;
+                    return Err(entry.origin.error(inapplicable(key, &wanted, &self.known)));
                 }
             }
         }
@@ -225,25 +256,28 @@ impl Planner<'_> {
         let mut by_selector: Vec<Vec<(Wanted, Axes)>> = vec![Vec::new(); request.selectors.len()];
         for entry in &suite.entries {
             let axes = request.options.over(&entry.selector.axes);
-            let wanted = self.wanted(&entry.selector, None, &entry.origin)?;
+            let runtimes = axes.runtime.as_deref();
+            let wanted = self.wanted(&entry.selector, None, runtimes, &entry.origin)?;
             for wanted in wanted.iter().filter(|wanted| request.admits(wanted)) {
                 if request.selectors.is_empty() {
-                    self.add(&mut cases, wanted, &axes, &entry.origin)?;
-                    all.push((wanted.clone(), axes.clone()));
+                    let added = self.add(&mut cases, wanted, &axes, &entry.origin)?;
+                    all.extend(added.into_iter().map(|wanted| (wanted, axes.clone())));
                 }
                 for (chosen, by_selector) in request.selectors.iter().zip(&mut by_selector) {
                     if chosen.selector.chooses(wanted) {
                         let axes = chosen.selector.axes.over(&axes);
-                        self.add(&mut cases, wanted, &axes, &chosen.origin)?;
-                        by_selector.push((wanted.clone(), axes.clone()));
-                        all.push((wanted.clone(), axes));
+                        for added in self.add(&mut cases, wanted, &axes, &chosen.origin)? {
+                            by_selector.push((added.clone(), axes.clone()));
+                            all.push((added, axes.clone()));
+                        }
                     }
                 }
             }
         }
         for (chosen, matched) in request.selectors.iter().zip(&by_selector) {
             if matched.is_empty() {
-                self.wanted(&chosen.selector, None, &chosen.origin)?;
+                let runtimes = chosen.selector.axes.runtime.as_deref();
+                self.wanted(&chosen.selector, None, runtimes, &chosen.origin)?;
                 return Err(chosen.origin.error(format!(
                     "the suite `{}` has no such case; leave the suite out to measure it anyway",
                     suite.name
@@ -264,7 +298,8 @@ impl Planner<'_> {
         whole: &str,
     ) -> Result<Vec<PlannedCase>, PlanError> {
         for (pattern, origin) in &request.mechanisms {
-            pattern.targets(self.mechanisms).map_err(|message| origin.error(message))?;
+            let runtimes = request.options.runtime.as_deref();
+            pattern.targets(&self.known, runtimes).map_err(|message| origin.error(message))?;
             if !all.iter().any(|(wanted, _)| pattern.matches(&wanted.target)) {
                 let text = quote(pattern.text());
                 return Err(origin.error(format!("{whole} has no case of {text} left")));
@@ -299,9 +334,13 @@ impl Planner<'_> {
             }
             _ => return Ok(None),
         };
-        self.wanted(&selector, None, &origin)?;
-        let matching: Vec<&PlannedCase> =
+        self.wanted(&selector, None, selector.axes.runtime.as_deref(), &origin)?;
+        let mut matching: Vec<&PlannedCase> =
             cases.iter().filter(|case| self.selects(&selector, &case.id)).collect();
+        // The id of a case in Rust does not say so.
+        if selector.axes.runtime.is_none() {
+            matching.sort_by_key(|case| case.id.contains("runtime="));
+        }
         let live = matching.iter().find(|case| case.skip.is_none());
         match (live, matching.first()) {
             (Some(case), _) => Ok(Some(case.id.clone())),
@@ -318,10 +357,9 @@ impl Planner<'_> {
 
     fn selects(&self, selector: &Selector, id: &str) -> bool {
         let Ok(case) = id.parse::<Case>() else { return false };
-        let Some(facts) = self.mechanisms.iter().find(|f| f.name == case.mechanism_name()) else {
-            return false;
-        };
-        let target = Target { facts, mechanism: case.mechanism.clone(), named: false };
+        let facts = self.known.facts_for(&case.runtimes, case.mechanism_name());
+        let Some(facts) = facts else { return false };
+        let target = Target::new(facts, &case.mechanism, false, case.runtimes.clone());
         selector.chooses(&Wanted { target, workload: case.workload })
             && selector.axes.admit(&case, |place| self.feasible.cpus.precise(place))
     }

@@ -12,3 +12,7 @@ pub struct RuntimeFacts {
     /// scripts/setup workers go`).
     pub state: Result<Description, String>,
 }
+
+/// The runtimes whose workers come with hopcost: their names are known, and so
+/// no slip, where their workers are not.
+pub(crate) const SHIPPED_RUNTIMES: &[&str] = &["cpp", "python", "go", "java", "node"];

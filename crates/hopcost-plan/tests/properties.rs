@@ -247,5 +247,5 @@ const FIXED_MAX_11: [u32; 10] = [3, 8, 7, 4, 2, 5, 6, 1, 9, 0];
 fn the_test_mechanisms_have_every_shape() {
     let all = mechanisms();
     assert!(all.iter().any(|facts| facts.payload == Payload::None));
-    assert!(plan(&ask(&["*"]), &all, &big()).is_ok());
+    assert!(plan(&ask(&["*"]), &all, &Vec::new, &big()).is_ok());
 }

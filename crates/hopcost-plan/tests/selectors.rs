@@ -237,7 +237,7 @@ fn a_plan_knows_the_cpus_of_every_placement() {
 fn cpus_can_be_named() {
     let on = |cpus: &[u32], asked, selector| {
         let ask = Ask { cpus: cpus.to_vec(), ..ask(&[selector]) };
-        hopcost_plan::plan(&ask, &mechanisms(), &Machine { asked, ..big() })
+        hopcost_plan::plan(&ask, &mechanisms(), &Vec::new, &Machine { asked, ..big() })
     };
     let plan = on(&[5, 37], Some(Placement::Smt), "pipe?place=same-cpu,cross,cross-node").unwrap();
     assert_eq!((plan.cpus.as_slice(), plan.relation), (&[5, 37][..], Some(Placement::Smt)));

@@ -66,7 +66,7 @@ fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
         let suite = parse_suite(name, text).unwrap();
         assert_eq!(suite.name, *name);
         assert!(!suite.about.is_empty());
-        let plan = hopcost_plan::plan(&shipped(name), &mechanisms(), &one()).unwrap();
+        let plan = hopcost_plan::plan(&shipped(name), &mechanisms(), &Vec::new, &one()).unwrap();
         let skips: Vec<_> = plan.cases.iter().filter_map(|case| case.skip.as_deref()).collect();
         let needs_two = "needs two CPUs; this process may use only CPU 3";
         match *name {

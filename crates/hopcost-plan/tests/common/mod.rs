@@ -220,10 +220,10 @@ pub fn strings(all: &[&str]) -> Vec<String> {
     all.iter().map(|text| (*text).to_owned()).collect()
 }
 pub fn planned(ask: &Ask) -> Result<Plan, PlanError> {
-    hopcost_plan::plan(ask, &mechanisms(), &two())
+    hopcost_plan::plan(ask, &mechanisms(), &Vec::new, &two())
 }
 pub fn planned_on(machine: &Machine, selectors: &[&str]) -> Plan {
-    hopcost_plan::plan(&ask(selectors), &mechanisms(), machine).unwrap()
+    hopcost_plan::plan(&ask(selectors), &mechanisms(), &Vec::new, machine).unwrap()
 }
 pub fn ids(plan: &Plan) -> Vec<&str> {
     plan.cases.iter().map(|case| case.id.as_str()).collect()
