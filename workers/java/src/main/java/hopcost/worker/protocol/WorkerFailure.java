@@ -1,0 +1,29 @@
+package hopcost.worker.protocol;
+
+import java.io.IOException;
+
+/** Why the worker cannot go on, in one line. */
+public final class WorkerFailure extends IOException {
+    private static final long serialVersionUID = 1;
+
+    public WorkerFailure(String reason) {
+        super(reason);
+    }
+
+    public WorkerFailure(String reason, Throwable cause) {
+        super(reason, cause);
+    }
+
+    /** The failure of an end whose partner has closed the link or died. */
+    public static WorkerFailure peerGone() {
+        return new WorkerFailure("the other end is gone");
+    }
+
+    /** What an error says in one line, whatever it is. */
+    public static String reason(Throwable error) {
+        String message = error.getMessage();
+        boolean speaksForItself = error instanceof WorkerFailure && message != null;
+        String reason = speaksForItself ? message : String.valueOf(error);
+        return reason.replaceAll("\\s+", " ").strip();
+    }
+}
