@@ -99,6 +99,20 @@ fn each_runtime_has_its_own_defaults_parameters_and_limits() {
     let reason = "java's tcp has no wait `spin`; it has block";
     let skips: Vec<_> = wait.cases.iter().map(|case| case.skip.as_deref()).collect();
     assert_eq!(skips, [None, None, Some(reason), Some(reason)]);
+    // A value that one of them takes is no slip; the other's row says why not.
+    let on = r#""peers":"any","parameters":[{"name":"nodelay","values":["on"],"default":"on"}]"#;
+    let java = JAVA.replace(r#""peers":"any""#, on);
+    let scan = || vec![here(PYTHON), here(&java)];
+    let rows = |runtime: &str| {
+        let selector = format!("tcp?place=same-cpu&nodelay=off&runtime={runtime}");
+        hopcost_plan::plan(&ask(&[&selector]), &mechanisms(), &scan, &two())
+    };
+    let plan_of_three = rows("python,java,python:java").unwrap();
+    let skips: Vec<_> = plan_of_three.cases.iter().map(|case| case.skip.as_deref()).collect();
+    let reason = Some("java's tcp has no nodelay=off; it has on");
+    assert_eq!(skips, [None, reason, reason]);
+    let text = one_line(rows("java").unwrap_err());
+    assert!(text.contains("unknown value of `nodelay` `off`"), "{text}");
     // Either end has to take the size: Python's pipe is shorter here.
     let plan = of("pipe?payload=64KiB&place=same-cpu&runtime=cpp,python,cpp:python,python:cpp");
     let skips: Vec<_> = plan.cases.iter().map(|case| case.skip.as_deref()).collect();
