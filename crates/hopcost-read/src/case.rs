@@ -17,7 +17,7 @@ use crate::ladder::cost_ns;
 use crate::per_trial::PerTrial;
 use crate::run::Run;
 use crate::trial::{Family, Trial};
-use crate::{command, counters, say, stream, wake};
+use crate::{command, counters, say, stream, threads, wake};
 use reduce::reduce;
 
 /// A case's result with what its findings need besides.
@@ -98,9 +98,12 @@ pub fn read(run: &Run, index: usize) -> Reading {
         wake: wake::result(run, case, &of_case),
         stream: stream::result(run, case, &of_case, &reduced.per_trial),
         counters: counters::counters(case, &of_case),
+        threads: threads::threads(case, &of_case),
+        replay: replay(run, index),
         ..CaseResult::empty(&planned.id, CaseParts::of(case), status, command::of_case(&planned.id))
     };
-    if case.workload == Workload::Call {
+    // Ticks are those of the processor's counter, which other runtimes do not read.
+    if case.workload == Workload::Call && case.runtimes.are_rust() {
         let ticks_per_second = of_case.first().and_then(|trial| run.clock(trial));
         let ticks_per_second = ticks_per_second.map(|clock| clock.ticks_per_second);
         let cost_ns = result.estimates.as_ref().and_then(cost_ns);
@@ -119,6 +122,13 @@ pub fn read(run: &Run, index: usize) -> Reading {
         per_trial: reduced.per_trial,
         band: shape.band,
     }
+}
+
+/// The command that replays the first trial that was measured, or else tried.
+fn replay(run: &Run, index: usize) -> Option<String> {
+    let trials = || run.trials_of[index].iter().map(|i| &run.raw.trials[*i]);
+    let first = trials().find(|trial| trial.error.is_none()).or_else(|| trials().next())?;
+    Some(command::of_trial(&run.raw.plan.cases[index].id, first, run.raw))
 }
 
 fn finite(value: &f64) -> bool {
@@ -152,7 +162,10 @@ const EMPTY_LOOP: &str = "null";
 pub fn bound_by_loop(run: &Run, readings: &mut [Reading]) {
     let is_call = |index: usize, empty: bool| {
         run.cases[index].as_ref().is_ok_and(|case| {
-            case.workload == Workload::Call && (case.mechanism_name() == EMPTY_LOOP) == empty
+            // The loop of another runtime is another loop.
+            case.workload == Workload::Call
+                && case.runtimes.are_rust()
+                && (case.mechanism_name() == EMPTY_LOOP) == empty
         })
     };
     let cost = |reading: &Reading| reading.result.estimates.as_ref()?.cost_ns.clone();

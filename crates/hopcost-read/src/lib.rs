@@ -32,6 +32,7 @@ mod say;
 mod stream;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod trial;
 mod variance;
 mod wake;

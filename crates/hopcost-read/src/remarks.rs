@@ -1,13 +1,17 @@
 //! What of this machine shapes the numbers, in plain words: readings of the host
 //! joined with what was measured.
 
-use hopcost_model::case::{Case, Placement, WaitKind, Workload};
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
+use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::{CaseResult, Pinning, Status};
 use hopcost_stats::sample::median;
 
 use crate::ladder::cost_ns;
 use crate::run::Run;
 use crate::say;
+use crate::threads;
 use crate::trial::Family;
 
 /// From this multiple on, waking another CPU deserves an explanation.
@@ -25,7 +29,9 @@ pub fn remarks(run: &Run, results: &[CaseResult]) -> Vec<String> {
         container(run),
         one_cpu(run),
     ];
-    all.into_iter().flatten().collect()
+    let mut remarks: Vec<String> = all.into_iter().flatten().collect();
+    remarks.extend(ends_without_threads(run, results));
+    remarks
 }
 
 /// Median over mechanisms of two CPUs over one CPU, where both ends sleep.
@@ -44,7 +50,8 @@ fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, usize)> {
                 && *cost > 0.0
                 && case.waits.is_some_and(|w| sleeps(w.caller) && sleeps(w.callee))
         })
-        .filter(|(case, _)| !run.is_engine(case))
+        // What a runtime adds on one CPU and on two alike would hide the difference.
+        .filter(|(case, _)| !run.is_engine(case) && case.runtimes.are_rust())
         .collect();
     let mut multiples = Vec::new();
     for (near, one) in sleeping.iter().filter(|(c, _)| c.placement == Some(Placement::SameCpu)) {
@@ -132,13 +139,24 @@ fn stamps(run: &Run, results: &[CaseResult]) -> Option<String> {
         result.status == Status::Measured && result.stamp.map(Family::of) == Some(Family::Each)
     };
     results.iter().find(each)?;
-    let clock = run.raw.clocks.first().filter(|clock| clock.source != "virtual")?;
-    Some(format!(
-        "Reading the clock ({}) costs {} and is part of every operation that is timed by itself; \
-         nothing is subtracted.",
-        clock.source,
-        say::ns(clock.stamp_p50_ns)
-    ))
+    let mut clocks: Vec<&ClockReading> = Vec::new();
+    for clock in run.raw.clocks.iter().filter(|clock| clock.source != "virtual") {
+        if !clocks.iter().any(|known| known.runtime == clock.runtime) {
+            clocks.push(clock);
+        }
+    }
+    let each = clocks.iter().map(|clock| {
+        let reader = if clocks.len() == 1 { String::new() } else { format!("{}: ", clock.runtime) };
+        format!("{reader}{}) costs {}", clock.source, say::ns(clock.stamp_p50_ns))
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "Reading the clock ({} and is part of every operation that is timed by itself; nothing \
+             is subtracted.",
+            each.join(", (")
+        )
+    })
 }
 
 fn frequency(run: &Run) -> Option<String> {
@@ -174,6 +192,30 @@ fn one_cpu(run: &Run) -> Option<String> {
     (run.raw.plan.cpus.len() == 1 && pinned).then(|| {
         "Only one CPU was used, so nothing here says what crossing to another one costs.".to_owned()
     })
+}
+
+/// Runtimes whose ends are no threads of their own, and how many threads did the work.
+fn ends_without_threads(run: &Run, results: &[CaseResult]) -> Vec<String> {
+    let mut found: BTreeMap<&str, u32> = BTreeMap::new();
+    for (case, result) in run.cases.iter().zip(results) {
+        let Ok(case) = case else { continue };
+        for role in [Role::Caller, Role::Callee] {
+            if threads::is_no_thread(case, &result.threads, role) {
+                let process = threads::process_of(case, role);
+                let threads = result.threads.iter().filter(|thread| thread.process == process);
+                let most = found.entry(case.runtimes.of(role).word()).or_default();
+                *most = (*most).max(threads.map(|thread| thread.threads).sum());
+            }
+        }
+    }
+    let remark = |(runtime, threads): (&str, u32)| {
+        format!(
+            "In {runtime}, an end is no thread of its own: the runtime moves its ends among up to \
+             {threads} threads that did the work, so that nothing is known of one end's CPU time, \
+             switches and CPU, but only of the whole process."
+        )
+    };
+    found.into_iter().map(remark).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Case;
+use hopcost_model::case::{Case, Runtime};
 use hopcost_model::mechanism::Facts;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuSentinel, RawRun, RawTrial};
@@ -106,15 +106,25 @@ impl<'a> Run<'a> {
         (self.facts)(case.mechanism_name())
     }
 
-    /// The clock that stamped a trial: that of the caller's CPU, or else the first.
+    /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU,
+    /// or else its first.
     pub fn clock(&self, trial: &RawTrial) -> Option<&ClockReading> {
-        let case = self.cases.get(trial.case as usize).and_then(|case| case.as_ref().ok());
-        if case.is_some_and(Case::has_virtual_clock) {
+        let case = self.cases.get(trial.case as usize)?.as_ref().ok()?;
+        if case.has_virtual_clock() {
             return Some(&self.virtual_clock);
         }
         let cpu = caller_cpu(trial);
-        let clocks = &self.raw.clocks;
-        clocks.iter().find(|clock| Some(clock.cpu) == cpu).or_else(|| clocks.first())
+        let mut clocks = self.clocks_of(&case.runtimes.caller);
+        let first = clocks.clone().next();
+        clocks.find(|clock| Some(clock.cpu) == cpu).or(first)
+    }
+
+    /// The clocks of a runtime, one a CPU.
+    pub fn clocks_of<'b>(
+        &'b self,
+        runtime: &'b Runtime,
+    ) -> impl Iterator<Item = &'b ClockReading> + Clone {
+        self.raw.clocks.iter().filter(move |clock| clock.runtime == runtime.word())
     }
 
     /// Whether time is made up by the clock of a test engine.

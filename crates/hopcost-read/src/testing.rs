@@ -1,17 +1,20 @@
 //! Synthetic runs for tests: one tick is one nanosecond, everything is quiet.
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
+use hopcost_model::describe::{Description, WarmUp, WorkerClock};
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
-use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout, ThreadUse};
 use hopcost_model::results::Results;
 use hopcost_stats::rng::Rng;
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
+pub const PIPE_PYTHON: &str =
+    "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block&runtime=python";
 pub const TCP: &str = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const FUTEX: &str = "roundtrip/futex?payload=0&boundary=process&place=same-cpu&wait=block";
 pub const CALL: &str = "call/syscall";
@@ -131,6 +134,50 @@ pub fn event(name: &str, value: u64) -> EventReading {
         enabled_ns: 1000,
         running_ns: 1000,
         unavailable: None,
+    }
+}
+
+/// A clock of another runtime: nanoseconds, 60 ns a stamp.
+pub fn foreign_clock(runtime: &str, cpu: u32) -> ClockReading {
+    ClockReading {
+        runtime: runtime.into(),
+        source: "CLOCK_MONOTONIC".into(),
+        resolution_ticks: 1,
+        stamp_min_ns: 55.0,
+        stamp_p50_ns: 60.0,
+        stamp_p99_ns: 70.0,
+        ..clock(cpu, 1e9)
+    }
+}
+
+/// A thread of an end, or else one of the caller's process; half of its switches are
+/// voluntary.
+pub fn thread(name: &str, seat: Option<Role>, cpu_ns: u64, switches: u64) -> ThreadUse {
+    ThreadUse {
+        process: seat.unwrap_or(Role::Caller),
+        seat,
+        name: name.into(),
+        cpu_ns,
+        voluntary: switches / 2,
+        involuntary: switches - switches / 2,
+    }
+}
+
+/// A worker that describes itself and these mechanisms, all of round trips.
+pub fn worker(runtime: &str, warm_up: WarmUp, mechanisms: &[&str]) -> Description {
+    let mechanism = |name: &&str| {
+        let text = format!(r#"{{"name":"{name}","workloads":["roundtrip"]}}"#);
+        serde_json::from_str(&text).unwrap()
+    };
+    Description {
+        protocol: 2,
+        runtime: runtime.into(),
+        version: "0.1.0".into(),
+        libraries: [(runtime.to_owned(), "1.2.3".to_owned())].into(),
+        remarks: vec!["the lock is on".into()],
+        clock: WorkerClock::default(),
+        warm_up,
+        mechanisms: mechanisms.iter().map(mechanism).collect(),
     }
 }
 
@@ -301,6 +348,12 @@ impl Builder {
         self.0.host_before = host(readings);
         self
     }
+    /// A runtime: its clocks on both CPUs and what it says of itself.
+    pub fn runtime(mut self, worker: Description) -> Self {
+        self.0.clocks.extend([0, 1].map(|cpu| foreign_clock(&worker.runtime, cpu)));
+        self.0.workers.push(worker);
+        self
+    }
     /// The case that multiples refer to.
     pub fn baseline(mut self, id: &str) -> Self {
         self.0.plan.baseline = Some(id.into());
@@ -311,11 +364,16 @@ impl Builder {
         self.0.plan.cases.push(PlannedCase { id: id.into(), skip: Some(why.into()) });
         self
     }
-    /// A case and its trials, each made from its round.
+    /// A case and its trials, each made from its round. A runtime that is not known yet
+    /// gets clocks.
     pub fn case(mut self, id: &str, trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Self {
         let index = self.0.plan.cases.len() as u32;
         self.0.plan.cases.push(PlannedCase { id: id.into(), skip: None });
         let case: Case = id.parse().unwrap();
+        let caller = case.runtimes.caller.word();
+        if !self.0.clocks.iter().any(|clock| clock.runtime == caller) {
+            self.0.clocks.extend([0, 1].map(|cpu| foreign_clock(caller, cpu)));
+        }
         for round in 0..trials {
             let mut trial = TrialBuilder { raw: empty(&case, index, round) };
             make(round, &mut trial);

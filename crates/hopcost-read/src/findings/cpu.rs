@@ -10,6 +10,7 @@ use super::finding;
 use crate::case::{Reading, total};
 use crate::run::Run;
 use crate::say;
+use crate::threads;
 
 /// Share of a typical trial that foreign tasks may take.
 const FOREIGN_SUSPECT: f64 = 0.02;
@@ -26,15 +27,36 @@ const SPINNER_VOLUNTARY_MAX: f64 = 0.01;
 /// All of them for one case.
 pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
-    let mut found = vec![migrated(&trials), pinning_failed(&trials), oversubscribed(run, case)];
+    let threads = Threads { case, reading };
+    let mut found = vec![
+        migrated(&threads, &trials),
+        pinning_failed(&threads, &trials),
+        confined_together(&threads),
+        oversubscribed(run, case),
+    ];
     if !run.is_engine(case) {
         found.extend([
-            preempted(run, case, &trials),
-            never_slept(run, case, reading),
-            spinner_slept(case, &trials),
+            preempted(run, &threads, &trials),
+            never_slept(run, &threads),
+            spinner_slept(&threads, &trials),
         ]);
     }
     found.into_iter().flatten().collect()
+}
+
+/// Which ends are threads, so that what was counted of a thread is that of an end.
+struct Threads<'a> {
+    case: &'a Case,
+    reading: &'a Reading,
+}
+
+impl Threads<'_> {
+    fn has(&self, role: Role) -> bool {
+        !threads::is_no_thread(self.case, &self.reading.result.threads, role)
+    }
+    fn both(&self) -> bool {
+        self.has(Role::Caller) && self.has(Role::Callee)
+    }
 }
 
 /// Each end of a trial with the CPU it was to be pinned to. Where there are more ends
@@ -47,13 +69,14 @@ fn ends(trial: &RawTrial) -> impl Iterator<Item = (&EndCounters, Option<u32>)> {
     })
 }
 
-fn migrated(trials: &[&RawTrial]) -> Option<Finding> {
+fn migrated(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
     let moved = |end: &EndCounters| end.cpu_changes > 0 || end.cpu_before != end.cpu_after;
     let count = |pinned: bool| {
         trials
             .iter()
             .filter(|trial| {
-                ends(trial).any(|(end, asked)| match asked {
+                ends(trial).filter(|(end, _)| threads.has(end.role)).any(|(end, asked)| match asked
+                {
                     Some(cpu) => pinned && (moved(end) || end.cpu_after != cpu),
                     None => !pinned && moved(end),
                 })
@@ -72,9 +95,11 @@ fn migrated(trials: &[&RawTrial]) -> Option<Finding> {
     Some(finding(Code::Migrated, severity, evidence, &values))
 }
 
-fn pinning_failed(trials: &[&RawTrial]) -> Option<Finding> {
+fn pinning_failed(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
     let failed = |trial: &&&RawTrial| {
-        let lost = |(end, asked): (&EndCounters, Option<u32>)| asked.is_some() && !end.pinned;
+        let lost = |(end, asked): (&EndCounters, Option<u32>)| {
+            asked.is_some() && !end.pinned && threads.has(end.role)
+        };
         !trial.pin_errors.is_empty() || ends(trial).any(lost)
     };
     let n = trials.iter().filter(failed).count();
@@ -86,6 +111,20 @@ fn pinning_failed(trials: &[&RawTrial]) -> Option<Finding> {
     let evidence =
         format!("In {n} of {}, an end was not pinned: {why}.", say::count(trials.len(), "trial"));
     Some(finding(Code::PinningFailed, Severity::Invalid, evidence, &[("trials", n as f64)]))
+}
+
+/// Ends that are no threads cannot be pinned each to its own CPU: their process is
+/// confined to both, and may have run them on one.
+fn confined_together(threads: &Threads) -> Option<Finding> {
+    let two_cpus = !matches!(threads.case.placement?, Placement::SameCpu | Placement::Free);
+    (two_cpus && !threads.both()).then(|| {
+        let evidence = format!(
+            "An end in {} is no thread of its own and was confined to the two CPUs together, so \
+             both ends may have run on one of them.",
+            threads.case.runtimes
+        );
+        finding(Code::PinningFailed, Severity::Suspect, evidence, &[])
+    })
 }
 
 /// Ends that do not block share a CPU: by placement, or because there is but one.
@@ -113,8 +152,10 @@ fn oversubscribed(run: &Run, case: &Case) -> Option<Finding> {
 /// it is the time an end was ready and did not run, beyond that of its wake-ups.
 /// A wake-up idles through its gap and a stream may wait for its transport, so on one
 /// CPU nothing is known of them; nor of several flows, which wait for each other; nor
-/// where the scheduler chose the CPUs, or an end's counter is missing.
-fn foreign_share(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
+/// where the scheduler chose the CPUs, an end's counter is missing, or on two CPUs an
+/// end is no thread.
+fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> {
+    let case = threads.case;
     if trial.wall_ns == 0 || trial.ends.len() != 2 {
         return None;
     }
@@ -130,6 +171,7 @@ fn foreign_share(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
             let stolen = run.steal.get(&cpu).map_or(0.0, |steal| steal.share());
             Some((1.0 - own - stolen).max(0.0))
         }
+        _ if !threads.both() => None,
         _ => trial
             .ends
             .iter()
@@ -147,9 +189,9 @@ fn foreign_share(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
     }
 }
 
-fn preempted(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+fn preempted(run: &Run, threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
     let shares: Vec<f64> =
-        trials.iter().filter_map(|trial| foreign_share(run, case, trial)).collect();
+        trials.iter().filter_map(|trial| foreign_share(run, threads, trial)).collect();
     let typical = median(&shares)?;
     let worst = shares.iter().copied().max_by(f64::total_cmp)?;
     let hit = shares.iter().filter(|share| **share > FOREIGN_NOTE).count();
@@ -175,8 +217,14 @@ fn preempted(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
 }
 
 /// Only of round trips where both ends sleep the same way, since that is what the
-/// stated range is for; a stream need not sleep, and a wake-up has its own rule. Where the scheduler chose the CPUs, the lower of both ranges holds.
-fn never_slept(run: &Run, case: &Case, reading: &Reading) -> Option<Finding> {
+/// stated range is for; a stream need not sleep, and a wake-up has its own rule. Where
+/// the scheduler chose the CPUs, the lower of both ranges holds. The range is of ends that
+/// are threads.
+fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
+    let (case, reading) = (threads.case, threads.reading);
+    if !threads.both() {
+        return None;
+    }
     let waits = case.waits.filter(|waits| waits.caller == waits.callee)?;
     if case.workload != Workload::Roundtrip {
         return None;
@@ -204,7 +252,8 @@ fn never_slept(run: &Run, case: &Case, reading: &Reading) -> Option<Finding> {
     })
 }
 
-fn spinner_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+fn spinner_slept(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
+    let case = threads.case;
     let waits = case.waits?;
     let typical = |role: Role| {
         let counts = trials.iter().filter(|trial| trial.operations > 0).map(|trial| {
@@ -216,6 +265,7 @@ fn spinner_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
     // The sender of a wake-up sleeps for the gap.
     let waits_by_spinning = |role: &Role| {
         waits.of(*role) == WaitKind::Spin
+            && threads.has(*role)
             && !(case.workload == Workload::Wake && *role == Role::Caller)
     };
     let (role, seen) = [Role::Caller, Role::Callee]
@@ -236,10 +286,11 @@ fn spinner_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::case::Role;
     use hopcost_model::finding::{Code, Severity};
     use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, TrialBuilder, read, severity};
+    use crate::testing::{Builder, TrialBuilder, read, severity, thread};
 
     const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
@@ -346,6 +397,39 @@ mod tests {
         assert_eq!(severity(&lost(FREE), Code::PinningFailed), None);
         let error = run(ONE, |_, t| t.raw.pin_errors.push("CPU 0 is offline".into()));
         assert!(error.findings[0].evidence.contains("offline"));
+    }
+
+    #[test]
+    fn ends_that_are_no_threads_are_not_judged_by_threads() {
+        let go = |id: &str, seat: Option<Role>| {
+            run(&format!("{id}&runtime=go"), move |_, t| {
+                t.raw.threads =
+                    vec![thread("worker", seat, 900, 0), thread("worker", seat, 900, 0)];
+                t.raw.threads[1].seat = seat.map(|_| Role::Callee);
+                t.raw.threads[1].process = Role::Callee;
+                t.raw.ends.iter_mut().for_each(|end| {
+                    (end.voluntary, end.involuntary) = (20, 0);
+                    (end.cpu_before, end.cpu_after, end.pinned) = (5, 5, false);
+                    end.run_delay_ns = Some(t.raw.wall_ns);
+                });
+            })
+        };
+        let codes = |results: &Results| -> Vec<(Code, Severity)> {
+            results.findings.iter().map(|f| (f.code, f.severity)).collect()
+        };
+        let end = Some(Role::Caller);
+        assert_eq!(codes(&go(ONE, None)), [], "one CPU is as asked");
+        let two = [(Code::PinningFailed, Severity::Suspect)];
+        assert_eq!(codes(&go(TWO, None)), two);
+        assert_eq!(codes(&go(SPIN, None)), two);
+        let threads = go(TWO, end);
+        for code in [Code::Migrated, Code::PinningFailed, Code::Preempted, Code::NeverSlept] {
+            assert!(severity(&threads, code).is_some(), "{code}");
+        }
+        assert!(severity(&go(SPIN, end), Code::SpinnerSlept).is_some());
+        let remarks = go(TWO, None).remarks.join(" ");
+        assert!(remarks.contains("In go, an end is no thread of its own"), "{remarks}");
+        assert!(!threads.remarks.join(" ").contains("no thread"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Those of the whole run are in [`host`] and [`placement`], those of a case in
 //! [`cpu`] (what its ends did), [`numbers`] (what its numbers look like), [`wake`] and
-//! [`stream`] (what only these can suffer) and [`counters`] (what was counted, or lost).
+//! [`stream`] (what only these can suffer), [`counters`] (what was counted, or lost) and
+//! [`runtimes`] (what a runtime that is not Rust does besides).
 //! Every threshold is a documented constant beside its rule. A detector that
 //! lacks its reading says nothing; that the reading is missing is in the host's
 //! fingerprint.
@@ -12,6 +13,7 @@ mod cpu;
 mod host;
 mod numbers;
 mod placement;
+mod runtimes;
 mod stream;
 mod wake;
 
@@ -60,6 +62,7 @@ pub fn judge_case(run: &Run, index: usize, reading: &mut Reading, run_wide: &[Fi
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
     found.extend(counters::findings(reading));
+    found.extend(runtimes::findings(run, case, reading));
     for finding in &mut found {
         finding.case = Some(reading.result.id.clone());
     }
@@ -129,6 +132,7 @@ mod tests {
             include_str!("stream.rs"),
             include_str!("stream/stall.rs"),
             include_str!("wake.rs"),
+            include_str!("runtimes.rs"),
         ]
         .map(detectors)
         .concat();

@@ -82,8 +82,11 @@ fn judge(claimed: Placement, sample: &Sample) -> Option<Finding> {
 fn probes(case: &Case) -> Option<Placement> {
     let spins = case.waits == Some(Waits::both(WaitKind::Spin));
     let two_cpus = |p: &Placement| !matches!(p, Placement::SameCpu | Placement::Free);
+    let native = case.runtimes.are_rust();
     let bare = case.payload_bytes.unwrap_or(0) == 0 && case.boundary != Boundary::Inline;
-    (case.mechanism == "flag" && spins && bare).then_some(case.placement?).filter(two_cpus)
+    (case.mechanism == "flag" && native && spins && bare)
+        .then_some(case.placement?)
+        .filter(two_cpus)
 }
 
 /// Medians of the two clusters either side of the widest relative gap, and the

@@ -1,0 +1,280 @@
+//! Findings about what a runtime other than Rust does besides: threads that are no
+//! end, numbers that still change, a clock that runs apart.
+
+use hopcost_model::case::Case;
+use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::protocol::Stamp;
+use hopcost_model::raw::{RawTrial, StampCheck};
+use hopcost_model::results::ThreadResult;
+use hopcost_stats::sample::median;
+
+use super::finding;
+use crate::case::Reading;
+use crate::run::Run;
+use crate::say;
+
+/// The share of the CPU time from which on threads that are no end are a visible part.
+const HIDDEN_MIN: f64 = 0.10;
+/// How far two parts that should be alike may be apart, the greater over the less.
+const STEADY: f64 = 1.05;
+/// A warm-up is over when as many parts in a row agree.
+const PARTS_AGREE: usize = 4;
+/// Otherwise its last parts are looked at for a trend: as many at most, and at least.
+const PARTS_LAST: usize = 20;
+const PARTS_MIN: usize = 8;
+/// Two clocks may run apart by this much, beside one round trip at the ends.
+const CLOCKS_APART: f64 = 200e-6;
+
+/// All of them for one case; none where every end is in Rust.
+pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
+    if case.runtimes.are_rust() {
+        return Vec::new();
+    }
+    let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let all =
+        [hidden_thread(&reading.result.threads), not_steady(&trials), clock_disagrees(&trials)];
+    all.into_iter().flatten().collect()
+}
+
+/// Threads that play no end, of processes in which another thread does: where none
+/// does, the ends are no threads, and these are the ends' own.
+fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
+    let has_seat = |of: &ThreadResult| {
+        threads.iter().any(|thread| thread.process == of.process && thread.seat.is_some())
+    };
+    let hidden: Vec<&ThreadResult> =
+        threads.iter().filter(|thread| thread.seat.is_none() && has_seat(thread)).collect();
+    let share: f64 = hidden.iter().map(|thread| thread.cpu_share).sum();
+    if share < HIDDEN_MIN {
+        return None;
+    }
+    let each = hidden.iter().filter(|thread| thread.cpu_share >= HIDDEN_MIN / 10.0).map(|thread| {
+        let times =
+            if thread.threads > 1 { format!("{} x ", thread.threads) } else { String::new() };
+        format!("{times}`{}` {}", thread.name, say::percent(thread.cpu_share))
+    });
+    let evidence = format!(
+        "Threads that are neither end did {} of the CPU time: {}.",
+        say::percent(share),
+        each.collect::<Vec<_>>().join(", ")
+    );
+    let switches: f64 = hidden.iter().map(|thread| thread.switches_per_operation).sum();
+    let values = [("cpu_share", share), ("switches_per_operation", switches)];
+    Some(finding(Code::HiddenThread, Severity::Note, evidence, &values))
+}
+
+/// Only of runtimes that are warmed up until nothing changes. Most trials must show it:
+/// in one, the host may have changed.
+fn not_steady(trials: &[&RawTrial]) -> Option<Finding> {
+    let warmed: Vec<&RawTrial> =
+        trials.iter().copied().filter(|trial| !trial.warm_up_ns.is_empty()).collect();
+    let most = |n: usize| 2 * n > warmed.len();
+    let unfinished = warmed.iter().filter(|trial| !is_warm(&trial.warm_up_ns)).count();
+    let halves: Vec<f64> = warmed.iter().filter_map(|trial| halves(&samples(trial))).collect();
+    let changed = halves.iter().filter(|ratio| ratio.max(1.0 / **ratio) > STEADY).count();
+    let mut said = Vec::new();
+    if most(unfinished) {
+        said.push(format!(
+            "in {unfinished} of {} the warm-up ended while its parts still differed by more than {}",
+            say::count(warmed.len(), "trial"),
+            say::percent(STEADY - 1.0)
+        ));
+    }
+    if most(changed) {
+        said.push(format!(
+            "in {changed} of {} the median of the second half of the samples was another than that \
+             of the first by more than {} (typically {} times it)",
+            say::count(warmed.len(), "trial"),
+            say::percent(STEADY - 1.0),
+            say::three(median(&halves)?)
+        ));
+    }
+    if said.is_empty() {
+        return None;
+    }
+    let mut evidence = format!("{}.", said.join("; "));
+    evidence.replace_range(..1, "I");
+    let values = [
+        ("trials", warmed.len() as f64),
+        ("warm_ups_unfinished", unfinished as f64),
+        ("trials_changed", changed as f64),
+        ("second_half_over_first", median(&halves).unwrap_or(f64::NAN)),
+    ];
+    Some(finding(Code::NotSteady, Severity::Suspect, evidence, &values))
+}
+
+/// Whether a warm-up reached a steady state: its last parts agree, or go up and down
+/// around one value.
+fn is_warm(parts: &[f64]) -> bool {
+    let last = |n: usize| &parts[parts.len().saturating_sub(n)..];
+    let agree = |parts: &[f64]| {
+        let (least, most) =
+            parts.iter().fold((f64::MAX, 0.0f64), |(low, high), x| (low.min(*x), high.max(*x)));
+        parts.len() == PARTS_AGREE && most <= least * STEADY
+    };
+    let level = |parts: &[f64]| halves(parts).is_some_and(|r| r.max(1.0 / r) <= STEADY);
+    agree(last(PARTS_AGREE)) || (parts.len() >= PARTS_MIN && level(last(PARTS_LAST)))
+}
+
+/// The median of the second half over that of the first; `None` where there is none.
+fn halves(values: &[f64]) -> Option<f64> {
+    let (first, second) = values.split_at(values.len() / 2);
+    let (first, second) = (median(first)?, median(second)?);
+    (first > 0.0 && second > 0.0).then(|| second / first)
+}
+
+/// Samples in time order, in ticks of one and the same number of operations.
+fn samples(trial: &RawTrial) -> Vec<f64> {
+    let ticks = trial.samples.iter().copied().map(f64::from);
+    match trial.stamp {
+        Some(Stamp::TwoLengths { .. }) => {
+            trial.samples.chunks_exact(2).map(|p| f64::from(p[1]) - f64::from(p[0])).collect()
+        }
+        _ => ticks.collect(),
+    }
+}
+
+/// The end points of the two clocks' spans may lie up to a round trip apart; what goes
+/// beyond that and [`CLOCKS_APART`] in most trials is the clocks.
+fn clock_disagrees(trials: &[&RawTrial]) -> Option<Finding> {
+    let checks: Vec<StampCheck> =
+        trials.iter().filter_map(|trial| trial.stamp_check).filter(is_whole).collect();
+    let apart = |check: &&StampCheck| {
+        let allowed = check.stamped_ns / check.exchanges as f64 + CLOCKS_APART * check.stamped_ns;
+        (check.stamped_by_caller_ns - check.stamped_ns).abs() > allowed
+    };
+    let n = checks.iter().filter(apart).count();
+    if 2 * n <= checks.len() {
+        return None;
+    }
+    let ratios: Vec<f64> =
+        checks.iter().map(|c| c.stamped_by_caller_ns / c.stamped_ns - 1.0).collect();
+    let typical = median(&ratios)?;
+    let evidence = format!(
+        "In {n} of {}, the caller's clock took the same exchanges to last longer or shorter than \
+         the callee's by more than one of them and {} ppm; typically by {} %.",
+        say::count(checks.len(), "trial"),
+        CLOCKS_APART * 1e6,
+        say::three(typical * 100.0)
+    );
+    let values = [("trials", n as f64), ("disagreement_ppm", typical * 1e6)];
+    Some(finding(Code::ClockDisagrees, Severity::Invalid, evidence, &values))
+}
+
+/// Whether there is something to divide by.
+fn is_whole(check: &StampCheck) -> bool {
+    check.exchanges > 0 && check.stamped_ns > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::case::Role;
+    use hopcost_model::results::Results;
+
+    use super::*;
+    use crate::testing::{Builder, PIPE, PIPE_PYTHON, TrialBuilder, noisy, read, severity, thread};
+
+    fn run(id: &str, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
+        let each = |round: u32, t: &mut TrialBuilder| {
+            t.each(&noisy(1000, round));
+            make(round, t);
+        };
+        read(&Builder::new().case(id, 8, each).build())
+    }
+
+    #[test]
+    fn hidden_threads() {
+        let with = |hidden: u64| {
+            run(PIPE_PYTHON, move |_, t| {
+                t.raw.threads = vec![
+                    thread("python3", Some(Role::Caller), 500, 10),
+                    thread("io-1", None, hidden / 2, 2000),
+                    thread("io-2", None, hidden / 2, 0),
+                    thread("gc", None, 2, 0),
+                    thread("main", Some(Role::Callee), 500 - hidden, 10),
+                ];
+            })
+        };
+        assert_eq!(severity(&with(90), Code::HiddenThread), None);
+        let found = with(200);
+        assert_eq!(severity(&found, Code::HiddenThread), Some(Severity::Note));
+        let finding = &found.results[0].findings[0];
+        assert!(
+            finding.evidence.contains("2 x `io-*` 20 %") && !finding.evidence.contains("gc"),
+            "{}",
+            finding.evidence
+        );
+        assert!((finding.values["switches_per_operation"] - 2.0).abs() < 1e-9);
+        // Where no thread plays an end, none of them is hidden.
+        let go = run(PIPE_PYTHON, |_, t| t.raw.threads = vec![thread("worker", None, 900, 10)]);
+        assert_eq!(severity(&go, Code::HiddenThread), None);
+    }
+
+    #[test]
+    fn warm_ups_end_when_nothing_changes() {
+        let falling: Vec<f64> = (0..40).map(|i| 100.0 + 900.0 / f64::from(i + 1)).collect();
+        assert!(!is_warm(&falling[..10]), "by a tenth and more");
+        assert!(is_warm(&[900.0, 100.0, 104.0, 100.0, 102.0]));
+        assert!(!is_warm(&[900.0, 100.0, 104.0]), "cut off");
+        assert!(!is_warm(&[100.0, 100.0, 106.0, 100.0]));
+        // Up and down for good, and up for good.
+        let noisy: Vec<f64> = (0..60).map(|i| [100.0, 120.0][i % 2]).collect();
+        assert!(is_warm(&noisy));
+        let rising: Vec<f64> = (0..60).map(|i| libm::pow(1.03, f64::from(i))).collect();
+        assert!(!is_warm(&rising));
+    }
+
+    #[test]
+    fn not_steady() {
+        let warm =
+            |t: &mut TrialBuilder| t.raw.warm_up_ns = vec![9000.0, 3000.0, 3010.0, 3000.0, 3020.0];
+        let step = |round: u32, factor: f64| -> Vec<u32> {
+            let values = noisy(1000, round);
+            let scaled =
+                |i: usize, v: &u32| (f64::from(*v) * if i < 500 { 1.0 } else { factor }) as u32;
+            values.iter().enumerate().map(|(i, v)| scaled(i, v)).collect()
+        };
+        let fires = |results: &Results| severity(results, Code::NotSteady);
+        assert_eq!(fires(&run(PIPE_PYTHON, |_, t| warm(t))), None);
+        let stepped = |n: u32, factor: f64| {
+            run(PIPE_PYTHON, move |round, t| {
+                t.each(&step(round, if round < n { factor } else { 1.0 }));
+                warm(t);
+            })
+        };
+        assert_eq!(fires(&stepped(8, 1.1)), Some(Severity::Suspect));
+        assert_eq!(fires(&stepped(8, 0.9)), Some(Severity::Suspect));
+        assert_eq!(fires(&stepped(4, 1.1)), None, "half of the trials are not most");
+        assert_eq!(fires(&stepped(8, 1.02)), None);
+        let unfinished =
+            run(PIPE_PYTHON, |_, t| t.raw.warm_up_ns = vec![9000.0, 5000.0, 4000.0, 3000.0]);
+        assert_eq!(fires(&unfinished), Some(Severity::Suspect));
+        let evidence = &unfinished.results[0].findings[0].evidence;
+        assert!(evidence.starts_with("In 8 of 8 trials the warm-up ended"), "{evidence}");
+        // A runtime that is warmed up as planned is not asked.
+        assert_eq!(fires(&run(PIPE_PYTHON, |round, t| t.each(&step(round, 1.5)))), None);
+    }
+
+    #[test]
+    fn two_clocks_over_the_same_exchanges() {
+        let id = &format!("{PIPE}&runtime=python:rust");
+        let check = |ratio: f64| {
+            run(id, move |_, t| {
+                t.raw.stamp_check = Some(StampCheck {
+                    exchanges: 1000,
+                    stamped_ns: 3e6,
+                    stamped_by_caller_ns: 3e6 * ratio,
+                    bare_before_ns: 3e6,
+                    bare_after_ns: 3e6,
+                });
+            })
+        };
+        // A round trip is a thousandth, 200 ppm are a fifth of that.
+        for (ratio, fires) in [(1.0, false), (1.0011, false), (1.0013, true), (0.9987, true)] {
+            let found = severity(&check(ratio), Code::ClockDisagrees);
+            assert_eq!(found, fires.then_some(Severity::Invalid), "{ratio}");
+        }
+        let evidence = &check(2.0).results[0].findings[0].evidence;
+        assert!(evidence.contains("typically by 100 %"), "{evidence}");
+    }
+}

@@ -1,0 +1,185 @@
+//! Which threads did the work of a case, as seen from outside: threads of one name,
+//! process and part together, medians over trials.
+//!
+//! Names that end in a number are of one pool (`tokio-1`, `GC Thread#3`) and stand
+//! together as `tokio-*`, unless the number was the same in all trials.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcost_model::case::{Case, Role};
+use hopcost_model::raw::{RawTrial, ThreadUse};
+use hopcost_model::results::ThreadResult;
+use hopcost_stats::sample::median;
+
+use crate::case::total;
+use crate::counters;
+
+/// What may stand between a pool's name and a number.
+const SEPARATORS: [char; 6] = ['-', '_', '#', ' ', '/', ':'];
+
+/// What makes threads one row; the order is that of equally busy ones.
+type Key = (Role, Option<Role>, String);
+
+/// What the threads of one row did in one trial.
+#[derive(Default)]
+struct Sum {
+    threads: f64,
+    cpu_ns: f64,
+    switches: f64,
+}
+
+/// The threads of a case's measured trials, the busiest first; empty where every end is
+/// in Rust. Threads that never ran are left out.
+pub fn threads(case: &Case, trials: &[&RawTrial]) -> Vec<ThreadResult> {
+    let trials: Vec<&RawTrial> =
+        trials.iter().copied().filter(|trial| !trial.threads.is_empty()).collect();
+    let mut names: BTreeMap<Key, BTreeSet<&str>> = BTreeMap::new();
+    for thread in trials.iter().flat_map(|trial| &trial.threads).filter(|thread| ran(thread)) {
+        names.entry(key(thread)).or_default().insert(&thread.name);
+    }
+    let sums: Vec<BTreeMap<Key, Sum>> = trials.iter().map(|trial| sums(trial)).collect();
+    let mut found: Vec<ThreadResult> = names
+        .into_iter()
+        .map(|(key, names)| {
+            let over = |of: &dyn Fn(&RawTrial, &Sum) -> Option<f64>| {
+                let nothing = Sum::default();
+                let each = trials.iter().zip(&sums);
+                let values =
+                    each.filter_map(|(trial, sums)| of(trial, sums.get(&key).unwrap_or(&nothing)));
+                median(&values.collect::<Vec<_>>()).unwrap_or(0.0)
+            };
+            let per_operation = |trial: &RawTrial, value: f64| {
+                let operations = counters::handled(case, trial);
+                (operations > 0.0).then(|| value / operations)
+            };
+            ThreadResult {
+                process: key.0,
+                seat: key.1,
+                name: match names.first() {
+                    Some(only) if names.len() == 1 => (*only).to_owned(),
+                    _ => key.2.clone(),
+                },
+                threads: libm::round(over(&|_, sum| Some(sum.threads))) as u32,
+                cpu_ns_per_operation: over(&|trial, sum| per_operation(trial, sum.cpu_ns)),
+                cpu_share: over(&|trial, sum| {
+                    let all = total(trial.threads.iter().map(|thread| thread.cpu_ns));
+                    (all > 0).then(|| sum.cpu_ns / all as f64)
+                }),
+                switches_per_operation: over(&|trial, sum| per_operation(trial, sum.switches)),
+            }
+        })
+        .collect();
+    // Stable: equally busy ones keep the order of their keys.
+    found.sort_by(|a, b| b.cpu_share.total_cmp(&a.cpu_share));
+    found
+}
+
+fn ran(thread: &ThreadUse) -> bool {
+    thread.seat.is_some() || thread.cpu_ns > 0
+}
+
+fn key(thread: &ThreadUse) -> Key {
+    (thread.process, thread.seat, pool(&thread.name))
+}
+
+fn sums(trial: &RawTrial) -> BTreeMap<Key, Sum> {
+    let mut sums: BTreeMap<Key, Sum> = BTreeMap::new();
+    for thread in trial.threads.iter().filter(|thread| ran(thread)) {
+        let sum = sums.entry(key(thread)).or_default();
+        sum.threads += 1.0;
+        sum.cpu_ns += thread.cpu_ns as f64;
+        sum.switches += thread.voluntary as f64 + thread.involuntary as f64;
+    }
+    sums
+}
+
+/// A name without the number that tells the threads of a pool apart.
+fn pool(name: &str) -> String {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let numbered = stem.len() < name.len() && stem.ends_with(SEPARATORS) && stem.len() > 1;
+    if numbered { format!("{stem}*") } else { name.to_owned() }
+}
+
+/// Whose process an end runs in: the caller's where both are threads of one.
+pub fn process_of(case: &Case, role: Role) -> Role {
+    if case.two_processes() { role } else { Role::Caller }
+}
+
+/// Whether an end of another runtime is no thread of its own; unknown is no. A call
+/// has but one end.
+pub fn is_no_thread(case: &Case, threads: &[ThreadResult], role: Role) -> bool {
+    let there = role == Role::Caller || case.two_ends();
+    let process = process_of(case, role);
+    there
+        && !case.runtimes.of(role).is_rust()
+        && threads.iter().any(|thread| thread.process == process)
+        && !threads.iter().any(|thread| thread.seat == Some(role))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, PIPE, PIPE_PYTHON, read, thread};
+
+    #[test]
+    fn pools_stand_together() {
+        for (name, expected) in [
+            ("tokio-1", "tokio-*"),
+            ("GC Thread#13", "GC Thread#*"),
+            ("ThreadPool-0_2", "ThreadPool-0_*"),
+            ("python3", "python3"),
+            ("python3.11", "python3.11"),
+            ("12", "12"),
+            ("-1", "-1"),
+            ("main", "main"),
+            ("", ""),
+        ] {
+            assert_eq!(pool(name), expected);
+        }
+    }
+
+    #[test]
+    fn medians_over_trials_the_busiest_first() {
+        let raw = Builder::new()
+            .case(PIPE_PYTHON, 7, |round, t| {
+                t.each(&[3000; 1000]);
+                // The middle of seven rounds is round 3: 400 µs of 1 ms, 600 switches.
+                let more = u64::from(round) * 10_000;
+                t.raw.threads = vec![
+                    thread("python3", Some(Role::Caller), 370_000 + more, 600),
+                    thread("python3", Some(Role::Callee), 300_000 - more, 500),
+                    thread(&format!("io-{round}"), None, 200_000, 100),
+                    thread("io-x", None, 130_000, 100),
+                    thread("idle", None, 0, 100),
+                ];
+                // Another process, and two of one name.
+                let other =
+                    |name: &str| ThreadUse { process: Role::Callee, ..thread(name, None, 0, 0) };
+                t.raw.threads.push(ThreadUse { cpu_ns: 4, ..other("io-1") });
+                t.raw.threads.push(ThreadUse { cpu_ns: 4, ..other("io-2") });
+            })
+            .case(PIPE, 7, |_, t| t.each(&[3000; 1000]))
+            .build();
+        let results = read(&raw).results;
+        assert_eq!(results[1].threads, []);
+        let rows: Vec<_> = results[0]
+            .threads
+            .iter()
+            .map(|t| (t.process, t.seat, t.name.as_str(), t.threads))
+            .collect();
+        let (a, b) = (Role::Caller, Role::Callee);
+        assert_eq!(
+            rows,
+            [
+                (a, Some(a), "python3", 1),
+                (b, Some(b), "python3", 1),
+                (a, None, "io-*", 1),
+                (a, None, "io-x", 1),
+                (b, None, "io-*", 2),
+            ]
+        );
+        let caller = &results[0].threads[0];
+        assert_eq!((caller.cpu_ns_per_operation, caller.switches_per_operation), (400.0, 0.6));
+        assert!((caller.cpu_share - 400_000.0 / 1_000_008.0).abs() < 1e-12);
+    }
+}
