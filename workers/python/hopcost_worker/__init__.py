@@ -1,0 +1,3 @@
+"""hopcost's worker for Python (workers/PROTOCOL.md)."""
+
+VERSION = "0.1.0"

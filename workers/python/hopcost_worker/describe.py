@@ -1,0 +1,61 @@
+"""What of the interpreter and of its libraries shapes the numbers."""
+
+import gc
+import platform
+import sys
+import sysconfig
+from importlib import metadata
+
+from .stamps import clock
+
+
+def libraries() -> dict[str, str]:
+    """Versions, the language first."""
+    found = {"python": platform.python_version()}
+    if platform.python_implementation() != "CPython":
+        found["implementation"] = platform.python_implementation()
+    if free_threaded_build():
+        found["python"] += " free-threaded"
+    for name in ("websockets", "uvloop"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def free_threaded_build() -> bool:
+    """Whether the interpreter can run without the GIL."""
+    return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+
+def gil_is_on() -> bool:
+    """Whether it does not."""
+    return getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def remarks() -> list[str]:
+    """A line each."""
+    interval_ms = sys.getswitchinterval() * 1000
+    switch = (
+        "one thread at a time runs Python code, and one that wants to asks for it after a switch "
+        f"interval of {interval_ms:g} ms"
+    )
+    if not free_threaded_build():
+        gil = f"the GIL is on: {switch}"
+    elif gil_is_on():
+        gil = f"a free-threaded build with the GIL on: {switch}"
+    else:
+        gil = (
+            "a free-threaded build with the GIL off; a library that does not allow for it switches "
+            "the GIL on when a mechanism imports it"
+        )
+    collector = "on" if gc.isenabled() else "off"
+    return [
+        gil,
+        f"the garbage collector is {collector} and as it is by default (thresholds "
+        f"{', '.join(map(str, gc.get_threshold()))}): a collection can fall into a sample",
+        f"a stamp is one call of time.{clock.__name__}()",
+        "the loops call bound methods of the standard library and of C types directly; where a "
+        "mechanism needs a function of the worker, its limits say so",
+    ]

@@ -1,0 +1,103 @@
+"""What a mechanism is to the worker: its facts, and how its ends come to be."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..case import Case, Failure
+from ..stamps import Endpoint
+
+PAYLOAD_MAX = 1 << 16
+"""256 messages of this size are 16 MiB at each end."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A key that a case of the mechanism has."""
+
+    name: str
+    values: tuple[str, ...]
+    default: str
+    about: str
+
+    def of(self, case: Case) -> str:
+        """The case's value."""
+        return case.choice(self.name, self.values, self.default)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a link is made for."""
+
+    case: Case
+    scratch: Path
+    """For names."""
+
+
+def no_link(_: Opening) -> tuple[Any, Any]:
+    """Of a call."""
+    return (None, None)
+
+
+def no_descriptors(_: Sequence[int]) -> Any:
+    """Of a mechanism that makes its link itself."""
+    raise Failure("this mechanism does not take descriptors")
+
+
+def always() -> str | None:
+    """Needs nothing that could be missing."""
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A mechanism. The fields up to `sources` are those of `describe`."""
+
+    name: str
+    family: str
+    about: str
+    workloads: tuple[str, ...] = ("roundtrip",)
+    boundaries: tuple[str, ...] = ()
+    payload: tuple[int, int, int] | None = None
+    """Least, most, default."""
+    parameters: tuple[Parameter, ...] = ()
+    link: str = "own"
+    carrier: str | None = None
+    peers: str = "own"
+    crosses: str
+    copies: str
+    wakes: str
+    between_stamps: str
+    limits: str
+    sources: tuple[str, ...]
+
+    missing: Callable[[], str | None] = field(default=always)
+    """Why it cannot be used here, if it cannot."""
+    open: Callable[[Opening], tuple[Any, Any]] = field(default=no_link)
+    """Makes a link: the caller's and the callee's half."""
+    adopt: Callable[[Sequence[int]], Any] = field(default=no_descriptors)
+    """Makes a half of inherited descriptors."""
+    attach: Callable[[Any, str, Case], Endpoint]
+    """Takes a half, in the thread that is to run it: half, role, case."""
+
+    def describe(self) -> dict[str, Any]:
+        """Its part of `described`."""
+        said: dict[str, Any] = {"name": self.name, "family": self.family, "about": self.about}
+        if (reason := self.missing()) is not None:
+            said["unavailable"] = reason
+        said["workloads"] = list(self.workloads)
+        if self.boundaries:
+            said |= {"boundaries": list(self.boundaries), "waits": ["block"]}
+        if self.payload:
+            said["payload"] = dict(zip(("min", "max", "default"), self.payload, strict=True))
+        if self.parameters:
+            said["parameters"] = [
+                {"name": p.name, "values": list(p.values), "default": p.default, "about": p.about}
+                for p in self.parameters
+            ]
+        said |= {"link": self.link, "peers": self.peers}
+        if self.carrier:
+            said["carrier"] = self.carrier
+        texts = ("crosses", "copies", "wakes", "between_stamps", "limits")
+        return said | {text: getattr(self, text) for text in texts} | {"sources": list(self.sources)}
