@@ -41,6 +41,14 @@ class Party {
   }
 
   /**
+   * Another message than the expected one has come.
+   * @param {number} got bytes
+   */
+  refuse(got) {
+    this.lose(notTheMessage(this.expected(), got, this.payload));
+  }
+
+  /**
    * The link is of no use any more. Between phases that is no failure: the other
    * end may have been told to stop first.
    * @param {Error} error
@@ -75,6 +83,11 @@ export class Caller extends Party {
   at = 0;
   count = 0;
 
+  /** The number of the message that has to come next. */
+  expected() {
+    return this.sequence + 1;
+  }
+
   /**
    * One phase.
    * @param {import('./stamps.js').Order} order
@@ -97,7 +110,7 @@ export class Caller extends Party {
   receive(message) {
     const { sequence } = this;
     if (!this.finished || !same(message, this.messages[(sequence + 1) & LAST])) {
-      return this.lose(notTheMessage(sequence + 1, message.length, this.payload));
+      return this.refuse(message.length);
     }
     this.sequence = sequence + 2;
     this.done += 1;
@@ -127,6 +140,11 @@ export class Callee extends Party {
   constructor(payload, send, { mayRepeat = false } = {}) {
     super(payload, send);
     this.mayRepeat = mayRepeat;
+  }
+
+  /** The number of the message that has to come next. */
+  expected() {
+    return this.sequence;
   }
 
   /**
@@ -164,7 +182,7 @@ export class Callee extends Party {
     if (this.mayRepeat && sequence > 1 && same(message, this.messages[(sequence - 2) & LAST])) {
       return this.send(this.messages[(sequence - 1) & LAST]);
     }
-    return this.lose(notTheMessage(sequence, message.length, this.payload));
+    return this.refuse(message.length);
   }
 }
 

@@ -3,13 +3,13 @@
  */
 import net from 'node:net';
 import { endOf } from './events.js';
-import { closed, notTheMessage } from './messages.js';
+import { closed } from './messages.js';
 import { Failure, inherited } from './lines.js';
 
 /**
  * Collects the parts of a message, and hands on whole ones.
  * @param {number} payload
- * @param {{receive: (message: Buffer) => void, lose: (error: Error) => void, sequence: number}} end
+ * @param {{receive: (message: Buffer) => void, refuse: (got: number) => void}} end
  * @returns {(part: Buffer) => void}
  */
 export function reassembly(payload, end) {
@@ -18,7 +18,7 @@ export function reassembly(payload, end) {
   return (part) => {
     if (filled === 0 && part.length === payload) return end.receive(part);
     if (filled + part.length > payload) {
-      return end.lose(notTheMessage(end.sequence, filled + part.length, payload));
+      return end.refuse(filled + part.length);
     }
     part.copy(whole, filled);
     filled += part.length;

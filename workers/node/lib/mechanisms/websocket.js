@@ -37,9 +37,11 @@ async function unlessClosed(handshake, socket) {
   await Promise.race([handshake, gone]);
 }
 
-/** @param {import('node:net').Socket} socket */
-async function asClient(socket) {
-  const { WebSocket } = await import('ws');
+/**
+ * @param {import('ws')} ws
+ * @param {import('node:net').Socket} socket
+ */
+async function asClient({ WebSocket }, socket) {
   const client = new WebSocket('ws://127.0.0.1/', {
     createConnection: () => socket,
     perMessageDeflate: false,
@@ -48,9 +50,11 @@ async function asClient(socket) {
   return client;
 }
 
-/** @param {import('node:net').Socket} socket */
-async function asServer(socket) {
-  const { WebSocketServer } = await import('ws');
+/**
+ * @param {import('ws')} ws
+ * @param {import('node:net').Socket} socket
+ */
+async function asServer({ WebSocketServer }, socket) {
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const http = createServer((_, response) => response.writeHead(426).end());
   const connection = new Promise((resolve, reject) => {
@@ -67,8 +71,11 @@ async function asServer(socket) {
 /** @param {import('../attach.js').Attaching} attaching */
 export async function attach({ seat, role, payload }) {
   const [fd] = descriptors(seat, 1);
+  // Loaded first: an adopted socket is read from at once, and its end may come before
+  // anybody listens for it.
+  const ws = await import('ws');
   const socket = adopt(fd);
-  const connection = await (role === 'caller' ? asClient(socket) : asServer(socket));
+  const connection = await (role === 'caller' ? asClient(ws, socket) : asServer(ws, socket));
   const end = endOf(role, payload, (message) => connection.send(message));
   connection.on('message', (message, isBinary) => {
     if (isBinary) end.receive(message);
