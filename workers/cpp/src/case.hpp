@@ -1,0 +1,21 @@
+// A case's canonical spelling, as far as a worker needs it:
+// `workload/mechanism?key=value&key=value`.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+struct Case {
+    std::string workload;
+    std::string mechanism;
+    std::map<std::string, std::string> keys;
+
+    // The value of a key, or this default.
+    [[nodiscard]] std::string value(const std::string& key, const std::string& otherwise) const;
+    // Bytes of a message; 0 where the case says nothing.
+    [[nodiscard]] std::size_t payload() const;
+};
+
+// Throws a Failure for what is no case.
+[[nodiscard]] Case parse_case(const std::string& text);

@@ -1,0 +1,73 @@
+// `atomic-wait`: for each direction a std::atomic<int> that holds the number of
+// the last message, waited for with std::atomic::wait. Compiled as C++20.
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "ends.hpp"
+#include "messages.hpp"
+#include "registry.hpp"
+
+namespace {
+
+// One direction; int is the type for which libstdc++ waits on the atomic itself.
+struct Way {
+    explicit Way(std::size_t payload) : buffer(payload) {}
+    alignas(64) std::atomic<int> sent{0};
+    // Touched by one end at a time: by the sender before it stores the number, by
+    // the receiver after it has seen it.
+    std::vector<std::byte> buffer;
+};
+
+struct Meeting {
+    explicit Meeting(std::size_t payload) : request(payload), reply(payload) {}
+    Way request;
+    Way reply;
+};
+
+class AtomicWait {
+public:
+    static constexpr bool loses = false;
+
+    AtomicWait(Half half, const Attaching& attaching)
+        : meeting_(std::static_pointer_cast<Meeting>(half.shared)),
+          outgoing_(attaching.role == Role::caller ? meeting_->request : meeting_->reply),
+          incoming_(attaching.role == Role::caller ? meeting_->reply : meeting_->request),
+          messages_(attaching.subject.payload()),
+          input_(messages_.payload()) {}
+
+    void send(std::uint64_t sequence) {
+        std::memcpy(outgoing_.buffer.data(), messages_.at(sequence), messages_.payload());
+        outgoing_.sent.store(static_cast<int>(sequence), std::memory_order_release);
+        outgoing_.sent.notify_one();
+    }
+
+    void receive(std::uint64_t sequence) {
+        incoming_.sent.wait(last_, std::memory_order_acquire);
+        last_ = static_cast<int>(sequence);
+        if (incoming_.sent.load(std::memory_order_acquire) != last_)
+            throw Failure("message " + std::to_string(sequence) + " was expected, and another came");
+        std::memcpy(input_.data(), incoming_.buffer.data(), input_.size());
+        messages_.expect(sequence, input_.data(), input_.size());
+    }
+
+private:
+    std::shared_ptr<Meeting> meeting_;
+    Way& outgoing_;
+    Way& incoming_;
+    Messages messages_;
+    std::vector<std::byte> input_;
+    int last_ = 0;
+};
+
+}  // namespace
+
+Mechanism atomic_wait_mechanism() {
+    return {atomic_wait_facts(),
+            [](const Opening& opening) {
+                auto meeting = std::make_shared<Meeting>(opening.subject.payload());
+                return Link{{{}, meeting}, {{}, meeting}};
+            },
+            attach_channel<AtomicWait>,
+            {}};
+}

@@ -1,0 +1,62 @@
+// What is said of the two WebSocket libraries, apart from them because either may
+// not be installed.
+#include "registry.hpp"
+
+namespace {
+
+Facts common() {
+    Facts facts;
+    facts.family = "websocket";
+    facts.boundaries = {Boundary::process, Boundary::thread};
+    facts.payload = PayloadRange{0, 65'536, 64};
+    facts.link = LinkSource::descriptors;
+    facts.peers = Peers::any;
+    facts.crosses =
+        "one frame a message: a header of 2, 4 or 10 bytes, from the client 4 bytes of mask, the message; as TCP "
+        "segments through the loopback device; no compression";
+    return facts;
+}
+
+}  // namespace
+
+Facts websocketpp_facts() {
+    Facts facts = common();
+    facts.name = "websocket";
+    facts.about = "WebSocket messages over loopback TCP (WebSocket++ on standalone Asio), in the calling thread";
+    facts.copies =
+        "four times a message: the library into the outgoing message (the client masks it there), the kernel in and "
+        "out, and the library from its read buffer into a new message (unmasked there)";
+    facts.wakes =
+        "the kernel, out of epoll_wait: the io_context is run by the end's own thread, one handler at a time, until "
+        "the message has been written or has come; there is no hidden thread";
+    facts.between_stamps =
+        "frame, mask (client), post the write, run it and its completion; a try to read that finds nothing, epoll_wait, "
+        "read, parse, unmask (server), the message's handler; the same on the other side; the handshakes are over "
+        "before; messages, handlers and Asio's operations are allocated anew";
+    facts.limits =
+        "0 bytes to 64 KiB; the library's default configuration (with mutexes and a strand, as for several threads), "
+        "logging off, TCP_NODELAY on; the connection ends without a closing handshake";
+    facts.sources = {"RFC 6455", "https://docs.websocketpp.org", "https://think-async.com/Asio"};
+    return facts;
+}
+
+Facts beast_facts() {
+    Facts facts = common();
+    facts.name = "websocket-beast";
+    facts.carrier = "websocket";
+    facts.about = "WebSocket messages over loopback TCP (Boost.Beast, synchronous calls)";
+    facts.copies =
+        "the kernel twice a message; of the client the library too, into its write buffer of 4 KiB to mask it there (the "
+        "server's message is written from where it lies); of the receiver the library from its read buffer of 1.5 KiB, "
+        "but for what is longer, which is read to its place";
+    facts.wakes = "the kernel: the softirq that the write raises delivers the segment and wakes the sleeping reader";
+    facts.between_stamps =
+        "frame, mask (client), sendmsg, sleep in recvmsg, be woken, parse, unmask (server); the same on the other side; "
+        "the handshakes are over before";
+    facts.limits =
+        "0 bytes to 64 KiB, one frame a message; a client's message of over 4 KiB is masked and sent in parts of 4 KiB; "
+        "masks come from a cryptographic generator (Beast's default), TCP_NODELAY on; the connection ends without a "
+        "closing handshake";
+    facts.sources = {"RFC 6455", "https://www.boost.org/libs/beast", "tcp(7)"};
+    return facts;
+}

@@ -1,0 +1,34 @@
+#include "messages.hpp"
+
+#include <string>
+
+#include "failure.hpp"
+
+namespace {
+
+constexpr std::size_t cache_line = 64;
+
+void fill(std::byte* bytes, std::size_t length, std::uint64_t sequence) {
+    std::uint64_t word = sequence * 0x9E3779B97F4A7C15;
+    for (std::size_t at = 0; at < length; ++at) {
+        bytes[at] = static_cast<std::byte>(word >> (at % 8 * 8));
+        if (at % 8 == 7) ++word;
+    }
+}
+
+}  // namespace
+
+Messages::Messages(std::size_t payload)
+    : payload_(payload),
+      stride_((payload + cache_line - 1) / cache_line * cache_line),
+      bytes_(contents * stride_) {
+    for (std::uint64_t sequence = 0; sequence < contents; ++sequence)
+        fill(bytes_.data() + sequence * stride_, payload_, sequence);
+}
+
+void Messages::unexpected(std::uint64_t sequence, std::size_t length) const {
+    const std::string number = "message " + std::to_string(sequence);
+    if (length == payload_) throw Failure(number + " did not arrive as it was sent");
+    throw Failure(number + " arrived with " + std::to_string(length) + " bytes instead of " +
+                  std::to_string(payload_));
+}

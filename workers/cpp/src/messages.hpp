@@ -1,0 +1,34 @@
+// The 256 different messages of a trial (workers/PROTOCOL.md), made once: a timed
+// loop sends them from where they lie and compares what arrives as a whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+class Messages {
+public:
+    static constexpr std::uint64_t contents = 256;
+
+    explicit Messages(std::size_t payload);
+
+    [[nodiscard]] std::size_t payload() const { return payload_; }
+    [[nodiscard]] const std::byte* at(std::uint64_t sequence) const {
+        return bytes_.data() + sequence % contents * stride_;
+    }
+    [[nodiscard]] bool is(std::uint64_t sequence, const void* received, std::size_t length) const {
+        return length == payload_ && std::memcmp(received, at(sequence), payload_) == 0;
+    }
+    // Throws unless this is message `sequence`, byte for byte.
+    void expect(std::uint64_t sequence, const void* received, std::size_t length) const {
+        if (!is(sequence, received, length)) unexpected(sequence, length);
+    }
+    [[noreturn]] void unexpected(std::uint64_t sequence, std::size_t length) const;
+
+private:
+    std::size_t payload_;
+    // Each begins a cache line of its own.
+    std::size_t stride_;
+    std::vector<std::byte> bytes_;
+};

@@ -1,0 +1,40 @@
+#include "messages.hpp"
+
+#include "check.hpp"
+#include "failure.hpp"
+
+// The format of workers/PROTOCOL.md, written out.
+static void contents_are_the_protocols() {
+    const Messages messages(20);
+    const std::uint64_t word = 3 * 0x9E3779B97F4A7C15u;
+    for (std::size_t at = 0; at < 20; ++at)
+        CHECK(messages.at(3)[at] == static_cast<std::byte>((word + at / 8) >> (8 * (at % 8))));
+    // Known values, from the definition: 0x9E3779B97F4A7C15, little-endian.
+    CHECK(messages.at(1)[0] == std::byte{0x15});
+    CHECK(messages.at(1)[7] == std::byte{0x9E});
+    CHECK(messages.at(1)[8] == std::byte{0x16});
+    CHECK(messages.at(257) == messages.at(1));
+    CHECK(messages.at(1) != messages.at(2));
+}
+
+static void any_flipped_bit_is_seen() {
+    for (const std::size_t length : {1, 7, 8, 9, 63, 64, 65, 200}) {
+        const Messages messages(length);
+        std::vector<std::byte> copy(messages.at(5), messages.at(5) + length);
+        CHECK(messages.is(5, copy.data(), length));
+        CHECK(messages.is(5 + 256, copy.data(), length));
+        CHECK(!messages.is(6, copy.data(), length));
+        for (std::size_t bit = 0; bit < length * 8; ++bit) {
+            copy[bit / 8] ^= std::byte{1} << (bit % 8);
+            CHECK(!messages.is(5, copy.data(), length));
+            CHECK_THROWS(Failure, messages.expect(5, copy.data(), length));
+            copy[bit / 8] ^= std::byte{1} << (bit % 8);
+        }
+        CHECK(!messages.is(5, copy.data(), length - 1));
+    }
+}
+
+void test_messages() {
+    contents_are_the_protocols();
+    any_flipped_bit_is_seen();
+}
