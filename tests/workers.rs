@@ -17,7 +17,7 @@ fn with_mock(behaviour: &str) -> (Value, i32) {
         "call/syscall",
         "--rounds",
         "1",
-        "--worker",
+        "--stand-in",
         MOCK,
         "--format",
         "json",
@@ -58,7 +58,7 @@ fn misbehaviour_ends_as_a_row_with_its_reason() {
         ("crash@run", "killed by signal 6"),
         ("exit@sentinel", "ended with exit code 7"),
         ("fail@run", "the mock does not feel well"),
-        ("flood@run", "a line of more than 65536 bytes"),
+        ("flood@run", "a line of more than 262144 bytes"),
         ("flood-lines@attach", "does not answer `attach`"),
         ("garbage@attach", "which is no reply"),
         ("wrong-reply@run", "does not answer `run`"),
@@ -88,7 +88,7 @@ const LIAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/lyi
 fn with_lie(case: &str, lie: &str) -> Value {
     let home = Home::new();
     let arguments =
-        ["run", case, "--rounds", "1", "--worker", LIAR, "--format", "json", "--measure", "20ms"];
+        ["run", case, "--rounds", "1", "--stand-in", LIAR, "--format", "json", "--measure", "20ms"];
     let output = home
         .hopcost(&arguments)
         .env("HOPCOST_LIE", lie)

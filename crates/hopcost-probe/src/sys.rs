@@ -86,6 +86,19 @@ pub fn clock_ns(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// CPU time of a process of this user, threads that have ended included
+/// (clock_getcpuclockid(3)); `None` where it is gone.
+pub fn process_cpu_ns(pid: u32) -> Option<u64> {
+    let mut clock: libc::clockid_t = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: both structures are valid for writing.
+    let found = unsafe {
+        libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) == 0
+            && libc::clock_gettime(clock, &mut time) == 0
+    };
+    found.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// SCHED_FIFO at this priority for the calling thread (sched(7)).
 pub fn set_fifo(priority: u8) -> io::Result<()> {
     // SAFETY: the structure is plain data and valid for reading.

@@ -2,15 +2,15 @@
 
 use hopcost_model::describe::{Description, MechanismDescription, WarmUp, WorkerClock};
 use hopcost_model::mechanism::Facts;
-use hopcost_model::protocol::{self, Reply};
+use hopcost_model::protocol;
 
 use crate::clock::{Clock, Hardware};
 use crate::mechanism;
 
-/// The reply to `describe`.
-pub fn describe() -> Reply {
+/// The Rust worker's description.
+pub fn description() -> Description {
     let listed = mechanism::ALL.iter().filter(|row| !row.facts.hidden);
-    Reply::Described(Box::new(Description {
+    Description {
         protocol: protocol::VERSION,
         runtime: "rust".into(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -19,7 +19,7 @@ pub fn describe() -> Reply {
         clock: WorkerClock { source: <Hardware as Clock>::SOURCE.into(), ticks_per_second: 0.0 },
         warm_up: WarmUp::Planned,
         mechanisms: listed.map(|row| mechanism(&row.facts)).collect(),
-    }))
+    }
 }
 
 fn mechanism(facts: &Facts) -> MechanismDescription {

@@ -27,6 +27,7 @@ use crate::shape::{Half, Opening};
 use crate::sys;
 use crate::workload::Order;
 use counters::Time;
+pub use describe::description;
 use lines::Lines;
 use seat::{Seat, Start, ThreadSeat};
 
@@ -85,7 +86,7 @@ struct Trial {
 impl Worker {
     fn obey(&mut self, command: Command) -> io::Result<Reply> {
         match command {
-            Command::Describe => Ok(describe::describe()),
+            Command::Describe => Ok(Reply::Described(Box::new(description()))),
             Command::Attach {
                 case,
                 seats,

@@ -9,6 +9,8 @@ mod report;
 mod run;
 mod show;
 mod trial;
+mod worker;
+mod worker_check;
 
 use std::process::ExitCode;
 
@@ -66,9 +68,8 @@ enum Command {
     /// One trial with a fixed number of operations, as JSON
     #[command(hide = true)]
     Trial(trial::Args),
-    /// Speak the worker protocol on stdin and stdout
-    #[command(hide = true)]
-    Worker,
+    /// Test a worker (`worker check PATH`); alone, be the one for Rust on stdin and stdout
+    Worker(worker::Args),
 }
 
 /// How a document is printed.
@@ -142,7 +143,10 @@ pub fn main() -> ExitCode {
         Some(Command::Man) => completions::man(),
         Some(Command::Reference) => completions::reference(),
         Some(Command::Trial(args)) => trial::run(&args),
-        Some(Command::Worker) => return hopcost_probe::worker::main(),
+        Some(Command::Worker(args)) => match worker::run(args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -16,6 +16,7 @@ use hopcost_probe::{mechanism, sys};
 use super::progress::Line;
 use super::{Format, exit, host, not_comparable, output, report, usage};
 use crate::about;
+use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 use crate::run::worker::Program;
 use crate::run::{self, Ending, Progress, Session, Sink, clocks, scratch};
@@ -104,7 +105,7 @@ pub struct Args {
     /// Go on with a run that was cut off
     #[arg(long, value_name = "RUN", conflicts_with_all = ["selectors", "suite", "mechanism",
         "workload", "boundary", "placement", "wait", "spin", "payload", "parameter", "sched", "full",
-        "gap", "idle_knob", "fields", "field", "flows", "ack", "operations",
+        "gap", "idle_knob", "fields", "field", "flows", "ack", "operations", "runtime",
         "baseline", "rounds", "budget", "measure", "seed", "cpus", "out", "dry_run"])]
     resume: Option<String>,
     /// How to print the result
@@ -113,16 +114,23 @@ pub struct Args {
     /// Print the plan with what is skipped and why, and measure nothing
     #[arg(long)]
     dry_run: bool,
-    /// Measure with this worker program instead of the built-in one
+    /// Runtimes of the ends (rust, python), per end as caller:callee
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    runtime: Vec<String>,
+    /// A worker program of your own, which says itself what it has (workers/PROTOCOL.md)
+    #[arg(long, value_name = "PATH")]
+    worker: Vec<PathBuf>,
+    /// A program that plays the worker inside this binary, for tests
     #[arg(long, value_name = "PATH", hide = true)]
-    worker: Option<PathBuf>,
+    stand_in: Option<PathBuf>,
 }
 
 /// Plans, measures, reads back and shows.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let format = args.format.unwrap_or(Format::Text);
+    let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
-        let plan = plan(args)?;
+        let plan = plan(args, &runtimes)?;
         let expected_ns = hopcost_plan::estimate_ns(&plan);
         let document = match format {
             Format::Text => hopcost_view::plan::dry_run(&plan, expected_ns, &output::style()),
@@ -139,10 +147,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let interrupt = sys::catch_interrupts().context("preparing for interrupts")?;
     let mut sitting = match &args.resume {
         Some(spec) => Sitting::resume(spec)?,
-        None => Sitting::begin(args)?,
+        None => Sitting::begin(args, &runtimes)?,
     };
     let program = program(args)?;
-    let ending = match sitting.measure(&program, &interrupt) {
+    let ending = match sitting.measure(&program, &runtimes, &interrupt) {
         Ok(ending) => ending,
         Err(error) => {
             let kept = sitting.file.finished().len();
@@ -175,30 +183,32 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn program(args: &Args) -> anyhow::Result<Program> {
-    match &args.worker {
+    match &args.stand_in {
         None => Program::own().context("finding this binary, which is also the worker"),
         Some(path) => {
             let path = path
                 .canonicalize()
                 .map_err(|error| usage(format!("cannot use worker {}: {error}", path.display())))?;
-            Ok(Program { path, arguments: Vec::new() })
+            Ok(Program { path, arguments: Vec::new(), directory: None })
         }
     }
 }
 
 /// Resolves the command line into a plan.
-fn plan(args: &Args) -> anyhow::Result<Plan> {
+fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let duration = |name: &str, text: &Option<String>| {
         text.as_deref()
             .map(|text| units::parse_duration_ns(text).map_err(|e| usage(format!("{name}: {e}"))))
             .transpose()
     };
     let facts: Vec<_> = mechanism::ALL.iter().map(|row| &row.facts).collect();
+    let own = own_workers(args, runtimes)?;
     let ask = Ask {
         suite: args.suite.as_deref().map(suite).transpose()?,
         full: args.full,
         selectors: args.selectors.clone(),
-        mechanism: args.mechanism.clone(),
+        mechanism: own.mechanism,
+        runtime: own.runtime,
         workload: args.workload.clone(),
         payload: args.payload.clone(),
         field: args.field.clone(),
@@ -222,11 +232,39 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
         baseline: args.baseline.clone(),
     };
     let machine = host::machine(&args.cpus)?;
-    let plan = hopcost_plan::plan(&ask, &facts, &machine).map_err(usage)?;
+    let plan = hopcost_plan::plan(&ask, &facts, &|| runtimes.facts(), &machine).map_err(usage)?;
     if !args.dry_run {
         hopcost_plan::ensure_live(&plan).map_err(usage)?;
     }
     Ok(plan)
+}
+
+/// What is asked for where nothing but a worker is named.
+struct Own {
+    mechanism: Vec<String>,
+    runtime: Vec<String>,
+}
+
+/// `--worker` alone asks for everything that the worker has, at both ends.
+fn own_workers(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Own> {
+    let mut own = Own { mechanism: args.mechanism.clone(), runtime: args.runtime.clone() };
+    let mut named = Vec::new();
+    for (path, found) in args.worker.iter().zip(runtimes.named()) {
+        let ready = found.state.as_ref();
+        let ready = ready.map_err(|why| usage(format!("worker {}: {why}", path.display())))?;
+        named.push(&ready.description);
+    }
+    let says = args.selectors.iter().any(|selector| selector.contains("runtime="));
+    if named.is_empty() || args.suite.is_some() || says || !own.runtime.is_empty() {
+        return Ok(own);
+    }
+    own.runtime = named.iter().map(|description| description.runtime.clone()).collect();
+    if args.selectors.is_empty() && own.mechanism.is_empty() {
+        let all = named.iter().flat_map(|description| &description.mechanisms);
+        own.mechanism = all.map(|mechanism| mechanism.name.clone()).collect();
+        own.mechanism.dedup();
+    }
+    Ok(own)
 }
 
 /// A suite by name, or the text of a file: what looks like a path is one.
@@ -271,8 +309,8 @@ struct Sitting {
 }
 
 impl Sitting {
-    fn begin(args: &Args) -> anyhow::Result<Self> {
-        let plan = plan(args)?;
+    fn begin(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Self> {
+        let plan = plan(args, runtimes)?;
         let about = about::run(std::env::args().collect());
         let path = match &args.out {
             Some(path) => path.clone(),
@@ -299,12 +337,18 @@ impl Sitting {
         Ok(Self { file, path, scratch, plan: raw.plan, earlier: raw.trials, clocks: raw.clocks })
     }
 
-    fn measure(&mut self, program: &Program, interrupt: &OwnedFd) -> anyhow::Result<Ending> {
+    fn measure(
+        &mut self,
+        program: &Program,
+        runtimes: &Runtimes,
+        interrupt: &OwnedFd,
+    ) -> anyhow::Result<Ending> {
         if self.clocks.is_empty() {
-            let Some(clocks) = clocks::calibrate(&self.plan, program, interrupt)? else {
+            let Some(clocks) = clocks::calibrate(&self.plan, program, runtimes, interrupt)? else {
                 return Ok(Ending::Interrupted);
             };
             self.file.put_clocks(&clocks)?;
+            self.file.put_workers(&runtimes.taking_part(&self.plan))?;
             self.clocks = clocks;
         }
         let line = Line::start(&self.plan, hopcost_plan::estimate_ns(&self.plan));
@@ -314,6 +358,7 @@ impl Sitting {
             plan: &self.plan,
             clocks: &self.clocks,
             program,
+            runtimes,
             interrupt,
             earlier: &self.earlier,
         };

@@ -3,16 +3,18 @@
 //! one trial with strace or perf.
 
 use anyhow::Context;
-use hopcost_model::case::{Case, Placement};
+use hopcost_model::case::{Case, Placement, Role, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_plan::TRIAL_DEFAULT;
-use hopcost_probe::{mechanism, sys};
+use hopcost_probe::sys;
 
 use super::{exit, host, output, usage};
+use crate::run::crew::Crew;
+use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 use crate::run::trial::{Exactly, Order, Outcome};
-use crate::run::worker::Program;
+use crate::run::worker::{Program, Transcript};
 use crate::run::{clocks, trial};
 
 /// Arguments of `trial`.
@@ -21,8 +23,14 @@ pub struct Args {
     /// A complete case in its canonical spelling
     case: String,
     /// Operations
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    #[arg(long, default_value = "100", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     count: u64,
+    /// Print what is said to the workers and what they answer, in place of the trial
+    #[arg(long)]
+    transcript: bool,
+    /// A worker program of your own
+    #[arg(long, value_name = "PATH")]
+    worker: Vec<std::path::PathBuf>,
     /// Operations before them that leave no samples
     #[arg(long, default_value = "0")]
     warm_up: u64,
@@ -41,26 +49,36 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     sys::close_on_exec_from_3();
     let case: Case = args.case.parse().map_err(usage)?;
-    let row = mechanism::find(case.mechanism_name())
-        .ok_or_else(|| usage(format!("unknown mechanism `{}`", case.mechanism)))?;
     let interrupt = sys::catch_interrupts()?;
     let program = Program::own()?;
+    let runtimes = Runtimes::new(args.worker.clone());
+    let crew = Crew::assemble(&case, &program, &runtimes).map_err(usage)?;
     let plan = plan(&case, args)?;
     let clocks = match args.ticks_per_second {
-        Some(rate) if rate > 0.0 && rate.is_finite() => vec![known_clock(rate)],
+        Some(rate) if rate > 0.0 && rate.is_finite() => vec![known_clock(rate, &Runtime::RUST)],
         Some(_) => return Err(usage("--ticks-per-second: want a rate over 0")),
-        None => clocks::calibrate(&plan, &program, &interrupt)?.context("interrupted")?,
+        None => {
+            let clocks = clocks::calibrate(&plan, &program, &runtimes, &interrupt)?;
+            clocks.context("interrupted")?
+        }
     };
+    let mut clocks = clocks;
+    let caller = &case.runtimes.caller;
+    if let Some(ready) = crew.foreign(Role::Caller) {
+        clocks.push(known_clock(ready.description.clock.ticks_per_second, caller));
+    }
+    let transcript = args.transcript.then(Transcript::default);
     let scratch = Scratch::create("trial")?;
     let outcome = trial::run(&Order {
         case: &case,
-        row,
+        crew: &crew,
         cpus: plan.cpus_for(case.placement),
         shape: plan.trial,
         stamp: args.batch.map(|n| Stamp::Batch { n }),
         exactly: Some(Exactly { warm_up: args.warm_up, measure: args.count }),
-        clock: clocks::of(&clocks, plan.cpus.first().copied())?,
-        program: &program,
+        clock: clocks::of(&clocks, caller, plan.cpus.first().copied())?,
+        callee_clock: clocks::of(&clocks, &Runtime::RUST, plan.cpus.get(1).copied())?,
+        transcript: transcript.as_ref(),
         scratch: scratch.path(),
         number: 0,
         padding: 0,
@@ -68,15 +86,21 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         interrupt: &interrupt,
     });
     let Outcome::Row(row) = outcome else { return Ok(exit::INTERRUPTED) };
-    output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?;
+    match transcript {
+        None => output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?,
+        Some(transcript) => output::write(transcript.borrow().as_bytes(), None)?,
+    }
+    if let (true, Some(error)) = (args.transcript, &row.error) {
+        output::say(&format!("hopcost: the trial failed: {error}"));
+    }
     Ok(if row.error.is_some() { exit::ERROR } else { exit::OK })
 }
 
 /// A clock of which only the rate is known, which is all that a trial without pilot needs.
-fn known_clock(ticks_per_second: f64) -> ClockReading {
+fn known_clock(ticks_per_second: f64, runtime: &Runtime) -> ClockReading {
     ClockReading {
         cpu: 0,
-        runtime: "rust".into(),
+        runtime: runtime.to_string(),
         source: "given".into(),
         ticks_per_second,
         rate_spread_ppm: 0.0,

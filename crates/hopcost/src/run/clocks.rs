@@ -1,21 +1,48 @@
-//! Calibration of the clocks, once per run and CPU.
+//! Calibration of the clocks, once per run and CPU; of other runtimes, what their
+//! stamps cost, once per run.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Command, Reply};
 
-use super::worker::{Program, Silence, Worker, replies};
+use super::runtimes::{Ready, Runtimes};
+use super::worker::{Launch, Program, Silence, Worker, replies};
 
 /// Far longer than a calibration takes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Calibrates the clock of every CPU that the plan uses, all at the same time;
-/// `None` if the user interrupted.
+/// Calibrates the clock of every CPU that the plan uses, all at the same time, and
+/// asks every other runtime that calls what a stamp costs it; `None` if the user
+/// interrupted.
 pub fn calibrate(
+    plan: &Plan,
+    program: &Program,
+    runtimes: &Runtimes,
+    interrupt: &OwnedFd,
+) -> anyhow::Result<Option<Vec<ClockReading>>> {
+    let Some(mut clocks) = native(plan, program, interrupt)? else { return Ok(None) };
+    let cases = plan.live().filter_map(|(_, planned)| planned.id.parse::<Case>().ok());
+    let callers: BTreeSet<Runtime> =
+        cases.map(|case| case.runtimes.caller).filter(|runtime| !runtime.is_rust()).collect();
+    for runtime in callers {
+        let ready = runtimes.ready(&runtime).map_err(|reason| {
+            anyhow::anyhow!("the runtime {runtime} was there when the run was planned: {reason}")
+        })?;
+        let cpu = plan.cpus.first().copied().unwrap_or(0);
+        match foreign(&runtime, ready, cpu, interrupt) {
+            Some(reading) => clocks.push(reading),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(clocks))
+}
+
+fn native(
     plan: &Plan,
     program: &Program,
     interrupt: &OwnedFd,
@@ -48,11 +75,59 @@ pub fn calibrate(
     }
 }
 
-/// The clock of a CPU, or of the first one where an end is not pinned.
-pub fn of(clocks: &[ClockReading], cpu: Option<u32>) -> anyhow::Result<&ClockReading> {
-    clocks
-        .iter()
-        .find(|clock| Some(clock.cpu) == cpu)
-        .or_else(|| clocks.first())
-        .context("no clock was calibrated")
+/// What a stamp costs a runtime. The rate is the one it has described: a worker may
+/// answer nothing here, and then the cost is not known and said to be 0. `None` if
+/// the user interrupted.
+fn foreign(
+    runtime: &Runtime,
+    ready: &Ready,
+    cpu: u32,
+    interrupt: &OwnedFd,
+) -> Option<ClockReading> {
+    let described = &ready.description.clock;
+    let unknown = ClockReading {
+        cpu,
+        runtime: runtime.to_string(),
+        source: described.source.clone(),
+        ticks_per_second: described.ticks_per_second,
+        rate_spread_ppm: 0.0,
+        resolution_ticks: 1,
+        stamp_min_ns: 0.0,
+        stamp_p50_ns: 0.0,
+        stamp_p99_ns: 0.0,
+        clock_gettime_p50_ns: 0.0,
+    };
+    let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: vec![cpu], fifo: None };
+    let asked = Worker::launch(&ready.program, &launch, Vec::new(), 0).and_then(|mut worker| {
+        worker.send(&Command::Clock { cpu }).map_err(|_| std::io::Error::other("silent"))?;
+        Ok(worker)
+    });
+    let Ok(mut worker) = asked else { return Some(unknown) };
+    let one = std::slice::from_mut(&mut worker);
+    match replies(one, Instant::now() + PATIENCE, interrupt).map(|mut replies| replies.pop()) {
+        Ok(Some(Reply::Clock(reading))) => {
+            let sound = |ns: f64| if ns.is_finite() && (0.0..1e9).contains(&ns) { ns } else { 0.0 };
+            Some(ClockReading {
+                stamp_min_ns: sound(reading.stamp_min_ns),
+                stamp_p50_ns: sound(reading.stamp_p50_ns),
+                stamp_p99_ns: sound(reading.stamp_p99_ns),
+                ..unknown
+            })
+        }
+        Err((_, Silence::Interrupted)) => None,
+        _ => Some(unknown),
+    }
+}
+
+/// The clock of a runtime on a CPU, or its first one where an end is not pinned.
+pub fn of<'a>(
+    clocks: &'a [ClockReading],
+    runtime: &Runtime,
+    cpu: Option<u32>,
+) -> anyhow::Result<&'a ClockReading> {
+    let mut own = clocks.iter().filter(|clock| clock.runtime == runtime.word());
+    let first = own.clone().next();
+    own.find(|clock| Some(clock.cpu) == cpu)
+        .or(first)
+        .with_context(|| format!("no clock of {runtime} was calibrated"))
 }

@@ -56,7 +56,7 @@ impl Knob {
                         "an idle spinner needs a pinned receiver; name a placement".into(),
                     )
                 })?;
-                let mut worker = Worker::spawn(order.program, Vec::new(), 0)?;
+                let mut worker = Worker::spawn(order.crew.native, Vec::new(), 0)?;
                 let begin = Command::IdleSpin {
                     cpu,
                     deadline_ms: deadline_ms(order).saturating_add(OUTLIVES_MS),

@@ -2,10 +2,14 @@
 //! finished trial on to be made durable. Knows no statistics and no file
 //! format; while a trial is running this process is asleep in one wait.
 
+pub mod check;
 pub mod clocks;
+pub mod crew;
 pub mod idle;
 pub mod pace;
+pub mod runtimes;
 pub mod scratch;
+pub mod threads;
 pub mod trial;
 pub mod worker;
 
@@ -13,13 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use anyhow::Context;
-use hopcost_model::case::Case;
+use anyhow::{Context, anyhow};
+use crew::Crew;
+use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawTrial};
-use hopcost_probe::mechanism;
-
+use runtimes::Runtimes;
 use scratch::Scratch;
 use trial::Outcome;
 use worker::Program;
@@ -34,10 +38,12 @@ pub struct Session<'a> {
     pub scratch: &'a Scratch,
     /// The plan.
     pub plan: &'a Plan,
-    /// The clock of each used CPU.
+    /// The clock of each used CPU, of each runtime.
     pub clocks: &'a [ClockReading],
-    /// The worker.
+    /// The worker inside this binary.
     pub program: &'a Program,
+    /// All the others.
+    pub runtimes: &'a Runtimes,
     /// Readable once the user has interrupted.
     pub interrupt: &'a OwnedFd,
     /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
@@ -82,9 +88,10 @@ pub enum Ending {
     Interrupted,
 }
 
-struct Live {
+struct Live<'a> {
     index: u32,
     case: Case,
+    crew: Crew<'a>,
     stamp: Option<Stamp>,
     tried: u32,
     succeeded: u32,
@@ -158,7 +165,7 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
     Ok(Ending::Complete)
 }
 
-fn live_cases(session: &Session<'_>) -> anyhow::Result<Vec<Live>> {
+fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
     let mut stamps: BTreeMap<u32, Stamp> = BTreeMap::new();
     for trial in session.earlier.iter().filter(|trial| trial.error.is_none()) {
         if let Some(stamp) = trial.stamp {
@@ -171,9 +178,14 @@ fn live_cases(session: &Session<'_>) -> anyhow::Result<Vec<Live>> {
         .map(|(index, planned)| {
             let index = index as u32;
             let of_case = || session.earlier.iter().filter(move |t| t.case == index);
+            let case: Case =
+                planned.id.parse().with_context(|| format!("case `{}`", planned.id))?;
+            let crew = Crew::assemble(&case, session.program, session.runtimes)
+                .map_err(|reason| anyhow!("{}: {reason}", planned.id))?;
             Ok(Live {
                 index,
-                case: planned.id.parse().with_context(|| format!("case `{}`", planned.id))?,
+                case,
+                crew,
                 stamp: stamps.get(&index).copied(),
                 tried: of_case().count() as u32,
                 succeeded: of_case().filter(|t| t.error.is_none()).count() as u32,
@@ -182,22 +194,21 @@ fn live_cases(session: &Session<'_>) -> anyhow::Result<Vec<Live>> {
         .collect()
 }
 
-fn one_trial(session: &Session<'_>, live: &Live, round: u32) -> anyhow::Result<Outcome> {
-    let row = mechanism::find(live.case.mechanism_name())
-        .with_context(|| format!("no mechanism `{}` in this build", live.case.mechanism))?;
+fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Result<Outcome> {
     let cpus = session.plan.cpus_for(live.case.placement);
     // Derived from the seed alone, so that a resumed run goes on as it would have.
     let mut seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
     let padding = (pace::next(&mut seed) % 4096) as usize;
     let order = trial::Order {
         case: &live.case,
-        row,
+        crew: &live.crew,
         cpus,
         shape: session.plan.trial,
         stamp: live.stamp,
         exactly: None,
-        clock: clocks::of(session.clocks, cpus.0)?,
-        program: session.program,
+        clock: clocks::of(session.clocks, &live.case.runtimes.caller, cpus.0)?,
+        callee_clock: clocks::of(session.clocks, &Runtime::RUST, cpus.1)?,
+        transcript: None,
         scratch: session.scratch.path(),
         number: round,
         padding,

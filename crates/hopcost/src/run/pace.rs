@@ -58,6 +58,16 @@ impl Pace {
         }
     }
 
+    /// Takes it that an operation takes this long from now on.
+    pub fn correct(&mut self, operation_ns: f64) {
+        self.operation_ns = operation_ns.max(1e-3);
+    }
+
+    /// Operations that take about this long, at most so many that a run may hold them.
+    pub fn count_of(&self, ns: f64) -> u64 {
+        (ns / self.operation_ns).clamp(1.0, SAMPLES_MAX as f64) as u64
+    }
+
     /// Operations of the next pilot run.
     pub fn pilot_count(&self) -> u64 {
         self.count

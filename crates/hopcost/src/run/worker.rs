@@ -1,12 +1,15 @@
 //! A worker process seen from the control plane: spawned, spoken to, waited
 //! for with a deadline, killed and reaped. No threads, no unsafe code.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, Command as Process, ExitStatus, Stdio};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, LINE_MAX, Reply};
@@ -16,17 +19,59 @@ use hopcost_probe::sys::{self, Inherited};
 #[derive(Debug, Clone)]
 pub struct Program {
     /// Its path; also what `ps` shows.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// The directory to run it in; this process's if absent.
+    pub directory: Option<PathBuf>,
 }
 
 impl Program {
     /// This very binary.
     pub fn own() -> io::Result<Self> {
-        Ok(Self { path: std::env::current_exe()?, arguments: vec!["worker".into()] })
+        let path = std::env::current_exe()?;
+        Ok(Self { path, arguments: vec!["worker".into()], directory: None })
+    }
+    /// The command line that starts it, ready to paste.
+    pub fn command_line(&self) -> String {
+        let mut words = vec![quoted(&self.path.display().to_string())];
+        words.extend(self.arguments.iter().map(|word| quoted(word)));
+        match &self.directory {
+            None => words.join(" "),
+            Some(directory) => {
+                format!("cd {} && {}", quoted(&directory.display().to_string()), words.join(" "))
+            }
+        }
     }
 }
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./=:+,@%".contains(&b);
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// What a worker of another runtime is started with: it outlives execve(2), so
+/// that no worker has to see to it.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// It dies after this long.
+    pub deadline_ms: u64,
+    /// CPUs that all its threads are confined to; every one if empty.
+    pub cpus: Vec<u32>,
+    /// Priority of SCHED_FIFO.
+    pub fifo: Option<u8>,
+}
+
+/// The largest file that a worker of another runtime may write, samples included:
+/// more than the most samples that a phase may have.
+const FILE_BYTES: u64 = 128 << 20;
+
+/// Where a conversation with workers is written down.
+pub type Transcript = Rc<RefCell<String>>;
 
 /// A running worker.
 pub struct Worker {
@@ -34,8 +79,10 @@ pub struct Worker {
     stream: UnixStream,
     received: Vec<u8>,
     diagnostics: File,
+    transcript: Option<(&'static str, Transcript)>,
     status: Option<ExitStatus>,
     killed: bool,
+    failed: bool,
 }
 
 /// Why no reply came.
@@ -69,7 +116,61 @@ impl Worker {
             .process_group(0)
             .spawn()
             .map_err(|e| sys::context(e, &format!("starting {}", program.path.display())))?;
-        Ok(Self { child, stream, received: Vec::new(), diagnostics, status: None, killed: false })
+        Ok(Self {
+            child,
+            stream,
+            received: Vec::new(),
+            diagnostics,
+            transcript: None,
+            status: None,
+            killed: false,
+            failed: false,
+        })
+    }
+
+    /// Starts a worker of another runtime, through this binary's launcher.
+    pub fn launch(
+        program: &Program,
+        launch: &Launch,
+        inherited: Vec<OwnedFd>,
+        padding: usize,
+    ) -> io::Result<Self> {
+        let mut arguments: Vec<String> = ["worker", "launch"].map(String::from).into();
+        let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+        option("--parent", std::process::id().to_string());
+        option("--deadline-ms", launch.deadline_ms.to_string());
+        option("--file-bytes", FILE_BYTES.to_string());
+        if !launch.cpus.is_empty() {
+            let cpus: Vec<String> = launch.cpus.iter().map(u32::to_string).collect();
+            option("--cpus", cpus.join(","));
+        }
+        if let Some(priority) = launch.fifo {
+            option("--fifo", priority.to_string());
+        }
+        if let Some(directory) = &program.directory {
+            option("--directory", directory.display().to_string());
+        }
+        arguments.extend(["--".to_owned(), program.path.display().to_string()]);
+        arguments.extend(program.arguments.iter().cloned());
+        let launcher = Program { path: std::env::current_exe()?, arguments, directory: None };
+        Self::spawn(&launcher, inherited, padding)
+    }
+
+    /// From now on, writes down what is said to it and what it answers.
+    pub fn write_down(&mut self, name: &'static str, transcript: &Transcript) {
+        self.transcript = Some((name, transcript.clone()));
+    }
+
+    fn note(&self, arrow: char, line: &[u8]) {
+        if let Some((name, transcript)) = &self.transcript {
+            let line = String::from_utf8_lossy(line);
+            transcript.borrow_mut().push_str(&format!("{name} {arrow} {}\n", line.trim_end()));
+        }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a command. A worker that does not read is found out by the reply
@@ -78,7 +179,28 @@ impl Worker {
         let mut line =
             serde_json::to_vec(command).map_err(|e| Silence::Broken(format!("a command: {e}")))?;
         line.push(b'\n');
+        self.note('\u{2192}', &line);
         self.stream.write_all(&line).map_err(|_| Silence::Broken("it takes no commands".into()))
+    }
+
+    /// Sends a line as it is.
+    pub fn send_line(&mut self, line: &str) -> io::Result<()> {
+        self.stream.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// Says that no further command will come.
+    pub fn close_input(&mut self) {
+        let _ = self.stream.shutdown(std::net::Shutdown::Write);
+    }
+
+    /// Whether it answered that it cannot go on.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether it had to be killed.
+    pub fn was_killed(&self) -> bool {
+        self.killed
     }
 
     /// A complete reply among what was received so far.
@@ -92,6 +214,7 @@ impl Worker {
             return Ok(None);
         };
         let line: Vec<u8> = self.received.drain(..=end).collect();
+        self.note('\u{2190}', &line);
         serde_json::from_slice(&line).map(Some).map_err(|error| {
             let shown: String =
                 String::from_utf8_lossy(&line).trim_end().chars().take(80).collect();
@@ -217,6 +340,7 @@ pub fn replies(
         }
         if let Some(at) = replies.iter().position(|r| matches!(r, Some(Reply::Failed { .. }))) {
             let Some(Reply::Failed { reason }) = replies[at].take() else { continue };
+            workers[at].failed = true;
             return Err((at, Silence::Broken(reason)));
         }
         let waiting: Vec<usize> = (0..workers.len()).filter(|&at| replies[at].is_none()).collect();

@@ -172,6 +172,7 @@ fn finish(trial: &mut RawTrial, ran: Ran) {
     trial.wall_ns = ran.wall_ns;
     trial.cpu_ns = ran.process_cpu_ns;
     trial.ends = ran.ends;
+    trial.threads = ran.threads;
 }
 
 /// The ticks that a worker promised. A lying worker may promise more than it

@@ -1,8 +1,12 @@
 //! One trial: fresh workers, attach, pilot, sentinel, warm-up, measurement,
 //! sentinel, and everything cleaned up whatever happens in between.
 
+pub mod dial;
 mod keep;
+mod open;
+mod outside;
 mod stage;
+mod steady;
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -12,12 +16,12 @@ use hopcost_model::case::{Case, Placement, Role, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, GateReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
-use hopcost_probe::registry::Row;
 use hopcost_probe::workload::roundtrip::LEAD_IN;
 
+use super::crew::Crew;
 use super::idle::Knob;
 use super::pace::Pace;
-use super::worker::Program;
+use super::worker::Transcript;
 pub use stage::deadline_ms;
 use stage::{Ran, Stage};
 
@@ -25,8 +29,8 @@ use stage::{Ran, Stage};
 pub struct Order<'a> {
     /// The case.
     pub case: &'a Case,
-    /// Its mechanism.
-    pub row: &'a Row,
+    /// Who plays it.
+    pub crew: &'a Crew<'a>,
     /// CPUs of the caller and the callee; none where free.
     pub cpus: (Option<u32>, Option<u32>),
     /// How it is shaped.
@@ -35,10 +39,12 @@ pub struct Order<'a> {
     pub stamp: Option<Stamp>,
     /// Run exactly these counts, without pilot and sentinel.
     pub exactly: Option<Exactly>,
-    /// The clock of the caller's CPU.
+    /// The caller's clock, on its CPU.
     pub clock: &'a ClockReading,
-    /// The worker.
-    pub program: &'a Program,
+    /// The clock of an end in Rust on the callee's CPU.
+    pub callee_clock: &'a ClockReading,
+    /// Where to write down what is said to the workers and what they answer.
+    pub transcript: Option<&'a Transcript>,
     /// Directory for names.
     pub scratch: &'a Path,
     /// The trial's number among those of its case.
@@ -124,8 +130,8 @@ fn perform(order: &Order<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let receiver = order.cpus.1.or(order.cpus.0);
     // Held until the trial is over.
     let mut knob = Knob::turn(order.case.idle_knob, receiver, order)?;
-    let mut stage = Stage::open(order)?;
-    trial.pin_errors = stage.attached()?;
+    let (mut stage, pin_errors) = open::open(order)?;
+    trial.pin_errors = pin_errors;
     match order.case.workload {
         Workload::Call | Workload::Roundtrip => exchange(&mut stage, order, trial)?,
         Workload::Wake => wake(&mut stage, order, trial)?,
@@ -161,13 +167,17 @@ fn exchange(stage: &mut Stage<'_>, order: &Order<'_>, trial: &mut RawTrial) -> R
             break;
         }
     }
+    if order.crew.warms_up_until_steady() {
+        steady::warm_up(stage, order, trial, &mut pace)?;
+    }
     let stamp = order.stamp.unwrap_or_else(|| pace.choose_stamp());
     trial.stamp = Some(stamp);
     let pilot_ns = phases.elapsed();
     trial.sentinel_before_ns = stage.sentinels()?;
     let phases = Instant::now();
     stage.phase(Phase::WarmUp, pace.warm_up_count(stamp), stamp, None)?;
-    let ran = stage.phase(Phase::Measure, pace.measure_count(stamp), stamp, None)?;
+    let count = pace.measure_count(stamp);
+    let ran = steady::measure(stage, order, trial, stamp, count)?;
     trial.phases_ns = (pilot_ns + phases.elapsed()).as_nanos() as u64;
     trial.sentinel_after_ns = stage.sentinels()?;
     keep::exchanges(stage, order, trial, stamp, ran)

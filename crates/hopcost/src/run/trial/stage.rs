@@ -2,38 +2,69 @@
 //! explained when one fails.
 
 use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Boundary, Role, Workload};
-use hopcost_model::protocol::{
-    Command, EndCounters, GateReading, LinkHalf, Phase, Reply, Seat, Stamp,
-};
-use hopcost_model::raw::CpuSentinel;
-use hopcost_probe::meeting;
-use hopcost_probe::shape::{Half, Opening};
-use hopcost_probe::sys;
+use hopcost_model::case::Role;
+use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
+use hopcost_model::raw::{CpuSentinel, ThreadUse};
 
+use super::outside::{self, Looked};
 use super::{Failure, Order};
 use crate::run::worker::{Silence, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
 const SIGALRM: i32 = 14;
 /// Time that the control plane grants beyond the workers' own deadline.
-const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
+/// What a worker of another runtime may take to start.
+const START_UP_MS: u64 = 5_000;
+/// What one that compiles while it runs may take to start and to warm up.
+const STEADY_START_UP_MS: u64 = 20_000;
 /// How long the other worker may take to say why, after the first fell silent.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The workers of one trial, the caller's first.
 pub struct Stage<'a> {
-    workers: Vec<Worker>,
-    /// Workers that run the sentinel: one a CPU.
-    watchers: usize,
+    pub(super) workers: Vec<Worker>,
+    /// What is known of each worker.
+    pub(super) casts: Vec<Casting>,
+    /// Who runs the sentinel.
+    pub(super) watch: Watch,
     /// What each worker hands its samples over in.
     pub samples: Vec<File>,
-    deadline: Instant,
-    interrupt: &'a OwnedFd,
+    pub(super) deadline: Instant,
+    pub(super) interrupt: &'a OwnedFd,
+}
+
+/// Who runs the sentinel.
+pub enum Watch {
+    /// The workers themselves, which are all of hopcost: as many of them as there are CPUs.
+    Ends(usize),
+    /// A worker beside them, on each of these CPUs in turn (on any where none is named).
+    Beside(Box<Worker>, Vec<Option<u32>>),
+}
+
+/// What is known of a worker.
+pub struct Casting {
+    /// Whether it is hopcost's own.
+    pub native: bool,
+    /// The seats it plays, in the order of attaching.
+    pub seats: Vec<Seated>,
+}
+
+/// An end that has attached.
+#[derive(Debug, Clone)]
+pub struct Seated {
+    /// Which end.
+    pub role: Role,
+    /// Its process.
+    pub pid: u32,
+    /// Its thread; 0 where it is none of its own.
+    pub tid: u32,
+    /// The CPU it is to stay on.
+    pub cpu: Option<u32>,
 }
 
 /// What one phase brought.
@@ -46,99 +77,11 @@ pub struct Ran {
     pub outside_ns: u64,
     /// Every end, the callers first.
     pub ends: Vec<EndCounters>,
+    /// Every thread, seen from outside; where an end is of another runtime.
+    pub threads: Vec<ThreadUse>,
 }
 
 impl<'a> Stage<'a> {
-    /// Opens the links, spawns the workers and has them attach.
-    pub fn open(order: &Order<'a>) -> Result<Self, Failure> {
-        let case = order.case;
-        let flows = case.flows.unwrap_or(1);
-        let meeting = (case.workload == Workload::Wake && case.two_processes())
-            .then(meeting_memory)
-            .transpose()?;
-        let mut hires = Vec::new();
-        if case.two_processes() {
-            let mut caller = Hire::default();
-            let mut callee = Hire::default();
-            for flow in 0..flows {
-                let opening = Opening { case, scratch: order.scratch };
-                let link = (order.row.open)(&opening)
-                    .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
-                caller.seat(Role::Caller, flow, order.cpus.0, Some(link.caller));
-                callee.seat(Role::Callee, flow, order.cpus.1, Some(link.callee));
-            }
-            hires.extend([caller, callee]);
-        } else {
-            let mut both = Hire::default();
-            for flow in 0..flows {
-                both.seat(Role::Caller, flow, order.cpus.0, None);
-            }
-            if case.boundary == Boundary::Thread {
-                for flow in 0..flows {
-                    both.seat(Role::Callee, flow, order.cpus.1, None);
-                }
-            }
-            hires.push(both);
-        }
-        let deadline_ms = deadline_ms(order);
-        let mut samples = Vec::new();
-        let mut commands = Vec::new();
-        for hire in &mut hires {
-            let file = File::from(sys::memfd("hopcost-samples", 0)?);
-            let stamps = hire
-                .seats
-                .iter()
-                .any(|seat| seat.role == Role::Caller || case.workload == Workload::Wake);
-            let samples_fd =
-                stamps.then(|| hire.lend(OwnedFd::from(file.try_clone()?))).transpose();
-            let samples_fd = samples_fd.map_err(|e: std::io::Error| Failure::from(e))?;
-            let meeting_fd = match &meeting {
-                Some(fd) => Some(hire.lend(fd.try_clone()?)?),
-                None => None,
-            };
-            samples.push(file);
-            commands.push(Command::Attach {
-                case: case.id(),
-                seats: std::mem::take(&mut hire.seats),
-                samples_fd,
-                meeting_fd,
-                deadline_ms,
-                parent: Some(std::process::id()),
-                scratch: Some(order.scratch.display().to_string()),
-                trial: order.number,
-            });
-        }
-        // The callee first, so that the caller's worker, which is the one that
-        // waits for nobody, is not spawned into a half-open link.
-        let mut workers = Vec::new();
-        for hire in hires.into_iter().rev() {
-            workers.insert(0, Worker::spawn(order.program, hire.fds, order.padding)?);
-        }
-        let watchers = if order.cpus.0 == order.cpus.1 { 1 } else { workers.len() };
-        let deadline = Instant::now() + Duration::from_millis(deadline_ms) + GRACE;
-        let mut stage = Stage { workers, watchers, samples, deadline, interrupt: order.interrupt };
-        for (at, command) in commands.iter().enumerate() {
-            stage.send(at, command, "attaching")?;
-        }
-        Ok(stage)
-    }
-
-    /// Waits until every end has attached; says which could not be pinned, and why.
-    pub fn attached(&mut self) -> Result<Vec<String>, Failure> {
-        let mut pin_errors = Vec::new();
-        for reply in self.replies(self.workers.len(), "attaching")? {
-            let Reply::Attached { seats, .. } = reply else {
-                return Err(unexpected("attach"));
-            };
-            pin_errors.extend(
-                seats.into_iter().filter_map(|seat| {
-                    seat.pin_error.map(|error| format!("{}: {error}", seat.role))
-                }),
-            );
-        }
-        Ok(pin_errors)
-    }
-
     /// Has both ends compare their clocks.
     pub fn gate(&mut self, exchanges: u64, steps: u64) -> Result<GateReading, Failure> {
         let doing = "comparing clocks";
@@ -169,17 +112,34 @@ impl<'a> Stage<'a> {
             Phase::Measure => "measuring",
             Phase::Count => "counting system calls",
         };
+        let looked = self.look();
         let started = Instant::now();
         for at in (0..self.workers.len()).rev() {
             self.send(at, &Command::Run { phase, count, stamp, cap_ns }, doing)?;
         }
         let replies = self.replies(self.workers.len(), doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;
-        let mut all = Ran { process_cpu_ns: 0, wall_ns: 0, outside_ns, ends: Vec::new() };
+        let did = self.did_since(&looked);
+        let mut all = Ran {
+            process_cpu_ns: 0,
+            wall_ns: 0,
+            outside_ns,
+            ends: Vec::new(),
+            threads: Vec::new(),
+        };
         for (at, reply) in replies.into_iter().enumerate() {
-            let Reply::Ran { process_cpu_ns, wall_ns, ends } = reply else {
+            let Reply::Ran { mut process_cpu_ns, mut wall_ns, mut ends } = reply else {
                 return Err(unexpected("run"));
             };
+            let casting = &self.casts[at];
+            if !casting.native {
+                casting.fits(self.name(at), &ends, count)?;
+                wall_ns = outside_ns;
+                process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
+                for (end, seat) in ends.iter_mut().zip(&casting.seats) {
+                    outside::fill(end, seat, &casting.seats, &did);
+                }
+            }
             if at == 0 {
                 all.wall_ns = wall_ns;
             }
@@ -206,29 +166,58 @@ impl<'a> Stage<'a> {
             all.process_cpu_ns = all.process_cpu_ns.saturating_add(process_cpu_ns);
             all.ends.extend(ends);
         }
+        all.threads = did.iter().flat_map(|process| process.rows()).collect();
         // A worker that plays both ends tells them in the order of its seats.
         all.ends.sort_by_key(|end| (end.role, end.flow));
         Ok(all)
     }
 
+    /// The processes of the workers right now; none where every end is hopcost's own
+    /// and counts for itself.
+    fn look(&self) -> Vec<Looked> {
+        if self.casts.iter().all(|casting| casting.native) {
+            return Vec::new();
+        }
+        let of = |(at, casting): (usize, &Casting)| {
+            let own = self.workers[at].id();
+            let mut pids = vec![own];
+            pids.extend(casting.seats.iter().map(|seat| seat.pid));
+            pids.sort_unstable();
+            pids.dedup();
+            let seats = casting.seats.clone();
+            pids.into_iter().map(move |pid| Looked::now(at, pid, &seats))
+        };
+        self.casts.iter().enumerate().flat_map(of).collect()
+    }
+
+    fn did_since(&self, before: &[Looked]) -> Vec<Looked> {
+        before.iter().map(Looked::until_now).collect()
+    }
+
     /// Times the sentinel on every used CPU.
     pub fn sentinels(&mut self) -> Result<Vec<CpuSentinel>, Failure> {
-        for at in 0..self.watchers.min(self.workers.len()) {
-            self.send(at, &Command::Sentinel { cpu: None }, "timing the sentinel")?;
-        }
-        self.replies(self.watchers.min(self.workers.len()), "timing the sentinel")?
-            .into_iter()
-            .map(|reply| match reply {
-                Reply::Sentinel { mut chunks_ns, calls, cpu }
-                    if !chunks_ns.is_empty() && calls > 0 =>
-                {
-                    chunks_ns.sort_unstable();
-                    let median_ns = chunks_ns[chunks_ns.len() / 2];
-                    Ok(CpuSentinel { cpu, call_ns: median_ns as f64 / calls as f64 })
+        let doing = "timing the sentinel";
+        if let Watch::Beside(worker, cpus) = &mut self.watch {
+            let mut readings = Vec::new();
+            for cpu in cpus {
+                worker
+                    .send(&Command::Sentinel { cpu: *cpu })
+                    .map_err(|_| unexpected("sentinel"))?;
+                let one = std::slice::from_mut(worker.as_mut());
+                match replies(one, self.deadline, self.interrupt) {
+                    Ok(mut replies) => readings.push(sentinel(replies.pop())?),
+                    Err((_, Silence::Interrupted)) => return Err(Failure::Interrupted),
+                    Err(_) => return Err(unexpected("sentinel")),
                 }
-                _ => Err(unexpected("sentinel")),
-            })
-            .collect()
+            }
+            return Ok(readings);
+        }
+        let Watch::Ends(watchers) = self.watch else { return Ok(Vec::new()) };
+        let watchers = watchers.min(self.workers.len());
+        for at in 0..watchers {
+            self.send(at, &Command::Sentinel { cpu: None }, doing)?;
+        }
+        self.replies(watchers, doing)?.into_iter().map(|reply| sentinel(Some(reply))).collect()
     }
 
     /// Asks the workers to leave and sees that they do.
@@ -241,16 +230,21 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn send(&mut self, at: usize, command: &Command, doing: &str) -> Result<(), Failure> {
+    pub(super) fn send(
+        &mut self,
+        at: usize,
+        command: &Command,
+        doing: &str,
+    ) -> Result<(), Failure> {
         self.workers[at].send(command).map_err(|silence| self.failure(at, silence, doing))
     }
 
-    fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
+    pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
         replies(&mut self.workers[..count], self.deadline, self.interrupt)
             .map_err(|(at, silence)| self.failure(at, silence, doing))
     }
 
-    fn name(&self, at: usize) -> &'static str {
+    pub(super) fn name(&self, at: usize) -> &'static str {
         match (self.workers.len(), at) {
             (1, _) => "the worker",
             (_, 0) => "the caller's worker",
@@ -260,7 +254,7 @@ impl<'a> Stage<'a> {
 
     /// Says why a trial failed: a worker that died explains better than its
     /// partner, who only saw the link close.
-    fn failure(&mut self, at: usize, silence: Silence, doing: &str) -> Failure {
+    pub(super) fn failure(&mut self, at: usize, silence: Silence, doing: &str) -> Failure {
         let reason = match silence {
             Silence::Interrupted => return Failure::Interrupted,
             Silence::Deadline => format!("no answer within its deadline while {doing}"),
@@ -306,6 +300,36 @@ impl<'a> Stage<'a> {
     }
 }
 
+fn sentinel(reply: Option<Reply>) -> Result<CpuSentinel, Failure> {
+    match reply {
+        Some(Reply::Sentinel { mut chunks_ns, calls, cpu })
+            if !chunks_ns.is_empty() && calls > 0 =>
+        {
+            chunks_ns.sort_unstable();
+            let median_ns = chunks_ns[chunks_ns.len() / 2];
+            Ok(CpuSentinel { cpu, call_ns: median_ns as f64 / calls as f64 })
+        }
+        _ => Err(unexpected("sentinel")),
+    }
+}
+
+impl Casting {
+    /// Whether what a worker of another runtime says is about what it was told to do.
+    fn fits(&self, who: &str, ends: &[EndCounters], count: u64) -> Result<(), Failure> {
+        let roles = |ends: &[EndCounters]| ends.iter().map(|end| end.role).collect::<Vec<_>>();
+        if roles(ends) != self.seats.iter().map(|seat| seat.role).collect::<Vec<_>>() {
+            return Err(Failure::Reason(format!("{who} does not answer for the ends it plays")));
+        }
+        match ends.iter().find(|end| end.count != count) {
+            None => Ok(()),
+            Some(end) => Err(Failure::Reason(format!(
+                "{who} was told to do {count} operations and says that its {} did {}",
+                end.role, end.count
+            ))),
+        }
+    }
+}
+
 /// Whether numbers can be true: none that is counted here takes 2^62, and the run
 /// file holds no more than 2^63.
 fn storable<const N: usize>(numbers: [u64; N]) -> Result<(), Failure> {
@@ -322,47 +346,17 @@ pub fn unexpected(command: &str) -> Failure {
     Failure::Reason(format!("the worker's reply does not answer `{command}`"))
 }
 
-/// A half as descriptors to inherit and their numbers.
-fn split(half: Half) -> (Vec<OwnedFd>, LinkHalf) {
-    let link = LinkHalf {
-        fds: half.fds.iter().map(AsRawFd::as_raw_fd).collect(),
-        names: half.names,
-        ..LinkHalf::default()
-    };
-    (half.fds, link)
-}
-
-/// What a worker is spawned with.
-#[derive(Default)]
-struct Hire {
-    fds: Vec<OwnedFd>,
-    seats: Vec<Seat>,
-}
-
-impl Hire {
-    fn seat(&mut self, role: Role, flow: u32, cpu: Option<u32>, half: Option<Half>) {
-        let link = half.map(|half| {
-            let (fds, link) = split(half);
-            self.fds.extend(fds);
-            link
-        });
-        self.seats.push(Seat { role, flow, cpu, link });
-    }
-    /// Has the worker inherit a descriptor; its number there is its number here.
-    fn lend(&mut self, fd: OwnedFd) -> std::io::Result<i32> {
-        let number = fd.as_raw_fd();
-        self.fds.push(fd);
-        Ok(number)
-    }
-}
-
-/// Memory for the two ends of a `wake` to meet in.
-fn meeting_memory() -> Result<OwnedFd, Failure> {
-    Ok(sys::memfd("hopcost-meeting", meeting::BYTES as u64)?)
-}
-
 /// The trial's deadline, longer where its wake-ups alone take long.
 pub fn deadline_ms(order: &Order<'_>) -> u64 {
+    let start_up_ms = match () {
+        () if order.crew.warms_up_until_steady() => STEADY_START_UP_MS,
+        () if order.crew.has_foreign() => START_UP_MS,
+        () => 0,
+    };
+    start_up_ms + own_deadline_ms(order)
+}
+
+fn own_deadline_ms(order: &Order<'_>) -> u64 {
     let Some(gap_ns) = order.case.gap_ns else { return order.shape.deadline_ms };
     let wake_ups = match order.exactly {
         Some(exactly) => exactly.measure + exactly.warm_up,

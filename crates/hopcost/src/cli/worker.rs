@@ -1,0 +1,87 @@
+//! `hopcost worker`: the Rust worker, the launcher of all others, and their test.
+
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use hopcost_probe::sys;
+
+use super::output;
+
+/// Arguments of `worker`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Test a worker: every mechanism it describes, both ends, sizes, and what goes wrong
+    Check(super::worker_check::Args),
+    /// Become another program, with a deadline, the parent's fate and limits
+    #[command(hide = true)]
+    Launch(Launch),
+}
+
+/// What a worker of another runtime is started with.
+#[derive(clap::Args)]
+pub struct Launch {
+    /// Die with this process
+    #[arg(long)]
+    parent: u32,
+    /// Die after this long
+    #[arg(long)]
+    deadline_ms: u64,
+    /// Write no file of more bytes
+    #[arg(long)]
+    file_bytes: u64,
+    /// Run on these CPUs alone
+    #[arg(long, value_delimiter = ',')]
+    cpus: Vec<u32>,
+    /// Run with SCHED_FIFO at this priority
+    #[arg(long)]
+    fifo: Option<u8>,
+    /// Run in this directory
+    #[arg(long)]
+    directory: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
+}
+
+/// Speaks the protocol on stdin and stdout, or does what is asked.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.what {
+        None => Ok(hopcost_probe::worker::main()),
+        Some(What::Check(args)) => super::worker_check::run(&args).map(ExitCode::from),
+        Some(What::Launch(launch)) => {
+            // Only an error comes back.
+            let error = become_worker(&launch);
+            output::say(&format!("hopcost: starting {}: {error}", launch.command[0]));
+            Ok(ExitCode::from(super::exit::ERROR))
+        }
+    }
+}
+
+/// Deadline, signal of the parent's death, limits and affinity outlive execve(2).
+fn become_worker(launch: &Launch) -> std::io::Error {
+    let prepare = || {
+        sys::die_with_parent(launch.parent)?;
+        sys::arm_deadline(launch.deadline_ms)?;
+        sys::limit_file_size(launch.file_bytes)?;
+        if !launch.cpus.is_empty() {
+            sys::confine(0, &launch.cpus)?;
+        }
+        launch.fifo.map_or(Ok(()), sys::set_fifo)
+    };
+    if let Err(error) = prepare() {
+        return error;
+    }
+    let mut command = Command::new(&launch.command[0]);
+    command.args(&launch.command[1..]);
+    if let Some(directory) = &launch.directory {
+        command.current_dir(directory);
+    }
+    command.exec()
+}

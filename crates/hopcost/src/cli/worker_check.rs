@@ -1,0 +1,91 @@
+//! `hopcost worker check PATH`: whether a worker keeps to the protocol, line by line.
+
+use std::path::PathBuf;
+
+use hopcost_probe::sys;
+
+use super::{exit, host, output, usage};
+use crate::run::check::{self, Verdict};
+use crate::run::runtimes::Runtimes;
+use crate::run::scratch::Scratch;
+use crate::run::worker::Program;
+
+/// Arguments of `worker check`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A worker program, a folder with a `worker.toml`, or the name of a runtime that is here
+    worker: String,
+    /// Only these of its mechanisms
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    mechanism: Vec<String>,
+}
+
+/// Tests a worker; one line a check.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    sys::close_on_exec_from_3();
+    let interrupt = sys::catch_interrupts()?;
+    let native = Program::own()?;
+    let runtimes = match args.worker.contains('/') || PathBuf::from(&args.worker).is_file() {
+        true => Runtimes::new(vec![PathBuf::from(&args.worker)]),
+        false => Runtimes::new(Vec::new()),
+    };
+    let found = match runtimes.named().next() {
+        Some(named) => Some(named),
+        None => runtimes.all().iter().find(|found| found.runtime.word() == args.worker),
+    };
+    let found = found.ok_or_else(|| {
+        let here: Vec<&str> = runtimes.all().iter().map(|found| found.runtime.word()).collect();
+        usage(format!(
+            "there is no runtime `{}` here (here: {}); a program is named by a path (./my-worker)",
+            args.worker,
+            if here.is_empty() { "none".to_owned() } else { here.join(", ") }
+        ))
+    })?;
+    let ready = found.state.as_ref().map_err(|why| usage(format!("{}: {why}", args.worker)))?;
+    let names: Vec<&str> =
+        ready.description.mechanisms.iter().map(|mechanism| mechanism.name.as_str()).collect();
+    if let Some(unknown) = args.mechanism.iter().find(|name| !names.contains(&name.as_str())) {
+        return Err(usage(format!("it has no mechanism `{unknown}`; it has {}", names.join(", "))));
+    }
+    let scratch = Scratch::create("check")?;
+    let clock_cpu = host::machine(&[])?.allowed_cpus.first().copied().unwrap_or(0);
+    let bench = check::Bench {
+        ready,
+        runtime: &found.runtime,
+        runtimes: &runtimes,
+        native: &native,
+        scratch: scratch.path(),
+        interrupt: &interrupt,
+        cpu: clock_cpu,
+        only: &args.mechanism,
+    };
+    let (mut failed, mut passed, mut skipped) = (0, 0, 0);
+    let mut say = |check: check::Check| {
+        let mark = match check.verdict {
+            Verdict::Passed => {
+                passed += 1;
+                "ok      "
+            }
+            Verdict::Failed(_) => {
+                failed += 1;
+                "FAILED  "
+            }
+            Verdict::Skipped(_) => {
+                skipped += 1;
+                "skipped "
+            }
+        };
+        let why = match &check.verdict {
+            Verdict::Passed => String::new(),
+            Verdict::Failed(why) | Verdict::Skipped(why) => format!(": {why}"),
+        };
+        output::write(format!("{mark}{}{why}\n", check.what).as_bytes(), None)
+    };
+    let interrupted = !check::all(&bench, &mut say)?;
+    if interrupted {
+        return Ok(exit::INTERRUPTED);
+    }
+    let summary = format!("{passed} passed, {failed} failed, {skipped} skipped\n");
+    output::write(summary.as_bytes(), None)?;
+    Ok(if failed > 0 { exit::ERROR } else { exit::OK })
+}

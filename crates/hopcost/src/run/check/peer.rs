@@ -1,0 +1,238 @@
+//! What a worker does when the other end of a link misbehaves: hopcost itself plays
+//! that end, sends a message with a byte changed, or hangs up.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Boundary, Role, Runtimes as Both, Workload};
+use hopcost_model::describe::{LinkSource, MechanismDescription, Peers};
+use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
+use hopcost_probe::mechanism;
+use hopcost_probe::party;
+use hopcost_probe::shape::{Half, Opening};
+use hopcost_probe::sys;
+
+use super::{Bench, Check, case_of, other};
+use crate::run::trial::dial;
+use crate::run::worker::{Launch, Silence, Worker, replies};
+
+/// How long a worker may take to notice.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take to start and attach.
+const START: Duration = Duration::from_secs(10);
+/// Carriers whose bytes are the messages and nothing else.
+const PLAIN: &[&str] = &["pipe", "tcp", "unix-stream", "unix-dgram", "unix-seqpacket", "udp"];
+/// Those that tell an end that the other is gone.
+const HANGS_UP: &[&str] = &["pipe", "tcp", "unix-stream", "unix-seqpacket"];
+/// A token, which no secret depends on here.
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// What the other end does.
+#[derive(Clone, Copy, PartialEq)]
+enum Mischief {
+    /// Answers for a while, then changes a byte.
+    Flip,
+    /// Answers for a while, then closes the link.
+    HangUp,
+    /// Knows another token than it should.
+    WrongToken,
+}
+
+/// The checks of a mechanism whose bytes hopcost can speak.
+pub fn checks(bench: &Bench<'_>, mechanism: &MechanismDescription) -> Vec<Check> {
+    let carrier = mechanism.carrier();
+    let speaks = mechanism.peers == Peers::Any
+        && mechanism.boundaries.contains(&Boundary::Process)
+        && mechanism.workloads.contains(&Workload::Roundtrip)
+        && PLAIN.contains(&carrier);
+    if !speaks {
+        return Vec::new();
+    }
+    let mut checks = Vec::new();
+    for role in [Role::Caller, Role::Callee] {
+        let mut check = |mischief: Mischief, what: &str| {
+            let what = format!("{} as {role}: {what}", mechanism.name);
+            checks.push(Check::of(what, provoke(bench, mechanism, role, mischief)));
+        };
+        check(Mischief::Flip, "fails when a byte of a message is not as it was sent");
+        if HANGS_UP.contains(&carrier) {
+            check(Mischief::HangUp, "fails when the other end is gone");
+        }
+        if mechanism.link == LinkSource::Address {
+            check(Mischief::WrongToken, "fails when who connects does not know the token");
+        }
+    }
+    checks
+}
+
+/// The worker's half as it is told, what it inherits, and hopcost's own end.
+struct Laid {
+    told: LinkHalf,
+    inherited: Vec<OwnedFd>,
+    own: Vec<OwnedFd>,
+}
+
+fn lay(bench: &Bench<'_>, mechanism: &MechanismDescription, role: Role) -> Result<Laid, String> {
+    let carrier = mechanism.carrier();
+    if mechanism.link == LinkSource::Address {
+        let offer = Offer {
+            carrier: carrier.to_owned(),
+            directory: bench.scratch.display().to_string(),
+            token: TOKEN.to_owned(),
+        };
+        let told = LinkHalf { offer: Some(offer), ..LinkHalf::default() };
+        return Ok(Laid { told, inherited: Vec::new(), own: Vec::new() });
+    }
+    let row = mechanism::find(carrier).ok_or("hopcost has no such carrier")?;
+    let case = case_of(mechanism, Workload::Roundtrip, Both::both(bench.runtime.clone()));
+    let opening = Opening { case: &case, scratch: bench.scratch };
+    let link = (row.open)(&opening).map_err(|e| e.to_string())?;
+    let (theirs, ours): (Half, Half) = match role {
+        Role::Caller => (link.caller, link.callee),
+        Role::Callee => (link.callee, link.caller),
+    };
+    let fds = theirs.fds.iter().map(AsRawFd::as_raw_fd).collect();
+    let told = LinkHalf { fds, names: theirs.names, ..LinkHalf::default() };
+    Ok(Laid { told, inherited: theirs.fds, own: ours.fds })
+}
+
+fn provoke(
+    bench: &Bench<'_>,
+    mechanism: &MechanismDescription,
+    role: Role,
+    mischief: Mischief,
+) -> Result<(), String> {
+    let mut laid = lay(bench, mechanism, role)?;
+    let launch = Launch {
+        deadline_ms: (START + 2 * PATIENCE).as_millis() as u64,
+        cpus: Vec::new(),
+        fifo: None,
+    };
+    let mut worker = Worker::launch(&bench.ready.program, &launch, laid.inherited, 0)
+        .map_err(|e| e.to_string())?;
+    let mut case = case_of(mechanism, Workload::Roundtrip, Both::both(bench.runtime.clone()));
+    case.boundary = Boundary::Process;
+    let attach = Command::Attach {
+        case: case.id(),
+        seats: vec![Seat { role, flow: 0, cpu: None, link: Some(laid.told) }],
+        samples_fd: None,
+        meeting_fd: None,
+        deadline_ms: launch.deadline_ms,
+        parent: Some(std::process::id()),
+        scratch: Some(bench.scratch.display().to_string()),
+        trial: 0,
+    };
+    send(&mut worker, &attach)?;
+    let Reply::Attached { seats, .. } = expect(bench, &mut worker, START)? else {
+        return Err("its reply does not answer `attach`".to_owned());
+    };
+    if let Some(address) = seats.into_iter().find_map(|seat| seat.offers) {
+        let token = match mischief {
+            Mischief::WrongToken => TOKEN.replace('0', "f"),
+            Mischief::Flip | Mischief::HangUp => TOKEN.to_owned(),
+        };
+        send(&mut worker, &Command::Meet)?;
+        let socket = dial::connect(mechanism.carrier(), &address, &token, bench.scratch);
+        laid.own = vec![socket.map_err(|_| "it does not listen where it says".to_owned())?];
+        if mischief == Mischief::WrongToken {
+            return fails(bench, &mut worker);
+        }
+        if expect(bench, &mut worker, START)? != Reply::Met {
+            return Err("its reply does not answer `meet`".to_owned());
+        }
+    }
+    let run = Command::Run { phase: Phase::WarmUp, count: 1000, stamp: Stamp::Each, cap_ns: None };
+    send(&mut worker, &run)?;
+    play(bench, laid.own, &case.payload_bytes, other(role), mischief)?;
+    fails(bench, &mut worker)
+}
+
+fn send(worker: &mut Worker, command: &Command) -> Result<(), String> {
+    worker.send(command).map_err(|_| "it takes no commands".to_owned())
+}
+
+fn expect(bench: &Bench<'_>, worker: &mut Worker, patience: Duration) -> Result<Reply, String> {
+    let one = std::slice::from_mut(worker);
+    match replies(one, Instant::now() + patience, bench.interrupt) {
+        Ok(mut replies) => replies.pop().ok_or_else(|| "no answer".to_owned()),
+        Err((_, Silence::Broken(reason))) => Err(reason),
+        Err(_) => Err(format!("no answer in {} s", patience.as_secs())),
+    }
+}
+
+/// Whether the worker says that it failed.
+fn fails(bench: &Bench<'_>, worker: &mut Worker) -> Result<(), String> {
+    match expect(bench, worker, PATIENCE) {
+        Ok(_) => Err("it went on as if nothing had happened".to_owned()),
+        Err(_) if worker.has_failed() => Ok(()),
+        Err(reason) => Err(reason),
+    }
+}
+
+/// Exchanges that go well before the mischief.
+const GOOD: u64 = 20;
+
+/// Plays an end: the lead-in and some exchanges, then the mischief.
+fn play(
+    bench: &Bench<'_>,
+    own: Vec<OwnedFd>,
+    payload: &Option<u32>,
+    role: Role,
+    mischief: Mischief,
+) -> Result<(), String> {
+    let mut fds = own.into_iter().map(std::fs::File::from);
+    // One socket for both ways, or a pipe for each.
+    let mut incoming = fds.next().ok_or("there is no link")?;
+    let mut outgoing = match fds.next() {
+        Some(outgoing) => outgoing,
+        None => incoming.try_clone().map_err(|e| e.to_string())?,
+    };
+    let size = payload.unwrap_or(1) as usize;
+    let until = Instant::now() + PATIENCE;
+    let mut receive = |number: u64| -> Result<(), String> {
+        let mut message = vec![0; size];
+        let mut filled = 0;
+        while filled < size {
+            let left = until.saturating_duration_since(Instant::now()).as_millis() as i32;
+            let fds = [incoming.as_raw_fd(), bench.interrupt.as_raw_fd()];
+            let ready = sys::poll_readable(&fds, left).map_err(|e| e.to_string())?;
+            if !ready[0] {
+                return Err("it sends nothing".to_owned());
+            }
+            match incoming.read(&mut message[filled..]).map_err(|e| e.to_string())? {
+                0 => return Err("it hung up".to_owned()),
+                n => filled += n,
+            }
+        }
+        match party::verify(&message, number) {
+            true => Ok(()),
+            false => Err(format!("message {number} of it is not as it has to be")),
+        }
+    };
+    let mut message = vec![0; size];
+    for exchange in 0..=GOOD {
+        let request = 2 * exchange + 1;
+        let number = match role {
+            Role::Caller => request,
+            Role::Callee => {
+                receive(request)?;
+                request + 1
+            }
+        };
+        party::fill(&mut message, number);
+        if exchange == GOOD {
+            if mischief == Mischief::HangUp {
+                return Ok(());
+            }
+            message[size / 2] ^= 0x10;
+        }
+        outgoing.write_all(&message).map_err(|e| e.to_string())?;
+        if role == Role::Caller && exchange < GOOD {
+            receive(request + 1)?;
+        }
+    }
+    // The link stays up until the worker has said what it makes of it.
+    std::thread::sleep(Duration::from_millis(100));
+    Ok(())
+}

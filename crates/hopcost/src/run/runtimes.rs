@@ -1,0 +1,363 @@
+//! Workers of other runtimes: found in folders with a `worker.toml`, or named by
+//! their path, asked to describe themselves, absent with a reason otherwise.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Case, Runtime};
+use hopcost_model::describe::{Description, MechanismDescription};
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::{self, Command, Reply};
+use hopcost_plan::RuntimeFacts;
+use serde::Deserialize;
+
+use super::worker::{Launch, Program, Silence, Worker, replies};
+
+/// Where folders of workers are looked for ahead of all others, like PATH.
+const PATH_VARIABLE: &str = "HOPCOST_WORKERS";
+/// How long a worker may take to describe itself: a cold JVM on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Mechanisms that a worker may have.
+const MECHANISMS_MAX: usize = 200;
+/// Bytes of a message that a worker may offer.
+const PAYLOAD_MAX: u32 = 1 << 26;
+
+/// A worker's folder says how it is started (`worker.toml`).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    /// How cases spell it.
+    runtime: RuntimeName,
+    /// Program and arguments; run in the folder.
+    command: Vec<String>,
+    /// What it needs, in words.
+    needs: String,
+    /// The command that installs it.
+    install: String,
+}
+
+/// A runtime's name, checked when read.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct RuntimeName(Runtime);
+
+impl TryFrom<String> for RuntimeName {
+    type Error = String;
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse().map(RuntimeName).map_err(|e: hopcost_model::case::CaseError| e.to_string())
+    }
+}
+
+/// A worker that can be used.
+pub struct Ready {
+    /// How it is started.
+    pub program: Program,
+    /// What it says of itself.
+    pub description: Description,
+}
+
+/// A runtime that was found.
+pub struct Found {
+    /// Its name.
+    pub runtime: Runtime,
+    /// Its worker, or why there is none.
+    pub state: Result<Ready, String>,
+}
+
+/// Every runtime besides Rust; looked for when it is first asked about.
+pub struct Runtimes {
+    named: Vec<PathBuf>,
+    found: OnceCell<Vec<Found>>,
+}
+
+impl Runtimes {
+    /// Those of the usual folders, and these programs, which come first.
+    pub fn new(named: Vec<PathBuf>) -> Self {
+        Self { named, found: OnceCell::new() }
+    }
+
+    /// Every runtime found.
+    pub fn all(&self) -> &[Found] {
+        self.found.get_or_init(|| find(&self.named))
+    }
+
+    /// Those that were named by their path, in the order they were named.
+    pub fn named(&self) -> impl Iterator<Item = &Found> {
+        self.all().iter().take(self.named.len())
+    }
+
+    /// What the workers of a plan's live cases say of themselves.
+    pub fn taking_part(&self, plan: &Plan) -> Vec<Description> {
+        let cases = plan.live().filter_map(|(_, planned)| planned.id.parse::<Case>().ok());
+        let runtimes: BTreeSet<Runtime> =
+            cases.flat_map(|case| [case.runtimes.caller, case.runtimes.callee]).collect();
+        let foreign = runtimes.iter().filter(|runtime| !runtime.is_rust());
+        foreign.filter_map(|runtime| self.description(runtime).cloned()).collect()
+    }
+
+    /// The worker of a runtime.
+    pub fn ready(&self, runtime: &Runtime) -> Result<&Ready, String> {
+        let found = self.all().iter().find(|found| found.runtime == *runtime);
+        let found = found.ok_or_else(|| format!("no worker of the runtime `{runtime}` is here"))?;
+        found.state.as_ref().map_err(Clone::clone)
+    }
+
+    /// What a runtime's worker says of itself.
+    pub fn description(&self, runtime: &Runtime) -> Option<&Description> {
+        self.ready(runtime).ok().map(|ready| &ready.description)
+    }
+
+    /// What a plan needs to know.
+    pub fn facts(&self) -> Vec<RuntimeFacts> {
+        let state = |found: &Found| match &found.state {
+            Ok(ready) => Ok(ready.description.clone()),
+            Err(reason) => Err(reason.clone()),
+        };
+        self.all()
+            .iter()
+            .map(|found| RuntimeFacts { runtime: found.runtime.clone(), state: state(found) })
+            .collect()
+    }
+}
+
+/// A worker to be asked.
+struct Candidate {
+    runtime: Option<Runtime>,
+    program: Result<Program, String>,
+}
+
+fn find(named: &[PathBuf]) -> Vec<Found> {
+    let mut candidates: Vec<Candidate> = named.iter().map(|path| by_path(path)).collect();
+    for folder in folders() {
+        for candidate in in_folder(&folder) {
+            let known = candidates.iter().any(|c| c.runtime == candidate.runtime);
+            if candidate.runtime.is_some() && !known {
+                candidates.push(candidate);
+            }
+        }
+    }
+    // All are started before the first is listened to.
+    let asked: Vec<(Candidate, Option<Result<Worker, String>>)> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let worker = candidate.program.as_ref().ok().map(ask);
+            (candidate, worker)
+        })
+        .collect();
+    let mut found: Vec<Found> = Vec::new();
+    for (Candidate { runtime, program }, worker) in asked {
+        let state = match (program, worker) {
+            (Ok(program), Some(Ok(worker))) => {
+                listen(worker, runtime.as_ref()).map(|description| Ready { program, description })
+            }
+            (Ok(_), Some(Err(reason))) | (Err(reason), _) => Err(reason),
+            (Ok(_), None) => Err("it was not asked".to_owned()),
+        };
+        let name = runtime.or_else(|| {
+            let said = &state.as_ref().ok()?.description.runtime;
+            said.parse().ok()
+        });
+        // A program that was named and does not even say what it is stays unnamed.
+        let name = name.unwrap_or_else(|| unnamed(found.len()));
+        if !found.iter().any(|other| other.runtime == name) {
+            found.push(Found { runtime: name, state });
+        } else if found.len() < named.len() {
+            let state = Err(format!("another worker was named that is `{name}` too"));
+            found.push(Found { runtime: unnamed(found.len()), state });
+        }
+    }
+    found
+}
+
+fn unnamed(number: usize) -> Runtime {
+    format!("unnamed-{number}").parse().unwrap_or(Runtime::RUST)
+}
+
+/// A worker that was named by its path.
+fn by_path(path: &Path) -> Candidate {
+    let program = path
+        .canonicalize()
+        .map(|path| Program { path, arguments: Vec::new(), directory: None })
+        .map_err(|error| format!("cannot use worker {}: {error}", path.display()));
+    Candidate { runtime: None, program }
+}
+
+/// The folders that may hold workers, the first ones first.
+fn folders() -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    if let Some(listed) = std::env::var_os(PATH_VARIABLE) {
+        folders.extend(std::env::split_paths(&listed));
+        return folders;
+    }
+    if let Ok(own) = std::env::current_exe() {
+        for above in own.ancestors().skip(1) {
+            folders.push(above.join("workers"));
+            folders.push(above.join("share/hopcost/workers"));
+        }
+    }
+    let data = std::env::var_os("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
+    folders.extend(data.map(|data| data.join("hopcost/workers")));
+    folders
+}
+
+/// The workers of a folder, by name.
+fn in_folder(folder: &Path) -> Vec<Candidate> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    paths.sort();
+    paths.iter().filter_map(|path| by_manifest(path)).collect()
+}
+
+fn by_manifest(folder: &Path) -> Option<Candidate> {
+    let file = folder.join("worker.toml");
+    let text = std::fs::read_to_string(&file).ok()?;
+    // A damaged one is named after its folder, so that it is not silently missing.
+    let name = folder.file_name()?.to_str()?.parse().ok();
+    let manifest: Manifest = match toml::from_str(&text) {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            let error = error.to_string();
+            let line = error.lines().next().unwrap_or_default().to_owned();
+            let reason = format!("{}: {line}", file.display());
+            return Some(Candidate { runtime: name, program: Err(reason) });
+        }
+    };
+    let program = start_of(folder, &manifest);
+    Some(Candidate { runtime: Some(manifest.runtime.0), program })
+}
+
+/// How a worker of a folder is started, or what is missing.
+fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
+    let Some((first, arguments)) = manifest.command.split_first() else {
+        return Err(format!("{}: `command` is empty", folder.join("worker.toml").display()));
+    };
+    let missing = |what: &str| {
+        format!("{what}; it needs {}; to install it: {}", manifest.needs, manifest.install)
+    };
+    let path = if first.contains('/') {
+        let path = folder.join(first);
+        if !path.exists() {
+            return Err(missing("not built"));
+        }
+        path
+    } else {
+        on_path(first).ok_or_else(|| missing(&format!("`{first}` is not here")))?
+    };
+    // A file of its own that an argument names and that is not there yet.
+    let needed = arguments.iter().filter(|word| word.contains('/') && !word.starts_with('-'));
+    for word in needed {
+        if !folder.join(word).exists() {
+            return Err(missing(&format!("not built: {word} is missing")));
+        }
+    }
+    Ok(Program { path, arguments: arguments.to_vec(), directory: Some(folder.to_owned()) })
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+fn ask(program: &Program) -> Result<Worker, String> {
+    let deadline_ms = PATIENCE.as_millis() as u64;
+    let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };
+    let mut worker =
+        Worker::launch(program, &launch, Vec::new(), 0).map_err(|error| error.to_string())?;
+    worker.send(&Command::Describe).map_err(|_| "it takes no commands".to_owned())?;
+    Ok(worker)
+}
+
+fn listen(mut worker: Worker, expected: Option<&Runtime>) -> Result<Description, String> {
+    // Its other end is open for as long as this goes on, so it never becomes readable.
+    let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;
+    let never = OwnedFd::from(never);
+    let until = Instant::now() + PATIENCE;
+    let reply = replies(std::slice::from_mut(&mut worker), until, &never);
+    let description = match reply {
+        Ok(mut replies) => match replies.pop() {
+            Some(Reply::Described(description)) => *description,
+            _ => return Err("its reply does not answer `describe`".to_owned()),
+        },
+        Err((_, Silence::Broken(reason))) if reason.contains("closed its output") => {
+            worker.leave(Duration::from_millis(200));
+            return Err(format!("asked what it is, it {}", worker.epitaph()));
+        }
+        Err((_, Silence::Broken(reason))) => return Err(format!("asked what it is: {reason}")),
+        Err((_, Silence::Deadline | Silence::Interrupted)) => {
+            return Err(format!("it did not say what it is within {} s", PATIENCE.as_secs()));
+        }
+    };
+    let _ = worker.send(&Command::Stop);
+    worker.leave(Duration::from_millis(500));
+    sound(&description, expected)?;
+    Ok(description)
+}
+
+/// Whether a description can be believed.
+pub fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), String> {
+    if description.protocol != protocol::VERSION {
+        return Err(format!(
+            "it speaks version {} of the protocol, this hopcost {}",
+            description.protocol,
+            protocol::VERSION
+        ));
+    }
+    let runtime: Runtime =
+        description.runtime.parse().map_err(|e| format!("its description: {e}"))?;
+    if runtime.is_rust() {
+        return Err("it calls its runtime `rust`, which is the worker inside hopcost".to_owned());
+    }
+    if expected.is_some_and(|expected| *expected != runtime) {
+        return Err(format!("it says that it is `{runtime}`"));
+    }
+    let rate = description.clock.ticks_per_second;
+    if !rate.is_finite() || !(1e3..=1e12).contains(&rate) {
+        return Err(format!("a clock of {rate} ticks a second is none"));
+    }
+    if description.mechanisms.len() > MECHANISMS_MAX {
+        return Err(format!("it has {} mechanisms", description.mechanisms.len()));
+    }
+    for (at, mechanism) in description.mechanisms.iter().enumerate() {
+        let name = &mechanism.name;
+        if description.mechanisms[..at].iter().any(|other| other.name == *name) {
+            return Err(format!("it has the mechanism `{name}` twice"));
+        }
+        sound_mechanism(mechanism).map_err(|why| format!("its mechanism `{name}`: {why}"))?;
+    }
+    Ok(())
+}
+
+fn sound_mechanism(mechanism: &MechanismDescription) -> Result<(), String> {
+    let name = &mechanism.name;
+    let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+    if name.is_empty() || name.len() > 48 || !name.bytes().all(fits) {
+        return Err("a name has lower-case letters, digits, `-` and `_`".to_owned());
+    }
+    if mechanism.workloads.is_empty() {
+        return Err("it has no workload".to_owned());
+    }
+    use hopcost_model::case::Workload;
+    let two_ends = mechanism.workloads.iter().any(|workload| *workload != Workload::Call);
+    if two_ends && (mechanism.boundaries.is_empty() || mechanism.waits.is_empty()) {
+        return Err("what has two ends has boundaries and waits".to_owned());
+    }
+    if let Some(payload) = mechanism.payload
+        && !(payload.min <= payload.default
+            && payload.default <= payload.max
+            && payload.max <= PAYLOAD_MAX)
+    {
+        return Err("want payload min <= default <= max <= 64 MiB".to_owned());
+    }
+    for parameter in &mechanism.parameters {
+        if !parameter.values.contains(&parameter.default) {
+            return Err(format!("the default of `{}` is not among its values", parameter.name));
+        }
+    }
+    Ok(())
+}

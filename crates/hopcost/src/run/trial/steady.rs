@@ -1,0 +1,110 @@
+//! Runtimes that compile while they run are warmed up until nothing changes any
+//! more; and where one end is in Rust, its clock tells what the stamps of the other cost.
+
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Role, Workload};
+use hopcost_model::protocol::{Phase, Stamp};
+use hopcost_model::raw::{RawTrial, StampCheck};
+
+use super::stage::{Ran, Stage};
+use super::{Failure, Order};
+use crate::run::pace::{self, Pace};
+
+/// Aimed length of one part of such a warm-up.
+const PART_NS: f64 = 40_000_000.0;
+/// It is over when this many parts in a row agree this well.
+const PARTS_AGREE: usize = 4;
+const AGREE: f64 = 1.05;
+/// It is over after this long or this many parts in any case; whether what was measured then was
+/// steady is for the reader of the run to judge.
+const TIME_MAX: Duration = Duration::from_millis(2_000);
+const PARTS_MAX: usize = 60;
+
+/// Warms up in parts until they agree, and sets the pace by the last of them.
+pub fn warm_up(
+    stage: &mut Stage<'_>,
+    order: &Order<'_>,
+    trial: &mut RawTrial,
+    pace: &mut Pace,
+) -> Result<(), Failure> {
+    let started = Instant::now();
+    let mut parts: Vec<f64> = Vec::new();
+    while parts.len() < PARTS_MAX && started.elapsed() < TIME_MAX && !agree(&parts) {
+        let count = pace.count_of(PART_NS);
+        let ran = stage.phase(Phase::WarmUp, count, Stamp::Batch { n: count }, None)?;
+        let ticks = ran.ends.first().map_or(0, |end| end.elapsed_ticks);
+        let operation_ns =
+            ticks as f64 / pace::ticks_per_ns(order.case, order.clock) / count as f64;
+        pace.correct(operation_ns);
+        parts.push(operation_ns);
+    }
+    trial.warm_up_ns = parts;
+    Ok(())
+}
+
+/// Whether the last parts agree.
+fn agree(parts: &[f64]) -> bool {
+    let Some(last) = parts.len().checked_sub(PARTS_AGREE).map(|from| &parts[from..]) else {
+        return false;
+    };
+    let (least, most) =
+        last.iter().fold((f64::MAX, 0.0f64), |(low, high), &x| (low.min(x), high.max(x)));
+    most <= least * AGREE
+}
+
+/// Exchanges of a phase without stamps at least, for a difference to say anything.
+const BARE_MIN: u64 = 100;
+
+/// Measures; where the caller is of another runtime and the callee in Rust, between
+/// two phases of as many exchanges without stamps.
+pub fn measure(
+    stage: &mut Stage<'_>,
+    order: &Order<'_>,
+    trial: &mut RawTrial,
+    stamp: Stamp,
+    count: u64,
+) -> Result<Ran, Failure> {
+    let checks = order.case.workload == Workload::Roundtrip
+        && order.crew.foreign(Role::Caller).is_some()
+        && order.crew.foreign(Role::Callee).is_none()
+        && stamp == Stamp::Each
+        && count >= BARE_MIN;
+    if !checks {
+        return stage.phase(Phase::Measure, count, stamp, None);
+    }
+    let bare =
+        |stage: &mut Stage<'_>| stage.phase(Phase::Pilot, count, Stamp::Batch { n: count }, None);
+    let before = bare(stage)?;
+    let ran = stage.phase(Phase::Measure, count, stamp, None)?;
+    let after = bare(stage)?;
+    let by_callee = |ran: &Ran| {
+        let callee = ran.ends.iter().find(|end| end.role == Role::Callee);
+        let ticks = callee.map_or(0, |end| end.elapsed_ticks);
+        ticks as f64 / pace::ticks_per_ns(order.case, order.callee_clock)
+    };
+    // The callee's two stamps hold one exchange less than the caller's.
+    let exchanges = count - 1;
+    let by_caller = ran.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
+    let by_caller_ns = by_caller / pace::ticks_per_ns(order.case, order.clock);
+    trial.stamp_check = Some(StampCheck {
+        exchanges,
+        stamped_ns: by_callee(&ran),
+        stamped_by_caller_ns: by_caller_ns * exchanges as f64 / count as f64,
+        bare_before_ns: by_callee(&before),
+        bare_after_ns: by_callee(&after),
+    });
+    Ok(ran)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::agree;
+
+    #[test]
+    fn parts_agree_when_the_last_four_do() {
+        assert!(!agree(&[1.0, 1.0, 1.0]));
+        assert!(agree(&[9.0, 1.0, 1.04, 1.0, 1.02]));
+        assert!(!agree(&[1.0, 1.0, 1.06, 1.0]));
+    }
+}
