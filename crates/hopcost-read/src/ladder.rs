@@ -9,12 +9,13 @@ mod meaning;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, IdleKnob, Placement, WaitKind, Waits, Workload};
+use hopcost_model::case::{Case, IdleKnob, Placement, Runtimes, WaitKind, Waits, Workload};
 use hopcost_model::results::{CaseResult, Estimates, LadderGroup, LadderRow, Status};
 
 use crate::run::Run;
+use crate::say;
 use crate::trial::Family;
-use meaning::{Meaning, bytes};
+pub use meaning::{Meaning, bytes};
 
 /// A case on its way into the ladder.
 struct Entry<'a> {
@@ -35,6 +36,7 @@ struct Key {
     parameters: BTreeMap<String, String>,
     idle_knob: IdleKnob,
     sched: String,
+    runtimes: Runtimes,
 }
 
 /// Builds the ladder from the results, which are in the order of the plan.
@@ -118,6 +120,7 @@ fn key(case: &Case) -> Key {
         parameters: case.parameters.clone(),
         idle_knob: case.idle_knob,
         sched: case.sched.to_string(),
+        runtimes: case.runtimes.clone(),
     }
 }
 
@@ -210,7 +213,7 @@ impl Naming {
         // The test engine's name says nothing to a reader of the ladder.
         let mut label = match (case.workload, case.mechanism_name()) {
             (Workload::Call, "null") => "empty loop".to_owned(),
-            _ => case.mechanism.clone(),
+            _ => say::mechanism(case),
         };
         let mut add = |word: String| {
             label.push(' ');
@@ -225,7 +228,7 @@ impl Naming {
             }
         }
         if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
-            add(format!("spin={}", crate::say::ns(budget as f64)));
+            add(format!("spin={}", say::ns(budget as f64)));
         }
         if case.idle_knob != IdleKnob::None {
             add(format!("idle-knob={}", case.idle_knob));
@@ -313,6 +316,18 @@ mod tests {
             .case(&id("tcp?payload=64", &tail("on", "")), 6, |_, t| t.each(&[3000; 50]))
             .build();
         assert_eq!(labels(&read(&one).ladder[0]), ["tcp"]);
+    }
+
+    #[test]
+    fn runtimes_make_rows_of_their_own() {
+        let of = |runtime: &str| id("pipe?payload=64", &format!("{ONE}{runtime}"));
+        let raw = Builder::new()
+            .case(&of("&runtime=python"), 6, |_, t| t.each(&[9000; 50]))
+            .case(&of(""), 6, |_, t| t.each(&[3000; 50]))
+            .case(&of("&runtime=python:rust"), 6, |_, t| t.each(&[6000; 50]))
+            .build();
+        let group = &read(&raw).ladder[0];
+        assert_eq!(labels(group), ["pipe", "pipe (python:rust)", "pipe (python)"]);
     }
 
     #[test]

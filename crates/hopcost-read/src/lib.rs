@@ -10,7 +10,7 @@
 //! curve, modes and states, with what is particular to a [`wake`] or a [`stream`] and
 //! what was counted ([`counters`]); [`ratio`] and [`knobs`] pair cases by round;
 //! [`cost_model`] and [`variance`] look at many cases at once; [`findings`] judges;
-//! [`ladder`], [`published`], [`plots`] and [`remarks`] arrange and explain.
+//! [`ladder`], [`runtimes`], [`published`], [`plots`] and [`remarks`] arrange and explain.
 
 mod brief;
 mod case;
@@ -28,6 +28,7 @@ mod published;
 mod ratio;
 mod remarks;
 mod run;
+mod runtimes;
 mod say;
 mod stream;
 #[cfg(test)]
@@ -60,6 +61,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
     let knobs = knobs::prices(&run, &readings);
     let published = published::tables(&run, &readings);
     let plots = plots::plots(&run, &readings);
+    let runtimes = runtimes::comparison(&run, &readings);
     let results: Vec<_> = readings.into_iter().map(|reading| reading.result).collect();
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
@@ -69,7 +71,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         host_changes: brief::host_changes(raw),
         remarks: remarks::remarks(&run, &results),
         clocks: raw.clocks.clone(),
-        workers: Vec::new(),
+        workers: runtimes::workers(raw),
         ladder: ladder::ladder(&run, &results),
         findings: findings::all(run_wide, &results),
         results,
@@ -77,7 +79,7 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
         cost_models,
         variance,
         knobs,
-        runtimes: None,
+        runtimes,
         plots,
         command: command::of_run(&raw.about.argv, raw.plan.seed),
     }

@@ -1,4 +1,6 @@
-//! Numbers in sentences.
+//! Numbers and names in sentences.
+
+use hopcost_model::case::Case;
 
 /// A duration with three significant digits in the unit that fits.
 pub fn ns(value: f64) -> String {
@@ -54,6 +56,14 @@ pub fn percent(share: f64) -> String {
 /// `1 trial`, `2 trials`.
 pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A case's mechanism, with its runtimes where they are not Rust: `tcp (python:rust)`.
+pub fn mechanism(case: &Case) -> String {
+    match case.runtimes.are_rust() {
+        true => case.mechanism.clone(),
+        false => format!("{} ({})", case.mechanism, case.runtimes),
+    }
 }
 
 #[cfg(test)]

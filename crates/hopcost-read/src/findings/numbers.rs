@@ -158,6 +158,14 @@ mod tests {
         let short = run(8, |_, t| t.each(&[190; 100]));
         assert_eq!(severity(&short, Code::TimerDominates), Some(Severity::Suspect));
         assert_eq!(severity(&run(8, |_, t| t.batch(10, &[50; 100])), Code::TimerDominates), None);
+        // That of another runtime costs 60 ns; the caller's counts.
+        let of = |runtimes: &str| {
+            let id = format!("{PIPE}&runtime={runtimes}");
+            let raw = Builder::new().case(&id, 8, |_, t| t.each(&[500; 100])).build();
+            severity(&read(&raw), Code::TimerDominates)
+        };
+        assert_eq!(of("python:rust"), Some(Severity::Suspect));
+        assert_eq!(of("rust:python"), None);
     }
 
     #[test]

@@ -32,12 +32,37 @@ const FILES: [&str; 6] = [
 /// Every table that the run has a case for. (A file that cannot be read is a mistake
 /// that a test finds, and shows nothing.)
 pub fn tables(run: &Run, readings: &[Reading]) -> Vec<PublishedTable> {
-    let sources = FILES.iter().filter_map(|text| Source::parse(text).ok());
-    sources.flat_map(|source| of_source(run, readings, &source)).collect()
+    sources().flat_map(|source| of_source(run, readings, &source)).collect()
+}
+
+fn sources() -> impl Iterator<Item = Source> {
+    FILES.iter().filter_map(|text| Source::parse(text).ok())
+}
+
+/// A published number that does not say what was timed.
+pub struct Search {
+    /// Its label.
+    pub label: String,
+    /// Where it was published.
+    pub source: String,
+    /// The number.
+    pub published_ns: f64,
+    /// The runtime whose operations may be it.
+    pub runtime: String,
+}
+
+/// Every number that asks for a search.
+pub fn searches() -> Vec<Search> {
+    let search = |source: Source| {
+        let (label, runtime) = source.search?;
+        let row = source.rows.into_iter().find(|row| row.label == label)?;
+        Some(Search { label, source: source.source, published_ns: row.value * 1e3, runtime })
+    };
+    sources().filter_map(search).collect()
 }
 
 fn of_source(run: &Run, readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
-    if source.suite.as_ref().is_some_and(|suite| *suite != run.raw.plan.suite) {
+    if !source.suites.is_empty() && !source.suites.contains(&run.raw.plan.suite) {
         return Vec::new();
     }
     let mut groups: Vec<&str> = Vec::new();

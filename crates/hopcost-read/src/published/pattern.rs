@@ -12,7 +12,8 @@ pub struct Pattern {
 }
 
 /// Keys that are left out of the spelling where they have these values.
-const LEFT_OUT: [(&str, &str); 2] = [("idle-knob", "none"), ("sched", "other")];
+const LEFT_OUT: [(&str, &str); 3] =
+    [("idle-knob", "none"), ("sched", "other"), ("runtime", "rust")];
 
 impl Pattern {
     /// Reads `workload/mechanism?key=value&key=value`.
@@ -33,7 +34,8 @@ impl Pattern {
     }
 
     /// Whether a case has every key with its value, and this placement where one is
-    /// asked for (`cross`: any two CPUs). A call has no placement and fits any.
+    /// asked for (`cross`: any two CPUs). A call has no placement and fits any. Without a
+    /// runtime, both ends must be in Rust.
     pub fn fits(&self, case: &Case, place: Option<&str>) -> bool {
         let id = case.id();
         let (path, query) = id.split_once('?').unwrap_or((&id, ""));
@@ -44,6 +46,7 @@ impl Pattern {
             pairs.get(key).copied().or(left_out)
         };
         path == self.path
+            && (self.keys.contains_key("runtime") || case.runtimes.are_rust())
             && self.keys.iter().all(|(key, wanted)| value(key) == Some(wanted))
             && place.is_none_or(|place| case.placement.is_none_or(|of| is(of, place)))
     }
@@ -75,5 +78,11 @@ mod tests {
         let knob = format!("{WAKE}&idle-knob=spinner");
         assert!(!fits("wake/pipe?gap=1000000&idle-knob=none", &knob, None));
         assert!(fits("call/syscall", CALL, Some("free")));
+        let python = format!("{PIPE}&runtime=python");
+        assert!(!fits("roundtrip/pipe", &python, None), "Rust, unless said otherwise");
+        assert!(fits("roundtrip/pipe?runtime=python", &python, None));
+        assert!(!fits("roundtrip/pipe?runtime=python", PIPE, None));
+        assert!(!fits("roundtrip/pipe?runtime=python", &format!("{python}:rust"), None));
+        assert!(fits("roundtrip/pipe?runtime=rust", PIPE, None));
     }
 }

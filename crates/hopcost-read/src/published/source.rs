@@ -19,8 +19,11 @@ pub struct Source {
     pub order: Option<String>,
     /// Placements that it is shown beside; none where its rows have none.
     pub places: Vec<String>,
-    /// The only suite it is shown with.
-    pub suite: Option<String>,
+    /// The only suites it is shown with; any where there are none.
+    pub suites: Vec<String>,
+    /// Label of a row that does not say what was timed, and the runtime whose
+    /// operations may be it.
+    pub search: Option<(String, String)>,
     /// Its rows.
     pub rows: Vec<Row>,
 }
@@ -73,7 +76,19 @@ impl Source {
         if heading != COLUMNS {
             return Err(format!("the heading is {heading:?}"));
         }
-        let places = key("places").unwrap_or_default();
+        let list = |name: &str| -> Vec<String> {
+            let words = key(name).unwrap_or_default();
+            words.split(", ").filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let rows: Vec<Row> = lines.map(row).collect::<Result<_, _>>()?;
+        let search = key("search").map(|text| {
+            let (label, runtime) = text.rsplit_once(" in ").unwrap_or((&text, ""));
+            let known = rows.iter().any(|row| row.label == label && row.unit == "µs");
+            let found = (label.to_owned(), runtime.to_owned());
+            (known && !runtime.is_empty())
+                .then_some(found)
+                .ok_or(format!("`{text}` is not `LABEL in RUNTIME` with the label of a row in µs"))
+        });
         Ok(Source {
             title: needed("title")?,
             source: needed("source")?,
@@ -81,9 +96,10 @@ impl Source {
             timed: needed("timed")?,
             baseline: key("baseline"),
             order: key("order"),
-            places: places.split(", ").filter(|p| !p.is_empty()).map(str::to_owned).collect(),
-            suite: key("suite"),
-            rows: lines.map(row).collect::<Result<_, _>>()?,
+            places: list("places"),
+            suites: list("suite"),
+            search: search.transpose()?,
+            rows,
         })
     }
 }
@@ -153,12 +169,15 @@ mod tests {
         };
         let meta = "# title: a\n# source: b\n# machine: c\n# timed: d";
         assert_eq!(file(meta, "g,l,mean,1,,µs,,,"), Ok(1));
+        assert_eq!(file(&format!("{meta}\n# search: l in go"), "g,l,mean,1,,µs,,,"), Ok(1));
         for (meta, row, part) in [
             ("# title: a", "g,l,mean,1,,µs,,,", "`source` is missing"),
             (meta, "g,l,mean,x,,µs,,,", "not a number"),
             (meta, "g,l,mean,1,,µs,", "7 fields"),
             (meta, "g,l,mean,1,,µs,,nonsense,", "nonsense"),
             ("# title", "", "no key"),
+            (&format!("{meta}\n# search: m in python"), "g,l,mean,1,,µs,,,", "`m in python`"),
+            (&format!("{meta}\n# search: l"), "g,l,mean,1,,µs,,,", "LABEL in RUNTIME"),
         ] {
             let error = file(meta, row).unwrap_err();
             assert!(error.contains(part), "{error}");

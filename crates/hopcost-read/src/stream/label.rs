@@ -16,7 +16,7 @@ pub fn label(case: &Case, facts: Option<&Facts>, copied_share: Option<f64>) -> S
     let name = case.mechanism_name();
     let mut label = match WITHOUT_COPY.iter().find(|(mechanism, _)| *mechanism == name) {
         Some((_, flag)) => format!("{flag}{}", fate(copied_share)),
-        None => case.mechanism.clone(),
+        None => say::mechanism(case),
     };
     for (key, value) in &case.parameters {
         let default = facts.and_then(|facts| facts.parameter(key)).map(|p| p.default);

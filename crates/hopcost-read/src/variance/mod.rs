@@ -9,6 +9,7 @@ use hopcost_stats::variance::type_one;
 
 use crate::case::Reading;
 use crate::run::Run;
+use crate::say;
 
 /// A factor and its level in a case.
 type Factor = (&'static str, fn(&Case) -> String);
@@ -16,7 +17,8 @@ type Factor = (&'static str, fn(&Case) -> String);
 /// The factors, in the order in which they are given what they explain.
 const FACTORS: [Factor; 4] = [
     ("mechanism", |case| {
-        format!("{} {} {:?} {:?}", case.mechanism, case.boundary, case.parameters, case.sched)
+        let (mechanism, boundary) = (say::mechanism(case), case.boundary);
+        format!("{mechanism} {boundary} {:?} {:?}", case.parameters, case.sched)
     }),
     ("gap", |case| format!("{:?}", case.gap_ns)),
     ("idle knob", |case| case.idle_knob.to_string()),

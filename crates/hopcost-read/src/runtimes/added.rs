@@ -1,0 +1,198 @@
+//! What a runtime adds to the same mechanism in Rust: the difference of the two round
+//! trips of one round, split into a constant part and one per byte.
+//!
+//! The line through a round's differences is fitted by least squares; what is published
+//! is the median over rounds of its two parts. Differences may be small or negative, so
+//! they are not weighted by their size as costs are.
+
+mod sentence;
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, Runtimes, Workload};
+use hopcost_model::results::{AddedCost, Estimate};
+use hopcost_stats::line::Line;
+use hopcost_stats::sample::median;
+
+use super::{Entry, find, name};
+use crate::estimate::{TRIALS_MIN, over_trials};
+use crate::say;
+
+/// How far a size may be off the line, as a share of the greatest difference.
+const RESIDUAL_MAX: f64 = 0.10;
+/// How far the smallest size may be off it, as a share of its own difference: where the
+/// largest difference is many times the smallest, the other rule sees only the largest.
+const SMALLEST_OFF_MAX: f64 = 0.25;
+
+/// A size with what was found at it, paired by round.
+struct Size {
+    bytes: u32,
+    /// The runtime's round trip and Rust's, by round.
+    rounds: BTreeMap<u32, (f64, f64)>,
+}
+
+impl Size {
+    fn over(&self, of: impl Fn(f64, f64) -> f64, estimand: &str) -> Estimate {
+        let values = self.rounds.values().map(|(foreign, rust)| of(*foreign, *rust));
+        over_trials(values.collect(), format!("median over rounds of {estimand}"))
+    }
+    fn difference(&self) -> Estimate {
+        self.over(|foreign, rust| foreign - rust, "the runtime's round trip less Rust's")
+    }
+    /// The difference as a multiple of all of Rust's round trip.
+    fn of_rust(&self) -> Estimate {
+        self.over(|foreign, rust| (foreign - rust) / rust, "the difference over Rust's round trip")
+    }
+    /// The difference as a share of the runtime's own.
+    fn share(&self) -> Estimate {
+        self.over(|foreign, rust| (foreign - rust) / foreign, "the difference over the runtime's")
+    }
+}
+
+/// Round trips that differ in their payload alone.
+struct Sweep<'a> {
+    /// Without its payload.
+    case: Case,
+    mechanism: &'a Case,
+    sizes: Vec<Size>,
+}
+
+/// One entry for every runtime and every set of round trips of it that differ in their
+/// payload alone and were measured in Rust too, in the order of the plan.
+pub fn added(entries: &[Entry]) -> Vec<AddedCost> {
+    let mut sweeps: Vec<Sweep> = Vec::new();
+    for entry in entries.iter().filter(|e| e.case.workload == Workload::Roundtrip) {
+        if entry.runtime().is_none_or(|runtime| runtime.is_rust()) {
+            continue;
+        }
+        let rust = super::with(entry.case, Runtimes::RUST);
+        let Some(rust) = find(entries, &rust) else { continue };
+        let pairs = entry.paired(rust).into_iter();
+        let rounds: BTreeMap<u32, (f64, f64)> =
+            pairs.map(|(round, foreign, rust)| (round, (foreign, rust))).collect();
+        if rounds.is_empty() || rounds.values().any(|(a, b)| *a <= 0.0 || *b <= 0.0) {
+            continue;
+        }
+        let size = Size { bytes: entry.case.payload_bytes.unwrap_or(0), rounds };
+        let case = Case { payload_bytes: None, ..entry.case.clone() };
+        match sweeps.iter_mut().find(|sweep| sweep.case == case) {
+            Some(sweep) => sweep.sizes.push(size),
+            None => sweeps.push(Sweep { case, mechanism: entry.case, sizes: vec![size] }),
+        }
+    }
+    let all: Vec<Case> = sweeps.iter().map(|sweep| sweep.case.clone()).collect();
+    sweeps.into_iter().map(|sweep| cost(sweep, &all)).collect()
+}
+
+fn cost(mut sweep: Sweep, all: &[Case]) -> AddedCost {
+    sweep.sizes.sort_by_key(|size| size.bytes);
+    let sizes = &sweep.sizes;
+    let differences_ns: Vec<Estimate> = sizes.iter().map(Size::difference).collect();
+    let lines = lines(sizes);
+    let over = |of: fn(&Line) -> f64, part: &str| {
+        let values = lines.iter().map(of).collect();
+        over_trials(values, format!("median over rounds of the {part} of the round's line"))
+    };
+    let constant = over(|line| line.fixed, "value at size 0");
+    let per_byte = over(|line| line.per_unit, "slope");
+    let line = constant.point.zip(per_byte.point);
+    let line = line.map(|(fixed, per_unit)| Line { fixed, per_unit });
+    let residual = line.and_then(|line| residual(line, sizes));
+    let refused = refusal(sizes, &lines, line, residual);
+    let given = |estimate: Estimate| Some(estimate).filter(|_| refused.is_none());
+    let (constant_ns, per_byte_ns) = (given(constant), given(per_byte));
+    let runtime = sweep.case.runtimes.caller.to_string();
+    let what = name::mechanism(sweep.mechanism, all.iter());
+    AddedCost {
+        sentence: sentence::sentence(&runtime, &what, sizes, &constant_ns, &per_byte_ns),
+        label: [what].into_iter().chain(name::place(&sweep.case)).collect::<Vec<_>>().join(", "),
+        runtime,
+        sizes: sizes.iter().map(|size| size.bytes).collect(),
+        differences_ns,
+        constant_ns,
+        per_byte_ns,
+        residual_max: residual,
+        refused,
+    }
+}
+
+/// The line of each round that has every size: another round's would be through other
+/// sizes.
+fn lines(sizes: &[Size]) -> Vec<Line> {
+    let Some(first) = sizes.first() else { return Vec::new() };
+    let of_round = |round: &u32| {
+        let points: Option<Vec<(f64, f64)>> = sizes
+            .iter()
+            .map(|size| {
+                let (foreign, rust) = size.rounds.get(round)?;
+                Some((f64::from(size.bytes), foreign - rust))
+            })
+            .collect();
+        fit(&points?)
+    };
+    first.rounds.keys().filter_map(of_round).collect()
+}
+
+/// The line with the least sum of squared distances; `None` without two different x.
+fn fit(points: &[(f64, f64)]) -> Option<Line> {
+    let n = points.len() as f64;
+    let mean =
+        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|(x, y)| of(*x, *y)).sum::<f64>() / n;
+    // Around the means, so that large sizes lose no digits.
+    let (x_mean, y_mean) = (mean(&|x, _| x), mean(&|_, y| y));
+    let spread = mean(&|x, _| (x - x_mean) * (x - x_mean));
+    let per_unit = mean(&|x, y| (x - x_mean) * (y - y_mean)) / spread;
+    let line = Line { fixed: y_mean - per_unit * x_mean, per_unit };
+    (spread > 0.0 && line.fixed.is_finite() && line.per_unit.is_finite()).then_some(line)
+}
+
+/// The typical difference at each size.
+fn typical(size: &Size) -> f64 {
+    let values: Vec<f64> = size.rounds.values().map(|(foreign, rust)| foreign - rust).collect();
+    median(&values).unwrap_or(0.0)
+}
+
+/// The greatest distance of a size from the line, as a share of the greatest
+/// difference; nothing with two sizes, through which any line goes.
+fn residual(line: Line, sizes: &[Size]) -> Option<f64> {
+    let off = |size: &Size| (typical(size) - line.at(f64::from(size.bytes))).abs();
+    let greatest = sizes.iter().map(|size| typical(size).abs()).fold(0.0, f64::max);
+    let off = sizes.iter().map(off).fold(0.0, f64::max);
+    (sizes.len() > 2 && greatest > 0.0).then_some(off / greatest)
+}
+
+fn refusal(
+    sizes: &[Size],
+    lines: &[Line],
+    line: Option<Line>,
+    residual: Option<f64>,
+) -> Option<String> {
+    if sizes.len() < 2 {
+        return Some("one size makes no line".to_owned());
+    }
+    if lines.len() < TRIALS_MIN {
+        let rounds = say::count(lines.len(), "round");
+        return Some(format!("{rounds} with every size; an interval needs {TRIALS_MIN}"));
+    }
+    let (line, smallest) = (line?, sizes.first()?);
+    if let Some(residual) = residual.filter(|residual| *residual > RESIDUAL_MAX) {
+        return Some(format!(
+            "the differences lie on no line: one is off it by {} of the greatest",
+            say::percent(residual)
+        ));
+    }
+    let difference = smallest.difference();
+    let (at, seen) = (line.at(f64::from(smallest.bytes)), difference.point?);
+    let within = difference.low.zip(difference.high).is_some_and(|(l, h)| l <= at && at <= h);
+    (sizes.len() > 2 && !within && (at - seen).abs() > SMALLEST_OFF_MAX * seen.abs()).then(|| {
+        format!(
+            "the differences lie on no line: at {} bytes it says {}, and {} was measured",
+            smallest.bytes,
+            say::ns(at),
+            say::ns(seen)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

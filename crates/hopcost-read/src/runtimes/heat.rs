@@ -1,0 +1,111 @@
+//! Caller by callee: what it costs when the two ends are of different runtimes.
+
+use hopcost_model::case::{Case, Runtime, Runtimes, Waits};
+use hopcost_model::results::RuntimeHeatMap;
+
+use super::{Entry, empty, in_order, name};
+use crate::trial::Family;
+
+/// Mixed pairs that make a map.
+const PAIRS_MIN: usize = 2;
+
+/// One map for every mechanism and setting with enough measured pairs, in the order of
+/// the plan.
+pub fn maps(entries: &[Entry]) -> Vec<RuntimeHeatMap> {
+    let mut groups: Vec<(Case, Vec<Entry>)> = Vec::new();
+    for entry in entries {
+        // A runtime may have but one way of waiting, and mixed pairs then have two.
+        let group =
+            Case { waits: None, spin_budget_ns: None, ..super::with(entry.case, Runtimes::RUST) };
+        match groups.iter_mut().find(|(of, _)| *of == group) {
+            Some((_, of)) => of.push(*entry),
+            None => groups.push((group, vec![*entry])),
+        }
+    }
+    let enough = |entries: &[Entry]| {
+        let mixed = |entry: &&Entry| entry.case.runtimes.are_mixed() && entry.is_measured();
+        entries.iter().filter(mixed).count() >= PAIRS_MIN
+    };
+    let all: Vec<Case> = groups.iter().map(|(case, _)| case.clone()).collect();
+    groups
+        .iter()
+        .filter(|(_, entries)| enough(entries))
+        .map(|(case, entries)| map(case, &all, entries))
+        .collect()
+}
+
+fn map(case: &Case, all: &[Case], entries: &[Entry]) -> RuntimeHeatMap {
+    let usual = usual_waits(entries);
+    let cell = |caller: &Runtime, callee: &Runtime| {
+        let of_pair = || {
+            entries
+                .iter()
+                .filter(|e| e.case.runtimes.caller == *caller && e.case.runtimes.callee == *callee)
+        };
+        of_pair().find(|entry| entry.case.waits == usual).or_else(|| of_pair().next())
+    };
+    let rust = cell(&Runtime::RUST, &Runtime::RUST);
+    let ends = entries.iter().map(|entry| &entry.case.runtimes);
+    let runtimes = in_order(ends.flat_map(|ends| [&ends.caller, &ends.callee]));
+    let row = |caller: &&Runtime| {
+        let cells = runtimes.iter().map(|callee| match cell(caller, callee) {
+            Some(entry) => entry.cell(rust),
+            None => empty("not in the plan".to_owned()),
+        });
+        cells.collect()
+    };
+    let mut title = format!("{}: ", name::mechanism(case, all.iter()));
+    title.push_str(&name::title(&name::setting(case), Family::Each));
+    RuntimeHeatMap {
+        title,
+        runtimes: runtimes.iter().map(|runtime| runtime.to_string()).collect(),
+        cells: runtimes.iter().map(row).collect(),
+    }
+}
+
+/// The wait of most cells; where cases of one pair differ in it, theirs is shown.
+fn usual_waits(entries: &[Entry]) -> Option<Waits> {
+    let count = |waits| entries.iter().filter(|entry| entry.case.waits == waits).count();
+    // The first of those that are equally frequent.
+    entries.iter().map(|entry| entry.case.waits).rev().max_by_key(|waits| count(*waits))?
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Builder, PIPE, TCP, read};
+
+    fn of(id: &str, runtimes: &str) -> String {
+        format!("{id}&runtime={runtimes}")
+    }
+
+    #[test]
+    fn callers_by_callees() {
+        let spin = PIPE.replace("block", "spin");
+        let raw = Builder::new()
+            .case(&spin, 8, |_, t| t.each(&[700; 50]))
+            .case(PIPE, 8, |round, t| t.each(&[3000 + round; 50]))
+            .case(&of(PIPE, "python:rust"), 8, |round, t| t.each(&[2 * (3000 + round); 50]))
+            .case(&of(PIPE, "rust:python"), 8, |round, t| t.each(&[3 * (3000 + round); 50]))
+            .case(&of(PIPE, "python"), 8, |round, t| t.each(&[4 * (3000 + round); 50]))
+            .case(&of(PIPE, "go:python"), 8, |_, t| t.fails("x"))
+            // One mixed pair is no map.
+            .case(&of(TCP, "python:rust"), 8, |_, t| t.each(&[9000; 50]))
+            .case(&of(TCP, "rust:python"), 8, |_, t| t.fails("y"))
+            .build();
+        let maps = read(&raw).runtimes.unwrap().heat_maps;
+        assert_eq!(maps.len(), 1);
+        let map = &maps[0];
+        assert_eq!(map.title, "pipe: round trip, 64 bytes each way, two processes, one CPU");
+        assert_eq!(map.runtimes, ["rust", "python", "go"]);
+        let ratios: Vec<Vec<Option<f64>>> = map
+            .cells
+            .iter()
+            .map(|row| row.iter().map(|c| c.ratio.as_ref().map(|r| r.point.round())).collect())
+            .collect();
+        let row = |a: f64, b: f64| vec![Some(a), Some(b), None];
+        assert_eq!(ratios, [row(1.0, 3.0), row(2.0, 4.0), vec![None; 3]]);
+        assert_eq!(map.cells[0][0].result, Some(1), "of the wait that the others have");
+        assert_eq!(map.cells[2][1].missing.as_deref(), Some("x"));
+        assert_eq!(map.cells[2][2].missing.as_deref(), Some("not in the plan"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Mechanisms by runtimes, both ends of one runtime.
+//!
+//! What two runtimes or more were measured with stands in one matrix, what one alone
+//! was in another beside it: a table that is mostly gaps compares nothing.
+
+use hopcost_model::case::{Case, Runtime, Runtimes, Workload};
+use hopcost_model::results::{RuntimeCell, RuntimeMatrix, RuntimeRow};
+
+use super::{Entry, empty, find, in_order, name};
+use crate::run::Run;
+use crate::trial::Family;
+
+/// Cases that differ in their runtime alone.
+struct Row<'a> {
+    /// The case, in Rust.
+    case: Case,
+    entries: Vec<Entry<'a>>,
+}
+
+/// One matrix, or two, for every setting in which a runtime other than Rust takes
+/// part, in the order of the plan.
+pub fn matrices(run: &Run, entries: &[Entry]) -> Vec<RuntimeMatrix> {
+    let mut settings: Vec<(Case, Vec<Row>)> = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.runtime().is_some()) {
+        let setting = name::setting(entry.case);
+        let at = settings.iter().position(|(of, _)| *of == setting).unwrap_or_else(|| {
+            settings.push((setting, Vec::new()));
+            settings.len() - 1
+        });
+        let rows = &mut settings[at].1;
+        let case = super::with(entry.case, Runtimes::RUST);
+        match rows.iter_mut().find(|row| row.case == case) {
+            Some(row) => row.entries.push(*entry),
+            None => rows.push(Row { case, entries: vec![*entry] }),
+        }
+    }
+    let mut matrices = Vec::new();
+    for (setting, rows) in settings {
+        let foreign = |row: &Row| row.entries.iter().any(|e| !e.case.runtimes.are_rust());
+        let rows: Vec<Row> = rows.into_iter().filter(foreign).collect();
+        let (common, alone): (Vec<Row>, Vec<Row>) =
+            rows.into_iter().partition(|row| row.entries.len() > 1);
+        let title = name::title(&setting, family(common.iter().chain(&alone)));
+        matrices.extend(matrix(run, title.clone(), common));
+        matrices.extend(matrix(run, format!("{title}: in one runtime alone"), alone));
+    }
+    matrices
+}
+
+/// Batches only where nothing was timed by itself; before anything was measured, a call
+/// is expected in batches.
+fn family<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Family {
+    let entries: Vec<&Entry> = rows.flat_map(|row| &row.entries).collect();
+    let mut families = entries.iter().filter_map(|entry| entry.reading.family).peekable();
+    let batched = match families.peek() {
+        Some(_) => families.all(|family| family == Family::Batch),
+        None => entries.iter().any(|entry| entry.case.workload == Workload::Call),
+    };
+    if batched { Family::Batch } else { Family::Each }
+}
+
+fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix> {
+    let all = rows.iter().flat_map(|row| &row.entries);
+    let runtimes = in_order(all.filter_map(Entry::runtime));
+    // By the cost in the first column that has one: Rust's, where it was measured.
+    let cost = |row: &Row| {
+        (0..).zip(&runtimes).find_map(|(column, runtime)| {
+            let entry = row.entries.iter().find(|entry| entry.runtime() == Some(runtime))?;
+            Some((column, entry.value()?.point?))
+        })
+    };
+    let alone = rows.iter().all(|row| row.entries.len() == 1);
+    rows.sort_by(|a, b| match (cost(a), cost(b)) {
+        (Some((x, a)), Some((y, b))) if alone => x.cmp(&y).then(a.total_cmp(&b)),
+        (Some((_, a)), Some((_, b))) => a.total_cmp(&b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    });
+    let shown = rows.iter().map(|row| RuntimeRow {
+        label: name::mechanism(&row.case, rows.iter().map(|row| &row.case)),
+        cells: runtimes.iter().map(|runtime| cell(run, row, runtime)).collect(),
+    });
+    (!rows.is_empty()).then(|| RuntimeMatrix {
+        title,
+        runtimes: runtimes.iter().map(|runtime| runtime.to_string()).collect(),
+        rows: shown.collect(),
+    })
+}
+
+fn cell(run: &Run, row: &Row, runtime: &Runtime) -> RuntimeCell {
+    let of = |runtimes: Runtimes| find(&row.entries, &super::with(&row.case, runtimes));
+    match of(Runtimes::both(runtime.clone())) {
+        Some(entry) => entry.cell(of(Runtimes::RUST)),
+        None => empty(why_not(run, &row.case, runtime)),
+    }
+}
+
+/// Why the plan has no such case: the runtime has no such mechanism, or nobody asked.
+fn why_not(run: &Run, case: &Case, runtime: &Runtime) -> String {
+    let mechanism = case.mechanism_name();
+    let has = match run.raw.workers.iter().find(|worker| worker.runtime == runtime.word()) {
+        Some(worker) => worker
+            .mechanisms
+            .iter()
+            .any(|m| m.name == mechanism && m.workloads.contains(&case.workload)),
+        None => !runtime.is_rust() || run.facts(case).is_some(),
+    };
+    if has { "not in the plan".to_owned() } else { format!("{runtime} has no {mechanism}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::describe::WarmUp;
+    use hopcost_model::results::{RuntimeCell, RuntimeComparison, RuntimeMatrix};
+
+    use crate::testing::{Builder, PIPE, TCP, read, worker};
+
+    fn of(id: &str, runtime: &str) -> String {
+        format!("{id}&runtime={runtime}")
+    }
+    fn labels(matrix: &RuntimeMatrix) -> Vec<&str> {
+        matrix.rows.iter().map(|row| row.label.as_str()).collect()
+    }
+    fn point(cell: &RuntimeCell) -> Option<f64> {
+        cell.value.as_ref()?.point
+    }
+
+    fn compared() -> RuntimeComparison {
+        let queue = PIPE.replace("pipe", "queue");
+        let channel = PIPE.replace("pipe", "channel");
+        let raw = Builder::new()
+            .runtime(worker("python", WarmUp::Planned, &["pipe", "tcp", "queue"]))
+            .runtime(worker("go", WarmUp::Planned, &["pipe", "channel"]))
+            .case(&of(&queue, "python"), 8, |_, t| t.each(&[7000; 50]))
+            .case(&of(PIPE, "python"), 8, |round, t| t.each(&[12_000 << round; 50]))
+            .case(&of(TCP, "python"), 8, |_, t| t.fails("refused"))
+            .case(&of(PIPE, "go"), 8, |round, t| t.each(&[6000 << round; 50]))
+            .case(&of(&channel, "go"), 8, |_, t| t.batch(100, &[40_000; 50]))
+            .case(TCP, 8, |_, t| t.each(&[9000; 50]))
+            .case(PIPE, 8, |round, t| t.each(&[3000 << round; 50]))
+            // What is not of one runtime, or of Rust alone, has no place here.
+            .case(&of(PIPE, "python:rust"), 8, |_, t| t.each(&[5000; 50]))
+            .case(&PIPE.replace("pipe", "eventfd"), 8, |_, t| t.each(&[2000; 50]))
+            .case(&of(&PIPE.replace("=64", "=1024"), "go"), 8, |_, t| t.each(&[7000; 50]))
+            .build();
+        read(&raw).runtimes.unwrap()
+    }
+
+    #[test]
+    fn what_several_have_stands_together() {
+        let found = compared();
+        let titles: Vec<&str> = found.matrices.iter().map(|m| m.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            [
+                "round trip, 64 bytes each way, two processes, one CPU",
+                "round trip, 64 bytes each way, two processes, one CPU: in one runtime alone",
+                "round trip, 1KiB each way, two processes, one CPU: in one runtime alone",
+            ]
+        );
+        let common = &found.matrices[0];
+        assert_eq!(common.runtimes, ["rust", "python", "go"]);
+        assert_eq!(labels(common), ["tcp", "pipe"], "by the cost in Rust");
+        let pipe = &common.rows[1].cells;
+        assert_eq!(pipe[1].result, Some(1));
+        assert_eq!(point(&pipe[0]), Some(3000.0 * 12.0), "the median of eight doublings");
+        let ratios: Vec<Option<f64>> = pipe
+            .iter()
+            .map(|cell| Some((cell.ratio.as_ref()?.point * 1e6).round() / 1e6))
+            .collect();
+        assert_eq!(ratios, [Some(1.0), Some(4.0), Some(2.0)]);
+        let ratio = pipe[1].ratio.as_ref().unwrap();
+        assert!((ratio.low.unwrap() - 4.0).abs() < 1e-9, "paired by round");
+        assert_eq!((ratio.baseline.as_str(), ratio.n_rounds), (PIPE, 8));
+        let tcp = &common.rows[0].cells;
+        assert_eq!(tcp[1].missing.as_deref(), Some("refused"));
+        assert_eq!(tcp[1].result, Some(2));
+        assert_eq!((tcp[2].result, tcp[2].missing.as_deref()), (None, Some("go has no tcp")));
+    }
+
+    #[test]
+    fn what_one_alone_has_stands_beside_it() {
+        let alone = &compared().matrices[1];
+        assert_eq!(alone.runtimes, ["python", "go"]);
+        assert_eq!(labels(alone), ["queue", "channel"]);
+        assert_eq!(alone.rows[1].cells[0].missing.as_deref(), Some("python has no channel"));
+        assert_eq!(point(&alone.rows[1].cells[1]), Some(400.0));
+        assert!(alone.rows[0].cells[0].ratio.is_none());
+    }
+
+    #[test]
+    fn a_batch_is_no_multiple_of_a_single_operation() {
+        let raw = Builder::new()
+            .case(PIPE, 8, |_, t| t.batch(100, &[300_000; 50]))
+            .case(&of(PIPE, "go"), 8, |_, t| t.each(&[9000; 50]))
+            .build();
+        let matrices = read(&raw).runtimes.unwrap().matrices;
+        let cells = &matrices[0].rows[0].cells;
+        assert!(cells[1].ratio.is_none() && point(&cells[1]) == Some(9000.0));
+    }
+}

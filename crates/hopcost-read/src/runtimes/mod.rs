@@ -1,0 +1,159 @@
+//! Runtimes compared: the same mechanisms in several languages, what a runtime adds,
+//! who talks to whom, what a stamp costs, and which operation a published number may be.
+//!
+//! Everything is paired by round, and only equal cases are compared: cases that differ
+//! in their runtimes alone.
+
+mod added;
+mod contrast;
+mod heat;
+mod matrix;
+mod name;
+mod search;
+mod stamp;
+
+use hopcost_model::case::{Case, Runtime, Runtimes};
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::{Estimate, Ratio, RuntimeCell, RuntimeComparison, WorkerBrief};
+
+use crate::case::Reading;
+use crate::ratio::{by_round, of_pairs};
+use crate::run::Run;
+
+/// A case that could be read, and what came of it.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    /// Its place in the plan.
+    index: u32,
+    case: &'a Case,
+    reading: &'a Reading,
+}
+
+/// The comparison; `None` where every end of every case is in Rust.
+pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
+    let entries: Vec<Entry> = (0..)
+        .zip(run.cases.iter().zip(readings))
+        .filter_map(|(index, (case, reading))| {
+            Some(Entry { index, case: case.as_ref().ok()?, reading })
+        })
+        .collect();
+    if entries.iter().all(|entry| entry.case.runtimes.are_rust()) {
+        return None;
+    }
+    Some(RuntimeComparison {
+        matrices: matrix::matrices(run, &entries),
+        added: added::added(&entries),
+        heat_maps: heat::maps(&entries),
+        contrasts: contrast::contrasts(&entries),
+        stamp_costs: stamp::costs(run, &entries),
+        searches: search::searches(&entries),
+    })
+}
+
+/// The workers that took part, in brief.
+pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
+    let brief = |worker: &hopcost_model::describe::Description| WorkerBrief {
+        runtime: worker.runtime.clone(),
+        version: worker.version.clone(),
+        libraries: worker.libraries.clone(),
+        remarks: worker.remarks.clone(),
+    };
+    raw.workers.iter().map(brief).collect()
+}
+
+impl<'a> Entry<'a> {
+    fn is_measured(&self) -> bool {
+        !self.reading.measured.is_empty()
+    }
+
+    /// p50, or the cost in batches.
+    fn value(&self) -> Option<Estimate> {
+        let estimates = self.reading.result.estimates.as_ref()?;
+        estimates.p50_ns.clone().or_else(|| estimates.cost_ns.clone())
+    }
+
+    /// Round, this value and that of another case in the same round; none where they
+    /// are of two kinds, or an upper bound only.
+    fn paired(&self, base: &Entry) -> Vec<(u32, f64, f64)> {
+        let bound = |of: &Entry| of.value().is_none_or(|value| value.at_most);
+        if self.reading.family != base.reading.family || bound(self) || bound(base) {
+            return Vec::new();
+        }
+        let base = by_round(base.reading);
+        let values = by_round(self.reading).into_iter();
+        values.filter_map(|(round, value)| Some((round, value, *base.get(&round)?))).collect()
+    }
+
+    /// The multiple of another case, paired by round.
+    fn over(&self, base: &Entry) -> Option<Ratio> {
+        let pairs: Vec<(f64, f64)> = self.paired(base).iter().map(|(_, a, b)| (*a, *b)).collect();
+        of_pairs(&base.reading.result.id, &pairs)
+    }
+
+    /// As a cell, with its multiple of the same in Rust.
+    fn cell(&self, rust: Option<&Entry>) -> RuntimeCell {
+        RuntimeCell {
+            result: Some(self.index),
+            value: self.value(),
+            ratio: rust.and_then(|rust| self.over(rust)),
+            missing: if self.is_measured() { None } else { self.reading.result.reason.clone() },
+        }
+    }
+
+    /// The runtime that both ends are of.
+    fn runtime(&self) -> Option<&'a Runtime> {
+        let runtimes = &self.case.runtimes;
+        (!runtimes.are_mixed()).then_some(&runtimes.caller)
+    }
+}
+
+/// A cell of nothing.
+fn empty(why: String) -> RuntimeCell {
+    RuntimeCell { result: None, value: None, ratio: None, missing: Some(why) }
+}
+
+/// The same case with other runtimes.
+fn with(case: &Case, runtimes: Runtimes) -> Case {
+    Case { runtimes, ..case.clone() }
+}
+
+/// The entry of a case.
+fn find<'a, 'b>(entries: &'b [Entry<'a>], case: &Case) -> Option<&'b Entry<'a>> {
+    entries.iter().find(|entry| entry.case == case)
+}
+
+/// Each once: Rust first, the others in the order of the plan.
+fn in_order<'a>(runtimes: impl Iterator<Item = &'a Runtime>) -> Vec<&'a Runtime> {
+    let mut found: Vec<&Runtime> = Vec::new();
+    for runtime in runtimes {
+        if !found.contains(&runtime) {
+            found.push(runtime);
+        }
+    }
+    found.sort_by_key(|runtime| !runtime.is_rust());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::describe::WarmUp;
+
+    use crate::testing::{Builder, PIPE, PIPE_PYTHON, read, worker};
+
+    #[test]
+    fn there_is_nothing_to_compare_without_another_runtime() {
+        let rust = Builder::new().case(PIPE, 6, |_, t| t.each(&[3000; 50]));
+        assert!(read(&rust.build()).runtimes.is_none());
+        let raw = Builder::new()
+            .runtime(worker("python", WarmUp::Planned, &["pipe"]))
+            .skipped(PIPE_PYTHON, "no python3 here")
+            .build();
+        let results = read(&raw);
+        let found = results.runtimes.unwrap();
+        let cell = &found.matrices[0].rows[0].cells[0];
+        assert_eq!(cell.missing.as_deref(), Some("no python3 here"));
+        assert_eq!(results.workers[0].runtime, "python");
+        assert_eq!(results.workers[0].libraries["python"], "1.2.3");
+        assert_eq!(results.workers[0].remarks, ["the lock is on"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! What cases are called where several stand together.
+
+use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, Sched, Workload};
+
+use crate::ladder::{Meaning, bytes};
+use crate::trial::Family;
+
+/// What cases must share to stand in one table: everything but the mechanism with its
+/// parameters and waits, and the runtimes. Calls of all sizes stand together.
+pub fn setting(case: &Case) -> Case {
+    let payload_bytes = case.payload_bytes.filter(|_| case.workload != Workload::Call);
+    Case {
+        mechanism: String::new(),
+        payload_bytes: payload_bytes.filter(|bytes| *bytes > 0),
+        parameters: Default::default(),
+        waits: None,
+        spin_budget_ns: None,
+        runtimes: Default::default(),
+        ..case.clone()
+    }
+}
+
+/// A setting in words: `round trip, 64 bytes each way, two processes, one CPU`.
+pub fn title(setting: &Case, family: Family) -> String {
+    let mut title = Meaning::of(setting, family, None).title();
+    if let Some(place) = place(setting) {
+        title.push_str(&format!(", {place}"));
+    }
+    title
+}
+
+/// Where the ends are: `two processes, one CPU`; nothing for a call.
+pub fn place(case: &Case) -> Option<String> {
+    let boundary = match case.boundary {
+        Boundary::Inline => "one thread",
+        Boundary::Thread => "two threads",
+        Boundary::Process => "two processes",
+        Boundary::Namespace => "two network namespaces",
+    };
+    let cpus = match case.placement? {
+        Placement::SameCpu => "one CPU".to_owned(),
+        Placement::Free => "not pinned".to_owned(),
+        place => format!("two CPUs ({place})"),
+    };
+    let mut words = format!("{boundary}, {cpus}");
+    if case.idle_knob != IdleKnob::None {
+        words.push_str(&format!(", idle-knob={}", case.idle_knob));
+    }
+    if case.sched != Sched::Other {
+        words.push_str(&format!(", sched={}", case.sched));
+    }
+    Some(words)
+}
+
+/// The mechanism of a case, with its wait and parameters where those of the same
+/// mechanism differ among `all`, and the size of a call's payload.
+pub fn mechanism<'a>(case: &Case, all: impl Iterator<Item = &'a Case>) -> String {
+    let same: Vec<&Case> = all.filter(|other| other.mechanism == case.mechanism).collect();
+    let mut name = case.mechanism.clone();
+    if let Some(payload) = case.payload_bytes.filter(|_| case.workload == Workload::Call) {
+        name.push_str(&format!(" {}", bytes(payload)));
+    }
+    let differ = same
+        .iter()
+        .any(|other| (other.waits, other.spin_budget_ns) != (case.waits, case.spin_budget_ns));
+    if let Some(waits) = case.waits.filter(|_| differ) {
+        name.push_str(&format!(" wait={waits}"));
+    }
+    for (key, value) in &case.parameters {
+        if same.iter().any(|other| other.parameters.get(key) != Some(value)) {
+            name.push_str(&format!(" {key}={value}"));
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_in_words() {
+        let case = |id: &str| id.parse::<Case>().unwrap();
+        let tcp = "roundtrip/tcp?payload=64&boundary=thread&place=free&wait=block&nodelay=on";
+        assert_eq!(
+            title(&setting(&case(tcp)), Family::Each),
+            "round trip, 64 bytes each way, two threads, not pinned"
+        );
+        let send = case("call/udp-send?payload=64&runtime=go");
+        assert_eq!(title(&setting(&send), Family::Batch), "one call");
+        assert_eq!(mechanism(&send, std::iter::empty()), "udp-send 64 bytes");
+        let others = [tcp.replace("=on", "=off"), tcp.replace("=block", "=epoll"), tcp.to_owned()];
+        let others = others.map(|id| case(&id));
+        assert_eq!(mechanism(&case(tcp), others[..0].iter()), "tcp");
+        assert_eq!(mechanism(&case(tcp), others[..1].iter()), "tcp nodelay=on");
+        assert_eq!(mechanism(&case(tcp), others.iter()), "tcp wait=block nodelay=on");
+        let fifo = case(&format!("{tcp}&sched=fifo:3").replace("free", "same-llc"));
+        assert_eq!(place(&fifo).unwrap(), "two threads, two CPUs (same-llc), sched=fifo:3");
+    }
+}
