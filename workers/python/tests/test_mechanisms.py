@@ -12,17 +12,16 @@ from .support import PATIENCE_S, SKELETON, WORKER, Program, Samples, attach_end,
 
 PHASES: tuple[tuple[str, int, dict[str, Any]], ...] = (
     ("pilot", 40, {"kind": "batch", "n": 10}),
-    ("warm-up", 150, {"kind": "each"}),
-    ("measure", 200, {"kind": "each"}),
+    ("measure", 100, {"kind": "each"}),
     ("measure", 60, {"kind": "batch", "n": 20}),
     ("count", 30, {"kind": "each"}),
 )
 
 
 def sizes(row: Row) -> list[int]:
-    """The payloads to try: the least, one that comes whole, and the most."""
+    """The payloads to try: the least and the most."""
     assert row.payload
-    return sorted({row.payload[0], 64, row.payload[1]})
+    return [row.payload[0], row.payload[1]]
 
 
 def carrier(row: Row) -> str:
@@ -121,7 +120,8 @@ class Mechanisms(unittest.TestCase):
     def test_two_workers_over_descriptors(self) -> None:
         for row in self.rows():
             if row.link == "descriptors":
-                for payload in sizes(row):
+                # One that comes whole, and one that a stream may deliver in parts.
+                for payload in (64, 5000):
                     with self.subTest(row.name, payload=payload):
                         self.play_two([WORKER, row.name], [WORKER, row.name], carrier(row), payload)
 
@@ -133,7 +133,7 @@ class Mechanisms(unittest.TestCase):
                         self.play_two([WORKER, ends[0]], [WORKER, ends[1]], row.carrier, 300)
 
     def test_the_skeleton_plays_either_end(self) -> None:
-        for payload in (1, 64, 4096):
+        for payload in (1, 4096):
             self.play_two([SKELETON, "pipe"], [WORKER, "pipe"], "pipe", payload)
             self.play_two([WORKER, "pipe"], [SKELETON, "pipe"], "pipe", payload)
 
@@ -204,7 +204,7 @@ class Gone(unittest.TestCase):
             os.kill(child, 9)
             reply = program.hear()
             self.assertEqual(reply["is"], "failed")
-            self.assertIn("process ended", reply["reason"])
+            self.assertRegex(reply["reason"], "its process ended|closed the link")
             self.assertEqual(program.ended()[:2], (1, b""))
         else:
             program.process.kill()
