@@ -9,7 +9,9 @@ use std::io::{self, Write};
 
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results};
+use hopcost_model::results::{
+    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, ThreadResult,
+};
 
 /// Columns of [`report`]. `value`, `low` and `high` are in `unit`; `level` is the
 /// exact coverage of the interval; `n` are the trials (rounds, for `ratio`)
@@ -18,9 +20,18 @@ use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results};
 ///
 /// A statistic that was counted is named `EVENT.END.per-operation`, `….per-byte` or
 /// `….per-trial`; the end is `caller`, `callee` or `both`.
+///
+/// `runtime` is in one word (`python`, `python:rust` for a pair), and apart in
+/// `runtime_caller` and `runtime_callee`. `ratio_to_rust` is the multiple of the same
+/// mechanism in Rust. `thread-cpu-ns.PROCESS.PLAYS.NAME`, `thread-cpu-share.…` and
+/// `thread-switches.…` are of the threads of one name in the caller's or the callee's
+/// process, per operation; PLAYS is the end that they play, or `hidden`. What is
+/// compared over several cases (added costs, contrasts) is no row of a case: the JSON
+/// document has it. [`samples`] and the layout `document` are as they were: the
+/// spelling of the case carries the runtime.
 pub const REPORT_HEADER: &str = "run,case,workload,mechanism,payload_bytes,fields,field_bytes,\
 flows,ack,gap_ns,idle_knob,boundary,placement,wait_caller,wait_callee,spin_budget_ns,runtime,\
-sched,parameters,status,reason,validity,findings,stamp,n_trials,n_failed,statistic,unit,value,low,high,level,n,pooled,at_most,detectable,estimand,\
+runtime_caller,runtime_callee,sched,parameters,status,reason,validity,findings,stamp,n_trials,n_failed,statistic,unit,value,low,high,level,n,pooled,at_most,detectable,estimand,\
 insufficient";
 
 /// Columns of [`samples`]. `sample` counts the stored samples of a trial from 0
@@ -31,10 +42,11 @@ pub const SAMPLES_HEADER: &str = "run,case,round,position,sample,ticks,ns,stamp"
 /// All results, tidy: one row a case and statistic.
 pub fn report(results: &Results) -> String {
     let mut out = format!("{REPORT_HEADER}\n");
-    for result in &results.results {
+    for (index, result) in results.results.iter().enumerate() {
         let mut fields = identity(&results.about.id, result);
         let fixed = fields.len();
         let mut rows = statistics(result);
+        rows.extend(of_rust(results, index));
         if rows.is_empty() {
             rows.push(Default::default());
         }
@@ -75,6 +87,8 @@ fn identity(run: &str, result: &CaseResult) -> Vec<String> {
         word(case.wait_callee.map(|wait| wait.word())),
         text(case.spin_budget_ns),
         case.runtime.clone(),
+        case.runtime_caller.clone(),
+        case.runtime_callee.clone(),
         case.sched.clone(),
         parameters.join(";"),
         result.status.word().to_owned(),
@@ -113,11 +127,7 @@ fn statistics(result: &CaseResult) -> Vec<Statistic> {
         rows.extend(estimates.max_ns.map(|ns| plain("max", "ns", ns, "greatest of all trials")));
     }
     if let Some(ratio) = &result.ratio {
-        let mut row = plain("ratio", "1", ratio.point, &format!("multiple of {}", ratio.baseline));
-        row[3] = number(ratio.low);
-        row[4] = number(ratio.high);
-        row[6] = ratio.n_rounds.to_string();
-        rows.push(row);
+        rows.push(multiple("ratio", ratio));
     }
     let cpu = "CPU time of both ends per message: median over trials";
     rows.extend(result.cpu_ns_per_message.map(|ns| plain("cpu_per_message", "ns", ns, cpu)));
@@ -126,7 +136,42 @@ fn statistics(result: &CaseResult) -> Vec<Statistic> {
     rows.extend(per_operation.map(|n| plain("switches_per_operation", "1", n, switches)));
     rows.extend(particular(result));
     rows.extend(result.counters.iter().flat_map(counted));
+    rows.extend(result.threads.iter().flat_map(thread));
     rows
+}
+
+/// The multiple of the same mechanism in Rust, where it was compared.
+fn of_rust(results: &Results, index: usize) -> Option<Statistic> {
+    let runtimes = results.runtimes.as_ref()?;
+    let mut cells = runtimes.matrices.iter().flat_map(|m| &m.rows).flat_map(|row| &row.cells);
+    let is_it =
+        |cell: &&RuntimeCell| cell.result.is_some_and(|at| usize::try_from(at) == Ok(index));
+    let ratio = cells.find(is_it)?.ratio.as_ref()?;
+    Some(multiple("ratio_to_rust", ratio))
+}
+
+fn multiple(name: &str, ratio: &Ratio) -> Statistic {
+    let mut row = plain(name, "1", ratio.point, &format!("multiple of {}", ratio.baseline));
+    row[3] = number(ratio.low);
+    row[4] = number(ratio.high);
+    row[6] = ratio.n_rounds.to_string();
+    row
+}
+
+/// The rows of the threads of one name.
+fn thread(thread: &ThreadResult) -> [Statistic; 3] {
+    let plays = thread.seat.map_or("hidden", Role::word);
+    let name = |what: &str| format!("thread-{what}.{}.{plays}.{}", thread.process, thread.name);
+    let of = match thread.threads {
+        0 | 1 => "median over trials".to_owned(),
+        n => format!("{n} threads of this name together: median over trials"),
+    };
+    let row = |what: &str, unit: &str, value: f64| plain(&name(what), unit, value, &of);
+    [
+        row("cpu-ns", "ns", thread.cpu_ns_per_operation),
+        row("cpu-share", "1", thread.cpu_share),
+        row("switches", "1", thread.switches_per_operation),
+    ]
 }
 
 /// What only some workloads have.

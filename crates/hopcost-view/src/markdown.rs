@@ -3,8 +3,9 @@
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
+use crate::chart::names::row_label;
 use crate::number;
-use crate::section::{self, Cell, Detail, Section, counters};
+use crate::section::{self, Cell, Detail, Replay, Section, counters};
 use crate::style::{Align, Charset, TextStyle};
 use crate::text::{
     Side, by_code, compact, has_ratio, how_to_read, is_calls, ratio, reach, trials, units,
@@ -19,6 +20,9 @@ const WIDE: &str = " (wide)";
 pub fn report(results: &Results) -> String {
     let mut out = String::new();
     head(&mut out, results);
+    for section in section::runtimes::all(results, Detail::Whole) {
+        tables(&mut out, &section);
+    }
     for group in results.ladder.iter().filter(|group| !section::covers(group, results)) {
         ladder(&mut out, results, group);
     }
@@ -112,7 +116,8 @@ fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
                 more.extend(ticks.then_some(in_ticks));
                 more.extend(cycles.then_some(in_cycles));
                 more.extend(has_ratio.then(|| multiple(result)));
-                out.push_str(&row(cells(group, line, side, result, more)));
+                let label = row_label(line, results);
+                out.push_str(&row(cells(group, (line, &label), side, result, more)));
             }
         }
     }
@@ -132,6 +137,9 @@ fn tables(out: &mut String, section: &Section) {
     for part in &section.parts {
         if !part.title.is_empty() {
             out.push_str(&format!("### {}\n\n", escape(&part.title)));
+        }
+        for sentence in &part.says {
+            out.push_str(&format!("{}\n\n", escape(sentence)));
         }
         // A column without a single value says nothing.
         let shown: Vec<usize> = (0..part.columns.len())
@@ -154,7 +162,10 @@ fn tables(out: &mut String, section: &Section) {
         for note in &part.notes {
             out.push_str(&format!("- {}\n", escape(note)));
         }
-        if !part.notes.is_empty() {
+        for Replay { mark, command } in &part.replays {
+            out.push_str(&format!("- Replay {mark} by hand: {}\n", code(command)));
+        }
+        if !part.notes.is_empty() || !part.replays.is_empty() {
             out.push('\n');
         }
     }
@@ -172,7 +183,7 @@ fn multiple(result: &CaseResult) -> String {
 
 fn cells(
     group: &LadderGroup,
-    line: &LadderRow,
+    (line, label): (&LadderRow, &str),
     side: Side,
     result: &CaseResult,
     more: Vec<String>,
@@ -185,7 +196,7 @@ fn cells(
     let main =
         estimates.and_then(|e| if group.batched { e.cost_ns.as_ref() } else { e.p50_ns.as_ref() });
     let mut cells = vec![
-        escape(&line.label),
+        escape(label),
         line.boundary.word().to_owned(),
         escape(line.wait.as_deref().unwrap_or_default()),
         match side {
@@ -219,7 +230,12 @@ fn not_measured(out: &mut String, results: &Results) {
     if missing.is_empty() {
         return;
     }
-    out.push_str("\n## Skipped and failed\n\n| case | what | reason |\n| --- | --- | --- |\n");
+    let replays = missing.iter().any(|result| result.replay.is_some());
+    let columns = if replays { 4 } else { 3 };
+    let heads = ["case", "what", "reason", "replay by hand"];
+    out.push_str("\n## Skipped and failed\n\n");
+    out.push_str(&row(heads[..columns].iter().map(|head| (*head).to_owned())));
+    out.push_str(&row((0..columns).map(|_| "---".to_owned())));
     for result in missing {
         let what = match result.status {
             Status::Measured => {
@@ -232,7 +248,9 @@ fn not_measured(out: &mut String, results: &Results) {
             status => status.word().to_owned(),
         };
         let reason = escape(result.reason.as_deref().unwrap_or("no reason was given"));
-        out.push_str(&row([code(&result.id), what, reason]));
+        let replay = result.replay.as_deref().map(code).unwrap_or_default();
+        let cells = [code(&result.id), what, reason, replay];
+        out.push_str(&row(cells.into_iter().take(columns)));
     }
 }
 
@@ -262,19 +280,23 @@ fn findings(out: &mut String, results: &Results) {
 
 fn machine(out: &mut String, results: &Results) {
     out.push_str("\n## Clock\n\n");
-    out.push_str("| CPU | source | ticks/s | spread | stamp min | p50 | p99 |\n");
-    out.push_str("| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n");
+    let several = results.clocks.iter().any(|clock| clock.runtime != results.clocks[0].runtime);
+    let (head, rule) = if several { (" runtime |", " --- |") } else { ("", "") };
+    out.push_str(&format!("| CPU |{head} source | ticks/s | spread | stamp min | p50 | p99 |\n"));
+    out.push_str(&format!("| ---: |{rule} --- | ---: | ---: | ---: | ---: | ---: |\n"));
     for clock in &results.clocks {
         let stamp = |ns| number::duration(ns, 3, UNICODE);
-        out.push_str(&row([
-            clock.cpu.to_string(),
+        let mut cells = vec![clock.cpu.to_string()];
+        cells.extend(several.then(|| escape(&clock.runtime)));
+        cells.extend([
             escape(&clock.source),
             clock.ticks_per_second.to_string(),
             format!("{} ppm", clock.rate_spread_ppm),
             stamp(clock.stamp_min_ns),
             stamp(clock.stamp_p50_ns),
             stamp(clock.stamp_p99_ns),
-        ]));
+        ]);
+        out.push_str(&row(cells));
     }
     out.push_str("\n## Host\n\n| reading | value |\n| --- | --- |\n");
     for reading in &results.host.readings {

@@ -143,6 +143,23 @@ pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown 
     shown
 }
 
+/// A difference and its interval as [`estimate`] shows them, but with no more decimals
+/// than the farther end of the interval has digits: beside an interval that holds 0,
+/// the digits of a point near 0 say nothing.
+pub fn difference(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown {
+    let Some(point) = estimate.point.filter(|point| point.is_finite()) else {
+        return Shown { value: "insufficient".to_owned(), interval: None };
+    };
+    let ends = [estimate.low, estimate.high].into_iter().flatten().filter(|end| end.is_finite());
+    let far = ends.map(f64::abs).fold(point.abs(), f64::max);
+    let close = far <= 2.0 * point.abs();
+    let digits = if close { estimate.digits.min(digits_max) } else { DIGITS_MIN };
+    let place = Place::of(far, digits);
+    let mut shown = written(estimate, point, &place, charset);
+    shown.value = format!("{} {}", shown.value, place.unit(charset));
+    shown
+}
+
 /// An estimate and its interval as [`estimate`] shows them, but without a unit and
 /// in the one that is 10^`power` of its own: for columns that name theirs.
 pub fn scaled(estimate: &Estimate, power: i32, digits_max: u8) -> Shown {
@@ -306,6 +323,15 @@ mod tests {
         assert_eq!(show(&made(990.0, 980.1, 1_003.2, 3)), "990 ns [980, 1004]");
         assert_eq!(show(&made(38_200.0, 25_900.0, 53_480.0, 1)), "38 µs [25, 54]");
         assert_eq!(show(&made(123_400.0, 98_700.0, 151_000.0, 2)), "120 µs [90, 160]");
+    }
+
+    #[test]
+    fn differences_have_the_digits_of_their_interval() {
+        let show = |e: &Estimate| difference(e, DIGITS_MAX, Charset::Unicode).to_string();
+        assert_eq!(show(&made(0.000_31, -0.0212, 0.033, 1)), "0.000 ns [-0.022, 0.033]");
+        assert_eq!(show(&made(-31.4, -1_270.0, 990.0, 1)), "0.0 µs [-1.3, 1.0]");
+        assert_eq!(show(&made(7_216.0, 7_004.0, 7_402.0, 2)), "7.2 µs [7.0, 7.5]");
+        assert_eq!(show(&made(0.0, 0.0, 0.0, 4)), "0.000 ns [0.000, 0.000]");
     }
 
     #[test]

@@ -15,7 +15,7 @@ const STORED: Stored<'static> = Stored {
 
 const COLOURED: TextStyle = TextStyle { width: 100, color: Color::Ansi, charset: Charset::Unicode };
 
-const SUITES: [&str; 4] = ["wakeup", "copies", "threads-udp-websocket", "microkernel"];
+const SUITES: [&str; 5] = ["wakeup", "copies", "threads-udp-websocket", "microkernel", "runtimes"];
 
 fn styles() -> impl Iterator<Item = (String, TextStyle)> {
     [80, 100].into_iter().flat_map(|width| {
@@ -59,6 +59,9 @@ fn sections_of_the_suites() {
         let (sections, _) = out.split_once("## How to read this").unwrap();
         insta::assert_snapshot!(format!("{suite}_markdown"), sections);
     }
+    let coloured = text::ladder(&fixture::example_runtimes(), None, &COLOURED);
+    let (coloured, _) = coloured.split_once("What a multiple is of").unwrap();
+    insta::assert_snapshot!("runtimes_100_colour", coloured.replace('\x1b', "\\e"));
     let coloured = text::ladder(&fixture::example_wakeup(), None, &COLOURED);
     insta::assert_snapshot!("wakeup_100_colour", coloured.replace('\x1b', "\\e"));
     // A machine without counters says so once, and shows no number.
@@ -79,6 +82,11 @@ fn csv_of_the_suites() {
     let mut results = fixture::example_wakeup();
     results.results.truncate(1);
     insta::assert_snapshot!("wakeup_csv", csv::report(&results));
+    let mut results = fixture::example_runtimes();
+    let pair = results.results.len() - 3;
+    results.results = [3, 5, 20, pair].map(|at| results.results[at].clone()).to_vec();
+    results.runtimes = None;
+    insta::assert_snapshot!("runtimes_csv", csv::report(&results));
 }
 
 #[test]

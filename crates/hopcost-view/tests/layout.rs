@@ -1,6 +1,6 @@
 //! What must hold of every text, whatever the results.
 
-use hopcost_model::results::Results;
+use hopcost_model::results::{Results, RuntimeComparison};
 use hopcost_view::fixture;
 use hopcost_view::text::{self, Charset, Color, TextStyle};
 use unicode_width::UnicodeWidthStr;
@@ -73,7 +73,7 @@ fn no_line_is_wider_than_the_terminal_and_ascii_is_ascii() {
     }
 }
 
-const SUITES: [&str; 4] = ["wakeup", "copies", "threads-udp-websocket", "microkernel"];
+const SUITES: [&str; 5] = ["wakeup", "copies", "threads-udp-websocket", "microkernel", "runtimes"];
 
 /// The sections with names, reasons and numbers that nobody expected.
 fn hostile_sections(suite: &str) -> Results {
@@ -105,6 +105,22 @@ fn hostile_sections(suite: &str) -> Results {
             e.point = e.point.map(|ns| ns * 1e15);
         }
     }
+    if let Some(runtimes) = &mut results.runtimes {
+        hostile_runtimes(runtimes, &long);
+    }
+    for worker in &mut results.workers {
+        worker.libraries.insert(long.clone(), long.clone());
+        worker.remarks.push(long.clone());
+    }
+    for case in &mut results.results {
+        case.replay = case.replay.as_ref().map(|_| long.clone());
+        for thread in &mut case.threads {
+            thread.name = long.clone();
+            thread.threads = u32::MAX;
+            thread.switches_per_operation = f64::NAN;
+            thread.cpu_ns_per_operation = f64::INFINITY;
+        }
+    }
     for model in &mut results.cost_models {
         model.label = long.clone();
         model.refused = Some(long.clone());
@@ -126,6 +142,52 @@ fn hostile_sections(suite: &str) -> Results {
         plot.notes.push(long.clone());
     }
     results
+}
+
+/// The comparison with names, reasons, numbers and indices that nobody expected.
+fn hostile_runtimes(runtimes: &mut RuntimeComparison, long: &str) {
+    let matrices = runtimes.matrices.iter_mut().flat_map(|m| &mut m.rows);
+    let maps = runtimes.heat_maps.iter_mut().flat_map(|map| &mut map.cells);
+    let cells = matrices.flat_map(|row| &mut row.cells).chain(maps.flatten());
+    for (at, cell) in cells.enumerate() {
+        cell.missing = cell.missing.as_ref().map(|_| format!("{long}{at}"));
+        cell.result = cell.result.map(|index| if at % 7 == 0 { u32::MAX } else { index });
+        if let Some(value) = cell.value.as_mut().filter(|_| at % 3 == 0) {
+            value.point = Some(f64::NAN);
+        }
+        if let Some(ratio) = &mut cell.ratio {
+            ratio.point = f64::INFINITY;
+        }
+    }
+    for matrix in &mut runtimes.matrices {
+        matrix.title = long.to_owned();
+        matrix.runtimes.iter_mut().for_each(|runtime| *runtime = "a".repeat(32));
+        matrix.rows.iter_mut().for_each(|row| row.label = long.to_owned());
+        // A row may have fewer cells, or more, than there are runtimes.
+        if let Some(row) = matrix.rows.first_mut() {
+            row.cells.pop();
+        }
+        if let Some(row) = matrix.rows.last_mut() {
+            let more = row.cells.first().cloned();
+            row.cells.extend(more);
+        }
+    }
+    for added in &mut runtimes.added {
+        added.label = long.to_owned();
+        added.sentence = long.to_owned();
+        added.sizes.push(u32::MAX);
+        added.refused = Some(long.to_owned());
+    }
+    for contrast in &mut runtimes.contrasts {
+        contrast.second = u32::MAX;
+        contrast.meaning = long.to_owned();
+    }
+    for search in &mut runtimes.searches {
+        search.published_ns = f64::NAN;
+        search.conclusion = long.to_owned();
+        search.candidates.iter_mut().for_each(|candidate| candidate.result = u32::MAX);
+    }
+    runtimes.stamp_costs.iter_mut().for_each(|cost| cost.case = long.to_owned());
 }
 
 #[test]
@@ -233,10 +295,12 @@ fn strip(text: &str) -> String {
     out
 }
 
+/// How lines begin that hold something to be pasted.
+const PASTED: [&str; 4] = ["Stored in", "Report:", "Repeat:", "Replay"];
+
 fn check(name: &str, out: &str, style: &TextStyle) {
     // What is there to be pasted is never broken.
-    let pasted =
-        |line: &&str| ["Stored in", "Report:", "Repeat:"].iter().any(|p| line.starts_with(p));
+    let pasted = |line: &&str| PASTED.iter().any(|p| line.trim_start().starts_with(p));
     for line in out.lines().filter(|line| !pasted(line)) {
         assert!(line.width() <= style.width, "{name}, {style:?}, {}: {line}", line.width());
         assert_eq!(line, line.trim_end(), "{name}: blanks at the end");

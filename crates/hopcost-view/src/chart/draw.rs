@@ -1,8 +1,10 @@
 //! Draws a chart as SVG. Positions are decided here and nowhere else.
 
+use super::cells;
 use super::labels::{fit, lines, width};
+use super::marker::marker;
 use super::markup::{Esc, Px, put};
-use super::model::{Chart, Fill, Legend, Mark, Marker, Rows, Series, Style, Vertical};
+use super::model::{Cells, Chart, Legend, Mark, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
 
 const TEXT: f64 = 12.0;
@@ -63,6 +65,7 @@ struct Drawing<'a> {
 enum Y<'a> {
     Value(Ruler, &'a str),
     Rows(&'a Rows),
+    Cells(&'a Cells),
 }
 
 /// The `<svg>` element of a chart.
@@ -102,10 +105,16 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
         put!(out, r#"<text class="title" x="0" y="14">{}</text>"#, Esc(&title));
     }
     drawing.legend(&mut out);
-    drawing.x_axis(&mut out);
     match &drawing.y {
-        Y::Value(ruler, label) => drawing.y_axis(&mut out, ruler, label),
-        Y::Rows(rows) => drawing.rows(&mut out, rows),
+        Y::Value(ruler, label) => {
+            drawing.x_axis(&mut out);
+            drawing.y_axis(&mut out, ruler, label);
+        }
+        Y::Rows(rows) => {
+            drawing.x_axis(&mut out);
+            drawing.rows(&mut out, rows);
+        }
+        Y::Cells(grid) => cells::draw(&mut out, grid, drawing.plot.top),
     }
     for series in &chart.series {
         drawing.series(&mut out, series);
@@ -146,6 +155,12 @@ impl<'a> Drawing<'a> {
                 let plot = Plot { left: gutter.last().copied().unwrap_or(0.0), right, top, bottom };
                 Self { chart, plot, x, y: Y::Rows(rows), legend, gutter, height: bottom + BELOW }
             }
+            Vertical::Cells(grid) => {
+                let bottom = top + cells::height_of(grid);
+                let plot = Plot { left: 0.0, right, top, bottom };
+                let (legend, gutter) = (Vec::new(), Vec::new());
+                Self { chart, plot, x, y: Y::Cells(grid), legend, gutter, height: bottom }
+            }
         }
     }
 
@@ -158,6 +173,7 @@ impl<'a> Drawing<'a> {
         match &self.y {
             Y::Value(ruler, _) => self.plot.bottom - ruler.place(value) * height,
             Y::Rows(rows) => self.plot.top + value * rows.height,
+            Y::Cells(_) => self.plot.top,
         }
     }
 
@@ -373,7 +389,7 @@ fn without_collisions(ticks: Vec<Tick>, at: impl Fn(f64) -> f64) -> Vec<Tick> {
         .collect()
 }
 
-fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
+pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
     if words.is_empty() {
         return;
     }
@@ -383,29 +399,4 @@ fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
 
 fn open_group(out: &mut String, class: &str, style: Style) {
     put!(out, r#"<g class="{class} {} {}">"#, style.colour.class(), style.dash.class());
-}
-
-/// A marker; one that is an upper bound has an arrow to the left.
-fn marker(out: &mut String, style: Style, x: f64, y: f64, mark: &Mark) {
-    let shape = match style.marker {
-        Marker::Circle => "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z",
-        Marker::Square => "M-3.5-3.5h7v7h-7Z",
-        Marker::Triangle => "M0-4.6L4.4 3.2H-4.4Z",
-        Marker::TriangleDown => "M0 4.6L4.4-3.2H-4.4Z",
-        Marker::Diamond => "M0-5L5 0L0 5L-5 0Z",
-        Marker::Cross => "M-4-4L4 4M-4 4L4-4",
-    };
-    let open = if style.fill == Fill::Open { " o" } else { "" };
-    let arrow = if mark.at_most { "M-6 0H-16M-12-3L-16 0L-12 3" } else { "" };
-    put!(
-        out,
-        r#"<path class="m{open}" transform="translate({} {})" d="{shape}{arrow}""#,
-        Px(x),
-        Px(y)
-    );
-    if mark.tip.is_empty() {
-        out.push_str("/>");
-    } else {
-        put!(out, "><title>{}</title></path>", Esc(&mark.tip));
-    }
 }

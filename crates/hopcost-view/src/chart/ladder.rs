@@ -4,7 +4,7 @@
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
 use super::model::{Axis, Chart, Legend, Mark, Row, Rows, Scale, Series, Table, Unit, Vertical};
-use super::names::{Place, headline, row_name};
+use super::names::{Place, headline, row_label, row_name};
 use super::numbers;
 use crate::section::covers;
 
@@ -29,7 +29,7 @@ fn chart(index: usize, group: &LadderGroup, results: &Results) -> Option<Chart> 
         for (r, row) in group.rows.iter().enumerate() {
             let Some((_, case)) = place.of(row, results) else { continue };
             marks(
-                &format!("{}, {}", row_name(row), place.name()),
+                &format!("{}, {}", row_name(row, results), place.name()),
                 case,
                 r as f64 + lane,
                 &mut middle,
@@ -118,7 +118,7 @@ fn rows(group: &LadderGroup, results: &Results, lanes: usize) -> Rows {
         columns.extend(["boundary".to_owned(), "wait".to_owned()]);
     }
     let row = |row: &LadderRow| {
-        let mut cells = vec![row.label.clone()];
+        let mut cells = vec![row_label(row, results)];
         if waits {
             cells.extend([row.boundary.to_string(), row.wait.clone().unwrap_or_default()]);
         }
@@ -149,7 +149,7 @@ fn table(group: &LadderGroup, results: &Results) -> Table {
             let p99 = case.estimates.as_ref().and_then(|e| e.p99_ns.as_ref());
             let text = |e: Option<&Estimate>| e.map_or("–".to_owned(), numbers::estimate_text);
             rows.push(vec![
-                row_name(row),
+                row_name(row, results),
                 place.name().to_owned(),
                 text(headline(case).map(|(_, e)| e)),
                 text(p99),

@@ -1,12 +1,15 @@
 //! Charts: one model (`model`), drawn as SVG (`draw`) and from that as PNG (`png`),
-//! and what is drawn of a run's results (`ladder`, `swept`, `percentiles`, `trials`).
+//! and what is drawn of a run's results (`heat`, `ladder`, `swept`, `percentiles`, `trials`).
 //!
 //! A drawing has classes instead of colours, a title, a description and a label
 //! for those who do not see it, and the same numbers as a table.
 
+mod cells;
 mod draw;
+pub(crate) mod heat;
 mod labels;
 pub(crate) mod ladder;
+mod marker;
 pub(crate) mod markup;
 pub mod model;
 pub(crate) mod names;
@@ -49,6 +52,7 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
 /// The plots of a run, each with the name that its files have (without ending).
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let charts = swept::charts(results).into_iter();
+    let charts = charts.chain(heat::charts(results).into_iter().flatten());
     charts.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart)).collect()
 }
 
@@ -59,7 +63,8 @@ pub(crate) fn element(chart: &Chart, heading: Heading) -> String {
 
 /// Every chart of a run, in the order of the report.
 pub fn charts(results: &Results) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = ladder::charts(results).into_iter().flatten().collect();
+    let mut charts: Vec<Chart> = heat::charts(results).into_iter().flatten().collect();
+    charts.extend(ladder::charts(results).into_iter().flatten());
     charts.extend(swept::charts(results));
     charts.extend(percentiles::charts(results).into_iter().flatten());
     charts.extend(trials::charts(results));

@@ -12,7 +12,7 @@ pub struct Chart {
     pub description: String,
     /// Width of the drawing in pixels at its natural size.
     pub width: f64,
-    /// The horizontal axis; always a value axis.
+    /// The horizontal axis; always a value axis. Cells have none.
     pub x: Axis,
     /// The vertical one.
     pub y: Vertical,
@@ -36,7 +36,50 @@ pub enum Vertical {
     },
     /// Named rows; the `y` of a mark is row + place within the row (0 to 1, from above).
     Rows(Rows),
+    /// Named rows by named columns, one cell each, and nothing else.
+    Cells(Cells),
 }
+
+/// Named rows by named columns. A cell says its number; its ground is the darker
+/// (on paper) or the lighter (on a dark screen), the greater it is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cells {
+    /// What the rows are.
+    pub rows_label: String,
+    /// What the columns are.
+    pub columns_label: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// The rows, from above.
+    pub rows: Vec<CellRow>,
+    /// What the ends of the scale of grounds stand for; none where all are alike.
+    pub ends: Option<(String, String)>,
+}
+
+/// A named row of cells.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CellRow {
+    /// Name.
+    pub name: String,
+    /// One cell a column.
+    pub cells: Vec<ChartCell>,
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChartCell {
+    /// Its number, or why there is none, in a word.
+    pub text: String,
+    /// Its interval.
+    pub small: String,
+    /// Its ground, 0 to [`STEPS`] - 1; none where there is no number.
+    pub step: Option<u8>,
+    /// What it says when pointed at.
+    pub tip: String,
+}
+
+/// Grounds that a cell may have.
+pub const STEPS: u8 = 7;
 
 /// Named rows with a gutter of text columns on the left.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -3,6 +3,7 @@
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results};
 
 use super::model::{Colour, Dash, Marker, Style};
+use crate::section::foreign;
 
 /// On how many CPUs the ends run: a column of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +53,24 @@ pub(crate) fn cases_at<'a>(
     group.rows.iter().filter_map(|row| Some((row, place.of(row, results)?.1))).collect()
 }
 
-/// `pipe, process, block`
-pub(crate) fn row_name(row: &LadderRow) -> String {
-    match &row.wait {
-        Some(wait) => format!("{}, {}, {}", row.label, row.boundary, wait),
+/// What a row of the ladder is called: its label, and the runtime of its cases where
+/// they are not in Rust and the label does not say it.
+pub(crate) fn row_label(row: &LadderRow, results: &Results) -> String {
+    let case = Place::ALL.iter().find_map(|place| place.of(row, results));
+    let runtime = case.and_then(|(_, case)| foreign(case));
+    let says = |runtime: &String| row.label.split([' ', '(', ')', ',']).any(|w| w == runtime);
+    match runtime.filter(|runtime| !says(runtime)) {
+        Some(runtime) => format!("{} ({runtime})", row.label),
         None => row.label.clone(),
+    }
+}
+
+/// `pipe, process, block`
+pub(crate) fn row_name(row: &LadderRow, results: &Results) -> String {
+    let label = row_label(row, results);
+    match &row.wait {
+        Some(wait) => format!("{label}, {}, {wait}", row.boundary),
+        None => label,
     }
 }
 

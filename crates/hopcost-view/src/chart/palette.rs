@@ -36,6 +36,22 @@ pub(crate) const PALETTE: &[Ink] = &[
     ink("warn", "#8a5500", "#efb544"),
     ink("bad", "#b3261e", "#ff8b7e"),
     ink("link", "#005f96", "#7cc4ef"),
+    // Grounds of cells: one hue (blue) in steps of lightness, each farther from the ground
+    // of the page than the one before; and the text on each.
+    ink("heat0", "#e5edf5", "#1b2b36"),
+    ink("heat1", "#c0d7ec", "#203d51"),
+    ink("heat2", "#99c0e0", "#1c5272"),
+    ink("heat3", "#6ea9d5", "#166994"),
+    ink("heat4", "#3f93c6", "#348bbe"),
+    ink("heat5", "#1c73ab", "#74afda"),
+    ink("heat6", "#0c5282", "#bad5ec"),
+    ink("on0", "#1b1d21", "#e4e6ea"),
+    ink("on1", "#1b1d21", "#e4e6ea"),
+    ink("on2", "#1b1d21", "#e4e6ea"),
+    ink("on3", "#1b1d21", "#e4e6ea"),
+    ink("on4", "#1b1d21", "#15171b"),
+    ink("on5", "#ffffff", "#15171b"),
+    ink("on6", "#ffffff", "#15171b"),
 ];
 
 /// A style sheet with each `var(--name)` replaced by its value: some programs
@@ -79,6 +95,22 @@ mod tests {
                 for mark in ["faint", "blue", "vermilion", "green", "purple", "amber"] {
                     assert!(contrast(of(mark), ground) >= 3.0, "{mark} on {ground}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn grounds_of_cells_are_in_order_and_their_texts_stand_out() {
+        for value in [(|i: &Ink| i.light) as fn(&Ink) -> &'static str, |i| i.dark] {
+            let of = |name: String| value(PALETTE.iter().find(|i| i.name == name).unwrap());
+            let mut last = contrast(of("heat0".to_owned()), of("paper".to_owned()));
+            assert!(last > 1.1, "the first is no hole in the page");
+            for step in 0..super::super::model::STEPS {
+                let (ground, on) = (of(format!("heat{step}")), of(format!("on{step}")));
+                assert!(contrast(ground, on) >= 4.5, "{on} on {ground}");
+                let far = contrast(ground, of("paper".to_owned()));
+                assert!(step == 0 || far > 1.15 * last, "heat{step} {far} after {last}");
+                last = far;
             }
         }
     }

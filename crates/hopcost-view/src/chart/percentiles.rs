@@ -22,8 +22,9 @@ pub(crate) fn charts(results: &Results) -> Vec<Vec<Chart>> {
 }
 
 fn curve_group(index: usize, group: &LadderGroup, results: &Results) -> Option<Vec<Chart>> {
-    let with_curve =
-        |(row, case): (&LadderRow, _)| (drawn(case).count() > 1).then(|| (row_name(row), case));
+    let with_curve = |(row, case): (&LadderRow, _)| {
+        (drawn(case).count() > 1).then(|| (row_name(row, results), case))
+    };
     let by_place: Vec<(Place, Vec<(String, &CaseResult)>)> = Place::ALL
         .into_iter()
         .map(|place| (place, cases_at(group, place, results)))

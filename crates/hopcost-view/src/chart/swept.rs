@@ -34,7 +34,7 @@ pub(crate) fn charts(results: &Results) -> Vec<Chart> {
 }
 
 /// Letters, digits and `-` of a name: it becomes an id and a part of file names.
-fn plain_id(name: &str) -> String {
+pub(super) fn plain_id(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let id: String = name.chars().take(80).map(keep).collect();
     match id.trim_matches('-') {

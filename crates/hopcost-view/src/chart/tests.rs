@@ -133,7 +133,7 @@ fn every_drawing_is_well_formed_xml() {
     let mut empty = example_results();
     empty.ladder.clear();
     empty.results.clear();
-    let suites = ["wakeup", "copies"].map(crate::fixture::example);
+    let suites = ["wakeup", "copies", "runtimes"].map(crate::fixture::example);
     for results in [example_results(), example_cut_off(), empty].into_iter().chain(suites) {
         for chart in charts(&results) {
             for drawing in [svg(&chart), element(&chart, Heading::Elsewhere)] {

@@ -7,7 +7,7 @@ use super::model::{
     Axis, Chart, Colour, Dash, Legend, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Unit,
     Vertical,
 };
-use super::names::{Place, cases_at, headline, row_name};
+use super::names::{Place, cases_at, headline, row_label, row_name};
 use super::numbers;
 
 /// What the edges of a row may stand for: the narrowest that holds every trial
@@ -179,14 +179,18 @@ fn chart(
     let mut marks = Vec::new();
     let mut rows = Vec::new();
     for (r, (row, case)) in cases.iter().enumerate() {
-        let name = row_name(row);
+        let name = row_name(row, results);
         let Some(strip) = Strip::of(case, r) else { continue };
         series.push(strip.reference(&x, if r == 0 { Legend::Listed } else { Legend::Unlisted }));
         series.push(strip.joined(case));
         marks.extend(case.trials.iter().map(|trial| {
             (look(trial), Mark::at(trial.at_s, strip.height(trial.value_ns), tip(&name, trial)))
         }));
-        rows.push(Row { cells: gutter(row, case), note: None, end: strip.edge_text.to_owned() });
+        rows.push(Row {
+            cells: gutter(row_label(row, results), row, case),
+            note: None,
+            end: strip.edge_text.to_owned(),
+        });
     }
     series.extend(by_look(marks.into_iter()));
     let value = if group.batched { "cost" } else { "p50" };
@@ -212,16 +216,16 @@ fn chart(
         }),
         series,
         notes: Vec::new(),
-        table: table(cases),
+        table: table(cases, results),
     }
 }
 
 /// Mechanism, boundary, wait and reported value.
-fn gutter(row: &LadderRow, case: &CaseResult) -> Vec<String> {
+fn gutter(label: String, row: &LadderRow, case: &CaseResult) -> Vec<String> {
     let reported = headline(case).map_or(String::new(), |(_, e)| numbers::shown(e).value);
     match &row.wait {
-        Some(wait) => vec![row.label.clone(), row.boundary.to_string(), wait.clone(), reported],
-        None => vec![row.label.clone(), reported],
+        Some(wait) => vec![label, row.boundary.to_string(), wait.clone(), reported],
+        None => vec![label, reported],
     }
 }
 
@@ -298,13 +302,13 @@ fn tip(name: &str, trial: &TrialPoint) -> String {
     tip
 }
 
-fn table(cases: &[(&LadderRow, &CaseResult)]) -> Table {
+fn table(cases: &[(&LadderRow, &CaseResult)], results: &Results) -> Table {
     let columns = ["case", "round", "at, s", "value", "p99", "sentinel", "state", "samples"];
     let time = |ns: Option<f64>| ns.map_or("–".to_owned(), |ns| numbers::time_text(ns, 3));
     let rows = cases.iter().flat_map(|(row, case)| {
         case.trials.iter().map(move |trial| {
             vec![
-                row_name(row),
+                row_name(row, results),
                 (trial.round + 1).to_string(),
                 format!("{:.1}", trial.at_s),
                 trial

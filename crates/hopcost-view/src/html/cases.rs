@@ -3,7 +3,7 @@
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Status};
 
-use super::parts;
+use super::{parts, threads};
 use crate::chart::markup::{Esc, put};
 use crate::chart::names::headline;
 use crate::chart::numbers;
@@ -50,12 +50,20 @@ fn one(out: &mut String, index: usize, case: &CaseResult) {
         put!(out, "<p class=\"alert\">{word}: {}</p>\n", Esc(reason));
     }
     parts::command(out, &case.command);
+    if let Some(replay) = &case.replay {
+        put!(
+            out,
+            "<p class=\"label\">Replay one trial by hand, with every line of the protocol</p>\n"
+        );
+        parts::command(out, replay);
+    }
     if case.status == Status::Measured {
         facts(out, case);
         if let Some(estimates) = &case.estimates {
             estimates_table(out, estimates);
         }
         counters(out, case);
+        threads::write(out, case);
         states(out, case);
         modes(out, case);
     }

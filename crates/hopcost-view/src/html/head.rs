@@ -129,7 +129,10 @@ fn facts(out: &mut String, results: &Results) {
 
 fn contents(out: &mut String, results: &Results) {
     let sections = crate::section::all(results, Detail::Whole);
-    let mut links = vec![("ladder", "Ladder")];
+    let compared = crate::section::runtimes::all(results, Detail::Whole);
+    let mut links: Vec<(&str, &str)> =
+        compared.iter().map(|section| (section.id, section.title)).collect();
+    links.push(("ladder", "Ladder"));
     links.extend(sections.iter().map(|section| (section.id, section.title)));
     if !results.plots.is_empty() {
         links.push(("plots", "Plots"));

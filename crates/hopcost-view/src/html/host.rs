@@ -17,21 +17,25 @@ pub(super) fn write(out: &mut String, results: &Results) {
 
 fn clocks(out: &mut String, results: &Results) {
     put!(out, "<h3>Clocks</h3>\n");
+    let several = results.clocks.iter().any(|clock| clock.runtime != results.clocks[0].runtime);
     put!(
         out,
         "<p class=\"meaning\">The cost of one stamp is part of every stamped sample; it is \
          never subtracted.</p>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">CPU</th>\
-         <th scope=\"col\">Source</th><th scope=\"col\" class=\"n\">Rate</th>\
+         {}<th scope=\"col\">Source</th><th scope=\"col\" class=\"n\">Rate</th>\
          <th scope=\"col\" class=\"n\">Rate spread</th>\
          <th scope=\"col\" class=\"n\">Resolution</th>\
          <th scope=\"col\" class=\"n\">Stamp, least</th><th scope=\"col\" class=\"n\">p50</th>\
          <th scope=\"col\" class=\"n\">p99</th>\
-         <th scope=\"col\" class=\"n\">clock_gettime, p50</th></tr></thead><tbody>\n"
+         <th scope=\"col\" class=\"n\">clock_gettime, p50</th></tr></thead><tbody>\n",
+        if several { "<th scope=\"col\">Runtime</th>" } else { "" }
     );
     for clock in &results.clocks {
+        let runtime = several.then(|| format!("<td>{}</td>", Esc(&clock.runtime)));
+        let runtime = runtime.unwrap_or_default();
         put!(
             out,
-            "<tr><th scope=\"row\">CPU {}</th><td>{}</td><td class=\"n\">{:.3} MHz</td>\
+            "<tr><th scope=\"row\">CPU {}</th>{runtime}<td>{}</td><td class=\"n\">{:.3} MHz</td>\
              <td class=\"n\">{:.1} ppm</td>",
             clock.cpu,
             Esc(&clock.source),

@@ -4,7 +4,7 @@ use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Status
 
 use super::parts::{self, NONE, Twin};
 use crate::chart::markup::{Esc, put};
-use crate::chart::names::{Place, headline};
+use crate::chart::names::{Place, headline, row_label};
 use crate::chart::numbers;
 use crate::chart::{self, Heading};
 use crate::number;
@@ -113,7 +113,8 @@ fn table(out: &mut String, group: &LadderGroup, results: &Results) {
         let cases = Place::ALL.into_iter().filter_map(|p| Some((p, p.of(row, results)?)));
         let mut named = Named::Here;
         for (place, (index, case)) in cases {
-            line(out, (row, named), place, (index, case), &columns);
+            let label = row_label(row, results);
+            line(out, (row, &label, named), place, (index, case), &columns);
             if case.status == Status::Measured {
                 named = Named::Above;
             }
@@ -131,7 +132,7 @@ enum Named {
 
 fn line(
     out: &mut String,
-    (row, named): (&LadderRow, Named),
+    (row, label, named): (&LadderRow, &str, Named),
     place: Place,
     (index, case): (usize, &CaseResult),
     columns: &Columns,
@@ -142,7 +143,7 @@ fn line(
     put!(
         out,
         "<tr{class}><th scope=\"row\"{again}><a href=\"#case-{index}\">{}</a></th>",
-        Esc(&row.label)
+        Esc(label)
     );
     if columns.ends {
         let place = case.case.placement.map_or(place.name(), |placement| placement.word());

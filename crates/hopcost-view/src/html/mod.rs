@@ -13,19 +13,21 @@ mod reading;
 mod section;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use hopcost_model::results::Results;
 
 use crate::chart;
 use crate::chart::markup::{Esc, put};
 use crate::chart::palette::properties;
+use crate::section::Detail;
 
 /// The page's own style sheet; the charts' comes from `chart`.
 pub(crate) const CSS: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// SHA-256 of what [`style`] returns. A test recomputes both.
-const STYLE_HASH: &str = "sha256-XxRWNrOlGQ9YERLdp+kbTNIbQO/+yppGHLQtbXCf5Tw=";
+const STYLE_HASH: &str = "sha256-7HsGqAk+yfKbr3nyAqiokMB4hIqTVnyltjJ+uPHusdw=";
 /// SHA-256 of the script.
 const SCRIPT_HASH: &str = "sha256-F8CQl3KM0udo3wTjYzix7POnhQPyVkaEWqEOintbEQM=";
 
@@ -52,9 +54,12 @@ pub fn report(results: &Results) -> String {
     put!(out, "<style>{}</style>\n</head>\n<body>\n", style());
     head::write(&mut out, results);
     out.push_str("<main>\n");
+    for section in crate::section::runtimes::all(results, Detail::Whole) {
+        section::write(&mut out, &section, results);
+    }
     ladder::write(&mut out, results);
-    for section in crate::section::all(results, crate::section::Detail::Whole) {
-        section::write(&mut out, &section);
+    for section in crate::section::all(results, Detail::Whole) {
+        section::write(&mut out, &section, results);
     }
     plots::swept(&mut out, results);
     plots::percentiles(&mut out, results);
@@ -62,7 +67,7 @@ pub fn report(results: &Results) -> String {
     findings::write(&mut out, results);
     host::write(&mut out, results);
     cases::write(&mut out, results);
-    reading::write(&mut out);
+    reading::write(&mut out, results);
     put!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
     out
 }

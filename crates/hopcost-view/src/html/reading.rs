@@ -1,5 +1,7 @@
 //! What the words and numbers of the report mean.
 
+use hopcost_model::results::Results;
+
 use super::parts;
 use crate::chart::markup::{Esc, put};
 
@@ -71,10 +73,30 @@ const TERMS: &[(&str, &str)] = &[
     ("Digits", "No more than the spread between trials supports."),
 ];
 
-pub(super) fn write(out: &mut String) {
+/// What only comparisons of runtimes have.
+const OF_RUNTIMES: &[(&str, &str)] = &[
+    (
+        "Runtime",
+        "What an end is written in. One that is not Rust is a program of its own, which speaks \
+         the worker protocol; a pair is written caller:callee.",
+    ),
+    (
+        "Hidden thread",
+        "A thread that a runtime or a library has besides those that play the ends. CPU time and \
+         switches of all threads are read by hopcost from outside, in /proc.",
+    ),
+    (
+        "Cost of a stamp",
+        "What reading the clock adds to an exchange. Each runtime stamps with its own call; where \
+         that is dear, so is each of its samples, and nothing is subtracted.",
+    ),
+];
+
+pub(super) fn write(out: &mut String, results: &Results) {
     parts::section(out, "reading", "How to read this", "");
     put!(out, "<dl class=\"terms\">\n");
-    for (term, meaning) in TERMS {
+    let more: &[_] = if results.runtimes.is_some() { OF_RUNTIMES } else { &[] };
+    for (term, meaning) in TERMS.iter().chain(more) {
         put!(out, "<dt>{}</dt><dd>{}</dd>\n", Esc(term), Esc(meaning));
     }
     put!(out, "</dl>\n</section>\n");

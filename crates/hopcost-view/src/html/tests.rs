@@ -1,6 +1,7 @@
 use super::*;
 use crate::chart::tests::well_formed;
 use crate::fixture::example_results;
+use hopcost_model::results::ThreadResult;
 
 /// FIPS 180-4, plainly.
 fn sha256(message: &[u8]) -> [u8; 32] {
@@ -110,7 +111,7 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
     }
 }
 
-const SUITES: [&str; 4] = ["wakeup", "copies", "threads-udp-websocket", "microkernel"];
+const SUITES: [&str; 5] = ["wakeup", "copies", "threads-udp-websocket", "microkernel", "runtimes"];
 
 #[test]
 fn sections_are_there_where_there_is_something() {
@@ -126,6 +127,8 @@ fn sections_are_there_where_there_is_something() {
     assert_eq!(ids("copies"), ["streams", "models", "published", "plots"]);
     assert_eq!(ids("threads-udp-websocket"), ["ladder", "counted", "published"]);
     assert_eq!(ids("microkernel"), ["ladder", "models", "published"]);
+    let of_runtimes = ["runtimes", "contrasts", "added", "pairs", "search", "threads", "stamps"];
+    assert_eq!(ids("runtimes"), [&of_runtimes[..], &["workers", "ladder"]].concat());
 }
 
 #[test]
@@ -149,6 +152,20 @@ fn plots_have_their_notes_and_numbers() {
         }
     }
     assert!(page.contains("<td>1 KiB</td>"), "the table under a plot");
+}
+
+#[test]
+fn threads_and_the_replay_of_a_case_are_in_its_details() {
+    let results = crate::fixture::example_runtimes();
+    let page = report(&results);
+    let details = between(&page, "<details class=\"one\"", "</details>");
+    for (case, details) in results.results.iter().zip(details) {
+        let replay = case.replay.as_ref().map(|replay| Esc(replay).to_string());
+        assert!(replay.is_none_or(|replay| details.contains(&replay)), "{}", case.id);
+        let (hidden, of) = (details.contains(">hidden<"), |t: &ThreadResult| t.seat.is_none());
+        assert_eq!(hidden, case.threads.iter().any(of), "{}", case.id);
+    }
+    assert!(page.contains("<th scope=\"row\">python3 (3 threads)</th>"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use hopcost_model::case::Workload;
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
 use super::{Cell, Column, Part, Row, Section, counters, time};
-use crate::chart::names::Place;
+use crate::chart::names::{Place, row_label};
 
 const LEAD: &str = "System calls and context switches of both ends together in one round trip; \
     system calls were counted in exchanges of their own, which are in no time shown here. The \
@@ -51,20 +51,27 @@ fn part(group: &LadderGroup, results: &Results) -> Option<Part> {
         columns.push(Column::number("lost"));
     }
     columns.push(Column::words("valid?"));
-    let rows = cases
-        .iter()
-        .map(|(row, index, case)| Row { cells: cells(row, case, lost), case: Some(*index) });
+    let rows = cases.iter().map(|(row, index, case)| Row {
+        cells: cells(row_label(row, results), case, lost),
+        case: Some(*index),
+    });
     let notes = counters::unavailable(cases.iter().map(|(_, _, case)| *case));
-    Some(Part { title: group.title.clone(), columns, rows: rows.collect(), notes })
+    Some(Part {
+        title: group.title.clone(),
+        columns,
+        rows: rows.collect(),
+        notes,
+        ..Part::default()
+    })
 }
 
-fn cells(row: &LadderRow, case: &CaseResult, lost: bool) -> Vec<Cell> {
+fn cells(label: String, case: &CaseResult, lost: bool) -> Vec<Cell> {
     let estimates = case.estimates.as_ref();
     let of = |pick: fn(&hopcost_model::results::Estimates) -> Option<&Estimate>| {
         estimates.and_then(pick)
     };
     let mut cells = vec![
-        Cell::Text(row.label.clone()),
+        Cell::Text(label),
         Cell::Text(super::setting(case).join(", ")),
         Cell::estimate(of(|e| e.mean_ns.as_ref().or(e.cost_ns.as_ref())), time),
         Cell::point(of(|e| e.p50_ns.as_ref()), time),

@@ -44,7 +44,7 @@ pub(crate) fn sum(
 /// A count per operation: whole numbers as such, others with what tells them apart.
 pub(super) fn count(value: f64) -> String {
     match value {
-        v if v >= 99.5 => number::plain(v, 3),
+        v if v >= 99.5 || !v.is_finite() => number::plain(v, 3),
         v => format!("{v:.2}"),
     }
 }

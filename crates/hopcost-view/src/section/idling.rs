@@ -45,7 +45,7 @@ pub(super) fn knobs(results: &Results) -> Option<Section> {
         lead: "p50 without the knob minus p50 with it, paired by round: what a wake-up costs more \
                because the receiver's CPU was idle. An interval that holds 0 tells no difference."
             .to_owned(),
-        parts: vec![Part { title: String::new(), columns, rows, notes: Vec::new() }],
+        parts: vec![Part { title: String::new(), columns, rows, ..Part::default() }],
     })
 }
 
@@ -72,7 +72,7 @@ pub(super) fn variance(results: &Results) -> Option<Section> {
             title: String::new(),
             columns: vec![Column::words("factor"), Column::number("share of the variance")],
             rows: shares.into_iter().map(row).collect(),
-            notes: Vec::new(),
+            ..Part::default()
         }],
     })
 }

@@ -1,25 +1,27 @@
-//! The tables beside the ladder: wake-ups, streams, counts, cost models, published
-//! numbers. Each is made once here, as texts in columns, and drawn by the
+//! The tables beside the ladder: runtimes, wake-ups, streams, counts, cost models,
+//! published numbers. Each is made once here, as texts in columns, and drawn by the
 //! terminal's, the Markdown and the HTML view alike.
 //!
 //! A section is there only where a run has something to put into it.
 
+mod cell;
 mod counted;
 pub(crate) mod counters;
 mod idling;
 mod models;
 mod published;
+pub(crate) mod runtimes;
 mod stream;
 mod wake;
 
 use hopcost_model::case::Workload;
-use hopcost_model::finding::Validity;
 use hopcost_model::results::{
-    CaseResult, Estimate, LadderGroup, Pinning, PlanBrief, Ratio, Results, Status,
+    CaseResult, Estimate, LadderGroup, Pinning, PlanBrief, Results, Status,
 };
 
 use crate::number::{self, DIGITS_MAX, Shown};
 use crate::style::{Align, Charset};
+pub(crate) use cell::{Cell, Compared, Valued};
 
 /// How much of a long section is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,12 +51,40 @@ pub(crate) struct Section {
 pub(crate) struct Part {
     /// What the rows have in common.
     pub title: String,
+    /// What it says, above it.
+    pub says: Vec<String>,
     /// Columns.
     pub columns: Vec<Column>,
     /// Rows.
     pub rows: Vec<Row>,
     /// Sentences below it.
     pub notes: Vec<String>,
+    /// How it is laid out.
+    pub form: Form,
+    /// Index of the heat map that is drawn above it.
+    pub heat_map: Option<usize>,
+    /// Commands below the notes.
+    pub replays: Vec<Replay>,
+}
+
+/// How a table is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Form {
+    /// Rows with columns that each mean something else.
+    #[default]
+    Table,
+    /// Columns that all mean the same: cells are stacked where lines are short, and the
+    /// columns go on below where not all fit side by side.
+    Matrix,
+}
+
+/// A command that replays a trial that failed.
+#[derive(Debug, Clone)]
+pub(crate) struct Replay {
+    /// The number of the note that it belongs to.
+    pub mark: String,
+    /// The command.
+    pub command: String,
 }
 
 /// A column.
@@ -64,6 +94,8 @@ pub(crate) struct Column {
     pub head: String,
     /// Unit of cells that carry none, as the table's title says too.
     pub unit: &'static str,
+    /// Whether the heading is a name, which is written as it is.
+    pub is_name: bool,
     /// Alignment.
     pub align: Align,
     /// Where all columns do not fit side by side, the one with the greatest number
@@ -74,11 +106,15 @@ pub(crate) struct Column {
 impl Column {
     /// A column of words.
     pub fn words(head: &str) -> Self {
-        Self { head: head.to_owned(), unit: "", align: Align::Left, fold: 0 }
+        Self { head: head.to_owned(), unit: "", is_name: false, align: Align::Left, fold: 0 }
     }
     /// A column of numbers.
     pub fn number(head: &str) -> Self {
-        Self { head: head.to_owned(), unit: "", align: Align::Right, fold: 0 }
+        Self { align: Align::Right, ..Self::words(head) }
+    }
+    /// A column of numbers under a name (a runtime's).
+    pub fn name(head: &str) -> Self {
+        Self { is_name: true, ..Self::number(head) }
     }
     /// A column of numbers that carry no unit, because the table's title names it.
     pub fn of(head: &str, unit: &'static str) -> Self {
@@ -99,108 +135,8 @@ pub(crate) struct Row {
     pub case: Option<usize>,
 }
 
-/// What a cell holds. Texts may use any character; a view that cannot show it
-/// finds another spelling.
-#[derive(Debug, Clone)]
-pub(crate) enum Cell {
-    /// Words; empty where there is nothing to say.
-    Text(String),
-    /// A number as text, and what it is sorted by.
-    Number(String, f64),
-    /// An estimate.
-    Estimate(Valued),
-    /// A verdict.
-    Validity(Validity),
-}
-
-/// An estimate as a cell shows it.
-#[derive(Debug, Clone)]
-pub(crate) struct Valued {
-    /// Value and interval.
-    pub shown: Shown,
-    /// What it is sorted by.
-    pub point: Option<f64>,
-    /// Computed from the samples of all trials.
-    pub pooled: bool,
-    /// Its interval spans more than a factor of 2.
-    pub wide: bool,
-    /// Why there is no value or no interval.
-    pub why: Option<String>,
-}
-
-impl Cell {
-    /// No value.
-    pub fn none() -> Self {
-        Cell::Text(String::new())
-    }
-
-    /// An estimate with its interval; `show` writes both.
-    pub fn estimate(estimate: Option<&Estimate>, show: impl Fn(&Estimate) -> Shown) -> Self {
-        let Some(estimate) = estimate else { return Self::none() };
-        let mut shown = show(estimate);
-        if estimate.point.is_some() && shown.interval.is_none() && !estimate.at_most {
-            shown.interval = Some("[–]".to_owned());
-        }
-        Cell::Estimate(Valued {
-            shown,
-            point: estimate.point,
-            pooled: estimate.pooled && estimate.point.is_some(),
-            wide: number::is_wide(estimate),
-            why: estimate.insufficient.clone(),
-        })
-    }
-
-    /// An estimate without its interval, for columns that have no room for one.
-    pub fn point(estimate: Option<&Estimate>, show: impl Fn(&Estimate) -> Shown) -> Self {
-        let Some(estimate) = estimate else { return Self::none() };
-        Cell::Estimate(Valued {
-            shown: Shown { interval: None, ..show(estimate) },
-            point: estimate.point,
-            pooled: estimate.pooled && estimate.point.is_some(),
-            wide: false,
-            why: estimate.insufficient.clone(),
-        })
-    }
-
-    /// A multiple with its interval; the baseline itself is named so.
-    pub fn ratio(ratio: Option<&Ratio>, own: Option<&str>) -> Self {
-        match ratio {
-            Some(ratio) if own == Some(ratio.baseline.as_str()) => Cell::Text("base".to_owned()),
-            Some(ratio) => {
-                let interval = number::ratio_interval(ratio).unwrap_or_else(|| "[–]".to_owned());
-                let text = number::ratio(ratio, Charset::Unicode);
-                Cell::Number(format!("{text} {interval}"), ratio.point)
-            }
-            None => Self::none(),
-        }
-    }
-
-    /// A number that may be missing.
-    pub fn maybe(value: Option<f64>, show: impl Fn(f64) -> String) -> Self {
-        value.map_or(Self::none(), |value| Cell::Number(show(value), value))
-    }
-
-    /// Whether it says nothing.
-    pub fn is_empty(&self) -> bool {
-        matches!(self, Cell::Text(text) if text.is_empty())
-    }
-
-    /// As plain text; `wide` stands behind an interval that spans more than a
-    /// factor of 2.
-    pub fn text(&self, wide: &str) -> String {
-        match self {
-            Cell::Text(text) | Cell::Number(text, _) => text.clone(),
-            Cell::Validity(validity) => validity.word().to_owned(),
-            Cell::Estimate(valued) => {
-                let pooled = if valued.pooled { "*" } else { "" };
-                let wide = if valued.wide { wide } else { "" };
-                format!("{}{pooled}{wide}", valued.shown)
-            }
-        }
-    }
-}
-
-/// Every section of a run that has something in it, in the order of the report.
+/// Every section after the ladder that has something in it, in the order of the
+/// report; those on runtimes stand before the ladder ([`runtimes::all`]).
 pub(crate) fn all(results: &Results, detail: Detail) -> Vec<Section> {
     let sections = [
         wake::section(results),
@@ -243,6 +179,11 @@ fn time(estimate: &Estimate) -> Shown {
     number::estimate(estimate, DIGITS_MAX, Charset::Unicode)
 }
 
+/// A difference of durations with its unit.
+fn difference(estimate: &Estimate) -> Shown {
+    number::difference(estimate, DIGITS_MAX, Charset::Unicode)
+}
+
 /// How many trials are behind a case.
 fn trials(case: &CaseResult) -> Cell {
     Cell::Number(crate::text::trials(case), f64::from(case.n_trials))
@@ -278,14 +219,22 @@ fn missing(cases: &[(usize, &CaseResult)]) -> Vec<String> {
 /// What cases of one table have in common: the settings that are not columns.
 fn setting(case: &CaseResult) -> Vec<String> {
     let parts = &case.case;
-    let mut words = vec![parts.boundary.word().to_owned()];
+    // A call has but one end.
+    let boundary = parts.placement.is_some().then(|| parts.boundary.word().to_owned());
+    let mut words: Vec<String> = boundary.into_iter().collect();
     words.extend(parts.placement.map(|placement| placement.word().to_owned()));
     words.extend(parts.wait.clone());
     words.extend(parts.spin_budget_ns.map(|ns| format!("spin {}", number::exact(ns))));
     if parts.sched != "other" {
         words.push(format!("sched {}", parts.sched));
     }
+    words.extend(foreign(case));
     words
+}
+
+/// What the ends are written in, unless both are in Rust.
+pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
+    Some(case.case.runtime.clone()).filter(|runtime| runtime != "rust")
 }
 
 /// The mechanism with its parameters.

@@ -37,7 +37,7 @@ pub(super) fn section(results: &Results) -> Option<Section> {
         lead: "A line through the sizes that were measured (Hockney): a cost at size 0 and a cost \
                of each further byte, with their intervals. It says nothing beyond these sizes."
             .to_owned(),
-        parts: vec![Part { title: String::new(), columns, rows, notes }],
+        parts: vec![Part { title: String::new(), columns, rows, notes, ..Part::default() }],
     })
 }
 

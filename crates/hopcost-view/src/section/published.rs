@@ -100,7 +100,7 @@ fn part(table: &PublishedTable, results: &Results) -> Part {
     let mut notes: Vec<String> =
         notes.iter().enumerate().map(|(i, note)| format!("({}) {note}", i + 1)).collect();
     notes.extend(orders(table));
-    Part { title, columns, rows, notes }
+    Part { title, columns, rows, notes, ..Part::default() }
 }
 
 fn cells(row: &PublishedRow, mark: Option<usize>, alike: bool, ratios: bool) -> Vec<Cell> {

@@ -72,7 +72,7 @@ fn part((title, mut rows): (String, Vec<Measured<'_>>)) -> Part {
         Column::number("n").fold(4),
     ];
     let rows = rows.into_iter().map(row).collect();
-    Part { title, columns, rows, notes: Vec::new() }
+    Part { title, columns, rows, ..Part::default() }
 }
 
 fn row((index, case, stream): Measured<'_>) -> Row {

@@ -80,7 +80,7 @@ fn part((title, cases): (String, Vec<(usize, &CaseResult)>)) -> Option<Part> {
         Row { cells, case: Some(index) }
     };
     let rows = measured.into_iter().map(row).collect();
-    Some(Part { title, columns, rows, notes: Vec::new() })
+    Some(Part { title, columns, rows, ..Part::default() })
 }
 
 fn cells(case: &CaseResult, wake: &WakeResult) -> Vec<Cell> {

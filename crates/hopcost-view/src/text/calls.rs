@@ -5,6 +5,7 @@ use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results};
 
 use super::cells::{Cells, Side};
 use super::group::{Table, VALIDITY, push};
+use crate::chart::names::row_label;
 use crate::number::{self, DIGITS_MAX, DIGITS_MIN};
 use crate::section::counters;
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
@@ -27,6 +28,7 @@ enum Multiple {
 /// A row that was measured.
 struct Line<'a> {
     row: &'a LadderRow,
+    label: String,
     cells: Cells,
     /// Cost in ticks of the clock and in core cycles, where known.
     ticks: String,
@@ -51,7 +53,7 @@ impl<'a> Line<'a> {
             cells.ratio = format!("{} {interval}", cells.ratio);
         }
         let (ticks, cycles) = units(case, digits_max);
-        Some(Self { row, cells, ticks, cycles })
+        Some(Self { row, label: row_label(row, results), cells, ticks, cycles })
     }
 }
 
@@ -120,7 +122,7 @@ impl<'a> Calls<'a> {
             Some(width) => width.max(width_of(head)),
         };
         let mut calls = Self {
-            label: most(|line| width_of(&line.row.label)).unwrap_or(0),
+            label: most(|line| width_of(&line.label)).unwrap_or(0),
             wanted: 0,
             boundary,
             value: most(|line| line.cells.first.widths().0).unwrap_or(0),
@@ -180,8 +182,8 @@ pub(super) fn write(out: &mut String, table: &Table<'_>, calls: &Calls<'_>) {
         calls.bar.map_or("", |_| "bar").to_owned(),
     ]);
     push(out, &style.paint(Paint::Dim, head.trim_end()));
-    for Line { row, cells, ticks, cycles } in &calls.rows {
-        let labels = wrap(&style.clean(&row.label), calls.label);
+    for Line { row, label, cells, ticks, cycles } in &calls.rows {
+        let labels = wrap(&style.clean(label), calls.label);
         let label = labels.first().map_or("", String::as_str);
         let line = join([
             style.paint(Paint::Bold, &pad(label, calls.label, Align::Left)),

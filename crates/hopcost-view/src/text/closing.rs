@@ -1,7 +1,8 @@
 //! What the clock cost, how to read the numbers, and where they are kept.
 
 use hopcost_model::case::Workload;
-use hopcost_model::results::{CaseResult, Estimate, Results};
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::results::{CaseResult, Estimate, Results, RuntimeComparison};
 
 use super::Stored;
 use super::cells::WIDE;
@@ -21,9 +22,9 @@ pub(super) fn write(
         style.paragraph(out, "  ", "  ", &sentence);
     }
     out.push('\n');
-    if !results.plots.is_empty() {
-        let names: Vec<String> =
-            crate::chart::plots(results).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> =
+        crate::chart::plots(results).into_iter().map(|(name, _)| name).collect();
+    if !names.is_empty() {
         let text = format!(
             "{}: in the HTML report, and as SVG and PNG files with `hopcost report --plots DIR`.",
             names.join(", ")
@@ -76,6 +77,8 @@ fn intervals(results: &Results, wide: &str, style: &TextStyle) -> String {
     shown.extend(results.cost_models.iter().flat_map(|m| [&m.fixed_ns, &m.per_byte_ns]).flatten());
     let published = results.published.iter().flat_map(|table| &table.rows);
     shown.extend(published.filter_map(|row| row.measured.as_ref()));
+    let wide_ones = shown.iter().any(|e| number::is_wide(e));
+    shown.extend(results.runtimes.iter().flat_map(of_runtimes));
     let levels = shown.iter().filter(|e| !e.pooled).filter_map(|e| e.level);
     let least = levels.clone().reduce(f64::min);
     let most = levels.reduce(f64::max);
@@ -102,7 +105,7 @@ fn intervals(results: &Results, wide: &str, style: &TextStyle) -> String {
         let sign = style.pick("≤", "<=");
         text.push_str(&format!(" {sign}: not distinguishable from an empty loop."));
     }
-    if any(number::is_wide) {
+    if wide_ones {
         let mark = wide.trim();
         text.push_str(&format!(" {mark}: the interval spans more than a factor of 2."));
     }
@@ -123,18 +126,33 @@ fn shown(result: &CaseResult) -> impl Iterator<Item = &Estimate> {
     estimates.chain(rates).flatten()
 }
 
+/// The estimates that only a comparison of runtimes has.
+fn of_runtimes(runtimes: &RuntimeComparison) -> impl Iterator<Item = &Estimate> {
+    let added = runtimes.added.iter().flat_map(|added| [&added.constant_ns, &added.per_byte_ns]);
+    let stamps = runtimes.stamp_costs.iter().map(|cost| &cost.by_rust_clock_ns);
+    added.chain(stamps).flatten()
+}
+
 fn clock(results: &Results, style: &TextStyle) -> Option<String> {
     let first = results.clocks.first()?;
-    let costs: Vec<String> = results
-        .clocks
-        .iter()
-        .map(|clock| {
-            format!("{} on CPU {}", number::rough(clock.stamp_p50_ns, style.charset), clock.cpu)
-        })
-        .collect();
-    Some(format!(
+    let cost = |clock: &ClockReading| {
+        format!("{} on CPU {}", number::rough(clock.stamp_p50_ns, style.charset), clock.cpu)
+    };
+    let of = |runtime: &str| -> Vec<String> {
+        results.clocks.iter().filter(|clock| clock.runtime == runtime).map(cost).collect()
+    };
+    let mut text = format!(
         "Clock: {}; a stamp costs {}, and is not subtracted.",
         first.source,
-        costs.join(", ")
-    ))
+        of(&first.runtime).join(", ")
+    );
+    let mut told = vec![first.runtime.as_str()];
+    for clock in &results.clocks {
+        if !told.contains(&clock.runtime.as_str()) {
+            told.push(&clock.runtime);
+            let costs = of(&clock.runtime).join(", ");
+            text.push_str(&format!(" In {}: {}, {costs}.", clock.runtime, clock.source));
+        }
+    }
+    Some(text)
 }

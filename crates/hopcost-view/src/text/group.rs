@@ -5,6 +5,7 @@ use hopcost_model::results::{LadderGroup, LadderRow, Results, Status};
 use super::axis::Axis;
 use super::calls::Calls;
 use super::cells::{Amount, Cells, Side, has_ratio};
+use crate::chart::names::row_label;
 use crate::number::{self, DIGITS_MAX};
 use crate::section::covers;
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
@@ -75,7 +76,8 @@ impl Layout {
         let (mut sides, mut left) = (1, LEFT_MIN);
         let ladder = results.ladder.iter().filter(|group| !covers(group, results));
         for group in ladder.filter(|group| !is_calls(group)) {
-            left = group.rows.iter().map(left_width).max().unwrap_or(0).max(left);
+            left =
+                group.rows.iter().map(|row| left_width(row, results)).max().unwrap_or(0).max(left);
             sides = sides.max(tables(results, group).iter().map(Vec::len).max().unwrap_or(1));
             for (row, side) in pairs(group) {
                 let cells = Cells::of(side.of(results, row), digits_max, style);
@@ -119,9 +121,9 @@ pub(crate) fn is_calls(group: &LadderGroup) -> bool {
 }
 
 /// Width that a row's mechanism, boundary and wait take unwrapped.
-fn left_width(row: &LadderRow) -> usize {
+fn left_width(row: &LadderRow, results: &Results) -> usize {
     let how = 2 + row.boundary.word().len() + row.wait.as_deref().map_or(0, width_of);
-    width_of(&row.label).max(how) + 1
+    width_of(&row_label(row, results)).max(how) + 1
 }
 
 fn pairs(group: &LadderGroup) -> impl Iterator<Item = (&LadderRow, Side)> {
@@ -247,7 +249,7 @@ impl Table<'_> {
     /// The mechanism's column.
     fn left(&self, row: &LadderRow) -> Vec<String> {
         let width = self.layout.left.saturating_sub(1);
-        let mut lines: Vec<String> = wrap(&self.style.clean(&row.label), width)
+        let mut lines: Vec<String> = wrap(&self.style.clean(&row_label(row, self.results)), width)
             .iter()
             .map(|line| self.style.paint(Paint::Bold, line))
             .collect();

@@ -3,6 +3,7 @@
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Status};
 
 use super::cells::Side;
+use crate::chart::names::row_label;
 use crate::style::{Paint, TextStyle};
 
 /// What happened, the reason, and to which rows.
@@ -10,6 +11,8 @@ struct Reason<'a> {
     what: String,
     reason: &'a str,
     rows: Vec<String>,
+    /// How a trial of the first of them is replayed by hand.
+    replay: Option<&'a str>,
 }
 
 pub(super) fn write(out: &mut String, results: &Results, group: &LadderGroup, style: &TextStyle) {
@@ -18,7 +21,7 @@ pub(super) fn write(out: &mut String, results: &Results, group: &LadderGroup, st
         return;
     }
     out.push('\n');
-    for Reason { what, reason, rows } in reasons {
+    for Reason { what, reason, rows, replay } in reasons {
         let first = format!("  {} ", style.paint(Paint::Yellow, &what));
         let indent = " ".repeat(what.chars().count() + 3);
         let mut text = String::new();
@@ -26,6 +29,9 @@ pub(super) fn write(out: &mut String, results: &Results, group: &LadderGroup, st
         out.push_str(&first);
         out.push_str(text.trim_start());
         style.paragraph(out, "      ", "      ", &rows.join(", "));
+        if let Some(replay) = replay {
+            super::section::replay(out, "", replay, style);
+        }
     }
 }
 
@@ -40,10 +46,18 @@ fn collect<'a>(results: &'a Results, group: &LadderGroup) -> Vec<Reason<'a>> {
         let named = if alike { 1 } else { cases.len() };
         for (side, result) in cases.iter().take(named) {
             let Some((what, reason)) = fate(result) else { continue };
-            let name = name(row, if alike && cases.len() > 1 { None } else { Some(*side) });
+            let name = name(
+                &row_label(row, results),
+                row,
+                if alike && cases.len() > 1 { None } else { Some(*side) },
+            );
             match reasons.iter_mut().find(|r| r.what == what && r.reason == reason) {
                 Some(known) => known.rows.push(name),
-                None => reasons.push(Reason { what, reason, rows: vec![name] }),
+                None => {
+                    let failed = result.status == Status::Failed;
+                    let replay = result.replay.as_deref().filter(|_| failed);
+                    reasons.push(Reason { what, reason, rows: vec![name], replay });
+                }
             }
         }
     }
@@ -64,7 +78,7 @@ fn fate(result: &CaseResult) -> Option<(String, &str)> {
 }
 
 /// `pipe (process, block, one CPU)`.
-fn name(row: &LadderRow, side: Option<Side>) -> String {
+fn name(label: &str, row: &LadderRow, side: Option<Side>) -> String {
     let mut parts = vec![row.boundary.word()];
     parts.extend(row.wait.as_deref());
     // A call has but one side, which goes without saying.
@@ -74,5 +88,5 @@ fn name(row: &LadderRow, side: Option<Side>) -> String {
             side => side.title(),
         }));
     }
-    format!("{} ({})", row.label, parts.join(", "))
+    format!("{label} ({})", parts.join(", "))
 }

@@ -12,6 +12,7 @@ mod closing;
 mod findings;
 mod group;
 mod head;
+mod matrix;
 mod missing;
 mod section;
 
@@ -23,7 +24,7 @@ pub(crate) use closing::how_to_read;
 pub(crate) use findings::{ByCode, by_code, reach};
 pub(crate) use group::is_calls;
 
-use crate::section::{Detail, all as section_tables, covers};
+use crate::section::{Detail, all as section_tables, covers, runtimes};
 pub use crate::style::{Charset, Color, TextStyle};
 
 /// Where a run is stored and how to open its report; the view knows neither.
@@ -39,16 +40,25 @@ pub struct Stored<'a> {
 pub fn ladder(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
     let mut out = String::new();
     head::write(&mut out, results, style);
-    let layout = group::Layout::choose(results, style);
-    for group in results.ladder.iter().filter(|group| !covers(group, results)) {
-        group::write(&mut out, results, group, &layout, style);
-        missing::write(&mut out, results, group, style);
-    }
-    for section in section_tables(results, Detail::Brief) {
+    for section in runtimes::all(results, Detail::Brief) {
         section::write(&mut out, &section, style);
     }
+    let rest = runtimes::without_told(results);
+    tables(&mut out, rest.as_ref().unwrap_or(results), style);
     head::remarks(&mut out, results, style);
     findings::write(&mut out, results, style);
     closing::write(&mut out, results, stored, style);
     out
+}
+
+/// The ladder and the sections beside it.
+fn tables(out: &mut String, results: &Results, style: &TextStyle) {
+    let layout = group::Layout::choose(results, style);
+    for group in results.ladder.iter().filter(|group| !covers(group, results)) {
+        group::write(out, results, group, &layout, style);
+        missing::write(out, results, group, style);
+    }
+    for section in section_tables(results, Detail::Brief) {
+        section::write(out, &section, style);
+    }
 }

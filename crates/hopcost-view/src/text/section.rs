@@ -3,7 +3,7 @@
 
 use super::cells::{WIDE, paint_of};
 use super::group::push;
-use crate::section::{Cell, Column, Part, Row, Section};
+use crate::section::{Cell, Column, Form, Part, Replay, Row, Section};
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 
 /// Blanks between two columns.
@@ -25,13 +25,28 @@ pub(super) fn write(out: &mut String, section: &Section, style: &TextStyle) {
                 push(out, &format!("  {}", style.paint(Paint::Bold, &line)));
             }
         }
-        if !part.rows.is_empty() {
-            table(out, part, style);
+        for sentence in &part.says {
+            style.paragraph(out, "  ", "    ", sentence);
+        }
+        match part.form {
+            _ if part.rows.is_empty() => {}
+            Form::Table => table(out, part, style),
+            Form::Matrix => super::matrix::write(out, part, style),
         }
         for note in &part.notes {
             style.paragraph(out, "  ", "    ", note);
         }
+        for Replay { mark, command } in &part.replays {
+            replay(out, mark, command, style);
+        }
     }
+}
+
+/// A command that replays a trial. Never broken, so that it can be pasted; the
+/// terminal wraps it.
+pub(super) fn replay(out: &mut String, mark: &str, command: &str, style: &TextStyle) {
+    let mark = if mark.is_empty() { String::new() } else { format!(" {mark}") };
+    push(out, &format!("      Replay{mark}: {}", style.clean(command)));
 }
 
 /// A table and the widths of the columns that stand side by side.

@@ -1,0 +1,215 @@
+//! Caller by callee as a grid of cells, each with its number.
+
+use hopcost_model::results::{Estimate, Results, RuntimeCell, RuntimeHeatMap, Status};
+
+use super::labels::width;
+use super::ladder::capitalised;
+use super::model::{Axis, CellRow, Cells, Chart, ChartCell, STEPS, Scale, Table, Unit, Vertical};
+use super::{cells, numbers};
+
+/// Width that a long title may ask for.
+const WIDTH_MAX: f64 = 780.0;
+
+/// One chart a heat map; `None` where nothing in it was measured.
+pub(crate) fn charts(results: &Results) -> Vec<Option<Chart>> {
+    let maps = results.runtimes.iter().flat_map(|runtimes| &runtimes.heat_maps);
+    let mut charts: Vec<Option<Chart>> = Vec::new();
+    for map in maps {
+        let mut drawn = chart(map, results);
+        if let Some(chart) = &mut drawn {
+            // Two sizes of one mechanism have one name.
+            let name = chart.id.clone();
+            let taken = |id: &str| charts.iter().flatten().any(|other: &Chart| other.id == id);
+            let more = (2..).map(|n| format!("{name}-{n}"));
+            let free = std::iter::once(name.clone()).chain(more).find(|id| !taken(id));
+            chart.id = free.unwrap_or(name);
+        }
+        charts.push(drawn);
+    }
+    charts
+}
+
+fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
+    let scale = Scaled::of(map)?;
+    let row = |(runtime, cells): (&String, &Vec<RuntimeCell>)| CellRow {
+        name: runtime.clone(),
+        cells: map
+            .runtimes
+            .iter()
+            .zip(cells)
+            .map(|(callee, cell)| scale.cell(runtime, callee, cell, results))
+            .collect(),
+    };
+    let grid = Cells {
+        rows_label: "caller".to_owned(),
+        columns_label: "callee".to_owned(),
+        columns: map.runtimes.clone(),
+        rows: map.runtimes.iter().zip(&map.cells).map(row).collect(),
+        ends: scale.ends(),
+    };
+    let title = capitalised(&map.title);
+    Some(Chart {
+        id: format!("plot-runtime-heat-{}", super::swept::plain_id(&mechanism(map, results))),
+        title: title.clone(),
+        description: format!(
+            "{}: the caller's runtime in the rows, the callee's in the columns. Each cell says its \
+             p50; its ground is one of {STEPS} steps of a logarithmic scale from the least to the \
+             greatest. The table below holds the same numbers.",
+            title
+        ),
+        // Its title is not to be cut.
+        width: cells::width_of(&grid).max(width(&title, 13.5).min(WIDTH_MAX)),
+        x: Axis::new("", Scale::Linear, Unit::Ns),
+        y: Vertical::Cells(grid),
+        series: Vec::new(),
+        notes: vec![
+            "p50 of a round trip with its interval below; the caller takes the stamps. Grounds: \
+             logarithmic scale."
+                .to_owned(),
+        ],
+        table: table(map),
+    })
+}
+
+/// The mechanism of the cells, which are all of one.
+fn mechanism(map: &RuntimeHeatMap, results: &Results) -> String {
+    let mut cells = map.cells.iter().flatten().filter_map(|cell| cell.result);
+    let case = cells.find_map(|index| results.results.get(usize::try_from(index).ok()?));
+    case.map_or_else(|| map.title.clone(), |case| case.case.mechanism.clone())
+}
+
+fn point(cell: &RuntimeCell) -> Option<f64> {
+    cell.value.as_ref()?.point.filter(|ns| ns.is_finite() && *ns > 0.0)
+}
+
+/// The least and the greatest number, between which the grounds are spread.
+struct Scaled {
+    low_ns: f64,
+    high_ns: f64,
+}
+
+impl Scaled {
+    fn of(map: &RuntimeHeatMap) -> Option<Self> {
+        let points = || map.cells.iter().flatten().filter_map(point);
+        Some(Self { low_ns: points().reduce(f64::min)?, high_ns: points().reduce(f64::max)? })
+    }
+
+    fn step(&self, ns: f64) -> u8 {
+        let range = (self.high_ns / self.low_ns).ln();
+        let share = if range > 0.0 { (ns / self.low_ns).ln() / range } else { 0.0 };
+        // A share of 1 belongs to the last step.
+        ((share * f64::from(STEPS)) as u8).min(STEPS - 1)
+    }
+
+    fn ends(&self) -> Option<(String, String)> {
+        let text = |ns| numbers::time_text(ns, 2);
+        (self.high_ns > self.low_ns).then(|| (text(self.low_ns), text(self.high_ns)))
+    }
+
+    fn cell(&self, caller: &str, callee: &str, cell: &RuntimeCell, results: &Results) -> ChartCell {
+        let pair = format!("{caller} calls {callee}");
+        let value = cell.value.as_ref().zip(point(cell));
+        let Some((estimate, ns)) = value else {
+            let (text, why) = absent(cell, results);
+            return ChartCell { tip: format!("{pair}\n{why}"), text, ..ChartCell::default() };
+        };
+        let shown = numbers::shown(estimate);
+        ChartCell {
+            tip: format!("{pair}\np50 {}", numbers::estimate_text(estimate)),
+            text: shown.value,
+            small: shown.interval.unwrap_or_default(),
+            step: Some(self.step(ns)),
+        }
+    }
+}
+
+/// Why a cell has no number: in a word, and in full.
+fn absent(cell: &RuntimeCell, results: &Results) -> (String, String) {
+    let index = cell.result.and_then(|index| usize::try_from(index).ok());
+    let case = index.and_then(|index| results.results.get(index));
+    let word = match case.map(|case| case.status) {
+        Some(Status::Measured) => "no value",
+        Some(status) => status.word(),
+        None => "–",
+    };
+    let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
+    (word.to_owned(), reason.unwrap_or("not in this run").to_owned())
+}
+
+fn table(map: &RuntimeHeatMap) -> Table {
+    let mut columns = vec!["caller".to_owned()];
+    columns.extend(map.runtimes.iter().map(|runtime| format!("to {runtime}")));
+    let text = |estimate: &Estimate| numbers::estimate_text(estimate);
+    let rows = map.runtimes.iter().zip(&map.cells).map(|(runtime, cells)| {
+        let values = cells.iter().map(|cell| cell.value.as_ref().map_or("–".to_owned(), text));
+        std::iter::once(runtime.clone()).chain(values).collect()
+    });
+    Table { columns, words: 1, rows: rows.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::tests::well_formed;
+    use crate::fixture::example_runtimes;
+
+    fn cells(chart: &Chart) -> Vec<&ChartCell> {
+        let Vertical::Cells(grid) = &chart.y else { panic!("no cells") };
+        grid.rows.iter().flat_map(|row| &row.cells).collect()
+    }
+
+    #[test]
+    fn every_number_stands_in_its_cell_and_greater_ones_never_on_a_lower_ground() {
+        let results = example_runtimes();
+        let map = &results.runtimes.as_ref().unwrap().heat_maps[0];
+        let plots = crate::chart::plots(&results);
+        let (name, chart) = &plots[0];
+        assert_eq!(name, "runtime-heat-pipe");
+        let found = cells(chart);
+        let drawing = crate::chart::svg(chart);
+        well_formed(&drawing, &[]).unwrap();
+        let mut by_value: Vec<(f64, u8)> = Vec::new();
+        for (cell, shown) in map.cells.iter().flatten().zip(found) {
+            match point(cell) {
+                Some(ns) => {
+                    by_value.push((ns, shown.step.unwrap()));
+                    assert!(drawing.contains(&format!(">{}<", shown.text)), "{}", shown.text);
+                }
+                None => assert_eq!((shown.step, shown.text.as_str()), (None, "–")),
+            }
+        }
+        by_value.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(by_value.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{by_value:?}");
+        assert_eq!((by_value[0].1, by_value.last().unwrap().1), (0, STEPS - 1));
+        assert!(crate::chart::png(chart).unwrap().starts_with(b"\x89PNG"));
+    }
+
+    #[test]
+    fn odd_values_and_names_break_no_heat_map() {
+        let mut results = example_runtimes();
+        let evil = "\"'><script>alert(1)</script>&\u{202e}";
+        let maps = &mut results.runtimes.as_mut().unwrap().heat_maps;
+        maps.push(maps[0].clone());
+        maps[0].title = evil.to_owned();
+        maps[0].runtimes[1] = evil.repeat(9);
+        let values = [0.0, -1.0, f64::NAN, 1e300, f64::INFINITY];
+        for (cell, value) in maps[0].cells.iter_mut().flatten().zip(values) {
+            if let Some(estimate) = &mut cell.value {
+                estimate.point = Some(value);
+            }
+        }
+        maps[1].cells.iter_mut().flatten().for_each(|cell| cell.value = None);
+        let again = maps[0].clone();
+        maps.push(again);
+        let found = charts(&results);
+        assert_eq!(found.len(), 3);
+        assert!(found[1].is_none(), "nothing to draw");
+        let ids: Vec<&str> = found.iter().flatten().map(|chart| chart.id.as_str()).collect();
+        assert_eq!(ids, ["plot-runtime-heat-pipe", "plot-runtime-heat-pipe-2"]);
+        for chart in found.iter().flatten() {
+            let drawing = crate::chart::svg(chart);
+            well_formed(&drawing, &[]).unwrap();
+            assert!(!drawing.contains("NaN") && !drawing.contains("<script"));
+        }
+    }
+}
