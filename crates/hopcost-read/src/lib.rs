@@ -87,12 +87,22 @@ pub fn read(raw: &RawRun, facts: &FactsOf) -> Results {
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::case::Role;
     use hopcost_model::protocol::{EventReading, ZeroCopySends};
-    use hopcost_model::raw::RawRun;
+    use hopcost_model::raw::{RawRun, StampCheck};
     use hopcost_model::results::{CaseResult, Results};
 
     use crate::testing::{
-        Builder, CALL, FUTEX, PIPE, STREAM, STREAM_NO_ACK, TCP, WAKE, event, noisy, read,
+        Builder, CALL, FUTEX, PIPE, PIPE_4K, PIPE_PYTHON, STREAM, STREAM_NO_ACK, TCP, WAKE, event,
+        noisy, read, thread,
+    };
+
+    const CHECK: StampCheck = StampCheck {
+        exchanges: 399,
+        stamped_ns: 1.2e6,
+        stamped_by_caller_ns: 1.3e6,
+        bare_before_ns: 1.1e6,
+        bare_after_ns: 1.15e6,
     };
 
     fn varied() -> Builder {
@@ -111,6 +121,15 @@ mod tests {
             })
             .case(STREAM, 8, |round, t| t.stream(1, 400, 2048, &noisy(400, round), 1_300_000))
             .case(STREAM_NO_ACK, 8, |_, t| t.stream(1, 400, 2048, &[], 1_000_000))
+            .case(&format!("{PIPE}&runtime=python:rust"), 8, |round, t| {
+                t.each(&noisy(400, round));
+                t.raw.threads = vec![thread("python3", Some(Role::Caller), 900, 7)];
+                t.raw.warm_up_ns = vec![9000.0, 3000.0, 3000.1, 3000.2];
+                t.raw.stamp_check = Some(CHECK);
+            })
+            .case(PIPE_PYTHON, 8, |round, t| t.each(&noisy(400, 2 * round)))
+            .case(&PIPE_PYTHON.replace("64", "4096"), 8, |round, t| t.each(&noisy(400, round)))
+            .case(PIPE_4K, 8, |round, t| t.each(&noisy(400, 3 * round)))
             .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
     }
 
@@ -203,6 +222,21 @@ mod tests {
                 gate.backward_steps = u64::MAX;
             }
             trial.gates.truncate(i % 3);
+            for thread in &mut trial.threads {
+                thread.cpu_ns = u64::MAX * (i as u64 % 2);
+                thread.voluntary = u64::MAX;
+                thread.involuntary = u64::MAX;
+                thread.seat = thread.seat.filter(|_| i % 3 == 0);
+            }
+            trial.threads.extend(trial.threads.clone());
+            for part in &mut trial.warm_up_ns {
+                *part = [f64::NAN, f64::INFINITY, -1.0, 0.0][i % 4];
+            }
+            if let Some(check) = &mut trial.stamp_check {
+                check.exchanges = u64::MAX * (i as u64 % 2);
+                check.bare_after_ns = [f64::NAN, f64::MAX, -1.0, 0.0][i % 4];
+                check.stamped_ns = [f64::MIN_POSITIVE, f64::MAX, f64::INFINITY][i % 3];
+            }
             if i % 5 == 0 {
                 trial.stamp = None;
             }
