@@ -11,8 +11,14 @@ import (
 	"hopcost-go-worker/internal/protocol"
 )
 
+// samplesAtFirst is the room that attach makes: enough for most trials.
+const samplesAtFirst = 1 << 17
+
 // samplesMax bounds the memory that a phase can ask for, 1 GiB of samples.
 const samplesMax = 1 << 27
+
+// wordsAtOnce is how many samples are written at once.
+const wordsAtOnce = 8192
 
 // Trial is what attach makes: the ends that this worker plays.
 type Trial struct {
@@ -22,8 +28,9 @@ type Trial struct {
 	// next is the number of the next message, of all phases together.
 	next    uint64
 	samples *os.File
-	// room is kept from phase to phase.
-	room []uint64
+	// room is kept from phase to phase, and so are the bytes to be written.
+	room  []uint64
+	bytes []byte
 	// fail ends the process with a reason, from whichever goroutine.
 	fail func(error)
 }
@@ -47,6 +54,8 @@ func Attach(command *protocol.Command, fail func(error)) (*Trial, error) {
 		if trial.samples = os.NewFile(uintptr(*command.SamplesFD), "samples"); trial.samples == nil {
 			return nil, fmt.Errorf("descriptor %d is none", *command.SamplesFD)
 		}
+		trial.roomFor(samplesAtFirst)
+		trial.bytes = make([]byte, 0, 8*wordsAtOnce)
 	}
 	return trial, nil
 }
@@ -113,7 +122,7 @@ func (t *Trial) Run(phase string, count uint64, stamp protocol.Stamp) ([]protoco
 	if err := t.play(count, stamp, seen); err != nil {
 		return nil, err
 	}
-	if err := write(t.samples, seen.into); err != nil {
+	if err := t.write(seen.into); err != nil {
 		return nil, fmt.Errorf("writing the samples: %w", err)
 	}
 	var ends []protocol.End
@@ -178,16 +187,14 @@ func (t *Trial) roomFor(samples int) []uint64 {
 }
 
 // write writes samples as little-endian words.
-func write(file *os.File, samples []uint64) error {
-	const words = 8192
-	buffer := make([]byte, 0, 8*words)
+func (t *Trial) write(samples []uint64) error {
 	for len(samples) > 0 {
-		part := samples[:min(words, len(samples))]
-		buffer = buffer[:0]
+		part := samples[:min(wordsAtOnce, len(samples))]
+		t.bytes = t.bytes[:0]
 		for _, sample := range part {
-			buffer = binary.LittleEndian.AppendUint64(buffer, sample)
+			t.bytes = binary.LittleEndian.AppendUint64(t.bytes, sample)
 		}
-		if _, err := file.Write(buffer); err != nil {
+		if _, err := t.samples.Write(t.bytes); err != nil {
 			return err
 		}
 		samples = samples[len(part):]
