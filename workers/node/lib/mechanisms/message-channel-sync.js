@@ -17,8 +17,8 @@ export const row = {
   payload: { min: 0, max: 1 << 20, default: 64 },
   crosses: 'a Uint8Array, as bytes of the structured clone algorithm through a queue of the other port; and a counter in shared memory',
   copies: "structured clone, twice a message: the sender's array into the serialised message, from there into a new array of the receiver",
-  wakes: "Atomics.notify, by a condition variable of V8; postMessage also writes to the eventfd of the receiver's event loop, which nobody waits for",
-  between_stamps: 'serialise, queue, write the eventfd, count, notify, look at the own port, sleep in Atomics.wait, be woken, look again, deserialise, comparison; the same in the other thread',
+  wakes: "Atomics.notify, by a condition variable of V8; postMessage also writes to the eventfd of the receiver's event loop, but once only, because nobody reads it",
+  between_stamps: 'serialise, queue, count, notify, look at the own port, sleep in Atomics.wait, be woken, look again, deserialise, comparison; the same in the other thread',
   limits: '0 bytes to 1 MiB; the event loops of both threads stand still meanwhile',
   sources: ['https://nodejs.org/api/worker_threads.html#workerreceivemessageonportport', 'futex(2)'],
 };

@@ -26,6 +26,7 @@ export const row = {
   between_stamps: 'the whole turn of two event loops: write() tries write(2) at once, nextTick queue, epoll_wait, read, data event, comparison; the same on the other side',
   limits: '1 byte to 1 MiB; a long message is written and read in parts; every received message is a new Buffer, which the garbage collector frees',
   sources: ['https://nodejs.org/api/net.html', 'tcp(7)', 'epoll(7)'],
+  system_calls: { min: 6, max: 8.5 },
 };
 
 /** @param {import('../attach.js').Attaching} attaching */

@@ -22,6 +22,7 @@ export const row = {
   between_stamps: 'as tcp, and the frame: mask (client), header, writev of header and message, parse, unmask (server), message event; the handshake is over before',
   limits: '0 bytes to 1 MiB; ws as it is installed, that is without the native addon bufferutil: masks are applied in JavaScript; no compression; TCP_NODELAY is on, which ws does itself',
   sources: ['RFC 6455', 'https://github.com/websockets/ws/blob/master/doc/ws.md', 'tcp(7)'],
+  system_calls: { min: 6, max: 8.5 },
 };
 
 /**
