@@ -30,7 +30,7 @@ final class ByteStream implements Channel {
                 outgoing.write(message);
             }
         } catch (IOException error) {
-            throw lost(error);
+            throw WorkerFailure.linkLost(error);
         }
     }
 
@@ -46,14 +46,10 @@ final class ByteStream implements Channel {
         } catch (WorkerFailure gone) {
             throw gone;
         } catch (IOException error) {
-            throw lost(error);
+            throw WorkerFailure.linkLost(error);
         }
         if (!contents.matches(message.flip(), sequence)) {
             throw HandOver.corrupted(sequence);
         }
-    }
-
-    private static WorkerFailure lost(IOException error) {
-        return new WorkerFailure("the link to the other end is lost: " + error.getMessage(), error);
     }
 }

@@ -4,6 +4,7 @@ import hopcost.worker.protocol.Case;
 import hopcost.worker.protocol.Command.SeatOrder;
 import hopcost.worker.protocol.WorkerFailure;
 import hopcost.worker.seat.Seat;
+import hopcost.worker.workload.Contents;
 import java.util.List;
 
 /** A way to get something from one end to the other, or to do one thing at one end. */
@@ -13,8 +14,8 @@ public interface Mechanism {
     /** Takes the seats of a trial, in the order asked. */
     List<Seat> attach(Case subject, List<SeatOrder> orders) throws Exception;
 
-    /** Most bytes of a message: 256 of them are kept ready in memory. */
-    int PAYLOAD_MAX = 65_536;
+    /** Most bytes of a message. */
+    int PAYLOAD_MAX = Contents.PAYLOAD_MAX;
 
     /** Every name, in the order of `describe`. */
     List<String> NAMES = List.of(

@@ -21,11 +21,12 @@ import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler;
 import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler.ClientHandshakeStateEvent;
 import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
-import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.codec.http.websocketx.WebSocketVersion;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -130,15 +131,23 @@ final class NettyLink {
     }
 
     /** A message that will be sent more than once. */
-    static ByteBuf lasting(java.nio.ByteBuffer message) {
+    static ByteBuf lasting(ByteBuffer message) {
         return Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(message));
+    }
+
+    /** What Netty's error is for the end that gets it. */
+    static WorkerFailure failure(Throwable error) {
+        if (error instanceof WorkerFailure failure) {
+            return failure;
+        }
+        return error instanceof IOException
+                ? WorkerFailure.linkLost(error)
+                : new WorkerFailure("WebSocket: " + WorkerFailure.reason(error), error);
     }
 
     /** A frame that nobody here sends. */
     static WorkerFailure unexpected(Object message) {
-        if (message instanceof WebSocketFrame) {
-            return new WorkerFailure("a frame of the wrong kind arrived: " + message.getClass().getSimpleName());
-        }
-        return new WorkerFailure("something else than a frame arrived: " + message.getClass().getSimpleName());
+        String kind = message.getClass().getSimpleName();
+        return new WorkerFailure("something else than a binary message arrived: " + kind);
     }
 }

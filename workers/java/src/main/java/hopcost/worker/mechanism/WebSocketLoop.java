@@ -157,6 +157,6 @@ final class WebSocketLoop extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
-        throw LastWords.fail(error);
+        throw LastWords.fail(NettyLink.failure(error));
     }
 }

@@ -105,7 +105,7 @@ final class WebSocketThreaded implements ChannelMechanism {
                 return (WebSocketFrame) received;
             }
             if (received instanceof Throwable error) {
-                throw new WorkerFailure(WorkerFailure.reason(error), error);
+                throw NettyLink.failure(error);
             }
             throw NettyLink.unexpected(received);
         }

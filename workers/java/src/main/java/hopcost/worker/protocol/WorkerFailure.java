@@ -19,6 +19,11 @@ public final class WorkerFailure extends IOException {
         return new WorkerFailure("the other end is gone");
     }
 
+    /** The failure of an end that cannot reach its partner any more. */
+    public static WorkerFailure linkLost(Throwable error) {
+        return new WorkerFailure("the link to the other end is lost: " + error.getMessage(), error);
+    }
+
     /** What an error says in one line, whatever it is. */
     public static String reason(Throwable error) {
         String message = error.getMessage();

@@ -1,5 +1,6 @@
 package hopcost.worker.workload;
 
+import hopcost.worker.protocol.WorkerFailure;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -11,12 +12,18 @@ public final class Contents {
     /** Message numbers after which contents come again. */
     public static final int MESSAGES = 256;
 
+    /** Most bytes of a message: all of them are in memory at once. */
+    public static final int PAYLOAD_MAX = 65_536;
+
     private static final long FIRST_WORD = 0x9E3779B97F4A7C15L;
 
     private final int payload;
     private final ByteBuffer[] messages = new ByteBuffer[MESSAGES];
 
-    public Contents(int payload) {
+    public Contents(int payload) throws WorkerFailure {
+        if (payload > PAYLOAD_MAX) {
+            throw new WorkerFailure("a message has at most " + PAYLOAD_MAX + " bytes here, not " + payload);
+        }
         this.payload = payload;
         ByteBuffer all = ByteBuffer.allocateDirect(MESSAGES * payload);
         for (int number = 0; number < MESSAGES; number++) {
