@@ -100,8 +100,9 @@ fn cell_markup(cell: &Cell, column: Option<&Column>) -> String {
     let class = class(column);
     match cell {
         Cell::Compared(compared) => self::compared(compared),
-        Cell::Missing { mark, case } => {
-            format!("<td class=\"n none\">{}</td>", linked(mark, *case))
+        Cell::Missing { mark, case, why } => {
+            let title = why.as_ref().map_or(String::new(), |w| format!(" title=\"{}\"", Esc(w)));
+            format!("<td class=\"n none\"{title}>{}</td>", linked(mark, *case))
         }
         Cell::Text(text) if text.is_empty() => parts::NONE.to_owned(),
         Cell::Text(text) => format!("<td{class}>{}</td>", Esc(text)),

@@ -26,6 +26,8 @@ pub(crate) enum Cell {
         mark: String,
         /// Index of the case.
         case: Option<usize>,
+        /// Why, in full.
+        why: Option<String>,
     },
 }
 

@@ -9,9 +9,6 @@ const LEAD: &str = "The round trip in the runtime less the one in Rust, paired b
     constant and a part for each further byte of a message (sent each way). An interval that holds \
     0 tells no difference.";
 
-/// Sentences that a terminal is told.
-const SENTENCES_MAX: usize = 8;
-
 pub(super) fn section(
     _: &Results,
     runtimes: &RuntimeComparison,
@@ -20,14 +17,12 @@ pub(super) fn section(
     let all: Vec<&AddedCost> = runtimes.added.iter().collect();
     let mut refused = Vec::new();
     let groups = grouped(all, |added| added.label.clone());
-    let mut parts: Vec<Part> = groups
-        .into_iter()
-        .map(|(label, added)| part(label, &added, detail, &mut refused))
-        .collect();
-    if detail == Detail::Brief {
-        shorten(&mut parts);
-    }
-    parts.last_mut()?.notes.extend(refused);
+    let mut told = Told::new(detail);
+    let parts = groups.into_iter().map(|(label, of)| part(label, &of, &mut told, &mut refused));
+    let mut parts: Vec<Part> = parts.collect();
+    let last = parts.last_mut()?;
+    last.notes.extend(refused);
+    last.notes.extend(told.left_out());
     Some(Section {
         id: "added",
         title: "What a runtime adds to Rust's time",
@@ -36,31 +31,76 @@ pub(super) fn section(
     })
 }
 
-fn part(label: String, all: &[&AddedCost], detail: Detail, refused: &mut Vec<String>) -> Part {
+/// Which sentences are told: all, or for a terminal the first of each runtime that has
+/// a line.
+struct Told<'a> {
+    detail: Detail,
+    runtimes: Vec<&'a str>,
+    left_out: usize,
+}
+
+impl<'a> Told<'a> {
+    fn new(detail: Detail) -> Self {
+        Self { detail, runtimes: Vec::new(), left_out: 0 }
+    }
+
+    fn sentence(&mut self, added: &'a AddedCost) -> Option<String> {
+        if added.sentence.is_empty() {
+            return None;
+        }
+        if self.detail == Detail::Brief {
+            let has_line = added.constant_ns.is_some();
+            if !has_line || self.runtimes.contains(&added.runtime.as_str()) {
+                self.left_out += 1;
+                return None;
+            }
+            self.runtimes.push(&added.runtime);
+        }
+        Some(added.sentence.clone())
+    }
+
+    fn left_out(&self) -> Option<String> {
+        (self.left_out > 0).then(|| {
+            format!(
+                "{} more sentences like these are in the HTML, Markdown and JSON reports.",
+                self.left_out
+            )
+        })
+    }
+}
+
+fn part<'a>(
+    label: String,
+    all: &[&'a AddedCost],
+    told: &mut Told<'a>,
+    refused: &mut Vec<String>,
+) -> Part {
     let mut columns = vec![
         Column::words("runtime"),
         Column::number("constant [interval]"),
         Column::number("per byte [interval]"),
+        Column::number("farthest from the line").fold(3),
     ];
+    // Where there is no line, the differences themselves are all there is.
+    let whole = told.detail == Detail::Whole || all.iter().any(|added| added.refused.is_some());
     let mut sizes: Vec<u32> = all.iter().flat_map(|added| added.sizes.clone()).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    if detail == Detail::Whole {
-        columns.push(Column::number("farthest from the line"));
+    if whole {
         let at = |bytes: &u32| Column::number(&format!("at {} [interval]", number::bytes(*bytes)));
-        columns.extend(sizes.iter().map(at));
+        columns.extend(sizes.iter().map(|bytes| at(bytes).fold(1)));
     } else {
-        columns.push(Column::words("sizes").fold(1));
+        columns.push(Column::words("sizes").fold(2));
     }
     let rows = all.iter().map(|added| {
         let mut cells = vec![
             Cell::Text(runtime(added, refused)),
             Cell::difference(added.constant_ns.as_ref(), difference),
             Cell::difference(added.per_byte_ns.as_ref(), per_byte),
+            Cell::maybe(added.residual_max.filter(|_| added.refused.is_none()), number::share),
         ];
-        if detail == Detail::Whole {
-            cells.push(Cell::maybe(added.residual_max, number::share));
-            cells.extend(sizes.iter().map(|bytes| Cell::difference(at(added, *bytes), difference)));
+        if whole {
+            cells.extend(sizes.iter().map(|b| Cell::difference(at(added, *b), difference)));
         } else {
             let words: Vec<String> = added.sizes.iter().map(|b| number::bytes(*b)).collect();
             cells.push(Cell::Text(words.join(", ")));
@@ -68,8 +108,7 @@ fn part(label: String, all: &[&AddedCost], detail: Detail, refused: &mut Vec<Str
         Row { cells, case: None }
     });
     let rows = rows.collect();
-    let sentences = all.iter().map(|added| added.sentence.clone());
-    let says = sentences.filter(|sentence| !sentence.is_empty()).collect();
+    let says = all.iter().filter_map(|added| told.sentence(added)).collect();
     Part { title: label, says, columns, rows, ..Part::default() }
 }
 
@@ -98,21 +137,4 @@ fn runtime(added: &AddedCost, refused: &mut Vec<String>) -> String {
         refused.len()
     });
     format!("{} ({number})", added.runtime)
-}
-
-/// Leaves out sentences that a terminal has no room for, and says so.
-fn shorten(parts: &mut [Part]) {
-    let mut room = SENTENCES_MAX;
-    let mut left_out = 0;
-    for part in parts.iter_mut() {
-        let kept = part.says.len().min(room);
-        left_out += part.says.len() - kept;
-        part.says.truncate(kept);
-        room -= kept;
-    }
-    if let Some(last) = parts.last_mut().filter(|_| left_out > 0) {
-        last.notes.push(format!(
-            "{left_out} more sentences like these are in the HTML, Markdown and JSON reports."
-        ));
-    }
 }

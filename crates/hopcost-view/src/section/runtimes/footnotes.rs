@@ -3,7 +3,7 @@
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Results, RuntimeCell, Status};
 
-use super::super::{Cell, Compared, Replay, Valued, missing, time};
+use super::super::{Cell, Compared, Detail, Replay, Valued, missing, time};
 use crate::number;
 
 /// The reasons of a section, in the order in which they occur.
@@ -11,7 +11,15 @@ use crate::number;
 pub(super) struct Footnotes<'a> {
     reasons: Vec<(&'static str, &'a str, Option<&'a CaseResult>)>,
     cases: Vec<(usize, &'a CaseResult)>,
+    /// Why there are no such cases.
+    gaps: Vec<&'a str>,
 }
+
+/// Gaps that a terminal is told one by one.
+const GAPS_MAX: usize = 6;
+/// What it is told of more.
+const MANY_GAPS: &str = "–: the runtime has no such mechanism, or the plan has no such case; the \
+    HTML, Markdown and JSON reports say which.";
 
 impl<'a> Footnotes<'a> {
     /// What a row of so many cells shows.
@@ -28,7 +36,7 @@ impl<'a> Footnotes<'a> {
     }
 
     /// What a cell shows.
-    fn cell(&mut self, results: &'a Results, cell: &'a RuntimeCell) -> Cell {
+    pub fn cell(&mut self, results: &'a Results, cell: &'a RuntimeCell) -> Cell {
         let index = cell.result.and_then(|index| usize::try_from(index).ok());
         let case = index.and_then(|index| results.results.get(index));
         if let Some(found) = index.zip(case) {
@@ -61,19 +69,24 @@ impl<'a> Footnotes<'a> {
         index: Option<usize>,
         case: Option<&'a CaseResult>,
     ) -> Cell {
+        let insufficient = cell.value.as_ref().and_then(|value| value.insufficient.as_deref());
+        let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
+        let reason = reason.or(insufficient);
+        let why = reason.map(str::to_owned);
         let word = match case.map(|case| case.status) {
             Some(Status::Skipped) => "skipped",
             Some(Status::Failed) => "failed",
             Some(Status::Measured) => "no value",
-            None => "–",
+            None => {
+                self.gaps.extend(reason.filter(|reason| !self.gaps.contains(reason)));
+                return Cell::Missing { mark: "–".to_owned(), case: None, why };
+            }
         };
-        let insufficient = cell.value.as_ref().and_then(|value| value.insufficient.as_deref());
-        let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
-        let mark = match reason.or(insufficient) {
+        let mark = match reason {
             Some(reason) => format!("{word} ({})", self.number(word, reason, case)),
             None => word.to_owned(),
         };
-        Cell::Missing { mark, case: index }
+        Cell::Missing { mark, case: index, why }
     }
 
     fn number(
@@ -89,13 +102,19 @@ impl<'a> Footnotes<'a> {
         }) + 1
     }
 
-    /// One sentence a reason, then the cases that failed at times.
-    pub fn notes(&self) -> Vec<String> {
-        let note = |(at, (word, reason, _)): (usize, &(&str, &str, _))| match *word {
-            "–" => format!("({}) {reason}", at + 1),
-            word => format!("({}) {word}: {reason}", at + 1),
+    /// One sentence a reason, then the gaps and the cases that failed at times.
+    pub fn notes(&self, detail: Detail) -> Vec<String> {
+        let note = |(at, (word, reason, _)): (usize, &(&str, &str, _))| {
+            format!("({}) {word}: {reason}", at + 1)
         };
         let mut notes: Vec<String> = self.reasons.iter().enumerate().map(note).collect();
+        match self.gaps.as_slice() {
+            [] => {}
+            gaps if detail == Detail::Brief && gaps.len() > GAPS_MAX => {
+                notes.push(MANY_GAPS.to_owned());
+            }
+            gaps => notes.push(format!("–: {}.", gaps.join("; "))),
+        }
         let at_times = self.cases.iter().filter(|(_, case)| case.status == Status::Measured);
         notes.extend(missing(&at_times.copied().collect::<Vec<_>>()));
         notes

@@ -13,7 +13,7 @@ const LEAD: &str = "p50 with its interval, the caller's runtime in the rows and 
 pub(super) fn section(
     results: &Results,
     runtimes: &RuntimeComparison,
-    _: Detail,
+    detail: Detail,
 ) -> Option<Section> {
     let mut footnotes = Footnotes::default();
     let maps = runtimes.heat_maps.iter().enumerate();
@@ -21,7 +21,7 @@ pub(super) fn section(
     let mut parts: Vec<Part> =
         maps.map(|(at, map)| part(results, at, map, &mut footnotes)).collect();
     let last = parts.last_mut()?;
-    last.notes = footnotes.notes();
+    last.notes = footnotes.notes(detail);
     last.replays = footnotes.replays();
     let title = "Caller by callee";
     Some(Section { id: "pairs", title, lead: LEAD.to_owned(), parts })

@@ -1,8 +1,8 @@
 //! Mechanisms by runtimes.
 
-use hopcost_model::results::{Results, RuntimeComparison, RuntimeMatrix};
+use hopcost_model::results::{Results, RuntimeComparison, RuntimeMatrix, RuntimeRow};
 
-use super::super::{Cell, Column, Detail, Form, Part, Row, Section};
+use super::super::{Cell, Column, Detail, Form, Part, Row, Section, trials};
 use super::footnotes::Footnotes;
 
 const LEAD: &str = "p50, or the cost in batches, with its interval; both ends are of one runtime. \
@@ -18,10 +18,13 @@ pub(super) fn section(
 ) -> Option<Section> {
     let matrices = runtimes.matrices.iter().filter(|matrix| !matrix.rows.is_empty());
     let mut footnotes = Footnotes::default();
-    let mut parts: Vec<Part> =
-        matrices.map(|matrix| part(results, matrix, &mut footnotes)).collect();
+    let drawn = |matrix| match is_list(matrix) {
+        true => list(results, matrix, &mut footnotes),
+        false => part(results, matrix, &mut footnotes),
+    };
+    let mut parts: Vec<Part> = matrices.map(drawn).collect();
     let last = parts.last_mut()?;
-    last.notes = footnotes.notes();
+    last.notes = footnotes.notes(detail);
     last.replays = footnotes.replays();
     let elsewhere = if detail == Detail::Brief { ELSEWHERE } else { "" };
     Some(Section {
@@ -51,4 +54,46 @@ fn part<'a>(
         form: Form::Matrix,
         ..Part::default()
     }
+}
+
+/// Whether every row has a case in one runtime alone: a matrix would be all gaps.
+fn is_list(matrix: &RuntimeMatrix) -> bool {
+    let cases = |row: &RuntimeRow| row.cells.iter().filter(|cell| cell.result.is_some()).count();
+    matrix.runtimes.len() > 1 && matrix.rows.iter().all(|row| cases(row) == 1)
+}
+
+/// A row a case, with its runtime.
+fn list<'a>(
+    results: &'a Results,
+    matrix: &'a RuntimeMatrix,
+    footnotes: &mut Footnotes<'a>,
+) -> Part {
+    let columns = vec![
+        Column::words("mechanism"),
+        Column::words("runtime"),
+        Column::number("p50 or cost [interval]"),
+        Column::number("n"),
+        Column::words("valid?"),
+    ];
+    let rows = matrix.rows.iter().filter_map(|row| {
+        let cells = matrix.runtimes.iter().zip(&row.cells);
+        let (runtime, cell) = cells.into_iter().find(|(_, cell)| cell.result.is_some())?;
+        let index = usize::try_from(cell.result?).ok();
+        let case = index.and_then(|index| results.results.get(index));
+        let value = match footnotes.cell(results, cell) {
+            Cell::Compared(compared) => Cell::Estimate(compared.value),
+            missing => missing,
+        };
+        let measured = case.filter(|_| matches!(value, Cell::Estimate(_)));
+        let cells = vec![
+            Cell::Text(row.label.clone()),
+            Cell::Text(runtime.clone()),
+            value,
+            measured.map_or(Cell::none(), trials),
+            measured.map_or(Cell::none(), |case| Cell::Validity(case.validity)),
+        ];
+        Some(Row { cells, case: index.filter(|_| case.is_some()) })
+    });
+    let rows = rows.collect();
+    Part { title: matrix.title.clone(), columns, rows, ..Part::default() }
 }

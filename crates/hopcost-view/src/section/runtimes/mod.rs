@@ -65,7 +65,7 @@ fn told(runtimes: &RuntimeComparison) -> BTreeSet<u32> {
 mod tests {
     use super::*;
     use crate::fixture::{example_results, example_runtimes};
-    use crate::section::Part;
+    use crate::section::{Form, Part};
 
     fn parts(results: &Results, detail: Detail, id: &str) -> Vec<Part> {
         let found = all(results, detail).into_iter().find(|section| section.id == id);
@@ -105,6 +105,37 @@ mod tests {
     }
 
     #[test]
+    fn what_one_runtime_alone_has_is_a_list_without_gaps() {
+        let mut results = example_runtimes();
+        let gap = |why: &str| RuntimeCell {
+            result: None,
+            value: None,
+            ratio: None,
+            missing: Some(why.to_owned()),
+        };
+        let matrix = &mut results.runtimes.as_mut().unwrap().matrices[2];
+        matrix.rows[0].cells[1] = gap("go has no pipe");
+        let matrix_of =
+            |results: &Results| parts(results, Detail::Whole, "runtimes").swap_remove(2);
+        assert_eq!(matrix_of(&results).form, Form::Matrix);
+        let notes = parts(&results, Detail::Whole, "runtimes").pop().unwrap().notes;
+        assert!(notes.iter().any(|note| note == "–: go has no pipe."), "{notes:?}");
+        let matrix = &mut results.runtimes.as_mut().unwrap().matrices[2];
+        for (at, row) in matrix.rows.iter_mut().enumerate() {
+            for (column, cell) in row.cells.iter_mut().enumerate().filter(|(c, _)| *c != at) {
+                *cell = gap(&format!("{column} has no {at}"));
+            }
+        }
+        let list = matrix_of(&results);
+        let texts: Vec<Vec<String>> =
+            list.rows.iter().map(|row| row.cells.iter().map(|c| c.text("")).collect()).collect();
+        assert_eq!(texts[0], ["pipe", "rust", "2.65 µs [2.61, 2.71]", "9", "valid"]);
+        assert_eq!(texts[2], ["websocket", "java", "skipped (1)", "", ""]);
+        let notes = parts(&results, Detail::Brief, "runtimes").pop().unwrap().notes;
+        assert!(notes.iter().all(|note| !note.contains("has no")), "{notes:?}");
+    }
+
+    #[test]
     fn few_sentences_and_candidates_are_for_terminals_alone() {
         let mut results = example_runtimes();
         let runtimes = results.runtimes.as_mut().unwrap();
@@ -117,9 +148,9 @@ mod tests {
                 parts(&results, detail, "search").iter().map(|p| p.rows.len()).sum::<usize>();
             (said, rows)
         };
-        assert_eq!((count(Detail::Whole), count(Detail::Brief)), ((30, 15), (8, 6)));
+        assert_eq!((count(Detail::Whole), count(Detail::Brief)), ((30, 15), (2, 6)));
         let last = parts(&results, Detail::Brief, "added").pop().unwrap().notes;
-        assert!(last.iter().any(|note| note.starts_with("22 more sentences")), "{last:?}");
+        assert!(last.iter().any(|note| note.starts_with("28 more sentences")), "{last:?}");
     }
 
     #[test]

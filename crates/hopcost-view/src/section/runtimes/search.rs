@@ -6,8 +6,7 @@ use super::super::{Cell, Column, Detail, Part, Row, Section, mechanism, setting,
 use crate::number;
 
 const LEAD: &str = "The source does not say which operation it timed. These are the operations \
-    measured here, nearest first; the machine is another one, so that nearness is a hint and no \
-    proof.";
+    measured here that come nearest, the nearest first.";
 
 /// Candidates that a terminal is told.
 const CANDIDATES_MAX: usize = 6;
