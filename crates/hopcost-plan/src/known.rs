@@ -54,8 +54,11 @@ impl<'a> Known<'a> {
                 if let Ok(runtime) = name.parse()
                     && !others.iter().any(|other| other.runtime == runtime)
                 {
-                    let why = "no worker of it was found (hopcost list shows where to get it)";
-                    others.push(Other { runtime, state: Err(why.to_owned()) });
+                    let why = format!(
+                        "no worker of it was found; build it in a copy of hopcost's source with \
+                         scripts/setup workers {name}, and set HOPCOST_WORKERS to its folder workers"
+                    );
+                    others.push(Other { runtime, state: Err(why) });
                 }
             }
             others

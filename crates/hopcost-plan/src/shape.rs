@@ -6,7 +6,7 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::case::{Case, Placement, Workload};
+use hopcost_model::case::{Case, Placement, Runtime, Workload};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 
 const MS: u64 = 1_000_000;
@@ -50,6 +50,41 @@ const WAKE_UPS: u64 = 100;
 /// What comparing two clocks before and after the measurement takes.
 const GATES_NS: u64 = 15 * MS;
 
+/// What a process of a runtime takes from its start until it is attached, and
+/// whether it is then warmed up until it is steady; that of Rust is in
+/// [`TRIAL_FIXED_NS`]. By name, since that is all that a stored plan tells: CPU time
+/// of the shipped workers on the machine on which this was written.
+const START_UPS: &[(&str, u64, bool)] = &[
+    ("rust", 0, false),
+    ("cpp", 8 * MS, false),
+    ("go", 8 * MS, false),
+    ("python", 80 * MS, false),
+    ("node", 150 * MS, true),
+    ("java", 200 * MS, true),
+];
+/// The same of a worker of somebody else.
+const START_UP_NS: u64 = 100 * MS;
+/// A warm-up that lasts until nothing changes any more: four parts of 40 ms at
+/// least, two seconds at most.
+const UNTIL_STEADY_NS: u64 = 600 * MS;
+
+/// What it takes to start the processes of a trial that are not Rust's, and to warm
+/// them up where that is not the plan's to say.
+fn runtimes_ns(case: &Case) -> u64 {
+    let of = |runtime: &Runtime| {
+        let known = START_UPS.iter().find(|(name, ..)| *name == runtime.word());
+        known.map_or((START_UP_NS, false), |(_, start, steady)| (*start, *steady))
+    };
+    let (caller, callee) = (of(&case.runtimes.caller), of(&case.runtimes.callee));
+    let start = match case.placement {
+        _ if !case.two_processes() => caller.0,
+        // They start at the same time, on the CPUs on which they will be measured.
+        Some(Placement::SameCpu) => caller.0 + callee.0,
+        _ => caller.0.max(callee.0),
+    };
+    start + if caller.1 || callee.1 { UNTIL_STEADY_NS } else { 0 }
+}
+
 /// How long a trial of a case takes, about, in nanoseconds.
 pub fn trial_ns(shape: &TrialShape, case: &Case) -> u64 {
     let times = |operations: u64, ns: u64| operations.saturating_mul(ns);
@@ -77,7 +112,7 @@ pub fn trial_ns(shape: &TrialShape, case: &Case) -> u64 {
             (TRIAL_FIXED_NS, warm_up.saturating_add(measured).saturating_add(counted))
         }
     };
-    phases.saturating_add(fixed)
+    phases.saturating_add(fixed).saturating_add(runtimes_ns(case))
 }
 
 /// Whether the aimed length of the measured phase has a part in how long a trial
@@ -206,6 +241,26 @@ mod tests {
         assert_eq!(of(&exact, roundtrip), 1_200 * TWO_CPUS_NS + TRIAL_FIXED_NS);
         let stream = "stream/tcp-send?payload=64&fields=8&flows=1&ack=none";
         assert_eq!(of(&exact, stream), 55 * MS + 100 * TWO_CPUS_NS + TRIAL_FIXED_NS);
+    }
+
+    #[test]
+    fn other_runtimes_take_their_start() {
+        let beside = |id: &str| {
+            let of = |id: &str| trial_ns(&TRIAL_DEFAULT, &id.parse().unwrap());
+            of(id) - of(&id[..id.find("runtime=").unwrap() - 1])
+        };
+        let tcp = |place: &str, boundary: &str, runtime: &str| {
+            beside(&format!(
+                "roundtrip/tcp?payload=1&boundary={boundary}&place={place}&wait=block&runtime={runtime}"
+            ))
+        };
+        assert_eq!(beside("call/thread-start?runtime=python"), 80 * MS);
+        assert_eq!(beside("call/thread-start?runtime=java"), 200 * MS + UNTIL_STEADY_NS);
+        assert_eq!(tcp("same-cpu", "process", "python"), 160 * MS);
+        assert_eq!(tcp("free", "process", "python:cpp"), 80 * MS);
+        assert_eq!(tcp("same-cpu", "thread", "python"), 80 * MS);
+        assert_eq!(tcp("same-cpu", "process", "rust:node"), 150 * MS + UNTIL_STEADY_NS);
+        assert_eq!(tcp("same-cpu", "process", "mine:rust"), START_UP_NS);
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("wakeup", include_str!("../../../suites/wakeup.toml")),
     ("wakeup-full", include_str!("../../../suites/wakeup-full.toml")),
     ("copies", include_str!("../../../suites/copies.toml")),
+    ("runtimes", include_str!("../../../suites/runtimes.toml")),
 ];
 
 /// A parsed suite; its mechanisms and parameters are not looked up yet.

@@ -1,0 +1,141 @@
+//! The suite `runtimes`, planned with what the shipped workers say of themselves
+//! where nothing is missing (`tests/workers`).
+
+mod common;
+
+use common::runtimes::here;
+use common::*;
+use hopcost_model::case::{Boundary, Case, Placement, Runtime, Workload};
+use hopcost_model::plan::Plan;
+use hopcost_plan::{Ask, RuntimeFacts, SuiteSource, estimate_ns, plan};
+
+const SECOND: u64 = 1_000_000_000;
+const RUNTIMES: [&str; 6] = ["rust", "cpp", "go", "java", "node", "python"];
+
+fn workers() -> Vec<RuntimeFacts> {
+    [
+        include_str!("workers/cpp.json"),
+        include_str!("workers/go.json"),
+        include_str!("workers/java.json"),
+        include_str!("workers/node.json"),
+        include_str!("workers/python.json"),
+    ]
+    .map(here)
+    .into()
+}
+
+fn planned(workers: &dyn Fn() -> Vec<RuntimeFacts>) -> Plan {
+    let suite = Some(SuiteSource::Shipped("runtimes".into()));
+    plan(&Ask { suite, ..ask(&[]) }, &mechanisms(), workers, &two()).unwrap()
+}
+
+fn cases(plan: &Plan) -> Vec<Case> {
+    plan.live().map(|(_, case)| case.id.parse().unwrap()).collect()
+}
+
+#[test]
+fn nothing_of_it_is_impossible_and_it_takes_about_seven_minutes() {
+    let plan = planned(&workers);
+    let skipped: Vec<_> = plan.cases.iter().filter(|case| case.skip.is_some()).collect();
+    assert!(skipped.is_empty(), "{skipped:#?}");
+    assert_eq!(plan.rounds, 7);
+    let minutes = estimate_ns(&plan) as f64 / 60e9;
+    assert!((6.0..=8.0).contains(&minutes), "{minutes}");
+    assert_eq!(
+        plan.baseline.as_deref(),
+        Some("roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block")
+    );
+    // Java's warm-up alone may take two seconds of a busy machine.
+    assert!(plan.trial.deadline_ms >= 10_000);
+}
+
+#[test]
+fn every_runtime_calls_every_other() {
+    let plan = planned(&workers);
+    let all = cases(&plan);
+    for caller in RUNTIMES {
+        for callee in RUNTIMES {
+            let ends: [Runtime; 2] = [caller, callee].map(|name| name.parse().unwrap());
+            let found = all.iter().filter(|case| {
+                case.mechanism == "tcp"
+                    && case.payload_bytes == Some(64)
+                    && case.boundary == Boundary::Process
+                    && case.placement == Some(Placement::SameCpu)
+                    && [&case.runtimes.caller, &case.runtimes.callee] == [&ends[0], &ends[1]]
+            });
+            assert_eq!(found.count(), 1, "{caller}:{callee}");
+        }
+    }
+}
+
+#[test]
+fn each_of_the_systems_mechanisms_has_sizes_enough_for_a_line_in_every_runtime() {
+    let all = cases(&planned(&workers));
+    for mechanism in ["pipe", "unix-stream", "udp", "tcp", "websocket"] {
+        for runtime in RUNTIMES {
+            let runtime: Runtime = runtime.parse().unwrap();
+            let of = |case: &&Case| {
+                case.mechanism == mechanism
+                    && case.boundary == Boundary::Process
+                    && case.runtimes.caller == runtime
+                    && case.runtimes.callee == runtime
+            };
+            let mut sizes: Vec<_> = all.iter().filter(of).map(|case| case.payload_bytes).collect();
+            sizes.sort();
+            sizes.dedup();
+            assert!(sizes.len() >= 2, "{mechanism} {runtime}: {sizes:?}");
+        }
+    }
+}
+
+#[test]
+fn the_contrasts_have_both_sides_in_every_runtime_that_they_are_shown_for() {
+    let all = cases(&planned(&workers));
+    for runtime in ["rust", "cpp", "python"] {
+        for (workload, mechanism, boundary) in [
+            (Workload::Call, "mutex-uncontended", Boundary::Inline),
+            (Workload::Call, "udp-send", Boundary::Inline),
+            (Workload::Roundtrip, "condvar", Boundary::Thread),
+            (Workload::Roundtrip, "udp", Boundary::Thread),
+            (Workload::Roundtrip, "udp", Boundary::Process),
+        ] {
+            let found = all.iter().any(|case| {
+                (case.workload, case.mechanism.as_str(), case.boundary)
+                    == (workload, mechanism, boundary)
+                    && case.runtimes.caller.word() == runtime
+                    && case.payload_bytes.is_none_or(|bytes| bytes == 64)
+            });
+            assert!(found, "{runtime} {workload}/{mechanism} {boundary}");
+        }
+    }
+}
+
+#[test]
+fn whatever_a_worker_has_is_in_it() {
+    let all = cases(&planned(&workers));
+    for RuntimeFacts { runtime, state } in workers() {
+        for row in state.unwrap().mechanisms {
+            // Two further kinds of Unix socket add nothing to the one that is.
+            if ["unix-dgram", "unix-seqpacket"].contains(&row.name.as_str()) {
+                continue;
+            }
+            let found = all
+                .iter()
+                .any(|case| case.mechanism == row.name && case.runtimes.caller == runtime);
+            assert!(found, "{runtime} {}", row.name);
+        }
+    }
+}
+
+#[test]
+fn without_workers_rust_is_left_and_the_rest_says_why() {
+    let plan = planned(&Vec::new);
+    let live = cases(&plan);
+    assert!(live.len() >= 15 && live.iter().all(|case| case.runtimes.are_rust()));
+    for case in plan.cases.iter().filter(|case| case.skip.is_some()) {
+        let skip = case.skip.as_deref().unwrap();
+        assert!(skip.contains(" is absent: no worker of it was found; build it"), "{case:?}");
+    }
+    assert_eq!(plan.cases.len(), planned(&workers).cases.len());
+    assert!(estimate_ns(&plan) < 30 * SECOND);
+}
