@@ -73,19 +73,20 @@ export async function readLines(obey) {
   /** @type {Buffer[]} */
   let parts = [];
   let length = 0;
+  const tooLong = () => new Failure(`a line is longer than ${LINE_MAX} bytes`);
   for await (const chunk of process.stdin) {
     let rest = /** @type {Buffer} */ (chunk);
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       const line = Buffer.concat([...parts, rest.subarray(0, end)]);
       rest = rest.subarray(end + 1);
       [parts, length] = [[], 0];
-      if (line.length > LINE_MAX) break;
+      if (line.length > LINE_MAX) throw tooLong();
       const text = line.toString('utf8').trim();
       if (text !== '') await obey(text);
     }
     parts.push(rest);
     length += rest.length;
-    if (length > LINE_MAX) throw new Failure(`a line is longer than ${LINE_MAX} bytes`);
+    if (length > LINE_MAX) throw tooLong();
   }
 }
 

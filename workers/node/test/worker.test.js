@@ -7,17 +7,22 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const WORKER = fileURLToPath(new URL('../worker.js', import.meta.url));
 const SAMPLES = 3;
 const TIMEOUT = { timeout: 60_000 };
 
+/** Every worker started, so that one that hangs does not keep the tests from ending. */
+const started = [];
+after(() => started.forEach((child) => child.kill('SIGKILL')));
+
 /** A worker; `inherited` become its descriptors from 3 on. */
 class Worker {
   constructor(inherited = []) {
     this.process = spawn(process.execPath, [WORKER], { stdio: ['pipe', 'pipe', 'inherit', ...inherited] });
+    started.push(this.process);
     this.process.stdin.on('error', () => {});
     this.replies = readline.createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
     this.exit = once(this.process, 'exit');
@@ -248,6 +253,7 @@ test('what cannot be done is refused in one line', TIMEOUT, async () => {
     [attach('roundtrip/pipe?boundary=process&wait=block'), /does not play no end/],
     [attach('roundtrip/udp?boundary=process&wait=block', 'caller'), /address/],
     [`{"do":"${'x'.repeat(300_000)}`, /longer than/],
+    [`{"do":"${'x'.repeat(1_000_000)}`, /longer than/],
   ]) {
     const worker = new Worker();
     worker.say(line);
