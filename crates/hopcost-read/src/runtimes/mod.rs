@@ -13,6 +13,7 @@ mod search;
 mod stamp;
 
 use hopcost_model::case::{Case, Runtime, Runtimes};
+use hopcost_model::describe::Description;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Estimate, Ratio, RuntimeCell, RuntimeComparison, WorkerBrief};
 
@@ -25,17 +26,18 @@ use crate::run::Run;
 struct Entry<'a> {
     /// Its place in the plan.
     index: u32,
+    /// Without the parameters that have their default, see [`plain`].
     case: &'a Case,
     reading: &'a Reading,
 }
 
 /// The comparison; `None` where every end of every case is in Rust.
 pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
+    let cases: Vec<Option<Case>> =
+        run.cases.iter().map(|case| Some(plain(run, case.as_ref().ok()?))).collect();
     let entries: Vec<Entry> = (0..)
-        .zip(run.cases.iter().zip(readings))
-        .filter_map(|(index, (case, reading))| {
-            Some(Entry { index, case: case.as_ref().ok()?, reading })
-        })
+        .zip(cases.iter().zip(readings))
+        .filter_map(|(index, (case, reading))| Some(Entry { index, case: case.as_ref()?, reading }))
         .collect();
     if entries.iter().all(|entry| entry.case.runtimes.are_rust()) {
         return None;
@@ -50,9 +52,28 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
     })
 }
 
+/// A case without the parameters that have the default of its mechanism: Rust's, or
+/// that of the first worker that declares the parameter. A runtime need not declare
+/// every parameter of a mechanism, and then does what is the default elsewhere.
+fn plain(run: &Run, case: &Case) -> Case {
+    let mut plain = case.clone();
+    let declared = |key: &str| {
+        let of = |worker: &'_ Description| {
+            let mechanism = worker.mechanisms.iter().find(|m| m.name == case.mechanism_name())?;
+            let parameter = mechanism.parameters.iter().find(|p| p.name == key)?;
+            Some(parameter.default.clone())
+        };
+        let in_rust = run.facts(case).and_then(|facts| facts.parameter(key));
+        let in_rust = in_rust.map(|parameter| parameter.default.to_owned());
+        in_rust.or_else(|| run.raw.workers.iter().find_map(of))
+    };
+    plain.parameters.retain(|key, value| declared(key).as_ref() != Some(value));
+    plain
+}
+
 /// The workers that took part, in brief.
 pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
-    let brief = |worker: &hopcost_model::describe::Description| WorkerBrief {
+    let brief = |worker: &Description| WorkerBrief {
         runtime: worker.runtime.clone(),
         version: worker.version.clone(),
         libraries: worker.libraries.clone(),
@@ -137,8 +158,37 @@ fn in_order<'a>(runtimes: impl Iterator<Item = &'a Runtime>) -> Vec<&'a Runtime>
 #[cfg(test)]
 mod tests {
     use hopcost_model::describe::WarmUp;
+    use hopcost_model::results::RuntimeCell;
 
     use crate::testing::{Builder, PIPE, PIPE_PYTHON, read, worker};
+
+    #[test]
+    fn a_parameter_that_a_runtime_does_not_declare_has_its_default() {
+        // The test facts give this mechanism `more` and `nodelay`, off if not asked for.
+        let id = PIPE.replace("pipe", "tcp-send");
+        let of = |parameters: &str, runtime: &str| format!("{id}{parameters}&runtime={runtime}");
+        let raw = Builder::new()
+            .case(&format!("{id}&more=off&nodelay=off"), 8, |_, t| t.each(&[3000; 50]))
+            .case(&format!("{id}&more=off&nodelay=on"), 8, |_, t| t.each(&[4000; 50]))
+            .case(&of("", "go"), 8, |_, t| t.each(&[6000; 50]))
+            .case(&of("&nodelay=on", "python"), 8, |_, t| t.each(&[20_000; 50]))
+            .build();
+        let found = read(&raw).runtimes.unwrap();
+        let rows: Vec<(&str, Vec<Option<f64>>)> = found.matrices[0]
+            .rows
+            .iter()
+            .map(|row| {
+                let ratio = |c: &RuntimeCell| Some(c.ratio.as_ref()?.point.round());
+                (row.label.as_str(), row.cells.iter().map(ratio).collect())
+            })
+            .collect();
+        let (one, two, five) = (Some(1.0), Some(2.0), Some(5.0));
+        assert_eq!(
+            rows,
+            [("tcp-send", vec![one, two, None]), ("tcp-send nodelay=on", vec![one, None, five])]
+        );
+        assert_eq!(found.added.len(), 2);
+    }
 
     #[test]
     fn there_is_nothing_to_compare_without_another_runtime() {
