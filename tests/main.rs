@@ -28,6 +28,9 @@ mod plots;
 /// A reader of run files that shares no code with hopcost.
 #[path = "reader.rs"]
 mod reader;
+/// Workers of other runtimes: each keeps to the protocol, any pair meets, none is believed.
+#[path = "runtimes.rs"]
+mod runtimes;
 /// JSON documents follow the published schema.
 #[path = "schema.rs"]
 mod schema;

@@ -32,8 +32,23 @@ fn ptrace(request: libc::c_uint, pid: i32, address: usize, data: usize) -> i64 {
     unsafe { libc::ptrace(request, pid, address as *mut c_void, data as *mut c_void) }
 }
 
+/// Which calls count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// Those within a phase of hopcost's own worker.
+    Phase,
+    /// All of them, start and end included: for workers of other runtimes, of which
+    /// the difference between two counts is taken.
+    Lifetime,
+}
+
 /// Runs a command to its end under ptrace and counts. Returns its exit code too.
 pub fn count(command: &mut Command) -> (i32, Counts) {
+    count_within(command, Window::Phase)
+}
+
+/// The same, of a window.
+pub fn count_within(command: &mut Command, window: Window) -> (i32, Counts) {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
@@ -88,7 +103,9 @@ pub fn count(command: &mut Command) -> (i32, Counts) {
             if group != root
                 && let Some(number) = entered(pid)
             {
-                if number == libc::SYS_getrusage as u64 {
+                if window == Window::Lifetime {
+                    *counts.by_number.entry(number).or_default() += 1;
+                } else if number == libc::SYS_getrusage as u64 {
                     let within = seats.entry(pid).or_default();
                     *within = !*within;
                 } else if seats.get(&pid).copied().unwrap_or_else(|| {

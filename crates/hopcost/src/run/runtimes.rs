@@ -177,8 +177,15 @@ fn unnamed(number: usize) -> Runtime {
     format!("unnamed-{number}").parse().unwrap_or(Runtime::RUST)
 }
 
-/// A worker that was named by its path.
+/// A worker that was named by its path: its program, or its folder.
 fn by_path(path: &Path) -> Candidate {
+    if path.is_dir() {
+        let named = path.canonicalize().ok().and_then(|folder| by_manifest(&folder));
+        return named.unwrap_or_else(|| Candidate {
+            runtime: None,
+            program: Err(format!("{} holds no worker.toml", path.display())),
+        });
+    }
     let program = path
         .canonicalize()
         .map(|path| Program { path, arguments: Vec::new(), directory: None })

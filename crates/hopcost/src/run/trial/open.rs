@@ -234,7 +234,8 @@ impl Opened<'_, '_> {
             samples_fd,
             meeting_fd,
             deadline_ms: self.deadline_ms,
-            parent: Some(std::process::id()),
+            // What is written down is to be typed by somebody else, whose child it is then.
+            parent: order.transcript.is_none().then(std::process::id),
             scratch: Some(order.scratch.display().to_string()),
             trial: order.number,
         };

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Each worker beside a program of ten to thirty lines in the same language, without
+hopcost and without a protocol, for one mechanism: the p50 of the round trip, both ends
+on one CPU, 64 bytes each way, adjacent pairs. `ok` where the interval of the ratio lies
+within 0.95-1.05 and contains 1; `inconclusive` where it is too wide to say. The last
+columns are the same for the language's own program against itself: how well this
+machine can tell.
+
+    benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python]
+"""
+import argparse, json, sys
+from pairs import HOPCOST, ROOT, adjacent_ratios, cpus, median, rank_interval, run, verdict
+
+WORKERS = ROOT / "workers"
+# Mechanism, the program by hand (round trips last), round trips, warm-up of the worker:
+# the programs for runtimes that compile while they run do ten rounds and tell the last.
+PROGRAMS = {
+    "cpp": ("pipe", lambda cpu: [WORKERS / "cpp/.build/pingpong", cpu], 10_000, 0),
+    "go": ("pipe", lambda cpu: [WORKERS / "go/bin/pingpong", cpu], 10_000, 0),
+    "java": ("unix-stream", lambda cpu: ["taskset", "-c", cpu, "java", "-XX:+UseSerialGC", "-cp",
+                                         WORKERS / "java/target/native", "PingPong"], 10_000, 9),
+    "node": ("unix-stream", lambda cpu: ["taskset", "-c", cpu, "node",
+                                         WORKERS / "node/native/pingpong.mjs"], 5_000, 9),
+    "python": ("pipe", lambda cpu: [WORKERS / "python/.venv/bin/python",
+                                    WORKERS / "python/native/pingpong.py", cpu], 10_000, 0),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=24)
+    parser.add_argument("--runtime", default=",".join(PROGRAMS))
+    parser.add_argument("--hopcost", default=str(HOPCOST))
+    options = parser.parse_args()
+    first, _, _ = cpus(options.hopcost)
+    print(f"{options.pairs} adjacent pairs, CPU {first}")
+    print(f"{'runtime':8} {'mechanism':12} {'by hand':>9}  worker / by hand           by hand / itself")
+    for runtime in options.runtime.split(","):
+        if runtime not in PROGRAMS:
+            sys.exit(f"there is no program for {runtime}; there are {', '.join(PROGRAMS)}")
+        mechanism, program, count, rounds = PROGRAMS[runtime]
+        case = (f"roundtrip/{mechanism}?payload=64&boundary=process&place=same-cpu&wait=block"
+                f"&runtime={runtime}")
+        shown = []
+
+        def ours():
+            trial = json.loads(run(options.hopcost, "trial", case, "--count", count, "--warm-up",
+                                   count * rounds, "--ticks-per-second", "1e9",
+                                   "--deadline-ms", "60000"))
+            return median(trial["samples"])
+
+        def theirs():
+            shown.append(float(run(*program(first), count)))
+            return shown[-1]
+
+        ratios, yardstick = adjacent_ratios(options.pairs, ours, theirs)
+        low, high, _ = rank_interval(ratios)
+        own_low, own_high, _ = rank_interval(yardstick)
+        print(f"{runtime:8} {mechanism:12} {median(shown) / 1000:6.2f} us  {median(ratios):.3f} "
+              f"[{low:.3f}, {high:.3f}] {verdict(low, high, 0.95, 1.05):13} "
+              f"{median(yardstick):.3f} [{own_low:.3f}, {own_high:.3f}]", flush=True)
+
+
+if __name__ == "__main__":
+    main()

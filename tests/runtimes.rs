@@ -1,0 +1,333 @@
+//! Workers of other runtimes. `./test` builds those whose toolchain is here and names
+//! them in HOPCOST_EXPECT_WORKERS: one that is named and absent fails. Without the
+//! variable, what is absent is skipped and said so.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::Case;
+use serde_json::Value;
+
+use crate::support::trace::{Window, count_within};
+use crate::support::{Home, alone, trial};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// The runtimes of this repository.
+const OURS: [&str; 5] = ["cpp", "go", "java", "node", "python"];
+
+/// A runtime as `hopcost list` tells it.
+fn described() -> Vec<Value> {
+    let text = Home::new().expect(&["list", "--format", "json"], 0);
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    document["runtimes"].as_array().expect("runtimes").clone()
+}
+
+/// The runtimes that are here; fails for one that has to be.
+fn here() -> Vec<String> {
+    let expected = std::env::var("HOPCOST_EXPECT_WORKERS").unwrap_or_default();
+    let runtimes = described();
+    let mut here = Vec::new();
+    for name in OURS {
+        let found = runtimes.iter().find(|runtime| runtime["runtime"] == name);
+        let absent = found.and_then(|runtime| runtime["absent"].as_str());
+        match (found, absent) {
+            (Some(_), None) => here.push(name.to_owned()),
+            (_, absent) => {
+                let why = absent.unwrap_or("not listed");
+                let expected = expected.split([',', ' ']).any(|word| word == name);
+                assert!(!expected, "{name} was built and is absent: {why}");
+                eprintln!("skipped: the worker for {name}: {why}");
+            }
+        }
+    }
+    here
+}
+
+#[test]
+fn every_worker_keeps_to_the_protocol() {
+    let _alone = alone();
+    let home = Home::new();
+    for runtime in here() {
+        let output = home.run(&["worker", "check", &runtime]);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let failed: Vec<&str> = told.lines().filter(|line| line.starts_with("FAILED")).collect();
+        assert_eq!(output.status.code(), Some(0), "{runtime}:\n{}", failed.join("\n"));
+        assert!(told.lines().filter(|line| line.starts_with("ok")).count() > 30, "{told}");
+    }
+}
+
+#[test]
+fn the_skeletons_keep_to_the_protocol_in_less_than_eighty_lines() {
+    let _alone = alone();
+    let home = Home::new();
+    let folder = PathBuf::from(ROOT).join("workers/skeleton");
+    let compiled = home.path().join("skeleton-c");
+    let status = Command::new("cc")
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&compiled)
+        .arg(folder.join("skeleton.c"))
+        .status()
+        .expect("a C compiler");
+    assert!(status.success());
+    for (source, program) in [("skeleton.py", folder.join("skeleton.py")), ("skeleton.c", compiled)]
+    {
+        let lines =
+            std::fs::read_to_string(folder.join(source)).expect("a skeleton").lines().count();
+        assert!(lines < 80, "{source} has {lines} lines");
+        let path = program.to_str().expect("a path");
+        let told = home.expect(&["worker", "check", path], 0);
+        assert!(told.contains("ok") && !told.contains("FAILED"), "{told}");
+    }
+}
+
+/// Whoever calls and whoever answers: what one writes the other finds as it was written.
+#[test]
+fn every_pair_of_runtimes_meets_over_every_carrier_that_both_have() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut runtimes = here();
+    runtimes.push("rust".to_owned());
+    let described = described();
+    let has = |runtime: &str, mechanism: &str| {
+        runtime == "rust"
+            || described.iter().filter(|d| d["runtime"] == runtime).any(|d| {
+                let rows = d["mechanisms"].as_array().expect("mechanisms");
+                rows.iter().any(|row| row["name"] == mechanism && row["peers"] == "any")
+            })
+    };
+    let mut met = 0;
+    for carrier in
+        ["pipe", "udp", "tcp", "unix-stream", "unix-dgram", "unix-seqpacket", "websocket"]
+    {
+        let parameters = match carrier {
+            "tcp" => "&nodelay=on",
+            "udp" => "&timeout=1s",
+            _ => "",
+        };
+        for caller in runtimes.iter().filter(|runtime| has(runtime, carrier)) {
+            for callee in runtimes.iter().filter(|runtime| has(runtime, carrier)) {
+                if caller == callee || [caller, callee].iter().any(|runtime| *runtime == "rust") {
+                    // Tried by `worker check`.
+                    continue;
+                }
+                let id = format!(
+                    "roundtrip/{carrier}?payload=777&boundary=process&place=free&wait=block\
+                     {parameters}&runtime={caller}:{callee}"
+                );
+                let case: Case = id.parse().expect("a case");
+                let row = trial(&home, &case, 50).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(row.samples_taken, 50, "{id}");
+                assert!(row.threads.iter().any(|thread| thread.cpu_ns > 0), "{id}");
+                met += 1;
+            }
+        }
+    }
+    eprintln!("{met} pairs met");
+}
+
+/// Operations of the shorter of two traced trials.
+const N: u64 = 300;
+
+#[test]
+fn system_calls_of_workers_are_those_that_they_say() {
+    let _alone = alone();
+    let home = Home::new();
+    let here = here();
+    let mut wrong = Vec::new();
+    for runtime in described().iter().filter(|d| here.iter().any(|name| d["runtime"] == **name)) {
+        let name = runtime["runtime"].as_str().expect("a name");
+        for row in runtime["mechanisms"].as_array().expect("mechanisms") {
+            let stated = &row["system_calls"];
+            let (Some(min), Some(max)) = (stated["min"].as_f64(), stated["max"].as_f64()) else {
+                continue;
+            };
+            if row["unavailable"].is_string() {
+                continue;
+            }
+            let id = default_case(row, name);
+            let total = |count: u64| {
+                let count = count.to_string();
+                let arguments = [
+                    "trial",
+                    &id,
+                    "--count",
+                    &count,
+                    "--batch",
+                    &count,
+                    "--ticks-per-second",
+                    "1e9",
+                ];
+                let traced = count_within(&mut home.hopcost(&arguments), Window::Lifetime);
+                assert_eq!(traced.0, 0, "{id} under ptrace");
+                traced.1.total() as f64
+            };
+            // What a runtime does by the way (collecting, compiling, looking at the
+            // clock) differs from start to start: one try of three has to fit.
+            let counted: Vec<f64> = (0..3)
+                .map(|_| (total(2 * N) - total(N)) / N as f64)
+                .take_while_inclusive(|counted| !(min - 0.25..=max + 0.25).contains(counted));
+            let last = *counted.last().expect("at least one");
+            if !(min - 0.25..=max + 0.25).contains(&last) {
+                wrong.push(format!("{id}: counted {counted:.2?}, stated {min} to {max}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Takes until the predicate is false, and the one that made it so.
+trait TakeWhileInclusive: Iterator + Sized {
+    fn take_while_inclusive(self, go_on: impl Fn(&Self::Item) -> bool) -> Vec<Self::Item> {
+        let mut taken = Vec::new();
+        for item in self {
+            let more = go_on(&item);
+            taken.push(item);
+            if !more {
+                break;
+            }
+        }
+        taken
+    }
+}
+impl<I: Iterator> TakeWhileInclusive for I {}
+
+/// The case that a mechanism's row means where nothing is said, both ends on one CPU.
+fn default_case(row: &Value, runtime: &str) -> String {
+    let name = row["name"].as_str().expect("a name");
+    let words = |key: &str| {
+        let words = row[key].as_array().into_iter().flatten();
+        words.filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let payload = row["payload"]["default"].as_u64();
+    let mut parameters: Vec<String> = row["parameters"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|p| {
+            format!("{}={}", p["name"].as_str().unwrap_or(""), p["default"].as_str().unwrap_or(""))
+        })
+        .collect();
+    parameters.sort();
+    let mut keys: Vec<String> =
+        payload.map(|bytes| format!("payload={bytes}")).into_iter().collect();
+    let workload = words("workloads").first().cloned().expect("a workload");
+    if workload != "call" {
+        let boundaries = words("boundaries");
+        let boundary = if boundaries.iter().any(|b| b == "process") { "process" } else { "thread" };
+        keys.push(format!("boundary={boundary}"));
+        keys.push("place=same-cpu".to_owned());
+        keys.push(format!("wait={}", words("waits").first().expect("a wait")));
+    }
+    keys.extend(parameters);
+    keys.push(format!("runtime={runtime}"));
+    format!("{workload}/{name}?{}", keys.join("&"))
+}
+
+const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/rogue_worker.py");
+
+fn with_rogue(rogue: &str) -> (Option<Value>, String, i32) {
+    let home = Home::new();
+    let arguments = [
+        "run",
+        "--worker",
+        ROGUE,
+        "--rounds",
+        "1",
+        "--format",
+        "json",
+        "--measure",
+        "10ms",
+        "--placement",
+        "same-cpu",
+    ];
+    let output =
+        home.hopcost(&arguments).env("HOPCOST_ROGUE", rogue).output().expect("the binary starts");
+    let document: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (document, said, output.status.code().expect("an exit code"))
+}
+
+#[test]
+fn a_worker_of_ones_own_is_measured() {
+    let _alone = alone();
+    let (document, said, code) = with_rogue("honest");
+    let document = document.unwrap_or_else(|| panic!("{said}"));
+    let result = &document["results"][0];
+    assert_eq!(result["status"], "measured", "{result}");
+    assert_eq!(result["case"]["runtime"], "rogue");
+    assert_eq!(result["estimates"]["p50_ns"]["point"], 5000.0, "{}", result["estimates"]);
+    assert!(document["workers"][0]["runtime"] == "rogue", "{}", document["workers"]);
+    assert!(code == 0 || code == 3, "{code}");
+}
+
+#[test]
+fn a_worker_that_says_what_it_is_not_is_refused_in_one_line() {
+    let _alone = alone();
+    for (rogue, reason) in [
+        ("old-protocol", "version 1 of the protocol"),
+        ("is-rust", "inside hopcost"),
+        ("bad-name", "runtime"),
+        ("twice", "twice"),
+        ("huge-payload", "64 MiB"),
+        ("crash-describe", "no describing today"),
+    ] {
+        let (document, said, code) = with_rogue(rogue);
+        assert!(document.is_none(), "{rogue}");
+        assert_eq!(code, 2, "{rogue}: {said}");
+        assert!(said.contains(reason) && said.lines().count() == 1, "{rogue}: {said}");
+    }
+}
+
+#[test]
+fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
+    let _alone = alone();
+    for (rogue, reason) in [
+        ("foreign-thread", "there is no thread 1"),
+        ("foreign-process", "none of its own"),
+        ("one-seat", "has not attached the ends"),
+        ("wrong-roles", "has not attached the ends"),
+        ("fewer", "says that its caller did"),
+        ("forgets-callee", "does not answer for the ends"),
+        ("fast-clock", "add up to"),
+        ("flood-samples", "File too large"),
+    ] {
+        let started = Instant::now();
+        let (document, said, code) = with_rogue(rogue);
+        let document = document.unwrap_or_else(|| panic!("{rogue}: {said}"));
+        let result = &document["results"][0];
+        assert_eq!(result["status"], "failed", "{rogue}: {result}");
+        let why = result["reason"].as_str().expect("a reason");
+        assert!(why.contains(reason), "{rogue}: {why}");
+        assert_eq!(code, 1, "{rogue}");
+        assert!(started.elapsed() < Duration::from_secs(40), "{rogue}");
+    }
+    // What the kernel counts is not asked of a worker, so it cannot lie about it.
+    let (document, ..) = with_rogue("cpu-hog-claim");
+    let document = document.expect("a document");
+    let cpu = document["results"][0]["cpu_ns_per_message"].as_f64().expect("CPU time");
+    assert!(cpu < 1e9, "{cpu}");
+}
+
+/// A transcript is what can be typed: given to a shell line by line, it does the same again.
+#[test]
+fn a_transcript_can_be_typed() {
+    let _alone = alone();
+    let home = Home::new();
+    let case = "call/syscall";
+    let told = home.expect(&["trial", case, "--count", "30", "--warm-up", "5", "--transcript"], 0);
+    let started = told.lines().find_map(|line| line.strip_prefix("worker $ ")).expect("a command");
+    let commands: Vec<&str> =
+        told.lines().filter_map(|line| line.strip_prefix("worker \u{2192} ")).collect();
+    assert!(commands.len() >= 3, "{told}");
+    let attach: Value = serde_json::from_str(commands[0]).expect("attach");
+    let fd = attach["samples_fd"].as_u64().expect("a descriptor");
+    let typed = commands.join("\n");
+    let script = format!("{started} {fd}>samples <<EOF\n{typed}\nEOF\n");
+    let output =
+        Command::new("bash").args(["-c", &script]).current_dir(home.path()).output().expect("bash");
+    let answers = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(answers.contains("\"is\":\"stopped\""), "{script}\n{answers}");
+    let samples = std::fs::metadata(home.path().join("samples")).expect("samples").len();
+    assert_eq!(samples, 30 * 8, "{answers}");
+}
