@@ -27,8 +27,8 @@ use hopcost_model::results::{
 /// `thread-switches.…` are of the threads of one name in the caller's or the callee's
 /// process, per operation; PLAYS is the end that they play, or `hidden`. What is
 /// compared over several cases (added costs, contrasts) is no row of a case: the JSON
-/// document has it. [`samples`] and the layout `document` are as they were: the
-/// spelling of the case carries the runtime.
+/// document has it. [`samples`] has no such columns: the spelling of the case carries the
+/// runtime. `docs/csv.md` says the same to users.
 pub const REPORT_HEADER: &str = "run,case,workload,mechanism,payload_bytes,fields,field_bytes,\
 flows,ack,gap_ns,idle_knob,boundary,placement,wait_caller,wait_callee,spin_budget_ns,runtime,\
 runtime_caller,runtime_callee,sched,parameters,status,reason,validity,findings,stamp,n_trials,n_failed,statistic,unit,value,low,high,level,n,pooled,at_most,detectable,estimand,\
@@ -361,6 +361,35 @@ mod tests {
         for row in &rows[1..] {
             assert!(row[value].is_empty() || row[value].parse::<f64>().is_ok(), "{}", row[value]);
         }
+    }
+
+    #[test]
+    fn every_column_is_documented() {
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/csv.md"));
+        for column in REPORT_HEADER.split(',').chain(SAMPLES_HEADER.split(',')) {
+            assert!(page.contains(&format!("`{column}`")), "{column} is not in docs/csv.md");
+        }
+    }
+
+    #[test]
+    fn a_runtime_stands_in_its_columns_beside_its_multiple_and_its_threads() {
+        let rows = parse(&report(&fixture::example_runtimes()));
+        let column = |name: &str| rows[0].iter().position(|n| n == name).expect("a column");
+        let ends = ["runtime", "runtime_caller", "runtime_callee"].map(column);
+        let pair = rows.iter().find(|row| row[ends[0]] == "python:rust").expect("a pair");
+        assert_eq!(ends.map(|at| pair[at].as_str()), ["python:rust", "python", "rust"]);
+        let with = |case: &str, statistic: &str| {
+            let is_it =
+                |row: &&Vec<String>| row[1] == case && row[column("statistic")] == statistic;
+            rows.iter().find(is_it).map(|row| row[column("value")].clone())
+        };
+        let call = "call/mutex-uncontended?runtime=go";
+        let found: f64 = with(call, "ratio_to_rust").unwrap().parse().unwrap();
+        assert!((found - 14.9 / 11.4).abs() < 1e-9, "{found}");
+        let library = "roundtrip/websocket?payload=64&boundary=process&place=same-cpu&wait=block\
+                       &runtime=python";
+        let hidden = with(library, "thread-cpu-share.callee.hidden.recv_events");
+        assert_eq!(hidden.as_deref(), Some("0.26"));
     }
 
     #[test]

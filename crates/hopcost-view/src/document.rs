@@ -79,7 +79,8 @@ fn key(case: &CaseResult) -> Option<(&'static str, u32, u32)> {
     let belongs = parts.workload == Workload::Stream
         && parts.boundary == Boundary::Process
         && parts.ack.as_deref() == Some("per-message")
-        && parts.fields == Some(FIELDS);
+        && parts.fields == Some(FIELDS)
+        && parts.runtime == "rust";
     belongs.then_some((name, parts.field_bytes?, parts.flows?))
 }
 

@@ -97,6 +97,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_row_in_another_runtime_says_so_once() {
+        let mut results = crate::fixture::example_runtimes();
+        let rows: Vec<LadderRow> = results.ladder.iter().flat_map(|g| g.rows.clone()).collect();
+        for row in &rows {
+            let (_, case) = Place::One.of(row, &results).unwrap();
+            let own = foreign(case).map_or(String::new(), |runtime| format!(" ({runtime})"));
+            assert_eq!(row_label(row, &results), format!("{}{own}", row.label));
+        }
+        let row = &mut results.ladder[1].rows[3];
+        row.label = "condvar (python)".to_owned();
+        let row = row.clone();
+        assert_eq!(row_label(&row, &results), "condvar (python)");
+        assert!(row_name(&row, &results).starts_with("condvar (python), thread"));
+        // Not at the end of another word.
+        let odd = LadderRow { label: "condvar-python".to_owned(), ..row };
+        assert_eq!(row_label(&odd, &results), "condvar-python (python)");
+    }
+
+    #[test]
     fn quantiles_have_no_digit_too_many() {
         assert_eq!(quantile(0.5), "p50");
         assert_eq!(quantile(0.999), "p99.9");

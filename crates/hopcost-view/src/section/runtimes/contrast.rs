@@ -2,7 +2,7 @@
 
 use hopcost_model::results::{CaseResult, Contrast, Estimate, Results, RuntimeComparison, Status};
 
-use super::super::{Cell, Column, Detail, Part, Row, Section, grouped, mechanism, missing, time};
+use super::super::{Cell, Column, Detail, Part, Row, Section, grouped, missing, time};
 
 const LEAD: &str = "A multiple says as much as its two sides have in common. The pairs here \
     are different questions and have different answers. Each multiple is of the second over the \
@@ -32,7 +32,7 @@ fn case(results: &Results, index: u32) -> Option<(usize, &CaseResult)> {
 
 /// The mechanism that all cases on one side have in common.
 fn heading<'a>(cases: impl Iterator<Item = &'a CaseResult>, otherwise: &str) -> String {
-    let mut names: Vec<String> = cases.map(mechanism).collect();
+    let mut names: Vec<&str> = cases.map(|case| case.case.mechanism.as_str()).collect();
     names.dedup();
     match names.as_slice() {
         [one] => format!("{one} [interval]"),

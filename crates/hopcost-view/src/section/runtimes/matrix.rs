@@ -18,13 +18,36 @@ pub(super) fn section(
 ) -> Option<Section> {
     let matrices = runtimes.matrices.iter().filter(|matrix| !matrix.rows.is_empty());
     let mut footnotes = Footnotes::default();
-    let drawn = |matrix| match is_list(matrix) {
-        true => list(results, matrix, &mut footnotes),
-        false => part(results, matrix, &mut footnotes),
-    };
-    let mut parts: Vec<Part> = matrices.map(drawn).collect();
+    let (mut parts, mut nowhere) = (Vec::new(), Vec::new());
+    for matrix in matrices {
+        let rows: Vec<&RuntimeRow> = match detail {
+            Detail::Whole => matrix.rows.iter().collect(),
+            Detail::Brief => {
+                let (kept, left_out) = matrix.rows.iter().partition(|row| has_value(row));
+                nowhere.extend::<Vec<&RuntimeRow>>(left_out);
+                kept
+            }
+        };
+        parts.push(match is_list(matrix) {
+            true => list(results, matrix, &rows, &mut footnotes),
+            false => part(results, matrix, &rows, &mut footnotes),
+        });
+    }
+    parts.retain(|part| !part.rows.is_empty());
+    if parts.is_empty() && !nowhere.is_empty() {
+        parts.push(Part::default());
+    }
     let last = parts.last_mut()?;
     last.notes = footnotes.notes(detail);
+    if !nowhere.is_empty() {
+        let mut names: Vec<&str> = nowhere.iter().map(|row| row.label.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        last.notes.push(format!(
+            "Measured in none of the runtimes: {}; the HTML, Markdown and JSON reports say why.",
+            names.join(", ")
+        ));
+    }
     last.replays = footnotes.replays();
     let elsewhere = if detail == Detail::Brief { ELSEWHERE } else { "" };
     Some(Section {
@@ -35,14 +58,20 @@ pub(super) fn section(
     })
 }
 
+/// Whether it has a number in any runtime.
+fn has_value(row: &RuntimeRow) -> bool {
+    row.cells.iter().any(|cell| cell.value.as_ref().is_some_and(|value| value.point.is_some()))
+}
+
 fn part<'a>(
     results: &'a Results,
     matrix: &'a RuntimeMatrix,
+    rows: &[&'a RuntimeRow],
     footnotes: &mut Footnotes<'a>,
 ) -> Part {
     let mut columns = vec![Column::words("mechanism")];
     columns.extend(matrix.runtimes.iter().map(|runtime| Column::name(runtime)));
-    let rows = matrix.rows.iter().map(|row| {
+    let rows = rows.iter().map(|row| {
         let cells = footnotes.cells(results, &row.cells, matrix.runtimes.len());
         let label = std::iter::once(Cell::Text(row.label.clone()));
         Row { cells: label.chain(cells).collect(), case: None }
@@ -66,6 +95,7 @@ fn is_list(matrix: &RuntimeMatrix) -> bool {
 fn list<'a>(
     results: &'a Results,
     matrix: &'a RuntimeMatrix,
+    rows: &[&'a RuntimeRow],
     footnotes: &mut Footnotes<'a>,
 ) -> Part {
     let columns = vec![
@@ -75,7 +105,7 @@ fn list<'a>(
         Column::number("n"),
         Column::words("valid?"),
     ];
-    let rows = matrix.rows.iter().filter_map(|row| {
+    let rows = rows.iter().filter_map(|row| {
         let cells = matrix.runtimes.iter().zip(&row.cells);
         let (runtime, cell) = cells.into_iter().find(|(_, cell)| cell.result.is_some())?;
         let index = usize::try_from(cell.result?).ok();

@@ -131,8 +131,11 @@ mod tests {
             list.rows.iter().map(|row| row.cells.iter().map(|c| c.text("")).collect()).collect();
         assert_eq!(texts[0], ["pipe", "rust", "2.65 µs [2.61, 2.71]", "9", "valid"]);
         assert_eq!(texts[2], ["websocket", "java", "skipped (1)", "", ""]);
-        let notes = parts(&results, Detail::Brief, "runtimes").pop().unwrap().notes;
-        assert!(notes.iter().all(|note| !note.contains("has no")), "{notes:?}");
+        let last = parts(&results, Detail::Brief, "runtimes").pop().unwrap();
+        assert!(last.notes.iter().all(|note| !note.contains("has no")), "{:?}", last.notes);
+        let nowhere =
+            |note: &String| note.starts_with("Measured in none of the runtimes: websocket;");
+        assert!(last.notes.iter().any(nowhere), "{:?}", last.notes);
     }
 
     #[test]
