@@ -3,11 +3,13 @@
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,8 @@ class Program:
     def __init__(self, command: list[str], fds: Sequence[int] = ()) -> None:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, pass_fds=fds, bufsize=0
+            command, stdin=pipe, stdout=pipe, stderr=pipe, pass_fds=fds, bufsize=0,
+            start_new_session=True,
         )
         self._pending = b""
 
@@ -62,9 +65,13 @@ class Program:
     def __enter__(self) -> "Program":
         return self
 
+    def kill(self) -> None:
+        """Kills it and all that it has started, as hopcost does."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
     def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
+        self.kill()
         self.process.communicate()
 
 

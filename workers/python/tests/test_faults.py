@@ -1,20 +1,55 @@
 """What a worker says when a message is wrong, the other end is gone, or a command is nonsense."""
 
+import asyncio
 import json
 import os
 import socket
 import unittest
+from collections.abc import Iterator
 from typing import Any
 
+from hopcost_worker.aloop import AsyncEnd, AsyncEndpoint
 from hopcost_worker.case import Failure
-from hopcost_worker.content import message
-from hopcost_worker.loop import Callee, Caller, End
+from hopcost_worker.content import exchanges, message
+from hopcost_worker.loop import Callee, Caller, End, endpoint
 from hopcost_worker.mechanism import ROWS, websocket
-from hopcost_worker.stamps import Order
+from hopcost_worker.stamps import Endpoint, Order
 
 from .support import SKELETON, WORKER, Program, attach_end, case, link
 
 EACH = {"kind": "each"}
+
+
+def incoming(role: str, repeating: int) -> Iterator[bytes]:
+    """What an end is to receive, but that message number `repeating` comes twice."""
+    for index, (request, reply) in enumerate(exchanges(16)):
+        wanted = reply if role == "caller" else request
+        yield before if index == repeating else wanted
+        before = wanted
+
+
+def blocking(role: str, repeating: int) -> Endpoint:
+    """An end that blocks."""
+    end, messages = End(), incoming(role, repeating)
+    end.send, end.receive = lambda _: None, messages.__next__
+    return endpoint(end, role, 16)
+
+
+def on_a_loop(role: str, repeating: int) -> Endpoint:
+    """An end on an event loop."""
+    end, messages = AsyncEnd(), incoming(role, repeating)
+
+    async def send(_: bytes) -> None:
+        pass
+
+    async def receive() -> bytes:
+        return next(messages)
+
+    end.send, end.receive = send, receive
+    return AsyncEndpoint(LOOP, end, role, 16)
+
+
+LOOP = asyncio.new_event_loop()
 
 
 class OtherEnd:
@@ -118,6 +153,17 @@ class Faults(unittest.TestCase):
                 for player in (Caller(end, payload), Callee(end, payload)):
                     with self.assertRaises(Failure):
                         player.run(Order.of({"count": 1, "stamp": EACH}))
+
+    def test_a_message_that_comes_again_is_wrong_wherever_it_comes(self) -> None:
+        for stamp in (EACH, {"kind": "batch", "n": 2}):
+            for at in range(2, 6):
+                order = Order.of({"count": 4, "stamp": stamp})
+                for make in (blocking, on_a_loop):
+                    for role in ("caller", "callee"):
+                        with self.subTest(stamp=stamp, at=at, make=make, role=role):
+                            make(role, repeating=99).run(order)
+                            with self.assertRaises(Failure):
+                                make(role, repeating=at).run(order)
 
     def test_nonsense_is_answered_by_one_line(self) -> None:
         attach = {

@@ -189,7 +189,7 @@ class Gone(unittest.TestCase):
 
     def test_whichever_is_killed(self) -> None:
         for name in ("mp-queue", "mp-pipe", "mp-shared-memory"):
-            for who in ("child", "parent"):
+            for who in ("child", "parent", "both"):
                 with self.subTest(name, killed=who), Program(WORKER) as program:
                     self.kill(program, name, who)
 
@@ -206,9 +206,11 @@ class Gone(unittest.TestCase):
             self.assertEqual(reply["is"], "failed")
             self.assertRegex(reply["reason"], "its process ended|closed the link")
             self.assertEqual(program.ended()[:2], (1, b""))
-        else:
+        elif who == "parent":
             program.process.kill()
             program.process.wait()
+        else:
+            program.kill()
         for _ in range(500):
             if not alive(child):
                 break

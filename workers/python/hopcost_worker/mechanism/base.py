@@ -71,6 +71,8 @@ class Row:
     between_stamps: str
     limits: str
     sources: tuple[str, ...]
+    system_calls: tuple[int, int] | None = None
+    """In one operation, at least and at most: of round trips, between two processes, both ends."""
 
     missing: Callable[[], str | None] = field(default=always)
     """Why it cannot be used here, if it cannot."""
@@ -99,5 +101,7 @@ class Row:
         said |= {"link": self.link, "peers": self.peers}
         if self.carrier:
             said["carrier"] = self.carrier
+        if self.system_calls:
+            said["system_calls"] = dict(zip(("min", "max"), self.system_calls, strict=True))
         texts = ("crosses", "copies", "wakes", "between_stamps", "limits")
         return said | {text: getattr(self, text) for text in texts} | {"sources": list(self.sources)}

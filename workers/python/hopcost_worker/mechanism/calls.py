@@ -112,6 +112,7 @@ ROWS = (
         between_stamps="batches of lock.acquire() and lock.release(), by bound methods in local variables",
         limits="the interpreter's call of a C function is most of it; under `with lock:` the "
         "interpreter looks the two methods up for each use; with contention it becomes futex(2)",
+        system_calls=(0, 0),
         sources=("https://docs.python.org/3/library/threading.html#lock-objects",),
         attach=attach(mutex_uncontended),
     ),
@@ -142,6 +143,7 @@ ROWS = (
         between_stamps="batches of send on a connected socket, by its bound method",
         limits="the receiver is a socket of the same process that is never read; firewall rules "
         "are part of the number",
+        system_calls=(1, 1),
         sources=("https://docs.python.org/3/library/socket.html", "udp(7)", "send(2)"),
         missing=loopback_missing,
         attach=attach(udp_send),

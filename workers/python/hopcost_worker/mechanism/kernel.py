@@ -143,6 +143,7 @@ ROWS = (
         between_stamps="os.write, sleep in os.read, be woken, a comparison; on the other side os.read "
         "returns, a comparison, os.write",
         limits=STREAM_LIMITS,
+        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/os.html", "pipe(7)"),
         open=make_pipes,
         adopt=inherited_pipes,
@@ -163,6 +164,7 @@ ROWS = (
         between_stamps="sendall (with the whole way through the network stack), sleep in recv, be "
         "woken, a comparison; on the other side recv returns, a comparison, sendall",
         limits=STREAM_LIMITS,
+        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "tcp(7)"),
         missing=loopback_missing,
         open=lambda opening: tcp_pair(NODELAY.of(opening.case) == "on"),
@@ -186,6 +188,7 @@ ROWS = (
         limits=f"{PACKET_LIMITS}; the caller's recv has a time-out in the kernel (SO_RCVTIMEO), by "
         "which it notices a lost message; a callee that waits for a dead partner is ended by the "
         "trial's deadline",
+        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "udp(7)", "socket(7)"),
         missing=loopback_missing,
         open=lambda _: udp_pair(),
@@ -206,6 +209,7 @@ ROWS = (
         between_stamps="sendall, sleep in recv, be woken, a comparison; on the other side recv "
         "returns, a comparison, sendall",
         limits=STREAM_LIMITS,
+        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)"),
         open=unix_stream_pair,
         adopt=inherited_socket,
@@ -226,6 +230,7 @@ ROWS = (
         "returns, a comparison, send",
         limits=f"{PACKET_LIMITS}; a datagram socket has no end-of-file, so an end that waits for a "
         "dead partner is ended by the trial's deadline",
+        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)"),
         open=unix_dgram_pair,
         adopt=inherited_socket,
@@ -245,6 +250,7 @@ ROWS = (
         between_stamps="send, sleep in recv, be woken, a comparison; on the other side recv "
         "returns, a comparison, send",
         limits=PACKET_LIMITS,
+        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)", "socketpair(2)"),
         open=lambda _: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET),
         adopt=inherited_socket,

@@ -150,6 +150,7 @@ ROWS = (
         between_stamps="send: pickle, write; on the other side recv: a read of the length, a read of "
         "the rest, unpickle; a comparison; the same way back",
         limits=f"the connections are written in Python; {FORKED}",
+        system_calls=(6, 6),
         sources=("https://docs.python.org/3/library/multiprocessing.html#connection-objects",),
         missing=multiprocessing_missing,
         open=lambda _: context().Pipe(),

@@ -69,7 +69,7 @@ async def on_loop(function: Callable[..., Any], **arguments: Any) -> Any:
 
 
 BETWEEN = (
-    "write (one send(2)) and drain; the event loop finds nothing to do and sleeps in {wait}, is "
+    "write (which sends at once) and drain; the event loop has nothing to do and sleeps in {wait}, is "
     "woken, reads the socket, wakes the task; readexactly returns, a comparison; the same on the "
     "other side"
 )
@@ -93,10 +93,12 @@ ROWS = (
         carrier="tcp",
         peers="any",
         crosses="the message's bytes, as segments through the loopback device",
-        copies="the kernel in and out, and from asyncio's bytes into the stream's buffer and out of it",
+        copies="the kernel in and out, and from asyncio's bytes into the stream's buffer and out of it; "
+        "for each read asyncio asks for 256 KiB, which the C library maps, shrinks and unmaps",
         wakes=WAKES.format(wait="epoll_wait(2)"),
         between_stamps=BETWEEN.format(wait="epoll_wait(2)"),
         limits=LIMITS,
+        system_calls=(8, 14),
         sources=("https://docs.python.org/3/library/asyncio-stream.html", "epoll(7)", "tcp(7)"),
         missing=loopback_missing,
         open=lambda _: tcp_pair(),
@@ -117,6 +119,7 @@ ROWS = (
         wakes=WAKES.format(wait="epoll_wait(2) inside libuv"),
         between_stamps=BETWEEN.format(wait="epoll_wait(2) inside libuv"),
         limits=LIMITS,
+        system_calls=(6, 6),
         sources=("https://uvloop.readthedocs.io", "https://docs.libuv.org", "tcp(7)"),
         missing=uvloop_missing,
         open=lambda _: tcp_pair(),

@@ -188,7 +188,9 @@ ROWS = (
         "the task; with wait=block it is this sleep that is meant",
         between_stamps="frame, mask (client), send; the event loop sleeps, is woken, reads, parses, "
         "unmasks (server), wakes the task; recv returns, a comparison; the same on the other side",
-        limits=f"one task on asyncio's own event loop; {LIMITS}",
+        limits="one task on asyncio's own event loop, which asks for 256 KiB for each read: the C "
+        f"library maps, shrinks and unmaps them; {LIMITS}",
+        system_calls=(8, 15),
         sources=("https://websockets.readthedocs.io", "RFC 6455", "tcp(7)"),
         missing=websockets_missing,
         open=lambda _: tcp_pair(),
