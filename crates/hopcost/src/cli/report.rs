@@ -83,7 +83,7 @@ fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<u8> 
     if plots.is_empty() {
         return Err(usage(format!(
             "the run {} has nothing to plot: plots come from what was swept (gaps of wake-ups, \
-             sizes and flows of streams)",
+             sizes and flows of streams) and from pairs of runtimes",
             run.display()
         )));
     }
