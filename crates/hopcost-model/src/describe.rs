@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{Boundary, Placement, WaitKind, Workload};
+use crate::case::{Boundary, Placement, Runtime, WaitKind, Workload};
 use crate::document;
 use crate::mechanism::{Facts, Parameter, Payload};
 
@@ -195,6 +195,23 @@ document! {
         /// waiting its default way; absent where nobody says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub system_calls: Option<CountRange>,
+    }
+}
+
+/// A runtime whose worker was looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuntimeFacts {
+    /// Its name.
+    pub runtime: Runtime,
+    /// What its worker says of itself, or why it is absent (`not built: run
+    /// scripts/setup workers go`).
+    pub state: Result<Description, String>,
+}
+
+impl RuntimeFacts {
+    /// What its worker says of a mechanism.
+    pub fn mechanism(&self, name: &str) -> Option<&MechanismDescription> {
+        self.state.as_ref().ok()?.mechanisms.iter().find(|row| row.name == name)
     }
 }
 

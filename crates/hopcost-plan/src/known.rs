@@ -5,12 +5,15 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Runtime, Runtimes, WaitKind, Workload};
-use hopcost_model::describe::{Description, MechanismDescription, WarmUp};
+use hopcost_model::describe::{Description, MechanismDescription, RuntimeFacts, WarmUp};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::axes::Axes;
 use crate::error::{plain, unknown};
-use crate::runtime::{RuntimeFacts, SHIPPED_RUNTIMES};
+
+/// The runtimes whose workers come with hopcost: their names are known, and so
+/// no slip, where their workers are not.
+const SHIPPED_RUNTIMES: &[&str] = &["cpp", "python", "go", "java", "node"];
 
 /// A runtime besides Rust.
 struct Other {

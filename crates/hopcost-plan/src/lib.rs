@@ -45,12 +45,12 @@ mod order;
 mod pattern;
 mod request;
 mod resolve;
-mod runtime;
 mod selector;
 mod shape;
 mod spread;
 mod suite;
 
+pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
 
 pub use cast::{Cast, Part, cast};
@@ -60,7 +60,6 @@ pub use machine::Machine;
 pub use message::FIELDS_DEFAULT;
 pub use order::order;
 pub use resolve::plan;
-pub use runtime::RuntimeFacts;
 pub use shape::{
     MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRIAL_DEFAULT,
     TRIAL_FIXED_NS, estimate_ns, trial_ns,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Placement, Runtimes, Workload};
+use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::mechanism::Facts;
 use hopcost_model::plan::{Plan, PlannedCase};
 
@@ -16,7 +17,6 @@ use crate::known::Known;
 use crate::machine::{Cpus, Machine, is_two_cpu};
 use crate::pattern::{self, Pattern, Target};
 use crate::request::{Request, option_of};
-use crate::runtime::RuntimeFacts;
 use crate::selector::Selector;
 use crate::shape::live_cases;
 use crate::spread::side_by_side;

@@ -117,33 +117,66 @@ fn json_report() {
     assert!(value["results"][1]["switches_per_operation"].is_null());
 }
 
+/// What is shown of a mechanism that is.
+fn shown(facts: &hopcost_model::mechanism::Facts, format: Format) -> String {
+    mechanisms::show(facts.name, Some(facts), &[], format).unwrap()
+}
+
 #[test]
 fn mechanisms_listed_and_shown() {
     for (name, style) in styles() {
-        let list = mechanisms::list(&facts::ALL, Format::Text(style));
+        let list = mechanisms::list(&facts::ALL, &facts::runtimes::all(), Format::Text(style));
         insta::assert_snapshot!(format!("mechanisms_{name}"), list);
         for facts in [&facts::PIPE, &facts::SYSCALL] {
-            let show = mechanisms::show(facts, Format::Text(style));
+            let show = shown(facts, Format::Text(style));
             insta::assert_snapshot!(format!("show_{}_{name}", facts.name), show);
         }
     }
-    let coloured = mechanisms::list(&facts::ALL, Format::Text(COLOURED)).replace('\x1b', "\\e");
+    let list = |format| mechanisms::list(&facts::ALL, &facts::runtimes::all(), format);
+    let coloured = list(Format::Text(COLOURED)).replace('\x1b', "\\e");
     insta::assert_snapshot!("mechanisms_100_colour", coloured);
-    let unavailable = mechanisms::show(&facts::POSIX_MQ, Format::Text(TextStyle::plain(100)));
+    let unavailable = shown(&facts::POSIX_MQ, Format::Text(TextStyle::plain(100)));
     insta::assert_snapshot!("show_posix-mq_100_unicode", unavailable);
-    let (json, md) = (Format::Json, Format::Markdown);
-    insta::assert_snapshot!("mechanisms_json", mechanisms::list(&facts::ALL, json));
-    insta::assert_snapshot!("mechanisms_markdown", mechanisms::list(&facts::ALL, md));
+    insta::assert_snapshot!("mechanisms_json", list(Format::Json));
+    insta::assert_snapshot!("mechanisms_markdown", list(Format::Markdown));
     insta::assert_snapshot!("mechanisms_reference", mechanisms::reference(&facts::ALL));
-    insta::assert_snapshot!("show_pipe_json", mechanisms::show(&facts::PIPE, json));
-    insta::assert_snapshot!("show_pipe_markdown", mechanisms::show(&facts::PIPE, md));
+    insta::assert_snapshot!("show_pipe_json", shown(&facts::PIPE, Format::Json));
+    insta::assert_snapshot!("show_pipe_markdown", shown(&facts::PIPE, Format::Markdown));
+}
+
+#[test]
+fn mechanisms_shown_in_every_runtime_that_has_them() {
+    let runtimes = facts::runtimes::all();
+    let text = Format::Text(TextStyle::plain(80));
+    for (name, format) in [("text", text), ("json", Format::Json), ("markdown", Format::Markdown)] {
+        let show = |mechanism, facts| mechanisms::show(mechanism, facts, &runtimes, format);
+        let pipe = show("pipe", Some(&facts::PIPE)).unwrap();
+        insta::assert_snapshot!(format!("runtimes_show_pipe_{name}"), pipe);
+        // Rust has not these, and has nothing to say of them.
+        for mechanism in ["simple-queue", "pipe-asyncio", "mutex"] {
+            let shown = show(mechanism, None).unwrap();
+            assert!(!shown.contains('\x1b'), "{shown}");
+            insta::assert_snapshot!(format!("runtimes_show_{mechanism}_{name}"), shown);
+        }
+        assert_eq!(show("no-such", None), None);
+        assert!(show("syscall", Some(&facts::SYSCALL)).is_some());
+    }
+}
+
+#[test]
+fn where_no_worker_is_the_list_says_how_to_get_them() {
+    for format in [Format::Text(TextStyle::plain(200)), Format::Markdown] {
+        let list = mechanisms::list(&facts::ALL, &[], format);
+        assert!(list.contains("scripts/setup workers"), "{list}");
+    }
+    assert!(mechanisms::list(&facts::ALL, &[], Format::Json).contains("\"runtimes\": []"));
 }
 
 #[test]
 fn hidden_mechanisms_are_shown_only_by_name() {
     for format in [Format::Text(TextStyle::plain(100)), Format::Json, Format::Markdown] {
-        assert!(!mechanisms::list(&facts::ALL, format).contains("test engine"), "{format:?}");
-        assert!(mechanisms::show(&facts::SLEEP, format).contains("test engine"), "{format:?}");
+        assert!(!mechanisms::list(&facts::ALL, &[], format).contains("test engine"), "{format:?}");
+        assert!(shown(&facts::SLEEP, format).contains("test engine"), "{format:?}");
     }
     assert!(!mechanisms::reference(&facts::ALL).contains("test engine"));
     // The page must be the same on every machine.
@@ -153,13 +186,13 @@ fn hidden_mechanisms_are_shown_only_by_name() {
 #[test]
 fn counts_are_of_what_the_mechanism_does() {
     use hopcost_model::case::Workload;
-    let shown = |workloads| {
+    let of = |workloads| {
         let facts = hopcost_model::mechanism::Facts { workloads, ..facts::PIPE };
-        mechanisms::show(&facts, Format::Markdown)
+        shown(&facts, Format::Markdown)
     };
-    assert!(shown(&[Workload::Stream]).contains("In one message, "));
-    assert!(shown(&[Workload::Wake]).contains("In one wake-up, "));
-    assert!(shown(&[Workload::Wake, Workload::Roundtrip]).contains("In one round trip, "));
+    assert!(of(&[Workload::Stream]).contains("In one message, "));
+    assert!(of(&[Workload::Wake]).contains("In one wake-up, "));
+    assert!(of(&[Workload::Wake, Workload::Roundtrip]).contains("In one round trip, "));
 }
 
 #[test]

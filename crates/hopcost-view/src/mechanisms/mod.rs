@@ -2,9 +2,11 @@
 
 mod json;
 mod markdown;
+mod runtimes;
 mod text;
 
 use hopcost_model::case::Workload;
+use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::mechanism::{Facts, Payload, PerOperation};
 
 use crate::style::TextStyle;
@@ -23,24 +25,47 @@ pub enum Format {
 }
 
 /// All mechanisms but the hidden ones by family, in the order given, with
-/// whether each can be used here. Asks each whether it is available, which may
-/// open and close something in the kernel.
-pub fn list(mechanisms: &[&Facts], format: Format) -> String {
+/// whether each can be used here, and below them what other runtimes have. Asks
+/// each whether it is available, which may open and close something in the kernel.
+pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) -> String {
     let shown: Vec<&Facts> = mechanisms.iter().copied().filter(|facts| !facts.hidden).collect();
     match format {
-        Format::Text(style) => text::list(&shown, &style),
-        Format::Json => json::list(&shown),
-        Format::Markdown => markdown::table(&shown, markdown::Here::Asked),
+        Format::Text(style) => {
+            text::list(&shown, &style) + &runtimes::text_list(&shown, runtimes, &style)
+        }
+        Format::Json => json::list(&shown, runtimes),
+        Format::Markdown => {
+            let table = markdown::table(&shown, markdown::Here::Asked);
+            table + &runtimes::markdown_list(&shown, runtimes)
+        }
     }
 }
 
-/// Everything known of one mechanism.
-pub fn show(facts: &Facts, format: Format) -> String {
-    match format {
-        Format::Text(style) => text::show(facts, &style),
-        Format::Json => json::show(facts),
-        Format::Markdown => markdown::show(facts, markdown::Here::Asked),
+/// Everything known of one mechanism: of Rust's, and of what other runtimes have by
+/// this name. `None` if none has it.
+pub fn show(
+    name: &str,
+    facts: Option<&Facts>,
+    runtimes: &[RuntimeFacts],
+    format: Format,
+) -> Option<String> {
+    let rows = runtimes::rows(name, runtimes);
+    if facts.is_none() && rows.is_empty() {
+        return None;
     }
+    let carried = runtimes::carried(name, runtimes);
+    let others = (rows.as_slice(), carried.as_slice());
+    Some(match format {
+        Format::Text(style) => {
+            facts.map_or(String::new(), |facts| text::show(facts, &style))
+                + &runtimes::text_rows(name, facts.is_none(), others, &style)
+        }
+        Format::Json => json::show(facts, &rows),
+        Format::Markdown => {
+            facts.map_or(String::new(), |facts| markdown::show(facts, markdown::Here::Asked))
+                + &runtimes::markdown_rows(name, facts.is_none(), others)
+        }
+    })
 }
 
 /// Mechanisms by family, both in the order in which they first occur.
@@ -75,14 +100,16 @@ fn waits(facts: &Facts) -> String {
 fn payload(facts: &Facts) -> String {
     match facts.payload {
         Payload::None => "none".to_owned(),
-        Payload::Bytes { min, max, default } => {
-            let size = |bytes: u32| match hopcost_model::units::format_size(u64::from(bytes)) {
-                text if text.ends_with('B') => text,
-                text => format!("{text} bytes"),
-            };
-            format!("{min} to {}, {default} by default", size(max))
-        }
+        Payload::Bytes { min, max, default } => bytes(min, max, default),
     }
+}
+
+fn bytes(min: u32, max: u32, default: u32) -> String {
+    let size = |bytes: u32| match hopcost_model::units::format_size(u64::from(bytes)) {
+        text if text.ends_with('B') => text,
+        text => format!("{text} bytes"),
+    };
+    format!("{min} to {}, {default} by default", size(max))
 }
 
 fn count(count: PerOperation) -> String {

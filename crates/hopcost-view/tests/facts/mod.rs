@@ -1,5 +1,7 @@
 //! Facts of made-up mechanisms with every kind of entry.
 
+pub mod runtimes;
+
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
 

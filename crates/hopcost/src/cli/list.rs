@@ -3,6 +3,7 @@
 use hopcost_probe::mechanism;
 
 use super::{Format, exit, output};
+use crate::run::runtimes::Runtimes;
 
 /// Arguments of `list`.
 #[derive(clap::Args)]
@@ -15,7 +16,7 @@ pub struct Args {
     suites: bool,
 }
 
-/// Lists every mechanism.
+/// Lists every mechanism, and the other runtimes.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.suites {
         let mut text = String::new();
@@ -28,7 +29,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let facts: Vec<_> =
         mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
-    let document = hopcost_view::mechanisms::list(&facts, output::mechanism_format(args.format)?);
+    let runtimes = Runtimes::new(Vec::new()).facts();
+    let format = output::mechanism_format(args.format)?;
+    let document = hopcost_view::mechanisms::list(&facts, &runtimes, format);
     output::write(document.as_bytes(), None)?;
     Ok(exit::OK)
 }

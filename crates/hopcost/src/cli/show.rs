@@ -3,6 +3,7 @@
 use hopcost_probe::mechanism;
 
 use super::{Format, exit, output, usage};
+use crate::run::runtimes::Runtimes;
 
 /// Arguments of `show`.
 #[derive(clap::Args)]
@@ -14,23 +15,24 @@ pub struct Args {
     format: Format,
 }
 
-/// Shows one mechanism.
+/// Shows one mechanism, in Rust and in every other runtime that is here.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let name = args.mechanism.split(':').next().unwrap_or_default();
-    let Some(row) = mechanism::find(name) else {
-        let known: Vec<_> = mechanism::ALL
-            .iter()
-            .filter(|row| !row.facts.hidden)
-            .map(|row| row.facts.name)
-            .collect();
+    let runtimes = Runtimes::new(Vec::new()).facts();
+    let facts = mechanism::find(name).map(|row| &row.facts);
+    let format = output::mechanism_format(args.format)?;
+    let Some(document) = hopcost_view::mechanisms::show(name, facts, &runtimes, format) else {
+        let own = mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden);
+        let others = runtimes.iter().flat_map(|runtime| &runtime.state);
+        let others = others.flat_map(|described| &described.mechanisms);
+        let known: Vec<&str> =
+            own.map(|facts| facts.name).chain(others.map(|row| row.name.as_str())).collect();
         let hint = hopcost_plan::nearest(name, &known).map_or_else(
             || "see hopcost list".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
         return Err(usage(format!("unknown mechanism `{}`; {hint}", args.mechanism)));
     };
-    let document =
-        hopcost_view::mechanisms::show(&row.facts, output::mechanism_format(args.format)?);
     output::write(document.as_bytes(), None)?;
     Ok(exit::OK)
 }
