@@ -18,6 +18,13 @@ std::size_t Case::payload() const {
     return bytes;
 }
 
+std::string Case::wait_of(Role role) const {
+    const std::string waits = value("wait", "");
+    const auto colon = waits.find(':');
+    if (colon == std::string::npos) return waits;
+    return role == Role::caller ? waits.substr(0, colon) : waits.substr(colon + 1);
+}
+
 Case parse_case(const std::string& text) {
     const auto slash = text.find('/');
     const auto question = text.find('?');

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+enum class Role { caller, callee };
+
 struct Case {
     std::string workload;
     std::string mechanism;
@@ -15,6 +17,8 @@ struct Case {
     [[nodiscard]] std::string value(const std::string& key, const std::string& otherwise) const;
     // Bytes of a message; 0 where the case says nothing.
     [[nodiscard]] std::size_t payload() const;
+    // How an end waits: `wait=block`, or `wait=spin:block` for caller and callee.
+    [[nodiscard]] std::string wait_of(Role role) const;
 };
 
 // Throws a Failure for what is no case.

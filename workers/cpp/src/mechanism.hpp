@@ -13,8 +13,6 @@
 #include "descriptor.hpp"
 #include "order.hpp"
 
-enum class Role { caller, callee };
-
 // What an end needs to reach the other: descriptors (of a pipe the incoming and
 // the outgoing one, otherwise one socket), or memory that both threads share.
 struct Half {

@@ -18,7 +18,7 @@ public:
         return bytes_.data() + sequence % contents * stride_;
     }
     [[nodiscard]] bool is(std::uint64_t sequence, const void* received, std::size_t length) const {
-        return length == payload_ && std::memcmp(received, at(sequence), payload_) == 0;
+        return length == payload_ && (length == 0 || std::memcmp(received, at(sequence), length) == 0);
     }
     // Throws unless this is message `sequence`, byte for byte.
     void expect(std::uint64_t sequence, const void* received, std::size_t length) const {

@@ -44,14 +44,11 @@ std::vector<Mechanism> make_all() {
     return all;
 }
 
-void check_parties(const Facts& facts, const Case& subject) {
+void check_boundary(const Facts& facts, const Case& subject) {
     const std::string boundary = subject.value("boundary", "");
     const bool crosses = std::any_of(facts.boundaries.begin(), facts.boundaries.end(),
                                      [&](Boundary each) { return boundary == word(each); });
     if (!crosses) throw Failure(facts.name + " does not cross the boundary `" + boundary + "`");
-    const std::string wait = subject.value("wait", "");
-    if (wait != "block" && wait.find(':') == std::string::npos)
-        throw Failure(facts.name + " waits by `block` alone, not by `" + wait + "`");
 }
 
 }  // namespace
@@ -75,7 +72,7 @@ const Mechanism& mechanism_of(const Case& subject) {
     const auto range = facts.payload.value_or(PayloadRange{0, 0, 0});
     if (payload < range.min || payload > range.max)
         throw Failure(facts.name + " has no payload of " + std::to_string(payload) + " bytes");
-    if (facts.workload == Workload::roundtrip) check_parties(facts, subject);
+    if (facts.workload == Workload::roundtrip) check_boundary(facts, subject);
     return *found;
 }
 

@@ -88,6 +88,9 @@ std::vector<Part> parts_of(const Json& command, const Case& subject, const Mecha
     bool has_links = true;
     for (const Json& seat : command.at("seats")) {
         Part part{parse_role(seat.at("role").get<std::string>()), {}};
+        const std::string wait = subject.wait_of(part.role);
+        if (mechanism.facts.workload == Workload::roundtrip && wait != "block")
+            throw Failure(subject.mechanism + " waits by `block` alone, not by `" + wait + "`");
         if (seat.contains("link") && !seat["link"].is_null())
             part.half = inherited(mechanism.facts, seat["link"]);
         else

@@ -30,6 +30,11 @@ static void what_cannot_be_done_is_refused() {
          {"", "{}", "[]", "{\"do\":1}", R"({"do":"dance"})", R"({"do":"attach"})", R"({"do":"meet"})",
           R"({"do":"run","phase":"measure","count":1,"stamp":{"kind":"each"}})",
           R"({"do":"attach","case":"roundtrip/pipe?payload=64&boundary=process&wait=block","seats":[{"role":"caller"}]})",
+          R"({"do":"attach","case":"roundtrip/pipe?payload=64&boundary=thread&wait=spin:block","seats":[{"role":"caller"},{"role":"callee"}]})",
+          R"({"do":"attach","case":"roundtrip/pipe?payload=64&boundary=thread&wait=block","seats":[{"role":"callee"},{"role":"caller"}]})",
+          R"({"do":"attach","case":"roundtrip/condvar?payload=64&boundary=thread&wait=block","seats":[{"role":"caller","link":{"fds":[0]}}]})",
+          R"({"do":"attach","case":"roundtrip/pipe?payload=64&boundary=process&wait=block","seats":[{"role":"caller","link":{"fds":[0]}}]})",
+          R"({"do":"attach","case":"roundtrip/pipe?payload=64&boundary=process&wait=block","seats":[{"role":"caller","link":{"fds":[900,901]}}]})",
           R"({"do":"attach","case":"call/mutex-uncontended","seats":[]})"}) {
         Worker worker;
         CHECK_THROWS(std::exception, (void)worker.answer(line));

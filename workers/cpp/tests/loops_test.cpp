@@ -1,5 +1,6 @@
 // The timed loops over a clock and a channel that do as they are told.
 #include <deque>
+#include <initializer_list>
 #include <vector>
 
 #include "calls.hpp"

@@ -1,7 +1,7 @@
 // `atomic-wait`: for each direction a std::atomic<int> that holds the number of
 // the last message, waited for with std::atomic::wait. Compiled as C++20.
+#include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <vector>
 
 #include "ends.hpp"
@@ -37,7 +37,7 @@ public:
           input_(messages_.payload()) {}
 
     void send(std::uint64_t sequence) {
-        std::memcpy(outgoing_.buffer.data(), messages_.at(sequence), messages_.payload());
+        std::copy_n(messages_.at(sequence), messages_.payload(), outgoing_.buffer.data());
         outgoing_.sent.store(static_cast<int>(sequence), std::memory_order_release);
         outgoing_.sent.notify_one();
     }
@@ -47,7 +47,7 @@ public:
         last_ = static_cast<int>(sequence);
         if (incoming_.sent.load(std::memory_order_acquire) != last_)
             throw Failure("message " + std::to_string(sequence) + " was expected, and another came");
-        std::memcpy(input_.data(), incoming_.buffer.data(), input_.size());
+        std::copy_n(incoming_.buffer.data(), input_.size(), input_.data());
         messages_.expect(sequence, input_.data(), input_.size());
     }
 

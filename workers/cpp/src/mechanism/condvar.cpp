@@ -1,8 +1,8 @@
 // `condvar`: the textbook ping-pong of two threads: one std::mutex, and for each
 // direction a std::condition_variable, a predicate and a buffer. The signal is
 // sent with the mutex held, as in most textbooks and programs.
+#include <algorithm>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -42,7 +42,7 @@ public:
           input_(messages_.payload()) {}
 
     void send(std::uint64_t sequence) {
-        std::memcpy(outgoing_.buffer.data(), messages_.at(sequence), messages_.payload());
+        std::copy_n(messages_.at(sequence), messages_.payload(), outgoing_.buffer.data());
         const std::lock_guard lock(meeting_->mutex);
         outgoing_.notified = true;
         outgoing_.condition.notify_one();
@@ -54,7 +54,7 @@ public:
             incoming_.condition.wait(lock, [this] { return incoming_.notified; });
             incoming_.notified = false;
         }
-        std::memcpy(input_.data(), incoming_.buffer.data(), input_.size());
+        std::copy_n(incoming_.buffer.data(), input_.size(), input_.data());
         messages_.expect(sequence, input_.data(), input_.size());
     }
 

@@ -35,5 +35,6 @@ Mechanism thread_start_mechanism() {
         "the stack comes from the C library's cache; the new thread may run where its starter may, so on the same CPU "
         "if that is pinned";
     facts.sources = {"https://en.cppreference.com/w/cpp/thread/thread", "pthread_create(3)", "pthread_join(3)"};
+    facts.system_calls = CountRange{8, 11};
     return {facts, nullptr, attach_call<ThreadStart>, {}};
 }

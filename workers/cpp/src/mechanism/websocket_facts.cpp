@@ -28,7 +28,8 @@ Facts websocketpp_facts() {
         "out, and the library from its read buffer into a new message (unmasked there)";
     facts.wakes =
         "the kernel, out of epoll_wait: the io_context is run by the end's own thread, one handler at a time, until "
-        "the message has been written or has come; there is no hidden thread";
+        "the message has been written or has come; of the three epoll_wait a message, two only look; there is no hidden "
+        "thread";
     facts.between_stamps =
         "frame, mask (client), post the write, run it and its completion; a try to read that finds nothing, epoll_wait, "
         "read, parse, unmask (server), the message's handler; the same on the other side; the handshakes are over "
@@ -37,6 +38,7 @@ Facts websocketpp_facts() {
         "0 bytes to 64 KiB; the library's default configuration (with mutexes and a strand, as for several threads), "
         "logging off, TCP_NODELAY on; the connection ends without a closing handshake";
     facts.sources = {"RFC 6455", "https://docs.websocketpp.org", "https://think-async.com/Asio"};
+    facts.system_calls = CountRange{9, 12.5};
     return facts;
 }
 
@@ -58,5 +60,6 @@ Facts beast_facts() {
         "masks come from a cryptographic generator (Beast's default), TCP_NODELAY on; the connection ends without a "
         "closing handshake";
     facts.sources = {"RFC 6455", "https://www.boost.org/libs/beast", "tcp(7)"};
+    facts.system_calls = CountRange{4, 4};
     return facts;
 }
