@@ -145,18 +145,21 @@ fn stamps(run: &Run, results: &[CaseResult]) -> Option<String> {
             clocks.push(clock);
         }
     }
-    let each = clocks.iter().map(|clock| {
-        let reader = if clocks.len() == 1 { String::new() } else { format!("{}: ", clock.runtime) };
-        format!("{reader}{}) costs {}", clock.source, say::ns(clock.stamp_p50_ns))
-    });
-    let each: Vec<String> = each.collect();
-    (!each.is_empty()).then(|| {
-        format!(
-            "Reading the clock ({} and is part of every operation that is timed by itself; nothing \
-             is subtracted.",
-            each.join(", (")
-        )
-    })
+    let price = |clock: &&ClockReading| say::ns(clock.stamp_p50_ns);
+    let costs = match clocks.as_slice() {
+        [] => return None,
+        [only] => format!("({}) costs {}", only.source, price(only)),
+        _ => {
+            let of = |clock: &&ClockReading| {
+                format!("{} in {} ({})", price(clock), clock.runtime, clock.source)
+            };
+            format!("costs {}", clocks.iter().map(of).collect::<Vec<_>>().join(", "))
+        }
+    };
+    Some(format!(
+        "Reading the clock {costs} and is part of every operation that is timed by itself; nothing is \
+         subtracted."
+    ))
 }
 
 fn frequency(run: &Run) -> Option<String> {
@@ -253,7 +256,14 @@ mod tests {
         let text = remarks(&[("cpu0.governor", "powersave")], 3000);
         assert!(text.contains("powersave"));
         assert!(!remarks(&[("cpu0.governor", "performance")], 3000).contains("governor"));
-        assert!(remarks(&[], 3000).contains("nothing is subtracted"));
+        assert!(
+            remarks(&[], 3000).contains("Reading the clock (tsc) costs 20.0 ns and is part of")
+        );
+        let python = format!("{ONE}&runtime=python");
+        let raw = Builder::new().case(&python, 6, |_, t| t.each(&[3000; 50])).build();
+        let both =
+            "costs 20.0 ns in rust (tsc), 60.0 ns in python (CLOCK_MONOTONIC) and is part of";
+        assert!(read(&raw).remarks.join("\n").contains(both));
     }
 
     #[test]

@@ -88,26 +88,27 @@ fn of_bytes(per_byte: &Estimate, side: Side, constant: Side) -> String {
 
 /// Without a line: what was found at the ends.
 fn of_sizes(runtime: &str, mechanism: &str, first: &Size, last: &Size) -> String {
-    let at = |size: &Size| {
-        let difference = size.difference();
+    let at = |size: &Size, than: &str| {
+        let (difference, bytes) = (size.difference(), bytes_of(size));
         let amount = ns(&difference);
         match side(&difference, 0.0) {
-            Some(Side::Above) => format!("{amount} longer"),
-            Some(Side::Below) => format!("{} shorter", ns(&turned(&difference))),
-            Some(Side::Around) => format!("as long, as far as can be seen ({amount} longer),"),
+            Some(Side::Above) => format!("takes {amount} longer{than} at {bytes}"),
+            Some(Side::Below) => {
+                format!("takes {} less{than} at {bytes}", ns(&turned(&difference)))
+            }
+            Some(Side::Around) => {
+                let from = if than.is_empty() { "it" } else { "rust's" };
+                format!("cannot be told from {from} at {bytes} (a difference of {amount})")
+            }
             None => format!(
-                "{amount} longer ({}, too few for an interval)",
+                "takes {amount} longer{than} at {bytes} ({}, too few for an interval)",
                 say::count(size.rounds.len(), "round")
             ),
         }
     };
-    let mut text = format!(
-        "a round trip over {mechanism} takes {} in {runtime} than in rust at {}",
-        at(first),
-        bytes_of(first)
-    );
+    let mut text = format!("{runtime}'s round trip over {mechanism} {}", at(first, " than rust's"));
     if last.bytes != first.bytes {
-        text.push_str(&format!(" and {} at {}", at(last), bytes_of(last)));
+        text.push_str(&format!(" and {}", at(last, "")));
     }
     text
 }

@@ -91,14 +91,15 @@ fn what_cannot_be_seen_is_not_claimed() {
     assert!(few[0].refused.as_ref().unwrap().starts_with("5 rounds"));
     let sentence = &few[0].sentence;
     assert!(
-        sentence.contains("6.00 µs longer (5 rounds, too few") && !sentence.contains("that is")
+        sentence.contains("longer than rust's at 64 bytes (5 rounds, too few")
+            && !sentence.contains("that is")
     );
     let one = compared(&[64], 8, |_, _| 3000, |_, _| 9000);
     assert_eq!(one[0].refused.as_deref(), Some("one size makes no line"));
     assert!(
         one[0].sentence.starts_with(
-            "a round trip over pipe takes 6.00 µs [6.00 µs, 6.00 µs] longer in python than in rust \
-             at 64 bytes; at 64 bytes that is 2.00"
+            "python's round trip over pipe takes 6.00 µs [6.00 µs, 6.00 µs] longer than rust's at 64 \
+             bytes; at 64 bytes that is 2.00"
         ),
         "{}",
         one[0].sentence
@@ -112,6 +113,18 @@ fn no_line_is_drawn_through_what_lies_on_none() {
     let found = compared(&[64, 4096, 65_536], 8, rust, bent);
     assert!(found[0].refused.as_ref().unwrap().contains("lie on no line: one is off"));
     assert!(found[0].constant_ns.is_none() && found[0].residual_max.unwrap() > 0.1);
+    let ends =
+        "longer than rust's at 64 bytes and takes 9.00 µs [9.00 µs, 9.00 µs] longer at 64KiB";
+    assert!(found[0].sentence.contains(ends), "{}", found[0].sentence);
+    let alike = |round: u32, bytes: u32| {
+        let way = [0, 40][round as usize % 2];
+        rust(round, bytes) + if bytes == 4096 { 30_000 } else { way } - 20
+    };
+    let found = compared(&[64, 4096, 65_536], 8, rust, alike);
+    let alike =
+        "python's round trip over pipe cannot be told from rust's at 64 bytes (a difference of";
+    assert!(found[0].sentence.starts_with(alike), "{}", found[0].sentence);
+    assert!(found[0].sentence.contains(") and cannot be told from it at 64KiB ("));
     assert_eq!(found[0].differences_ns.len(), 3);
     // The largest hides how far the smallest is off.
     let steep = |round: u32, bytes: u32| {
