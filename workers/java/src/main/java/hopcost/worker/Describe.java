@@ -86,7 +86,7 @@ final class Describe {
         return List.of(
                 "compiled while it runs, in tiers (" + property("java.vm.info") + "): the compiler's threads take CPU time until the loops are steady",
                 "garbage collector: " + String.join(" and ", collectors) + ", heap of at most " + heapMib + " MiB",
-                "the JVM sees " + processors + " processors; where it sees one, its queues do not spin before they park",
+                "the JVM sees " + processors + (processors == 1 ? " processor" : " processors"),
                 "System.nanoTime is clock_gettime(CLOCK_MONOTONIC) by the vDSO",
                 "messages are sent from and received into direct ByteBuffers; the 256 contents of a trial take 256 times the payload in memory");
     }

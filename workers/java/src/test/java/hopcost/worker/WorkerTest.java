@@ -154,7 +154,7 @@ class WorkerTest {
     @CsvSource({
         "synchronous-queue,64", "linked-transfer-queue,64", "park,0", "park,64", "condvar,0", "condvar,64",
         "virtual-threads,64", "pipe,1", "pipe,65536", "unix-stream,64", "tcp,64", "tcp,65536", "udp,64",
-        "udp,65507", "websocket,0", "websocket,64", "websocket,65536", "websocket-threaded,64"})
+        "udp,65507", "websocket,0", "websocket,64", "websocket,65536", "websocket-handoff,64"})
     void bothEndsArePlayedByOneWorker(String mechanism, int payload) throws Exception {
         assumeTrue(!mechanism.startsWith("virtual") || Threads.virtualUnavailable().isEmpty(),
                 "needs Java 21 or later");
@@ -187,7 +187,7 @@ class WorkerTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"tcp,tcp", "unix-stream,unix-stream", "udp,udp", "websocket,tcp", "websocket-threaded,tcp"})
+    @CsvSource({"tcp,tcp", "unix-stream,unix-stream", "udp,udp", "websocket,tcp", "websocket-handoff,tcp"})
     void twoWorkersFindEachOtherByAddressWhicheverOffers(String mechanism, String carrier) throws Exception {
         for (String offering : List.of("caller", "callee")) {
             String connecting = offering.equals("caller") ? "callee" : "caller";
@@ -394,7 +394,7 @@ class WorkerTest {
     @Test
     void theProgramLeavesWhenToldToWhateverThreadsThereAre() throws Exception {
         Left left = program(
-                attach("roundtrip/websocket-threaded?payload=64&boundary=thread", -1,
+                attach("roundtrip/websocket-handoff?payload=64&boundary=thread", -1,
                         seat("caller", ""), seat("callee", "")) + "\n"
                 + run("pilot", 10, EACH) + "\n{\"do\":\"stop\"}\n");
         assertEquals(0, left.status(), left.toString());

@@ -33,7 +33,7 @@ public interface Mechanism {
             "tcp",
             "udp",
             "websocket",
-            "websocket-threaded");
+            "websocket-handoff");
 
     /**
      * The mechanism of this name. Loads the classes of this one and of no other, so that in the timed
@@ -55,7 +55,7 @@ public interface Mechanism {
             case "tcp" -> new Tcp();
             case "udp" -> new Udp();
             case "websocket" -> new WebSocket();
-            case "websocket-threaded" -> new WebSocketThreaded();
+            case "websocket-handoff" -> new WebSocketHandoff();
             default -> throw new WorkerFailure("this worker has no mechanism `" + name + "`");
         };
     }

@@ -37,10 +37,10 @@ final class SynchronousQueues implements ChannelMechanism {
                 .payload(0, PAYLOAD_MAX, 64)
                 .crosses("the reference to a direct ByteBuffer; its bytes stay in place")
                 .copies("nobody copies the message; each end writes its reply over the request in the same buffer")
-                .wakes("whoever comes second unparks the one who waits (a futex wake); where the JVM sees more than one processor, the one who waits spins shortly before it parks")
+                .wakes("whoever comes second unparks the one who waits, by a futex wake if it sleeps; in Java 17 the one who waits first gives up its CPU once (sched_yield(2)), so that on one CPU two ends hand it to each other and nobody sleeps; later releases spin shortly instead where the JVM sees more than one processor")
                 .betweenStamps("write the message, put (and wait for the taker, if it is not there yet), take; the same on the other side")
                 .limits("two threads of one process; the default, unfair queue; a node is garbage of every hand-over")
-                .sources("https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/util/concurrent/SynchronousQueue.html", "futex(2)");
+                .sources("https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/util/concurrent/SynchronousQueue.html", "futex(2)", "sched_yield(2)");
     }
 
     @Override

@@ -86,10 +86,10 @@ final class Udp implements ChannelMechanism {
                 .crosses("one datagram a message, through the loopback device")
                 .copies("the kernel, twice a message: from a direct ByteBuffer into a socket buffer, from there into another one; Java adds none")
                 .wakes("the kernel: the softirq that the send raises delivers the datagram and wakes the sleeping receiver")
-                .betweenStamps("DatagramChannel.write (its lock, JNI, write(2) with the whole way through the network stack), DatagramChannel.read, the comparison; the same on the other side")
+                .betweenStamps("DatagramChannel.write (its lock, JNI, sendto(2) with the whole way through the network stack), DatagramChannel.read (recvfrom(2)), the comparison; the same on the other side")
                 .limits("1 to 65,507 bytes: a DatagramChannel that is connected does not send empty datagrams by write; a caller waits for its reply without a time-out, so a lost datagram ends the trial at its deadline; a callee answers again what comes a second time")
                 .systemCalls(4, 4.5)
-                .sources("udp(7)", "https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/nio/channels/DatagramChannel.html");
+                .sources("udp(7)", "send(2)", "recv(2)", "https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/nio/channels/DatagramChannel.html");
     }
 
     @Override

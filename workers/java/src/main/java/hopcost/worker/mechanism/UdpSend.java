@@ -24,9 +24,9 @@ final class UdpSend implements CallMechanism {
                 .crosses("one datagram, through the loopback device up to the receiving socket, whose full buffer it does not enter")
                 .copies("the kernel, once: from a direct ByteBuffer into a socket buffer, which it then frees")
                 .wakes("nobody")
-                .betweenStamps("batches of DatagramChannel.write on a connected channel: its lock, JNI, write(2) with the whole way to the drop")
+                .betweenStamps("batches of DatagramChannel.write on a connected channel: its lock, JNI, sendto(2) with the whole way to the drop")
                 .limits("1 to 65,507 bytes: a DatagramChannel that is connected does not send empty datagrams by write; the receiver is a channel of the same process that is never read")
-                .sources("udp(7)", "write(2)", "https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/nio/channels/DatagramChannel.html");
+                .sources("udp(7)", "send(2)", "https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/nio/channels/DatagramChannel.html");
     }
 
     @Override

@@ -20,13 +20,13 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * {@code websocket-threaded}: Netty with its event loop as an I/O thread: the application sends
+ * {@code websocket-handoff}: Netty with its event loop as an I/O thread: the application sends
  * from a thread of its own, and what arrives waits for it in a queue.
  */
-final class WebSocketThreaded implements ChannelMechanism {
+final class WebSocketHandoff implements ChannelMechanism {
     @Override
     public Facts facts() {
-        return Facts.roundtrip("websocket-threaded", "websocket", "as websocket, but used from a thread besides the event loop's: writeAndFlush there, a LinkedBlockingQueue back", "process", "thread")
+        return Facts.roundtrip("websocket-handoff", "websocket", "as websocket, but used from a thread besides the event loop's: writeAndFlush there, a LinkedBlockingQueue back (the structure of hopcost's websocket-threaded)", "process", "thread")
                 .payload(0, PAYLOAD_MAX, 64)
                 .carriedBy("address")
                 .carrier("websocket")
