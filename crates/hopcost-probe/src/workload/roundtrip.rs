@@ -184,6 +184,24 @@ pub fn answers(count: u64, stamp: Stamp) -> u64 {
     stamped + LEAD_IN
 }
 
+/// Takes a message of `sequence` and answers it; says when it had come where it is to be
+/// stamped.
+#[inline(always)]
+fn answer<P: Party, C: Clock, const STAMPED: bool>(
+    party: &mut P,
+    sequence: &mut u64,
+) -> io::Result<u64> {
+    if let Err(error) = party.receive(*sequence) {
+        answer_again(party, *sequence, error)?;
+    }
+    // Before the answer: on one CPU the caller runs on as soon as it has that, and after the
+    // last answer it does so for good.
+    let tick = if STAMPED { C::stamp().0 } else { 0 };
+    party.send(*sequence + 1)?;
+    *sequence += 2;
+    Ok(tick)
+}
+
 /// The callee's loop. Two stamps, when the first counted message has come and when
 /// the last has, tell how long the exchanges between them took by its clock.
 #[inline(never)]
@@ -195,26 +213,20 @@ pub fn callee<P: Party, C: Clock>(
 ) -> io::Result<Stamped> {
     let answers = answers(count, stamp);
     let mut sequence = first;
-    let mut answer = |party: &mut P, times: u64| -> io::Result<()> {
-        for _ in 0..times {
-            if let Err(error) = party.receive(sequence) {
-                answer_again(party, sequence, error)?;
-            }
-            party.send(sequence + 1)?;
-            sequence += 2;
-        }
-        Ok(())
-    };
     if answers <= LEAD_IN + 1 {
-        answer(party, answers)?;
+        for _ in 0..answers {
+            answer::<P, C, false>(party, &mut sequence)?;
+        }
         return Ok(Stamped { count: answers - LEAD_IN, ..Stamped::default() });
     }
-    // Stamped after the answer, so that the stamp is not in the caller's first sample
-    // but overlaps with it.
-    answer(party, LEAD_IN + 1)?;
-    let (first_tick, _) = C::stamp();
-    answer(party, answers - LEAD_IN - 1)?;
-    let (last_tick, _) = C::stamp();
+    for _ in 0..LEAD_IN {
+        answer::<P, C, false>(party, &mut sequence)?;
+    }
+    let first_tick = answer::<P, C, true>(party, &mut sequence)?;
+    for _ in 0..answers - LEAD_IN - 2 {
+        answer::<P, C, false>(party, &mut sequence)?;
+    }
+    let last_tick = answer::<P, C, true>(party, &mut sequence)?;
     Ok(Stamped {
         count: answers - LEAD_IN,
         first_tick,
