@@ -1,15 +1,19 @@
 //! Synthetic runs for tests: one tick is one nanosecond, everything is quiet.
 
+mod foreign;
+
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
-use hopcost_model::describe::{Description, WarmUp, WorkerClock};
+use hopcost_model::describe::Description;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
-use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout, ThreadUse};
+use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
 use hopcost_model::results::Results;
 use hopcost_stats::rng::Rng;
+
+pub use foreign::{foreign_clock, thread, worker};
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
@@ -134,50 +138,6 @@ pub fn event(name: &str, value: u64) -> EventReading {
         enabled_ns: 1000,
         running_ns: 1000,
         unavailable: None,
-    }
-}
-
-/// A clock of another runtime: nanoseconds, 60 ns a stamp.
-pub fn foreign_clock(runtime: &str, cpu: u32) -> ClockReading {
-    ClockReading {
-        runtime: runtime.into(),
-        source: "CLOCK_MONOTONIC".into(),
-        resolution_ticks: 1,
-        stamp_min_ns: 55.0,
-        stamp_p50_ns: 60.0,
-        stamp_p99_ns: 70.0,
-        ..clock(cpu, 1e9)
-    }
-}
-
-/// A thread of an end, or else one of the caller's process; half of its switches are
-/// voluntary.
-pub fn thread(name: &str, seat: Option<Role>, cpu_ns: u64, switches: u64) -> ThreadUse {
-    ThreadUse {
-        process: seat.unwrap_or(Role::Caller),
-        seat,
-        name: name.into(),
-        cpu_ns,
-        voluntary: switches / 2,
-        involuntary: switches - switches / 2,
-    }
-}
-
-/// A worker that describes itself and these mechanisms, all of round trips.
-pub fn worker(runtime: &str, warm_up: WarmUp, mechanisms: &[&str]) -> Description {
-    let mechanism = |name: &&str| {
-        let text = format!(r#"{{"name":"{name}","workloads":["roundtrip"]}}"#);
-        serde_json::from_str(&text).unwrap()
-    };
-    Description {
-        protocol: 2,
-        runtime: runtime.into(),
-        version: "0.1.0".into(),
-        libraries: [(runtime.to_owned(), "1.2.3".to_owned())].into(),
-        remarks: vec!["the lock is on".into()],
-        clock: WorkerClock::default(),
-        warm_up,
-        mechanisms: mechanisms.iter().map(mechanism).collect(),
     }
 }
 

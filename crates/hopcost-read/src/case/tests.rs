@@ -1,0 +1,97 @@
+use super::*;
+use crate::testing::{Builder, CALL, PIPE, TCP, noisy, read as read_run};
+
+#[test]
+fn an_error_is_a_row_never_a_gap() {
+    let mut raw = Builder::new()
+        .case(PIPE, 3, |_, t| t.each(&[100; 50]))
+        .case(TCP, 3, |round, t| t.fails(if round == 1 { "odd" } else { "refused" }))
+        .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
+        .case(CALL, 0, |_, _| ())
+        .build();
+    raw.plan.cases.push(hopcost_model::plan::PlannedCase { id: "what?".into(), skip: None });
+    let results = read_run(&raw).results;
+    let rows: Vec<(Status, Option<&str>)> =
+        results.iter().map(|r| (r.status, r.reason.as_deref())).collect();
+    assert_eq!(rows[0], (Status::Measured, None));
+    assert_eq!(rows[1], (Status::Failed, Some("refused")));
+    assert_eq!(rows[2], (Status::Skipped, Some("no SMT")));
+    assert_eq!(rows[3].0, Status::Skipped);
+    assert_eq!(rows[4].0, Status::Failed);
+    assert_eq!((results[1].n_trials, results[1].n_failed), (0, 3));
+    assert!(results[1].estimates.is_none());
+}
+
+#[test]
+fn a_round_trip_is_two_messages_and_is_never_halved() {
+    let raw = Builder::new()
+        .case(PIPE, 6, |_, t| {
+            t.each(&[3000; 1000]);
+            t.raw.cpu_ns = 6_000_000;
+            (t.raw.ends[0].voluntary, t.raw.ends[0].involuntary) = (1000, 0);
+            (t.raw.ends[1].voluntary, t.raw.ends[1].involuntary) = (0, 3000);
+        })
+        .case(CALL, 6, |_, t| {
+            t.batch(10, &[50; 100]);
+            t.raw.cpu_ns = 10_000;
+        })
+        .build();
+    let results = read_run(&raw).results;
+    assert_eq!(results[0].estimates.as_ref().unwrap().p50_ns.as_ref().unwrap().point, Some(3000.0));
+    assert_eq!(results[0].cpu_ns_per_message, Some(3000.0));
+    assert_eq!(results[0].switches_per_operation, Some(4.0));
+    assert_eq!(results[1].cpu_ns_per_message, Some(10.0));
+    assert_eq!((results[0].operations, results[0].samples), (6_000, 6_000));
+}
+
+#[test]
+fn states_of_the_host_are_shown_with_their_own_p50() {
+    let raw = Builder::new()
+        .case(PIPE, 20, |round, t| {
+            let slow = round % 4 == 0;
+            let base = noisy(300, round);
+            t.each(&base.iter().map(|v| if slow { v * 3 / 2 } else { *v }).collect::<Vec<_>>());
+            t.sentinel(if slow { 150.0 } else { 100.0 } + f64::from(round % 3));
+        })
+        .build();
+    let result = &read_run(&raw).results[0];
+    assert_eq!(result.states.len(), 2);
+    assert_eq!((result.states[1].n_trials, result.states[1].share), (5, 0.25));
+    assert!((result.states[1].p50_ns / result.states[0].p50_ns - 1.5).abs() < 0.05);
+    assert_eq!(result.trials[0].state, Some(1));
+    assert_eq!(result.trials[1].state, Some(0));
+}
+
+#[test]
+fn a_call_that_is_no_dearer_than_the_empty_loop_is_a_bound() {
+    let run = |of_call: u32| {
+        let raw = Builder::new()
+            .case(CALL, 8, |round, t| t.batch(100, &[of_call + round; 50]))
+            .case("call/null", 8, |round, t| t.batch(100, &[200 + round; 50]))
+            .case(PIPE, 8, |_, t| t.batch(1000, &[100; 50]))
+            .build();
+        let cost = |r: &CaseResult| r.estimates.clone().unwrap().cost_ns.unwrap();
+        read_run(&raw).results.iter().map(cost).collect::<Vec<_>>()
+    };
+    let near = run(203);
+    assert!(near[0].at_most && near[0].point == Some(2.1), "{:?}", near[0]);
+    assert!(!near[1].at_most, "the loop itself is what it is");
+    assert!(!near[2].at_most, "a round trip is not held against the loop of a call");
+    assert!(!run(300)[0].at_most);
+}
+
+#[test]
+fn stamps_of_two_kinds_never_share_a_column() {
+    let raw = Builder::new()
+        .case(
+            PIPE,
+            4,
+            |round, t| {
+                if round == 2 { t.batch(10, &[1000; 50]) } else { t.each(&[100; 50]) }
+            },
+        )
+        .build();
+    let result = &read_run(&raw).results[0];
+    assert_eq!((result.n_trials, result.n_failed), (3, 1));
+    assert!(result.trials[2].error.as_ref().unwrap().contains("stamped"));
+}
