@@ -13,6 +13,8 @@ use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, ThreadResult,
 };
 
+use crate::section::runtimes::Plays;
+
 /// Columns of [`report`]. `value`, `low` and `high` are in `unit`; `level` is the
 /// exact coverage of the interval; `n` are the trials (rounds, for `ratio`)
 /// behind the row; `detectable` is the smallest relative difference that could
@@ -25,7 +27,8 @@ use hopcost_model::results::{
 /// `runtime_caller` and `runtime_callee`. `ratio_to_rust` is the multiple of the same
 /// mechanism in Rust. `thread-cpu-ns.PROCESS.PLAYS.NAME`, `thread-cpu-share.…` and
 /// `thread-switches.…` are of the threads of one name in the caller's or the callee's
-/// process, per operation; PLAYS is the end that they play, or `hidden`. What is
+/// process, per operation; PLAYS is the end that they play, `hidden`, or `any` where the
+/// runtime moves its ends from thread to thread. What is
 /// compared over several cases (added costs, contrasts) is no row of a case: the JSON
 /// document has it. [`samples`] has no such columns: the spelling of the case carries the
 /// runtime. `docs/csv.md` says the same to users.
@@ -136,7 +139,7 @@ fn statistics(result: &CaseResult) -> Vec<Statistic> {
     rows.extend(per_operation.map(|n| plain("switches_per_operation", "1", n, switches)));
     rows.extend(particular(result));
     rows.extend(result.counters.iter().flat_map(counted));
-    rows.extend(result.threads.iter().flat_map(thread));
+    rows.extend(result.threads.iter().flat_map(|found| thread(found, result)));
     rows
 }
 
@@ -159,8 +162,8 @@ fn multiple(name: &str, ratio: &Ratio) -> Statistic {
 }
 
 /// The rows of the threads of one name.
-fn thread(thread: &ThreadResult) -> [Statistic; 3] {
-    let plays = thread.seat.map_or("hidden", Role::word);
+fn thread(thread: &ThreadResult, case: &CaseResult) -> [Statistic; 3] {
+    let plays = Plays::of(thread, case).word();
     let name = |what: &str| format!("thread-{what}.{}.{plays}.{}", thread.process, thread.name);
     let of = match thread.threads {
         0 | 1 => "median over trials".to_owned(),

@@ -5,7 +5,7 @@ use hopcost_model::results::CaseResult;
 use super::parts;
 use crate::chart::markup::{Esc, put};
 use crate::chart::numbers;
-use crate::section::runtimes::thread_name;
+use crate::section::runtimes::{Plays, thread_name};
 
 pub(super) fn write(out: &mut String, case: &CaseResult) {
     if case.threads.is_empty() {
@@ -20,9 +20,10 @@ pub(super) fn write(out: &mut String, case: &CaseResult) {
          <th scope=\"col\" class=\"n\">Switches per operation</th></tr></thead><tbody>\n"
     );
     for thread in &case.threads {
-        let plays = match thread.seat {
-            Some(seat) => format!("the {seat}"),
-            None => "<span class=\"v-suspect\">hidden</span>".to_owned(),
+        let plays = match Plays::of(thread, case) {
+            Plays::End(end) => format!("the {end}"),
+            Plays::Any => "any end: the runtime moves them".to_owned(),
+            Plays::Nothing => "<span class=\"v-suspect\">hidden</span>".to_owned(),
         };
         put!(
             out,

@@ -3,6 +3,7 @@
 use hopcost_model::results::{AddedCost, Estimate, Results, RuntimeComparison};
 
 use super::super::{Cell, Column, Detail, Part, Row, Section, difference, grouped};
+use crate::chart::ladder::capitalised;
 use crate::number::{self, Shown};
 
 const LEAD: &str = "The round trip in the runtime less the one in Rust, paired by round, as a \
@@ -56,7 +57,9 @@ impl<'a> Told<'a> {
             }
             self.runtimes.push(&added.runtime);
         }
-        Some(added.sentence.clone())
+        // A runtime's name stays as it is.
+        let named = added.sentence.starts_with(&added.runtime);
+        Some(if named { added.sentence.clone() } else { capitalised(&added.sentence) })
     }
 
     fn left_out(&self) -> Option<String> {

@@ -11,6 +11,9 @@ const LEAD: &str = "p50, or the cost in batches, with its interval; both ends ar
 const ELSEWHERE: &str = " p99, CPU time and trials of these cases are in the HTML, Markdown and \
     JSON reports.";
 
+/// Rows without a number in any runtime that a terminal is shown.
+const NOWHERE_MAX: usize = 4;
+
 pub(super) fn section(
     results: &Results,
     runtimes: &RuntimeComparison,
@@ -18,16 +21,17 @@ pub(super) fn section(
 ) -> Option<Section> {
     let matrices = runtimes.matrices.iter().filter(|matrix| !matrix.rows.is_empty());
     let mut footnotes = Footnotes::default();
-    let (mut parts, mut nowhere) = (Vec::new(), Vec::new());
+    let all = || runtimes.matrices.iter().flat_map(|matrix| &matrix.rows);
+    let nowhere: Vec<&RuntimeRow> = match detail {
+        Detail::Brief => all().filter(|row| !has_value(row)).collect(),
+        Detail::Whole => Vec::new(),
+    };
+    // A few are told with their reasons.
+    let nowhere = if nowhere.len() > NOWHERE_MAX { nowhere } else { Vec::new() };
+    let mut parts: Vec<Part> = Vec::new();
     for matrix in matrices {
-        let rows: Vec<&RuntimeRow> = match detail {
-            Detail::Whole => matrix.rows.iter().collect(),
-            Detail::Brief => {
-                let (kept, left_out) = matrix.rows.iter().partition(|row| has_value(row));
-                nowhere.extend::<Vec<&RuntimeRow>>(left_out);
-                kept
-            }
-        };
+        let left_out = |row: &RuntimeRow| nowhere.iter().any(|other| std::ptr::eq(*other, row));
+        let rows: Vec<&RuntimeRow> = matrix.rows.iter().filter(|row| !left_out(row)).collect();
         parts.push(match is_list(matrix) {
             true => list(results, matrix, &rows, &mut footnotes),
             false => part(results, matrix, &rows, &mut footnotes),

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use hopcost_model::results::{LadderRow, Results, RuntimeCell, RuntimeComparison};
 
 use super::{Detail, Section};
-pub(crate) use threads::name as thread_name;
+pub(crate) use threads::{Plays, name as thread_name};
 
 /// Every section on runtimes that has something in it, in the order of the report.
 pub(crate) fn all(results: &Results, detail: Detail) -> Vec<Section> {
@@ -32,7 +32,7 @@ pub(crate) fn all(results: &Results, detail: Detail) -> Vec<Section> {
         of(search::section),
         threads::section(results, detail),
         of(stamp::section),
-        workers::section(results),
+        workers::section(results, detail),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -131,6 +131,8 @@ mod tests {
             list.rows.iter().map(|row| row.cells.iter().map(|c| c.text("")).collect()).collect();
         assert_eq!(texts[0], ["pipe", "rust", "2.65 µs [2.61, 2.71]", "9", "valid"]);
         assert_eq!(texts[2], ["websocket", "java", "skipped (1)", "", ""]);
+        let matrices = &mut results.runtimes.as_mut().unwrap().matrices;
+        *matrices = vec![matrices.clone(); 5].concat();
         let last = parts(&results, Detail::Brief, "runtimes").pop().unwrap();
         assert!(last.notes.iter().all(|note| !note.contains("has no")), "{:?}", last.notes);
         let nowhere =
@@ -168,5 +170,9 @@ mod tests {
             thread.cpu_share = if thread.seat.is_some() { 0.47 } else { 0.02 };
         }
         assert!(rows(&results).is_none(), "6 % is less than a tenth");
+        for thread in results.results.iter_mut().flat_map(|case| &mut case.threads) {
+            thread.seat = None;
+        }
+        assert!(rows(&results).is_none(), "which of them plays is not known");
     }
 }

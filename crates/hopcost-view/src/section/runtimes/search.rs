@@ -43,9 +43,8 @@ fn part(results: &Results, search: &PublishedSearch, detail: Detail) -> Part {
     notes.push(format!("Source: {}", super::super::sentence(&search.source)));
     Part {
         title: format!(
-            "{}, {}: {} as published",
-            search.label,
-            search.runtime,
+            "{}: {} as published",
+            named(search),
             number::duration(search.published_ns, number::DIGITS_MAX, number::UNICODE)
         ),
         says: vec![search.conclusion.clone()],
@@ -53,6 +52,14 @@ fn part(results: &Results, search: &PublishedSearch, detail: Detail) -> Part {
         rows: rows.collect(),
         notes,
         ..Part::default()
+    }
+}
+
+/// The label, and the runtime where that does not say it.
+fn named(search: &PublishedSearch) -> String {
+    match search.label.to_lowercase().contains(&search.runtime) {
+        true => search.label.clone(),
+        false => format!("{}, {}", search.label, search.runtime),
     }
 }
 
