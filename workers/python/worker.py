@@ -6,7 +6,7 @@ from pathlib import Path
 # `python -I` does not look for modules beside the script.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from hopcost_worker.protocol import main  # noqa: E402
+from hopcost_worker.protocol import main
 
 if __name__ == "__main__":
     main()

@@ -12,7 +12,6 @@ LINE_MAX = 256 * 1024
 """Bytes of the longest line that either side accepts."""
 
 _giving_up = threading.Lock()
-_failures_fd: int | None = None
 
 
 def commands(fd: int = 0) -> Iterator[str]:
@@ -39,12 +38,6 @@ def say(reply: dict[str, Any]) -> None:
     write_all(1, json.dumps(reply).encode() + b"\n")
 
 
-def send_failures_to(fd: int) -> None:
-    """Makes `give_up` write its bare reason there, instead of a reply."""
-    global _failures_fd
-    _failures_fd = fd
-
-
 def give_up(reason: str) -> NoReturn:
     """Says why the trial is over and ends the process, from whichever thread.
 
@@ -53,17 +46,9 @@ def give_up(reason: str) -> NoReturn:
     _giving_up.acquire()  # Whoever comes second waits for the end of the process.
     line = " ".join(reason.split())[:2000]
     try:
-        if _failures_fd is None:
-            say({"is": "failed", "reason": line})
-        else:
-            write_all(_failures_fd, line.encode())
+        say({"is": "failed", "reason": line})
     finally:
         os._exit(1)
-
-
-def is_giving_up() -> bool:
-    """Whether a thread is: a signal handler must not wait for the one it has interrupted."""
-    return _giving_up.locked()
 
 
 def reason_of(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from . import VERSION, lines, mechanism
 from .case import Case, Failure
 from .clock import calibrate
 from .mechanism.base import Opening, Row
-from .seat import MainSeat, ProcessSeat, Seat, ThreadSeat
+from .seat import Attach, MainSeat, ProcessSeat, Seat, ThreadSeat
 from .stamps import Order, Stamped
 
 PROTOCOL = 2
@@ -33,7 +33,7 @@ def main() -> None:
                 break
         else:
             worker.stop()
-    except BaseException as error:  # noqa: BLE001
+    except BaseException as error:
         lines.give_up(lines.reason_of(error))
     # Not by way of the interpreter's end, which waits for threads that nobody ends.
     os._exit(0)
@@ -82,7 +82,7 @@ class Worker:
         if not isinstance(seats, list) or not all(isinstance(seat, dict) for seat in seats):
             raise Failure("seats are a list of objects")
         opening = Opening(case, Path(command.get("scratch") or gettempdir()))
-        # The child is forked, and the other thread started, before this thread attaches:
+        # Children are forked, and the other thread started, before this thread attaches:
         # both ends of a link attach at the same time.
         self._seats = take_seats(row, opening, seats)
         attached = [seat.attached() for seat in self._seats]
@@ -93,7 +93,7 @@ class Worker:
             raise Failure("nothing is attached")
         order = Order.of(command)
         keeps = command.get("phase") == "measure" and self._samples_fd is not None
-        # The main thread's seat, the first one, runs when it is collected.
+        # A seat on the main thread, the first one, runs when it is collected.
         for seat in self._seats:
             seat.order(order)
         outcomes = [seat.collect() for seat in self._seats]
@@ -121,10 +121,13 @@ class Worker:
 
 
 def take_seats(row: Row, opening: Opening, asked: list[dict[str, Any]]) -> list[Seat]:
-    """The seats of a trial, the first on this thread."""
+    """The seats of a trial: on this thread, on this and another, or in two processes."""
     roles = tuple(seat.get("role") for seat in asked)
     case = opening.case
-    attach = lambda role, half: partial(row.attach, half, role, case)  # noqa: E731
+
+    def attach(role: str, half: Any) -> Attach:
+        return partial(row.attach, half, role, case)
+
     if case.workload == "call":
         if roles != ("caller",):
             raise Failure("a call has one seat, the caller's")
@@ -138,10 +141,12 @@ def take_seats(row: Row, opening: Opening, asked: list[dict[str, Any]]) -> list[
         raise Failure("a worker that plays both ends makes the link itself")
     if case.boundary not in row.boundaries or (row.link != "own" and case.boundary == "process"):
         raise Failure(f"{row.name} cannot be both ends with boundary={case.boundary}")
-    caller, callee = row.open(opening)
-    other = ProcessSeat if case.boundary == "process" else ThreadSeat
-    seat = other("callee", attach("callee", callee))
-    return [MainSeat("caller", attach("caller", caller)), seat]
+    halves = zip(("caller", "callee"), row.open(opening), strict=True)
+    ends = [(role, attach(role, half)) for role, half in halves]
+    if case.boundary == "process":
+        family: list[ProcessSeat] = []
+        return [ProcessSeat(*end, family) for end in ends]
+    return [MainSeat(*ends[0]), ThreadSeat(*ends[1])]
 
 
 def descriptors(link: Any) -> list[int]:

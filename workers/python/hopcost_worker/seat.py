@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from . import lines
+from .case import Failure
 from .stamps import Endpoint, Order, Stamped
 
 Attach = Callable[[], Endpoint]
@@ -66,21 +67,22 @@ class ThreadSeat:
     def __init__(self, role: str, attach: Attach) -> None:
         self.role = role
         self._orders = queue.SimpleQueue[Order]()
-        self._outcomes = queue.SimpleQueue[Any]()
+        self._attached = queue.SimpleQueue[dict[str, Any]]()
+        self._outcomes = queue.SimpleQueue[Stamped]()
         threading.Thread(target=self._live, args=(attach,), name=role, daemon=True).start()
 
     def _live(self, attach: Attach) -> None:
         try:
             endpoint = attach()
-            self._outcomes.put({"role": self.role, "tid": threading.get_native_id()})
+            self._attached.put({"role": self.role, "tid": threading.get_native_id()})
             while True:
                 self._outcomes.put(endpoint.run(self._orders.get()))
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             # The main thread may be waiting for this end, and would not hear of it.
             lines.give_up(f"{self.role}: {lines.reason_of(error)}")
 
     def attached(self) -> dict[str, Any]:
-        return self._outcomes.get()
+        return self._attached.get()
 
     def order(self, order: Order) -> None:
         self._orders.put(order)
@@ -95,50 +97,66 @@ class ThreadSeat:
 class ProcessSeat:
     """An end in a child that is forked at once; to be made before any thread is started.
 
-    Each of the two dies with the other: the child by PR_SET_PDEATHSIG, this process by SIGCHLD,
-    whose handler interrupts whatever the main thread is waiting in.
+    This process then only waits, for what the ends say and for any of them to end: an end that
+    watched over the other one itself could not do so while it waits for a message. A child
+    dies with this process by PR_SET_PDEATHSIG.
     """
 
-    def __init__(self, role: str, attach: Attach) -> None:
+    def __init__(self, role: str, attach: Attach, family: "list[ProcessSeat]") -> None:
         from multiprocessing import get_context
 
         mp = get_context("fork")
-        self.role = role
+        self.role, self._family = role, family
+        family.append(self)
         self._control, its_control = mp.Pipe()
-        self._failures, its_failures = os.pipe()
-        os.set_blocking(self._failures, False)
-        signal.signal(signal.SIGCHLD, self._child_changed)
         self._process = mp.Process(
-            target=_live_in_child,
-            args=(role, attach, its_control, its_failures, os.getpid()),
-            daemon=True,
+            target=_live_in_child, args=(role, attach, its_control, os.getpid()), daemon=True
         )
         self._process.start()
         its_control.close()
-        os.close(its_failures)
-
-    def _child_changed(self, *_: object) -> None:
-        process = getattr(self, "_process", None)
-        # Another child may have ended: the resource tracker of multiprocessing.
-        if process is None or process.is_alive() or lines.is_giving_up():
-            return
-        try:
-            reason = os.read(self._failures, 4096).decode(errors="replace")
-        except BlockingIOError:
-            reason = ""
-        lines.give_up(f"{self.role}: {reason or f'its process ended ({process.exitcode})'}")
 
     def attached(self) -> dict[str, Any]:
-        return self._control.recv()
+        attached: dict[str, Any] = self._hear()
+        return attached
 
     def order(self, order: Order) -> None:
         self._control.send(order)
 
     def collect(self) -> Stamped:
-        return self._control.recv()
+        stamped: Stamped = self._hear()
+        return stamped
+
+    def _hear(self) -> Any:
+        """The next thing that this end says, unless any end fails."""
+        from multiprocessing.connection import wait
+
+        ready = wait([self._control, *(seat._process.sentinel for seat in self._family)])
+        if self._control in ready:
+            return self._said()
+        for seat in self._family:
+            if seat._process.sentinel in ready:
+                # Its last words are why it failed.
+                while seat._control.poll():
+                    seat._said()
+                raise seat._ended()
+        raise Failure("no end says anything")
+
+    def _said(self) -> Any:
+        try:
+            said = self._control.recv()
+        except (EOFError, OSError):
+            raise self._ended() from None
+        if isinstance(said, Failure):
+            raise Failure(f"{self.role}: {said}")
+        return said
+
+    def _ended(self) -> Failure:
+        self._process.join()
+        code = self._process.exitcode or 0
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
+        return Failure(f"{self.role}: its process {how}")
 
     def stop(self) -> None:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._process.kill()
         self._process.join()
 
@@ -146,10 +164,8 @@ class ProcessSeat:
 PR_SET_PDEATHSIG = 1
 
 
-def _live_in_child(role: str, attach: Attach, control: Any, failures: int, parent: int) -> None:
+def _live_in_child(role: str, attach: Attach, control: Any, parent: int) -> None:
     """The child's whole life; it is ended from outside."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    lines.send_failures_to(failures)
     try:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
@@ -162,5 +178,7 @@ def _live_in_child(role: str, attach: Attach, control: Any, failures: int, paren
         control.send({"role": role, "tid": threading.get_native_id(), "pid": os.getpid()})
         while True:
             control.send(endpoint.run(control.recv()))
-    except BaseException as error:  # noqa: BLE001
-        lines.give_up(lines.reason_of(error))
+    except BaseException as error:
+        control.send(Failure(lines.reason_of(error)))
+        # Not by way of the interpreter's end, which waits for a queue's feeder thread.
+        os._exit(1)

@@ -32,12 +32,12 @@ class Order:
     def of(cls, command: dict[str, Any]) -> Self:
         """Of a `run`; raises `Failure` where it asks for what cannot be done."""
         count, stamp = command.get("count"), command.get("stamp")
-        kind, n = (stamp.get("kind"), stamp.get("n", 1)) if isinstance(stamp, dict) else ("", 1)
+        kind, n = (stamp.get("kind"), stamp.get("n", 1)) if isinstance(stamp, dict) else (None, 1)
         if type(count) is not int or not 0 <= count < 1 << 62:
             raise Failure(f"a count of {count!r} is none")
         if type(n) is not int or not 1 <= n <= 1 << 40:
             raise Failure(f"a batch of {n!r} operations is none")
-        lengths = {"each": (1,), "batch": (n,), "two-lengths": (n, 2 * n)}.get(kind)
+        lengths = {"each": (1,), "batch": (n,), "two-lengths": (n, 2 * n)}.get(str(kind))
         if lengths is None:
             raise Failure(f"stamps of the kind {kind!r} are not known")
         if count % sum(lengths):

@@ -1,4 +1,4 @@
-"""pingpong.py CPU ROUND-TRIPS: the p50, in ns, of round trips of 64 bytes over pipes between two processes."""
+"""pingpong.py CPU ROUND-TRIPS: the p50 in ns of round trips of 64 bytes over pipes, two processes."""
 import os, sys, time
 
 os.sched_setaffinity(0, {int(sys.argv[1])})

@@ -28,7 +28,12 @@ class Program:
     def __init__(self, command: list[str], fds: Sequence[int] = ()) -> None:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, pass_fds=fds, bufsize=0,
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            pass_fds=fds,
+            bufsize=0,
             start_new_session=True,
         )
         self._pending = b""

@@ -13,7 +13,15 @@ class Describe(unittest.TestCase):
         for row in ROWS:
             with self.subTest(row.name):
                 said = row.describe()
-                texts = ("family", "about", "crosses", "copies", "wakes", "between_stamps", "limits")
+                texts = (
+                    "family",
+                    "about",
+                    "crosses",
+                    "copies",
+                    "wakes",
+                    "between_stamps",
+                    "limits",
+                )
                 self.assertTrue(all(said[text] for text in texts))
                 if row.workloads == ("call",):
                     self.assertNotIn("boundaries", said)

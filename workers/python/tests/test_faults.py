@@ -6,6 +6,7 @@ import os
 import socket
 import unittest
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from hopcost_worker.aloop import AsyncEnd, AsyncEndpoint
@@ -22,6 +23,7 @@ EACH = {"kind": "each"}
 
 def incoming(role: str, repeating: int) -> Iterator[bytes]:
     """What an end is to receive, but that message number `repeating` comes twice."""
+    before = b""
     for index, (request, reply) in enumerate(exchanges(16)):
         wanted = reply if role == "caller" else request
         yield before if index == repeating else wanted
@@ -74,10 +76,8 @@ class OtherEnd:
                 os.close(fd)
             self._fds = []
             return
-        try:
+        with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         self._sock.close()
 
 
@@ -220,8 +220,6 @@ class Faults(unittest.TestCase):
     def test_a_line_without_end_is_refused(self) -> None:
         with Program(WORKER) as program:
             assert program.process.stdin
-            try:
+            with suppress(BrokenPipeError):
                 program.process.stdin.write(b"x" * 300_000)
-            except BrokenPipeError:
-                pass
             self.assertEqual(program.hear()["is"], "failed")

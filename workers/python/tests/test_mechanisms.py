@@ -1,12 +1,16 @@
 """Every mechanism in every boundary, role and place that it says it has, as programs."""
 
 import os
+import signal
 import time
 import unittest
 from typing import Any
 
+from hopcost_worker.case import Failure
 from hopcost_worker.mechanism import ROWS
 from hopcost_worker.mechanism.base import Row
+from hopcost_worker.seat import ProcessSeat
+from hopcost_worker.stamps import Endpoint
 
 from .support import PATIENCE_S, SKELETON, WORKER, Program, Samples, attach_end, case, link
 
@@ -51,7 +55,11 @@ class Mechanisms(unittest.TestCase):
         roles = ["caller", "callee"] if two_ends else ["caller"]
         self.assertEqual([end["role"] for end in ends], roles)
         self.assertEqual({end["count"] for end in ends}, {count})
-        n = count // stamp.get("n", 1) if stamp["kind"] != "two-lengths" else count // stamp["n"] // 3 * 2
+        n = (
+            count // stamp.get("n", 1)
+            if stamp["kind"] != "two-lengths"
+            else count // stamp["n"] // 3 * 2
+        )
         want = n if name == "measure" else 0
         self.assertEqual(ends[0]["samples"], want)
         ticks = samples.take(want)
@@ -103,18 +111,20 @@ class Mechanisms(unittest.TestCase):
             self.assertEqual(reply["pid"], program.process.pid)
             caller, callee = reply["seats"]
             self.assertEqual((caller["role"], callee["role"]), ("caller", "callee"))
-            self.assertEqual(caller["tid"], program.process.pid)
             self.assertNotEqual(callee["tid"], caller["tid"])
             if boundary == "process":
-                self.assertNotEqual(callee["pid"], program.process.pid)
+                self.assertEqual(len({caller["pid"], callee["pid"], program.process.pid}), 3)
                 self.assertEqual(os.listdir("/dev/shm"), SHM_BEFORE)
             else:
+                self.assertEqual(caller["tid"], program.process.pid)
+                self.assertNotIn("pid", caller)
                 self.assertNotIn("pid", callee)
                 threads = 4 if name == "websocket" else 2
                 self.assertEqual(len(os.listdir(f"/proc/{program.process.pid}/task")), threads)
             for phase in PHASES:
                 self.phase([program], samples, phase, two_ends=True)
             self.stop([program])
+            self.assertFalse(os.path.exists(f"/proc/{caller['tid']}"))
             self.assertFalse(os.path.exists(f"/proc/{callee['tid']}"))
 
     def test_two_workers_over_descriptors(self) -> None:
@@ -185,11 +195,11 @@ class Mechanisms(unittest.TestCase):
 
 
 class Gone(unittest.TestCase):
-    """The two processes of a worker of its own die with each other."""
+    """The processes of a worker of its own die with each other."""
 
     def test_whichever_is_killed(self) -> None:
         for name in ("mp-queue", "mp-pipe", "mp-shared-memory"):
-            for who in ("child", "parent", "both"):
+            for who in ("caller", "callee", "parent", "all"):
                 with self.subTest(name, killed=who), Program(WORKER) as program:
                     self.kill(program, name, who)
 
@@ -197,14 +207,14 @@ class Gone(unittest.TestCase):
         seats = [{"role": "caller"}, {"role": "callee"}]
         spelling = case(name, 64, "process")
         reply = program.ask(do="attach", case=spelling, seats=seats, deadline_ms=30_000)
-        child = reply["seats"][1]["pid"]
+        children = {seat["role"]: seat["pid"] for seat in reply["seats"]}
         program.tell(do="run", phase="pilot", count=1 << 40, stamp={"kind": "batch", "n": 1 << 20})
         time.sleep(0.2)
-        if who == "child":
-            os.kill(child, 9)
+        if who in children:
+            os.kill(children[who], signal.SIGKILL)
             reply = program.hear()
             self.assertEqual(reply["is"], "failed")
-            self.assertRegex(reply["reason"], "its process ended|closed the link")
+            self.assertRegex(reply["reason"], "was killed by signal 9|closed the link")
             self.assertEqual(program.ended()[:2], (1, b""))
         elif who == "parent":
             program.process.kill()
@@ -212,11 +222,26 @@ class Gone(unittest.TestCase):
         else:
             program.kill()
         for _ in range(500):
-            if not alive(child):
+            if not any(map(alive, children.values())):
                 break
             time.sleep(0.01)
-        self.assertFalse(alive(child))
+        self.assertFalse(any(map(alive, children.values())))
         self.assertEqual(os.listdir("/dev/shm"), SHM_BEFORE)
+
+    def test_a_child_that_fails_says_why(self) -> None:
+        def fails() -> Endpoint:
+            raise Failure("because")
+
+        family: list[ProcessSeat] = []
+        waits = ProcessSeat("caller", lambda: time.sleep(PATIENCE_S) or fails(), family)
+        seat = ProcessSeat("callee", fails, family)
+        try:
+            for asked in (seat, waits):
+                with self.assertRaisesRegex(Failure, "callee: (because|its process ended with 1)"):
+                    asked.attached()
+        finally:
+            for each in family:
+                each.stop()
 
 
 def alive(pid: int) -> bool:

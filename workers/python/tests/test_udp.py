@@ -108,5 +108,3 @@ class Udp(unittest.TestCase):
                 Caller(end, 0).run(Order.of({"count": 1, "stamp": EACH}))
         finally:
             CASE = before
-
-

@@ -104,4 +104,6 @@ class Row:
         if self.system_calls:
             said["system_calls"] = dict(zip(("min", "max"), self.system_calls, strict=True))
         texts = ("crosses", "copies", "wakes", "between_stamps", "limits")
-        return said | {text: getattr(self, text) for text in texts} | {"sources": list(self.sources)}
+        return (
+            said | {text: getattr(self, text) for text in texts} | {"sources": list(self.sources)}
+        )

@@ -51,9 +51,7 @@ class Stream(End):
             raise unexpected(request, whole)
 
 
-def whole_messages(
-    payload: int, read_into: Callable[[memoryview], int]
-) -> Callable[[], bytearray]:
+def whole_messages(payload: int, read_into: Callable[[memoryview], int]) -> Callable[[], bytearray]:
     """A `receive` of messages in parts."""
     buffer = bytearray(payload)
     view = memoryview(buffer)

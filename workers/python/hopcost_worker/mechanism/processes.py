@@ -1,8 +1,8 @@
-"""Mechanisms of the module multiprocessing, between this process and a child that it forks:
+"""Mechanisms of the module multiprocessing, between two children that this process forks:
 `mp-queue`, `mp-pipe`, `mp-shared-memory`.
 
 The start method is `fork`, because a semaphore made for it has lost its name in /dev/shm before
-anybody else sees it. The block of shared memory loses its own before the child is forked.
+anybody else sees it. The block of shared memory loses its own before they are forked.
 """
 
 import sys
@@ -71,7 +71,7 @@ class Shared:
         tracked: dict[str, Any] = {"track": False} if sys.version_info >= (3, 13) else {}
         self.block = SharedMemory(create=True, size=2 * stride, **tracked)
         self.block.unlink()
-        self.buffers = [self.block.buf[at : at + payload] for at in (0, stride)]
+        self.payload, self.stride = payload, stride
         self.semaphores = [mp.Semaphore(0), mp.Semaphore(0)]
 
 
@@ -81,8 +81,13 @@ class SharedMemoryEnd(End):
     def __init__(self, half: tuple[Shared, int]) -> None:
         shared, own = half
         self._shared = shared  # Keeps the mapping.
-        self.send = releaser(shared.buffers[1 - own], shared.semaphores[1 - own].release)
-        self.receive = acquirer(shared.buffers[own], shared.semaphores[own].acquire)
+        block: Any = shared.block.buf
+        # Cut out here, because a block that parts were cut out of cannot be closed, and the
+        # process that forked this one closes it.
+        starts = (0, shared.stride)
+        buffers = [block[start : start + shared.payload] for start in starts]
+        self.send = releaser(buffers[1 - own], shared.semaphores[1 - own].release)
+        self.receive = acquirer(buffers[own], shared.semaphores[own].acquire)
 
 
 def releaser(buffer: memoryview, release: Callable[[], None]) -> Callable[[bytes], None]:
@@ -116,7 +121,7 @@ def attach(make: Callable[[Any, Case], End]) -> Callable[[Any, str, Case], Calle
     return lambda half, role, case: endpoint(make(half, case), role, case.payload)
 
 
-FORKED = "the other process is a child of this one, forked (start method fork)"
+FORKED = "the two processes are children of the worker, forked (start method fork)"
 
 ROWS = (
     Row(
@@ -168,8 +173,11 @@ ROWS = (
         between_stamps="copy in, release; the other side's acquire returns, copy out, a comparison; "
         "the same way back",
         limits="send and receive are functions of the worker, some 50 ns each; before Python 3.13 "
-        f"a third process, multiprocessing's resource tracker, sleeps beside them; {FORKED}",
-        sources=("https://docs.python.org/3/library/multiprocessing.shared_memory.html", "sem_post(3)"),
+        f"another process, multiprocessing's resource tracker, sleeps beside them; {FORKED}",
+        sources=(
+            "https://docs.python.org/3/library/multiprocessing.shared_memory.html",
+            "sem_post(3)",
+        ),
         missing=multiprocessing_missing,
         open=shared_memory,
         attach=attach(lambda half, _: SharedMemoryEnd(half)),

@@ -91,7 +91,9 @@ def attach(make: Callable[[Any, Case], End]) -> Callable[[Any, str, Case], Calle
     return lambda half, role, case: endpoint(make(half, case), role, case.payload)
 
 
-BY_REFERENCE = "nobody: a reference to the bytes object crosses; the receiver looks at every byte of it"
+BY_REFERENCE = (
+    "nobody: a reference to the bytes object crosses; the receiver looks at every byte of it"
+)
 
 ROWS = (
     Row(

@@ -67,9 +67,7 @@ def accept(sock: socket.socket) -> Any:
 
     protocol = ServerProtocol(max_size=SETTINGS["max_size"])
     server = Server(sock, lambda *_: None)
-    connection = ServerConnection(
-        sock, protocol, server, ping_interval=SETTINGS["ping_interval"]
-    )
+    connection = ServerConnection(sock, protocol, server, ping_interval=SETTINGS["ping_interval"])
     connection.handshake(timeout=HANDSHAKE_S)
     require_open(protocol)
     return connection
@@ -122,9 +120,7 @@ async def accept_asyncio(sock: socket.socket) -> Any:
     protocol = ServerProtocol(max_size=SETTINGS["max_size"])
     server: Any = OneConnection()
     _, connection = await asyncio.get_running_loop().connect_accepted_socket(
-        lambda: ServerConnection(
-            protocol, server, ping_interval=SETTINGS["ping_interval"]
-        ),
+        lambda: ServerConnection(protocol, server, ping_interval=SETTINGS["ping_interval"]),
         sock,
     )
     async with asyncio.timeout(HANDSHAKE_S):
