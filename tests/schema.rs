@@ -29,6 +29,43 @@ struct MechanismList {
     schema: String,
     /// Every mechanism, in the order of the documentation.
     mechanisms: Vec<Mechanism>,
+    /// The runtimes besides Rust.
+    runtimes: Vec<RuntimeListed>,
+}
+
+/// A runtime whose worker was looked for.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct RuntimeListed {
+    /// How cases spell it.
+    runtime: String,
+    /// Why it cannot be used, and how to get it; `null` if it is here, all below
+    /// but `mechanisms` and `besides` if it is not.
+    absent: Option<String>,
+    /// Version of the worker.
+    version: Option<String>,
+    /// What it is made of, with versions.
+    libraries: Option<std::collections::BTreeMap<String, String>>,
+    /// What of the runtime itself shapes its numbers.
+    remarks: Option<Vec<String>>,
+    /// The clock of its stamps.
+    clock: Option<hopcost_model::describe::WorkerClock>,
+    /// How long it has to be warmed up.
+    warm_up: Option<hopcost_model::describe::WarmUp>,
+    /// What its worker says of its mechanisms.
+    mechanisms: Vec<hopcost_model::describe::MechanismDescription>,
+    /// Those among them that Rust has not.
+    besides: Vec<String>,
+}
+
+/// A mechanism as another runtime has it.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct RuntimeShown {
+    /// The runtime.
+    runtime: String,
+    /// What its worker says.
+    mechanism: hopcost_model::describe::MechanismDescription,
 }
 
 /// What is known of a mechanism.
@@ -137,6 +174,7 @@ pub fn document() -> Value {
         schemars::SchemaGenerator::subschema_for::<Results>,
         schemars::SchemaGenerator::subschema_for::<DryRun>,
         schemars::SchemaGenerator::subschema_for::<MechanismList>,
+        schemars::SchemaGenerator::subschema_for::<RuntimeShown>,
     ] {
         let _: Schema = declare(&mut generator);
     }
@@ -144,7 +182,13 @@ pub fn document() -> Value {
     let mut shown = definitions["Mechanism"].clone();
     shown["description"] = json!("What `show --format json` prints.");
     shown["properties"]["schema"] = json!({ "description": "Always `hopcost/1`." });
-    shown["required"].as_array_mut().expect("required fields").push(json!("schema"));
+    shown["properties"]["runtimes"] = json!({
+        "description": "The mechanism in every other runtime that is here and has it.",
+        "items": { "$ref": "#/$defs/RuntimeShown" },
+        "type": "array",
+    });
+    let required = shown["required"].as_array_mut().expect("required fields");
+    required.extend([json!("schema"), json!("runtimes")]);
     definitions["MechanismShown"] = shown;
     for name in KINDS {
         definitions[name]["properties"]["schema"]["const"] = json!(SCHEMA);
@@ -250,6 +294,13 @@ fn plans_and_mechanisms_follow_the_schema() {
     valid("MechanismList", &of(&["list"]));
     for facts in crate::support::mechanisms() {
         valid("MechanismShown", &of(&["show", facts.name]));
+    }
+    // What only another runtime has, where its worker is here.
+    let list: Value = serde_json::from_str(&of(&["list"])).expect("JSON");
+    for runtime in list["runtimes"].as_array().expect("runtimes") {
+        if let Some(name) = runtime["besides"][0].as_str() {
+            valid("MechanismShown", &of(&["show", name]));
+        }
     }
 }
 
