@@ -98,7 +98,7 @@ ROWS = (
         wakes=WAKES.format(wait="epoll_wait(2)"),
         between_stamps=BETWEEN.format(wait="epoll_wait(2)"),
         limits=LIMITS,
-        system_calls=(8, 14),
+        system_calls=(8, 16),
         sources=("https://docs.python.org/3/library/asyncio-stream.html", "epoll(7)", "tcp(7)"),
         missing=loopback_missing,
         open=lambda _: tcp_pair(),

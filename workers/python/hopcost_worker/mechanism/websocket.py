@@ -186,7 +186,7 @@ ROWS = (
         "unmasks (server), wakes the task; recv returns, a comparison; the same on the other side",
         limits="one task on asyncio's own event loop, which asks for 256 KiB for each read: the C "
         f"library maps, shrinks and unmaps them; {LIMITS}",
-        system_calls=(8, 15),
+        system_calls=(8, 17),
         sources=("https://websockets.readthedocs.io", "RFC 6455", "tcp(7)"),
         missing=websockets_missing,
         open=lambda _: tcp_pair(),
