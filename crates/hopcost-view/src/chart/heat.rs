@@ -1,11 +1,13 @@
 //! Caller by callee as a grid of cells, each with its number.
 
-use hopcost_model::results::{Estimate, Results, RuntimeCell, RuntimeHeatMap, Status};
+use hopcost_model::finding::Validity;
+use hopcost_model::results::{CaseResult, Estimate, Results, RuntimeCell, RuntimeHeatMap, Status};
 
 use super::labels::width;
 use super::ladder::capitalised;
 use super::model::{Axis, CellRow, Cells, Chart, ChartCell, STEPS, Scale, Table, Unit, Vertical};
 use super::{cells, numbers};
+use crate::section;
 
 /// Width that a long title may ask for.
 const WIDTH_MAX: f64 = 780.0;
@@ -47,12 +49,13 @@ fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
         rows: map.runtimes.iter().zip(&map.cells).map(row).collect(),
         ends: scale.ends(),
     };
-    let title = capitalised(&map.title);
+    // It begins with the mechanism's name, which stays as it is.
+    let title = map.title.clone();
     Some(Chart {
         id: format!("plot-runtime-heat-{}", super::swept::plain_id(&mechanism(map, results))),
         title: title.clone(),
         description: format!(
-            "{}: the caller's runtime in the rows, the callee's in the columns. Each cell says its \
+            "{}; the caller's runtime in the rows, the callee's in the columns. Each cell says its \
              p50; its ground is one of {STEPS} steps of a logarithmic scale from the least to the \
              greatest. The table below holds the same numbers.",
             title
@@ -62,19 +65,43 @@ fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
         x: Axis::new("", Scale::Linear, Unit::Ns),
         y: Vertical::Cells(grid),
         series: Vec::new(),
-        notes: vec![
-            "p50 of a round trip with its interval below; the caller takes the stamps. Grounds: \
-             logarithmic scale."
-                .to_owned(),
-        ],
+        notes: notes(map, results),
         table: table(map),
     })
 }
 
+/// What is said under a drawing that stands alone.
+fn notes(map: &RuntimeHeatMap, results: &Results) -> Vec<String> {
+    let keys = ["cpu.model", "virt.hypervisor", "kernel.release"];
+    let mut machine: Vec<&str> = keys.iter().filter_map(|key| results.host.get(key)).collect();
+    let cpus = section::cpus(&results.plan);
+    machine.push(&cpus);
+    let mut notes = vec![
+        "p50 of a round trip with its interval; the caller takes the stamps. Grounds: logarithmic \
+         scale."
+            .to_owned(),
+        format!("{}.", machine.join(", ")),
+    ];
+    let cells = map.cells.iter().flatten().filter(|cell| point(cell).is_some());
+    let validity: Vec<Validity> =
+        cells.filter_map(|cell| case(cell, results)).map(|case| case.validity).collect();
+    for word in [Validity::Suspect, Validity::Invalid] {
+        let n = validity.iter().filter(|validity| **validity == word).count();
+        if n > 0 {
+            notes.push(format!("{}: {n} of {} numbers.", capitalised(word.word()), validity.len()));
+        }
+    }
+    notes
+}
+
+/// The case of a cell.
+fn case<'a>(cell: &RuntimeCell, results: &'a Results) -> Option<&'a CaseResult> {
+    results.results.get(usize::try_from(cell.result?).ok()?)
+}
+
 /// The mechanism of the cells, which are all of one.
 fn mechanism(map: &RuntimeHeatMap, results: &Results) -> String {
-    let mut cells = map.cells.iter().flatten().filter_map(|cell| cell.result);
-    let case = cells.find_map(|index| results.results.get(usize::try_from(index).ok()?));
+    let case = map.cells.iter().flatten().find_map(|cell| case(cell, results));
     case.map_or_else(|| map.title.clone(), |case| case.case.mechanism.clone())
 }
 
@@ -114,8 +141,11 @@ impl Scaled {
             return ChartCell { tip: format!("{pair}\n{why}"), text, ..ChartCell::default() };
         };
         let shown = numbers::shown(estimate);
+        let validity = case(cell, results).map(|case| case.validity);
+        let validity = validity.filter(|validity| *validity != Validity::Valid);
+        let validity = validity.map_or(String::new(), |v| format!("\n{}", v.word()));
         ChartCell {
-            tip: format!("{pair}\np50 {}", numbers::estimate_text(estimate)),
+            tip: format!("{pair}\np50 {}{validity}", numbers::estimate_text(estimate)),
             text: shown.value,
             small: shown.interval.unwrap_or_default(),
             step: Some(self.step(ns)),
@@ -125,8 +155,7 @@ impl Scaled {
 
 /// Why a cell has no number: in a word, and in full.
 fn absent(cell: &RuntimeCell, results: &Results) -> (String, String) {
-    let index = cell.result.and_then(|index| usize::try_from(index).ok());
-    let case = index.and_then(|index| results.results.get(index));
+    let case = case(cell, results);
     let word = match case.map(|case| case.status) {
         Some(Status::Measured) => "no value",
         Some(status) => status.word(),
@@ -182,6 +211,20 @@ mod tests {
         assert!(by_value.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{by_value:?}");
         assert_eq!((by_value[0].1, by_value.last().unwrap().1), (0, STEPS - 1));
         assert!(crate::chart::png(chart).unwrap().starts_with(b"\x89PNG"));
+    }
+
+    #[test]
+    fn a_heat_map_is_drawn_like_this_and_says_where_and_how_far_it_is_valid() {
+        let mut results = example_runtimes();
+        let map = &results.runtimes.as_ref().unwrap().heat_maps[0];
+        let pair = usize::try_from(map.cells[2][0].result.unwrap()).unwrap();
+        results.results[pair].validity = Validity::Invalid;
+        let chart = charts(&results).remove(0).unwrap();
+        assert!(chart.notes[1].contains("Xeon") && chart.notes[1].contains("CPUs 0 and 1"));
+        assert_eq!(chart.notes[2], "Invalid: 1 of 6 numbers.");
+        assert!(cells(&chart)[6].tip.ends_with("\ninvalid"), "{:?}", cells(&chart)[6].tip);
+        let drawn = crate::chart::element(&chart, crate::chart::Heading::Drawn);
+        insta::assert_snapshot!(drawn.replace("><", ">\n<"));
     }
 
     #[test]

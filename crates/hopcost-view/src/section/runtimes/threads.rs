@@ -18,6 +18,8 @@ const SHARE_TOLD: f64 = 0.10;
 const SHARE_LEAST: f64 = 0.01;
 /// Rows that a terminal has room for.
 const ROWS_MAX: usize = 10;
+/// Rows that a document has, whose cases have details of their own.
+const ROWS_WHOLE: usize = 40;
 
 pub(super) fn section(results: &Results, detail: Detail) -> Option<Section> {
     let cases = results.results.iter().enumerate().filter(|(_, case)| is_told(case));
@@ -42,11 +44,13 @@ pub(super) fn section(results: &Results, detail: Detail) -> Option<Section> {
     ];
     let mut notes = vec!["Process: whose end it plays. Share: of the CPU time of all threads of the case. CPU time and \
          context switches are per operation.".to_owned()];
-    if let Some(more) = rows.len().checked_sub(ROWS_MAX).filter(|more| *more > 0)
-        && detail == Detail::Brief
-    {
-        rows.truncate(ROWS_MAX);
-        notes.push(format!("{more} more rows are in the HTML, Markdown and JSON reports."));
+    let (most, elsewhere) = match detail {
+        Detail::Brief => (ROWS_MAX, "in the HTML, Markdown and JSON reports"),
+        Detail::Whole => (ROWS_WHOLE, "in the JSON report and, in HTML, in the cases' details"),
+    };
+    if let Some(more) = rows.len().checked_sub(most).filter(|more| *more > 0) {
+        rows.truncate(most);
+        notes.push(format!("{more} more rows are {elsewhere}."));
     }
     Some(Section {
         id: "threads",
