@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::runtimes::{PYTHON, absent, here};
 use common::*;
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Payload;
@@ -69,6 +70,13 @@ const PIECES: &[&str] = &[
     "idle-knob",
     "operations = ",
     "count-system-calls = ",
+    "runtime",
+    "runtime=",
+    "python",
+    "python:rust",
+    "rust:go",
+    "simple-queue",
+    "tcp-asyncio",
 ];
 
 fn pieces() -> impl Strategy<Value = String> {
@@ -86,6 +94,20 @@ proptest! {
         let option = Ask { mechanism: vec![text.clone()], wait: vec![text.clone()], ..ask(&[]) };
         if let Err(error) = planned(&option) {
             one_line(error);
+        }
+        // The same beside a worker that is there and one that is not.
+        let scan = || vec![here(PYTHON), absent("go", "not\nbuilt")];
+        let option = Ask { runtime: vec![text.clone()], ..ask(&["pipe"]) };
+        for ask in [ask(&[&text]), option] {
+            match plan(&ask, &mechanisms(), &scan, &two()) {
+                Err(error) => drop(one_line(error)),
+                Ok(plan) => for case in &plan.cases {
+                    let reason = case.skip.as_deref().unwrap_or_default();
+                    prop_assert!(!reason.chars().any(char::is_control), "{reason:?}");
+                    let parsed: Case = case.id.parse().unwrap();
+                    prop_assert_eq!(parsed.to_string(), &*case.id);
+                },
+            }
         }
     }
 
