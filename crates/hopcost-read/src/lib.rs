@@ -30,6 +30,7 @@ mod remarks;
 mod run;
 mod runtimes;
 mod say;
+mod stamp_check;
 mod stream;
 #[cfg(test)]
 mod testing;

@@ -69,6 +69,8 @@ pub fn threads(case: &Case, trials: &[&RawTrial]) -> Vec<ThreadResult> {
             }
         })
         .collect();
+    // What ran in fewer than half of the trials did nothing of the work.
+    found.retain(|row| row.seat.is_some() || row.threads > 0);
     // Stable: equally busy ones keep the order of their keys.
     found.sort_by(|a, b| b.cpu_share.total_cmp(&a.cpu_share));
     found
@@ -155,6 +157,9 @@ mod tests {
                 // Another process, and two of one name.
                 let other =
                     |name: &str| ThreadUse { process: Role::Callee, ..thread(name, None, 0, 0) };
+                if round == 0 {
+                    t.raw.threads.push(thread("once", None, 4, 0));
+                }
                 t.raw.threads.push(ThreadUse { cpu_ns: 4, ..other("io-1") });
                 t.raw.threads.push(ThreadUse { cpu_ns: 4, ..other("io-2") });
             })

@@ -1,10 +1,10 @@
 //! Findings about what a runtime other than Rust does besides: threads that are no
 //! end, numbers that still change, a clock that runs apart.
 
-use hopcost_model::case::Case;
+use hopcost_model::case::{Case, Role};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::{RawTrial, StampCheck};
+use hopcost_model::raw::RawTrial;
 use hopcost_model::results::ThreadResult;
 use hopcost_stats::sample::median;
 
@@ -12,6 +12,7 @@ use super::finding;
 use crate::case::Reading;
 use crate::run::Run;
 use crate::say;
+use crate::stamp_check::Spans;
 
 /// The share of the CPU time from which on threads that are no end are a visible part.
 const HIDDEN_MIN: f64 = 0.10;
@@ -22,7 +23,7 @@ const PARTS_AGREE: usize = 4;
 /// Otherwise its last parts are looked at for a trend: as many at most, and at least.
 const PARTS_LAST: usize = 20;
 const PARTS_MIN: usize = 8;
-/// Two clocks may run apart by this much, beside one round trip at the ends.
+/// Two clocks may run apart by this much; the kernel's is slewed, the processor's is not.
 const CLOCKS_APART: f64 = 200e-6;
 
 /// All of them for one case; none where every end is in Rust.
@@ -31,8 +32,11 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
         return Vec::new();
     }
     let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
-    let all =
-        [hidden_thread(&reading.result.threads), not_steady(&trials), clock_disagrees(&trials)];
+    let all = [
+        hidden_thread(&reading.result.threads),
+        not_steady(&trials),
+        clock_disagrees(run, &trials),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -48,10 +52,15 @@ fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
     if share < HIDDEN_MIN {
         return None;
     }
+    let mut processes: Vec<Role> = threads.iter().map(|thread| thread.process).collect();
+    processes.sort_unstable();
+    processes.dedup();
+    let processes = processes.len();
     let each = hidden.iter().filter(|thread| thread.cpu_share >= HIDDEN_MIN / 10.0).map(|thread| {
         let times =
             if thread.threads > 1 { format!("{} x ", thread.threads) } else { String::new() };
-        format!("{times}`{}` {}", thread.name, say::percent(thread.cpu_share))
+        let of = if processes > 1 { format!(" of the {}", thread.process) } else { String::new() };
+        format!("{times}`{}`{of} {}", thread.name, say::percent(thread.cpu_share))
     });
     let evidence = format!(
         "Threads that are neither end did {} of the CPU time: {}.",
@@ -134,26 +143,19 @@ fn samples(trial: &RawTrial) -> Vec<f64> {
     }
 }
 
-/// The end points of the two clocks' spans may lie up to a round trip apart; what goes
-/// beyond that and [`CLOCKS_APART`] in most trials is the clocks.
-fn clock_disagrees(trials: &[&RawTrial]) -> Option<Finding> {
-    let checks: Vec<StampCheck> =
-        trials.iter().filter_map(|trial| trial.stamp_check).filter(is_whole).collect();
-    let apart = |check: &&StampCheck| {
-        let allowed = check.stamped_ns / check.exchanges as f64 + CLOCKS_APART * check.stamped_ns;
-        (check.stamped_by_caller_ns - check.stamped_ns).abs() > allowed
-    };
-    let n = checks.iter().filter(apart).count();
-    if 2 * n <= checks.len() {
+/// The clocks run apart by more than [`CLOCKS_APART`] in most trials, wherever within the
+/// caller's first and last exchange the callee's span begins and ends.
+fn clock_disagrees(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
+    let spans: Vec<Spans> = trials.iter().filter_map(|trial| Spans::of(run, trial)).collect();
+    let n = spans.iter().filter(|spans| spans.are_apart(CLOCKS_APART)).count();
+    if 2 * n <= spans.len() {
         return None;
     }
-    let ratios: Vec<f64> =
-        checks.iter().map(|c| c.stamped_by_caller_ns / c.stamped_ns - 1.0).collect();
-    let typical = median(&ratios)?;
+    let typical = median(&spans.iter().map(|spans| spans.disagreement()).collect::<Vec<_>>())?;
     let evidence = format!(
-        "In {n} of {}, the caller's clock took the same exchanges to last longer or shorter than \
-         the callee's by more than one of them and {} ppm; typically by {} %.",
-        say::count(checks.len(), "trial"),
+        "In {n} of {}, the caller's clock and the callee's differ over the same exchanges by more \
+         than {} ppm, the first exchange and the last left out; typically by {} %.",
+        say::count(spans.len(), "trial"),
         CLOCKS_APART * 1e6,
         say::three(typical * 100.0)
     );
@@ -161,14 +163,9 @@ fn clock_disagrees(trials: &[&RawTrial]) -> Option<Finding> {
     Some(finding(Code::ClockDisagrees, Severity::Invalid, evidence, &values))
 }
 
-/// Whether there is something to divide by.
-fn is_whole(check: &StampCheck) -> bool {
-    check.exchanges > 0 && check.stamped_ns > 0.0
-}
-
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::Role;
+    use hopcost_model::raw::StampCheck;
     use hopcost_model::results::Results;
 
     use super::*;
@@ -200,7 +197,8 @@ mod tests {
         assert_eq!(severity(&found, Code::HiddenThread), Some(Severity::Note));
         let finding = &found.results[0].findings[0];
         assert!(
-            finding.evidence.contains("2 x `io-*` 20 %") && !finding.evidence.contains("gc"),
+            finding.evidence.contains("2 x `io-*` of the caller 20 %")
+                && !finding.evidence.contains("gc"),
             "{}",
             finding.evidence
         );
@@ -258,18 +256,21 @@ mod tests {
     #[test]
     fn two_clocks_over_the_same_exchanges() {
         let id = &format!("{PIPE}&runtime=python:rust");
+        // A thousand round trips of 3 µs, of which the callee sees what is between the
+        // middle of the first and that of the last.
         let check = |ratio: f64| {
             run(id, move |_, t| {
+                t.each(&[3000; 1000]);
                 t.raw.stamp_check = Some(StampCheck {
-                    exchanges: 1000,
-                    stamped_ns: 3e6,
-                    stamped_by_caller_ns: 3e6 * ratio,
+                    exchanges: 999,
+                    stamped_ns: 999.0 * 3000.0 / ratio,
+                    stamped_by_caller_ns: 999.0 * 3000.0,
                     bare_before_ns: 3e6,
                     bare_after_ns: 3e6,
                 });
             })
         };
-        // A round trip is a thousandth, 200 ppm are a fifth of that.
+        // A round trip either way is a thousandth, 200 ppm are a fifth of that.
         for (ratio, fires) in [(1.0, false), (1.0011, false), (1.0013, true), (0.9987, true)] {
             let found = severity(&check(ratio), Code::ClockDisagrees);
             assert_eq!(found, fires.then_some(Severity::Invalid), "{ratio}");

@@ -7,6 +7,7 @@ use hopcost_stats::sample::median;
 use super::Entry;
 use crate::estimate::over_trials;
 use crate::run::Run;
+use crate::stamp_check::Spans;
 
 /// One entry for every case in which the same exchanges were run with stamps and
 /// without, in the order of the plan.
@@ -26,7 +27,10 @@ fn cost(run: &Run, entry: &Entry) -> Option<StampCost> {
         let bare = (check.bare_before_ns + check.bare_after_ns) / 2.0;
         (check.stamped_ns - bare) / check.exchanges as f64
     };
-    let clocks = |check: &StampCheck| (check.stamped_by_caller_ns / check.stamped_ns - 1.0) * 1e6;
+    let clocks: Vec<f64> = trials
+        .iter()
+        .filter_map(|trial| Some(Spans::of(run, trial)?.disagreement() * 1e6))
+        .collect();
     let by_rust = over_trials(
         checks.iter().map(of_one).collect(),
         "median over trials of the time of an exchange with a stamp less that without, by the \
@@ -38,7 +42,7 @@ fn cost(run: &Run, entry: &Entry) -> Option<StampCost> {
         runtime: entry.case.runtimes.caller.to_string(),
         case: entry.reading.result.id.clone(),
         own_reading_ns: trials.first().and_then(|trial| run.clock(trial)).map(|c| c.stamp_p50_ns),
-        clock_disagreement_ppm: median(&checks.iter().map(clocks).collect::<Vec<_>>()),
+        clock_disagreement_ppm: median(&clocks),
         share: by_rust.point.zip(p50_ns).map(|(stamp, p50)| stamp / p50),
         by_rust_clock_ns: Some(by_rust),
     })
@@ -60,7 +64,10 @@ mod tests {
                 t.raw.stamp_check = Some(StampCheck {
                     exchanges: 1000,
                     stamped_ns: 4e6 + more,
-                    stamped_by_caller_ns: (4e6 + more) * (1.0 + f64::from(round) * 1e-6),
+                    // The first exchange and the last are left out by half.
+                    stamped_by_caller_ns: ((4e6 + more) * (1.0 + f64::from(round) * 1e-6) + 4000.0)
+                        * 1000.0
+                        / 1001.0,
                     bare_before_ns: 3.7e6,
                     bare_after_ns: 3.9e6,
                 });
