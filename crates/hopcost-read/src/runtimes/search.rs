@@ -89,8 +89,7 @@ fn conclusion(search: &Search, candidates: &[SearchCandidate]) -> Option<String>
             name(nearest)
         )
     };
-    let others: Vec<String> =
-        reaching.filter(|c| c.result != nearest.result).map(|c| name(c)).collect();
+    let others: Vec<String> = reaching.filter(|c| c.result != nearest.result).map(name).collect();
     if !others.is_empty() {
         found.push_str(&format!(
             " Their intervals reach as near, so that the number alone cannot rule them out: {}.",
