@@ -16,6 +16,9 @@ use crate::stamp_check::Spans;
 
 /// The share of the CPU time from which on threads that are no end are a visible part.
 const HIDDEN_MIN: f64 = 0.10;
+/// Context switches an operation below which a thread that sleeps between messages
+/// cannot be on their way.
+const ON_THE_WAY_MIN: f64 = 0.5;
 /// How far two parts that should be alike may be apart, the greater over the less.
 const STEADY: f64 = 1.05;
 /// A warm-up is over when as many parts in a row agree.
@@ -62,12 +65,19 @@ fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
         let of = if processes > 1 { format!(" of the {}", thread.process) } else { String::new() };
         format!("{times}`{}`{of} {}", thread.name, say::percent(thread.cpu_share))
     });
-    let evidence = format!(
-        "Threads that are neither end did {} of the CPU time: {}.",
-        say::percent(share),
-        each.collect::<Vec<_>>().join(", ")
-    );
     let switches: f64 = hidden.iter().map(|thread| thread.switches_per_operation).sum();
+    let way = if switches < ON_THE_WAY_MIN {
+        "too rarely for messages to pass through them, unless they spin"
+    } else {
+        "so that messages may pass through them"
+    };
+    let evidence = format!(
+        "Threads that are neither end did {} of the CPU time: {}. They switched context {} times an \
+         operation, {way}.",
+        say::percent(share),
+        each.collect::<Vec<_>>().join(", "),
+        say::three(switches)
+    );
     let values = [("cpu_share", share), ("switches_per_operation", switches)];
     Some(finding(Code::HiddenThread, Severity::Note, evidence, &values))
 }
@@ -203,6 +213,19 @@ mod tests {
             finding.evidence
         );
         assert!((finding.values["switches_per_operation"] - 2.0).abs() < 1e-9);
+        assert!(
+            finding.evidence.ends_with(
+                "2.00 times an operation, so that messages may pass \
+                                            through them."
+            ),
+            "{}",
+            finding.evidence
+        );
+        let compiler = run(PIPE_PYTHON, |_, t| {
+            let end = thread("java", Some(Role::Caller), 500, 2000);
+            t.raw.threads = vec![end, thread("compiler", None, 500, 20)];
+        });
+        assert!(compiler.results[0].findings[0].evidence.contains("too rarely for messages"));
         // Where no thread plays an end, none of them is hidden.
         let go = run(PIPE_PYTHON, |_, t| t.raw.threads = vec![thread("worker", None, 900, 10)]);
         assert_eq!(severity(&go, Code::HiddenThread), None);
