@@ -31,10 +31,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let found = match runtimes.named().next() {
         Some(named) => Some(named),
-        None => runtimes.all().iter().find(|found| found.runtime.word() == args.worker),
+        None => runtimes.all().into_iter().find(|found| found.runtime.word() == args.worker),
     };
     let found = found.ok_or_else(|| {
-        let here: Vec<&str> = runtimes.all().iter().map(|found| found.runtime.word()).collect();
+        let all = runtimes.all();
+        let here: Vec<&str> = all.iter().map(|found| found.runtime.word()).collect();
         usage(format!(
             "there is no runtime `{}` here (here: {}); a program is named by a path (./my-worker)",
             args.worker,

@@ -68,26 +68,104 @@ pub struct Found {
     pub state: Result<Ready, String>,
 }
 
-/// Every runtime besides Rust; looked for when it is first asked about.
+/// Every runtime besides Rust: looked for when one is first asked about, and asked
+/// what it is when it is needed, since that takes starting it.
 pub struct Runtimes {
     named: Vec<PathBuf>,
-    found: OnceCell<Vec<Found>>,
+    slots: OnceCell<Vec<Slot>>,
+}
+
+/// A worker that may be asked what it is.
+struct Slot {
+    candidate: Candidate,
+    found: OnceCell<Found>,
+}
+
+/// A worker as its folder or its path tells.
+struct Candidate {
+    /// Its name; a program that was named by its path says it itself.
+    runtime: Option<Runtime>,
+    program: Result<Program, String>,
 }
 
 impl Runtimes {
     /// Those of the usual folders, and these programs, which come first.
     pub fn new(named: Vec<PathBuf>) -> Self {
-        Self { named, found: OnceCell::new() }
+        Self { named, slots: OnceCell::new() }
     }
 
-    /// Every runtime found.
-    pub fn all(&self) -> &[Found] {
-        self.found.get_or_init(|| find(&self.named))
+    fn slots(&self) -> &[Slot] {
+        self.slots.get_or_init(|| {
+            let mut candidates: Vec<Candidate> =
+                self.named.iter().map(|path| by_path(path)).collect();
+            for candidate in folders().iter().flat_map(|folder| in_folder(folder)) {
+                let known = candidates.iter().any(|c| c.runtime == candidate.runtime);
+                if candidate.runtime.is_some() && !known {
+                    candidates.push(candidate);
+                }
+            }
+            let slot = |candidate| Slot { candidate, found: OnceCell::new() };
+            candidates.into_iter().map(slot).collect()
+        })
+    }
+
+    /// Asks those workers what they are: all are started before the first is listened to.
+    fn describe(&self, which: impl Fn(&Slot) -> bool) {
+        let slots = self.slots().iter().enumerate();
+        let asked: Vec<_> = slots
+            .filter(|(_, slot)| slot.found.get().is_none() && which(slot))
+            .map(|(at, slot)| (at, slot, slot.candidate.program.as_ref().map(ask)))
+            .collect();
+        for (at, slot, worker) in asked {
+            let found = self.found(at, slot, worker);
+            let _ = slot.found.set(found);
+        }
+    }
+
+    fn found(
+        &self,
+        at: usize,
+        slot: &Slot,
+        worker: Result<Result<Worker, String>, &String>,
+    ) -> Found {
+        let Candidate { runtime, program } = &slot.candidate;
+        let mut state = match worker {
+            Ok(Ok(worker)) => listen(worker, runtime.as_ref()),
+            Ok(Err(reason)) => Err(reason),
+            Err(reason) => Err(reason.clone()),
+        }
+        .and_then(|description| Ok(Ready { program: program.clone()?, description }));
+        let said = || state.as_ref().ok()?.description.runtime.parse().ok();
+        // A program that was named and does not even say what it is stays unnamed.
+        let mut name = runtime.clone().or_else(said).unwrap_or_else(|| unnamed(at));
+        let earlier = self.slots()[..at].iter().filter_map(|slot| slot.found.get());
+        if runtime.is_none() && earlier.into_iter().any(|found| found.runtime == name) {
+            state = Err(format!("another worker was named that is `{name}` too"));
+            name = unnamed(at);
+        }
+        Found { runtime: name, state }
+    }
+
+    /// Every runtime found; a program that was named hides a folder's of its name.
+    pub fn all(&self) -> Vec<&Found> {
+        self.describe(|_| true);
+        let mut all: Vec<&Found> = Vec::new();
+        for found in self.slots().iter().filter_map(|slot| slot.found.get()) {
+            if !all.iter().any(|other| other.runtime == found.runtime) {
+                all.push(found);
+            }
+        }
+        all
     }
 
     /// Those that were named by their path, in the order they were named.
     pub fn named(&self) -> impl Iterator<Item = &Found> {
-        self.all().iter().take(self.named.len())
+        self.describe(|slot| slot.candidate.runtime.is_none() || self.is_named(slot));
+        self.slots().iter().take(self.named.len()).filter_map(|slot| slot.found.get())
+    }
+
+    fn is_named(&self, slot: &Slot) -> bool {
+        self.slots().iter().take(self.named.len()).any(|named| std::ptr::eq(named, slot))
     }
 
     /// What the workers of a plan's live cases say of themselves.
@@ -101,7 +179,13 @@ impl Runtimes {
 
     /// The worker of a runtime.
     pub fn ready(&self, runtime: &Runtime) -> Result<&Ready, String> {
-        let found = self.all().iter().find(|found| found.runtime == *runtime);
+        // Programs that were named say themselves whether they are it.
+        let named = self.named().find(|found| found.runtime == *runtime);
+        let found = named.or_else(|| {
+            self.describe(|slot| slot.candidate.runtime.as_ref() == Some(runtime));
+            let mut found = self.slots().iter().filter_map(|slot| slot.found.get());
+            found.find(|found| found.runtime == *runtime)
+        });
         let found = found.ok_or_else(|| format!("no worker of the runtime `{runtime}` is here"))?;
         found.state.as_ref().map_err(Clone::clone)
     }
@@ -118,59 +202,10 @@ impl Runtimes {
             Err(reason) => Err(reason.clone()),
         };
         self.all()
-            .iter()
+            .into_iter()
             .map(|found| RuntimeFacts { runtime: found.runtime.clone(), state: state(found) })
             .collect()
     }
-}
-
-/// A worker to be asked.
-struct Candidate {
-    runtime: Option<Runtime>,
-    program: Result<Program, String>,
-}
-
-fn find(named: &[PathBuf]) -> Vec<Found> {
-    let mut candidates: Vec<Candidate> = named.iter().map(|path| by_path(path)).collect();
-    for folder in folders() {
-        for candidate in in_folder(&folder) {
-            let known = candidates.iter().any(|c| c.runtime == candidate.runtime);
-            if candidate.runtime.is_some() && !known {
-                candidates.push(candidate);
-            }
-        }
-    }
-    // All are started before the first is listened to.
-    let asked: Vec<(Candidate, Option<Result<Worker, String>>)> = candidates
-        .into_iter()
-        .map(|candidate| {
-            let worker = candidate.program.as_ref().ok().map(ask);
-            (candidate, worker)
-        })
-        .collect();
-    let mut found: Vec<Found> = Vec::new();
-    for (Candidate { runtime, program }, worker) in asked {
-        let state = match (program, worker) {
-            (Ok(program), Some(Ok(worker))) => {
-                listen(worker, runtime.as_ref()).map(|description| Ready { program, description })
-            }
-            (Ok(_), Some(Err(reason))) | (Err(reason), _) => Err(reason),
-            (Ok(_), None) => Err("it was not asked".to_owned()),
-        };
-        let name = runtime.or_else(|| {
-            let said = &state.as_ref().ok()?.description.runtime;
-            said.parse().ok()
-        });
-        // A program that was named and does not even say what it is stays unnamed.
-        let name = name.unwrap_or_else(|| unnamed(found.len()));
-        if !found.iter().any(|other| other.runtime == name) {
-            found.push(Found { runtime: name, state });
-        } else if found.len() < named.len() {
-            let state = Err(format!("another worker was named that is `{name}` too"));
-            found.push(Found { runtime: unnamed(found.len()), state });
-        }
-    }
-    found
 }
 
 fn unnamed(number: usize) -> Runtime {
