@@ -147,14 +147,16 @@ fn whole_batches(count: f64, stamp: Stamp) -> u64 {
 
 /// Whether what the caller's worker says can be true, seen from outside.
 ///
-/// `outside_ns` is how long the phase took for the control plane. Its end says
-/// what is not: a worker may be wrong or lie.
+/// `outside_ns` is how long the phase took for the control plane, of which a worker
+/// may spend `slack_ns` on getting ready. Its end says what is not: a worker may be
+/// wrong or lie.
 pub fn plausible(
     ticks_per_ns: f64,
     stamp: Stamp,
     caller: &EndCounters,
     ticks: &[u64],
     outside_ns: u64,
+    slack_ns: f64,
 ) -> Result<(), String> {
     let sum: u128 = ticks.iter().map(|&t| u128::from(t)).sum();
     if sum != u128::from(caller.elapsed_ticks) {
@@ -180,7 +182,7 @@ pub fn plausible(
         Stamp::Each => 0.5,
         Stamp::Batch { .. } | Stamp::TwoLengths { .. } => 0.25,
     };
-    if elapsed_ns < outside_ns as f64 * least - 20_000_000.0 {
+    if elapsed_ns < outside_ns as f64 * least - slack_ns {
         return Err(format!(
             "the samples cover only {:.1} ms of a phase of {:.1} ms",
             elapsed_ns / 1e6,
@@ -338,8 +340,9 @@ mod tests {
             ..EndCounters::empty(hopcost_model::case::Role::Caller)
         };
         let ticks = [60_000_000, 40_000_000];
-        let check =
-            |end: EndCounters, outside_ns| plausible(2.0, Stamp::Each, &end, &ticks, outside_ns);
+        let check = |end: EndCounters, outside_ns| {
+            plausible(2.0, Stamp::Each, &end, &ticks, outside_ns, 20e6)
+        };
         assert!(check(honest(100_000_000, 60_000_000), 51_000_000).is_ok());
         assert!(check(honest(99_000_000, 60_000_000), 51_000_000).is_err());
         assert!(check(honest(100_000_000, 50_000_000), 51_000_000).is_err());

@@ -23,6 +23,22 @@ const PATH_VARIABLE: &str = "HOPCOST_WORKERS";
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Mechanisms that a worker may have.
 const MECHANISMS_MAX: usize = 200;
+/// What a case's keys are called (`hopcost_model::case`), and so no parameter.
+const KEYS: [&str; 13] = [
+    "payload",
+    "field",
+    "fields",
+    "flows",
+    "ack",
+    "gap",
+    "boundary",
+    "place",
+    "wait",
+    "spin",
+    "idle-knob",
+    "sched",
+    "runtime",
+];
 /// Bytes of a message that a worker may offer.
 const PAYLOAD_MAX: u32 = 1 << 26;
 
@@ -396,7 +412,16 @@ fn sound_mechanism(mechanism: &MechanismDescription) -> Result<(), String> {
     {
         return Err("want payload min <= default <= max <= 64 MiB".to_owned());
     }
+    let plain = |word: &str| {
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
+    };
     for parameter in &mechanism.parameters {
+        if KEYS.contains(&parameter.name.as_str()) {
+            return Err(format!("`{}` is a key of every case", parameter.name));
+        }
+        if !plain(&parameter.name) || !parameter.values.iter().all(|value| plain(value)) {
+            return Err("parameters and values have letters, digits and `-_.:`".to_owned());
+        }
         if !parameter.values.contains(&parameter.default) {
             return Err(format!("the default of `{}` is not among its values", parameter.name));
         }

@@ -12,6 +12,12 @@ use super::stage::{Ran, Stage, unexpected};
 use super::{Failure, MESSAGES_MAX, Order};
 use crate::run::pace;
 
+/// What a phase may take besides its samples.
+const SLACK_NS: f64 = 20e6;
+/// The same of a worker of another runtime, which may have to collect or to compile
+/// between the command and the first operation.
+const FOREIGN_SLACK_NS: f64 = 200e6;
+
 /// Exchanges or calls: one end has stamped, and its samples are durations.
 pub fn exchanges(
     stage: &mut Stage<'_>,
@@ -33,7 +39,8 @@ pub fn exchanges(
     // under a tracer that stretches it, with a clock whose rate was not measured.
     if !order.case.has_virtual_clock() && order.exactly.is_none() && caller.lost == 0 {
         let ticks_per_ns = pace::ticks_per_ns(order.case, order.clock);
-        pace::plausible(ticks_per_ns, stamp, caller, &ticks, ran.outside_ns)
+        let slack_ns = if order.crew.has_foreign() { FOREIGN_SLACK_NS } else { SLACK_NS };
+        pace::plausible(ticks_per_ns, stamp, caller, &ticks, ran.outside_ns, slack_ns)
             .map_err(Failure::Reason)?;
     }
     trial.samples = pace::thin(&ticks, order.shape.samples_max as usize, stamp, order.seed);
