@@ -131,7 +131,7 @@ codes! {
         "Look at the CPU time by thread; a message then crosses more threads than the two ends, and pinning and waits say less than their names.";
     /// Two clocks ran apart over the same exchanges.
     ClockDisagrees = "CLOCK_DISAGREES",
-        "The caller's clock and that of the end in Rust disagree about how long the same exchanges took.",
+        "The caller's clock disagrees with that of the end in Rust, or with hopcost's own, about how long the same exchanges took.",
         "Do not believe this runtime's times; look at which clock its worker reads.";
     /// The binary is not optimised.
     BuildSlow = "BUILD_SLOW",

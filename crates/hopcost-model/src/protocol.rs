@@ -326,6 +326,13 @@ document! {
     }
 }
 
+impl ClockReading {
+    /// Whether it is known what a stamp costs: a worker of another runtime need not say.
+    pub fn knows_its_cost(&self) -> bool {
+        self.stamp_p50_ns > 0.0 || self.source == "virtual"
+    }
+}
+
 document! {
     /// Two ends' clocks compared (METHODOLOGY.md, one-way times).
     #[derive(Copy)]

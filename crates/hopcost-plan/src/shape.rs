@@ -58,15 +58,15 @@ const START_UPS: &[(&str, u64, bool)] = &[
     ("rust", 0, false),
     ("cpp", 8 * MS, false),
     ("go", 8 * MS, false),
-    ("python", 80 * MS, false),
-    ("node", 150 * MS, true),
-    ("java", 200 * MS, true),
+    ("python", 110 * MS, false),
+    ("node", 180 * MS, true),
+    ("java", 220 * MS, true),
 ];
 /// The same of a worker of somebody else.
 const START_UP_NS: u64 = 100 * MS;
 /// A warm-up that lasts until nothing changes any more: four parts of 40 ms at
 /// least, two seconds at most.
-const UNTIL_STEADY_NS: u64 = 600 * MS;
+const UNTIL_STEADY_NS: u64 = 1_100 * MS;
 
 /// What it takes to start the processes of a trial that are not Rust's, and to warm
 /// them up where that is not the plan's to say.
@@ -254,12 +254,12 @@ mod tests {
                 "roundtrip/tcp?payload=1&boundary={boundary}&place={place}&wait=block&runtime={runtime}"
             ))
         };
-        assert_eq!(beside("call/thread-start?runtime=python"), 80 * MS);
-        assert_eq!(beside("call/thread-start?runtime=java"), 200 * MS + UNTIL_STEADY_NS);
-        assert_eq!(tcp("same-cpu", "process", "python"), 160 * MS);
-        assert_eq!(tcp("free", "process", "python:cpp"), 80 * MS);
-        assert_eq!(tcp("same-cpu", "thread", "python"), 80 * MS);
-        assert_eq!(tcp("same-cpu", "process", "rust:node"), 150 * MS + UNTIL_STEADY_NS);
+        assert_eq!(beside("call/thread-start?runtime=python"), 110 * MS);
+        assert_eq!(beside("call/thread-start?runtime=java"), 220 * MS + UNTIL_STEADY_NS);
+        assert_eq!(tcp("same-cpu", "process", "python"), 220 * MS);
+        assert_eq!(tcp("free", "process", "python:cpp"), 110 * MS);
+        assert_eq!(tcp("same-cpu", "thread", "python"), 110 * MS);
+        assert_eq!(tcp("same-cpu", "process", "rust:node"), 180 * MS + UNTIL_STEADY_NS);
         assert_eq!(tcp("same-cpu", "process", "mine:rust"), START_UP_NS);
     }
 

@@ -145,7 +145,10 @@ fn stamps(run: &Run, results: &[CaseResult]) -> Option<String> {
             clocks.push(clock);
         }
     }
-    let price = |clock: &&ClockReading| say::ns(clock.stamp_p50_ns);
+    let price = |clock: &&ClockReading| match clock.knows_its_cost() {
+        true => say::ns(clock.stamp_p50_ns),
+        false => "nobody knows how much".to_owned(),
+    };
     let costs = match clocks.as_slice() {
         [] => return None,
         [only] => format!("({}) costs {}", only.source, price(only)),

@@ -285,7 +285,10 @@ fn machine(out: &mut String, results: &Results) {
     out.push_str(&format!("| CPU |{head} source | ticks/s | spread | stamp min | p50 | p99 |\n"));
     out.push_str(&format!("| ---: |{rule} --- | ---: | ---: | ---: | ---: | ---: |\n"));
     for clock in &results.clocks {
-        let stamp = |ns| number::duration(ns, 3, UNICODE);
+        let stamp = |ns| match clock.knows_its_cost() {
+            true => number::duration(ns, 3, UNICODE),
+            false => "not known".to_owned(),
+        };
         let mut cells = vec![clock.cpu.to_string()];
         cells.extend(several.then(|| escape(&clock.runtime)));
         cells.extend([

@@ -39,6 +39,7 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
         hidden_thread(&reading.result.threads),
         not_steady(&trials),
         clock_disagrees(run, &trials),
+        covers_too_little(run, &trials),
     ];
     all.into_iter().flatten().collect()
 }
@@ -173,6 +174,36 @@ fn clock_disagrees(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     Some(finding(Code::ClockDisagrees, Severity::Invalid, evidence, &values))
 }
 
+/// The share of a phase that samples of single operations cover at least, and what
+/// may be missing where a phase is short.
+const COVERED_MIN: f64 = 0.7;
+const MISSING_MAX_NS: f64 = 15e6;
+
+/// Samples that add up to much less than their phase took, seen from outside: a clock
+/// that runs slow, or time that is left out.
+fn covers_too_little(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
+    let each = trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each));
+    let phases: Vec<(f64, f64)> = each
+        .filter_map(|trial| {
+            let caller = trial.ends.first().filter(|end| end.lost == 0)?;
+            let ns = caller.elapsed_ticks as f64 * 1e9 / run.raw.ticks_per_second(trial)?;
+            Some((ns, trial.wall_ns as f64)).filter(|(_, wall_ns)| *wall_ns > 0.0)
+        })
+        .collect();
+    let share = median(&phases.iter().map(|(ns, wall)| ns / wall).collect::<Vec<_>>())?;
+    let missing_ns = median(&phases.iter().map(|(ns, wall)| wall - ns).collect::<Vec<_>>())?;
+    if share >= COVERED_MIN || missing_ns <= MISSING_MAX_NS {
+        return None;
+    }
+    let evidence = format!(
+        "The samples cover {} % of the phases they are of, seen from outside; median over {}.",
+        say::three(share * 100.0),
+        say::count(phases.len(), "trial")
+    );
+    let values = [("share", share), ("missing_ns", missing_ns)];
+    Some(finding(Code::ClockDisagrees, Severity::Suspect, evidence, &values))
+}
+
 #[cfg(test)]
 mod tests {
     use hopcost_model::raw::StampCheck;
@@ -187,6 +218,15 @@ mod tests {
             make(round, t);
         };
         read(&Builder::new().case(id, 8, each).build())
+    }
+
+    #[test]
+    fn samples_that_cover_half_of_their_phase() {
+        let with = |wall_ns: u64| run(PIPE_PYTHON, move |_, t| t.raw.wall_ns = wall_ns);
+        // Samples of about 1 ms in all.
+        let sum = |results: &Results| severity(results, Code::ClockDisagrees);
+        assert_eq!(sum(&with(10_000_000)), None, "what is missing is little");
+        assert_eq!(sum(&with(40_000_000)), Some(Severity::Suspect));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn matrices(run: &Run, entries: &[Entry]) -> Vec<RuntimeMatrix> {
             rows.into_iter().partition(|row| row.entries.len() > 1);
         let title = name::title(&setting, family(common.iter().chain(&alone)));
         matrices.extend(matrix(run, title.clone(), common));
-        matrices.extend(matrix(run, format!("{title}: in one runtime alone"), alone));
+        matrices.extend(matrix(run, format!("{title}: measured in one runtime only"), alone));
     }
     matrices
 }
@@ -153,8 +153,8 @@ mod tests {
             titles,
             [
                 "round trip, 64 bytes each way, two processes, one CPU",
-                "round trip, 64 bytes each way, two processes, one CPU: in one runtime alone",
-                "round trip, 1KiB each way, two processes, one CPU: in one runtime alone",
+                "round trip, 64 bytes each way, two processes, one CPU: measured in one runtime only",
+                "round trip, 1KiB each way, two processes, one CPU: measured in one runtime only",
             ]
         );
         let common = &found.matrices[0];

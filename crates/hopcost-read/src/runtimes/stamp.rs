@@ -41,7 +41,11 @@ fn cost(run: &Run, entry: &Entry) -> Option<StampCost> {
     (!checks.is_empty()).then(|| StampCost {
         runtime: entry.case.runtimes.caller.to_string(),
         case: entry.reading.result.id.clone(),
-        own_reading_ns: trials.first().and_then(|trial| run.clock(trial)).map(|c| c.stamp_p50_ns),
+        own_reading_ns: trials
+            .first()
+            .and_then(|trial| run.clock(trial))
+            .filter(|clock| clock.knows_its_cost())
+            .map(|clock| clock.stamp_p50_ns),
         clock_disagreement_ppm: median(&clocks),
         share: by_rust.point.zip(p50_ns).map(|(stamp, p50)| stamp / p50),
         by_rust_clock_ns: Some(by_rust),

@@ -47,7 +47,10 @@ fn clocks(out: &mut String, results: &Results) {
         for ns in
             [clock.stamp_min_ns, clock.stamp_p50_ns, clock.stamp_p99_ns, clock.clock_gettime_p50_ns]
         {
-            out.push_str(&parts::time_cell(ns, 3));
+            match clock.knows_its_cost() {
+                true => out.push_str(&parts::time_cell(ns, 3)),
+                false => out.push_str("<td class=\"n\">not known</td>"),
+            }
         }
         put!(out, "</tr>\n");
     }

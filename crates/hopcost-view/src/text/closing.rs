@@ -135,8 +135,11 @@ fn of_runtimes(runtimes: &RuntimeComparison) -> impl Iterator<Item = &Estimate> 
 
 fn clock(results: &Results, style: &TextStyle) -> Option<String> {
     let first = results.clocks.first()?;
-    let cost = |clock: &ClockReading| {
-        format!("{} on CPU {}", number::rough(clock.stamp_p50_ns, style.charset), clock.cpu)
+    let cost = |clock: &ClockReading| match clock.knows_its_cost() {
+        true => {
+            format!("{} on CPU {}", number::rough(clock.stamp_p50_ns, style.charset), clock.cpu)
+        }
+        false => "its cost is not known (its worker does not answer `clock`)".to_owned(),
     };
     let of = |runtime: &str| -> Vec<String> {
         results.clocks.iter().filter(|clock| clock.runtime == runtime).map(cost).collect()

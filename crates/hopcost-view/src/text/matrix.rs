@@ -37,7 +37,7 @@ pub(super) fn write(out: &mut String, part: &Part, style: &TextStyle) {
     }
 }
 
-/// The lines of a cell: the number, its interval, its multiple with the verdict.
+/// The lines of a cell: the number, its interval, its multiple, the interval of that, the verdict.
 fn stack(cell: &Cell, style: &TextStyle) -> Vec<Line> {
     match cell {
         Cell::Compared(compared) => compared_lines(compared, style),
@@ -52,8 +52,9 @@ fn compared_lines(compared: &Compared, style: &TextStyle) -> Vec<Line> {
         (style.clean(&value.shown.value), Paint::Plain),
         (style.clean(&format!("{interval}{}", value.marks(WIDE))), Paint::Dim),
     ];
-    if let Some((multiple, _)) = &compared.multiple {
+    if let Some((multiple, interval)) = &compared.multiple {
         lines.push((style.clean(multiple), Paint::Plain));
+        lines.push((style.clean(interval.as_deref().unwrap_or_default()), Paint::Dim));
     }
     if let Some(validity) = compared.validity {
         lines.push((validity.word().to_owned(), paint_of(Some(validity))));

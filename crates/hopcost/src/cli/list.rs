@@ -11,6 +11,9 @@ pub struct Args {
     /// How to print it (text, json, md)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// A worker program of your own, told of too
+    #[arg(long, value_name = "PATH")]
+    worker: Vec<std::path::PathBuf>,
     /// The suites instead: what `--suite` takes
     #[arg(long, conflicts_with = "format")]
     suites: bool,
@@ -29,7 +32,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let facts: Vec<_> =
         mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
-    let runtimes = Runtimes::new(Vec::new()).facts();
+    let runtimes = Runtimes::new(args.worker.clone()).facts();
     let format = output::mechanism_format(args.format)?;
     let document = hopcost_view::mechanisms::list(&facts, &runtimes, format);
     output::write(document.as_bytes(), None)?;

@@ -146,7 +146,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let interrupt = sys::catch_interrupts().context("preparing for interrupts")?;
     let mut sitting = match &args.resume {
-        Some(spec) => Sitting::resume(spec)?,
+        Some(spec) => Sitting::resume(spec, &runtimes)?,
         None => Sitting::begin(args, &runtimes)?,
     };
     let program = program(args)?;
@@ -169,8 +169,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if ending == Ending::Interrupted {
         let kept = sitting.file.finished().len();
         output::say(&format!(
-            "hopcost: interrupted; {kept} finished trials are kept in {path}; go on with: hopcost run --resume {path}",
-            path = output::shell_word(&sitting.path)
+            "hopcost: interrupted; {kept} finished trials are kept in {path}; go on with: hopcost run --resume {path}{workers}",
+            path = output::shell_word(&sitting.path),
+            workers = args
+                .worker
+                .iter()
+                .map(|path| format!(" --worker {}", output::shell_word(path)))
+                .collect::<String>()
         ));
         return Ok(exit::INTERRUPTED);
     }
@@ -322,7 +327,7 @@ impl Sitting {
         Ok(Self { file, path, scratch, plan, earlier: Vec::new(), clocks: Vec::new() })
     }
 
-    fn resume(spec: &str) -> anyhow::Result<Self> {
+    fn resume(spec: &str, runtimes: &Runtimes) -> anyhow::Result<Self> {
         let path = report::find(spec)?;
         let (mut file, raw) = hopcost_file::open_for_resume(&path).map_err(usage)?;
         if raw.about.ended.is_some() {
@@ -332,6 +337,7 @@ impl Sitting {
             )));
         }
         same_machine(&raw)?;
+        same_workers(&raw, runtimes)?;
         let scratch = Scratch::create(&raw.about.id).map_err(usage)?;
         file.set_resumed(raw.about.resumed + 1)?;
         Ok(Self { file, path, scratch, plan: raw.plan, earlier: raw.trials, clocks: raw.clocks })
@@ -372,6 +378,24 @@ impl Sitting {
         }
         Ok(ending)
     }
+}
+
+/// Refuses to go on with another worker under the same name, or without one.
+fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
+    for then in &raw.workers {
+        let name = then.runtime.parse().map_err(usage)?;
+        let now = runtimes.ready(&name).map_err(|why| {
+            usage(format!("cannot resume: {why}; a program of your own is named by --worker PATH"))
+        })?;
+        if now.description != *then {
+            return Err(not_comparable(format!(
+                "cannot resume: the worker of {name} says something else of itself than when the \
+                 run began (version {} then, {} now); start a new run",
+                then.version, now.description.version
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses to go on with a run of another machine, kernel or hopcost.

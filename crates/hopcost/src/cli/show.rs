@@ -13,12 +13,15 @@ pub struct Args {
     /// How to print it (text, json, md)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// A worker program of your own, told of too
+    #[arg(long, value_name = "PATH")]
+    worker: Vec<std::path::PathBuf>,
 }
 
 /// Shows one mechanism, in Rust and in every other runtime that is here.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let name = args.mechanism.split(':').next().unwrap_or_default();
-    let runtimes = Runtimes::new(Vec::new()).facts();
+    let runtimes = Runtimes::new(args.worker.clone()).facts();
     let facts = mechanism::find(name).map(|row| &row.facts);
     let format = output::mechanism_format(args.format)?;
     let Some(document) = hopcost_view::mechanisms::show(name, facts, &runtimes, format) else {

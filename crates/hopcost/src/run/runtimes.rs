@@ -8,8 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Case, Runtime};
-use hopcost_model::describe::{Description, MechanismDescription};
+use hopcost_model::case::{Boundary, Case, Runtime, Workload};
+use hopcost_model::describe::{Description, LinkSource, MechanismDescription};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::RuntimeFacts;
@@ -202,8 +202,15 @@ impl Runtimes {
             let mut found = self.slots().iter().filter_map(|slot| slot.found.get());
             found.find(|found| found.runtime == *runtime)
         });
-        let found = found.ok_or_else(|| format!("no worker of the runtime `{runtime}` is here"))?;
-        found.state.as_ref().map_err(Clone::clone)
+        match found {
+            Some(found) => found.state.as_ref().map_err(Clone::clone),
+            None => {
+                // One that was named and does not say what it is may be the one.
+                let named = self.named().find_map(|found| found.state.as_ref().err());
+                let why = named.map_or(String::new(), |why| format!(" ({why})"));
+                Err(format!("no worker of the runtime `{runtime}` is here{why}"))
+            }
+        }
     }
 
     /// What a runtime's worker says of itself.
@@ -237,10 +244,17 @@ fn by_path(path: &Path) -> Candidate {
             program: Err(format!("{} holds no worker.toml", path.display())),
         });
     }
-    let program = path
-        .canonicalize()
-        .map(|path| Program { path, arguments: Vec::new(), directory: None })
-        .map_err(|error| format!("cannot use worker {}: {error}", path.display()));
+    let executable = |path: &PathBuf| {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    let program = match path.canonicalize() {
+        Ok(path) if executable(&path) => {
+            Ok(Program { path, arguments: Vec::new(), directory: None })
+        }
+        Ok(path) => Err(format!("{} is no program that may be run (chmod +x)", path.display())),
+        Err(error) => Err(format!("cannot use worker {}: {error}", path.display())),
+    };
     Candidate { runtime: None, program }
 }
 
@@ -248,7 +262,9 @@ fn by_path(path: &Path) -> Candidate {
 fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(listed) = std::env::var_os(PATH_VARIABLE) {
-        folders.extend(std::env::split_paths(&listed));
+        // Workers are run in their folder, from which a relative path leads elsewhere.
+        let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        folders.extend(std::env::split_paths(&listed).map(absolute));
         return folders;
     }
     if let Ok(own) = std::env::current_exe() {
@@ -280,9 +296,8 @@ fn by_manifest(folder: &Path) -> Option<Candidate> {
     let manifest: Manifest = match toml::from_str(&text) {
         Ok(manifest) => manifest,
         Err(error) => {
-            let error = error.to_string();
-            let line = error.lines().next().unwrap_or_default().to_owned();
-            let reason = format!("{}: {line}", file.display());
+            let said = error.message().replace('\n', " ");
+            let reason = format!("{}: {said}", file.display());
             return Some(Candidate { runtime: name, program: Err(reason) });
         }
     };
@@ -301,7 +316,10 @@ fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
     let path = if first.contains('/') {
         let path = folder.join(first);
         if !path.exists() {
-            return Err(missing("not built"));
+            return Err(match path.symlink_metadata() {
+                Ok(_) => format!("{} leads to nothing that this user can reach", path.display()),
+                Err(_) => missing("not built"),
+            });
         }
         path
     } else {
@@ -400,7 +418,26 @@ fn sound_mechanism(mechanism: &MechanismDescription) -> Result<(), String> {
     if mechanism.workloads.is_empty() {
         return Err("it has no workload".to_owned());
     }
-    use hopcost_model::case::Workload;
+    let known = [Workload::Call, Workload::Roundtrip];
+    if let Some(workload) = mechanism.workloads.iter().find(|w| !known.contains(w)) {
+        return Err(format!("only hopcost's own worker plays the workload `{workload}` so far"));
+    }
+    let row = hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts.hidden);
+    let carrier_fits = match mechanism.link {
+        LinkSource::Own => true,
+        LinkSource::Descriptors => {
+            row.is_some_and(|row| row.facts.boundaries.contains(&Boundary::Process))
+        }
+        LinkSource::Address => {
+            ["tcp", "udp", "unix-stream", "websocket"].contains(&mechanism.carrier())
+        }
+    };
+    if !carrier_fits {
+        return Err(format!("it cannot take the link of a `{}`", mechanism.carrier()));
+    }
+    if mechanism.system_calls.is_some_and(|c| !(c.min >= 0.0 && c.min <= c.max && c.max < 1e6)) {
+        return Err("want system_calls with 0 <= min <= max".to_owned());
+    }
     let two_ends = mechanism.workloads.iter().any(|workload| *workload != Workload::Call);
     if two_ends && (mechanism.boundaries.is_empty() || mechanism.waits.is_empty()) {
         return Err("what has two ends has boundaries and waits".to_owned());

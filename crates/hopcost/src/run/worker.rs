@@ -39,7 +39,7 @@ impl Program {
         match &self.directory {
             None => words.join(" "),
             Some(directory) => {
-                format!("cd {} && {}", quoted(&directory.display().to_string()), words.join(" "))
+                format!("(cd {} && {})", quoted(&directory.display().to_string()), words.join(" "))
             }
         }
     }
@@ -69,6 +69,9 @@ pub struct Launch {
 /// The largest file that a worker of another runtime may write, samples included:
 /// more than the most samples that a phase may have.
 const FILE_BYTES: u64 = 128 << 20;
+
+/// Characters of a worker's reason that are kept.
+const REASON_MAX: usize = 400;
 
 /// Where a conversation with workers is written down.
 pub type Transcript = Rc<RefCell<String>>;
@@ -161,6 +164,11 @@ impl Worker {
         self.transcript = Some((name, transcript.clone()));
     }
 
+    /// Whether what is said to it is written down.
+    pub fn is_written_down(&self) -> bool {
+        self.transcript.is_some()
+    }
+
     fn note(&self, arrow: char, line: &[u8]) {
         if let Some((name, transcript)) = &self.transcript {
             let line = String::from_utf8_lossy(line);
@@ -214,6 +222,9 @@ impl Worker {
             return Ok(None);
         };
         let line: Vec<u8> = self.received.drain(..=end).collect();
+        if line.len() > LINE_MAX + 1 {
+            return Err(Silence::Broken(format!("it sent a line of more than {LINE_MAX} bytes")));
+        }
         self.note('\u{2190}', &line);
         serde_json::from_slice(&line).map(Some).map_err(|error| {
             let shown: String =
@@ -341,6 +352,8 @@ pub fn replies(
         if let Some(at) = replies.iter().position(|r| matches!(r, Some(Reply::Failed { .. }))) {
             let Some(Reply::Failed { reason }) = replies[at].take() else { continue };
             workers[at].failed = true;
+            // It is to be one line, and to be read.
+            let reason: String = reason.chars().take(REASON_MAX).collect();
             return Err((at, Silence::Broken(reason)));
         }
         let waiting: Vec<usize> = (0..workers.len()).filter(|&at| replies[at].is_none()).collect();

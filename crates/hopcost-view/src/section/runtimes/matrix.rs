@@ -6,7 +6,7 @@ use super::super::{Cell, Column, Detail, Form, Part, Row, Section, trials};
 use super::footnotes::Footnotes;
 
 const LEAD: &str = "p50, or the cost in batches, with its interval; both ends are of one runtime. \
-    “×”: multiple of the same in Rust, paired by round. Only numbers under one heading mean the \
+    “×”: multiple of the same in Rust with its interval, paired by round. Only numbers under one heading mean the \
     same thing.";
 const ELSEWHERE: &str = " p99, CPU time and trials of these cases are in the HTML, Markdown and \
     JSON reports.";

@@ -15,6 +15,7 @@ use hopcost_model::case::{
 };
 use hopcost_model::describe::{LinkSource, MechanismDescription, Peers};
 use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::raw::RawTrial;
 use hopcost_plan::TRIAL_DEFAULT;
 use hopcost_probe::mechanism;
 
@@ -100,6 +101,15 @@ pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
     for check in manners::checks(bench) {
         say(check)?;
     }
+    let usable = |m: &&MechanismDescription| {
+        m.unavailable.is_none()
+            && m.workloads.iter().any(|w| matches!(w, Workload::Call | Workload::Roundtrip))
+            && (bench.only.is_empty() || bench.only.contains(&m.name))
+    };
+    if let Some(mechanism) = about.mechanisms.iter().find(usable) {
+        let what = format!("samples cover the phase they are of ({})", mechanism.name);
+        say(Check::of(what, covers(bench, mechanism)))?;
+    }
     for mechanism in &about.mechanisms {
         if !bench.only.is_empty() && !bench.only.contains(&mechanism.name) {
             continue;
@@ -154,7 +164,57 @@ fn of_mechanism(
     for check in peer::checks(bench, mechanism) {
         say(check)?;
     }
+    if mechanism.system_calls.is_some() {
+        let what = format!("{}: system calls are those it says", mechanism.name);
+        say(Check::skipped(what, "counting them takes ptrace, which the tests of hopcost do"))?;
+    }
     Ok(true)
+}
+
+/// How long the phase has to be in which a worker's clock is held against hopcost's.
+const CLOCK_NS: f64 = 400e6;
+/// The share of such a phase that its samples cover at least.
+const CLOCK_SHARE: f64 = 0.7;
+
+/// Whether the samples of a long phase cover it: a clock that runs slow, or samples
+/// that are less than what was timed, show here.
+fn covers(bench: &Bench<'_>, mechanism: &MechanismDescription) -> Result<(), String> {
+    let workload = mechanism.workloads.first().copied().unwrap_or(Workload::Call);
+    let mut case = case_of(mechanism, workload, Both::both(bench.runtime.clone()));
+    if let Some(boundary) = mechanism.boundaries.first().filter(|_| workload != Workload::Call) {
+        case.boundary = *boundary;
+    }
+    let first = row_of(bench, &case, Stamp::Each, 200)?;
+    let each_ns = (first.wall_ns as f64 / 200.0).max(50.0);
+    let count = (CLOCK_NS / each_ns).clamp(200.0, 4e6) as u64;
+    let row = row_of(bench, &case, Stamp::Each, count)?;
+    let ticks = row.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
+    let samples_ns = ticks / bench.ready.description.clock.ticks_per_second * 1e9;
+    let wall_ns = row.wall_ns as f64;
+    match samples_ns / wall_ns {
+        share if share > 1.001 => Err(format!(
+            "the samples of a phase of {:.0} ms add up to {:.0} ms",
+            wall_ns / 1e6,
+            samples_ns / 1e6
+        )),
+        share if share < CLOCK_SHARE && wall_ns > CLOCK_NS / 4.0 => Err(format!(
+            "the samples of {count} operations add up to {:.0} ms of the {:.0} ms that the phase \
+             took, seen from outside",
+            samples_ns / 1e6,
+            wall_ns / 1e6
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn row_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<RawTrial, String> {
+    match trial_of(bench, case, stamp, count)? {
+        Outcome::Interrupted => Err("interrupted".to_owned()),
+        Outcome::Row(row) => match &row.error {
+            Some(error) => Err(error.clone()),
+            None => Ok(*row),
+        },
+    }
 }
 
 fn of_boundary(
@@ -248,36 +308,14 @@ fn one(
     say: &mut Say<'_>,
 ) -> anyhow::Result<bool> {
     let what = format!("{} ({stamp})", case.id());
-    let crew = match Crew::assemble(case, bench.native, bench.runtimes) {
-        Ok(crew) => crew,
+    let row = match trial_of(bench, case, stamp, count) {
         Err(reason) => {
             say(Check::of(what, Err(reason)))?;
             return Ok(true);
         }
+        Ok(Outcome::Interrupted) => return Ok(false),
+        Ok(Outcome::Row(row)) => row,
     };
-    let cpu = (case.placement != Some(Placement::Free)).then_some(bench.cpu);
-    let caller = &case.runtimes.caller;
-    let clock = match caller.is_rust() {
-        true => clock(&Runtime::RUST, 1e9),
-        false => clock(caller, bench.ready.description.clock.ticks_per_second),
-    };
-    let outcome = trial::run(&Order {
-        case,
-        crew: &crew,
-        cpus: (cpu, cpu),
-        shape: TRIAL_DEFAULT,
-        stamp: Some(stamp),
-        exactly: Some(Exactly { warm_up: count / 2, measure: count }),
-        clock: &clock,
-        callee_clock: &clock,
-        transcript: None,
-        scratch: bench.scratch,
-        number: 0,
-        padding: 0,
-        seed: 0,
-        interrupt: bench.interrupt,
-    });
-    let Outcome::Row(row) = outcome else { return Ok(false) };
     let samples = match stamp {
         Stamp::Each => count,
         Stamp::Batch { n } => count / n,
@@ -294,6 +332,32 @@ fn one(
     };
     say(Check::of(what, result)).context("telling a check")?;
     Ok(true)
+}
+
+fn trial_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<Outcome, String> {
+    let crew = Crew::assemble(case, bench.native, bench.runtimes)?;
+    let cpu = (case.placement != Some(Placement::Free)).then_some(bench.cpu);
+    let caller = &case.runtimes.caller;
+    let clock = match caller.is_rust() {
+        true => clock(&Runtime::RUST, 1e9),
+        false => clock(caller, bench.ready.description.clock.ticks_per_second),
+    };
+    Ok(trial::run(&Order {
+        case,
+        crew: &crew,
+        cpus: (cpu, cpu),
+        shape: TRIAL_DEFAULT,
+        stamp: Some(stamp),
+        exactly: Some(Exactly { warm_up: count / 2, measure: count }),
+        clock: &clock,
+        callee_clock: &clock,
+        transcript: None,
+        scratch: bench.scratch,
+        number: 0,
+        padding: 0,
+        seed: 0,
+        interrupt: bench.interrupt,
+    }))
 }
 
 fn clock(runtime: &Runtime, ticks_per_second: f64) -> ClockReading {

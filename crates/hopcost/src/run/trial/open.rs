@@ -20,7 +20,7 @@ use hopcost_probe::sys;
 use super::dial;
 use super::stage::{Casting, GRACE, Seated, Stage, Watch, deadline_ms, unexpected};
 use super::{Failure, Order};
-use crate::run::worker::{Launch, Worker};
+use crate::run::worker::{Launch, Program, Worker};
 
 /// What a worker is spawned with.
 struct Hire {
@@ -233,7 +233,11 @@ impl Opened<'_, '_> {
             seats: hire.seats.clone(),
             samples_fd,
             meeting_fd,
-            deadline_ms: self.deadline_ms,
+            // Whoever types takes longer.
+            deadline_ms: match order.transcript {
+                None => self.deadline_ms,
+                Some(_) => self.deadline_ms.max(600_000),
+            },
             // What is written down is to be typed by somebody else, whose child it is then.
             parent: order.transcript.is_none().then(std::process::id),
             scratch: Some(order.scratch.display().to_string()),
@@ -261,7 +265,8 @@ impl Opened<'_, '_> {
                 (true, Role::Callee) => "callee",
             };
             let program = foreign.map_or(order.crew.native, |ready| &ready.program);
-            transcript.borrow_mut().push_str(&format!("{name} $ {}\n", program.command_line()));
+            let started = typed(hire.role, program, &hire.seats, samples_fd);
+            transcript.borrow_mut().push_str(&format!("{name} $ {started}\n"));
             worker.write_down(name, transcript);
         }
         let seats = hire.seats.iter().map(|seat| Seated {
@@ -270,7 +275,9 @@ impl Opened<'_, '_> {
             tid: 0,
             cpu: seat.cpu,
         });
-        let casting = Casting { native: foreign.is_none(), seats: seats.collect() };
+        let rate = foreign.map_or(1e9, |ready| ready.description.clock.ticks_per_second);
+        let casting =
+            Casting { native: foreign.is_none(), tick_ns: 1e9 / rate, seats: seats.collect() };
         let at = if hire.role == Role::Caller { 0 } else { self.stage.workers.len() };
         self.stage.workers.insert(at, worker);
         self.stage.casts.insert(at, casting);
@@ -313,6 +320,30 @@ impl Opened<'_, '_> {
 }
 
 const ATTACHING: &str = "attaching";
+
+/// The command that starts a worker with the descriptors it is told of, as a shell
+/// takes it. A pipe's are FIFOs; a socket that hopcost has connected, no shell can open.
+fn typed(role: Role, program: &Program, seats: &[Seat], samples_fd: Option<i32>) -> String {
+    let mut line = program.command_line();
+    for link in seats.iter().filter_map(|seat| seat.link.as_ref()) {
+        let (incoming, outgoing) = match role {
+            Role::Caller => ("back", "there"),
+            Role::Callee => ("there", "back"),
+        };
+        match link.fds.as_slice() {
+            [read, write] => line.push_str(&format!(" {read}<>{incoming} {write}<>{outgoing}")),
+            fds => {
+                for fd in fds {
+                    line.push_str(&format!(" {fd}<>SOCKET"));
+                }
+            }
+        }
+    }
+    if let Some(fd) = samples_fd {
+        line.push_str(&format!(" {fd}>samples"));
+    }
+    line
+}
 
 /// The CPUs that a worker's seats are for.
 fn cpus_of(seats: &[Seat]) -> Vec<u32> {

@@ -22,6 +22,10 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 const START_UP_MS: u64 = 5_000;
 /// What one that compiles while it runs may take to start and to warm up.
 const STEADY_START_UP_MS: u64 = 20_000;
+/// The share of a phase that its operations take at least, beyond what a worker of
+/// another runtime may need to get ready: to collect, to compile, to be scheduled.
+const COVERED_LEAST: f64 = 0.5;
+const UNCOVERED_NS: f64 = 300e6;
 /// How long the other worker may take to say why, after the first fell silent.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -50,6 +54,8 @@ pub enum Watch {
 pub struct Casting {
     /// Whether it is hopcost's own.
     pub native: bool,
+    /// Nanoseconds of a tick of its clock; of hopcost's own it is not looked at.
+    pub tick_ns: f64,
     /// The seats it plays, in the order of attaching.
     pub seats: Vec<Seated>,
 }
@@ -133,7 +139,7 @@ impl<'a> Stage<'a> {
             };
             let casting = &self.casts[at];
             if !casting.native {
-                casting.fits(self.name(at), &ends, count)?;
+                casting.fits(self.name(at), &ends, count, outside_ns)?;
                 wall_ns = outside_ns;
                 process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
                 for (end, seat) in ends.iter_mut().zip(&casting.seats) {
@@ -225,6 +231,11 @@ impl<'a> Stage<'a> {
         for worker in &mut self.workers {
             let _ = worker.send(&Command::Stop);
         }
+        // Nobody waits for the answer but whoever reads all of the conversation.
+        if self.workers.iter().any(Worker::is_written_down) {
+            let until = Instant::now() + LAST_WORDS;
+            let _ = replies(&mut self.workers, until, self.interrupt);
+        }
         for worker in &mut self.workers {
             worker.leave(LAST_WORDS);
         }
@@ -315,10 +326,29 @@ fn sentinel(reply: Option<Reply>) -> Result<CpuSentinel, Failure> {
 
 impl Casting {
     /// Whether what a worker of another runtime says is about what it was told to do.
-    fn fits(&self, who: &str, ends: &[EndCounters], count: u64) -> Result<(), Failure> {
+    fn fits(
+        &self,
+        who: &str,
+        ends: &[EndCounters],
+        count: u64,
+        outside_ns: u64,
+    ) -> Result<(), Failure> {
         let roles = |ends: &[EndCounters]| ends.iter().map(|end| end.role).collect::<Vec<_>>();
         if roles(ends) != self.seats.iter().map(|seat| seat.role).collect::<Vec<_>>() {
             return Err(Failure::Reason(format!("{who} does not answer for the ends it plays")));
+        }
+        if let Some(caller) = ends.iter().find(|end| end.role == Role::Caller && end.lost == 0) {
+            let (said_ns, outside_ns) =
+                (caller.elapsed_ticks as f64 * self.tick_ns, outside_ns as f64);
+            let too_long = said_ns > outside_ns * 1.001 + 100_000.0;
+            if too_long || said_ns < outside_ns * COVERED_LEAST - UNCOVERED_NS {
+                return Err(Failure::Reason(format!(
+                    "{who} says that {count} operations took {:.1} ms; seen from outside it took \
+                     {:.1} ms",
+                    said_ns / 1e6,
+                    outside_ns / 1e6
+                )));
+            }
         }
         match ends.iter().find(|end| end.count != count) {
             None => Ok(()),
