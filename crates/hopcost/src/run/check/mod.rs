@@ -192,10 +192,11 @@ fn covers(bench: &Bench<'_>, mechanism: &MechanismDescription) -> Result<(), Str
     if let Some(boundary) = mechanism.boundaries.first().filter(|_| workload != Workload::Call) {
         case.boundary = *boundary;
     }
-    let first = row_of(bench, &case, stamp, CLOCK_BATCH)?;
-    let each_ns = (first.wall_ns as f64 / CLOCK_BATCH as f64).max(50.0);
-    let count = (CLOCK_NS / each_ns).clamp(CLOCK_BATCH as f64, 4e6) as u64;
-    let count = count / CLOCK_BATCH * CLOCK_BATCH;
+    // Half as many warm up, whole batches too.
+    let unit = 2 * CLOCK_BATCH;
+    let first = row_of(bench, &case, stamp, unit)?;
+    let each_ns = (first.wall_ns as f64 / unit as f64).max(50.0);
+    let count = (CLOCK_NS / each_ns).clamp(unit as f64, 4e6) as u64 / unit * unit;
     let row = row_of(bench, &case, stamp, count)?;
     let ticks = row.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
     let samples_ns = ticks / bench.ready.description.clock.ticks_per_second * 1e9;
