@@ -333,7 +333,7 @@ fn a_transcript_can_be_typed() {
         Command::new("bash").args(["-c", &script]).current_dir(home.path()).output().expect("bash");
     let answers = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(answers.contains("\"is\":\"stopped\""), "{script}\n{answers}");
-    let ran = answers.lines().filter(|line| line.contains("\"is\":\"ran\"")).next_back();
+    let ran = answers.lines().rfind(|line| line.contains("\"is\":\"ran\""));
     let ran: Value = serde_json::from_str(ran.expect("a phase")).expect("JSON");
     let said = ran["ends"][0]["samples"].as_u64().expect("samples");
     let bytes = std::fs::metadata(home.path().join("samples")).expect("samples").len();
