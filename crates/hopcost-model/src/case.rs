@@ -132,6 +132,16 @@ words! {
     }
 }
 
+impl Role {
+    /// The end at the other side of the link.
+    pub const fn other(self) -> Role {
+        match self {
+            Role::Caller => Role::Callee,
+            Role::Callee => Role::Caller,
+        }
+    }
+}
+
 /// How both ends wait; spelled `block` or, when they differ, `caller:callee`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Waits {

@@ -327,6 +327,21 @@ document! {
 }
 
 impl ClockReading {
+    /// A clock of which only the rate is known: what its stamps cost is 0.
+    pub fn of_rate(runtime: &str, source: &str, ticks_per_second: f64) -> Self {
+        ClockReading {
+            cpu: 0,
+            runtime: runtime.to_owned(),
+            source: source.to_owned(),
+            ticks_per_second,
+            rate_spread_ppm: 0.0,
+            resolution_ticks: 1,
+            stamp_min_ns: 0.0,
+            stamp_p50_ns: 0.0,
+            stamp_p99_ns: 0.0,
+            clock_gettime_p50_ns: 0.0,
+        }
+    }
     /// Whether it is known what a stamp costs: a worker of another runtime need not say.
     pub fn knows_its_cost(&self) -> bool {
         self.stamp_p50_ns > 0.0 || self.source == "virtual"

@@ -14,7 +14,7 @@ use crate::error::{quote, unknown};
 
 /// The keys that every mechanism understands, in the order of a case's spelling.
 /// `field` is the other way to give the payload of a stream.
-pub(crate) const KEYS: &[&str] = &[
+pub const KEYS: &[&str] = &[
     "payload",
     "field",
     "fields",

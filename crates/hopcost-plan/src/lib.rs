@@ -53,6 +53,7 @@ mod suite;
 pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
 
+pub use axes::KEYS;
 pub use cast::{Cast, Part, cast};
 pub use error::{PlanError, nearest};
 pub use expand::{CASES_MAX, GAP_NS};

@@ -108,10 +108,7 @@ impl Attaching<'_> {
     }
     /// How the other end waits.
     pub fn peer_wait(&self) -> WaitKind {
-        self.case.wait(match self.role {
-            Role::Caller => Role::Callee,
-            Role::Callee => Role::Caller,
-        })
+        self.case.wait(self.role.other())
     }
     /// How this end waits.
     pub fn wait(&self) -> WaitKind {

@@ -50,18 +50,7 @@ pub struct Run<'a> {
 
 /// The clock of test engines with virtual time: exact, and free.
 fn virtual_clock() -> ClockReading {
-    ClockReading {
-        cpu: 0,
-        runtime: "rust".to_owned(),
-        source: "virtual".to_owned(),
-        ticks_per_second: 1e9,
-        rate_spread_ppm: 0.0,
-        resolution_ticks: 1,
-        stamp_min_ns: 0.0,
-        stamp_p50_ns: 0.0,
-        stamp_p99_ns: 0.0,
-        clock_gettime_p50_ns: 0.0,
-    }
+    ClockReading::of_rate("rust", "virtual", 1e9)
 }
 
 impl<'a> Run<'a> {

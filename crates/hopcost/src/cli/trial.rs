@@ -98,18 +98,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 
 /// A clock of which only the rate is known, which is all that a trial without pilot needs.
 fn known_clock(ticks_per_second: f64, runtime: &Runtime) -> ClockReading {
-    ClockReading {
-        cpu: 0,
-        runtime: runtime.to_string(),
-        source: "given".into(),
-        ticks_per_second,
-        rate_spread_ppm: 0.0,
-        resolution_ticks: 1,
-        stamp_min_ns: 0.0,
-        stamp_p50_ns: 0.0,
-        stamp_p99_ns: 0.0,
-        clock_gettime_p50_ns: 0.0,
-    }
+    ClockReading::of_rate(runtime.word(), "given", ticks_per_second)
 }
 
 fn plan(case: &Case, args: &Args) -> anyhow::Result<Plan> {

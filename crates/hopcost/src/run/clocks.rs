@@ -85,27 +85,17 @@ fn foreign(
     interrupt: &OwnedFd,
 ) -> Option<ClockReading> {
     let described = &ready.description.clock;
-    let unknown = ClockReading {
-        cpu,
-        runtime: runtime.to_string(),
-        source: described.source.clone(),
-        ticks_per_second: described.ticks_per_second,
-        rate_spread_ppm: 0.0,
-        resolution_ticks: 1,
-        stamp_min_ns: 0.0,
-        stamp_p50_ns: 0.0,
-        stamp_p99_ns: 0.0,
-        clock_gettime_p50_ns: 0.0,
-    };
+    let rate = described.ticks_per_second;
+    let unknown =
+        ClockReading { cpu, ..ClockReading::of_rate(runtime.word(), &described.source, rate) };
     let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: vec![cpu], fifo: None };
     let asked = Worker::launch(&ready.program, &launch, Vec::new(), 0).and_then(|mut worker| {
         worker.send(&Command::Clock { cpu }).map_err(|_| std::io::Error::other("silent"))?;
         Ok(worker)
     });
     let Ok(mut worker) = asked else { return Some(unknown) };
-    let one = std::slice::from_mut(&mut worker);
-    match replies(one, Instant::now() + PATIENCE, interrupt).map(|mut replies| replies.pop()) {
-        Ok(Some(Reply::Clock(reading))) => {
+    match worker.reply(Instant::now() + PATIENCE, interrupt) {
+        Ok(Reply::Clock(reading)) => {
             let sound = |ns: f64| if ns.is_finite() && (0.0..1e9).contains(&ns) { ns } else { 0.0 };
             Some(ClockReading {
                 stamp_min_ns: sound(reading.stamp_min_ns),
@@ -114,7 +104,7 @@ fn foreign(
                 ..unknown
             })
         }
-        Err((_, Silence::Interrupted)) => None,
+        Err(Silence::Interrupted) => None,
         _ => Some(unknown),
     }
 }

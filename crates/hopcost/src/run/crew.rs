@@ -1,7 +1,7 @@
 //! Who plays the ends of a case: which workers, which mechanisms, whose link.
 
 use hopcost_model::case::{Case, Role, Runtime};
-use hopcost_model::describe::{Description, WarmUp};
+use hopcost_model::describe::WarmUp;
 use hopcost_plan::{Cast, Part, cast};
 use hopcost_probe::mechanism;
 use hopcost_probe::registry::Row;
@@ -28,18 +28,12 @@ impl<'a> Crew<'a> {
         native: &'a Program,
         runtimes: &'a Runtimes,
     ) -> Result<Self, String> {
-        let rust = hopcost_probe::worker::description;
-        let own: std::cell::OnceCell<Description> = std::cell::OnceCell::new();
-        let find = |runtime: &Runtime| match runtime.is_rust() {
-            true => Some(own.get_or_init(rust)),
-            false => runtimes.description(runtime),
-        };
         let ready = |runtime: &Runtime| match runtime.is_rust() {
             true => Ok(None),
             false => runtimes.ready(runtime).map(Some),
         };
         let (caller, callee) = (ready(&case.runtimes.caller)?, ready(&case.runtimes.callee)?);
-        let cast = cast(case, &find)?;
+        let cast = cast(case, &|runtime| runtimes.description(runtime))?;
         // A mechanism of Rust carries a test engine's argument, which is no part of its name.
         let row = |name: &str| {
             let name = name.split(':').next().unwrap_or(name);

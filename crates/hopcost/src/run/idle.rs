@@ -9,7 +9,7 @@ use hopcost_model::protocol::{Command, Reply};
 use hopcost_probe::sys;
 
 use super::trial::{Failure, Order, deadline_ms};
-use super::worker::{Silence, Worker, replies};
+use super::worker::{Silence, Worker};
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
 /// file is open (Documentation/power/pm_qos_interface.rst).
@@ -69,10 +69,10 @@ impl Knob {
                 };
                 worker.send(&begin).map_err(story)?;
                 let until = Instant::now() + PATIENCE;
-                match replies(std::slice::from_mut(&mut worker), until, order.interrupt) {
-                    Ok(replies) if replies == [Reply::Spinning] => Ok(Knob::Spinner { worker }),
+                match worker.reply(until, order.interrupt) {
+                    Ok(Reply::Spinning) => Ok(Knob::Spinner { worker }),
                     Ok(_) => Err(Failure::Reason("the idle spinner answers nonsense".into())),
-                    Err((_, silence)) => Err(story(silence)),
+                    Err(silence) => Err(story(silence)),
                 }
             }
         }

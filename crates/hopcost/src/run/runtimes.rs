@@ -15,7 +15,7 @@ use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::RuntimeFacts;
 use serde::Deserialize;
 
-use super::worker::{Launch, Program, Silence, Worker, replies};
+use super::worker::{Launch, Program, Silence, Worker};
 
 /// Where folders of workers are looked for ahead of all others, like PATH.
 const PATH_VARIABLE: &str = "HOPCOST_WORKERS";
@@ -23,22 +23,6 @@ const PATH_VARIABLE: &str = "HOPCOST_WORKERS";
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Mechanisms that a worker may have.
 const MECHANISMS_MAX: usize = 200;
-/// What a case's keys are called (`hopcost_model::case`), and so no parameter.
-const KEYS: [&str; 13] = [
-    "payload",
-    "field",
-    "fields",
-    "flows",
-    "ack",
-    "gap",
-    "boundary",
-    "place",
-    "wait",
-    "spin",
-    "idle-knob",
-    "sched",
-    "runtime",
-];
 /// Bytes of a message that a worker may offer.
 const PAYLOAD_MAX: u32 = 1 << 26;
 
@@ -89,6 +73,7 @@ pub struct Found {
 pub struct Runtimes {
     named: Vec<PathBuf>,
     slots: OnceCell<Vec<Slot>>,
+    rust: OnceCell<Description>,
 }
 
 /// A worker that may be asked what it is.
@@ -107,7 +92,7 @@ struct Candidate {
 impl Runtimes {
     /// Those of the usual folders, and these programs, which come first.
     pub fn new(named: Vec<PathBuf>) -> Self {
-        Self { named, slots: OnceCell::new() }
+        Self { named, slots: OnceCell::new(), rust: OnceCell::new() }
     }
 
     fn slots(&self) -> &[Slot] {
@@ -126,10 +111,10 @@ impl Runtimes {
     }
 
     /// Asks those workers what they are: all are started before the first is listened to.
-    fn describe(&self, which: impl Fn(&Slot) -> bool) {
+    fn describe(&self, which: impl Fn(usize, &Slot) -> bool) {
         let slots = self.slots().iter().enumerate();
         let asked: Vec<_> = slots
-            .filter(|(_, slot)| slot.found.get().is_none() && which(slot))
+            .filter(|&(at, slot)| slot.found.get().is_none() && which(at, slot))
             .map(|(at, slot)| (at, slot, slot.candidate.program.as_ref().map(ask)))
             .collect();
         for (at, slot, worker) in asked {
@@ -164,7 +149,7 @@ impl Runtimes {
 
     /// Every runtime found; a program that was named hides a folder's of its name.
     pub fn all(&self) -> Vec<&Found> {
-        self.describe(|_| true);
+        self.describe(|_, _| true);
         let mut all: Vec<&Found> = Vec::new();
         for found in self.slots().iter().filter_map(|slot| slot.found.get()) {
             if !all.iter().any(|other| other.runtime == found.runtime) {
@@ -176,12 +161,8 @@ impl Runtimes {
 
     /// Those that were named by their path, in the order they were named.
     pub fn named(&self) -> impl Iterator<Item = &Found> {
-        self.describe(|slot| slot.candidate.runtime.is_none() || self.is_named(slot));
+        self.describe(|at, _| at < self.named.len());
         self.slots().iter().take(self.named.len()).filter_map(|slot| slot.found.get())
-    }
-
-    fn is_named(&self, slot: &Slot) -> bool {
-        self.slots().iter().take(self.named.len()).any(|named| std::ptr::eq(named, slot))
     }
 
     /// What the workers of a plan's live cases say of themselves.
@@ -198,7 +179,7 @@ impl Runtimes {
         // Programs that were named say themselves whether they are it.
         let named = self.named().find(|found| found.runtime == *runtime);
         let found = named.or_else(|| {
-            self.describe(|slot| slot.candidate.runtime.as_ref() == Some(runtime));
+            self.describe(|_, slot| slot.candidate.runtime.as_ref() == Some(runtime));
             let mut found = self.slots().iter().filter_map(|slot| slot.found.get());
             found.find(|found| found.runtime == *runtime)
         });
@@ -213,8 +194,11 @@ impl Runtimes {
         }
     }
 
-    /// What a runtime's worker says of itself.
+    /// What a runtime's worker says of itself, that of Rust included.
     pub fn description(&self, runtime: &Runtime) -> Option<&Description> {
+        if runtime.is_rust() {
+            return Some(self.rust.get_or_init(hopcost_probe::worker::description));
+        }
         self.ready(runtime).ok().map(|ready| &ready.description)
     }
 
@@ -354,18 +338,15 @@ fn listen(mut worker: Worker, expected: Option<&Runtime>) -> Result<Description,
     let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;
     let never = OwnedFd::from(never);
     let until = Instant::now() + PATIENCE;
-    let reply = replies(std::slice::from_mut(&mut worker), until, &never);
-    let description = match reply {
-        Ok(mut replies) => match replies.pop() {
-            Some(Reply::Described(description)) => *description,
-            _ => return Err("its reply does not answer `describe`".to_owned()),
-        },
-        Err((_, Silence::Broken(reason))) if reason.contains("closed its output") => {
+    let description = match worker.reply(until, &never) {
+        Ok(Reply::Described(description)) => *description,
+        Ok(_) => return Err("its reply does not answer `describe`".to_owned()),
+        Err(Silence::Broken(reason)) if reason.contains("closed its output") => {
             worker.leave(Duration::from_millis(200));
             return Err(format!("asked what it is, it {}", worker.epitaph()));
         }
-        Err((_, Silence::Broken(reason))) => return Err(format!("asked what it is: {reason}")),
-        Err((_, Silence::Deadline | Silence::Interrupted)) => {
+        Err(Silence::Broken(reason)) => return Err(format!("asked what it is: {reason}")),
+        Err(Silence::Deadline | Silence::Interrupted) => {
             return Err(format!("it did not say what it is within {} s", PATIENCE.as_secs()));
         }
     };
@@ -453,7 +434,7 @@ fn sound_mechanism(mechanism: &MechanismDescription) -> Result<(), String> {
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
     };
     for parameter in &mechanism.parameters {
-        if KEYS.contains(&parameter.name.as_str()) {
+        if hopcost_plan::KEYS.contains(&parameter.name.as_str()) {
             return Err(format!("`{}` is a key of every case", parameter.name));
         }
         if !plain(&parameter.name) || !parameter.values.iter().all(|value| plain(value)) {

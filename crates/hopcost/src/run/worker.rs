@@ -211,6 +211,13 @@ impl Worker {
         self.killed
     }
 
+    /// Waits for one reply until `deadline`.
+    pub fn reply(&mut self, deadline: Instant, interrupt: &OwnedFd) -> Result<Reply, Silence> {
+        let mut replies = replies(std::slice::from_mut(self), deadline, interrupt)
+            .map_err(|(_, silence)| silence)?;
+        replies.pop().ok_or_else(|| Silence::Broken("no answer".into()))
+    }
+
     /// A complete reply among what was received so far.
     fn take_reply(&mut self) -> Result<Option<Reply>, Silence> {
         let Some(end) = self.received.iter().position(|&b| b == b'\n') else {

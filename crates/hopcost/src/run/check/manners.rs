@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use hopcost_model::protocol::{Command, Reply};
 
 use super::{Bench, Check};
-use crate::run::worker::{Launch, Silence, Worker, replies};
+use crate::run::worker::{Launch, Silence, Worker};
 
 /// How long an answer may take: a cold JVM on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,19 +40,27 @@ pub fn shared_memory() -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-pub(super) fn start(bench: &Bench<'_>) -> Result<Worker, String> {
+fn start(bench: &Bench<'_>) -> Result<Worker, String> {
     let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: Vec::new(), fifo: None };
     Worker::launch(&bench.ready.program, &launch, Vec::new(), 0).map_err(|e| e.to_string())
 }
 
-pub(super) fn answer(bench: &Bench<'_>, worker: &mut Worker) -> Result<Reply, String> {
-    let until = Instant::now() + PATIENCE;
-    match replies(std::slice::from_mut(worker), until, bench.interrupt) {
-        Ok(mut replies) => replies.pop().ok_or_else(|| "no answer".to_owned()),
-        Err((_, Silence::Broken(reason))) => Err(reason),
-        Err((_, Silence::Deadline)) => Err(format!("no answer in {} s", PATIENCE.as_secs())),
-        Err((_, Silence::Interrupted)) => Err("interrupted".to_owned()),
-    }
+/// Sends a command.
+pub(super) fn send(worker: &mut Worker, command: &Command) -> Result<(), String> {
+    worker.send(command).map_err(|_| "it takes no commands".to_owned())
+}
+
+/// Waits for the answer, or says why there is none.
+pub(super) fn answer(
+    bench: &Bench<'_>,
+    worker: &mut Worker,
+    patience: Duration,
+) -> Result<Reply, String> {
+    worker.reply(Instant::now() + patience, bench.interrupt).map_err(|silence| match silence {
+        Silence::Broken(reason) => reason,
+        Silence::Deadline => format!("no answer in {} s", patience.as_secs()),
+        Silence::Interrupted => "interrupted".to_owned(),
+    })
 }
 
 /// Whether a line is answered with `failed`, and the worker then leaves with an exit
@@ -60,18 +68,15 @@ pub(super) fn answer(bench: &Bench<'_>, worker: &mut Worker) -> Result<Reply, St
 fn refuses(bench: &Bench<'_>, line: &str) -> Result<(), String> {
     let mut worker = start(bench)?;
     worker.send_line(line).map_err(|_| "it takes no commands".to_owned())?;
-    let until = Instant::now() + PATIENCE;
-    let reply = replies(std::slice::from_mut(&mut worker), until, bench.interrupt);
-    match reply {
-        // What `replies` makes of `failed` is its reason.
-        Err((_, Silence::Broken(reason))) if worker.has_failed() => {
+    match answer(bench, &mut worker, PATIENCE) {
+        // What `failed` comes back as is its reason.
+        Err(reason) if worker.has_failed() => {
             if reason.trim().is_empty() {
                 return Err("it says `failed` without a reason".to_owned());
             }
         }
-        Err((_, Silence::Broken(reason))) => return Err(reason),
+        Err(reason) => return Err(reason),
         Ok(_) => return Err("it did not answer `failed`".to_owned()),
-        Err(_) => return Err(format!("no answer in {} s", PATIENCE.as_secs())),
     }
     match worker.leave(FAREWELL) {
         Some(_) if worker.was_killed() => {
@@ -87,11 +92,11 @@ fn refuses(bench: &Bench<'_>, line: &str) -> Result<(), String> {
 fn leaves(bench: &Bench<'_>, told: bool) -> Result<(), String> {
     let mut worker = start(bench)?;
     // So that it is up, and what is timed is its leaving.
-    worker.send(&Command::Describe).map_err(|_| "it takes no commands".to_owned())?;
-    answer(bench, &mut worker)?;
+    send(&mut worker, &Command::Describe)?;
+    answer(bench, &mut worker, PATIENCE)?;
     if told {
-        worker.send(&Command::Stop).map_err(|_| "it takes no commands".to_owned())?;
-        match answer(bench, &mut worker)? {
+        send(&mut worker, &Command::Stop)?;
+        match answer(bench, &mut worker, PATIENCE)? {
             Reply::Stopped => {}
             _ => return Err("its reply does not answer `stop`".to_owned()),
         }
@@ -112,7 +117,7 @@ fn ignores(bench: &Bench<'_>) -> Result<(), String> {
     let mut worker = start(bench)?;
     let line = r#"{"do":"describe","a-field-of-the-future":{"x":[1,2]}}"#;
     worker.send_line(line).map_err(|_| "it takes no commands".to_owned())?;
-    match answer(bench, &mut worker)? {
+    match answer(bench, &mut worker, PATIENCE)? {
         Reply::Described(_) => Ok(()),
         _ => Err("its reply does not answer `describe`".to_owned()),
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use hopcost_model::case::{
-    Boundary, Case, IdleKnob, Placement, Role, Runtime, Runtimes as Both, Sched, WaitKind, Waits,
+    Boundary, Case, IdleKnob, Placement, Runtime, Runtimes as Both, Sched, WaitKind, Waits,
     Workload,
 };
 use hopcost_model::describe::{LinkSource, MechanismDescription, Peers};
@@ -348,10 +348,11 @@ fn trial_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<
     let crew = Crew::assemble(case, bench.native, bench.runtimes)?;
     let cpu = (case.placement != Some(Placement::Free)).then_some(bench.cpu);
     let caller = &case.runtimes.caller;
-    let clock = match caller.is_rust() {
-        true => clock(&Runtime::RUST, 1e9),
-        false => clock(caller, bench.ready.description.clock.ticks_per_second),
+    let rate = match caller.is_rust() {
+        true => 1e9,
+        false => bench.ready.description.clock.ticks_per_second,
     };
+    let clock = ClockReading::of_rate(caller.word(), "given", rate);
     Ok(trial::run(&Order {
         case,
         crew: &crew,
@@ -368,27 +369,4 @@ fn trial_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<
         seed: 0,
         interrupt: bench.interrupt,
     }))
-}
-
-fn clock(runtime: &Runtime, ticks_per_second: f64) -> ClockReading {
-    ClockReading {
-        cpu: 0,
-        runtime: runtime.to_string(),
-        source: "given".into(),
-        ticks_per_second,
-        rate_spread_ppm: 0.0,
-        resolution_ticks: 1,
-        stamp_min_ns: 0.0,
-        stamp_p50_ns: 0.0,
-        stamp_p99_ns: 0.0,
-        clock_gettime_p50_ns: 0.0,
-    }
-}
-
-/// The other role.
-fn other(role: Role) -> Role {
-    match role {
-        Role::Caller => Role::Callee,
-        Role::Callee => Role::Caller,
-    }
 }

@@ -13,9 +13,10 @@ use hopcost_probe::party;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
-use super::{Bench, Check, case_of, other};
+use super::manners::{answer, send};
+use super::{Bench, Check, case_of};
 use crate::run::trial::dial;
-use crate::run::worker::{Launch, Silence, Worker, replies};
+use crate::run::worker::{Launch, Worker};
 
 /// How long a worker may take to notice.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -128,7 +129,7 @@ fn provoke(
         trial: 0,
     };
     send(&mut worker, &attach)?;
-    let Reply::Attached { seats, .. } = expect(bench, &mut worker, START)? else {
+    let Reply::Attached { seats, .. } = answer(bench, &mut worker, START)? else {
         return Err("its reply does not answer `attach`".to_owned());
     };
     if let Some(address) = seats.into_iter().find_map(|seat| seat.offers) {
@@ -142,32 +143,19 @@ fn provoke(
         if mischief == Mischief::WrongToken {
             return fails(bench, &mut worker);
         }
-        if expect(bench, &mut worker, START)? != Reply::Met {
+        if answer(bench, &mut worker, START)? != Reply::Met {
             return Err("its reply does not answer `meet`".to_owned());
         }
     }
     let run = Command::Run { phase: Phase::WarmUp, count: 1000, stamp: Stamp::Each, cap_ns: None };
     send(&mut worker, &run)?;
-    play(bench, laid.own, &case.payload_bytes, other(role), mischief)?;
+    play(bench, laid.own, &case.payload_bytes, role.other(), mischief)?;
     fails(bench, &mut worker)
-}
-
-fn send(worker: &mut Worker, command: &Command) -> Result<(), String> {
-    worker.send(command).map_err(|_| "it takes no commands".to_owned())
-}
-
-fn expect(bench: &Bench<'_>, worker: &mut Worker, patience: Duration) -> Result<Reply, String> {
-    let one = std::slice::from_mut(worker);
-    match replies(one, Instant::now() + patience, bench.interrupt) {
-        Ok(mut replies) => replies.pop().ok_or_else(|| "no answer".to_owned()),
-        Err((_, Silence::Broken(reason))) => Err(reason),
-        Err(_) => Err(format!("no answer in {} s", patience.as_secs())),
-    }
 }
 
 /// Whether the worker says that it failed.
 fn fails(bench: &Bench<'_>, worker: &mut Worker) -> Result<(), String> {
-    match expect(bench, worker, PATIENCE) {
+    match answer(bench, worker, PATIENCE) {
         Ok(_) => Err("it went on as if nothing had happened".to_owned()),
         Err(_) if worker.has_failed() => Ok(()),
         Err(reason) => Err(reason),

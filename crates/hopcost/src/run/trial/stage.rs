@@ -209,10 +209,9 @@ impl<'a> Stage<'a> {
                 worker
                     .send(&Command::Sentinel { cpu: *cpu })
                     .map_err(|_| unexpected("sentinel"))?;
-                let one = std::slice::from_mut(worker.as_mut());
-                match replies(one, self.deadline, self.interrupt) {
-                    Ok(mut replies) => readings.push(sentinel(replies.pop())?),
-                    Err((_, Silence::Interrupted)) => return Err(Failure::Interrupted),
+                match worker.reply(self.deadline, self.interrupt) {
+                    Ok(reply) => readings.push(sentinel(reply)?),
+                    Err(Silence::Interrupted) => return Err(Failure::Interrupted),
                     Err(_) => return Err(unexpected("sentinel")),
                 }
             }
@@ -223,7 +222,7 @@ impl<'a> Stage<'a> {
         for at in 0..watchers {
             self.send(at, &Command::Sentinel { cpu: None }, doing)?;
         }
-        self.replies(watchers, doing)?.into_iter().map(|reply| sentinel(Some(reply))).collect()
+        self.replies(watchers, doing)?.into_iter().map(sentinel).collect()
     }
 
     /// Asks the workers to leave and sees that they do.
@@ -274,9 +273,7 @@ impl<'a> Stage<'a> {
         let mut stories = vec![(self.name(at), reason)];
         for other in (0..self.workers.len()).filter(|&other| other != at) {
             let until = Instant::now() + LAST_WORDS;
-            if let Err((_, Silence::Broken(reason))) =
-                replies(std::slice::from_mut(&mut self.workers[other]), until, self.interrupt)
-            {
+            if let Err(Silence::Broken(reason)) = self.workers[other].reply(until, self.interrupt) {
                 stories.push((self.name(other), reason));
             }
         }
@@ -311,11 +308,9 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn sentinel(reply: Option<Reply>) -> Result<CpuSentinel, Failure> {
+fn sentinel(reply: Reply) -> Result<CpuSentinel, Failure> {
     match reply {
-        Some(Reply::Sentinel { mut chunks_ns, calls, cpu })
-            if !chunks_ns.is_empty() && calls > 0 =>
-        {
+        Reply::Sentinel { mut chunks_ns, calls, cpu } if !chunks_ns.is_empty() && calls > 0 => {
             chunks_ns.sort_unstable();
             let median_ns = chunks_ns[chunks_ns.len() / 2];
             Ok(CpuSentinel { cpu, call_ns: median_ns as f64 / calls as f64 })
