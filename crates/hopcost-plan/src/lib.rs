@@ -38,6 +38,7 @@ mod chosen;
 mod error;
 mod expand;
 mod feasible;
+mod glob;
 mod known;
 mod machine;
 mod message;

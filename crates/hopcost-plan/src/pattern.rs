@@ -1,17 +1,16 @@
 //! Which mechanisms are meant: names, globs, `{a,b}` and comma lists.
 
-use globset::{GlobBuilder, GlobMatcher};
 use hopcost_model::case::{Runtimes, decode};
 use hopcost_model::mechanism::Facts;
 use hopcost_model::units::parse_duration_ns;
 
 use crate::error::{quote, unknown};
+use crate::glob::Glob;
 use crate::known::Known;
 
 /// Alternatives that one pattern may have after `{a,b}` is written out.
 const ALTERNATIVES_MAX: usize = 1000;
-/// Bytes that a glob may have: far more than any name, far less than what
-/// overflows the size limit of a compiled one.
+/// Bytes that a glob may have: far more than any name.
 const GLOB_MAX: usize = 200;
 
 /// One name or glob.
@@ -20,7 +19,7 @@ pub(crate) enum Pattern {
     /// Exactly this mechanism, argument included; an unknown one is an error.
     Name(String),
     /// Every listed mechanism that matches.
-    Glob(String, GlobMatcher),
+    Glob(String, Glob),
 }
 
 /// A mechanism that was meant.
@@ -74,10 +73,9 @@ fn one(text: &str) -> Result<Pattern, String> {
     if text.len() > GLOB_MAX {
         return Err(format!("{} is longer than any mechanism's name", quote(text)));
     }
-    let glob = GlobBuilder::new(text)
-        .build()
-        .map_err(|e| format!("{} is not a glob: {}", quote(text), e.kind()))?;
-    Ok(Pattern::Glob(text.to_owned(), glob.compile_matcher()))
+    let glob =
+        Glob::new(text).map_err(|wrong| format!("{} is not a glob: {wrong}", quote(text)))?;
+    Ok(Pattern::Glob(text.to_owned(), glob))
 }
 
 fn name(text: &str) -> Result<String, String> {
