@@ -24,6 +24,6 @@ mod write;
 pub use error::{Error, Result};
 pub use id::{new_id, utc};
 pub use read::{finished, open};
-pub use runs::{EXTENSION, RunEntry, Runs};
+pub use runs::{EXTENSION, RunEntry, Runs, data_folder, folder_named_by};
 pub use schema::{APPLICATION_ID, VERSION};
 pub use write::{EstimateRow, RunFile, open_for_resume};

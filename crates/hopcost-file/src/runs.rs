@@ -43,12 +43,7 @@ impl Runs {
     }
 
     fn of(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Result<Self> {
-        // The XDG base directory specification: a relative path is to be ignored.
-        let absolute =
-            |value: Option<OsString>| value.map(PathBuf::from).filter(|p| p.is_absolute());
-        let data = absolute(xdg_data_home)
-            .or_else(|| absolute(home).map(|home| home.join(".local/share")))
-            .ok_or(Error::NoHome)?;
+        let data = data_of(xdg_data_home, home).ok_or(Error::NoHome)?;
         Ok(Self::new(data.join("hopcost/runs")))
     }
 
@@ -139,6 +134,25 @@ impl Runs {
             held,
         })
     }
+}
+
+/// The folder that an environment variable names. A relative path is ignored (XDG base
+/// directory specification), so that nothing comes from the current directory.
+pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
+    absolute(std::env::var_os(variable))
+}
+
+/// Where this user's data is: `$XDG_DATA_HOME`, or `~/.local/share`.
+pub fn data_folder() -> Option<PathBuf> {
+    data_of(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
+}
+
+fn data_of(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    absolute(xdg_data_home).or_else(|| absolute(home).map(|home| home.join(".local/share")))
+}
+
+fn absolute(value: Option<OsString>) -> Option<PathBuf> {
+    value.map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// How far back `last` or `last~N` goes.
