@@ -3,10 +3,11 @@
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Estimate, Results, RuntimeCell, RuntimeHeatMap, Status};
 
+use super::cells;
 use super::labels::width;
 use super::ladder::capitalised;
 use super::model::{Axis, CellRow, Cells, Chart, ChartCell, STEPS, Scale, Table, Unit, Vertical};
-use super::{cells, numbers};
+use crate::number::{self, DIGITS_MAX, UNICODE};
 use crate::section;
 
 /// Width that a long title may ask for.
@@ -129,7 +130,7 @@ impl Scaled {
     }
 
     fn ends(&self) -> Option<(String, String)> {
-        let text = |ns| numbers::time_text(ns, 2);
+        let text = |ns| number::time(ns, 2);
         (self.high_ns > self.low_ns).then(|| (text(self.low_ns), text(self.high_ns)))
     }
 
@@ -140,13 +141,13 @@ impl Scaled {
             let (text, why) = absent(cell, results);
             return ChartCell { tip: format!("{pair}\n{why}"), text, ..ChartCell::default() };
         };
-        let shown = numbers::shown(estimate);
+        let shown = number::estimate(estimate, DIGITS_MAX, UNICODE);
         let validity = case(cell, results).map(|case| case.validity);
         let validity = validity.filter(|validity| *validity != Validity::Valid);
         let validity = validity.map_or(String::new(), |v| format!("\n{}", v.word()));
         ChartCell {
-            tip: format!("{pair}\np50 {}{validity}", numbers::estimate_text(estimate)),
-            text: shown.value,
+            tip: format!("{pair}\np50 {}{validity}", number::estimate_text(estimate)),
+            text: shown.amount(),
             small: shown.interval.unwrap_or_default(),
             step: Some(self.step(ns)),
         }
@@ -168,7 +169,7 @@ fn absent(cell: &RuntimeCell, results: &Results) -> (String, String) {
 fn table(map: &RuntimeHeatMap) -> Table {
     let mut columns = vec!["caller".to_owned()];
     columns.extend(map.runtimes.iter().map(|runtime| format!("to {runtime}")));
-    let text = |estimate: &Estimate| numbers::estimate_text(estimate);
+    let text = |estimate: &Estimate| number::estimate_text(estimate);
     let rows = map.runtimes.iter().zip(&map.cells).map(|(runtime, cells)| {
         let values = cells.iter().map(|cell| cell.value.as_ref().map_or("–".to_owned(), text));
         std::iter::once(runtime.clone()).chain(values).collect()

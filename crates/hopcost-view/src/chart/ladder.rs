@@ -5,7 +5,7 @@ use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Resul
 
 use super::model::{Axis, Chart, Legend, Mark, Row, Rows, Scale, Series, Table, Unit, Vertical};
 use super::names::{Place, headline, row_label, row_name};
-use super::numbers;
+use crate::number;
 use crate::section::covers;
 
 /// One chart a ladder group; `None` where nothing in the group was measured, or
@@ -96,9 +96,9 @@ fn marks(name: &str, case: &CaseResult, y: f64, middle: &mut Vec<Mark>, tail: &m
     let p99 = p99.and_then(|e| e.point.map(|point| (e, point)));
     let Some((what, estimate)) = headline(case) else { return };
     let Some(point) = estimate.point else { return };
-    let mut tip = format!("{name}\n{what} {}", numbers::estimate_text(estimate));
+    let mut tip = format!("{name}\n{what} {}", number::estimate_text(estimate));
     if let Some((estimate, _)) = p99 {
-        tip.push_str(&format!("\np99 {}", numbers::estimate_text(estimate)));
+        tip.push_str(&format!("\np99 {}", number::estimate_text(estimate)));
     }
     let with = |estimate: &Estimate, x: f64, tail: Option<f64>| Mark {
         // Of an upper bound, only the bound is known.
@@ -147,7 +147,7 @@ fn table(group: &LadderGroup, results: &Results) -> Table {
         for place in Place::ALL {
             let Some((_, case)) = place.of(row, results) else { continue };
             let p99 = case.estimates.as_ref().and_then(|e| e.p99_ns.as_ref());
-            let text = |e: Option<&Estimate>| e.map_or("–".to_owned(), numbers::estimate_text);
+            let text = |e: Option<&Estimate>| e.map_or("–".to_owned(), number::estimate_text);
             rows.push(vec![
                 row_name(row, results),
                 place.name().to_owned(),

@@ -13,7 +13,6 @@ mod marker;
 pub(crate) mod markup;
 pub mod model;
 pub(crate) mod names;
-pub(crate) mod numbers;
 pub(crate) mod palette;
 pub(crate) mod percentiles;
 mod png;

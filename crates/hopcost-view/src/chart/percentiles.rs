@@ -6,8 +6,8 @@ use hopcost_model::results::{CaseResult, CurvePoint, LadderGroup, LadderRow, Res
 use super::ladder::capitalised;
 use super::model::{Axis, Chart, Legend, Mark, Scale, Series, Style, Table, Unit, Vertical};
 use super::names::{Place, cases_at, quantile, row_name};
-use super::numbers;
 use super::scale;
+use crate::number;
 
 /// Series a chart can hold before it has to be told apart by more than a look.
 const SERIES_MAX: usize = 6;
@@ -118,15 +118,11 @@ fn series(name: &str, case: &CaseResult, style: Style) -> Series {
     let tip = |p: &CurvePoint| {
         let spread = match (p.low, p.high) {
             (Some(low), Some(high)) => {
-                format!(
-                    "\ntrials from {} to {}",
-                    numbers::time_text(low, 3),
-                    numbers::time_text(high, 3)
-                )
+                format!("\ntrials from {} to {}", number::time(low, 3), number::time(high, 3))
             }
             _ => "\npooled over trials".to_owned(),
         };
-        format!("{name}\n{} {}{spread}", quantile(p.q), numbers::time_text(p.ns, 3))
+        format!("{name}\n{} {}{spread}", quantile(p.q), number::time(p.ns, 3))
     };
     Series {
         name: name.to_owned(),
@@ -149,7 +145,7 @@ fn table(cases: &[(String, &CaseResult)]) -> Table {
     columns.extend(cases.iter().map(|(name, _)| name.clone()));
     let cell = |case: &CaseResult, q: f64| {
         let point = case.curve.iter().find(|p| p.q == q);
-        point.map_or("–".to_owned(), |p| numbers::time_text(p.ns, 3))
+        point.map_or("–".to_owned(), |p| number::time(p.ns, 3))
     };
     let row = |q: f64| {
         let cells = cases.iter().map(|(_, case)| cell(case, q));

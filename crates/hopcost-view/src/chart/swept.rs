@@ -4,7 +4,6 @@
 use hopcost_model::results::{Plot, PlotAxis, PlotPoint, PlotSeries, Results};
 
 use super::model::{Axis, Chart, Legend, Mark, Scale, Series, Style, Table, Unit, Vertical};
-use super::numbers;
 use super::percentiles::even_chunks;
 use crate::number;
 
@@ -85,8 +84,8 @@ impl Scaled {
 
     fn text(&self, value: f64) -> String {
         match self.unit {
-            Unit::Ns => numbers::time_text(value, 3),
-            Unit::Seconds => numbers::time_text(value * 1e9, 3),
+            Unit::Ns => number::time(value, 3),
+            Unit::Seconds => number::time(value * 1e9, 3),
             Unit::GigabitsPerSecond => format!("{} Gbit/s", number::plain(value, 3)),
             Unit::Bytes | Unit::Number | Unit::Quantile => {
                 let whole = value.fract() == 0.0 && value.abs() < 1e15;

@@ -8,7 +8,7 @@ use super::model::{
     Vertical,
 };
 use super::names::{Place, cases_at, headline, row_label, row_name};
-use super::numbers;
+use crate::number::{self, DIGITS_MAX, UNICODE};
 
 /// What the edges of a row may stand for: the narrowest that holds every trial
 /// is taken, and none narrower than the first, so that noise does not look like drift.
@@ -114,7 +114,7 @@ fn sentinel(results: &Results) -> Option<Chart> {
         let sentinel = trial.sentinel_ns?;
         let tip = format!(
             "sentinel {}\nround {}, {}",
-            numbers::time_text(sentinel, 3),
+            number::time(sentinel, 3),
             trial.round + 1,
             case.id
         );
@@ -131,7 +131,7 @@ fn sentinel(results: &Results) -> Option<Chart> {
             case.id.clone(),
             (trial.round + 1).to_string(),
             format!("{:.1}", trial.at_s),
-            numbers::time_text(trial.sentinel_ns?, 3),
+            number::time(trial.sentinel_ns?, 3),
             state_word(trial),
         ])
     });
@@ -222,7 +222,8 @@ fn chart(
 
 /// Mechanism, boundary, wait and reported value.
 fn gutter(label: String, row: &LadderRow, case: &CaseResult) -> Vec<String> {
-    let reported = headline(case).map_or(String::new(), |(_, e)| numbers::shown(e).value);
+    let reported = headline(case)
+        .map_or(String::new(), |(_, e)| number::estimate(e, DIGITS_MAX, UNICODE).amount());
     match &row.wait {
         Some(wait) => vec![label, row.boundary.to_string(), wait.clone(), reported],
         None => vec![label, reported],
@@ -288,13 +289,13 @@ impl Strip {
 fn tip(name: &str, trial: &TrialPoint) -> String {
     let mut tip = format!("{name}\nround {}, at {:.1} s", trial.round + 1, trial.at_s);
     if let Some(value) = trial.value_ns {
-        tip.push_str(&format!("\n{}", numbers::time_text(value, 3)));
+        tip.push_str(&format!("\n{}", number::time(value, 3)));
     }
     if let Some(p99) = trial.p99_ns {
-        tip.push_str(&format!(", p99 {}", numbers::time_text(p99, 3)));
+        tip.push_str(&format!(", p99 {}", number::time(p99, 3)));
     }
     if let Some(sentinel) = trial.sentinel_ns {
-        tip.push_str(&format!("\nsentinel {}", numbers::time_text(sentinel, 3)));
+        tip.push_str(&format!("\nsentinel {}", number::time(sentinel, 3)));
     }
     if let Some(error) = &trial.error {
         tip.push_str(&format!("\nfailed: {error}"));
@@ -304,7 +305,7 @@ fn tip(name: &str, trial: &TrialPoint) -> String {
 
 fn table(cases: &[(&LadderRow, &CaseResult)], results: &Results) -> Table {
     let columns = ["case", "round", "at, s", "value", "p99", "sentinel", "state", "samples"];
-    let time = |ns: Option<f64>| ns.map_or("–".to_owned(), |ns| numbers::time_text(ns, 3));
+    let time = |ns: Option<f64>| ns.map_or("–".to_owned(), |ns| number::time(ns, 3));
     let rows = cases.iter().flat_map(|(row, case)| {
         case.trials.iter().map(move |trial| {
             vec![

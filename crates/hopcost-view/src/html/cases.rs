@@ -6,7 +6,6 @@ use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Status};
 use super::{parts, threads};
 use crate::chart::markup::{Esc, put};
 use crate::chart::names::headline;
-use crate::chart::numbers;
 use crate::number;
 
 pub(super) fn write(out: &mut String, results: &Results) {
@@ -25,7 +24,7 @@ pub(super) fn write(out: &mut String, results: &Results) {
 fn one(out: &mut String, index: usize, case: &CaseResult) {
     let brief = match (case.status, headline(case)) {
         (Status::Measured, Some((what, estimate))) => {
-            format!("{what} {}", numbers::estimate_text(estimate))
+            format!("{what} {}", number::estimate_text(estimate))
         }
         _ => parts::status(case.status).to_owned(),
     };
@@ -90,17 +89,17 @@ fn facts(out: &mut String, case: &CaseResult) {
         parts::fact(out, "Stamp", &stamp.to_string());
     }
     parts::fact(out, "Trials", &parts::trials(case));
-    parts::fact(out, "Operations", &numbers::grouped(case.operations));
-    parts::fact(out, "Samples", &numbers::grouped(case.samples));
+    parts::fact(out, "Operations", &number::grouped(case.operations));
+    parts::fact(out, "Samples", &number::grouped(case.samples));
     if let Some(cpu) = case.cpu_ns_per_message {
         let per = if case.case.workload == Workload::Call { "operation" } else { "message" };
-        parts::fact(out, &format!("CPU time per {per}"), &numbers::time_text(cpu, 2));
+        parts::fact(out, &format!("CPU time per {per}"), &number::time(cpu, 2));
     }
     if let Some(switches) = case.switches_per_operation {
         parts::fact(out, "Context switches per operation", &format!("{switches:.2}"));
     }
     if let Some(ratio) = &case.ratio {
-        let (point, interval) = numbers::ratio(ratio);
+        let (point, interval) = number::multiple(ratio);
         let interval = interval.map_or(String::new(), |i| format!(" {i}"));
         let text = format!(
             "{point}{interval} × {}, paired over {} rounds",
@@ -125,7 +124,7 @@ fn facts(out: &mut String, case: &CaseResult) {
 
 fn wake_facts(out: &mut String, case: &CaseResult) {
     let Some(wake) = &case.wake else { return };
-    let time = |ns: f64| numbers::time_text(ns, 3);
+    let time = |ns: f64| number::time(ns, 3);
     parts::fact(out, "Gap asked for", &number::exact(wake.gap_asked_ns));
     for (name, value) in [
         ("Gap found", wake.gap_found_ns),
@@ -245,9 +244,9 @@ fn estimates_table(out: &mut String, estimates: &Estimates) {
         put!(
             out,
             "<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}{why}</td></tr>\n",
-            percent(estimate.level, numbers::coverage),
+            percent(estimate.level, number::percent),
             estimate.n_trials,
-            percent(estimate.detectable, numbers::detectable),
+            percent(estimate.detectable, number::detectable),
             Esc(&estimate.estimand)
         );
     }
@@ -281,7 +280,7 @@ fn states(out: &mut String, case: &CaseResult) {
             parts::time_cell(state.sentinel_ns, 3),
             parts::time_cell(state.p50_ns, 3),
             state.n_trials,
-            numbers::share(state.share)
+            number::share(state.share)
         );
     }
     put!(out, "</tbody></table></div>\n");
@@ -303,7 +302,7 @@ fn modes(out: &mut String, case: &CaseResult) {
             "<tr><th scope=\"row\">{}</th>{}<td class=\"n\">{}</td></tr>\n",
             i + 1,
             parts::time_cell(mode.ns, 3),
-            numbers::share(mode.share)
+            number::share(mode.share)
         );
     }
     put!(out, "</tbody></table></div>\n");

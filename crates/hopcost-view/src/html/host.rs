@@ -5,7 +5,7 @@ use hopcost_model::results::Results;
 
 use super::parts;
 use crate::chart::markup::{Esc, put};
-use crate::chart::numbers;
+use crate::number;
 
 pub(super) fn write(out: &mut String, results: &Results) {
     parts::section(out, "host", "Host and clocks", "");
@@ -43,7 +43,7 @@ fn clocks(out: &mut String, results: &Results) {
             clock.rate_spread_ppm
         );
         let ticks = if clock.resolution_ticks == 1 { "tick" } else { "ticks" };
-        put!(out, "<td class=\"n\">{} {ticks}</td>", numbers::grouped(clock.resolution_ticks));
+        put!(out, "<td class=\"n\">{} {ticks}</td>", number::grouped(clock.resolution_ticks));
         for ns in
             [clock.stamp_min_ns, clock.stamp_p50_ns, clock.stamp_p99_ns, clock.clock_gettime_p50_ns]
         {

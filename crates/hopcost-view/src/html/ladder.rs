@@ -5,7 +5,6 @@ use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Status
 use super::parts::{self, NONE, Twin};
 use crate::chart::markup::{Esc, put};
 use crate::chart::names::{Place, headline, row_label};
-use crate::chart::numbers;
 use crate::chart::{self, Heading};
 use crate::number;
 use crate::section::{counters, covers};
@@ -188,7 +187,7 @@ fn numbers_of(out: &mut String, case: &CaseResult, columns: &Columns) {
     if columns.ratio {
         match &case.ratio {
             Some(ratio) => {
-                let (point, interval) = numbers::ratio(ratio);
+                let (point, interval) = number::multiple(ratio);
                 put!(out, "<td class=\"n\" data-v=\"{}\">{point}</td>", ratio.point);
                 match interval.filter(|_| ratio.baseline != case.id) {
                     Some(interval) => put!(out, "<td class=\"n iv\">{interval}</td>"),

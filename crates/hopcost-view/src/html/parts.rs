@@ -5,9 +5,8 @@ use hopcost_model::results::{CaseResult, Estimate, Results, Status};
 
 use crate::chart::markup::{Esc, put};
 use crate::chart::model::{Chart, Table};
-use crate::chart::numbers;
 use crate::chart::{self, Heading};
-use crate::number;
+use crate::number::{self, DIGITS_MAX, Shown, UNICODE};
 
 /// What a cell without a value shows.
 pub(super) const NONE: &str = "<td class=\"n none\">–</td>";
@@ -63,8 +62,8 @@ fn table(out: &mut String, table: &Table) {
 
 /// A duration as a table cell: digits right, unit in a column of its own.
 pub(super) fn time_cell(ns: f64, digits: u8) -> String {
-    let (number, unit) = numbers::split(ns, digits);
-    format!("<td class=\"n\" data-v=\"{ns}\">{number}<i>{unit}</i></td>")
+    let Shown { value, unit, .. } = number::quantity(ns, digits, UNICODE);
+    format!("<td class=\"n\" data-v=\"{ns}\">{value}<i>{unit}</i></td>")
 }
 
 /// An estimate as two cells: value and interval.
@@ -74,19 +73,19 @@ pub(super) fn estimate_cells(out: &mut String, estimate: Option<&Estimate>) {
         return;
     };
     let why = estimate.insufficient.as_deref().unwrap_or("no interval");
-    let shown = numbers::shown(estimate);
+    let shown = number::estimate(estimate, DIGITS_MAX, UNICODE);
     match estimate.point {
         Some(point) => {
-            let (number, unit) = numbers::apart(&shown.value);
+            let Shown { value, unit, .. } = &shown;
             let pooled = if estimate.pooled { "<small>pooled</small> " } else { "" };
-            put!(out, "<td class=\"n\" data-v=\"{point}\">{pooled}{number}<i>{unit}</i></td>");
+            put!(out, "<td class=\"n\" data-v=\"{point}\">{pooled}{value}<i>{unit}</i></td>");
         }
         None => put!(out, "<td class=\"n none\" title=\"{}\">–</td>", Esc(why)),
     }
     match shown.interval {
         Some(interval) => {
             let level = estimate.level.map_or(String::new(), |level| {
-                let (level, n) = (numbers::coverage(level), estimate.n_trials);
+                let (level, n) = (number::percent(level), estimate.n_trials);
                 format!(" title=\"covers with {level}, {n} trials\"")
             });
             let wide = if number::is_wide(estimate) { "<small>wide</small> " } else { "" };

@@ -130,7 +130,7 @@ fn cell_markup(cell: &Cell, column: Option<&Column>) -> String {
                 "<td{class}{sort}{title}>{}{}{}{interval}</td>",
                 mark(valued.pooled, "pooled"),
                 mark(valued.wide, "wide"),
-                Esc(&valued.shown.value)
+                Esc(&valued.shown.amount())
             )
         }
     }
@@ -164,7 +164,7 @@ fn compared(compared: &Compared) -> String {
         "<td class=\"n\"{sort}{title}>{}{}{}{interval}{line}{}</td>",
         mark(value.pooled, "pooled"),
         mark(value.wide, "wide"),
-        linked(&value.shown.value, compared.case),
+        linked(&value.shown.amount(), compared.case),
         below.join(" ")
     )
 }

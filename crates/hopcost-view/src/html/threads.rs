@@ -4,7 +4,7 @@ use hopcost_model::results::CaseResult;
 
 use super::parts;
 use crate::chart::markup::{Esc, put};
-use crate::chart::numbers;
+use crate::number;
 use crate::section::runtimes::{Plays, thread_name};
 
 pub(super) fn write(out: &mut String, case: &CaseResult) {
@@ -31,7 +31,7 @@ pub(super) fn write(out: &mut String, case: &CaseResult) {
              <td class=\"n\">{}</td>{}<td class=\"n\">{:.2}</td></tr>\n",
             Esc(&thread_name(thread)),
             thread.process,
-            numbers::share(thread.cpu_share),
+            number::share(thread.cpu_share),
             parts::time_cell(thread.cpu_ns_per_operation, 2),
             thread.switches_per_operation
         );

@@ -66,7 +66,7 @@ pub(super) fn variance(results: &Results) -> Option<Section> {
         lead: format!(
             "{} {} samples.",
             sentence(&capitalised(&variance.estimand)),
-            crate::chart::numbers::grouped(variance.samples)
+            number::grouped(variance.samples)
         ),
         parts: vec![Part {
             title: String::new(),

@@ -59,7 +59,7 @@ fn label(model: &CostModel, notes: &mut Vec<String>) -> String {
 fn per_byte(estimate: &Estimate) -> Shown {
     let mut shown = time(estimate);
     if estimate.point.is_some() {
-        shown.value.push_str("/B");
+        shown.unit.push_str("/B");
     }
     shown
 }

@@ -137,7 +137,7 @@ fn unit(value: String, unit: &str) -> String {
 fn with_unit(estimate: &Estimate, name: &str) -> number::Shown {
     let mut shown = number::scaled(estimate, 0, DIGITS_MAX);
     if estimate.point.is_some() {
-        shown.value = unit(shown.value, name);
+        name.clone_into(&mut shown.unit);
     }
     shown
 }

@@ -51,7 +51,7 @@ impl Amount {
     pub fn widths(&self) -> (usize, usize) {
         match self {
             Amount::Value(shown) => {
-                (width_of(&shown.value), shown.interval.as_deref().map_or(0, width_of))
+                (width_of(&shown.amount()), shown.interval.as_deref().map_or(0, width_of))
             }
             Amount::Words(_) => (0, 0),
         }

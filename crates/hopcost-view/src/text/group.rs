@@ -298,7 +298,7 @@ impl Table<'_> {
                 self.style.paint(Paint::Dim, &pad(words, layout.amount(), Align::Left))
             }
             Amount::Value(shown) => {
-                let value = pad(&shown.value, layout.value, Align::Right);
+                let value = pad(&shown.amount(), layout.value, Align::Right);
                 let interval = shown.interval.as_deref().unwrap_or_default();
                 let interval = pad(interval, layout.interval, Align::Left);
                 let value = self.style.paint(paint, &value);

@@ -49,7 +49,7 @@ fn compared_lines(compared: &Compared, style: &TextStyle) -> Vec<Line> {
     let value = &compared.value;
     let interval = value.shown.interval.as_deref().unwrap_or_default();
     let mut lines = vec![
-        (style.clean(&value.shown.value), Paint::Plain),
+        (style.clean(&value.shown.amount()), Paint::Plain),
         (style.clean(&format!("{interval}{}", value.marks(WIDE))), Paint::Dim),
     ];
     if let Some((multiple, interval)) = &compared.multiple {

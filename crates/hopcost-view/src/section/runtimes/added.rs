@@ -125,7 +125,7 @@ fn at(added: &AddedCost, bytes: u32) -> Option<&Estimate> {
 fn per_byte(estimate: &Estimate) -> Shown {
     let mut shown = difference(estimate);
     if estimate.point.is_some() {
-        shown.value.push_str("/B");
+        shown.unit.push_str("/B");
     }
     shown
 }

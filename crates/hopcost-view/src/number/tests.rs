@@ -1,0 +1,212 @@
+use super::*;
+
+fn made(point: f64, low: f64, high: f64, digits: u8) -> Estimate {
+    Estimate {
+        point: Some(point),
+        low: Some(low),
+        high: Some(high),
+        level: Some(0.9609),
+        n_trials: 9,
+        pooled: false,
+        estimand: String::new(),
+        insufficient: None,
+        detectable: None,
+        digits,
+        at_most: false,
+    }
+}
+
+#[test]
+fn durations_have_a_fitting_unit_and_only_their_digits() {
+    for (ns, digits, want) in [
+        (2_654.0, 3, "2.65 µs"),
+        (3_654.0, 1, "3.7 µs"),
+        (1_470.0, 1, "1.5 µs"),
+        (2_654.0, 9, "2.654 µs"),
+        (61_420.0, 2, "61 µs"),
+        (123_456.0, 2, "120 µs"),
+        (323_456.0, 0, "320 µs"),
+        (999.6, 3, "1.00 µs"),
+        (999.4, 3, "999 ns"),
+        (999_950.0, 4, "1.000 ms"),
+        (0.26, 1, "0.26 ns"),
+        (0.0312, 2, "0.031 ns"),
+        (0.0, 2, "0.0 ns"),
+        (-1.25, 2, "-1.3 ns"),
+        (-0.0004, 1, "-0.00040 ns"),
+        (1.5e9, 2, "1.5 s"),
+        (3.6e12, 2, "3600 s"),
+        (f64::NAN, 2, "not known"),
+        (f64::INFINITY, 2, "not known"),
+    ] {
+        assert_eq!(duration(ns, digits, Charset::Unicode), want, "{ns} {digits}");
+    }
+    assert_eq!(duration(2_654.0, 3, Charset::Ascii), "2.65 us");
+    for (ns, want) in [(0.1, "0.1 ns"), (10.0, "10 ns"), (1e3, "1 µs"), (1e11, "100 s")] {
+        assert_eq!(decade(ns, Charset::Unicode), want);
+    }
+}
+
+#[test]
+fn intervals_are_rounded_outwards_in_the_unit_of_the_point() {
+    let show = |e: &Estimate| estimate(e, DIGITS_MAX, Charset::Unicode).to_string();
+    assert_eq!(show(&made(2_654.0, 2_618.0, 2_699.0, 3)), "2.65 µs [2.61, 2.70]");
+    assert_eq!(show(&made(2_654.0, 2_610.0, 2_700.0, 3)), "2.65 µs [2.61, 2.70]");
+    assert_eq!(show(&made(990.0, 980.1, 1_003.2, 3)), "990 ns [980, 1004]");
+    assert_eq!(show(&made(38_200.0, 25_900.0, 53_480.0, 1)), "38 µs [25, 54]");
+    assert_eq!(show(&made(123_400.0, 98_700.0, 151_000.0, 2)), "120 µs [90, 160]");
+}
+
+#[test]
+fn differences_have_the_digits_of_their_interval() {
+    let show = |e: &Estimate| difference(e, DIGITS_MAX, Charset::Unicode).to_string();
+    assert_eq!(show(&made(0.000_31, -0.0212, 0.033, 1)), "0.000 ns [-0.022, 0.033]");
+    assert_eq!(show(&made(-31.4, -1_270.0, 990.0, 1)), "0.0 µs [-1.3, 1.0]");
+    assert_eq!(show(&made(7_216.0, 7_004.0, 7_402.0, 2)), "7.2 µs [7.0, 7.5]");
+    assert_eq!(show(&made(0.0, 0.0, 0.0, 4)), "0.000 ns [0.000, 0.000]");
+}
+
+#[test]
+fn columns_with_a_unit_of_their_own_hold_bare_numbers() {
+    let show = |e: &Estimate, power| scaled(e, power, DIGITS_MAX).to_string();
+    assert_eq!(show(&made(68_381.0, 67_120.0, 69_890.0, 3), 3), "68.4 [67.1, 69.9]");
+    assert_eq!(show(&made(71.2, 70.11, 73.0, 2), 3), "0.071 [0.070, 0.073]");
+    assert_eq!(show(&made(123_456.0, 98_700.0, 151_000.0, 2), 3), "120 [90, 160]");
+    assert_eq!(show(&made(0.4872, 0.4801, 0.4957, 3), 0), "0.487 [0.480, 0.496]");
+    for (value, digits, want) in [(0.48723, 3, "0.487"), (1_234.0, 3, "1230"), (9.0, 2, "9.0")] {
+        assert_eq!(plain(value, digits), want);
+    }
+    assert_eq!(plain(f64::NAN, 3), "not known");
+}
+
+#[test]
+fn what_was_asked_for_is_written_exactly() {
+    for (ns, want) in [
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (1_000, "1 µs"),
+        (10_000, "10 µs"),
+        (1_500_000, "1.5 ms"),
+        (1_000_001, "1000.001 µs"),
+        (10_000_000, "10 ms"),
+        (u64::MAX, "18446744073709551.615 µs"),
+    ] {
+        assert_eq!(exact(ns), want);
+    }
+    assert_eq!([bytes(0), bytes(256), bytes(4096)], ["0 B", "256 B", "4 KiB"]);
+}
+
+#[test]
+fn wide_intervals_leave_their_point_inside() {
+    let show = |e: &Estimate| estimate(e, DIGITS_MAX, Charset::Unicode).to_string();
+    assert_eq!(show(&made(2_400.0, 2_130.0, 4_880.0, 1)), "2.4 µs [2.1, 4.9]");
+    assert_eq!(show(&made(244_700.0, 212_000.0, 581_000.0, 1)), "240 µs [210, 590]");
+    assert_eq!(show(&made(337_000.0, 335_000.0, 790_000.0, 1)), "340 µs [330, 790]");
+    assert!(is_wide(&made(2_400.0, 2_130.0, 4_880.0, 1)));
+    assert!(!is_wide(&made(2_400.0, 2_130.0, 4_260.0, 1)));
+    assert!(!is_wide(&Estimate { at_most: true, ..made(2.0, 1.0, 4.0, 1) }));
+    assert!(!is_wide(&Estimate { low: None, ..made(2.0, 1.0, 4.0, 1) }));
+}
+
+/// Reproducible numbers in 0..1 (splitmix64).
+fn random() -> impl FnMut() -> f64 {
+    let mut state = 0x5eed_u64;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// The numbers in a text, in its order.
+fn numbers(text: &str) -> Vec<f64> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    text.split(|c| !is_part(c)).filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn every_point_is_shown_within_its_interval_and_near_its_value() {
+    let mut random = random();
+    for _ in 0..40_000 {
+        let point = 10f64.powf(random() * 13.0 - 2.0);
+        // From far narrower than a digit to a factor of ten.
+        let mut spread = || 1.0 + 10f64.powf(random() * 5.0 - 4.0) * random();
+        let (low, high) = (point / spread(), point * spread());
+        let digits = 1 + (random() * 4.0) as u8;
+        let digits_max = 2 + (random() * 3.0) as u8;
+        let shown = estimate(&made(point, low, high, digits), digits_max, Charset::Ascii);
+        let text = format!("{shown} of {low} <= {point} <= {high}, {digits} digits");
+        let [value, from, to] = numbers(&shown.to_string())[..] else { panic!("{text}") };
+        assert!(from <= value && value <= to, "{text}");
+        let unit = match shown.unit.as_str() {
+            "ns" => 1.0,
+            "us" => 1e3,
+            "ms" => 1e6,
+            _ => 1e9,
+        };
+        assert!((value * unit - point).abs() <= 0.05 * point, "{text}");
+        assert!(from * unit <= low * (1.0 + 1e-6) && high * (1.0 - 1e-6) <= to * unit, "{text}");
+
+        let multiple =
+            Ratio { baseline: String::new(), point, low: Some(low), high: Some(high), n_rounds: 9 };
+        let interval = ratio_interval(&multiple).unwrap_or_default();
+        let text = format!("{} {interval} of {multiple:?}", ratio(&multiple, Charset::Ascii));
+        let [value, from, to] = numbers(&text)[..3] else { panic!("{text}") };
+        assert!(from <= value && value <= to, "{text}");
+        assert!((value - point).abs() <= 0.05 * point, "{text}");
+    }
+}
+
+#[test]
+fn bounds_are_rounded_up_and_missing_values_are_said() {
+    let mut bound = made(0.21, 0.2, 0.3, 1);
+    bound.at_most = true;
+    assert_eq!(estimate(&bound, 4, Charset::Unicode).to_string(), "≤ 0.21 ns");
+    assert_eq!(estimate(&bound, 4, Charset::Ascii).to_string(), "<= 0.21 ns");
+    let missing = Estimate { point: None, ..bound };
+    assert_eq!(estimate(&missing, 4, Charset::Unicode).to_string(), "insufficient");
+}
+
+#[test]
+fn multiples_show_what_their_interval_supports() {
+    let made = |point, low, high| Ratio { baseline: String::new(), point, low, high, n_rounds: 9 };
+    let show = |r: &Ratio| ratio(r, Charset::Unicode);
+    assert_eq!(show(&made(23.14, Some(19.0), Some(27.0))), "×23");
+    assert_eq!(show(&made(1.512, Some(1.50), Some(1.52))), "×1.51");
+    assert_eq!(show(&made(0.0802, None, None)), "×0.080");
+    assert_eq!(show(&made(1_234.0, None, None)), "×1200");
+    let wide = made(23.14, Some(19.01), Some(27.02));
+    assert_eq!(ratio_interval(&wide).as_deref(), Some("[19.0, 27.1]"));
+}
+
+#[test]
+fn values_are_apart_from_their_units() {
+    let shown = |value: &str, unit: &str| Shown {
+        value: value.to_owned(),
+        unit: unit.to_owned(),
+        interval: None,
+    };
+    assert_eq!(quantity(2_654.0, 3, Charset::Unicode), shown("2.65", "µs"));
+    assert_eq!(quantity(f64::NAN, 3, Charset::Unicode), shown("not known", ""));
+    assert_eq!([grouped(1_234_567), grouped(123)], ["1\u{202f}234\u{202f}567", "123"]);
+    let pooled = Estimate { pooled: true, ..made(2_654.0, 1_200.0, 2_699.0, 3) };
+    assert_eq!(estimate_text(&pooled), "2.65 µs [1.20, 2.70], pooled, wide");
+    assert_eq!(estimate_text(&Estimate { point: None, ..pooled }), "insufficient");
+}
+
+#[test]
+fn what_can_be_told_apart_is_rounded_up() {
+    let shown = [0.0301, 0.03, 0.0999, 0.09991, 0.5901].map(detectable);
+    assert_eq!(shown, ["3.1 %", "3.0 %", "10 %", "10 %", "60 %"]);
+    assert_eq!([share(0.78), share(0.021)], ["78 %", "2.1 %"]);
+}
+
+#[test]
+fn levels_and_durations_for_people() {
+    assert_eq!(percent(0.96094), "96.09 %");
+    assert_eq!(expected(64_200_000_000), "65 s");
+    assert_eq!(expected(200_000_000_000), "3 min 20 s");
+    assert_eq!(expected(7_260_000_000_000), "2 h 1 min");
+}
