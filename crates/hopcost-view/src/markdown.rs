@@ -3,12 +3,12 @@
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
-use crate::chart::names::row_label;
+use crate::names::{Place, row_label};
 use crate::number;
 use crate::section::{self, Cell, Detail, Replay, Section, counters};
 use crate::style::{Align, Charset, TextStyle};
 use crate::text::{
-    Side, by_code, compact, has_ratio, how_to_read, is_calls, ratio, reach, trials, units,
+    by_code, compact, has_ratio, how_to_read, is_calls, ratio, reach, trials, units,
 };
 
 const UNICODE: Charset = Charset::Unicode;
@@ -88,7 +88,7 @@ fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
         head.push("p99 [interval]");
         rule.push("---:");
     }
-    let measured = || group.rows.iter().filter_map(|row| Side::One.of(results, row));
+    let measured = || group.rows.iter().filter_map(|row| Place::One.case(row, results));
     let ticks = is_calls(group) && measured().any(|case| case.cost_ticks.is_some());
     let cycles = is_calls(group) && measured().any(|case| case.cost_cycles.is_some());
     for (there, name) in [(ticks, "ticks"), (cycles, "cycles")] {
@@ -97,7 +97,7 @@ fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
             rule.push("---:");
         }
     }
-    let has_ratio = has_ratio(results, group, &Side::ALL);
+    let has_ratio = has_ratio(results, group, &Place::ALL);
     if has_ratio {
         head.push("× baseline [interval]");
         rule.push("---:");
@@ -108,8 +108,8 @@ fn ladder(out: &mut String, results: &Results, group: &LadderGroup) {
     out.push_str(&row(head.into_iter().map(str::to_owned)));
     out.push_str(&row(rule.into_iter().map(str::to_owned)));
     for line in &group.rows {
-        for side in Side::ALL {
-            let Some(result) = side.of(results, line) else { continue };
+        for side in Place::ALL {
+            let Some(result) = side.case(line, results) else { continue };
             if result.status == Status::Measured {
                 let (in_ticks, in_cycles) = units(result, number::DIGITS_MAX);
                 let mut more = Vec::new();
@@ -184,7 +184,7 @@ fn multiple(result: &CaseResult) -> String {
 fn cells(
     group: &LadderGroup,
     (line, label): (&LadderRow, &str),
-    side: Side,
+    side: Place,
     result: &CaseResult,
     more: Vec<String>,
 ) -> Vec<String> {
@@ -200,9 +200,9 @@ fn cells(
         line.boundary.word().to_owned(),
         escape(line.wait.as_deref().unwrap_or_default()),
         match side {
-            Side::One => "one",
-            Side::Two => "two",
-            Side::Free => "free",
+            Place::One => "one",
+            Place::Two => "two",
+            Place::Free => "free",
         }
         .to_owned(),
         show(main),

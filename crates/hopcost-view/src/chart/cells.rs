@@ -2,8 +2,8 @@
 
 use super::draw::text;
 use super::labels::{fit, width};
-use super::markup::{Esc, Px, put};
 use super::model::{CellRow, Cells, ChartCell, STEPS};
+use crate::markup::{Esc, Px, put};
 
 const TEXT: f64 = 12.0;
 const SMALL: f64 = 11.0;

@@ -3,9 +3,9 @@
 use super::cells;
 use super::labels::{fit, lines, width};
 use super::marker::marker;
-use super::markup::{Esc, Px, put};
 use super::model::{Cells, Chart, Legend, Mark, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
+use crate::markup::{Esc, Px, put};
 
 const TEXT: f64 = 12.0;
 const SMALL: f64 = 11.0;

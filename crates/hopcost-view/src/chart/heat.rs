@@ -5,8 +5,8 @@ use hopcost_model::results::{CaseResult, Estimate, Results, RuntimeCell, Runtime
 
 use super::cells;
 use super::labels::width;
-use super::ladder::capitalised;
 use super::model::{Axis, CellRow, Cells, Chart, ChartCell, STEPS, Scale, Table, Unit, Vertical};
+use crate::names::capitalised;
 use crate::number::{self, DIGITS_MAX, UNICODE};
 use crate::section;
 

@@ -3,8 +3,11 @@
 
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
-use super::model::{Axis, Chart, Legend, Mark, Row, Rows, Scale, Series, Table, Unit, Vertical};
-use super::names::{Place, headline, row_label, row_name};
+use super::model::{
+    Axis, Chart, Colour, Dash, Legend, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Unit,
+    Vertical,
+};
+use crate::names::{Place, capitalised, headline, row_label, row_name};
 use crate::number;
 use crate::section::covers;
 
@@ -38,8 +41,8 @@ fn chart(index: usize, group: &LadderGroup, results: &Results) -> Option<Chart> 
         }
         let of_place = if group.batched { String::new() } else { format!("{}, ", place.name()) };
         let what = if group.batched { "cost" } else { "p50" };
-        series.push(dots(format!("{of_place}{what}"), place.style(), middle));
-        series.push(dots(format!("{of_place}p99"), place.style().open(), tail));
+        series.push(dots(format!("{of_place}{what}"), look(*place), middle));
+        series.push(dots(format!("{of_place}p99"), look(*place).open(), tail));
     }
     series.retain(|s| !s.marks.is_empty());
     if series.is_empty() {
@@ -86,7 +89,16 @@ fn description(group: &LadderGroup, places: &[Place]) -> String {
     )
 }
 
-fn dots(name: String, style: super::model::Style, marks: Vec<Mark>) -> Series {
+/// How the marks of a place look.
+fn look(place: Place) -> Style {
+    match place {
+        Place::One => Style::of(Colour::Blue, Marker::Circle, Dash::Solid),
+        Place::Two => Style::of(Colour::Vermilion, Marker::Square, Dash::Long),
+        Place::Free => Style::of(Colour::Green, Marker::Triangle, Dash::Short),
+    }
+}
+
+fn dots(name: String, style: Style, marks: Vec<Mark>) -> Series {
     Series { name, legend: Legend::Listed, style, line: Vec::new(), band: Vec::new(), marks }
 }
 
@@ -157,9 +169,4 @@ fn table(group: &LadderGroup, results: &Results) -> Table {
         }
     }
     Table { columns, words: 2, rows }
-}
-
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |c| c.to_uppercase().chain(chars).collect())
 }

@@ -1,7 +1,7 @@
 //! The shapes of markers.
 
-use super::markup::{Esc, Px, put};
 use super::model::{Fill, Mark, Marker, Style};
+use crate::markup::{Esc, Px, put};
 
 /// A marker; one that is an upper bound has an arrow to the left.
 pub(super) fn marker(out: &mut String, style: Style, x: f64, y: f64, mark: &Mark) {

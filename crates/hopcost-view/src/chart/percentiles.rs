@@ -3,10 +3,10 @@
 use hopcost_model::case::Workload;
 use hopcost_model::results::{CaseResult, CurvePoint, LadderGroup, LadderRow, Results};
 
-use super::ladder::capitalised;
 use super::model::{Axis, Chart, Legend, Mark, Scale, Series, Style, Table, Unit, Vertical};
-use super::names::{Place, cases_at, quantile, row_name};
 use super::scale;
+use crate::names::capitalised;
+use crate::names::{Place, cases_at, quantile, row_name};
 use crate::number;
 
 /// Series a chart can hold before it has to be told apart by more than a look.

@@ -2,12 +2,12 @@
 
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, TrialPoint};
 
-use super::ladder::capitalised;
 use super::model::{
     Axis, Chart, Colour, Dash, Legend, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Unit,
     Vertical,
 };
-use super::names::{Place, cases_at, headline, row_label, row_name};
+use crate::names::capitalised;
+use crate::names::{Place, cases_at, headline, row_label, row_name};
 use crate::number::{self, DIGITS_MAX, UNICODE};
 
 /// What the edges of a row may stand for: the narrowest that holds every trial

@@ -4,8 +4,8 @@ use hopcost_model::case::{Role, Workload};
 use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Status};
 
 use super::{parts, threads};
-use crate::chart::markup::{Esc, put};
-use crate::chart::names::headline;
+use crate::markup::{Esc, put};
+use crate::names::headline;
 use crate::number;
 
 pub(super) fn write(out: &mut String, results: &Results) {

@@ -5,7 +5,7 @@ use hopcost_model::finding::Severity;
 use hopcost_model::results::Results;
 
 use super::parts;
-use crate::chart::markup::{Esc, put};
+use crate::markup::{Esc, put};
 use crate::text::{ByCode, by_code, reach};
 
 pub(super) fn write(out: &mut String, results: &Results) {

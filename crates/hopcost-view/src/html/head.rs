@@ -5,8 +5,8 @@ use hopcost_model::finding::Validity;
 use hopcost_model::results::{Results, Status};
 
 use super::parts;
-use crate::chart::markup::{Esc, put};
-use crate::chart::names::count;
+use crate::markup::{Esc, put};
+use crate::names::count;
 use crate::section::{Detail, covers};
 
 pub(super) fn write(out: &mut String, results: &Results) {

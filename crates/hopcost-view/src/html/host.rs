@@ -4,7 +4,7 @@ use hopcost_model::host::Reading;
 use hopcost_model::results::Results;
 
 use super::parts;
-use crate::chart::markup::{Esc, put};
+use crate::markup::{Esc, put};
 use crate::number;
 
 pub(super) fn write(out: &mut String, results: &Results) {

@@ -3,9 +3,9 @@
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Status};
 
 use super::parts::{self, NONE, Twin};
-use crate::chart::markup::{Esc, put};
-use crate::chart::names::{Place, headline, row_label};
 use crate::chart::{self, Heading};
+use crate::markup::{Esc, put};
+use crate::names::{Place, capitalised, headline, row_label};
 use crate::number;
 use crate::section::{counters, covers};
 use crate::text::{is_calls, units};
@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut String, results: &Results) {
         put!(
             out,
             "<h3>{}</h3>\n<p class=\"meaning\">{}</p>\n",
-            Esc(&chart::ladder::capitalised(&group.title)),
+            Esc(&capitalised(&group.title)),
             Esc(&group.meaning)
         );
         if let Some(drawn) = drawn {

@@ -18,8 +18,8 @@ mod threads;
 use hopcost_model::results::Results;
 
 use crate::chart;
-use crate::chart::markup::{Esc, put};
 use crate::chart::palette::properties;
+use crate::markup::{Esc, put};
 use crate::section::Detail;
 
 /// The page's own style sheet; the charts' comes from `chart`.

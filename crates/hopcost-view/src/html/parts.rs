@@ -3,9 +3,9 @@
 use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::results::{CaseResult, Estimate, Results, Status};
 
-use crate::chart::markup::{Esc, put};
 use crate::chart::model::{Chart, Table};
 use crate::chart::{self, Heading};
+use crate::markup::{Esc, put};
 use crate::number::{self, DIGITS_MAX, Shown, UNICODE};
 
 /// What a cell without a value shows.

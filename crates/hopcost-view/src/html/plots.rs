@@ -3,8 +3,8 @@
 use hopcost_model::results::Results;
 
 use super::parts::{self, Twin};
-use crate::chart::markup::{Esc, put};
 use crate::chart::{self, Heading};
+use crate::markup::{Esc, put};
 
 pub(super) fn percentiles(out: &mut String, results: &Results) {
     parts::section(

@@ -3,7 +3,7 @@
 use hopcost_model::results::Results;
 
 use super::parts;
-use crate::chart::markup::{Esc, put};
+use crate::markup::{Esc, put};
 
 const TERMS: &[(&str, &str)] = &[
     (

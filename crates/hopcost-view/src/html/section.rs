@@ -3,9 +3,9 @@
 use hopcost_model::results::Results;
 
 use super::parts::{self, Twin};
-use crate::chart::ladder::capitalised;
-use crate::chart::markup::{Esc, put};
 use crate::chart::{Heading, heat};
+use crate::markup::{Esc, put};
+use crate::names::capitalised;
 use crate::section::{Cell, Column, Compared, Form, Part, Replay, Row, Section};
 use crate::style::Align;
 

@@ -3,7 +3,7 @@
 use hopcost_model::results::CaseResult;
 
 use super::parts;
-use crate::chart::markup::{Esc, put};
+use crate::markup::{Esc, put};
 use crate::number;
 use crate::section::runtimes::{Plays, thread_name};
 

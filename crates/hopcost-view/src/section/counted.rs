@@ -4,7 +4,7 @@ use hopcost_model::case::Workload;
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
 use super::{Cell, Column, Part, Row, Section, counters, time};
-use crate::chart::names::{Place, row_label};
+use crate::names::{Place, row_label};
 
 const LEAD: &str = "System calls and context switches of both ends together in one round trip; \
     system calls were counted in exchanges of their own, which are in no time shown here. The \

@@ -3,7 +3,7 @@
 use hopcost_model::results::{KnobPrice, Results};
 
 use super::{Cell, Column, Part, Row, Section, mechanism, sentence, setting, time};
-use crate::chart::ladder::capitalised;
+use crate::names::capitalised;
 use crate::number;
 
 pub(super) fn knobs(results: &Results) -> Option<Section> {

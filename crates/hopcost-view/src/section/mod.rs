@@ -14,11 +14,9 @@ pub(crate) mod runtimes;
 mod stream;
 mod wake;
 
-use hopcost_model::case::Workload;
-use hopcost_model::results::{
-    CaseResult, Estimate, LadderGroup, Pinning, PlanBrief, Results, Status,
-};
+use hopcost_model::results::{CaseResult, Estimate, Results, Status};
 
+pub(crate) use crate::names::{covers, cpus, foreign};
 use crate::number::{self, DIGITS_MAX, Shown};
 use crate::style::{Align, Charset};
 pub(crate) use cell::{Cell, Compared, Valued};
@@ -150,30 +148,6 @@ pub(crate) fn all(results: &Results, detail: Detail) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.
-pub(crate) fn cpus(plan: &PlanBrief) -> String {
-    let list: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
-    let relation = plan.relation.map_or(String::new(), |relation| format!(" ({relation})"));
-    let named = match list.as_slice() {
-        [one] => format!("CPU {one}"),
-        all => format!("CPUs {}{relation}", all.join(" and ")),
-    };
-    match plan.pinning {
-        Pinning::All => named,
-        Pinning::Some => format!("{named}, some cases not pinned"),
-        Pinning::None => "not pinned to any CPU".to_owned(),
-    }
-}
-
-/// Whether a group of the ladder stands in a section instead: wake-ups by gap,
-/// streams by size.
-pub(crate) fn covers(group: &LadderGroup, results: &Results) -> bool {
-    let cases = group.rows.iter().flat_map(|row| [row.one_cpu, row.two_cpus, row.free]);
-    let mut cases = cases.flatten().filter_map(|at| results.results.get(at as usize)).peekable();
-    cases.peek().is_some()
-        && cases.all(|case| matches!(case.case.workload, Workload::Wake | Workload::Stream))
-}
-
 /// A duration with its unit.
 fn time(estimate: &Estimate) -> Shown {
     number::estimate(estimate, DIGITS_MAX, Charset::Unicode)
@@ -230,11 +204,6 @@ fn setting(case: &CaseResult) -> Vec<String> {
     }
     words.extend(foreign(case));
     words
-}
-
-/// What the ends are written in, unless both are in Rust.
-pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
-    Some(case.case.runtime.clone()).filter(|runtime| runtime != "rust")
 }
 
 /// The mechanism with its parameters.

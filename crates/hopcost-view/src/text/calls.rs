@@ -3,9 +3,9 @@
 use hopcost_model::case::Boundary;
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results};
 
-use super::cells::{Cells, Side};
+use super::cells::Cells;
 use super::group::{Table, VALIDITY, push};
-use crate::chart::names::row_label;
+use crate::names::{Place, row_label};
 use crate::number::{self, DIGITS_MAX, DIGITS_MIN};
 use crate::section::counters;
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
@@ -43,7 +43,7 @@ impl<'a> Line<'a> {
         multiple: Multiple,
         style: &TextStyle,
     ) -> Option<Self> {
-        let case = Side::One.of(results, row)?;
+        let case = Place::One.case(row, results)?;
         let mut cells = Cells::of(Some(case), digits_max, style);
         cells.validity?;
         if let Some(interval) = case.ratio.as_ref().and_then(number::ratio_interval)
@@ -205,7 +205,7 @@ pub(super) fn write(out: &mut String, table: &Table<'_>, calls: &Calls<'_>) {
             push(out, &style.paint(Paint::Bold, more));
         }
     }
-    let cases = table.group.rows.iter().filter_map(|row| Side::One.of(table.results, row));
+    let cases = table.group.rows.iter().filter_map(|row| Place::One.case(row, table.results));
     for note in counters::unavailable(cases) {
         style.paragraph(out, "  ", "    ", &note);
     }

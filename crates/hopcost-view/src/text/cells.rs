@@ -1,43 +1,14 @@
 //! What one side of a row (one CPU, two CPUs, free) says, as text.
 
 use hopcost_model::finding::Validity;
-use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
+use hopcost_model::results::{CaseResult, Estimate, LadderGroup, Results, Status};
 
+use crate::names::Place;
 use crate::number::{self, Shown};
 use crate::style::{Paint, TextStyle, width_of};
 
 /// Stands behind an interval that spans more than a factor of 2.
 pub(super) const WIDE: &str = "?";
-
-/// Which of a row's cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    One,
-    Two,
-    Free,
-}
-
-impl Side {
-    pub const ALL: [Side; 3] = [Side::One, Side::Two, Side::Free];
-
-    pub const fn title(self) -> &'static str {
-        match self {
-            Side::One => "one CPU",
-            Side::Two => "two CPUs",
-            Side::Free => "free (scheduler decides)",
-        }
-    }
-
-    /// The case on this side of a row.
-    pub fn of<'a>(self, results: &'a Results, row: &LadderRow) -> Option<&'a CaseResult> {
-        let index = match self {
-            Side::One => row.one_cpu,
-            Side::Two => row.two_cpus,
-            Side::Free => row.free,
-        };
-        results.results.get(usize::try_from(index?).ok()?)
-    }
-}
 
 /// An estimate in its column: a value with its interval, or words across both.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,8 +139,8 @@ pub(crate) fn compact(estimate: &Estimate, wide: &str, style: &TextStyle) -> Str
 }
 
 /// Whether any row has a multiple on these sides: without one, no such column.
-pub(crate) fn has_ratio(results: &Results, group: &LadderGroup, sides: &[Side]) -> bool {
-    let cases = |row| sides.iter().filter_map(move |side| side.of(results, row));
+pub(crate) fn has_ratio(results: &Results, group: &LadderGroup, sides: &[Place]) -> bool {
+    let cases = |row| sides.iter().filter_map(move |side| side.case(row, results));
     group.rows.iter().flat_map(cases).any(|case| case.ratio.is_some())
 }
 

@@ -4,8 +4,8 @@ use hopcost_model::results::{LadderGroup, LadderRow, Results, Status};
 
 use super::axis::Axis;
 use super::calls::Calls;
-use super::cells::{Amount, Cells, Side, has_ratio};
-use crate::chart::names::row_label;
+use super::cells::{Amount, Cells, has_ratio};
+use crate::names::{Place, row_label};
 use crate::number::{self, DIGITS_MAX};
 use crate::section::covers;
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
@@ -80,7 +80,7 @@ impl Layout {
                 group.rows.iter().map(|row| left_width(row, results)).max().unwrap_or(0).max(left);
             sides = sides.max(tables(results, group).iter().map(Vec::len).max().unwrap_or(1));
             for (row, side) in pairs(group) {
-                let cells = Cells::of(side.of(results, row), digits_max, style);
+                let cells = Cells::of(side.case(row, results), digits_max, style);
                 for (value, interval) in [cells.first.widths(), cells.second.widths()] {
                     layout.value = layout.value.max(value);
                     layout.interval = layout.interval.max(interval);
@@ -126,22 +126,22 @@ fn left_width(row: &LadderRow, results: &Results) -> usize {
     width_of(&row_label(row, results)).max(how) + 1
 }
 
-fn pairs(group: &LadderGroup) -> impl Iterator<Item = (&LadderRow, Side)> {
-    group.rows.iter().flat_map(|row| Side::ALL.map(|side| (row, side)))
+fn pairs(group: &LadderGroup) -> impl Iterator<Item = (&LadderRow, Place)> {
+    group.rows.iter().flat_map(|row| Place::ALL.map(|side| (row, side)))
 }
 
 /// The sides that occur in a group, two to a table: one CPU and two CPUs stand
 /// side by side, and what was left to the scheduler follows in a table of its own.
-fn tables(results: &Results, group: &LadderGroup) -> Vec<Vec<Side>> {
-    let measured = |side: &Side| group.rows.iter().any(|row| is_measured(results, row, &[*side]));
-    let sides: Vec<Side> = Side::ALL.into_iter().filter(measured).collect();
-    sides.chunks(2).map(<[Side]>::to_vec).collect()
+fn tables(results: &Results, group: &LadderGroup) -> Vec<Vec<Place>> {
+    let measured = |side: &Place| group.rows.iter().any(|row| is_measured(results, row, &[*side]));
+    let sides: Vec<Place> = Place::ALL.into_iter().filter(measured).collect();
+    sides.chunks(2).map(<[Place]>::to_vec).collect()
 }
 
-fn is_measured(results: &Results, row: &LadderRow, sides: &[Side]) -> bool {
+fn is_measured(results: &Results, row: &LadderRow, sides: &[Place]) -> bool {
     sides
         .iter()
-        .filter_map(|side| side.of(results, row))
+        .filter_map(|side| side.case(row, results))
         .any(|result| result.status == Status::Measured)
 }
 
@@ -158,7 +158,7 @@ pub(super) fn write(
         push(out, &style.paint(Paint::Bold, &line));
     }
     let axis = Axis::around(pairs(group).filter_map(|(row, side)| {
-        Cells::of(side.of(results, row), layout.digits_max, style).bar_ns
+        Cells::of(side.case(row, results), layout.digits_max, style).bar_ns
     }));
     let mut meaning = group.meaning.clone();
     let calls = is_calls(group).then(|| Calls::of(results, group, style));
@@ -187,7 +187,7 @@ pub(super) fn write(
 pub(super) struct Table<'a> {
     pub results: &'a Results,
     pub group: &'a LadderGroup,
-    pub sides: &'a [Side],
+    pub sides: &'a [Place],
     pub axis: Option<Axis>,
     pub layout: Layout,
     pub style: &'a TextStyle,
@@ -204,7 +204,7 @@ impl Table<'_> {
                 .sides
                 .iter()
                 .map(|side| {
-                    let result = side.of(self.results, row);
+                    let result = side.case(row, self.results);
                     self.side(&Cells::of(result, self.layout.digits_max, self.style))
                 })
                 .collect();

@@ -2,8 +2,7 @@
 
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Status};
 
-use super::cells::Side;
-use crate::chart::names::row_label;
+use crate::names::{Place, row_label};
 use crate::style::{Paint, TextStyle};
 
 /// What happened, the reason, and to which rows.
@@ -38,9 +37,9 @@ pub(super) fn write(out: &mut String, results: &Results, group: &LadderGroup, st
 fn collect<'a>(results: &'a Results, group: &LadderGroup) -> Vec<Reason<'a>> {
     let mut reasons: Vec<Reason<'a>> = Vec::new();
     for row in &group.rows {
-        let cases: Vec<(Side, &CaseResult)> = Side::ALL
+        let cases: Vec<(Place, &CaseResult)> = Place::ALL
             .into_iter()
-            .filter_map(|side| side.of(results, row).map(|result| (side, result)))
+            .filter_map(|side| side.case(row, results).map(|result| (side, result)))
             .collect();
         let alike = cases.windows(2).all(|w| fate(w[0].1) == fate(w[1].1));
         let named = if alike { 1 } else { cases.len() };
@@ -78,13 +77,13 @@ fn fate(result: &CaseResult) -> Option<(String, &str)> {
 }
 
 /// `pipe (process, block, one CPU)`.
-fn name(label: &str, row: &LadderRow, side: Option<Side>) -> String {
+fn name(label: &str, row: &LadderRow, side: Option<Place>) -> String {
     let mut parts = vec![row.boundary.word()];
     parts.extend(row.wait.as_deref());
     // A call has but one side, which goes without saying.
     if row.wait.is_some() {
         parts.extend(side.map(|side| match side {
-            Side::Free => "free",
+            Place::Free => "free",
             side => side.title(),
         }));
     }

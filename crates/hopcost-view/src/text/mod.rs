@@ -19,7 +19,7 @@ mod section;
 use hopcost_model::results::Results;
 
 pub(crate) use calls::units;
-pub(crate) use cells::{Side, compact, has_ratio, ratio, trials};
+pub(crate) use cells::{compact, has_ratio, ratio, trials};
 pub(crate) use closing::how_to_read;
 pub(crate) use findings::{ByCode, by_code, reach};
 pub(crate) use group::is_calls;

@@ -3,7 +3,7 @@
 use hopcost_model::results::{AddedCost, Estimate, Results, RuntimeComparison};
 
 use super::super::{Cell, Column, Detail, Part, Row, Section, difference, grouped};
-use crate::chart::ladder::capitalised;
+use crate::names::capitalised;
 use crate::number::{self, Shown};
 
 const LEAD: &str = "The round trip in the runtime less the one in Rust, paired by round, as a \

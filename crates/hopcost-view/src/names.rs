@@ -1,9 +1,9 @@
-//! How cases, places and quantiles are called in charts and in the page.
+//! How cases, places and quantiles are called in every view.
 
-use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results};
-
-use super::model::{Colour, Dash, Marker, Style};
-use crate::section::foreign;
+use hopcost_model::case::Workload;
+use hopcost_model::results::{
+    CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results,
+};
 
 /// On how many CPUs the ends run: a column of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,11 @@ impl Place {
         }
     }
 
-    pub fn style(self) -> Style {
+    /// The name above a table of its own.
+    pub fn title(self) -> &'static str {
         match self {
-            Place::One => Style::of(Colour::Blue, Marker::Circle, Dash::Solid),
-            Place::Two => Style::of(Colour::Vermilion, Marker::Square, Dash::Long),
-            Place::Free => Style::of(Colour::Green, Marker::Triangle, Dash::Short),
+            Place::Free => "free (scheduler decides)",
+            place => place.name(),
         }
     }
 
@@ -41,6 +41,11 @@ impl Place {
         }?;
         let index = usize::try_from(index).ok()?;
         results.results.get(index).map(|case| (index, case))
+    }
+
+    /// The same without its index.
+    pub fn case<'a>(self, row: &LadderRow, results: &'a Results) -> Option<&'a CaseResult> {
+        self.of(row, results).map(|(_, case)| case)
     }
 }
 
@@ -90,6 +95,41 @@ pub(crate) fn quantile(q: f64) -> String {
 /// `word`, or `word`s counted.
 pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// With a capital letter.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |c| c.to_uppercase().chain(chars).collect())
+}
+
+/// What the ends are written in, unless both are in Rust.
+pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
+    Some(case.case.runtime.clone()).filter(|runtime| runtime != "rust")
+}
+
+/// Whether a group of the ladder stands in a section instead: wake-ups by gap,
+/// streams by size.
+pub(crate) fn covers(group: &LadderGroup, results: &Results) -> bool {
+    let cases = group.rows.iter().flat_map(|row| [row.one_cpu, row.two_cpus, row.free]);
+    let mut cases = cases.flatten().filter_map(|at| results.results.get(at as usize)).peekable();
+    cases.peek().is_some()
+        && cases.all(|case| matches!(case.case.workload, Workload::Wake | Workload::Stream))
+}
+
+/// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.
+pub(crate) fn cpus(plan: &PlanBrief) -> String {
+    let list: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
+    let relation = plan.relation.map_or(String::new(), |relation| format!(" ({relation})"));
+    let named = match list.as_slice() {
+        [one] => format!("CPU {one}"),
+        all => format!("CPUs {}{relation}", all.join(" and ")),
+    };
+    match plan.pinning {
+        Pinning::All => named,
+        Pinning::Some => format!("{named}, some cases not pinned"),
+        Pinning::None => "not pinned to any CPU".to_owned(),
+    }
 }
 
 #[cfg(test)]
