@@ -1,10 +1,10 @@
 //! Rows as they are written: one function a table. `read.rs` is their inverse.
 
-use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::host::Host;
-use hopcost_model::plan::Plan;
+use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
 use rusqlite::{Transaction, params};
@@ -48,15 +48,14 @@ pub(crate) fn put_run(tx: &Transaction<'_>, about: &RunAbout, plan: &Plan) -> Ce
         ],
     )?;
     for (index, case) in plan.cases.iter().enumerate() {
-        put_case(tx, index, &case.id, case.skip.as_deref())?;
+        put_case(tx, index, case)?;
     }
     Ok(())
 }
 
-fn put_case(tx: &Transaction<'_>, index: usize, id: &str, skip: Option<&str>) -> Cell<()> {
+fn put_case(tx: &Transaction<'_>, index: usize, planned: &PlannedCase) -> Cell<()> {
     // A spelling this version cannot take apart keeps its columns empty.
-    let case = id.parse::<Case>().ok();
-    let case = case.as_ref();
+    let case = planned.known();
     let waits = case.and_then(|c| c.waits);
     tx.prepare_cached(
         "INSERT INTO planned_case VALUES
@@ -64,8 +63,8 @@ fn put_case(tx: &Transaction<'_>, index: usize, id: &str, skip: Option<&str>) ->
     )?
     .execute(params![
         index as i64,
-        id,
-        skip,
+        planned.id(),
+        planned.skip,
         case.map(|c| c.workload.word()),
         case.map(|c| c.mechanism.as_str()),
         case.and_then(|c| c.payload_bytes),

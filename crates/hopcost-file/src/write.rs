@@ -359,7 +359,7 @@ mod tests {
             cpus: vec![],
             relation: None,
             pairs: Default::default(),
-            cases: vec![PlannedCase { id: "call/syscall".into(), skip: None }],
+            cases: vec![PlannedCase::spelled("call/syscall", None)],
         };
         RunFile::create(path, &about, &plan, &Host::default()).unwrap()
     }

@@ -28,7 +28,7 @@ fn run(dir: &tempfile::TempDir) -> (PathBuf, RawRun) {
     let path = dir.path().join("run.hopcost");
     let mut plan = common::plan();
     for id in [common::WAKE, common::STREAM, common::MIXED] {
-        plan.cases.push(PlannedCase { id: id.into(), skip: None });
+        plan.cases.push(PlannedCase::spelled(id, None));
     }
     let run = make_of(&path, 7, plan);
     (path, run)
@@ -51,7 +51,7 @@ fn the_python_of_the_document_computes_the_p50() {
             sorted.sort_unstable();
             let ns_per_tick = 1e9 / run.ticks_per_second(trial).unwrap();
             let p50_ns = f64::from(sorted[sorted.len().div_ceil(2) - 1]) * ns_per_tick;
-            let id = run.plan.cases[trial.case as usize].id.as_str();
+            let id = run.plan.cases[trial.case as usize].id();
             expected.push((index as i64 + 1, id, p50_ns));
         }
     }
@@ -65,7 +65,7 @@ fn the_python_of_the_document_computes_the_p50() {
         .collect();
     assert_eq!((found.len(), expected.len()), (10, 10));
     for (found, expected) in found.iter().zip(&expected) {
-        assert_eq!((found.0, found.1), (expected.0, expected.1));
+        assert_eq!((found.0, found.1), (expected.0, &*expected.1));
         assert!((found.2 / expected.2 - 1.0).abs() < 1e-12, "{found:?} for {expected:?}");
     }
 }

@@ -263,7 +263,7 @@ fn runtimes_are_taken_apart_and_each_has_its_own_clock() {
     // The other way round, the caller's clock is that of Rust.
     let turned = common::MIXED.replace("python:rust", "rust:python");
     for id in [common::MIXED, &turned] {
-        plan.cases.push(hopcost_model::plan::PlannedCase { id: id.into(), skip: None });
+        plan.cases.push(hopcost_model::plan::PlannedCase::spelled(id, None));
     }
     let run = common::make_of(&path, 1, plan);
     assert_eq!(open(&path).unwrap(), run);
@@ -296,7 +296,7 @@ fn wake_ups_and_streams_are_taken_apart_for_sql() {
     let path = dir.path().join("r.hopcost");
     let mut plan = plan();
     for id in [common::WAKE, common::STREAM] {
-        plan.cases.push(hopcost_model::plan::PlannedCase { id: id.into(), skip: None });
+        plan.cases.push(hopcost_model::plan::PlannedCase::spelled(id, None));
     }
     let run = common::make_of(&path, 1, plan);
     assert_eq!(open(&path).unwrap(), run);

@@ -116,7 +116,7 @@ fn format_2_is_read_and_left_as_it_is() {
     all_in_rust(&run);
     assert_eq!((run.plan.cases.len(), run.plan.rounds, run.trials.len()), (5, 2, 8));
     for trial in &run.trials {
-        let case: Case = run.plan.cases[trial.case as usize].id.parse().unwrap();
+        let case: Case = run.plan.cases[trial.case as usize].case.clone().unwrap();
         assert_eq!((trial.error.as_ref(), case.runtimes.are_rust()), (None, true));
         let wake = case.workload == Workload::Wake;
         assert_eq!(trial.gates.len(), if wake { 2 } else { 0 });

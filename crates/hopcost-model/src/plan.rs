@@ -1,5 +1,6 @@
 //! What will be measured, in which order, with every default filled in.
 
+use crate::case::{Case, CaseError, Placement};
 use crate::document;
 
 document! {
@@ -20,11 +21,11 @@ document! {
         /// CPUs used: the caller's, then the callee's for two-CPU placements.
         pub cpus: Vec<u32>,
         /// What /sys claims the relation of the two CPUs to be; absent with one CPU.
-        pub relation: Option<crate::case::Placement>,
+        pub relation: Option<Placement>,
         /// The caller's and the callee's CPU of every two-CPU placement in use
         /// (`relation` among them); [`Plan::cpus_for`] looks them up.
         #[serde(default)]
-        pub pairs: std::collections::BTreeMap<crate::case::Placement, (u32, u32)>,
+        pub pairs: std::collections::BTreeMap<Placement, (u32, u32)>,
         /// Every case asked for, in the order of the suite, the impossible ones with their reason.
         pub cases: Vec<PlannedCase>,
     }
@@ -65,21 +66,79 @@ document! {
     /// A case of the plan.
     pub struct PlannedCase {
         /// Canonical spelling.
-        pub id: String,
+        // A stored plan may hold a case that only another version of hopcost knows.
+        #[serde(rename = "id", with = "spelling")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
+        pub case: Result<Case, UnknownCase>,
         /// Why it will not be measured here.
         pub skip: Option<String>,
     }
 }
 
+/// A stored spelling that this version cannot read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{error}")]
+pub struct UnknownCase {
+    /// As stored.
+    pub id: String,
+    /// What is wrong with it.
+    pub error: CaseError,
+}
+
+mod spelling {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Case, PlannedCase, UnknownCase};
+
+    pub fn serialize<S: Serializer>(
+        case: &Result<Case, UnknownCase>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match case {
+            Ok(case) => to.collect_str(case),
+            Err(unknown) => to.serialize_str(&unknown.id),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Result<Case, UnknownCase>, D::Error> {
+        String::deserialize(from).map(|id| PlannedCase::spelled(&id, None).case)
+    }
+}
+
+impl PlannedCase {
+    /// The case of a stored spelling.
+    pub fn spelled(id: &str, skip: Option<&str>) -> Self {
+        let case = id.parse().map_err(|error| UnknownCase { id: id.to_owned(), error });
+        Self { case, skip: skip.map(str::to_owned) }
+    }
+    /// The case, if this version knows it.
+    pub fn known(&self) -> Option<&Case> {
+        self.case.as_ref().ok()
+    }
+    /// The canonical spelling.
+    pub fn id(&self) -> String {
+        match &self.case {
+            Ok(case) => case.id(),
+            Err(unknown) => unknown.id.clone(),
+        }
+    }
+}
+
 impl Plan {
+    /// The case of this index, if there is one and this version knows it.
+    pub fn case(&self, index: u32) -> Option<&Case> {
+        self.cases.get(usize::try_from(index).ok()?)?.known()
+    }
+    /// The cases that will be measured, as far as this version knows them.
+    pub fn live_cases(&self) -> impl Iterator<Item = &Case> {
+        self.live().filter_map(|(_, planned)| planned.known())
+    }
     /// The CPUs (caller's, callee's) of a placement, `None` for a `call`; no CPU
     /// means that the end is not pinned. Every case of [`Plan::live`] that has a
     /// two-CPU placement finds its pair here.
-    pub fn cpus_for(
-        &self,
-        placement: Option<crate::case::Placement>,
-    ) -> (Option<u32>, Option<u32>) {
-        use crate::case::Placement;
+    pub fn cpus_for(&self, placement: Option<Placement>) -> (Option<u32>, Option<u32>) {
         let first = self.cpus.first().copied();
         match placement {
             Some(Placement::Free) => (None, None),

@@ -1,6 +1,6 @@
 //! What a run file holds, before any statistic.
 
-use crate::case::{Case, Role};
+use crate::case::Role;
 use crate::describe::Description;
 use crate::document;
 use crate::host::Host;
@@ -35,7 +35,7 @@ impl RawRun {
     /// runtime on the caller's CPU, or else its first; a virtual clock's tick is a
     /// nanosecond.
     pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
-        let case = self.plan.cases.get(trial.case as usize)?.id.parse::<Case>().ok()?;
+        let case = self.plan.case(trial.case)?;
         if case.has_virtual_clock() {
             return Some(1e9);
         }

@@ -152,7 +152,7 @@ pub fn ensure_live(plan: &Plan) -> Result<(), PlanError> {
         return Err(PlanError::NothingLeft("the plan has no cases".to_owned()));
     };
     Err(PlanError::NothingLeft(match plan.cases.len() {
-        1 => format!("{}: {reason}", first.id),
-        n => format!("all {n} cases are skipped, the first because: {}: {reason}", first.id),
+        1 => format!("{}: {reason}", first.id()),
+        n => format!("all {n} cases are skipped, the first because: {}: {reason}", first.id()),
     }))
 }

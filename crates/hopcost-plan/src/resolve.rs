@@ -57,7 +57,7 @@ pub fn plan(
     };
     let time = time_of(ask, suite.as_ref(), added)?;
     let (rounds, trial) = time.settle(&live_cases(&cases));
-    if ask.operations.is_some() && !cases.iter().any(|case| has_two_ends(&case.id)) {
+    if ask.operations.is_some() && !cases.iter().filter_map(PlannedCase::known).any(has_two_ends) {
         let message = "a call takes as many as fit its time; leave it out or ask for another case";
         return Err(Origin::option("--operations").error(message));
     }
@@ -77,15 +77,15 @@ pub fn plan(
     })
 }
 
-fn has_two_ends(id: &str) -> bool {
-    id.parse::<Case>().is_ok_and(|case| case.workload != Workload::Call)
+fn has_two_ends(case: &Case) -> bool {
+    case.workload != Workload::Call
 }
 
 /// Cases in the order asked for, each once, up to the limit.
 #[derive(Default)]
 struct Cases {
     cases: Vec<PlannedCase>,
-    seen: BTreeSet<String>,
+    seen: BTreeSet<Case>,
     asked: u64,
 }
 
@@ -154,10 +154,9 @@ impl Planner<'_> {
             )));
         }
         for case in side_by_side(&spread, axes, &self.feasible) {
-            let id = case.id();
-            if cases.seen.insert(id.clone()) {
+            if cases.seen.insert(case.clone()) {
                 let skip = self.feasible.reason_against(&case, &self.known);
-                cases.cases.push(PlannedCase { id, skip });
+                cases.cases.push(PlannedCase { case: Ok(case), skip });
             }
         }
         Ok(spread)
@@ -335,18 +334,18 @@ impl Planner<'_> {
             _ => return Ok(None),
         };
         self.wanted(&selector, None, selector.axes.runtime.as_deref(), &origin)?;
-        let mut matching: Vec<&PlannedCase> =
-            cases.iter().filter(|case| self.selects(&selector, &case.id)).collect();
-        // The id of a case in Rust does not say so.
+        let of_plan = cases.iter().filter_map(|planned| Some((planned.known()?, &planned.skip)));
+        let mut matching: Vec<(&Case, &Option<String>)> =
+            of_plan.filter(|(case, _)| self.selects(&selector, case)).collect();
         if selector.axes.runtime.is_none() {
-            matching.sort_by_key(|case| case.id.contains("runtime="));
+            matching.sort_by_key(|(case, _)| !case.runtimes.are_rust());
         }
-        let live = matching.iter().find(|case| case.skip.is_none());
+        let live = matching.iter().find(|(_, skip)| skip.is_none());
         match (live, matching.first()) {
-            (Some(case), _) => Ok(Some(case.id.clone())),
-            (None, Some(case)) if must => {
-                let reason = case.skip.as_deref().unwrap_or("skipped");
-                Err(origin.error(format!("{} is not measured here: {reason}", case.id)))
+            (Some((case, _)), _) => Ok(Some(case.id())),
+            (None, Some((case, skip))) if must => {
+                let reason = skip.as_deref().unwrap_or("skipped");
+                Err(origin.error(format!("{case} is not measured here: {reason}")))
             }
             (None, None) if must || request.is_plain() => {
                 Err(origin.error("no case of the plan is selected by it"))
@@ -355,13 +354,12 @@ impl Planner<'_> {
         }
     }
 
-    fn selects(&self, selector: &Selector, id: &str) -> bool {
-        let Ok(case) = id.parse::<Case>() else { return false };
+    fn selects(&self, selector: &Selector, case: &Case) -> bool {
         let facts = self.known.facts_for(&case.runtimes, case.mechanism_name());
         let Some(facts) = facts else { return false };
         let target = Target::new(facts, &case.mechanism, false, case.runtimes.clone());
         selector.chooses(&Wanted { target, workload: case.workload })
-            && selector.axes.admit(&case, |place| self.feasible.cpus.precise(place))
+            && selector.axes.admit(case, |place| self.feasible.cpus.precise(place))
     }
 
     /// The CPUs that the live cases use.
@@ -369,7 +367,7 @@ impl Planner<'_> {
         let cpus = &self.feasible.cpus;
         let live = cases.iter().filter(|case| case.skip.is_none());
         let used: Vec<Placement> = live
-            .filter_map(|case| case.id.parse::<Case>().ok()?.placement)
+            .filter_map(|planned| planned.known()?.placement)
             .filter(|placement| is_two_cpu(*placement))
             .collect();
         let pairs: BTreeMap<Placement, (u32, u32)> =

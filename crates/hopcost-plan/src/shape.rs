@@ -132,7 +132,7 @@ fn round_ns(shape: &TrialShape, live: &[Case]) -> u64 {
 /// The cases that will be measured.
 pub(crate) fn live_cases(cases: &[PlannedCase]) -> Vec<Case> {
     let live = cases.iter().filter(|case| case.skip.is_none());
-    live.filter_map(|case| case.id.parse().ok()).collect()
+    live.filter_map(|planned| planned.known().cloned()).collect()
 }
 
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a

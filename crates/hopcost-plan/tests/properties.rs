@@ -104,8 +104,8 @@ proptest! {
                 Ok(plan) => for case in &plan.cases {
                     let reason = case.skip.as_deref().unwrap_or_default();
                     prop_assert!(!reason.chars().any(char::is_control), "{reason:?}");
-                    let parsed: Case = case.id.parse().unwrap();
-                    prop_assert_eq!(parsed.to_string(), &*case.id);
+                    let parsed: Case = case.case.clone().unwrap();
+                    prop_assert_eq!(parsed.to_string(), &*case.id());
                 },
             }
         }
@@ -147,9 +147,9 @@ proptest! {
             ..Ask::default()
         };
         for case in &planned(&ask).unwrap().cases {
-            let parsed: Case = case.id.parse().unwrap();
-            prop_assert_eq!(parsed.to_string(), &*case.id);
-            let again = planned(&common::ask(&[&case.id])).unwrap();
+            let parsed: Case = case.case.clone().unwrap();
+            prop_assert_eq!(parsed.to_string(), &*case.id());
+            let again = planned(&common::ask(&[&case.id()])).unwrap();
             prop_assert_eq!(&again.cases, std::slice::from_ref(case));
         }
     }
@@ -179,9 +179,9 @@ proptest! {
             let plan = planned(&ask(&[&selector])).unwrap();
             prop_assert_eq!(plan.cases.len(), product, "{}", selector);
             for case in &plan.cases {
-                let parsed: Case = case.id.parse().unwrap();
-                prop_assert_eq!(parsed.to_string(), &*case.id);
-                let again = planned(&ask(&[&case.id])).unwrap();
+                let parsed: Case = case.case.clone().unwrap();
+                prop_assert_eq!(parsed.to_string(), &*case.id());
+                let again = planned(&ask(&[&case.id()])).unwrap();
                 prop_assert_eq!(&again.cases, std::slice::from_ref(case));
             }
         }
@@ -218,7 +218,7 @@ proptest! {
         let machine = [one(), two(), big()][machine].clone();
         let plan = planned_on(&machine, &["*?place=same-cpu,smt,same-llc,cross-llc,cross-node,free"]);
         for (_, case) in plan.live() {
-            let case: Case = case.id.parse().unwrap();
+            let case: Case = case.case.clone().unwrap();
             let Some(placement) = case.placement else { continue };
             let (caller, callee) = plan.cpus_for(Some(placement));
             let free = placement == hopcost_model::case::Placement::Free;

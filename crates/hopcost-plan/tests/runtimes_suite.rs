@@ -30,7 +30,7 @@ fn planned(workers: &dyn Fn() -> Vec<RuntimeFacts>) -> Plan {
 }
 
 fn cases(plan: &Plan) -> Vec<Case> {
-    plan.live().map(|(_, case)| case.id.parse().unwrap()).collect()
+    plan.live().map(|(_, case)| case.case.clone().unwrap()).collect()
 }
 
 #[test]

@@ -112,9 +112,9 @@ fn lists_multiply_and_stay_in_order() {
     ]))
     .unwrap();
     assert_eq!(plan.cases.len(), 2 * 2 * 2 + 2 * 2 * 2 * 2);
-    assert!(plan.cases[0].id.starts_with("roundtrip/pipe?payload=64&"));
-    assert!(plan.cases[4].id.starts_with("roundtrip/pipe?payload=4096&"));
-    assert!(plan.cases[8].id.starts_with("roundtrip/tcp?payload=64&"));
+    assert!(plan.cases[0].id().starts_with("roundtrip/pipe?payload=64&"));
+    assert!(plan.cases[4].id().starts_with("roundtrip/pipe?payload=4096&"));
+    assert!(plan.cases[8].id().starts_with("roundtrip/tcp?payload=64&"));
     let spun = planned(&ask(&["futex?place=cross&wait=block,spin-then-block&spin=5us,20000"]));
     assert_eq!(spun.unwrap().cases.len(), 1 + 2, "the budget belongs to one of the waits only");
 }
@@ -124,7 +124,7 @@ fn globs_select_what_is_listed() {
     let names = |selector| {
         let plan = planned(&ask(&[selector])).unwrap();
         let mut names: Vec<String> =
-            plan.cases.iter().map(|c| c.id.split('?').next().unwrap().to_owned()).collect();
+            plan.cases.iter().map(|c| c.id().split('?').next().unwrap().to_owned()).collect();
         names.dedup();
         names
     };
@@ -241,7 +241,7 @@ fn cpus_can_be_named() {
     };
     let plan = on(&[5, 37], Some(Placement::Smt), "pipe?place=same-cpu,cross,cross-node").unwrap();
     assert_eq!((plan.cpus.as_slice(), plan.relation), (&[5, 37][..], Some(Placement::Smt)));
-    assert!(plan.cases[1].id.contains("place=smt"));
+    assert!(plan.cases[1].id().contains("place=smt"));
     assert_eq!(plan.cases[2].skip.as_deref(), Some("CPUs 5 and 37 are smt, not cross-node"));
     let plan = on(&[5], None, "pipe").unwrap();
     assert_eq!(plan.cpus, [5]);
@@ -374,7 +374,7 @@ fn a_size_said_above_replaces_either_below() {
     let of = |options: Ask, selector: &str| {
         let ask = Ask { selectors: strings(&[selector]), ..options };
         let plan = planned(&ask).unwrap();
-        let payloads = plan.cases.iter().map(|case| case.id.parse().unwrap());
+        let payloads = plan.cases.iter().map(|case| case.case.clone().unwrap());
         payloads.map(|case: hopcost_model::case::Case| case.payload_bytes).collect::<Vec<_>>()
     };
     let field = Ask { field: strings(&["100"]), ..Ask::default() };

@@ -21,7 +21,7 @@ fn the_ladder_is_what_it_says() {
     assert_eq!(plan.suite, "ladder");
     assert_eq!(plan.cases.len(), 54);
     assert_eq!(plan.live().count(), 52, "posix-mq is not available to these tests");
-    let cases: Vec<Case> = plan.cases.iter().map(|case| case.id.parse().unwrap()).collect();
+    let cases: Vec<Case> = plan.cases.iter().map(|case| case.case.clone().unwrap()).collect();
     let count = |f: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| f(case)).count();
     assert_eq!(count(&|case| case.workload == Workload::Call), 10);
     assert_eq!(count(&|case| case.placement == Some(Placement::SameCpu)), 21);
@@ -99,7 +99,7 @@ fn whole(name: &str) -> hopcost_model::plan::Plan {
 }
 
 fn count(plan: &hopcost_model::plan::Plan, wanted: impl Fn(&Case) -> bool) -> usize {
-    plan.cases.iter().filter(|case| wanted(&case.id.parse().unwrap())).count()
+    plan.cases.iter().filter(|case| wanted(&case.case.clone().unwrap())).count()
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn the_wake_up_suite_is_the_grid_that_it_says() {
     assert_eq!(count(&plan, |case| case.workload != Workload::Wake), 0);
     let gaps = |mechanism: &str, knob: IdleKnob| {
         let of = |case: &Case| case.mechanism == mechanism && case.idle_knob == knob;
-        let cases = plan.cases.iter().map(|case| case.id.parse::<Case>().unwrap());
+        let cases = plan.cases.iter().map(|case| case.case.clone().unwrap());
         cases.filter(of).map(|case| case.gap_ns.unwrap()).collect::<Vec<_>>()
     };
     let five = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -173,7 +173,7 @@ fn the_wake_up_suite_is_the_grid_that_it_says() {
 
     let full = whole("wakeup-full");
     for case in &plan.cases {
-        assert!(full.cases.iter().any(|other| other.id == case.id), "{}", case.id);
+        assert!(full.cases.iter().any(|other| other.id() == case.id()), "{}", case.id());
     }
     let by_option = planned(&Ask { full: true, ..shipped("wakeup") }).unwrap();
     assert_eq!((by_option.suite.as_str(), &by_option.cases), ("wakeup-full", &full.cases));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::case::{Case, Placement};
+use hopcost_model::case::Placement;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{HostChange, Pinning, PlanBrief};
 
@@ -31,11 +31,8 @@ pub fn plan(raw: &RawRun) -> PlanBrief {
 
 /// Whether the cases that were measured are pinned.
 pub fn pinning(raw: &RawRun) -> Pinning {
-    let placements: Vec<Option<Placement>> = raw
-        .plan
-        .live()
-        .filter_map(|(_, planned)| Some(planned.id.parse::<Case>().ok()?.placement))
-        .collect();
+    let placements: Vec<Option<Placement>> =
+        raw.plan.live_cases().map(|case| case.placement).collect();
     let free = placements.iter().filter(|place| **place == Some(Placement::Free)).count();
     match free {
         0 => Pinning::All,

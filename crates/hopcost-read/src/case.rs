@@ -5,6 +5,7 @@ mod reduce;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Case, Workload};
+use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, CaseResult, HostStateShare, Mode, Status, TrialPoint};
 use hopcost_stats::effective::publishable;
@@ -48,7 +49,7 @@ pub fn read(run: &Run, index: usize) -> Reading {
     let planned = &run.raw.plan.cases[index];
     let case = match &run.cases[index] {
         Ok(case) => case,
-        Err(error) => return unreadable(&planned.id, error),
+        Err(unknown) => return unreadable(unknown),
     };
     let reduced = reduce(run, index);
     let trials: Vec<Trial> = reduced.trials;
@@ -73,6 +74,7 @@ pub fn read(run: &Run, index: usize) -> Reading {
     };
     let of_case: Vec<&RawTrial> = reduced.measured.iter().map(raw).collect();
     let per_operation = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
+    let id = case.id();
     let mut result = CaseResult {
         reason,
         stamp: reduced.measured.first().and_then(|i| raw(i).stamp),
@@ -100,7 +102,7 @@ pub fn read(run: &Run, index: usize) -> Reading {
         counters: counters::counters(case, &of_case),
         threads: threads::threads(case, &of_case),
         replay: replay(run, index),
-        ..CaseResult::empty(&planned.id, CaseParts::of(case), status, command::of_case(&planned.id))
+        ..CaseResult::empty(&id, CaseParts::of(case), status, command::of_case(&id))
     };
     // Ticks are those of the processor's counter, which other runtimes do not read.
     if case.workload == Workload::Call && case.runtimes.are_rust() {
@@ -128,7 +130,7 @@ pub fn read(run: &Run, index: usize) -> Reading {
 fn replay(run: &Run, index: usize) -> Option<String> {
     let trials = || run.trials_of[index].iter().map(|i| &run.raw.trials[*i]);
     let first = trials().find(|trial| trial.error.is_none()).or_else(|| trials().next())?;
-    Some(command::of_trial(&run.raw.plan.cases[index].id, first, run.raw))
+    Some(command::of_trial(&run.raw.plan.cases[index].id(), first, run.raw))
 }
 
 fn finite(value: &f64) -> bool {
@@ -271,7 +273,8 @@ fn pool<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
 }
 
 /// A row for a plan's case whose spelling this version cannot read.
-fn unreadable(id: &str, error: &str) -> Reading {
+fn unreadable(unknown: &UnknownCase) -> Reading {
+    let id = unknown.id.as_str();
     let case = Case {
         workload: Workload::Call,
         mechanism: id.to_owned(),
@@ -291,7 +294,7 @@ fn unreadable(id: &str, error: &str) -> Reading {
     };
     let mut result =
         CaseResult::empty(id, CaseParts::of(&case), Status::Failed, command::of_case(id));
-    result.reason = Some(format!("this version of hopcost cannot read the case: {error}"));
+    result.reason = Some(format!("this version of hopcost cannot read the case: {unknown}"));
     Reading {
         result,
         family: None,

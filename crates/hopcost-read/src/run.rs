@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::mechanism::Facts;
+use hopcost_model::plan::UnknownCase;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuSentinel, RawRun, RawTrial};
 use hopcost_stats::states::{TwoStates, split};
@@ -34,7 +35,7 @@ pub struct Run<'a> {
     facts: &'a FactsOf<'a>,
     virtual_clock: ClockReading,
     /// Each case of the plan taken apart, or why it cannot be.
-    pub cases: Vec<Result<Case, String>>,
+    pub cases: Vec<Result<Case, UnknownCase>>,
     /// Indexes of each case's trials, in time order.
     pub trials_of: Vec<Vec<usize>>,
     /// Seconds from the start of the run, a trial each; a resumed sitting
@@ -56,12 +57,7 @@ fn virtual_clock() -> ClockReading {
 impl<'a> Run<'a> {
     /// Looks at the run as a whole.
     pub fn new(raw: &'a RawRun, facts: &'a FactsOf<'a>) -> Self {
-        let cases: Vec<Result<Case, String>> = raw
-            .plan
-            .cases
-            .iter()
-            .map(|planned| planned.id.parse().map_err(|error| format!("{error}")))
-            .collect();
+        let cases: Vec<_> = raw.plan.cases.iter().map(|planned| planned.case.clone()).collect();
         let mut trials_of = vec![Vec::new(); cases.len()];
         for (i, trial) in raw.trials.iter().enumerate() {
             if let Some(trials) = trials_of.get_mut(trial.case as usize) {

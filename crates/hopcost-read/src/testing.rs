@@ -321,14 +321,14 @@ impl Builder {
     }
     /// A case that cannot be measured.
     pub fn skipped(mut self, id: &str, why: &str) -> Self {
-        self.0.plan.cases.push(PlannedCase { id: id.into(), skip: Some(why.into()) });
+        self.0.plan.cases.push(PlannedCase::spelled(id, Some(why)));
         self
     }
     /// A case and its trials, each made from its round. A runtime that is not known yet
     /// gets clocks.
     pub fn case(mut self, id: &str, trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Self {
         let index = self.0.plan.cases.len() as u32;
-        self.0.plan.cases.push(PlannedCase { id: id.into(), skip: None });
+        self.0.plan.cases.push(PlannedCase::spelled(id, None));
         let case: Case = id.parse().unwrap();
         let caller = case.runtimes.caller.word();
         if !self.0.clocks.iter().any(|clock| clock.runtime == caller) {

@@ -283,13 +283,9 @@ pub fn samples(run: &RawRun, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{SAMPLES_HEADER}")?;
     for trial in &run.trials {
         let case = usize::try_from(trial.case).ok().and_then(|case| run.plan.cases.get(case));
-        let head = format!(
-            "{},{},{},{}",
-            quoted(&run.about.id),
-            quoted(case.map_or("", |case| &case.id)),
-            trial.round,
-            trial.position
-        );
+        let id = case.map(|case| case.id()).unwrap_or_default();
+        let head =
+            format!("{},{},{},{}", quoted(&run.about.id), quoted(&id), trial.round, trial.position);
         let stamp = quoted(&trial.stamp.map(|stamp| stamp.to_string()).unwrap_or_default());
         let rate = run.ticks_per_second(trial);
         for (index, &ticks) in trial.samples.iter().enumerate() {

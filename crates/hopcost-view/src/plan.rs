@@ -1,7 +1,7 @@
 //! What a run would do, before it is done.
 
 use hopcost_model::SCHEMA;
-use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::plan::Plan;
 use serde_json::json;
 
 use crate::number;
@@ -13,14 +13,14 @@ use crate::style::{Paint, TextStyle};
 pub fn dry_run(plan: &Plan, estimate_ns: u64, style: &TextStyle) -> String {
     let mut out = String::new();
     head(&mut out, plan, estimate_ns, style);
-    let live: Vec<&PlannedCase> = plan.live().map(|(_, case)| case).collect();
+    let live: Vec<String> = plan.live().map(|(_, case)| case.id()).collect();
     heading(&mut out, style, "To measure, in the order of the suite");
     if live.is_empty() {
         out.push_str("  nothing: every case is skipped\n");
     }
-    for case in &live {
-        let base = if plan.baseline.as_ref() == Some(&case.id) { "  (baseline)" } else { "" };
-        out.push_str(&format!("  {}{}\n", style.clean(&case.id), style.paint(Paint::Dim, base)));
+    for id in &live {
+        let base = if plan.baseline.as_ref() == Some(id) { "  (baseline)" } else { "" };
+        out.push_str(&format!("  {}{}\n", style.clean(id), style.paint(Paint::Dim, base)));
     }
     let skipped = skipped(plan);
     if !skipped.is_empty() {
@@ -29,7 +29,7 @@ pub fn dry_run(plan: &Plan, estimate_ns: u64, style: &TextStyle) -> String {
     for (reason, ids) in skipped {
         style.paragraph(&mut out, "  ", "  ", &format!("{reason}:"));
         for id in ids {
-            out.push_str(&format!("    {}\n", style.clean(id)));
+            out.push_str(&format!("    {}\n", style.clean(&id)));
         }
     }
     out
@@ -84,13 +84,13 @@ fn heading(out: &mut String, style: &TextStyle, text: &str) {
 }
 
 /// The skipped cases by reason, in the order of the suite.
-fn skipped(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+fn skipped(plan: &Plan) -> Vec<(&str, Vec<String>)> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for case in &plan.cases {
         let Some(reason) = case.skip.as_deref() else { continue };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, ids)) => ids.push(&case.id),
-            None => reasons.push((reason, vec![&case.id])),
+            Some((_, ids)) => ids.push(case.id()),
+            None => reasons.push((reason, vec![case.id()])),
         }
     }
     reasons

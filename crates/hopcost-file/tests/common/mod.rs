@@ -44,8 +44,7 @@ pub fn about() -> RunAbout {
 }
 
 pub fn plan() -> Plan {
-    let case =
-        |id: &str, skip: Option<&str>| PlannedCase { id: id.into(), skip: skip.map(str::to_owned) };
+    let case = PlannedCase::spelled;
     Plan {
         suite: "ladder".into(),
         // Beyond 2^63: seeds are random 64-bit numbers.

@@ -225,8 +225,8 @@ pub fn planned(ask: &Ask) -> Result<Plan, PlanError> {
 pub fn planned_on(machine: &Machine, selectors: &[&str]) -> Plan {
     hopcost_plan::plan(&ask(selectors), &mechanisms(), &Vec::new, machine).unwrap()
 }
-pub fn ids(plan: &Plan) -> Vec<&str> {
-    plan.cases.iter().map(|case| case.id.as_str()).collect()
+pub fn ids(plan: &Plan) -> Vec<String> {
+    plan.cases.iter().map(|case| case.id()).collect()
 }
 /// The error's line, checked to be one.
 pub fn error(ask: &Ask) -> String {

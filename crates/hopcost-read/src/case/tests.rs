@@ -9,7 +9,7 @@ fn an_error_is_a_row_never_a_gap() {
         .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
         .case(CALL, 0, |_, _| ())
         .build();
-    raw.plan.cases.push(hopcost_model::plan::PlannedCase { id: "what?".into(), skip: None });
+    raw.plan.cases.push(hopcost_model::plan::PlannedCase::spelled("what?", None));
     let results = read_run(&raw).results;
     let rows: Vec<(Status, Option<&str>)> =
         results.iter().map(|r| (r.status, r.reason.as_deref())).collect();

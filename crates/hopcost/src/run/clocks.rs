@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use hopcost_model::case::{Case, Runtime};
+use hopcost_model::case::Runtime;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Command, Reply};
 
@@ -26,15 +26,14 @@ pub fn calibrate(
     interrupt: &OwnedFd,
 ) -> anyhow::Result<Option<Vec<ClockReading>>> {
     let Some(mut clocks) = native(plan, program, interrupt)? else { return Ok(None) };
-    let cases = plan.live().filter_map(|(_, planned)| planned.id.parse::<Case>().ok());
-    let callers: BTreeSet<Runtime> =
-        cases.map(|case| case.runtimes.caller).filter(|runtime| !runtime.is_rust()).collect();
+    let callers = plan.live_cases().map(|case| &case.runtimes.caller);
+    let callers: BTreeSet<&Runtime> = callers.filter(|runtime| !runtime.is_rust()).collect();
     for runtime in callers {
-        let ready = runtimes.ready(&runtime).map_err(|reason| {
+        let ready = runtimes.ready(runtime).map_err(|reason| {
             anyhow::anyhow!("the runtime {runtime} was there when the run was planned: {reason}")
         })?;
         let cpu = plan.cpus.first().copied().unwrap_or(0);
-        match foreign(&runtime, ready, cpu, interrupt) {
+        match foreign(runtime, ready, cpu, interrupt) {
             Some(reading) => clocks.push(reading),
             None => return Ok(None),
         }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use crew::Crew;
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::Plan;
@@ -90,7 +90,7 @@ pub enum Ending {
 
 struct Live<'a> {
     index: u32,
-    case: Case,
+    case: &'a Case,
     crew: Crew<'a>,
     stamp: Option<Stamp>,
     tried: u32,
@@ -178,10 +178,11 @@ fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
         .map(|(index, planned)| {
             let index = index as u32;
             let of_case = || session.earlier.iter().filter(move |t| t.case == index);
-            let case: Case =
-                planned.id.parse().with_context(|| format!("case `{}`", planned.id))?;
-            let crew = Crew::assemble(&case, session.program, session.runtimes)
-                .map_err(|reason| anyhow!("{}: {reason}", planned.id))?;
+            let case = planned.case.as_ref().map_err(|unknown| {
+                anyhow::Error::new(unknown.error.clone()).context(format!("case `{}`", unknown.id))
+            })?;
+            let crew = Crew::assemble(case, session.program, session.runtimes)
+                .map_err(|reason| anyhow!("{case}: {reason}"))?;
             Ok(Live {
                 index,
                 case,
@@ -200,7 +201,7 @@ fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Resu
     let mut seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
     let padding = (pace::next(&mut seed) % 4096) as usize;
     let order = trial::Order {
-        case: &live.case,
+        case: live.case,
         crew: &live.crew,
         cpus,
         shape: session.plan.trial,

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Boundary, Case, Runtime, Workload};
+use hopcost_model::case::{Boundary, Runtime, Workload};
 use hopcost_model::describe::{Description, LinkSource, MechanismDescription};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
@@ -167,9 +167,10 @@ impl Runtimes {
 
     /// What the workers of a plan's live cases say of themselves.
     pub fn taking_part(&self, plan: &Plan) -> Vec<Description> {
-        let cases = plan.live().filter_map(|(_, planned)| planned.id.parse::<Case>().ok());
-        let runtimes: BTreeSet<Runtime> =
-            cases.flat_map(|case| [case.runtimes.caller, case.runtimes.callee]).collect();
+        let runtimes: BTreeSet<&Runtime> = plan
+            .live_cases()
+            .flat_map(|case| [&case.runtimes.caller, &case.runtimes.callee])
+            .collect();
         let foreign = runtimes.iter().filter(|runtime| !runtime.is_rust());
         foreign.filter_map(|runtime| self.description(runtime).cloned()).collect()
     }
