@@ -31,8 +31,15 @@ fn plots_are_written_as_files_and_named() {
         .map(|entry| entry.expect("an entry").path())
         .collect();
     files.sort();
-    assert!(files.iter().any(|file| file.ends_with("throughput-size.png")), "{files:?}");
-    assert_eq!(stderr.lines().count(), files.len(), "one line a file: {stderr}");
+    assert!(files.iter().any(|file| file.ends_with("throughput-size.svg")), "{files:?}");
+    let missing = usize::from(!cfg!(feature = "png"));
+    assert_eq!(stderr.lines().count(), files.len() + missing, "one line a file: {stderr}");
+    assert_eq!(stderr.lines().filter(|line| line.contains("cargo install")).count(), missing);
+    assert_eq!(
+        files.iter().any(|file| file.ends_with("throughput-size.png")),
+        cfg!(feature = "png"),
+        "{files:?}"
+    );
     for file in &files {
         assert!(stderr.contains(&format!("wrote {}", file.display())), "{stderr}");
         let start = fs::read(file).expect("a file");

@@ -1,5 +1,5 @@
-//! Writes the plots of made-up results as SVG and PNG: `cargo run -p hopcost-view
-//! --example plots --features fixture -- wakeup DIR`.
+//! Writes the plots of made-up results as SVG and (with the feature png) PNG:
+//! `cargo run -p hopcost-view --example plots --features fixture -- wakeup DIR`.
 
 use std::path::Path;
 
@@ -12,6 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, drawn) in chart::plots(&results) {
         let file = Path::new(&directory).join(name);
         std::fs::write(file.with_extension("svg"), chart::svg(&drawn))?;
+        #[cfg(feature = "png")]
         std::fs::write(file.with_extension("png"), chart::png(&drawn)?)?;
     }
     Ok(())

@@ -13,6 +13,7 @@ mod marker;
 pub mod model;
 pub(crate) mod palette;
 pub(crate) mod percentiles;
+#[cfg(feature = "png")]
 mod png;
 mod scale;
 pub(crate) mod swept;
@@ -42,6 +43,7 @@ pub fn svg(chart: &Chart) -> String {
 ///
 /// # Errors
 /// What the renderer says of a drawing that it cannot draw, in one line.
+#[cfg(feature = "png")]
 pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
     png::png(chart)
 }

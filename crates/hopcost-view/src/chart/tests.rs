@@ -276,12 +276,14 @@ fn a_plot_is_drawn_like_this() {
 }
 
 /// Width and height that a PNG file says it has.
+#[cfg(feature = "png")]
 fn size_of(png: &[u8]) -> (u32, u32) {
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
     let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
     (number(16), number(20))
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn a_png_is_the_drawing_at_twice_its_size_with_its_letters() {
     let chart = &super::plots(&crate::fixture::example_copies())[0].1;

@@ -9,6 +9,7 @@ use hopcost_model::finding::Validity;
 use hopcost_model::mechanism::Facts;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Results, Status};
+use hopcost_view::chart::model::Chart;
 use hopcost_view::text::Stored;
 
 use super::{Format, exit, output, usage};
@@ -31,7 +32,8 @@ pub struct Args {
     /// With --format csv: which rows and columns
     #[arg(long, value_enum, default_value = "tidy", conflicts_with = "samples")]
     layout: Layout,
-    /// Write each plot of the run into this directory, as NAME.svg and NAME.png, and print nothing
+    /// Write each plot of the run into this directory, as NAME.svg and (if built with the feature
+    /// png) NAME.png, and print nothing
     #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "output", "samples", "layout"])]
     plots: Option<PathBuf>,
 }
@@ -90,9 +92,7 @@ fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<u8> 
     std::fs::create_dir_all(directory)
         .map_err(|e| usage(format!("cannot create {}: {e}", directory.display())))?;
     for (name, chart) in &plots {
-        let png = hopcost_view::chart::png(chart).map_err(|e| anyhow!("drawing {name}: {e}"))?;
-        let svg = hopcost_view::chart::svg(chart).into_bytes();
-        for (ending, document) in [("svg", svg), ("png", png)] {
+        for (ending, document) in drawings(chart).map_err(|e| anyhow!("drawing {name}: {e}"))? {
             let file = directory.join(format!("{name}.{ending}"));
             if same_file(&file, run) {
                 return Err(usage(format!("--plots would overwrite the run {}", run.display())));
@@ -101,7 +101,21 @@ fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<u8> 
             output::say(&format!("wrote {}", file.display()));
         }
     }
+    if !cfg!(feature = "png") {
+        output::say(
+            "this build draws no PNG; `cargo install --path crates/hopcost` makes one that does",
+        );
+    }
     Ok(exit::OK)
+}
+
+/// The files of a chart: what their names end in, and what is in them.
+fn drawings(chart: &Chart) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+    Ok(vec![
+        ("svg", hopcost_view::chart::svg(chart).into_bytes()),
+        #[cfg(feature = "png")]
+        ("png", hopcost_view::chart::png(chart)?),
+    ])
 }
 
 /// Whether two paths lead to one file.
