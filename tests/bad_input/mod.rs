@@ -6,6 +6,7 @@ mod files;
 mod interrupt;
 mod limits;
 mod suites;
+mod trust;
 
 use std::process::{Command, Output};
 

@@ -59,7 +59,7 @@ impl<'a> Known<'a> {
                 {
                     let why = format!(
                         "no worker of it was found; build it in a copy of hopcost's source with \
-                         scripts/setup workers {name}, and set HOPCOST_WORKERS to its folder workers"
+                         scripts/setup workers {name}, and set HOPCOST_WORKERS to the absolute path of its folder workers"
                     );
                     others.push(Other { runtime, state: Err(why) });
                 }

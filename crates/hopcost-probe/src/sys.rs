@@ -4,6 +4,8 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The result of a call that returns -1 and sets errno.
 #[inline(always)]
@@ -324,6 +326,14 @@ pub fn catch_interrupts() -> io::Result<OwnedFd> {
 pub fn user_id() -> u32 {
     // SAFETY: no arguments.
     unsafe { libc::geteuid() }
+}
+
+/// Whether a file has an access list (acl(5)) beyond its mode, by which others may have rights.
+pub fn has_access_list(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return true };
+    let name = c"system.posix_acl_access";
+    // SAFETY: both names are NUL-terminated, and a length of 0 asks for the size alone.
+    unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 
 /// Removes a System V message queue; one that is gone already is fine.

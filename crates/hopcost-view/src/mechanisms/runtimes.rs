@@ -11,7 +11,7 @@ use crate::style::{Align, Paint, TextStyle, pad, width_of};
 
 /// Where no worker was found at all.
 const NONE: &str = "none was found; build them in a copy of hopcost's source with scripts/setup \
-                    workers, and set HOPCOST_WORKERS to its folder workers";
+                    workers, and set HOPCOST_WORKERS to the absolute path of its folder workers";
 
 /// A mechanism as one runtime has it.
 pub(super) struct Row<'a> {

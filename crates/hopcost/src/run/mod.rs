@@ -9,8 +9,10 @@ pub mod idle;
 pub mod pace;
 pub mod runtimes;
 pub mod scratch;
+mod search;
 pub mod threads;
 pub mod trial;
+mod trust;
 pub mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,10 @@
-//! Workers of other runtimes: found in folders with a `worker.toml`, or named by
-//! their path, asked to describe themselves, absent with a reason otherwise.
+//! Workers of other runtimes: asked to describe themselves, absent with a reason otherwise.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Runtime, Workload};
@@ -13,44 +12,16 @@ use hopcost_model::describe::{Description, LinkSource, MechanismDescription};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::RuntimeFacts;
-use serde::Deserialize;
 
+use super::search::{self, Candidate};
 use super::worker::{Launch, Program, Silence, Worker};
 
-/// Where folders of workers are looked for ahead of all others, like PATH.
-const PATH_VARIABLE: &str = "HOPCOST_WORKERS";
 /// How long a worker may take to describe itself: a cold JVM on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Mechanisms that a worker may have.
 const MECHANISMS_MAX: usize = 200;
 /// Bytes of a message that a worker may offer.
 const PAYLOAD_MAX: u32 = 1 << 26;
-
-/// A worker's folder says how it is started (`worker.toml`).
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Manifest {
-    /// How cases spell it.
-    runtime: RuntimeName,
-    /// Program and arguments; run in the folder.
-    command: Vec<String>,
-    /// What it needs, in words.
-    needs: String,
-    /// The command that installs it.
-    install: String,
-}
-
-/// A runtime's name, checked when read.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct RuntimeName(Runtime);
-
-impl TryFrom<String> for RuntimeName {
-    type Error = String;
-    fn try_from(name: String) -> Result<Self, String> {
-        name.parse().map(RuntimeName).map_err(|e: hopcost_model::case::CaseError| e.to_string())
-    }
-}
 
 /// A worker that can be used.
 pub struct Ready {
@@ -82,13 +53,6 @@ struct Slot {
     found: OnceCell<Found>,
 }
 
-/// A worker as its folder or its path tells.
-struct Candidate {
-    /// Its name; a program that was named by its path says it itself.
-    runtime: Option<Runtime>,
-    program: Result<Program, String>,
-}
-
 impl Runtimes {
     /// Those of the usual folders, and these programs, which come first.
     pub fn new(named: Vec<PathBuf>) -> Self {
@@ -97,14 +61,7 @@ impl Runtimes {
 
     fn slots(&self) -> &[Slot] {
         self.slots.get_or_init(|| {
-            let mut candidates: Vec<Candidate> =
-                self.named.iter().map(|path| by_path(path)).collect();
-            for candidate in folders().iter().flat_map(|folder| in_folder(folder)) {
-                let known = candidates.iter().any(|c| c.runtime == candidate.runtime);
-                if candidate.runtime.is_some() && !known {
-                    candidates.push(candidate);
-                }
-            }
+            let candidates = search::candidates(&self.named);
             let slot = |candidate| Slot { candidate, found: OnceCell::new() };
             candidates.into_iter().map(slot).collect()
         })
@@ -218,111 +175,6 @@ impl Runtimes {
 
 fn unnamed(number: usize) -> Runtime {
     format!("unnamed-{number}").parse().unwrap_or(Runtime::RUST)
-}
-
-/// A worker that was named by its path: its program, or its folder.
-fn by_path(path: &Path) -> Candidate {
-    if path.is_dir() {
-        let named = path.canonicalize().ok().and_then(|folder| by_manifest(&folder));
-        return named.unwrap_or_else(|| Candidate {
-            runtime: None,
-            program: Err(format!("{} holds no worker.toml", path.display())),
-        });
-    }
-    let executable = |path: &PathBuf| {
-        use std::os::unix::fs::PermissionsExt;
-        path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
-    };
-    let program = match path.canonicalize() {
-        Ok(path) if executable(&path) => {
-            Ok(Program { path, arguments: Vec::new(), directory: None })
-        }
-        Ok(path) => Err(format!("{} is no program that may be run (chmod +x)", path.display())),
-        Err(error) => Err(format!("cannot use worker {}: {error}", path.display())),
-    };
-    Candidate { runtime: None, program }
-}
-
-/// The folders that may hold workers, the first ones first.
-fn folders() -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    if let Some(listed) = std::env::var_os(PATH_VARIABLE) {
-        // Workers are run in their folder, from which a relative path leads elsewhere.
-        let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path);
-        folders.extend(std::env::split_paths(&listed).map(absolute));
-        return folders;
-    }
-    if let Ok(own) = std::env::current_exe() {
-        for above in own.ancestors().skip(1) {
-            folders.push(above.join("workers"));
-            folders.push(above.join("share/hopcost/workers"));
-        }
-    }
-    let data = std::env::var_os("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
-    folders.extend(data.map(|data| data.join("hopcost/workers")));
-    folders
-}
-
-/// The workers of a folder, by name.
-fn in_folder(folder: &Path) -> Vec<Candidate> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
-    paths.sort();
-    paths.iter().filter_map(|path| by_manifest(path)).collect()
-}
-
-fn by_manifest(folder: &Path) -> Option<Candidate> {
-    let file = folder.join("worker.toml");
-    let text = std::fs::read_to_string(&file).ok()?;
-    // A damaged one is named after its folder, so that it is not silently missing.
-    let name = folder.file_name()?.to_str()?.parse().ok();
-    let manifest: Manifest = match toml::from_str(&text) {
-        Ok(manifest) => manifest,
-        Err(error) => {
-            let said = error.message().replace('\n', " ");
-            let reason = format!("{}: {said}", file.display());
-            return Some(Candidate { runtime: name, program: Err(reason) });
-        }
-    };
-    let program = start_of(folder, &manifest);
-    Some(Candidate { runtime: Some(manifest.runtime.0), program })
-}
-
-/// How a worker of a folder is started, or what is missing.
-fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
-    let Some((first, arguments)) = manifest.command.split_first() else {
-        return Err(format!("{}: `command` is empty", folder.join("worker.toml").display()));
-    };
-    let missing = |what: &str| {
-        format!("{what}; it needs {}; to install it: {}", manifest.needs, manifest.install)
-    };
-    let path = if first.contains('/') {
-        let path = folder.join(first);
-        if !path.exists() {
-            return Err(match path.symlink_metadata() {
-                Ok(_) => format!("{} leads to nothing that this user can reach", path.display()),
-                Err(_) => missing("not built"),
-            });
-        }
-        path
-    } else {
-        on_path(first).ok_or_else(|| missing(&format!("`{first}` is not here")))?
-    };
-    // A file of its own that an argument names and that is not there yet.
-    let needed = arguments.iter().filter(|word| word.contains('/') && !word.starts_with('-'));
-    for word in needed {
-        if !folder.join(word).exists() {
-            return Err(missing(&format!("not built: {word} is missing")));
-        }
-    }
-    Ok(Program { path, arguments: arguments.to_vec(), directory: Some(folder.to_owned()) })
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 fn ask(program: &Program) -> Result<Worker, String> {

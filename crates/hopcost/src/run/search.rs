@@ -1,0 +1,217 @@
+//! Where workers of other runtimes are looked for, and how each is started. One that others
+//! may write is told of and never run (SECURITY.md).
+
+use std::path::{Path, PathBuf};
+
+use hopcost_model::case::{CaseError, Runtime};
+use serde::Deserialize;
+
+use super::trust;
+use super::worker::Program;
+
+/// Folders that are looked in instead of all others, like PATH.
+const PATH_VARIABLE: &str = "HOPCOST_WORKERS";
+/// What tells the checkout that this was built in from another in its place.
+const MARKER: &str = "workers/.checkout";
+/// What a worker's folder is known by.
+const MANIFEST: &str = "worker.toml";
+
+/// A worker's folder says how it is started.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    /// How cases spell it.
+    runtime: RuntimeName,
+    /// Program and arguments; run in the folder.
+    command: Vec<String>,
+    /// What it needs, in words.
+    needs: String,
+    /// The command that installs it.
+    install: String,
+}
+
+/// A runtime's name, checked when read.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct RuntimeName(Runtime);
+
+impl TryFrom<String> for RuntimeName {
+    type Error = String;
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse().map(RuntimeName).map_err(|e: CaseError| e.to_string())
+    }
+}
+
+/// A worker as its folder or its path tells.
+pub struct Candidate {
+    /// Its name; a program that was named by its path says it itself.
+    pub runtime: Option<Runtime>,
+    /// How it is started, or why it is not.
+    pub program: Result<Program, String>,
+}
+
+/// The workers that were named, then one of each name from the folders: the first that can be
+/// started, so that nobody hides a worker behind one that is not trusted.
+pub fn candidates(named: &[PathBuf]) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = named.iter().map(|path| by_path(path)).collect();
+    for candidate in folders().iter().flat_map(|folder| in_folder(folder)) {
+        match found.iter().position(|earlier| earlier.runtime == candidate.runtime) {
+            None => found.push(candidate),
+            Some(at) if at >= named.len() && found[at].program.is_err() => {
+                if candidate.program.is_ok() {
+                    found[at] = candidate;
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// A worker that was named by its path: its program, or its folder.
+fn by_path(path: &Path) -> Candidate {
+    let refused = |why| Candidate { runtime: None, program: Err(why) };
+    let absolute = match std::path::absolute(path) {
+        Ok(absolute) => absolute,
+        Err(error) => return refused(format!("cannot use worker {}: {error}", path.display())),
+    };
+    if absolute.is_dir() {
+        // By its own name too, which a link may have led elsewhere.
+        let trusted = trust::file(&absolute.join(MANIFEST));
+        let folder = absolute.canonicalize().unwrap_or(absolute);
+        return match (by_manifest(&folder), trusted) {
+            (None, _) => refused(format!("{} holds no {MANIFEST}", path.display())),
+            (Some(_), Err(why)) => refused(why),
+            (Some(found), Ok(())) => found,
+        };
+    }
+    let executable = |path: &PathBuf| {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    let program = match path.canonicalize() {
+        Ok(path) if executable(&path) => trust::file(&absolute).map(|()| Program {
+            path,
+            arguments: Vec::new(),
+            directory: None,
+        }),
+        Ok(path) => Err(format!("{} is no program that may be run (chmod +x)", path.display())),
+        Err(error) => Err(format!("cannot use worker {}: {error}", path.display())),
+    };
+    Candidate { runtime: None, program }
+}
+
+/// The folders that may hold workers, the first ones first. None is relative: nothing comes
+/// from the directory that hopcost happens to be called in.
+fn folders() -> Vec<PathBuf> {
+    if let Some(listed) = std::env::var_os(PATH_VARIABLE) {
+        return std::env::split_paths(&listed).filter(|path| path.is_absolute()).collect();
+    }
+    let binary = std::env::current_exe().ok();
+    let bin = binary.as_deref().and_then(Path::parent).filter(|folder| folder.ends_with("bin"));
+    let prefix = bin.and_then(Path::parent).map(|prefix| prefix.join("share"));
+    let installed = prefix.into_iter().chain(hopcost_file::data_folder());
+    checkout().into_iter().chain(installed.map(|data| data.join("hopcost/workers"))).collect()
+}
+
+/// The workers of the checkout that this was built in, if it is still there.
+fn checkout() -> Option<PathBuf> {
+    of_checkout(
+        Path::new(option_env!("HOPCOST_CHECKOUT")?),
+        option_env!("HOPCOST_CHECKOUT_MARKER")?,
+    )
+}
+
+fn of_checkout(root: &Path, marker: &str) -> Option<PathBuf> {
+    let file = root.join(MARKER);
+    let same = match trust::text(&file) {
+        Ok(text) => text.trim() == marker,
+        // What is not trusted is told of, each worker with its reason.
+        Err(_) => file.symlink_metadata().is_ok(),
+    };
+    same.then(|| root.join("workers"))
+}
+
+/// The workers of a folder, by name.
+fn in_folder(folder: &Path) -> Vec<Candidate> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    paths.sort();
+    let named = |path: &PathBuf| by_manifest(path).filter(|found| found.runtime.is_some());
+    paths.iter().filter_map(named).collect()
+}
+
+fn by_manifest(folder: &Path) -> Option<Candidate> {
+    let file = folder.join(MANIFEST);
+    file.symlink_metadata().ok()?;
+    // One that cannot be read is named after its folder, so that it is not silently missing.
+    let name = folder.file_name()?.to_str()?.parse().ok();
+    let manifest = trust::text(&file).and_then(|text| {
+        toml::from_str(&text).map_err(|error: toml::de::Error| {
+            format!("{}: {}", file.display(), error.message().replace('\n', " "))
+        })
+    });
+    Some(match manifest {
+        Ok(manifest) => {
+            let program = start_of(folder, &manifest);
+            Candidate { runtime: Some(manifest.runtime.0), program }
+        }
+        Err(reason) => Candidate { runtime: name, program: Err(reason) },
+    })
+}
+
+/// How a worker of a folder is started, or what is missing.
+fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
+    let Some((first, arguments)) = manifest.command.split_first() else {
+        return Err(format!("{}: `command` is empty", folder.join(MANIFEST).display()));
+    };
+    let missing = |what: &str| {
+        format!("{what}; it needs {}; to install it: {}", manifest.needs, manifest.install)
+    };
+    let path = if first.contains('/') {
+        let path = folder.join(first);
+        if !path.exists() {
+            return Err(match path.symlink_metadata() {
+                Ok(_) => format!("{} leads to nothing that this user can reach", path.display()),
+                Err(_) => missing("not built"),
+            });
+        }
+        path
+    } else {
+        on_path(first).ok_or_else(|| missing(&format!("`{first}` is not here")))?
+    };
+    trust::file(&path)?;
+    for word in arguments.iter().filter(|word| !word.starts_with('-')) {
+        // A file of its own.
+        let file = folder.join(word);
+        if file.is_file() {
+            trust::file(&file)?;
+        } else if word.contains('/') && !file.exists() {
+            return Err(missing(&format!("not built: {word} is missing")));
+        }
+    }
+    Ok(Program { path, arguments: arguments.to_vec(), directory: Some(folder.to_owned()) })
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_checkout_in_the_place_of_the_own_one_is_not_believed() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(of_checkout(root.path(), "4711"), None);
+        std::fs::create_dir(root.path().join("workers")).unwrap();
+        assert_eq!(of_checkout(root.path(), "4711"), None);
+        std::fs::write(root.path().join(MARKER), "4712\n").unwrap();
+        assert_eq!(of_checkout(root.path(), "4711"), None);
+        std::fs::write(root.path().join(MARKER), "4711\n").unwrap();
+        assert_eq!(of_checkout(root.path(), "4711"), Some(root.path().join("workers")));
+    }
+}

@@ -1,0 +1,165 @@
+//! Whether a file may be believed: only the caller and root have a say in what it is, as
+//! sshd's StrictModes asks of a user's keys.
+
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+
+use hopcost_probe::sys;
+
+/// Symbolic links that are followed at most, as path_resolution(7) has it.
+const LINKS_MAX: u32 = 40;
+/// Bytes of a text that is read whole at most.
+const TEXT_MAX: u64 = 1 << 16;
+
+/// Whether a worker's folder may hold what others put there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Additions {
+    /// They may, where the sticky bit keeps them from what is not theirs.
+    ByAnyone,
+    /// They may not: a program takes more from its folder than its own file.
+    ByOwner,
+}
+
+/// Refuses a file, with reason and remedy, if someone other than the caller and root owns or
+/// may write it or anything on the way to it.
+///
+/// Every component is looked at as the kernel resolves it, links and their targets included,
+/// so that nobody can lead the path elsewhere after this has returned.
+pub fn file(path: &Path) -> Result<(), String> {
+    let user = sys::user_id();
+    let path = std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut left = reversed(&path);
+    let mut at = PathBuf::from("/");
+    let mut links = 0;
+    judge(&at, &look(&at)?, user, Additions::ByAnyone)?;
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            at.pop();
+            continue;
+        }
+        if left.is_empty() {
+            judge(&at, &look(&at)?, user, Additions::ByOwner)?;
+        }
+        at.push(name);
+        let found = look(&at)?;
+        judge(&at, &found, user, Additions::ByAnyone)?;
+        if found.is_symlink() {
+            links += 1;
+            let target = at.read_link().map_err(|e| format!("{}: {e}", at.display()))?;
+            if links > LINKS_MAX {
+                return Err(format!("{}: too many symbolic links", path.display()));
+            }
+            at.pop();
+            if target.is_absolute() {
+                at = PathBuf::from("/");
+            }
+            left.extend(reversed(&target));
+        } else if left.is_empty() && !found.is_file() {
+            let what = if found.file_type().is_fifo() { "a FIFO" } else { "no regular file" };
+            return Err(format!("{} is {what}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// The text of a file that may be believed.
+pub fn text(path: &Path) -> Result<String, String> {
+    file(path)?;
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(TEXT_MAX + 1).read_to_string(&mut text));
+    match read {
+        Ok(_) if text.len() as u64 <= TEXT_MAX => Ok(text),
+        Ok(_) => Err(format!("{} has more than {TEXT_MAX} bytes", path.display())),
+        Err(error) => Err(format!("{}: {error}", path.display())),
+    }
+}
+
+/// The components of a path, the first one last.
+fn reversed(path: &Path) -> Vec<OsString> {
+    let named = |part: Component<'_>| match part {
+        Component::Normal(_) | Component::ParentDir => Some(part.as_os_str().to_owned()),
+        _ => None,
+    };
+    path.components().rev().filter_map(named).collect()
+}
+
+fn look(path: &Path) -> Result<Metadata, String> {
+    path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn judge(path: &Path, found: &Metadata, user: u32, additions: Additions) -> Result<(), String> {
+    let shown = path.display();
+    if found.uid() != user && found.uid() != 0 {
+        return Err(format!(
+            "not trusted: {shown} belongs to user {}; run hopcost as that user, or take it over \
+             (chown)",
+            found.uid()
+        ));
+    }
+    let by_group = found.mode() & 0o020 != 0
+        && (!is_ours_alone(found.gid(), user) || sys::has_access_list(path));
+    let by_others = found.mode() & 0o002 != 0;
+    let sticky = found.is_dir() && found.mode() & 0o1000 != 0;
+    let kept = sticky && additions == Additions::ByAnyone;
+    match (by_group || by_others) && !found.is_symlink() && !kept {
+        false => Ok(()),
+        true if sticky => Err(format!(
+            "not trusted: other users may put files into {shown}; move the worker to a folder of \
+             its own"
+        )),
+        true => Err(format!(
+            "not trusted: other users may write {shown}; take that from them (chmod go-w {shown})"
+        )),
+    }
+}
+
+/// Whether nobody but a user and root is in a group: many systems give every user a group of
+/// their own and let it write. A group that these files do not tell of may hold anybody.
+fn is_ours_alone(group: u32, user: u32) -> bool {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    alone_by(&read("/etc/group"), &read("/etc/passwd"), group, user)
+}
+
+/// The same by the text of group(5) and passwd(5).
+fn alone_by(groups: &str, users: &str, group: u32, user: u32) -> bool {
+    let numbers = |line: &str| {
+        let fields: Vec<&str> = line.split(':').collect();
+        Some((
+            fields.first()?.to_string(),
+            fields.get(2)?.parse().ok()?,
+            fields.get(3)?.to_string(),
+        ))
+    };
+    let users: Vec<(String, u32, String)> = users.lines().filter_map(numbers).collect();
+    let ours = |id: u32| id == user || id == 0;
+    let has_it = |of: &str| of.parse() == Ok(group);
+    let is_ours = |name: &str| users.iter().any(|(known, id, _)| known == name && ours(*id));
+    let entries: Vec<_> =
+        groups.lines().filter_map(numbers).filter(|(_, id, _)| *id == group).collect();
+    let mut members = entries.iter().flat_map(|(.., members)| members.split(',').map(str::trim));
+    !entries.is_empty()
+        && members.all(|name| name.is_empty() || is_ours(name))
+        && users.iter().all(|(_, id, primary)| ours(*id) || !has_it(primary))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alone_by;
+
+    #[test]
+    fn a_group_of_ones_own_has_nobody_else() {
+        let users = "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n\
+                     bob:x:1001:1001::/home/bob:/bin/sh\neve:x:1002:50::/home/eve:/bin/sh\n";
+        let groups = "root:x:0:\nstaff:x:50:\nann:x:1000:\nwheel:x:10:root,ann\n\
+                      team:x:60:ann,bob\nbob:x:1001:\nfar:x:70:someone-in-ldap\n";
+        let alone = |group| alone_by(groups, users, group, 1000);
+        assert!(alone(1000) && alone(10) && alone(0));
+        assert!(!alone(60), "bob is in it");
+        assert!(!alone(1001), "it is bob's");
+        assert!(!alone(50), "it is eve's first group");
+        assert!(!alone(70) && !alone(4711), "nobody here knows who is in it");
+    }
+}
