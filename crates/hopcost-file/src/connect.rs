@@ -13,13 +13,11 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, Result};
+use crate::limits::VALUE_MAX_BYTES;
 use crate::schema::{APPLICATION_ID, VERSION};
 
 /// How long to wait for another program's lock: a reader's is short.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The longest text or blob accepted, in bytes.
-const VALUE_MAX_BYTES: i32 = 64 << 20;
 
 const DOING_READ: &str = "read it";
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use hopcost_model::text::is_plain;
+
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -147,7 +149,7 @@ pub enum Error {
 fn plain(text: &impl ToString) -> String {
     const LONGEST: usize = 200;
     let text = text.to_string();
-    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let clean = |c: char| if is_plain(c) { c } else { ' ' };
     let mut line: String = text.chars().take(LONGEST).map(clean).collect();
     if text.chars().nth(LONGEST).is_some() {
         line.push('…');

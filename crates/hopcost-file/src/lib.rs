@@ -13,6 +13,7 @@
 mod connect;
 mod error;
 mod id;
+mod limits;
 mod read;
 mod record;
 mod rows;
@@ -24,6 +25,7 @@ mod write;
 pub use error::{Error, Result};
 pub use id::{new_id, utc};
 pub use read::{finished, open};
+pub use record::as_read;
 pub use runs::{EXTENSION, RunEntry, Runs, data_folder, folder_named_by};
 pub use schema::{APPLICATION_ID, VERSION};
 pub use write::{EstimateRow, RunFile, open_for_resume};

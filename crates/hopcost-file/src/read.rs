@@ -14,6 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::connect;
 use crate::error::{Error, Result};
+use crate::limits::CASES_MAX;
 use crate::record::{DOING, Record, rows};
 use crate::schema::{self, STEPS, VERSION};
 
@@ -90,7 +91,7 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
     let about = rows(
         conn,
         path,
-        "SELECT * FROM run",
+        ("run", "SELECT * FROM run"),
         |_| "run".to_owned(),
         |r| {
             let about = RunAbout {
@@ -113,6 +114,13 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
             why: "it should have one row".to_owned(),
         });
     };
+    if plan.cases.len() > CASES_MAX {
+        return Err(Error::Content {
+            path: path.to_owned(),
+            place: "run".to_owned(),
+            why: format!("plan has more than {CASES_MAX} cases"),
+        });
+    }
     let host_before = Host { readings: host(conn, path, "before")? };
     let after = host(conn, path, "after")?;
     // A host that could not be read at all is still a host that was looked at.
@@ -131,7 +139,7 @@ fn host(conn: &Connection, path: &Path, moment: &'static str) -> Result<Vec<Read
     rows(
         conn,
         path,
-        &query,
+        ("host_reading", &query),
         |n| format!("host_reading {moment} {n}"),
         |r| {
             Ok(Reading {
@@ -148,7 +156,7 @@ fn clocks(conn: &Connection, path: &Path) -> Result<Vec<ClockReading>> {
     rows(
         conn,
         path,
-        "SELECT * FROM clock ORDER BY position",
+        ("clock", "SELECT * FROM clock ORDER BY position"),
         |n| format!("clock {n}"),
         |r| {
             Ok(ClockReading {
@@ -171,7 +179,7 @@ fn workers(conn: &Connection, path: &Path) -> Result<Vec<Description>> {
     rows(
         conn,
         path,
-        "SELECT * FROM worker ORDER BY position",
+        ("worker", "SELECT * FROM worker ORDER BY position"),
         |n| format!("worker {n}"),
         |r| {
             let worker: Description = r.json("description")?;
@@ -190,7 +198,7 @@ fn accounting(conn: &Connection, path: &Path) -> Result<Vec<CpuAccounting>> {
     rows(
         conn,
         path,
-        query,
+        ("cpu_accounting", query),
         |n| format!("cpu_accounting {n}"),
         |r| {
             Ok(CpuAccounting {

@@ -10,6 +10,7 @@ use hopcost_file::{Error, RunFile, open, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
 use hopcost_model::raw::{CpuSentinel, RawTrial, StampCheck, ThreadUse};
+use hopcost_model::text::escaped;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -29,7 +30,6 @@ fn finite() -> impl Strategy<Value = f64> {
 }
 
 fn event() -> impl Strategy<Value = EventReading> {
-    let text = any::<String>;
     (text(), option::of(count()), count(), count(), option::of(text())).prop_map(
         |(event, value, enabled_ns, running_ns, unavailable)| EventReading {
             event,
@@ -113,7 +113,7 @@ fn role() -> impl Strategy<Value = Role> {
 
 fn thread() -> impl Strategy<Value = ThreadUse> {
     let counts = proptest::array::uniform3(count());
-    (role(), option::of(role()), any::<String>(), counts).prop_map(|(process, seat, name, c)| {
+    (role(), option::of(role()), text(), counts).prop_map(|(process, seat, name, c)| {
         let [cpu_ns, voluntary, involuntary] = c;
         ThreadUse { process, seat, name, cpu_ns, voluntary, involuntary }
     })
@@ -129,11 +129,16 @@ fn stamp_check() -> impl Strategy<Value = StampCheck> {
     })
 }
 
+/// Any text as it is read: what does not show as itself is written out then.
+fn text() -> impl Strategy<Value = String> {
+    any::<String>().prop_map(|text| escaped(&text))
+}
+
 fn trial() -> impl Strategy<Value = RawTrial> {
     (
         (0..4u32, any::<u32>(), any::<u32>(), proptest::array::uniform8(count())),
-        (option::of(any::<String>()), stamp(), vec(end(), 0..3)),
-        (vec(option::of(any::<u32>()), 0..3), vec(any::<String>(), 0..3)),
+        (option::of(text()), stamp(), vec(end(), 0..3)),
+        (vec(option::of(any::<u32>()), 0..3), vec(text(), 0..3)),
         (sentinels(), sentinels(), vec(any::<u32>(), 0..300)),
         (vec(gate(), 0..3), count(), vec(event(), 0..4), count()),
         (vec(thread(), 0..4), vec(finite(), 0..5), option::of(stamp_check())),

@@ -198,6 +198,78 @@ fn hostile_content_is_named_and_refused() {
 }
 
 #[test]
+fn what_takes_long_to_read_is_refused_before_it_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = dir.path().join("good");
+    make(&good, 3);
+    let path = dir.path().join("run");
+    let many = |n: u32| {
+        format!(
+            "WITH RECURSIVE n(i) AS (SELECT 10000 UNION ALL SELECT i + 1 FROM n LIMIT {n})
+             INSERT INTO"
+        )
+    };
+    let spelled = "{\"id\":\"call/syscall\",\"skip\":null},".repeat(10_001);
+    let cases = spelled.trim_end_matches(',');
+    for (sql, part) in [
+        (
+            format!(
+                "{} host_reading SELECT 'before', i, 's', 'k' || i, 'v', NULL FROM n",
+                many(300_000)
+            ),
+            "host_reading: it has more than 10000 rows",
+        ),
+        (
+            format!("{} cpu_accounting SELECT i, 0, 0, 1, 0 FROM n", many(2_000_001)),
+            "cpu_accounting: it has more than 2000000 rows",
+        ),
+        (
+            format!("{} worker SELECT i, runtime, version, description FROM n, worker", many(100)),
+            "worker: it has more than 100 rows",
+        ),
+        (
+            "UPDATE run SET version = hex(zeroblob(500000))".to_owned(),
+            "version is 1000000 bytes long, more than 131072",
+        ),
+        (
+            "UPDATE run SET argv = json_array('hopcost', hex(zeroblob(500000)))".to_owned(),
+            "argv is JSON with a text of 1000000 bytes, more than 131072",
+        ),
+        ("UPDATE run SET argv = '[' || hex(zeroblob(9000000)) || ']'".to_owned(), "too big"),
+        (
+            format!("UPDATE run SET plan = json_set(plan, '$.cases', json('[{cases}]'))"),
+            "plan has more than 10000 cases",
+        ),
+    ] {
+        fs::copy(&good, &path).unwrap();
+        change(&path, &sql);
+        let line = line(&path);
+        assert!(line.contains(part), "{sql:.200}\n{line}");
+    }
+}
+
+#[test]
+fn text_that_does_not_show_as_itself_is_written_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    make(&path, 1);
+    let turned = "char(0x202e) || char(27) || '[2J' || char(7)";
+    for set in [
+        format!("run SET run_id = 'x' || {turned}"),
+        format!("run SET argv = json_array('x' || {turned})"),
+        format!("trial SET error = 'x' || {turned}"),
+        format!("host_reading SET value = 'x' || {turned}"),
+    ] {
+        change(&path, &format!("UPDATE {set}"));
+    }
+    let run = open(&path).unwrap();
+    let shown = r"x\u{202e}\u{1b}[2J\u{7}";
+    assert_eq!((run.about.id.as_str(), run.about.argv), (shown, vec![shown.to_owned()]));
+    assert!(run.trials.iter().all(|trial| trial.error.as_deref() == Some(shown)));
+    assert_eq!(run.host_before.readings[0].value.as_deref(), Some(shown));
+}
+
+#[test]
 fn a_zip_bomb_is_refused_without_being_unpacked() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");

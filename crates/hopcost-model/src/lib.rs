@@ -11,6 +11,7 @@ pub mod plan;
 pub mod protocol;
 pub mod raw;
 pub mod results;
+pub mod text;
 pub mod units;
 
 /// The name and major version of the JSON documents hopcost prints.

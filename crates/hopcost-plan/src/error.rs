@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use hopcost_model::text::is_plain;
+
 /// Why an [`Ask`](crate::Ask) is not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
@@ -113,11 +115,6 @@ pub(crate) fn quote(text: &str) -> String {
 /// Without control characters and marks that turn the direction of writing.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect()
-}
-
-fn is_plain(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// `unknown WHAT `got`; did you mean `near`?`, or the list where nothing is near.

@@ -1,8 +1,9 @@
 //! The plan in brief, and what changed on the host.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::Placement;
+use hopcost_model::host::Host;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{HostChange, Pinning, PlanBrief};
 
@@ -46,19 +47,22 @@ pub fn pinning(raw: &RawRun) -> Pinning {
 pub fn host_changes(raw: &RawRun) -> Vec<HostChange> {
     let Some(after) = &raw.host_after else { return Vec::new() };
     let before = &raw.host_before;
+    // Of several readings of a key the first counts, as in `Host::get`.
+    let values = |host: &'_ Host| -> BTreeMap<String, Option<String>> {
+        host.readings.iter().rev().map(|r| (r.key.clone(), r.value.clone())).collect()
+    };
+    let (was, is) = (values(before), values(after));
     let mut seen = BTreeSet::new();
-    before
-        .readings
-        .iter()
-        .chain(&after.readings)
-        .map(|reading| reading.key.as_str())
+    let keys = before.readings.iter().chain(&after.readings);
+    keys.map(|reading| reading.key.as_str())
         .filter(|key| !VOLATILE.iter().any(|prefix| key.starts_with(prefix)))
-        .filter(|key| seen.insert(*key) && before.get(key) != after.get(key))
+        .filter(|key| seen.insert(*key))
         .map(|key| HostChange {
             key: key.to_owned(),
-            before: before.get(key).map(str::to_owned),
-            after: after.get(key).map(str::to_owned),
+            before: was.get(key).cloned().flatten(),
+            after: is.get(key).cloned().flatten(),
         })
+        .filter(|change| change.before != change.after)
         .collect()
 }
 

@@ -306,8 +306,12 @@ fn push_row(out: &mut String, fields: &[String]) {
     out.push('\n');
 }
 
-/// A field, in quotes where it holds a comma, a quote or a line break.
+/// A field, in quotes where it holds a comma, a quote or a line break. A text that a
+/// spreadsheet would calculate (`=1+1`) is marked as text by an apostrophe.
 fn quoted(field: &str) -> String {
+    if field.starts_with(['=', '+', '-', '@']) && field.parse::<f64>().is_err() {
+        return quoted(&format!("'{field}"));
+    }
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
@@ -360,6 +364,14 @@ mod tests {
         for row in &rows[1..] {
             assert!(row[value].is_empty() || row[value].parse::<f64>().is_ok(), "{}", row[value]);
         }
+    }
+
+    #[test]
+    fn a_spreadsheet_calculates_nothing() {
+        let fields = ["=1+1", "+a", "-a", "@SUM(A1)", "-0.5", "+1e3", "a=b", "=\"x\",y"];
+        let mut out = String::new();
+        push_row(&mut out, &fields.map(str::to_owned));
+        assert_eq!(out, "'=1+1,'+a,'-a,'@SUM(A1),-0.5,+1e3,a=b,\"'=\"\"x\"\",y\"\n");
     }
 
     #[test]

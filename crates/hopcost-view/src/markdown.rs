@@ -2,6 +2,7 @@
 
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
+use hopcost_model::text::is_plain;
 
 use crate::names::{Place, row_label};
 use crate::number;
@@ -330,7 +331,7 @@ pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            c if c.is_control() => out.push(' '),
+            c if !is_plain(c) => out.push(' '),
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
             '|' | '*' | '_' | '`' | '\\' | '#' => {
@@ -345,7 +346,7 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// Text as code, also within a table.
 pub(crate) fn code(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text: String = text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
     let fence = if text.contains('`') { "``" } else { "`" };
     let blank = if text.contains('`') { " " } else { "" };
     format!("{fence}{blank}{}{blank}{fence}", text.replace('|', "\\|"))

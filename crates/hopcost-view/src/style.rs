@@ -1,7 +1,8 @@
 //! How text is laid out: width, colour and character set, and the little that
 //! all text views share (padding, wrapping, cleaning).
 
-use unicode_width::UnicodeWidthStr;
+use hopcost_model::text::is_plain;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Which characters may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +127,7 @@ pub(crate) fn clean(text: &str, charset: Charset) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            c if c.is_control() => out.push(' '),
+            c if !is_plain(c) => out.push(' '),
             c if c.is_ascii() || charset == Charset::Unicode => out.push(c),
             'µ' | 'μ' => out.push('u'),
             '×' => out.push('x'),
@@ -159,9 +160,11 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
         if width_of(&line) + joint + width_of(word) > width && !line.is_empty() {
             lines.push(std::mem::take(&mut line));
         }
-        while width_of(word) > width {
+        let mut left = columns(word);
+        while left > width {
             let (head, tail) = word.split_at(break_at(word, width));
             lines.push(head.to_owned());
+            left -= columns(head);
             word = tail;
         }
         if !line.is_empty() {
@@ -175,12 +178,18 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Columns, counted so that the parts of a word have those of the whole.
+fn columns(word: &str) -> usize {
+    word.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
 /// The byte after which a word wider than `width` is broken.
 fn break_at(word: &str, width: usize) -> usize {
-    let (mut last, mut weak, mut strong) = (0, 0, 0);
+    let (mut last, mut weak, mut strong, mut taken) = (0, 0, 0, 0);
     for (at, c) in word.char_indices() {
         let end = at + c.len_utf8();
-        if width_of(&word[..end]) > width {
+        taken += c.width().unwrap_or(0);
+        if taken > width {
             break;
         }
         last = end;
@@ -215,8 +224,19 @@ mod tests {
     }
 
     #[test]
+    fn a_long_word_is_wrapped_in_time_that_grows_with_its_length() {
+        let begun = std::time::Instant::now();
+        for unit in ["x", "a\u{301}", "\u{301}", "文"] {
+            let word = unit.repeat(300_000);
+            assert_eq!(wrap(&word, 80).concat(), word);
+        }
+        assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
+    }
+
+    #[test]
     fn nothing_from_elsewhere_reaches_the_terminal_as_a_command() {
         assert_eq!(clean("a\x1b[31mb\nc\u{9b}d", Charset::Unicode), "a [31mb c d");
+        assert_eq!(clean("a\u{202e}b\u{2066}", Charset::Unicode), "a b ");
         assert_eq!(clean("≤ 3 µs × 文", Charset::Ascii), "<= 3 us x ?");
     }
 }

@@ -28,7 +28,7 @@ fn by_trial<T>(
     for (trial, value) in rows(
         conn,
         path,
-        &query,
+        (table, &query),
         |n| format!("{table} row {n}"),
         |r| Ok((r.whole("trial")?, read(r)?)),
     )? {
@@ -46,7 +46,7 @@ fn events(conn: &Connection, path: &Path) -> Result<Events> {
     for (key, event) in rows(
         conn,
         path,
-        query,
+        ("event", query),
         |n| format!("event row {n}"),
         |r| {
             let event = EventReading {
@@ -155,7 +155,7 @@ fn stamp_checks(conn: &Connection, path: &Path) -> Result<BTreeMap<i64, StampChe
     let checks = rows(
         conn,
         path,
-        query,
+        ("stamp_check", query),
         |n| format!("stamp_check row {n}"),
         |r| {
             let check = StampCheck {
@@ -196,7 +196,7 @@ pub(super) fn trials(conn: &Connection, path: &Path, cases: usize) -> Result<Vec
     let trials = rows(
         conn,
         path,
-        query,
+        ("trial", query),
         |n| format!("trial {n}"),
         |r| {
             let number: i64 = r.whole("trial")?;

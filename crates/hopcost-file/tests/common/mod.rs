@@ -36,7 +36,7 @@ pub fn about() -> RunAbout {
             target: "x86_64-unknown-linux-gnu".into(),
             slow: vec!["it's \"slow\"".into()],
         },
-        argv: vec!["hopcost".into(), "run".into(), "pip*".into(), "é\n\0".into()],
+        argv: vec!["hopcost".into(), "run".into(), "pip*".into(), "é \"\\".into()],
         started: "2026-11-20T20:15:30Z".into(),
         ended: None,
         resumed: 0,
@@ -242,7 +242,7 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
     trial.ends[1].bytes = 320;
     trial.ends[1].lost = 1;
     trial.ends[1].overruns = 4;
-    trial.threads = vec![thread("python3", Some(Role::Caller)), thread("é\n", None)];
+    trial.threads = vec![thread("python3", Some(Role::Caller)), thread("é", None)];
     trial.warm_up_ns = vec![90.5, 0.1 + 0.2, -0.0];
     trial.stamp_check = Some(StampCheck {
         exchanges: 4,

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use hopcost_model::text::escaped;
 use hopcost_view::mechanisms;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
@@ -46,15 +47,8 @@ const LINE_MAX: usize = 700;
 /// Says something on stderr, on one line and without control characters. That
 /// nobody can read it changes nothing.
 pub fn say(text: &str) {
-    let mut line: String = text
-        .chars()
-        .take(LINE_MAX)
-        .map(|c| if c == '\n' { ' ' } else { c })
-        .flat_map(|c| match c.is_control() {
-            true => c.escape_default().collect::<Vec<_>>(),
-            false => vec![c],
-        })
-        .collect();
+    let kept: String = text.chars().take(LINE_MAX).collect();
+    let mut line = escaped(&kept.replace('\n', " "));
     if text.chars().nth(LINE_MAX).is_some() {
         line.push('…');
     }

@@ -387,7 +387,7 @@ fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
         let now = runtimes.ready(&name).map_err(|why| {
             usage(format!("cannot resume: {why}; a program of your own is named by --worker PATH"))
         })?;
-        if now.description != *then {
+        if hopcost_file::as_read(&now.description).as_ref() != Some(then) {
             return Err(not_comparable(format!(
                 "cannot resume: the worker of {name} says something else of itself than when the \
                  run began (version {} then, {} now); start a new run",
