@@ -17,5 +17,8 @@ mod names;
 pub mod number;
 pub mod plan;
 mod section;
+#[cfg(test)]
+#[path = "../tests/stored/mod.rs"]
+mod stored;
 pub mod style;
 pub mod text;

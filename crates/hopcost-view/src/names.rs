@@ -86,6 +86,16 @@ pub(crate) fn headline(case: &CaseResult) -> Option<(&'static str, &Estimate)> {
     cost.or_else(|| estimates.p50_ns.as_ref().map(|e| ("p50", e)))
 }
 
+/// Letters, digits and `-` of a name: it becomes an id and a part of file names.
+pub(crate) fn plain_id(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let id: String = name.chars().take(80).map(keep).collect();
+    match id.trim_matches('-') {
+        "" => "unnamed".to_owned(),
+        id => id.to_owned(),
+    }
+}
+
 /// `p99.9`
 pub(crate) fn quantile(q: f64) -> String {
     let percent = format!("{:.4}", q * 100.0);

@@ -1,8 +1,7 @@
 //! Draws a grid of cells: what a heat map is.
 
-use super::draw::text;
-use super::labels::{fit, width};
-use super::model::{CellRow, Cells, ChartCell, STEPS};
+use super::labels::{fit, text, width};
+use super::model::{Cell, Cells, STEPS};
 use crate::markup::{Esc, Px, put};
 
 const TEXT: f64 = 12.0;
@@ -22,25 +21,23 @@ const PADDING: f64 = 6.0;
 /// Longest name of a row.
 const NAME_MAX: f64 = 160.0;
 
-/// Width of the names of the rows.
-fn left(cells: &Cells) -> f64 {
-    let names = cells.rows.iter().map(|row| width(&row.name, TEXT));
-    let widest = names.chain([width(&cells.rows_label, SMALL)]).fold(0.0, f64::max);
-    widest.min(NAME_MAX) + 12.0
-}
-
-/// Width of a cell: all are alike.
-fn cell_width(cells: &Cells) -> f64 {
-    let of = |cell: &ChartCell| width(&cell.text, TEXT).max(width(&cell.small, SMALL));
-    let texts = cells.rows.iter().flat_map(|row| &row.cells).map(of);
-    let heads = cells.columns.iter().map(|name| width(name, TEXT));
-    texts.chain(heads).fold(56.0, f64::max).min(NAME_MAX) + 2.0 * PADDING
+/// Width of the names of the rows, and of a cell: all are alike.
+fn widths(cells: &Cells) -> (f64, f64) {
+    let widest = |texts: &mut dyn Iterator<Item = (&String, f64)>| {
+        texts.map(|(text, size)| width(text, size)).fold(0.0, f64::max)
+    };
+    let label = std::iter::once((&cells.rows_label, SMALL));
+    let names = widest(&mut cells.rows.iter().map(|(name, _)| (name, TEXT)).chain(label));
+    let texts = cells.rows.iter().flat_map(|(_, cells)| cells);
+    let texts = texts.flat_map(|cell| [(&cell.text, TEXT), (&cell.small, SMALL)]);
+    let texts = widest(&mut texts.chain(cells.columns.iter().map(|name| (name, TEXT))));
+    (names.min(NAME_MAX) + 12.0, texts.clamp(56.0, NAME_MAX) + 2.0 * PADDING)
 }
 
 /// Width of the whole.
 pub(super) fn width_of(cells: &Cells) -> f64 {
-    let columns = left(cells) + cells.columns.len() as f64 * (cell_width(cells) + GAP);
-    columns.max(360.0)
+    let (left, wide) = widths(cells);
+    (left + cells.columns.len() as f64 * (wide + GAP)).max(360.0)
 }
 
 /// Height of the whole.
@@ -51,58 +48,43 @@ pub(super) fn height_of(cells: &Cells) -> f64 {
 
 /// Draws the cells with their names, from `top` down.
 pub(super) fn draw(out: &mut String, cells: &Cells, top: f64) {
-    let (left, wide) = (left(cells), cell_width(cells));
+    let (left, wide) = widths(cells);
+    let middle = |at: usize| left + at as f64 * (wide + GAP) + wide / 2.0;
     text(out, "quiet small", left, top + 11.0, &cells.columns_label);
     text(out, "quiet small", 0.0, top + 30.0, &cells.rows_label);
     for (at, name) in cells.columns.iter().enumerate() {
-        let x = left + at as f64 * (wide + GAP) + wide / 2.0;
-        text(out, "mid", x, top + 30.0, &fit(name, TEXT, wide));
+        text(out, "mid", middle(at), top + 30.0, &fit(name, TEXT, wide));
     }
-    for (at, row) in cells.rows.iter().enumerate() {
-        let y = top + HEAD + at as f64 * (HEIGHT + GAP);
-        line(out, row, (left, wide), y);
+    let mut y = top + HEAD;
+    for (name, row) in &cells.rows {
+        text(out, "", 0.0, y + HEIGHT / 2.0 + 4.0, &fit(name, TEXT, left - 12.0));
+        for (at, cell) in row.iter().enumerate() {
+            one(out, cell, wide, middle(at), y + HEIGHT / 2.0);
+        }
+        y += HEIGHT + GAP;
     }
-    let bottom = top + HEAD + cells.rows.len() as f64 * (HEIGHT + GAP);
     if let Some((low, high)) = &cells.ends {
-        scale(out, (low, high), left, bottom + 12.0);
-    }
-}
-
-fn line(out: &mut String, row: &CellRow, (left, wide): (f64, f64), y: f64) {
-    let name = fit(&row.name, TEXT, left - 12.0);
-    text(out, "", 0.0, y + HEIGHT / 2.0 + 4.0, &name);
-    for (at, cell) in row.cells.iter().enumerate() {
-        let x = left + at as f64 * (wide + GAP) + wide / 2.0;
-        one(out, cell, wide, x, y + HEIGHT / 2.0);
+        scale(out, (low, high), left, y + 12.0);
     }
 }
 
 /// A cell around its middle.
-fn one(out: &mut String, cell: &ChartCell, wide: f64, x: f64, y: f64) {
-    let (w, h) = (Px(wide), Px(HEIGHT));
-    let corner = (Px(-wide / 2.0), Px(-HEIGHT / 2.0));
-    let ground = cell.step.map_or(String::new(), |step| format!(" h{}", step.min(STEPS - 1)));
-    put!(
-        out,
-        r#"<g class="series"><g class="m cell{ground}" transform="translate({} {})">"#,
-        Px(x),
-        Px(y)
-    );
+fn one(out: &mut String, cell: &Cell, wide: f64, x: f64, y: f64) {
+    let (ground, class, quiet) = match cell.step {
+        Some(step) => (format!(" h{}", step.min(STEPS - 1)), "", "mid"),
+        None => (String::new(), r#" class="empty""#, "quiet mid"),
+    };
+    let (x, y) = (Px(x), Px(y));
+    put!(out, r#"<g class="series"><g class="m cell{ground}" transform="translate({x} {y})">"#);
     if !cell.tip.is_empty() {
         put!(out, "<title>{}</title>", Esc(&cell.tip));
     }
-    let class = if cell.step.is_some() { "" } else { r#" class="empty""# };
-    put!(
-        out,
-        r#"<rect{class} x="{}" y="{}" width="{w}" height="{h}" rx="2"/>"#,
-        corner.0,
-        corner.1
-    );
-    let room = wide - PADDING;
-    let quiet = if cell.step.is_some() { "mid" } else { "quiet mid" };
+    let (x, y) = (Px(-wide / 2.0), Px(-HEIGHT / 2.0));
+    let (w, h) = (Px(wide), Px(HEIGHT));
+    put!(out, r#"<rect{class} x="{x}" y="{y}" width="{w}" height="{h}" rx="2"/>"#);
     let base = if cell.small.is_empty() { 4.0 } else { -2.0 };
-    text(out, quiet, 0.0, base, &fit(&cell.text, TEXT, room));
-    text(out, "small mid", 0.0, 13.0, &fit(&cell.small, SMALL, room));
+    text(out, quiet, 0.0, base, &fit(&cell.text, TEXT, wide - PADDING));
+    text(out, "small mid", 0.0, 13.0, &fit(&cell.small, SMALL, wide - PADDING));
     out.push_str("</g></g>");
 }
 
@@ -111,14 +93,8 @@ fn scale(out: &mut String, (low, high): (&str, &str), left: f64, y: f64) {
     text(out, "quiet small", left, y + 10.0, low);
     let start = left + width(low, SMALL) + 8.0;
     for step in 0..STEPS {
-        let x = start + f64::from(step) * SWATCH;
-        put!(
-            out,
-            r#"<g class="h{step}"><rect x="{}" y="{}" width="{}" height="12"/></g>"#,
-            Px(x),
-            Px(y),
-            Px(SWATCH)
-        );
+        let (x, y, w) = (Px(start + f64::from(step) * SWATCH), Px(y), Px(SWATCH));
+        put!(out, r#"<g class="h{step}"><rect x="{x}" y="{y}" width="{w}" height="12"/></g>"#);
     }
     let end = start + f64::from(STEPS) * SWATCH + 8.0;
     text(out, "quiet small", end, y + 10.0, &format!("{high} (log scale)"));

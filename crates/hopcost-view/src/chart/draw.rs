@@ -1,9 +1,8 @@
 //! Draws a chart as SVG. Positions are decided here and nowhere else.
 
 use super::cells;
-use super::labels::{fit, lines, width};
-use super::marker::marker;
-use super::model::{Cells, Chart, Legend, Mark, Rows, Series, Style, Vertical};
+use super::labels::{fit, lines, text, width};
+use super::model::{Chart, Fill, Mark, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
 use crate::markup::{Esc, Px, put};
 
@@ -18,18 +17,15 @@ const RIGHT: f64 = 22.0;
 const BELOW: f64 = 40.0;
 
 /// Room around a drawing that stands alone.
-const MARGIN: u32 = 16;
+const MARGIN: f64 = 16.0;
 
 /// Where a drawing is put.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Surroundings<'a> {
     /// Into a page that has the style sheet.
     Page(Heading),
-    /// Into a file of its own.
-    Alone {
-        /// Its style sheet.
-        style: &'a str,
-    },
+    /// Into a file of its own, which needs a style sheet.
+    Alone(&'a str),
 }
 
 /// Whether the drawing shows its title itself.
@@ -54,67 +50,54 @@ struct Plot {
 struct Drawing<'a> {
     chart: &'a Chart,
     plot: Plot,
-    x: Ruler,
-    y: Y<'a>,
+    x: Ruler<'a>,
+    /// That of the vertical axis, if it is a value axis.
+    y: Option<Ruler<'a>>,
     legend: Vec<(f64, f64, &'a Series)>,
+    /// Right ends of the gutter's columns.
     gutter: Vec<f64>,
     height: f64,
 }
 
-/// The vertical axis with its ruler.
-enum Y<'a> {
-    Value(Ruler, &'a str),
-    Rows(&'a Rows),
-    Cells(&'a Cells),
-}
-
 /// The `<svg>` element of a chart.
 pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
-    let (heading, margin) = match surroundings {
-        Surroundings::Page(heading) => (heading, 0),
-        Surroundings::Alone { .. } => (Heading::Drawn, MARGIN),
+    let (heading, margin, notes) = match surroundings {
+        Surroundings::Page(heading) => (heading, 0.0, Vec::new()),
+        Surroundings::Alone(_) => {
+            let notes = chart.notes.iter().flat_map(|note| lines(note, SMALL, chart.width));
+            (Heading::Drawn, MARGIN, notes.collect())
+        }
     };
     let drawing = Drawing::new(chart, heading);
     let mut out = String::with_capacity(16 * 1024);
-    let notes: Vec<String> = match surroundings {
-        Surroundings::Page(_) => Vec::new(),
-        Surroundings::Alone { .. } => {
-            chart.notes.iter().flat_map(|note| lines(note, SMALL, chart.width)).collect()
-        }
-    };
-    let around = f64::from(2 * margin);
     let below = NOTE_LINE * notes.len() as f64;
-    let (w, h) = (Px(chart.width + around), Px(drawing.height + below + around));
+    let (w, h) = (Px(chart.width + 2.0 * margin), Px(drawing.height + below + 2.0 * margin));
+    let (id, title, origin) = (Esc(&chart.id), Esc(&chart.title), Px(-margin));
     put!(
         out,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="{id}" viewBox="{origin} {origin} {w} {h}" width="{w}" height="{h}" role="img" aria-label="{title}" aria-describedby="{id}-desc">"#,
-        id = Esc(&chart.id),
-        origin = Px(-f64::from(margin)),
-        title = Esc(&chart.title),
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="{id}" viewBox="{origin} {origin} {w} {h}" width="{w}" height="{h}" role="img" aria-label="{title}" aria-describedby="{id}-desc"><title>{title}</title><desc id="{id}-desc">{}</desc>"#,
+        Esc(&chart.description)
     );
-    put!(out, "<title>{}</title>", Esc(&chart.title));
-    put!(out, r#"<desc id="{}-desc">{}</desc>"#, Esc(&chart.id), Esc(&chart.description));
-    if let Surroundings::Alone { style } = surroundings {
+    if let Surroundings::Alone(style) = surroundings {
         put!(
             out,
-            r#"<style>{style}</style><rect class="paper" x="-{MARGIN}" y="-{MARGIN}" width="{w}" height="{h}"/>"#
+            r#"<style>{style}</style><rect class="paper" x="{origin}" y="{origin}" width="{w}" height="{h}"/>"#
         );
     }
     if heading == Heading::Drawn {
-        let title = fit(&chart.title, 13.5, chart.width);
-        put!(out, r#"<text class="title" x="0" y="14">{}</text>"#, Esc(&title));
+        text(&mut out, "title", 0.0, 14.0, &fit(&chart.title, 13.5, chart.width));
     }
     drawing.legend(&mut out);
-    match &drawing.y {
-        Y::Value(ruler, label) => {
+    match &chart.y {
+        Vertical::Value(axis, _) => {
             drawing.x_axis(&mut out);
-            drawing.y_axis(&mut out, ruler, label);
+            drawing.y_axis(&mut out, &axis.label);
         }
-        Y::Rows(rows) => {
+        Vertical::Rows(rows) => {
             drawing.x_axis(&mut out);
             drawing.rows(&mut out, rows);
         }
-        Y::Cells(grid) => cells::draw(&mut out, grid, drawing.plot.top),
+        Vertical::Cells(grid) => cells::draw(&mut out, grid, drawing.plot.top),
     }
     for series in &chart.series {
         drawing.series(&mut out, series);
@@ -129,39 +112,42 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
 
 impl<'a> Drawing<'a> {
     fn new(chart: &'a Chart, heading: Heading) -> Self {
-        let x = Ruler::new(&chart.x, chart.series.iter().flat_map(series_xs));
         let top = if heading == Heading::Drawn { 22.0 } else { 0.0 };
-        let mut right = chart.width - RIGHT;
+        let mut drawing = Self {
+            chart,
+            plot: Plot { left: 0.0, right: chart.width - RIGHT, top, bottom: top },
+            x: Ruler::new(&chart.x, chart.series.iter().flat_map(places).map(|p| p.0)),
+            y: None,
+            legend: Vec::new(),
+            gutter: Vec::new(),
+            height: 0.0,
+        };
+        let plot = &mut drawing.plot;
         match &chart.y {
-            Vertical::Value { axis, height } => {
+            Vertical::Value(axis, height) => {
+                let ruler = Ruler::new(axis, chart.series.iter().flat_map(places).map(|p| p.1));
+                plot.left = widest(ruler.ticks(6).iter().map(|tick| &tick.text), TEXT) + 10.0;
+                plot.top = top + 24.0;
+                plot.bottom = plot.top + height;
                 // The legend stands below, so that plots side by side align.
-                let top = top + 24.0;
-                let bottom = top + height;
-                let (legend, end) = place_legend(chart, bottom + BELOW);
-                let ruler = Ruler::new(axis, chart.series.iter().flat_map(series_ys));
-                let texts = ruler.ticks(6);
-                let widest = texts.iter().map(|t| width(&t.text, TEXT)).fold(0.0, f64::max);
-                let plot = Plot { left: widest + 10.0, right, top, bottom };
-                let y = Y::Value(ruler, &axis.label);
-                Self { chart, plot, x, y, legend, gutter: Vec::new(), height: end }
+                (drawing.legend, drawing.height) = place_legend(chart, plot.bottom + BELOW);
+                drawing.y = Some(ruler);
             }
             Vertical::Rows(rows) => {
                 // The legend stands above: the end of a long plot may be out of sight.
                 let (legend, end) = place_legend(chart, top);
-                let top = end + 22.0;
-                let bottom = top + rows.height * rows.rows.len() as f64;
-                let gutter = gutter_columns(rows, chart.width * 0.55);
-                right -= end_room(rows);
-                let plot = Plot { left: gutter.last().copied().unwrap_or(0.0), right, top, bottom };
-                Self { chart, plot, x, y: Y::Rows(rows), legend, gutter, height: bottom + BELOW }
+                plot.top = end + 22.0;
+                plot.bottom = plot.top + rows.height * rows.rows.len() as f64;
+                let ends = rows.rows.iter().map(|row| &row.end).chain([&rows.end]);
+                plot.right -= widest(ends, SMALL);
+                drawing.gutter = gutter_columns(rows, chart.width * 0.55);
+                plot.left = drawing.gutter.last().copied().unwrap_or(0.0);
+                drawing.height = plot.bottom + BELOW;
+                drawing.legend = legend;
             }
-            Vertical::Cells(grid) => {
-                let bottom = top + cells::height_of(grid);
-                let plot = Plot { left: 0.0, right, top, bottom };
-                let (legend, gutter) = (Vec::new(), Vec::new());
-                Self { chart, plot, x, y: Y::Cells(grid), legend, gutter, height: bottom }
-            }
+            Vertical::Cells(grid) => drawing.height = top + cells::height_of(grid),
         }
+        drawing
     }
 
     fn at_x(&self, value: f64) -> f64 {
@@ -169,11 +155,10 @@ impl<'a> Drawing<'a> {
     }
 
     fn at_y(&self, value: f64) -> f64 {
-        let height = self.plot.bottom - self.plot.top;
-        match &self.y {
-            Y::Value(ruler, _) => self.plot.bottom - ruler.place(value) * height,
-            Y::Rows(rows) => self.plot.top + value * rows.height,
-            Y::Cells(_) => self.plot.top,
+        match (&self.y, &self.chart.y) {
+            (Some(y), _) => self.plot.bottom - y.place(value) * (self.plot.bottom - self.plot.top),
+            (None, Vertical::Rows(rows)) => self.plot.top + value * rows.height,
+            (None, _) => self.plot.top,
         }
     }
 
@@ -198,11 +183,8 @@ impl<'a> Drawing<'a> {
         let Plot { left, right, top, bottom } = self.plot;
         let wanted = ((right - left) / 64.0) as usize;
         let ticks = without_collisions(self.x.ticks(wanted), |v| self.at_x(v));
-        let mut lines = String::new();
-        for tick in &ticks {
-            put!(lines, "M{} {}V{}", Px(self.at_x(tick.value)), Px(top), Px(bottom));
-        }
-        put!(out, r#"<path class="grid" d="{lines}"/>"#);
+        let line = |x| format!("M{} {}V{}", Px(x), Px(top), Px(bottom));
+        grid(out, ticks.iter().map(|tick| line(self.at_x(tick.value))));
         put!(out, r#"<path class="rule" d="M{} {}H{}"/>"#, Px(left), Px(bottom), Px(right));
         for tick in &ticks {
             let x = self.at_x(tick.value);
@@ -214,39 +196,32 @@ impl<'a> Drawing<'a> {
         text(out, "quiet small mid", (left + right) / 2.0, bottom + 32.0, &self.chart.x.label);
     }
 
-    fn y_axis(&self, out: &mut String, ruler: &Ruler, label: &str) {
+    fn y_axis(&self, out: &mut String, label: &str) {
         let Plot { left, right, top, bottom } = self.plot;
-        let mut lines = String::new();
-        for tick in ruler.ticks(6) {
-            let y = self.at_y(tick.value);
-            put!(lines, "M{} {}H{}", Px(left), Px(y), Px(right));
-            text(out, "quiet end", left - 6.0, y + 4.0, &tick.text);
+        let ticks = self.y.as_ref().map_or_else(Vec::new, |y| y.ticks(6));
+        for tick in &ticks {
+            text(out, "quiet end", left - 6.0, self.at_y(tick.value) + 4.0, &tick.text);
         }
-        put!(out, r#"<path class="grid" d="{lines}"/>"#);
+        let line = |y| format!("M{} {}H{}", Px(left), Px(y), Px(right));
+        grid(out, ticks.iter().map(|tick| line(self.at_y(tick.value))));
         put!(out, r#"<path class="rule" d="M{} {}V{}"/>"#, Px(left), Px(top), Px(bottom));
         text(out, "quiet small", 0.0, top - 10.0, label);
     }
 
     fn rows(&self, out: &mut String, rows: &Rows) {
         let Plot { left, right, top, .. } = self.plot;
-        for (i, heading) in rows.columns.iter().enumerate() {
-            text(out, "quiet small", self.column(i), top - 6.0, heading);
+        // Where each column of the gutter begins and ends.
+        let starts = std::iter::once(0.0).chain(self.gutter.iter().copied());
+        let columns: Vec<(f64, f64)> = starts.zip(self.gutter.iter().copied()).collect();
+        for ((start, _), heading) in columns.iter().zip(&rows.columns) {
+            text(out, "quiet small", *start, top - 6.0, heading);
         }
         text(out, "quiet small", right + 10.0, top - 6.0, &rows.end);
-        let mut lines = String::new();
         for (r, row) in rows.rows.iter().enumerate() {
-            let y = top + rows.height * r as f64;
-            put!(lines, "M0 {}H{}", Px(y), Px(right));
-            let base = y + rows.height / 2.0 + 4.0;
-            for (i, cell) in row.cells.iter().enumerate() {
-                let room = self.gutter.get(i).map_or(0.0, |end| end - self.column(i) - 8.0);
-                text(
-                    out,
-                    if i == 0 { "" } else { "quiet" },
-                    self.column(i),
-                    base,
-                    &fit(cell, TEXT, room),
-                );
+            let base = top + rows.height * (r as f64 + 0.5) + 4.0;
+            for (i, ((start, end), cell)) in columns.iter().zip(&row.cells).enumerate() {
+                let class = if i == 0 { "" } else { "quiet" };
+                text(out, class, *start, base, &fit(cell, TEXT, end - start - 8.0));
             }
             text(out, "quiet small", right + 10.0, base, &row.end);
             if let Some(note) = &row.note {
@@ -254,36 +229,35 @@ impl<'a> Drawing<'a> {
                 text(out, "quiet small", left + 8.0, base, &fit(note, SMALL, room));
             }
         }
-        put!(out, r#"<path class="grid" d="{lines}"/>"#);
-    }
-
-    fn column(&self, i: usize) -> f64 {
-        if i == 0 { 0.0 } else { self.gutter.get(i - 1).copied().unwrap_or(0.0) }
+        let line = |r: usize| format!("M0 {}H{}", Px(top + rows.height * r as f64), Px(right));
+        grid(out, (0..rows.rows.len()).map(line));
     }
 
     fn series(&self, out: &mut String, series: &Series) {
         open_group(out, "series", series.style);
-        if let Some((first, rest)) = series.band.split_first() {
-            let mut d = format!("M{} {}", Px(self.at_x(first.0)), Px(self.at_y(first.2)));
-            for (x, _, high) in rest {
-                put!(d, "L{} {}", Px(self.at_x(*x)), Px(self.at_y(*high)));
-            }
-            for (x, low, _) in series.band.iter().rev() {
-                put!(d, "L{} {}", Px(self.at_x(*x)), Px(self.at_y(*low)));
-            }
-            put!(out, r#"<path class="b" d="{d}Z"/>"#);
-        }
-        for (i, (x, y)) in series.line.iter().enumerate() {
-            let start = if i == 0 { r#"<path class="l" d="M"# } else { "L" };
-            put!(out, "{start}{} {}", Px(self.at_x(*x)), Px(self.at_y(*y)));
-        }
-        if !series.line.is_empty() {
-            out.push_str(r#""/>"#);
-        }
+        let upper = series.band.iter().map(|(x, _, high)| (*x, *high));
+        let lower = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
+        self.path(out, "b", upper.chain(lower), "Z");
+        self.path(out, "l", series.line.iter().copied(), "");
         for mark in &series.marks {
             self.mark(out, series.style, mark);
         }
         out.push_str("</g>");
+    }
+
+    /// A path through points, if there are any.
+    fn path(
+        &self,
+        out: &mut String,
+        class: &str,
+        points: impl Iterator<Item = (f64, f64)>,
+        close: &str,
+    ) {
+        let at = |(x, y): (f64, f64)| format!("{} {}", Px(self.at_x(x)), Px(self.at_y(y)));
+        let points: Vec<String> = points.map(at).collect();
+        if !points.is_empty() {
+            put!(out, r#"<path class="{class}" d="M{}{close}"/>"#, points.join("L"));
+        }
     }
 
     fn mark(&self, out: &mut String, style: Style, mark: &Mark) {
@@ -292,31 +266,42 @@ impl<'a> Drawing<'a> {
             put!(out, r#"<path class="t" d="M{} {}H{}"/>"#, Px(x), Px(y), Px(self.at_x(tail)));
         }
         if let Some((low, high)) = mark.interval {
-            let (a, b) = (self.at_x(low), self.at_x(high));
+            let (a, b, at) = (Px(self.at_x(low)), Px(self.at_x(high)), Px(y));
             let (up, down) = (Px(y - 3.5), Px(y + 3.5));
-            put!(
-                out,
-                r#"<path class="i" d="M{a} {up}V{down}M{a} {y}H{b}M{b} {up}V{down}"/>"#,
-                a = Px(a),
-                b = Px(b),
-                y = Px(y)
-            );
+            put!(out, r#"<path class="i" d="M{a} {up}V{down}M{a} {at}H{b}M{b} {up}V{down}"/>"#);
         }
         marker(out, style, x, y, mark);
     }
 }
 
-fn series_xs(series: &Series) -> impl Iterator<Item = f64> {
-    let marks = series.marks.iter().flat_map(|m| {
-        let (low, high) = m.interval.unwrap_or((m.x, m.x));
-        [m.x, low, high, m.tail.unwrap_or(m.x)]
-    });
-    marks.chain(series.line.iter().map(|p| p.0)).chain(series.band.iter().map(|b| b.0))
+/// A marker; one that is an upper bound has an arrow to the left.
+fn marker(out: &mut String, style: Style, x: f64, y: f64, mark: &Mark) {
+    let open = if style.fill == Fill::Open { " o" } else { "" };
+    let arrow = if mark.at_most { "M-6 0H-16M-12-3L-16 0L-12 3" } else { "" };
+    let (x, y, shape) = (Px(x), Px(y), style.marker.0);
+    put!(out, r#"<path class="m{open}" transform="translate({x} {y})" d="{shape}{arrow}""#);
+    match mark.tip.as_str() {
+        "" => out.push_str("/>"),
+        tip => put!(out, "><title>{}</title></path>", Esc(tip)),
+    }
 }
 
-fn series_ys(series: &Series) -> impl Iterator<Item = f64> {
-    let band = series.band.iter().flat_map(|b| [b.1, b.2]);
-    series.marks.iter().map(|m| m.y).chain(series.line.iter().map(|p| p.1)).chain(band)
+fn grid(out: &mut String, lines: impl Iterator<Item = String>) {
+    put!(out, r#"<path class="grid" d="{}"/>"#, lines.collect::<String>());
+}
+
+fn open_group(out: &mut String, class: &str, style: Style) {
+    put!(out, r#"<g class="{class} {} {}">"#, style.colour.0, style.dash.0);
+}
+
+/// Every place that a series takes.
+fn places(series: &Series) -> impl Iterator<Item = (f64, f64)> {
+    let marks = series.marks.iter().flat_map(|m| {
+        let (low, high) = m.interval.unwrap_or((m.x, m.x));
+        [m.x, low, high, m.tail.unwrap_or(m.x)].map(|x| (x, m.y))
+    });
+    let band = series.band.iter().flat_map(|(x, low, high)| [(*x, *low), (*x, *high)]);
+    marks.chain(series.line.iter().copied()).chain(band)
 }
 
 /// Room for a legend entry's sample.
@@ -329,7 +314,7 @@ fn sample(series: &Series) -> f64 {
 fn place_legend(chart: &Chart, top: f64) -> (Vec<(f64, f64, &Series)>, f64) {
     let mut placed = Vec::new();
     let (mut x, mut y) = (0.0, top + 14.0);
-    for series in chart.series.iter().filter(|s| s.legend == Legend::Listed) {
+    for series in chart.series.iter().filter(|s| !s.name.is_empty()) {
         let needed = sample(series) + width(&series.name, TEXT);
         if x > 0.0 && x + needed > chart.width {
             x = 0.0;
@@ -342,61 +327,40 @@ fn place_legend(chart: &Chart, top: f64) -> (Vec<(f64, f64, &Series)>, f64) {
     (placed, end)
 }
 
-/// Room that the texts right of the rows need.
-fn end_room(rows: &Rows) -> f64 {
-    let texts = rows.rows.iter().map(|row| &row.end).chain([&rows.end]);
-    texts.map(|text| width(text, SMALL)).fold(0.0, f64::max)
+/// Width of the widest of some texts.
+fn widest<'t>(texts: impl Iterator<Item = &'t String>, size: f64) -> f64 {
+    texts.map(|text| width(text, size)).fold(0.0, f64::max)
 }
 
 /// Right ends of the gutter's columns, together no wider than `room`.
 fn gutter_columns(rows: &Rows, room: f64) -> Vec<f64> {
-    let columns = rows.rows.iter().map(|r| r.cells.len()).max().unwrap_or(0);
-    let mut widths: Vec<f64> = (0..columns)
-        .map(|i| {
-            let cells = rows.rows.iter().filter_map(|r| r.cells.get(i));
-            let widest = cells.map(|c| width(c, TEXT)).fold(0.0, f64::max);
-            let heading = rows.columns.get(i).map_or(0.0, |h| width(h, SMALL));
-            widest.max(heading) + 14.0
-        })
-        .collect();
+    let column = |(i, heading): (usize, &String)| {
+        let cells = rows.rows.iter().filter_map(|row| row.cells.get(i));
+        widest(cells, TEXT).max(width(heading, SMALL)) + 14.0
+    };
+    let mut widths: Vec<f64> = rows.columns.iter().enumerate().map(column).collect();
     let total: f64 = widths.iter().sum();
     if let (true, Some(widest)) = (total > room, widths.iter_mut().max_by(|a, b| a.total_cmp(b))) {
         *widest = (*widest - (total - room)).max(60.0);
     }
-    widths
-        .iter()
-        .scan(0.0, |end, w| {
-            *end += w;
-            Some(*end)
-        })
-        .collect()
+    let mut end = 0.0;
+    let ends = widths.into_iter().map(|width| {
+        end += width;
+        end
+    });
+    ends.collect()
 }
 
 /// Drops the text of ticks that would touch the one before.
-fn without_collisions(ticks: Vec<Tick>, at: impl Fn(f64) -> f64) -> Vec<Tick> {
+fn without_collisions(mut ticks: Vec<Tick>, at: impl Fn(f64) -> f64) -> Vec<Tick> {
     let mut free_from = f64::NEG_INFINITY;
-    ticks
-        .into_iter()
-        .map(|mut tick| {
-            let (x, half) = (at(tick.value), width(&tick.text, TEXT) / 2.0);
-            if x - half < free_from {
-                tick.text.clear();
-            } else {
-                free_from = x + half + 8.0;
-            }
-            tick
-        })
-        .collect()
-}
-
-pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
-    if words.is_empty() {
-        return;
+    for tick in &mut ticks {
+        let (x, half) = (at(tick.value), width(&tick.text, TEXT) / 2.0);
+        if x - half < free_from {
+            tick.text.clear();
+        } else {
+            free_from = x + half + 8.0;
+        }
     }
-    let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
-    put!(out, r#"<text{class} x="{}" y="{}">{}</text>"#, Px(x), Px(y), Esc(words));
-}
-
-fn open_group(out: &mut String, class: &str, style: Style) {
-    put!(out, r#"<g class="{class} {} {}">"#, style.colour.class(), style.dash.class());
+    ticks
 }

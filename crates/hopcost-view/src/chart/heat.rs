@@ -1,14 +1,14 @@
 //! Caller by callee as a grid of cells, each with its number.
 
 use hopcost_model::finding::Validity;
-use hopcost_model::results::{CaseResult, Estimate, Results, RuntimeCell, RuntimeHeatMap, Status};
+use hopcost_model::results::{CaseResult, Results, RuntimeCell, RuntimeHeatMap, Status};
 
-use super::cells;
 use super::labels::width;
-use super::model::{Axis, CellRow, Cells, Chart, ChartCell, STEPS, Scale, Table, Unit, Vertical};
-use crate::names::capitalised;
+use super::model::{Axis, Cell, Cells, Chart, STEPS, Scale, Table, Vertical};
+use super::unit::Unit;
+use super::{cells, lines};
+use crate::names::{capitalised, cpus, plain_id};
 use crate::number::{self, DIGITS_MAX, UNICODE};
-use crate::section;
 
 /// Width that a long title may ask for.
 const WIDTH_MAX: f64 = 780.0;
@@ -18,51 +18,44 @@ pub(crate) fn charts(results: &Results) -> Vec<Option<Chart>> {
     let maps = results.runtimes.iter().flat_map(|runtimes| &runtimes.heat_maps);
     let mut charts: Vec<Option<Chart>> = Vec::new();
     for map in maps {
-        let mut drawn = chart(map, results);
-        if let Some(chart) = &mut drawn {
+        let drawn = chart(map, results).map(|chart| Chart {
             // Two sizes of one mechanism have one name.
-            let name = chart.id.clone();
-            let taken = |id: &str| charts.iter().flatten().any(|other: &Chart| other.id == id);
-            let more = (2..).map(|n| format!("{name}-{n}"));
-            let free = std::iter::once(name.clone()).chain(more).find(|id| !taken(id));
-            chart.id = free.unwrap_or(name);
-        }
+            id: lines::free_id(chart.id.clone(), charts.iter().flatten()),
+            ..chart
+        });
         charts.push(drawn);
     }
     charts
 }
 
 fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
-    let scale = Scaled::of(map)?;
-    let row = |(runtime, cells): (&String, &Vec<RuntimeCell>)| CellRow {
-        name: runtime.clone(),
-        cells: map
-            .runtimes
-            .iter()
-            .zip(cells)
-            .map(|(callee, cell)| scale.cell(runtime, callee, cell, results))
-            .collect(),
+    let points = || map.cells.iter().flatten().filter_map(point);
+    let ends = (points().reduce(f64::min)?, points().reduce(f64::max)?);
+    let row = |(runtime, cells): (&String, &Vec<RuntimeCell>)| {
+        let cells = map.runtimes.iter().zip(cells);
+        let cell = |(callee, found)| cell([runtime, callee], found, ends, results);
+        (runtime.clone(), cells.map(cell).collect())
     };
+    let end = |ns| number::time(ns, 2);
     let grid = Cells {
         rows_label: "caller".to_owned(),
         columns_label: "callee".to_owned(),
         columns: map.runtimes.clone(),
         rows: map.runtimes.iter().zip(&map.cells).map(row).collect(),
-        ends: scale.ends(),
+        ends: (ends.1 > ends.0).then(|| (end(ends.0), end(ends.1))),
     };
-    // It begins with the mechanism's name, which stays as it is.
-    let title = map.title.clone();
     Some(Chart {
-        id: format!("plot-runtime-heat-{}", super::swept::plain_id(&mechanism(map, results))),
-        title: title.clone(),
+        id: format!("plot-runtime-heat-{}", plain_id(&mechanism(map, results))),
+        // It begins with the mechanism's name, which stays as it is.
+        title: map.title.clone(),
         description: format!(
             "{}; the caller's runtime in the rows, the callee's in the columns. Each cell says its \
              p50; its ground is one of {STEPS} steps of a logarithmic scale from the least to the \
              greatest. The table below holds the same numbers.",
-            title
+            map.title
         ),
         // Its title is not to be cut.
-        width: cells::width_of(&grid).max(width(&title, 13.5).min(WIDTH_MAX)),
+        width: cells::width_of(&grid).max(width(&map.title, 13.5).min(WIDTH_MAX)),
         x: Axis::new("", Scale::Linear, Unit::Ns),
         y: Vertical::Cells(grid),
         series: Vec::new(),
@@ -75,7 +68,7 @@ fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
 fn notes(map: &RuntimeHeatMap, results: &Results) -> Vec<String> {
     let keys = ["cpu.model", "virt.hypervisor", "kernel.release"];
     let mut machine: Vec<&str> = keys.iter().filter_map(|key| results.host.get(key)).collect();
-    let cpus = section::cpus(&results.plan);
+    let cpus = cpus(&results.plan);
     machine.push(&cpus);
     let mut notes = vec![
         "p50 of a round trip with its interval; the caller takes the stamps. Grounds: logarithmic \
@@ -110,47 +103,34 @@ fn point(cell: &RuntimeCell) -> Option<f64> {
     cell.value.as_ref()?.point.filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
-/// The least and the greatest number, between which the grounds are spread.
-struct Scaled {
-    low_ns: f64,
-    high_ns: f64,
+/// One of the grounds between the least number and the greatest.
+fn step(ns: f64, (low_ns, high_ns): (f64, f64)) -> u8 {
+    let range = (high_ns / low_ns).ln();
+    let share = if range > 0.0 { (ns / low_ns).ln() / range } else { 0.0 };
+    // A share of 1 belongs to the last step.
+    ((share * f64::from(STEPS)) as u8).min(STEPS - 1)
 }
 
-impl Scaled {
-    fn of(map: &RuntimeHeatMap) -> Option<Self> {
-        let points = || map.cells.iter().flatten().filter_map(point);
-        Some(Self { low_ns: points().reduce(f64::min)?, high_ns: points().reduce(f64::max)? })
-    }
-
-    fn step(&self, ns: f64) -> u8 {
-        let range = (self.high_ns / self.low_ns).ln();
-        let share = if range > 0.0 { (ns / self.low_ns).ln() / range } else { 0.0 };
-        // A share of 1 belongs to the last step.
-        ((share * f64::from(STEPS)) as u8).min(STEPS - 1)
-    }
-
-    fn ends(&self) -> Option<(String, String)> {
-        let text = |ns| number::time(ns, 2);
-        (self.high_ns > self.low_ns).then(|| (text(self.low_ns), text(self.high_ns)))
-    }
-
-    fn cell(&self, caller: &str, callee: &str, cell: &RuntimeCell, results: &Results) -> ChartCell {
-        let pair = format!("{caller} calls {callee}");
-        let value = cell.value.as_ref().zip(point(cell));
-        let Some((estimate, ns)) = value else {
-            let (text, why) = absent(cell, results);
-            return ChartCell { tip: format!("{pair}\n{why}"), text, ..ChartCell::default() };
-        };
-        let shown = number::estimate(estimate, DIGITS_MAX, UNICODE);
-        let validity = case(cell, results).map(|case| case.validity);
-        let validity = validity.filter(|validity| *validity != Validity::Valid);
-        let validity = validity.map_or(String::new(), |v| format!("\n{}", v.word()));
-        ChartCell {
-            tip: format!("{pair}\np50 {}{validity}", number::estimate_text(estimate)),
-            text: shown.amount(),
-            small: shown.interval.unwrap_or_default(),
-            step: Some(self.step(ns)),
-        }
+fn cell(
+    [caller, callee]: [&String; 2],
+    found: &RuntimeCell,
+    ends: (f64, f64),
+    results: &Results,
+) -> Cell {
+    let pair = format!("{caller} calls {callee}");
+    let Some((estimate, ns)) = found.value.as_ref().zip(point(found)) else {
+        let (text, why) = absent(found, results);
+        return Cell { tip: format!("{pair}\n{why}"), text, ..Cell::default() };
+    };
+    let shown = number::estimate(estimate, DIGITS_MAX, UNICODE);
+    let validity = case(found, results).map(|case| case.validity);
+    let validity = validity.filter(|validity| *validity != Validity::Valid);
+    let validity = validity.map_or(String::new(), |v| format!("\n{}", v.word()));
+    Cell {
+        tip: format!("{pair}\np50 {}{validity}", number::estimate_text(estimate)),
+        text: shown.amount(),
+        small: shown.interval.unwrap_or_default(),
+        step: Some(step(ns, ends)),
     }
 }
 
@@ -167,14 +147,17 @@ fn absent(cell: &RuntimeCell, results: &Results) -> (String, String) {
 }
 
 fn table(map: &RuntimeHeatMap) -> Table {
-    let mut columns = vec!["caller".to_owned()];
-    columns.extend(map.runtimes.iter().map(|runtime| format!("to {runtime}")));
-    let text = |estimate: &Estimate| number::estimate_text(estimate);
-    let rows = map.runtimes.iter().zip(&map.cells).map(|(runtime, cells)| {
-        let values = cells.iter().map(|cell| cell.value.as_ref().map_or("–".to_owned(), text));
-        std::iter::once(runtime.clone()).chain(values).collect()
-    });
-    Table { columns, words: 1, rows: rows.collect() }
+    let callees = map.runtimes.iter().map(|runtime| format!("to {runtime}"));
+    let text =
+        |cell: &RuntimeCell| cell.value.as_ref().map_or("–".to_owned(), number::estimate_text);
+    let row = |(runtime, cells): (&String, &Vec<RuntimeCell>)| {
+        std::iter::once(runtime.clone()).chain(cells.iter().map(text)).collect()
+    };
+    Table {
+        columns: std::iter::once("caller".to_owned()).chain(callees).collect(),
+        words: 1,
+        rows: map.runtimes.iter().zip(&map.cells).map(row).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -183,9 +166,9 @@ mod tests {
     use crate::chart::tests::well_formed;
     use crate::fixture::example_runtimes;
 
-    fn cells(chart: &Chart) -> Vec<&ChartCell> {
+    fn cells(chart: &Chart) -> Vec<&Cell> {
         let Vertical::Cells(grid) = &chart.y else { panic!("no cells") };
-        grid.rows.iter().flat_map(|row| &row.cells).collect()
+        grid.rows.iter().flat_map(|(_, cells)| cells).collect()
     }
 
     #[test]

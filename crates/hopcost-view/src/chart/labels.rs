@@ -1,4 +1,15 @@
-//! Text on a drawing: how wide it is, how it is cut.
+//! Text on a drawing: how wide it is, how it is cut, how it is written.
+
+use crate::markup::{Esc, Px, put};
+
+/// Writes words of a class at a place, if there are any.
+pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
+    if words.is_empty() {
+        return;
+    }
+    let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
+    put!(out, r#"<text{class} x="{}" y="{}">{}</text>"#, Px(x), Px(y), Esc(words));
+}
 
 /// Estimated width in pixels of a text set in a common sans-serif face. On the
 /// generous side, since the face is the reader's.

@@ -3,13 +3,13 @@
 
 use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
 
+use super::gutter::Gutter;
 use super::model::{
-    Axis, Chart, Colour, Dash, Legend, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Unit,
-    Vertical,
+    Axis, Chart, Colour, Dash, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Vertical,
 };
-use crate::names::{Place, capitalised, headline, row_label, row_name};
+use super::unit::Unit;
+use crate::names::{Place, capitalised, covers, headline, row_name};
 use crate::number;
-use crate::section::covers;
 
 /// One chart a ladder group; `None` where nothing in the group was measured, or
 /// where it stands in a section of its own.
@@ -21,54 +21,29 @@ fn chart(index: usize, group: &LadderGroup, results: &Results) -> Option<Chart> 
     if covers(group, results) {
         return None;
     }
-    let places: Vec<Place> = Place::ALL
-        .into_iter()
-        .filter(|place| group.rows.iter().any(|row| place.of(row, results).is_some()))
-        .collect();
+    let is_used = |place: &Place| group.rows.iter().any(|row| place.of(row, results).is_some());
+    let places: Vec<Place> = Place::ALL.into_iter().filter(is_used).collect();
     let mut series = Vec::new();
     for (lane, place) in places.iter().enumerate() {
         let lane = (lane as f64 + 0.5) / places.len() as f64 * 0.76 + 0.12;
-        let (mut middle, mut tail) = (Vec::new(), Vec::new());
-        for (r, row) in group.rows.iter().enumerate() {
-            let Some((_, case)) = place.of(row, results) else { continue };
-            marks(
-                &format!("{}, {}", row_name(row, results), place.name()),
-                case,
-                r as f64 + lane,
-                &mut middle,
-                &mut tail,
-            );
-        }
-        let of_place = if group.batched { String::new() } else { format!("{}, ", place.name()) };
-        let what = if group.batched { "cost" } else { "p50" };
-        series.push(dots(format!("{of_place}{what}"), look(*place), middle));
-        series.push(dots(format!("{of_place}p99"), look(*place).open(), tail));
+        series.extend(dots(group, *place, lane, results));
     }
     series.retain(|s| !s.marks.is_empty());
     if series.is_empty() {
         return None;
     }
+    let per = if group.batched { "operation" } else { "round trip" };
     Some(Chart {
         id: format!("ladder-{index}"),
         title: capitalised(&group.title),
         description: description(group, &places),
         width: 780.0,
-        x: Axis {
-            label: axis_label(group).to_owned(),
-            scale: Scale::Log,
-            unit: Unit::Ns,
-            domain: None,
-            at: Vec::new(),
-        },
+        x: Axis::new(format!("time per {per} (log scale)"), Scale::Log, Unit::Ns),
         y: Vertical::Rows(rows(group, results, places.len())),
         series,
         notes: Vec::new(),
         table: table(group, results),
     })
-}
-
-fn axis_label(group: &LadderGroup) -> &'static str {
-    if group.batched { "time per operation (log scale)" } else { "time per round trip (log scale)" }
 }
 
 fn description(group: &LadderGroup, places: &[Place]) -> String {
@@ -92,79 +67,92 @@ fn description(group: &LadderGroup, places: &[Place]) -> String {
 /// How the marks of a place look.
 fn look(place: Place) -> Style {
     match place {
-        Place::One => Style::of(Colour::Blue, Marker::Circle, Dash::Solid),
-        Place::Two => Style::of(Colour::Vermilion, Marker::Square, Dash::Long),
-        Place::Free => Style::of(Colour::Green, Marker::Triangle, Dash::Short),
+        Place::One => Style::of(Colour::BLUE, Marker::CIRCLE, Dash::SOLID),
+        Place::Two => Style::of(Colour::VERMILION, Marker::SQUARE, Dash::LONG),
+        Place::Free => Style::of(Colour::GREEN, Marker::TRIANGLE, Dash::SHORT),
     }
 }
 
-fn dots(name: String, style: Style, marks: Vec<Mark>) -> Series {
-    Series { name, legend: Legend::Listed, style, line: Vec::new(), band: Vec::new(), marks }
-}
-
-/// The marks of one case: its headline, and its p99 where there is one.
-fn marks(name: &str, case: &CaseResult, y: f64, middle: &mut Vec<Mark>, tail: &mut Vec<Mark>) {
-    let p99 = case.estimates.as_ref().and_then(|e| e.p99_ns.as_ref());
-    let p99 = p99.and_then(|e| e.point.map(|point| (e, point)));
-    let Some((what, estimate)) = headline(case) else { return };
-    let Some(point) = estimate.point else { return };
-    let mut tip = format!("{name}\n{what} {}", number::estimate_text(estimate));
-    if let Some((estimate, _)) = p99 {
-        tip.push_str(&format!("\np99 {}", number::estimate_text(estimate)));
-    }
-    let with = |estimate: &Estimate, x: f64, tail: Option<f64>| Mark {
-        // Of an upper bound, only the bound is known.
-        interval: estimate.low.zip(estimate.high).filter(|_| !estimate.at_most),
-        at_most: estimate.at_most,
-        tail,
-        ..Mark::at(x, y, tip.clone())
+/// The headlines and the tails of a group's cases at one place, `lane` within each row.
+fn dots(group: &LadderGroup, place: Place, lane: f64, results: &Results) -> [Series; 2] {
+    let (of_place, what) = match group.batched {
+        true => (String::new(), "cost"),
+        false => (format!("{}, ", place.name()), "p50"),
     };
-    middle.push(with(estimate, point, p99.map(|(_, x)| x)));
-    tail.extend(p99.map(|(estimate, x)| with(estimate, x, None)));
+    let mut middle = Series::new(format!("{of_place}{what}"), look(place));
+    let mut tail = Series::new(format!("{of_place}p99"), look(place).open());
+    for (r, row) in group.rows.iter().enumerate() {
+        let Some((what, estimate, case)) = place
+            .case(row, results)
+            .and_then(|case| headline(case).map(|(what, estimate)| (what, estimate, case)))
+        else {
+            continue;
+        };
+        let p99 = p99(case).filter(|estimate| estimate.point.is_some());
+        let mut tip = format!("{}, {}", row_name(row, results), place.name());
+        for (what, estimate) in
+            [Some((what, estimate)), p99.map(|p99| ("p99", p99))].iter().flatten()
+        {
+            tip.push_str(&format!("\n{what} {}", number::estimate_text(estimate)));
+        }
+        let mark = |estimate: &Estimate| {
+            Some(Mark {
+                // Of an upper bound, only the bound is known.
+                interval: estimate.low.zip(estimate.high).filter(|_| !estimate.at_most),
+                at_most: estimate.at_most,
+                ..Mark::at(estimate.point?, r as f64 + lane, tip.clone())
+            })
+        };
+        let Some(headline) = mark(estimate) else { continue };
+        middle.marks.push(Mark { tail: p99.and_then(|p99| p99.point), ..headline });
+        tail.marks.extend(p99.and_then(mark));
+    }
+    [middle, tail]
+}
+
+fn p99(case: &CaseResult) -> Option<&Estimate> {
+    case.estimates.as_ref()?.p99_ns.as_ref()
 }
 
 fn rows(group: &LadderGroup, results: &Results, lanes: usize) -> Rows {
-    let waits = group.rows.iter().any(|row| row.wait.is_some());
-    let mut columns = vec!["mechanism".to_owned()];
-    if waits {
-        columns.extend(["boundary".to_owned(), "wait".to_owned()]);
-    }
-    let row = |row: &LadderRow| {
-        let mut cells = vec![row_label(row, results)];
-        if waits {
-            cells.extend([row.boundary.to_string(), row.wait.clone().unwrap_or_default()]);
-        }
-        Row { cells, note: note(row, results), end: String::new() }
+    let gutter = Gutter::of(group.rows.iter());
+    let row = |row: &LadderRow| Row {
+        cells: gutter.cells(row, results),
+        note: note(row, results),
+        end: String::new(),
     };
-    let rows = group.rows.iter().map(row).collect();
-    Rows { columns, end: String::new(), rows, height: 10.0 + 10.0 * lanes as f64 }
+    Rows {
+        columns: gutter.heads(),
+        end: String::new(),
+        rows: group.rows.iter().map(row).collect(),
+        height: 10.0 + 10.0 * lanes as f64,
+    }
 }
 
 /// Why a row has no mark at all.
 fn note(row: &LadderRow, results: &Results) -> Option<String> {
     let cases: Vec<&CaseResult> =
-        Place::ALL.iter().filter_map(|p| p.of(row, results)).map(|(_, case)| case).collect();
+        Place::ALL.iter().filter_map(|place| place.case(row, results)).collect();
     if cases.iter().any(|case| case.status == Status::Measured) {
         return None;
     }
     let case = cases.first()?;
-    let word = if case.status == Status::Skipped { "skipped" } else { "failed" };
-    Some(format!("{word}: {}", case.reason.as_deref().unwrap_or("no reason was stored")))
+    let reason = case.reason.as_deref().unwrap_or("no reason was stored");
+    Some(format!("{}: {reason}", case.status.word()))
 }
 
 fn table(group: &LadderGroup, results: &Results) -> Table {
     let columns = ["mechanism", "place", "p50 or cost", "p99"].map(str::to_owned).to_vec();
+    let text = |e: Option<&Estimate>| e.map_or("–".to_owned(), number::estimate_text);
     let mut rows = Vec::new();
     for row in &group.rows {
         for place in Place::ALL {
-            let Some((_, case)) = place.of(row, results) else { continue };
-            let p99 = case.estimates.as_ref().and_then(|e| e.p99_ns.as_ref());
-            let text = |e: Option<&Estimate>| e.map_or("–".to_owned(), number::estimate_text);
+            let Some(case) = place.case(row, results) else { continue };
             rows.push(vec![
                 row_name(row, results),
                 place.name().to_owned(),
                 text(headline(case).map(|(_, e)| e)),
-                text(p99),
+                text(p99(case)),
             ]);
         }
     }

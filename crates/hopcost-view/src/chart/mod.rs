@@ -6,10 +6,11 @@
 
 mod cells;
 mod draw;
+mod gutter;
 pub(crate) mod heat;
 mod labels;
 pub(crate) mod ladder;
-mod marker;
+mod lines;
 pub mod model;
 pub(crate) mod palette;
 pub(crate) mod percentiles;
@@ -20,15 +21,14 @@ pub(crate) mod swept;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod trials;
+pub mod unit;
 
 use hopcost_model::results::Results;
 
 pub(crate) use draw::Heading;
 use draw::Surroundings;
 use model::Chart;
-
-/// The style sheet of every drawing; colours are custom properties.
-pub(crate) const CSS: &str = include_str!("chart.css");
+pub(crate) use palette::CSS;
 
 /// A chart as an SVG file that stands alone: its style sheet inside, colours
 /// that follow the reader's preference for light or dark, an opaque ground.
@@ -36,7 +36,7 @@ pub fn svg(chart: &Chart) -> String {
     let light = palette::resolve(CSS, |ink| ink.light);
     let dark = palette::resolve(CSS, |ink| ink.dark);
     let style = format!("{light}@media (prefers-color-scheme:dark){{{dark}}}");
-    draw::svg(chart, Surroundings::Alone { style: &style })
+    draw::svg(chart, Surroundings::Alone(&style))
 }
 
 /// A chart as a PNG file, as on paper.

@@ -1,6 +1,8 @@
 //! What a chart is, before it is drawn: axes, series and marks, in the units of
 //! the data. Whoever builds one decides what is shown; `draw` decides where.
 
+use super::unit::Unit;
+
 /// A chart with its text alternative and its table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
@@ -27,13 +29,8 @@ pub struct Chart {
 /// The vertical axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Vertical {
-    /// A value axis.
-    Value {
-        /// The axis.
-        axis: Axis,
-        /// Height of the plot in pixels.
-        height: f64,
-    },
+    /// A value axis, and the height of the plot in pixels.
+    Value(Axis, f64),
     /// Named rows; the `y` of a mark is row + place within the row (0 to 1, from above).
     Rows(Rows),
     /// Named rows by named columns, one cell each, and nothing else.
@@ -50,24 +47,15 @@ pub struct Cells {
     pub columns_label: String,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The rows, from above.
-    pub rows: Vec<CellRow>,
+    /// The rows, from above: name, and one cell a column.
+    pub rows: Vec<(String, Vec<Cell>)>,
     /// What the ends of the scale of grounds stand for; none where all are alike.
     pub ends: Option<(String, String)>,
 }
 
-/// A named row of cells.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CellRow {
-    /// Name.
-    pub name: String,
-    /// One cell a column.
-    pub cells: Vec<ChartCell>,
-}
-
 /// A cell.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ChartCell {
+pub struct Cell {
     /// Its number, or why there is none, in a word.
     pub text: String,
     /// Its interval.
@@ -139,30 +127,11 @@ pub enum Scale {
     Nines,
 }
 
-/// What the values of an axis are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds.
-    Ns,
-    /// Seconds.
-    Seconds,
-    /// Quantiles, 0 to 1.
-    Quantile,
-    /// Bytes.
-    Bytes,
-    /// Gigabits (10⁹ bits) a second.
-    GigabitsPerSecond,
-    /// Counts, and what has a unit that only its label names.
-    Number,
-}
-
 /// What belongs together and looks alike.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Name.
+    /// Name in the legend; empty where something else tells what it is.
     pub name: String,
-    /// Whether the legend has it.
-    pub legend: Legend,
     /// How it looks.
     pub style: Style,
     /// A line through these points, in order.
@@ -173,13 +142,12 @@ pub struct Series {
     pub marks: Vec<Mark>,
 }
 
-/// Whether the legend has a series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Legend {
-    /// It does.
-    Listed,
-    /// Something else tells what it is.
-    Unlisted,
+impl Series {
+    /// A series with nothing in it yet.
+    pub fn new(name: impl Into<String>, style: Style) -> Self {
+        let (line, band, marks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name: name.into(), style, line, band, marks }
+    }
 }
 
 /// One marker.
@@ -223,12 +191,12 @@ pub struct Style {
 impl Style {
     /// Six looks that differ in colour, marker and dash at once.
     pub const DISTINCT: [Style; 6] = [
-        Style::of(Colour::Blue, Marker::Circle, Dash::Solid),
-        Style::of(Colour::Vermilion, Marker::Square, Dash::Long),
-        Style::of(Colour::Green, Marker::Triangle, Dash::Short),
-        Style::of(Colour::Purple, Marker::Diamond, Dash::LongShort),
-        Style::of(Colour::Ink, Marker::TriangleDown, Dash::Dots),
-        Style::of(Colour::Amber, Marker::Cross, Dash::LongDots),
+        Style::of(Colour::BLUE, Marker::CIRCLE, Dash::SOLID),
+        Style::of(Colour::VERMILION, Marker::SQUARE, Dash::LONG),
+        Style::of(Colour::GREEN, Marker::TRIANGLE, Dash::SHORT),
+        Style::of(Colour::PURPLE, Marker::DIAMOND, Dash::LONG_SHORT),
+        Style::of(Colour::INK, Marker::TRIANGLE_DOWN, Dash::DOTS),
+        Style::of(Colour::AMBER, Marker::CROSS, Dash::LONG_DOTS),
     ];
 
     /// A filled look.
@@ -238,12 +206,9 @@ impl Style {
     /// Twelve looks: after the distinct ones, the same colours with open markers and
     /// another dash each.
     pub fn twelve() -> impl Iterator<Item = Style> {
-        let dashes = Style::DISTINCT.map(|style| style.dash);
-        let again = Style::DISTINCT
-            .into_iter()
-            .enumerate()
-            .map(move |(i, style)| Style { dash: dashes[(i + 3) % dashes.len()], ..style.open() });
-        Style::DISTINCT.into_iter().chain(again)
+        let again =
+            |i: usize| Style { dash: Self::DISTINCT[(i + 3) % 6].dash, ..Self::DISTINCT[i] };
+        Style::DISTINCT.into_iter().chain((0..6).map(move |i| again(i).open()))
     }
     /// The same with open markers.
     pub const fn open(self) -> Self {
@@ -251,47 +216,36 @@ impl Style {
     }
 }
 
-/// The colours of Okabe and Ito, as far as they stand out from paper and from a
-/// dark screen; each is a CSS class whose value depends on which of the two it is.
+/// A colour of Okabe and Ito, as far as they stand out from paper and from a dark
+/// screen: a CSS class whose value depends on which of the two it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Colour(pub(super) &'static str);
+
 #[expect(missing_docs, reason = "a colour is its name")]
-pub enum Colour {
-    Blue,
-    Vermilion,
-    Green,
-    Purple,
-    Amber,
-    /// That of the text.
-    Ink,
-    /// For what is only context.
-    Faint,
-}
-
 impl Colour {
-    /// CSS class.
-    pub const fn class(self) -> &'static str {
-        match self {
-            Colour::Blue => "c-blue",
-            Colour::Vermilion => "c-vermilion",
-            Colour::Green => "c-green",
-            Colour::Purple => "c-purple",
-            Colour::Amber => "c-amber",
-            Colour::Ink => "c-ink",
-            Colour::Faint => "c-faint",
-        }
-    }
+    pub const BLUE: Self = Self("c-blue");
+    pub const VERMILION: Self = Self("c-vermilion");
+    pub const GREEN: Self = Self("c-green");
+    pub const PURPLE: Self = Self("c-purple");
+    pub const AMBER: Self = Self("c-amber");
+    /// That of the text.
+    pub const INK: Self = Self("c-ink");
+    /// For what is only context.
+    pub const FAINT: Self = Self("c-faint");
 }
 
-/// Shape of a marker.
+/// Shape of a marker, as an SVG path around its middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marker(pub(super) &'static str);
+
 #[expect(missing_docs, reason = "a shape is its name")]
-pub enum Marker {
-    Circle,
-    Square,
-    Triangle,
-    TriangleDown,
-    Diamond,
-    Cross,
+impl Marker {
+    pub const CIRCLE: Self = Self("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z");
+    pub const SQUARE: Self = Self("M-3.5-3.5h7v7h-7Z");
+    pub const TRIANGLE: Self = Self("M0-4.6L4.4 3.2H-4.4Z");
+    pub const TRIANGLE_DOWN: Self = Self("M0 4.6L4.4-3.2H-4.4Z");
+    pub const DIAMOND: Self = Self("M0-5L5 0L0 5L-5 0Z");
+    pub const CROSS: Self = Self("M-4-4L4 4M-4 4L4-4");
 }
 
 /// Whether a marker is filled.
@@ -302,30 +256,18 @@ pub enum Fill {
     Open,
 }
 
-/// How a line is broken.
+/// How a line is broken: a CSS class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "a dash is its name")]
-pub enum Dash {
-    Solid,
-    Long,
-    Short,
-    LongShort,
-    Dots,
-    LongDots,
-}
+pub struct Dash(pub(super) &'static str);
 
+#[expect(missing_docs, reason = "a dash is its name")]
 impl Dash {
-    /// CSS class.
-    pub const fn class(self) -> &'static str {
-        match self {
-            Dash::Solid => "d-solid",
-            Dash::Long => "d-long",
-            Dash::Short => "d-short",
-            Dash::LongShort => "d-long-short",
-            Dash::Dots => "d-dots",
-            Dash::LongDots => "d-long-dots",
-        }
-    }
+    pub const SOLID: Self = Self("d-solid");
+    pub const LONG: Self = Self("d-long");
+    pub const SHORT: Self = Self("d-short");
+    pub const LONG_SHORT: Self = Self("d-long-short");
+    pub const DOTS: Self = Self("d-dots");
+    pub const LONG_DOTS: Self = Self("d-long-dots");
 }
 
 /// A table of texts.

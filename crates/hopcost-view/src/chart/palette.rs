@@ -3,6 +3,9 @@
 //! (a test computes both). The hues are Okabe and Ito's; those too pale for
 //! paper are darkened there.
 
+/// The style sheet of every drawing; colours are custom properties.
+pub(crate) const CSS: &str = include_str!("chart.css");
+
 /// A named colour.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ink {
@@ -117,7 +120,7 @@ mod tests {
 
     #[test]
     fn every_name_in_a_style_sheet_is_a_colour() {
-        for css in [super::super::CSS, crate::html::CSS] {
+        for css in [CSS, crate::html::CSS] {
             assert!(!resolve(css, |i| i.light).contains("var("), "unknown colour in {css}");
         }
     }

@@ -1,12 +1,13 @@
 //! Percentile curves: value over quantile, few series a chart.
 
 use hopcost_model::case::Workload;
-use hopcost_model::results::{CaseResult, CurvePoint, LadderGroup, LadderRow, Results};
+use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, PlotPoint, Results};
 
-use super::model::{Axis, Chart, Legend, Mark, Scale, Series, Style, Table, Unit, Vertical};
+use super::lines::{self, Points};
+use super::model::{Axis, Chart, Scale, Style, Vertical};
 use super::scale;
-use crate::names::capitalised;
-use crate::names::{Place, cases_at, quantile, row_name};
+use super::unit::Unit;
+use crate::names::{Place, capitalised, cases_at, quantile, row_name};
 use crate::number;
 
 /// Series a chart can hold before it has to be told apart by more than a look.
@@ -22,151 +23,86 @@ pub(crate) fn charts(results: &Results) -> Vec<Vec<Chart>> {
 }
 
 fn curve_group(index: usize, group: &LadderGroup, results: &Results) -> Option<Vec<Chart>> {
-    let with_curve = |(row, case): (&LadderRow, _)| {
-        (drawn(case).count() > 1).then(|| (row_name(row, results), case))
+    let mut closed = true;
+    let mut curve = |(row, case): (&LadderRow, &CaseResult)| {
+        let points = drawn(case);
+        // A wake-up waits for nothing but its gap.
+        closed &= case.case.workload != Workload::Wake;
+        (points.len() > 1).then(|| (row_name(row, results), points))
     };
-    let by_place: Vec<(Place, Vec<(String, &CaseResult)>)> = Place::ALL
+    let by_place: Vec<(Place, Vec<Points>)> = Place::ALL
         .into_iter()
         .map(|place| (place, cases_at(group, place, results)))
-        .map(|(place, cases)| (place, cases.into_iter().filter_map(with_curve).collect()))
+        .map(|(place, cases)| (place, cases.into_iter().filter_map(&mut curve).collect()))
         .collect();
-    let points = || by_place.iter().flat_map(|(_, cases)| cases).flat_map(|(_, case)| drawn(case));
+    let points = || by_place.iter().flat_map(|(_, curves)| curves).flat_map(|(_, points)| points);
     points().next()?;
-    let x = scale::domain(Scale::Nines, points().map(|p| p.q));
-    let bands = |p: &CurvePoint| [p.ns, p.low.unwrap_or(p.ns), p.high.unwrap_or(p.ns)];
-    let y = scale::domain(Scale::Log, points().flat_map(bands));
+    let (what, label) = match closed {
+        true => ("Closed-loop percentile", "percentile, spaced by 1/(1−q); closed loop"),
+        false => ("Percentile", "percentile, spaced by 1/(1−q)"),
+    };
+    let bands = |p: &PlotPoint| [p.y, p.low.unwrap_or(p.y), p.high.unwrap_or(p.y)];
+    let x = Axis {
+        domain: Some(scale::domain(Scale::Nines, points().map(|p| p.x))),
+        ..Axis::new(label, Scale::Nines, Unit::Quantile)
+    };
+    let y = Axis {
+        domain: Some(scale::domain(Scale::Log, points().flat_map(bands))),
+        ..Axis::new("time per operation (log scale)", Scale::Log, Unit::Ns)
+    };
     let mut charts = Vec::new();
-    for (place, cases) in &by_place {
-        for (part, of, chunk) in even_chunks(cases, SERIES_MAX) {
-            let part = if of > 1 { format!(" ({} of {of})", part + 1) } else { String::new() };
+    for (place, curves) in &by_place {
+        for (part, curves) in lines::parts(curves, SERIES_MAX) {
+            let id = format!("curve-{index}-{}", charts.len());
             let title = format!("{}, {}{part}", capitalised(&group.title), place.name());
-            charts.push(chart(format!("curve-{index}-{}", charts.len()), title, chunk, x, y));
+            let names: Vec<&str> = curves.iter().map(|(name, _)| name.as_str()).collect();
+            let description = format!(
+                "{what} curves of {}: time of one operation over the share of operations that \
+                 were at most as slow, pooled over trials; each further nine takes the same \
+                 length. Both axes are logarithmic.",
+                names.join("; ")
+            );
+            charts.push(chart([id, title, description], curves, (&x, &y)));
         }
     }
     Some(charts)
 }
 
-/// The points that the axis can hold: it has no place for the maximum.
-fn drawn(case: &CaseResult) -> impl Iterator<Item = &CurvePoint> {
-    case.curve.iter().filter(|p| p.q > 0.0 && p.q < 1.0 && p.ns > 0.0)
-}
-
-/// Parts of about equal length, none longer than `max`: (part, of how many, items).
-pub(super) fn even_chunks<T>(
-    items: &[T],
-    max: usize,
-) -> impl Iterator<Item = (usize, usize, &[T])> {
-    let parts = items.len().div_ceil(max);
-    let size = items.len().div_ceil(parts.max(1)).max(1);
-    items.chunks(size).enumerate().map(move |(i, chunk)| (i, parts, chunk))
+/// The points that the axes can hold: they have no place for the maximum.
+fn drawn(case: &CaseResult) -> Vec<PlotPoint> {
+    let holds = case.curve.iter().filter(|p| p.q > 0.0 && p.q < 1.0 && p.ns > 0.0);
+    holds.map(|p| PlotPoint { x: p.q, y: p.ns, low: p.low, high: p.high }).collect()
 }
 
 fn chart(
-    id: String,
-    title: String,
-    cases: &[(String, &CaseResult)],
-    x: (f64, f64),
-    y: (f64, f64),
+    [id, title, description]: [String; 3],
+    curves: &[Points],
+    (x, y): (&Axis, &Axis),
 ) -> Chart {
-    let series: Vec<Series> = cases
-        .iter()
-        .zip(Style::DISTINCT)
-        .map(|((name, case), style)| series(name, case, style))
-        .collect();
-    let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
-    // A wake-up waits for nothing but its gap.
-    let closed = cases.iter().all(|(_, case)| case.case.workload != Workload::Wake);
-    let loops = if closed { "Closed-loop percentile" } else { "Percentile" };
     Chart {
         id,
         title,
-        description: format!(
-            "{loops} curves of {}: time of one operation over the share of \
-             operations that were at most as slow, pooled over trials; each further nine takes \
-             the same length. Both axes are logarithmic.",
-            names.join("; ")
-        ),
+        description,
         width: 540.0,
-        x: Axis {
-            label: format!(
-                "percentile, spaced by 1/(1−q){}",
-                if closed { "; closed loop" } else { "" }
-            ),
-            scale: Scale::Nines,
-            unit: Unit::Quantile,
-            domain: Some(x),
-            at: Vec::new(),
-        },
-        y: Vertical::Value {
-            axis: Axis {
-                label: "time per operation (log scale)".to_owned(),
-                scale: Scale::Log,
-                unit: Unit::Ns,
-                domain: Some(y),
-                at: Vec::new(),
-            },
-            height: 250.0,
-        },
-        series,
-        notes: Vec::new(),
-        table: table(cases),
-    }
-}
-
-fn series(name: &str, case: &CaseResult, style: Style) -> Series {
-    let is_marked = |q: f64| MARKED.iter().any(|m| (m - q).abs() < 1e-9);
-    let tip = |p: &CurvePoint| {
-        let spread = match (p.low, p.high) {
-            (Some(low), Some(high)) => {
-                format!("\ntrials from {} to {}", number::time(low, 3), number::time(high, 3))
-            }
-            _ => "\npooled over trials".to_owned(),
-        };
-        format!("{name}\n{} {}{spread}", quantile(p.q), number::time(p.ns, 3))
-    };
-    Series {
-        name: name.to_owned(),
-        legend: Legend::Listed,
-        style,
-        line: drawn(case).map(|p| (p.q, p.ns)).collect(),
-        band: drawn(case).filter_map(|p| Some((p.q, p.low?, p.high?))).collect(),
-        marks: drawn(case)
-            .filter(|p| is_marked(p.q))
-            .map(|p| Mark::at(p.q, p.ns, tip(p)))
+        x: x.clone(),
+        y: Vertical::Value(y.clone(), 250.0),
+        series: curves
+            .iter()
+            .zip(Style::DISTINCT)
+            .map(|(curve, style)| lines::series(curve, style, |p| tip(&curve.0, p)))
             .collect(),
+        notes: Vec::new(),
+        table: lines::table("percentile", curves, quantile, |p| number::time(p.y, 3)),
     }
 }
 
-fn table(cases: &[(String, &CaseResult)]) -> Table {
-    let mut quantiles: Vec<f64> = cases.iter().flat_map(|(_, c)| drawn(c)).map(|p| p.q).collect();
-    quantiles.sort_by(f64::total_cmp);
-    quantiles.dedup();
-    let mut columns = vec!["percentile".to_owned()];
-    columns.extend(cases.iter().map(|(name, _)| name.clone()));
-    let cell = |case: &CaseResult, q: f64| {
-        let point = case.curve.iter().find(|p| p.q == q);
-        point.map_or("–".to_owned(), |p| number::time(p.ns, 3))
+/// What a marked point says.
+fn tip(name: &str, p: &PlotPoint) -> Option<String> {
+    let time = |ns| number::time(ns, 3);
+    let spread = match (p.low, p.high) {
+        (Some(low), Some(high)) => format!("trials from {} to {}", time(low), time(high)),
+        _ => "pooled over trials".to_owned(),
     };
-    let row = |q: f64| {
-        let cells = cases.iter().map(|(_, case)| cell(case, q));
-        std::iter::once(quantile(q)).chain(cells).collect()
-    };
-    Table { columns, words: 1, rows: quantiles.into_iter().map(row).collect() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_part_is_left_with_a_crumb() {
-        let sizes = |n: usize| -> Vec<usize> {
-            let items = vec![(); n];
-            even_chunks(&items, 6).map(|(_, _, c)| c.len()).collect()
-        };
-        assert_eq!(sizes(0), [0; 0]);
-        assert_eq!(sizes(6), [6]);
-        assert_eq!(sizes(7), [4, 3]);
-        assert_eq!(sizes(13), [5, 5, 3]);
-    }
+    let is_marked = MARKED.iter().any(|m| (m - p.x).abs() < 1e-9);
+    is_marked.then(|| format!("{name}\n{} {}\n{spread}", quantile(p.x), time(p.y)))
 }

@@ -5,7 +5,7 @@ use resvg::{tiny_skia, usvg};
 
 use super::draw::{self, Surroundings};
 use super::model::Chart;
-use super::{CSS, palette};
+use super::palette::{self, CSS};
 
 /// A subset of DejaVu Sans Condensed; `scripts/subset-font` makes it.
 const FONT: &[u8] = include_bytes!("../../assets/fonts/chart.ttf");
@@ -30,7 +30,7 @@ pub(super) fn png(chart: &Chart) -> Result<Vec<u8>, String> {
     let (start, rest) = style.split_once("font-family:").ok_or("the style names no font")?;
     let rest = rest.split_once(';').map_or("", |(_, rest)| rest);
     let style = format!("{start}font-family:sans-serif;{rest}");
-    let drawing = draw::svg(chart, Surroundings::Alone { style: &style });
+    let drawing = draw::svg(chart, Surroundings::Alone(&style));
     let tree = usvg::Tree::from_str(&drawing, &options).map_err(|e| e.to_string())?;
     let size = tree.size().to_int_size().scale_by(ZOOM).ok_or("the drawing has no size")?;
     let mut pixels =

@@ -1,31 +1,27 @@
 //! From values to lengths, and which values get a tick.
 
-use super::model::{Axis, Scale, Unit};
-use crate::number;
+use super::model::{Axis, Scale};
 
 /// An axis with its ends fixed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ruler {
-    scale: Scale,
-    unit: Unit,
+pub(crate) struct Ruler<'a> {
+    axis: &'a Axis,
     low: f64,
     high: f64,
-    at: Vec<f64>,
 }
 
-/// A tick: where, what it says, and whether it says anything.
+/// A tick: where, and what it says; nothing for one that is only a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
-    /// Empty for a tick that is only a line.
     pub text: String,
 }
 
-impl Ruler {
+impl<'a> Ruler<'a> {
     /// The ruler of an axis over `values`; those that the scale cannot show are ignored.
-    pub fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
+    pub fn new(axis: &'a Axis, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = axis.domain.unwrap_or_else(|| domain(axis.scale, values));
-        Self { scale: axis.scale, unit: axis.unit, low, high, at: axis.at.clone() }
+        Self { axis, low, high }
     }
 
     /// Place of a value, 0 to 1 from one end to the other; outside values stay at the ends.
@@ -38,7 +34,7 @@ impl Ruler {
     }
 
     fn length(&self, value: f64) -> f64 {
-        match self.scale {
+        match self.axis.scale {
             Scale::Linear => value,
             Scale::Log => value.max(f64::MIN_POSITIVE).log10(),
             Scale::Nines => -(1.0 - value).max(1e-12).log10(),
@@ -47,13 +43,17 @@ impl Ruler {
 
     /// Ticks over the axis, about `wanted` of them with a text.
     pub fn ticks(&self, wanted: usize) -> Vec<Tick> {
-        let values = match self.scale {
-            _ if !self.at.is_empty() => self.at.clone(),
+        let values = match self.axis.scale {
+            _ if !self.axis.at.is_empty() => self.axis.at.clone(),
             Scale::Linear => self.linear(wanted),
             Scale::Log => self.log(wanted),
-            Scale::Nines => return self.nines(),
+            Scale::Nines => {
+                let quantiles = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].into_iter();
+                quantiles.filter(|q| *q >= self.low && *q <= self.high + 1e-9).collect()
+            }
         };
-        values.into_iter().map(|value| Tick { value, text: tick_text(value, self.unit) }).collect()
+        let tick = |value| Tick { value, text: self.axis.unit.tick(value) };
+        values.into_iter().map(tick).collect()
     }
 
     fn linear(&self, wanted: usize) -> Vec<f64> {
@@ -72,41 +72,18 @@ impl Ruler {
     fn log(&self, wanted: usize) -> Vec<f64> {
         let decades = (self.low.log10().floor() as i32)..=(self.high.log10().ceil() as i32);
         let within = |digits: &[f64]| -> Vec<f64> {
-            decades
-                .clone()
-                .flat_map(|e| digits.iter().map(move |d| d * 10f64.powi(e)))
-                .filter(|v| *v >= self.low * (1.0 - 1e-9) && *v <= self.high * (1.0 + 1e-9))
-                .collect()
+            let values =
+                decades.clone().flat_map(|e| digits.iter().map(move |d| d * 10f64.powi(e)));
+            let holds = |v: &f64| *v >= self.low * (1.0 - 1e-9) && *v <= self.high * (1.0 + 1e-9);
+            values.filter(holds).collect()
         };
-        let one_two_five = within(&[1.0, 2.0, 5.0]);
-        if one_two_five.len() < 3 {
+        let steps = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(within);
+        if steps[0].len() < 3 {
             return self.linear(wanted.min(5));
         }
-        if one_two_five.len() <= wanted.max(4) {
-            return one_two_five;
-        }
-        let one_three = within(&[1.0, 3.0]);
-        if one_three.len() <= wanted.max(4) {
-            return one_three;
-        }
-        let whole = within(&[1.0]);
-        let every = whole.len().div_ceil(wanted.max(4)).max(1);
-        whole.into_iter().step_by(every).collect()
-    }
-
-    fn nines(&self) -> Vec<Tick> {
-        [
-            (0.5, "p50"),
-            (0.9, "p90"),
-            (0.99, "p99"),
-            (0.999, "p99.9"),
-            (0.9999, "p99.99"),
-            (0.99999, "p99.999"),
-        ]
-        .into_iter()
-        .filter(|(q, _)| *q >= self.low && *q <= self.high + 1e-9)
-        .map(|(value, text)| Tick { value, text: text.to_owned() })
-        .collect()
+        let most = wanted.max(4);
+        let fitting = steps.iter().find(|values| values.len() <= most).unwrap_or(&steps[2]);
+        fitting.iter().copied().step_by(fitting.len().div_ceil(most)).collect()
     }
 }
 
@@ -145,38 +122,10 @@ fn nice_step(raw: f64) -> f64 {
     nice * magnitude
 }
 
-/// A tick's value in the largest unit that keeps it at or above one, with no
-/// digit more than it needs.
-fn tick_text(value: f64, unit: Unit) -> String {
-    let (value, unit) = match unit {
-        Unit::Bytes => {
-            return match value {
-                v if v >= 0.0 && v <= f64::from(u32::MAX) && v.fract() == 0.0 => {
-                    number::bytes(v as u32)
-                }
-                v => format!("{v} B"),
-            };
-        }
-        Unit::Quantile | Unit::Number => (value, ""),
-        Unit::Seconds => (value, " s"),
-        Unit::GigabitsPerSecond => (value, " Gbit/s"),
-        Unit::Ns => match value {
-            v if v >= 0.999_999_9e9 => (v / 1e9, " s"),
-            v if v >= 0.999_999_9e6 => (v / 1e6, " ms"),
-            v if v >= 0.999_999_9e3 => (v / 1e3, " µs"),
-            v => (v, " ns"),
-        },
-    };
-    let mut text = format!("{value:.3}");
-    if text.contains('.') {
-        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
-    }
-    text + unit
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::unit::Unit;
 
     fn texts(scale: Scale, unit: Unit, domain: (f64, f64), wanted: usize) -> Vec<String> {
         let axis = Axis { domain: Some(domain), ..Axis::new("", scale, unit) };

@@ -3,9 +3,10 @@
 
 use hopcost_model::results::{Plot, PlotAxis, PlotPoint, PlotSeries, Results};
 
-use super::model::{Axis, Chart, Legend, Mark, Scale, Series, Style, Table, Unit, Vertical};
-use super::percentiles::even_chunks;
-use crate::number;
+use super::lines::{self, Points};
+use super::model::{Axis, Chart, Scale, Style, Vertical};
+use super::unit::Unit;
+use crate::names::plain_id;
 
 /// Series that one chart can hold and still be told apart.
 const SERIES_MAX: usize = 12;
@@ -16,192 +17,115 @@ const TICKS_MAX: usize = 12;
 pub(crate) fn charts(results: &Results) -> Vec<Chart> {
     let mut charts: Vec<Chart> = Vec::new();
     for plot in &results.plots {
-        for (part, of, series) in even_chunks(&plot.series, SERIES_MAX) {
-            let mut id = format!("plot-{}", plain_id(&plot.id));
-            let mut title = plot.title.clone();
-            if of > 1 {
-                id.push_str(&format!("-{}", part + 1));
-                title.push_str(&format!(" ({} of {of})", part + 1));
-            }
-            while charts.iter().any(|chart| chart.id == id) {
-                id.push_str("-again");
-            }
-            charts.push(chart(id, title, plot, series));
+        for (i, (part, series)) in lines::parts(&plot.series, SERIES_MAX).enumerate() {
+            let part_id = if part.is_empty() { String::new() } else { format!("-{}", i + 1) };
+            let id = format!("plot-{}{part_id}", plain_id(&plot.id));
+            let id = lines::free_id(id, charts.iter());
+            charts.push(chart(id, format!("{}{part}", plot.title), plot, series));
         }
     }
     charts
 }
 
-/// Letters, digits and `-` of a name: it becomes an id and a part of file names.
-pub(super) fn plain_id(name: &str) -> String {
-    let keep = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let id: String = name.chars().take(80).map(keep).collect();
-    match id.trim_matches('-') {
-        "" => "unnamed".to_owned(),
-        id => id.to_owned(),
-    }
-}
-
-/// An axis of a plot with what its values are.
-struct Scaled {
+/// An axis of a plot.
+struct Swept {
+    /// What is plotted, without its unit.
     label: String,
-    unit: Unit,
-    /// Names the unit in texts where [`Unit`] has none for it.
-    suffix: String,
+    axis: Axis,
     /// Makes the unit of the plot that of the chart.
     factor: f64,
-    scale: Scale,
 }
 
-impl Scaled {
+impl Swept {
     fn of(axis: &PlotAxis) -> Self {
-        let (unit, factor, suffix) = match axis.unit.as_str() {
-            "ns" => (Unit::Ns, 1.0, ""),
-            "µs" | "us" => (Unit::Ns, 1e3, ""),
-            "ms" => (Unit::Ns, 1e6, ""),
-            "s" => (Unit::Seconds, 1.0, ""),
-            "B" => (Unit::Bytes, 1.0, ""),
-            "Gbit/s" => (Unit::GigabitsPerSecond, 1.0, ""),
-            other => (Unit::Number, 1.0, other),
-        };
+        let (unit, factor) = Unit::of(&axis.unit);
         let mut label = axis.label.clone();
-        if !suffix.is_empty() {
-            label.push_str(&format!(" in {suffix}"));
+        if let Unit::Named(name) = &unit
+            && !name.is_empty()
+        {
+            label.push_str(&format!(" in {name}"));
         }
-        let scale = if axis.logarithmic { Scale::Log } else { Scale::Linear };
-        Self { label, unit, suffix: suffix.to_owned(), factor, scale }
+        let (scale, says) = match axis.logarithmic {
+            true => (Scale::Log, " (log scale)"),
+            false => (Scale::Linear, ""),
+        };
+        let axis = Axis::new(format!("{label}{says}"), scale, unit);
+        Self { label, axis, factor }
     }
 
-    /// Whether the axis has a place for a value.
-    fn holds(&self, value: f64) -> bool {
-        value.is_finite() && (self.scale != Scale::Log || value > 0.0)
-    }
-
-    fn axis(&self, at: Vec<f64>) -> Axis {
-        let scale = if self.scale == Scale::Log { " (log scale)" } else { "" };
-        Axis { at, ..Axis::new(format!("{}{scale}", self.label), self.scale, self.unit) }
+    /// A value in the chart's unit, if the axis has a place for it.
+    fn place(&self, value: f64) -> Option<f64> {
+        let value = value * self.factor;
+        let holds = value.is_finite() && (self.axis.scale != Scale::Log || value > 0.0);
+        holds.then_some(value)
     }
 
     fn text(&self, value: f64) -> String {
-        match self.unit {
-            Unit::Ns => number::time(value, 3),
-            Unit::Seconds => number::time(value * 1e9, 3),
-            Unit::GigabitsPerSecond => format!("{} Gbit/s", number::plain(value, 3)),
-            Unit::Bytes | Unit::Number | Unit::Quantile => {
-                let whole = value.fract() == 0.0 && value.abs() < 1e15;
-                let text = match self.unit {
-                    Unit::Bytes if whole && (0.0..=f64::from(u32::MAX)).contains(&value) => {
-                        return number::bytes(value as u32);
-                    }
-                    Unit::Bytes => format!("{} B", number::plain(value, 3)),
-                    _ if whole => format!("{value}"),
-                    _ => number::plain(value, 3),
-                };
-                if self.suffix.is_empty() { text } else { format!("{text} {}", self.suffix) }
-            }
-        }
+        self.axis.unit.text(value)
+    }
+
+    /// `33.6 µs, from 33.1 µs to 34.0 µs`
+    fn point(&self, p: &PlotPoint) -> String {
+        let interval = p.low.zip(p.high).map_or(String::new(), |(low, high)| {
+            format!(", from {} to {}", self.text(low), self.text(high))
+        });
+        self.text(p.y) + &interval
     }
 }
 
 fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart {
-    let (x, y) = (Scaled::of(&plot.x), Scaled::of(&plot.y));
-    let mut notes = plot.notes.clone();
-    let all = series.iter().map(|s| s.points.len()).sum::<usize>();
-    let series: Vec<(String, Vec<PlotPoint>)> =
+    let (mut x, y) = (Swept::of(&plot.x), Swept::of(&plot.y));
+    let all: usize = series.iter().map(|s| s.points.len()).sum();
+    let series: Vec<Points> =
         series.iter().map(|s| (s.name.clone(), drawable(s, &x, &y))).collect();
-    let left_out = all - series.iter().map(|(_, points)| points.len()).sum::<usize>();
+    let points = || series.iter().flat_map(|(_, points)| points);
+    let mut notes = plot.notes.clone();
+    let left_out = all - points().count();
     if left_out > 0 {
         notes.push(format!(
             "Not drawn: {left_out} of {all} points, for which an axis has no place."
         ));
     }
-    let xs = sorted(series.iter().flat_map(|(_, points)| points).map(|p| p.x));
-    let at = if xs.len() <= TICKS_MAX { xs.clone() } else { Vec::new() };
+    let xs = lines::xs(&series);
+    x.axis.at = if xs.len() <= TICKS_MAX { xs } else { Vec::new() };
     let names: Vec<&str> = series.iter().map(|(name, _)| name.as_str()).collect();
-    let banded = series.iter().flat_map(|(_, points)| points).any(|p| p.low.is_some());
+    let banded = points().any(|p| p.low.is_some());
+    let tip = |name: &str, p: &PlotPoint| {
+        format!("{name}\n{} {}\n{} {}", x.label, x.text(p.x), y.label, y.point(p))
+    };
     Chart {
         id,
         title,
         description: format!(
             "{} over {}: {}. A line joins the measured points of one series{}. The table below \
              holds the same numbers.",
-            y.axis(Vec::new()).label,
-            x.axis(Vec::new()).label,
+            y.axis.label,
+            x.axis.label,
             names.join("; "),
             if banded { "; the shaded band spans their intervals" } else { "" }
         ),
         width: 660.0,
-        x: x.axis(at),
-        y: Vertical::Value { axis: y.axis(Vec::new()), height: 300.0 },
-        table: table(&series, &xs, &x, &y),
         series: series
             .iter()
             .zip(Style::twelve())
-            .map(|((name, points), style)| line(name, points, style, &x, &y))
+            .map(|(one, style)| lines::series(one, style, |p| Some(tip(&one.0, p))))
             .collect(),
+        table: lines::table(&x.label, &series, |at| x.text(at), |p| y.point(p)),
         notes,
+        x: x.axis.clone(),
+        y: Vertical::Value(y.axis.clone(), 300.0),
     }
 }
 
 /// The points that both axes have a place for, in the chart's units and in order of
-/// x; a band only where its edges are on the axis too.
-fn drawable(series: &PlotSeries, x: &Scaled, y: &Scaled) -> Vec<PlotPoint> {
-    let band = |edge: Option<f64>| edge.map(|v| v * y.factor).filter(|v| y.holds(*v));
-    let mut points: Vec<PlotPoint> = series
-        .points
-        .iter()
-        .map(|p| PlotPoint {
-            x: p.x * x.factor,
-            y: p.y * y.factor,
-            low: band(p.low).filter(|_| band(p.high).is_some()),
-            high: band(p.high).filter(|_| band(p.low).is_some()),
-        })
-        .filter(|p| x.holds(p.x) && y.holds(p.y))
-        .collect();
+/// x; a band only where both its edges are on the axis.
+fn drawable(series: &PlotSeries, x: &Swept, y: &Swept) -> Vec<PlotPoint> {
+    let placed = series.points.iter().filter_map(|p| {
+        let edges = p.low.and_then(|v| y.place(v)).zip(p.high.and_then(|v| y.place(v)));
+        let (low, high) = edges.unzip();
+        Some(PlotPoint { x: x.place(p.x)?, y: y.place(p.y)?, low, high })
+    });
+    let mut points: Vec<PlotPoint> = placed.collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     points
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.dedup();
-    values
-}
-
-/// `33.6 µs, from 33.1 µs to 34.0 µs`
-fn value(point: &PlotPoint, y: &Scaled) -> String {
-    match (point.low, point.high) {
-        (Some(low), Some(high)) => {
-            format!("{}, from {} to {}", y.text(point.y), y.text(low), y.text(high))
-        }
-        _ => y.text(point.y),
-    }
-}
-
-fn line(name: &str, points: &[PlotPoint], style: Style, x: &Scaled, y: &Scaled) -> Series {
-    let tip =
-        |p: &PlotPoint| format!("{name}\n{} {}\n{} {}", x.label, x.text(p.x), y.label, value(p, y));
-    Series {
-        name: name.to_owned(),
-        legend: Legend::Listed,
-        style,
-        line: points.iter().map(|p| (p.x, p.y)).collect(),
-        band: points.iter().filter_map(|p| Some((p.x, p.low?, p.high?))).collect(),
-        marks: points.iter().map(|p| Mark::at(p.x, p.y, tip(p))).collect(),
-    }
-}
-
-fn table(series: &[(String, Vec<PlotPoint>)], xs: &[f64], x: &Scaled, y: &Scaled) -> Table {
-    let mut columns = vec![x.label.clone()];
-    columns.extend(series.iter().map(|(name, _)| name.clone()));
-    let cell = |points: &[PlotPoint], at: f64| {
-        let point = points.iter().find(|p| p.x == at);
-        point.map_or("–".to_owned(), |p| value(p, y))
-    };
-    let row = |at: &f64| {
-        let cells = series.iter().map(|(_, points)| cell(points, *at));
-        std::iter::once(x.text(*at)).chain(cells).collect()
-    };
-    Table { columns, words: 1, rows: xs.iter().map(row).collect() }
 }

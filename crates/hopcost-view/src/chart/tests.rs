@@ -1,8 +1,9 @@
 use hopcost_model::results::Results;
 
 use super::model::{
-    Axis, Chart, Dash, Legend, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Unit, Vertical,
+    Axis, Chart, Colour, Dash, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Vertical,
 };
+use super::unit::Unit;
 use super::{charts, element, svg};
 use crate::chart::Heading;
 use crate::fixture::{example_cut_off, example_results};
@@ -111,12 +112,8 @@ fn small() -> Chart {
             height: 20.0,
         }),
         series: vec![Series {
-            name: "one CPU".to_owned(),
-            legend: Legend::Listed,
-            style: Style::of(super::model::Colour::Blue, Marker::Circle, Dash::Solid),
-            line: Vec::new(),
-            band: Vec::new(),
             marks: vec![mark],
+            ..Series::new("one CPU", Style::of(Colour::BLUE, Marker::CIRCLE, Dash::SOLID))
         }],
         notes: Vec::new(),
         table: Table::default(),
@@ -134,7 +131,10 @@ fn every_drawing_is_well_formed_xml() {
     empty.ladder.clear();
     empty.results.clear();
     let suites = ["wakeup", "copies", "runtimes"].map(crate::fixture::example);
-    for results in [example_results(), example_cut_off(), empty].into_iter().chain(suites) {
+    let stored = crate::stored::RUNS.map(crate::stored::results);
+    for results in
+        [example_results(), example_cut_off(), empty].into_iter().chain(suites).chain(stored)
+    {
         for chart in charts(&results) {
             for drawing in [svg(&chart), element(&chart, Heading::Elsewhere)] {
                 well_formed(&drawing, &[]).unwrap_or_else(|e| panic!("{}: {e}", chart.id));
