@@ -10,8 +10,9 @@ use std::sync::atomic::{Ordering, fence};
 use hopcost_model::case::Role;
 
 use crate::memory::{Buffer, Shared};
-use crate::shape::{Attaching, Channel, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Channel, Delivery, Half, Link, Notifier, Opening, TwoEnds};
 use crate::sys;
+use crate::transport::peer_closed;
 use crate::wait::Wait;
 
 /// Whether messages are lost, and what can be done then.
@@ -146,37 +147,39 @@ pub fn is_stale(error: &io::Error) -> bool {
 }
 
 /// A channel as a party.
-pub struct OverChannel<M, W> {
-    channel: M,
+pub struct OverChannel<E, W> {
+    channel: E,
     payload: usize,
+    delivery: Delivery,
     wait: PhantomData<W>,
 }
 
-impl<M: Channel, W> OverChannel<M, W> {
-    /// Attaches one end.
-    pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let channel = M::attach(half, attaching)?;
-        Ok(Self { channel, payload: attaching.payload(), wait: PhantomData })
+impl<E: Channel, W> OverChannel<E, W> {
+    /// Over an end that is attached.
+    pub fn new(channel: E, attaching: &Attaching<'_>) -> Self {
+        let delivery = channel.delivery();
+        Self { channel, payload: attaching.payload(), delivery, wait: PhantomData }
     }
 }
 
 /// Why a message is not message `sequence` of this length.
 #[cold]
-fn unexpected(message: &[u8], payload: usize, sequence: u64, may_repeat: bool) -> io::Error {
-    match sequence.checked_sub(2) {
-        Some(before) if may_repeat && message.len() == payload && verify(message, before) => {
+fn unexpected(message: &[u8], payload: usize, sequence: u64, delivery: Delivery) -> io::Error {
+    match (delivery, sequence.checked_sub(2)) {
+        (Delivery::EmptyAtEnd, _) if message.is_empty() => peer_closed(),
+        (Delivery::Lossy, Some(before)) if message.len() == payload && verify(message, before) => {
             io::Error::other(Stale(before))
         }
         _ => corrupted(sequence, message.len(), payload),
     }
 }
 
-impl<M: Channel, W: Wait> Party for OverChannel<M, W> {
+impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     fn losses(&self) -> Losses {
-        match (M::LOSES, self.payload) {
-            (false, _) => Losses::Never,
-            (true, 0) => Losses::Fatal,
-            (true, _) => Losses::Repairable,
+        match (self.delivery, self.payload) {
+            (Delivery::Reliable | Delivery::EmptyAtEnd, _) => Losses::Never,
+            (Delivery::Lossy, 0) => Losses::Fatal,
+            (Delivery::Lossy, _) => Losses::Repairable,
         }
     }
     #[inline(always)]
@@ -194,7 +197,7 @@ impl<M: Channel, W: Wait> Party for OverChannel<M, W> {
         if message.len() == payload && verify(message, sequence) {
             Ok(value)
         } else {
-            Err(unexpected(message, payload, sequence, M::LOSES))
+            Err(unexpected(message, payload, sequence, self.delivery))
         }
     }
 }
@@ -202,8 +205,8 @@ impl<M: Channel, W: Wait> Party for OverChannel<M, W> {
 /// A notifier with a shared buffer as a party: the one adapter that copies the
 /// payload in before notifying and out after being notified. With no payload it
 /// is the bare notification.
-pub struct OverNotifier<M, W> {
-    notifier: M,
+pub struct OverNotifier<E, W> {
+    notifier: E,
     buffers: Option<Buffers>,
     local: Buffer,
     wait: PhantomData<W>,
@@ -220,21 +223,24 @@ fn stride(payload: usize) -> usize {
     payload.next_multiple_of(4096).max(4096)
 }
 
-impl<M: Notifier, W> OverNotifier<M, W> {
-    /// Opens the notifier's link and, with a payload, puts the shared buffer's
-    /// descriptor last in both halves.
-    pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let mut link = M::open(opening)?;
-        if opening.payload() > 0 {
-            let fd = Shared::create(2 * stride(opening.payload()))?;
-            link.caller.fds.push(fd.try_clone()?);
-            link.callee.fds.push(fd);
-        }
-        Ok(link)
+/// Opens a notifier's link and, with a payload, puts the shared buffer's descriptor
+/// last in both halves.
+pub fn open_notifier<M: TwoEnds>(opening: &Opening<'_>) -> io::Result<Link> {
+    let mut link = M::open(opening)?;
+    if opening.payload() > 0 {
+        let fd = Shared::create(2 * stride(opening.payload()))?;
+        link.caller.fds.push(fd.try_clone()?);
+        link.callee.fds.push(fd);
     }
+    Ok(link)
+}
 
-    /// Attaches one end.
-    pub fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+impl<E: Notifier, W> OverNotifier<E, W> {
+    /// Attaches one end of a notifier whose link [`open_notifier`] opened.
+    pub fn attach<M: TwoEnds<End = E>>(
+        mut half: Half,
+        attaching: &Attaching<'_>,
+    ) -> io::Result<Self> {
         let payload = attaching.payload();
         let buffers = if payload > 0 {
             let fd: OwnedFd =
@@ -253,7 +259,7 @@ impl<M: Notifier, W> OverNotifier<M, W> {
     }
 }
 
-impl<M: Notifier, W: Wait> Party for OverNotifier<M, W> {
+impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         if let Some(buffers) = &self.buffers {

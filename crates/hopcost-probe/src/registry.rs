@@ -2,12 +2,15 @@
 
 use std::io;
 
+use hopcost_model::case::WaitKind;
 use hopcost_model::mechanism::Facts;
 
 use crate::endpoint::{self, Endpoint};
-use crate::party::OverNotifier;
-use crate::shape::{Attaching, Call, Channel, Half, Link, Notifier, Opening, Stream};
-use crate::wait::Block;
+use crate::party;
+use crate::shape::{
+    Attaching, Call, Channel, Half, Link, Notifier, Opening, PeerExit, Stream, TwoEnds,
+};
+use crate::wait::Waits;
 
 /// A mechanism.
 pub struct Row {
@@ -17,25 +20,50 @@ pub struct Row {
     pub open: fn(&Opening<'_>) -> io::Result<Link>,
     /// Attaches an end.
     pub attach: fn(Half, &Attaching<'_>) -> io::Result<Box<dyn Endpoint>>,
+    /// What an end notices of its partner's exit.
+    pub peer_exit: PeerExit,
 }
 
 impl Row {
     /// The row of a call.
     pub const fn call<M: Call + 'static>(facts: Facts) -> Self {
-        Row { facts, open: no_link, attach: endpoint::attach_call::<M> }
+        let attach = endpoint::attach_call::<M>;
+        Row { facts, open: no_link, attach, peer_exit: PeerExit::Unnoticed }
     }
     /// The row of a notifier.
-    pub const fn notifier<M: Notifier + 'static>(facts: Facts) -> Self {
-        // The adapter's opening does not depend on the wait; any will do.
-        Row { facts, open: OverNotifier::<M, Block>::open, attach: endpoint::attach_notifier::<M> }
+    pub const fn notifier<M: TwoEnds<End: Notifier>>(facts: Facts) -> Self {
+        agree(&facts, M::Waits::KINDS);
+        let (open, attach) = (party::open_notifier::<M>, endpoint::attach_notifier::<M>);
+        Row { facts, open, attach, peer_exit: M::PEER_EXIT }
     }
     /// The row of a channel.
-    pub const fn channel<M: Channel + 'static>(facts: Facts) -> Self {
-        Row { facts, open: M::open, attach: endpoint::attach_channel::<M> }
+    pub const fn channel<M: TwoEnds<End: Channel>>(facts: Facts) -> Self {
+        agree(&facts, M::Waits::KINDS);
+        Row { facts, open: M::open, attach: endpoint::attach_channel::<M>, peer_exit: M::PEER_EXIT }
     }
     /// The row of a stream.
-    pub const fn stream<M: Stream + 'static>(facts: Facts) -> Self {
-        Row { facts, open: M::open, attach: endpoint::stream::attach::<M> }
+    pub const fn stream<M: TwoEnds<End: Stream>>(facts: Facts) -> Self {
+        Row { facts, open: M::open, attach: endpoint::stream::attach::<M>, peer_exit: M::PEER_EXIT }
+    }
+}
+
+/// Fails to compile where a mechanism declares other waits than it has loops for.
+const fn agree(facts: &Facts, loops: Option<&[WaitKind]>) {
+    let Some(loops) = loops else { return };
+    assert!(
+        facts.waits.len() == loops.len(),
+        "a wait without loops, or loops that nobody declares"
+    );
+    let mut at = 0;
+    while at < facts.waits.len() {
+        let mut found = false;
+        let mut other = 0;
+        while other < loops.len() {
+            found |= facts.waits[at].wait as u8 == loops[other] as u8;
+            other += 1;
+        }
+        assert!(found, "a wait without loops");
+        at += 1;
     }
 }
 

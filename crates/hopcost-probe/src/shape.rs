@@ -8,7 +8,7 @@ use std::path::Path;
 use hopcost_model::case::{Case, Role, WaitKind};
 use hopcost_model::protocol::ZeroCopySends;
 
-use crate::wait::Wait;
+use crate::wait::{Wait, Waits};
 
 /// One end's half of a link: what it needs to reach the other end. Consumed by
 /// attaching; no process keeps a descriptor of the other half, or end-of-file
@@ -57,6 +57,27 @@ pub struct Link {
     pub caller: Half,
     /// The callee's half.
     pub callee: Half,
+}
+
+impl Link {
+    /// Both ends have a descriptor of the same: memory that they share.
+    pub fn of_one(fd: OwnedFd) -> io::Result<Self> {
+        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    }
+    /// Each end has one descriptor of a connected pair.
+    pub fn of_pair([caller, callee]: [OwnedFd; 2]) -> Self {
+        Link { caller: Half::of_fds([caller]), callee: Half::of_fds([callee]) }
+    }
+    /// Two one-way paths, each as its reading and its writing end. Each end gets only what
+    /// it uses (incoming, outgoing), so that end-of-file comes when the other is gone.
+    pub fn of_two_ways(request: [OwnedFd; 2], reply: [OwnedFd; 2]) -> Self {
+        let [request_read, request_write] = request;
+        let [reply_read, reply_write] = reply;
+        Link {
+            caller: Half::of_fds([reply_read, request_write]),
+            callee: Half::of_fds([request_read, reply_write]),
+        }
+    }
 }
 
 /// What opening a link may depend on.
@@ -133,28 +154,60 @@ pub trait Call: Sized {
     fn call(&mut self, x: u64) -> u64;
 }
 
-/// Only wakes: carries no payload. One generic adapter adds a shared buffer.
-pub trait Notifier: Sized {
+/// What an end learns from the mechanism alone when its partner lets go of the link.
+/// Where it learns nothing, the supervisor ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerExit {
+    /// Nothing that could be relied on.
+    Unnoticed,
+    /// An error when it sends, or when it waits for the answer to that.
+    NoticedBySender,
+    /// The same, and an error too when the partner goes while this end waits.
+    Noticed,
+}
+
+/// A mechanism with two ends: how they meet, and what an end is when they have.
+pub trait TwoEnds {
+    /// What an end is. Mechanisms that differ only in how their ends meet have it in
+    /// common, and so the compiled loops.
+    type End: 'static;
+    /// The waits that it has loops for: those of its row.
+    type Waits: Waits;
+    /// What an end notices of its partner's exit.
+    const PEER_EXIT: PeerExit;
     /// Makes the link; done by whoever holds both ends.
     fn open(opening: &Opening<'_>) -> io::Result<Link>;
     /// Takes one end of it; both ends do so at the same time.
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::End>;
+}
+
+/// Only wakes: carries no payload. One generic adapter adds a shared buffer.
+pub trait Notifier {
     /// Tells the other end, once.
     fn notify<W: Wait>(&mut self) -> io::Result<()>;
     /// Waits to be told, once.
     fn wait<W: Wait>(&mut self) -> io::Result<()>;
 }
 
+/// How a channel delivers messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Each arrives, once.
+    Reliable,
+    /// Each arrives, once, and an empty one says that the other end is gone.
+    EmptyAtEnd,
+    /// One can be lost. Then the caller's `recv` in a round trip fails with
+    /// [`io::ErrorKind::TimedOut`] when nothing came for a while.
+    Lossy,
+}
+
 /// Moves messages between two ends, with a loan-style interface, so that copying
 /// and copy-free paths cost what they cost and no more.
-pub trait Channel: Sized {
-    /// Whether a message can be lost on the way. Then the caller's `recv` in a round
-    /// trip fails with [`io::ErrorKind::TimedOut`] when nothing came for a while.
-    const LOSES: bool = false;
-    /// Makes the link; done by whoever holds both ends.
-    fn open(opening: &Opening<'_>) -> io::Result<Link>;
-    /// Takes one end of it; both ends do so at the same time.
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
+pub trait Channel {
+    /// How it delivers them.
+    fn delivery(&self) -> Delivery {
+        Delivery::Reliable
+    }
     /// A place to write a message of `len` bytes into; may wait for room.
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]>;
     /// Sends what was written into the slot.
@@ -169,11 +222,7 @@ pub trait Channel: Sized {
 ///
 /// A mechanism may hold on to the fields of a message that it has sent: it has
 /// as many sets of them as it needs, and [`Stream::claim`] gives the next.
-pub trait Stream: Sized {
-    /// Makes the link of one flow; done by whoever holds both ends.
-    fn open(opening: &Opening<'_>) -> io::Result<Link>;
-    /// Takes one end of it; both ends do so at the same time.
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
+pub trait Stream {
     /// Sender: makes sure that the fields of the next message may be written,
     /// waiting if need be. Without a send in between it gives the same again.
     fn claim(&mut self) -> io::Result<()>;

@@ -13,8 +13,6 @@ use crate::sys;
 pub trait Wait: 'static {
     /// Which.
     const KIND: WaitKind;
-    /// Whether descriptors are made non-blocking for it.
-    const NONBLOCKING: bool = !matches!(Self::KIND, WaitKind::Block);
 }
 
 macro_rules! waits {
@@ -25,6 +23,55 @@ macro_rules! waits {
     )+ };
 }
 waits!(Block, Spin, Yield, SpinThenBlock, Epoll);
+
+/// What is done with the wait that a case names, once it is known as a type.
+pub trait WithWait {
+    /// What comes of it.
+    type Output;
+    /// Does it.
+    fn with<W: Wait>(self) -> Self::Output;
+}
+
+/// The waits that a mechanism has loops for: a tuple of them, so that no others are
+/// compiled, or [`AtRunTime`].
+pub trait Waits {
+    /// Which; `None` where one set of loops serves every wait.
+    const KINDS: Option<&'static [WaitKind]>;
+    /// Does `then` with the wait of this kind; `None` if there are no loops for it.
+    fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output>;
+}
+
+macro_rules! tuples {
+    ($($($wait:ident)+;)+) => { $(
+        impl<$($wait: Wait),+> Waits for ($($wait,)+) {
+            const KINDS: Option<&'static [WaitKind]> = Some(&[$($wait::KIND),+]);
+            fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output> {
+                match kind {
+                    $(kind if kind == $wait::KIND => Some(then.with::<$wait>()),)+
+                    _ => None,
+                }
+            }
+        }
+    )+ };
+}
+tuples! { A; A B; A B C; A B C D; A B C D E; }
+
+/// Every wait there is: those of a descriptor.
+pub type Every = (Block, Spin, Yield, SpinThenBlock, Epoll);
+
+/// Every wait but that which takes a descriptor.
+pub type WithoutFd = (Block, Spin, Yield, SpinThenBlock);
+
+/// The mechanism itself looks up how its end waits when it attaches, as where a library
+/// owns the loop in which it waits: the type that its methods are given means nothing.
+pub struct AtRunTime;
+
+impl Waits for AtRunTime {
+    const KINDS: Option<&'static [WaitKind]> = None;
+    fn choose<T: WithWait>(_: WaitKind, then: T) -> Option<T::Output> {
+        Some(then.with::<Block>())
+    }
+}
 
 /// Whether an end that waits like this may be asleep in the kernel, so that
 /// its partner has to wake it.
@@ -93,15 +140,9 @@ pub struct FdWait {
 }
 
 impl FdWait {
-    /// Prepares a descriptor for the wait `W`: non-blocking where it must be,
+    /// Prepares a descriptor for the wait of this end: non-blocking where it must be,
     /// registered with an epoll instance of its own for `epoll`.
-    pub fn prepare<W: Wait>(fd: &OwnedFd, budget_ticks: u64) -> io::Result<Self> {
-        Self::prepare_kind(W::KIND, fd, budget_ticks)
-    }
-
-    /// The same, for a wait known only at run time (where a library owns the
-    /// read loop).
-    pub fn prepare_kind(kind: WaitKind, fd: &OwnedFd, budget_ticks: u64) -> io::Result<Self> {
+    pub fn prepare(kind: WaitKind, fd: &OwnedFd, budget_ticks: u64) -> io::Result<Self> {
         if kind != WaitKind::Block {
             sys::set_nonblocking(fd)?;
         }
@@ -110,19 +151,10 @@ impl FdWait {
     }
 
     /// Repeats `attempt` (a system call on the descriptor that returns the
-    /// bytes it moved, or EAGAIN when there is nothing) as `W` says.
+    /// bytes it moved, or EAGAIN when there is nothing) as `kind` says: a constant,
+    /// unless a library owns the loop.
     #[inline(always)]
-    pub fn receive<W: Wait>(
-        &self,
-        fd: &OwnedFd,
-        attempt: impl FnMut() -> io::Result<usize>,
-    ) -> io::Result<usize> {
-        self.receive_kind(W::KIND, fd, attempt)
-    }
-
-    /// The same, for a wait known only at run time.
-    #[inline(always)]
-    pub fn receive_kind(
+    pub fn receive(
         &self,
         kind: WaitKind,
         fd: &OwnedFd,

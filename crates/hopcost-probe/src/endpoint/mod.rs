@@ -7,14 +7,14 @@ pub mod wake;
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::case::{Role, WaitKind, Workload};
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::GateReading;
 
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, OverNotifier, Party};
-use crate::shape::{Attaching, Call, Channel, Half, Notifier};
+use crate::shape::{Attaching, Call, Channel, Half, Notifier, TwoEnds};
 use crate::sys;
-use crate::wait;
+use crate::wait::{Wait, Waits, WithWait};
 use crate::workload::{self, Order, Stamped, roundtrip};
 use wake::WakeEnd;
 
@@ -84,34 +84,6 @@ pub fn attach_call<M: Call + 'static>(
     Ok(CallEnd::<M, Hardware>::boxed(M::new(attaching)?))
 }
 
-/// Calls a generic function with the wait that a case names.
-macro_rules! with_wait {
-    ($kind:expr, $wait:ident => $body:expr) => {
-        match $kind {
-            WaitKind::Block => {
-                type $wait = wait::Block;
-                $body
-            }
-            WaitKind::Spin => {
-                type $wait = wait::Spin;
-                $body
-            }
-            WaitKind::Yield => {
-                type $wait = wait::Yield;
-                $body
-            }
-            WaitKind::SpinThenBlock => {
-                type $wait = wait::SpinThenBlock;
-                $body
-            }
-            WaitKind::Epoll => {
-                type $wait = wait::Epoll;
-                $body
-            }
-        }
-    };
-}
-
 /// An attached party as an end of the workload that its case names.
 fn end_of<P: Party + 'static, C: Clock>(
     party: P,
@@ -127,32 +99,59 @@ fn end_of<P: Party + 'static, C: Clock>(
     }
 }
 
-/// Attaches one end of a notifier.
-pub fn attach_notifier<M: Notifier + 'static>(
-    half: Half,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
-    attach_notifier_on::<M, Hardware>(half, attaching)
+/// An end's party once its wait is known as a type.
+struct ChannelEnd<'a, E> {
+    channel: E,
+    attaching: &'a Attaching<'a>,
 }
 
-/// The same, with stamps of another clock.
-pub fn attach_notifier_on<M: Notifier + 'static, C: Clock>(
+impl<E: Channel + 'static> WithWait for ChannelEnd<'_, E> {
+    type Output = io::Result<Box<dyn Endpoint>>;
+    fn with<W: Wait>(self) -> Self::Output {
+        let party = OverChannel::<E, W>::new(self.channel, self.attaching);
+        end_of::<_, Hardware>(party, self.attaching)
+    }
+}
+
+/// The same of a notifier.
+struct NotifierEnd<'a, M> {
     half: Half,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
-    with_wait!(attaching.wait(), W => {
-        let party = OverNotifier::<M, W>::attach(half, attaching)?;
-        end_of::<_, C>(party, attaching)
-    })
+    attaching: &'a Attaching<'a>,
+    mechanism: PhantomData<M>,
+}
+
+impl<M: TwoEnds<End: Notifier>> WithWait for NotifierEnd<'_, M> {
+    type Output = io::Result<Box<dyn Endpoint>>;
+    fn with<W: Wait>(self) -> Self::Output {
+        let party = OverNotifier::<M::End, W>::attach::<M>(self.half, self.attaching)?;
+        end_of::<_, Hardware>(party, self.attaching)
+    }
 }
 
 /// Attaches one end of a channel.
-pub fn attach_channel<M: Channel + 'static>(
+pub fn attach_channel<M: TwoEnds<End: Channel>>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    with_wait!(attaching.wait(), W => {
-        let party = OverChannel::<M, W>::attach(half, attaching)?;
-        end_of::<_, Hardware>(party, attaching)
-    })
+    let channel = M::attach(half, attaching)?;
+    waiting::<M::Waits, _>(attaching, ChannelEnd { channel, attaching })
+}
+
+/// Attaches one end of a notifier.
+pub fn attach_notifier<M: TwoEnds<End: Notifier>>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    let end = NotifierEnd::<M> { half, attaching, mechanism: PhantomData };
+    waiting::<M::Waits, _>(attaching, end)
+}
+
+/// Makes an end with the wait that its case names, if there are loops for it.
+pub fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
+    attaching: &Attaching<'_>,
+    end: T,
+) -> T::Output {
+    let (kind, name) = (attaching.wait(), &attaching.case.mechanism);
+    S::choose(kind, end)
+        .unwrap_or_else(|| Err(sys::failure(format!("{name} has no wait `{kind}`"))))
 }

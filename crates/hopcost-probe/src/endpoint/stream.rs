@@ -8,7 +8,7 @@ use hopcost_model::protocol::Stamp;
 
 use super::Endpoint;
 use crate::clock::{Clock, Hardware, rough_ticks};
-use crate::shape::{Attaching, Half, Stream};
+use crate::shape::{Attaching, Half, Stream, TwoEnds};
 use crate::stream::FIELDS_MAX;
 use crate::sys;
 use crate::workload::stream::{self, Flow, Part};
@@ -18,8 +18,8 @@ use crate::workload::{Order, Stamped};
 const PAYLOAD_MIN: usize = 8;
 
 /// An end of a stream.
-pub struct StreamEnd<M, C> {
-    stream: M,
+pub struct StreamEnd<E, C> {
+    stream: E,
     role: Role,
     flow: Flow,
     /// The next message's number; the same at both ends, because both count.
@@ -44,9 +44,9 @@ pub fn flow_of(case: &Case) -> io::Result<Flow> {
     Ok(Flow { fields, payload, window: case.ack.unwrap_or(Ack::PerMessage).window() })
 }
 
-impl<M: Stream, C: Clock> StreamEnd<M, C> {
+impl<E: Stream, C: Clock> StreamEnd<E, C> {
     /// Attaches one end.
-    pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+    pub fn attach<M: TwoEnds<End = E>>(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let flow = flow_of(attaching.case)?;
         let stream = M::attach(half, attaching)?;
         // Calibrated here, so that no phase has to wait for it.
@@ -57,14 +57,14 @@ impl<M: Stream, C: Clock> StreamEnd<M, C> {
 }
 
 /// Attaches one end of a stream.
-pub fn attach<M: Stream + 'static>(
+pub fn attach<M: TwoEnds<End: Stream>>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    Ok(Box::new(StreamEnd::<M, Hardware>::attach(half, attaching)?))
+    Ok(Box::new(StreamEnd::<M::End, Hardware>::attach::<M>(half, attaching)?))
 }
 
-impl<M: Stream, C: Clock> Endpoint for StreamEnd<M, C> {
+impl<E: Stream, C: Clock> Endpoint for StreamEnd<E, C> {
     fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
         if order.stamp != Stamp::Each {
             return Err(sys::failure("a stream is stamped message by message"));
@@ -76,8 +76,8 @@ impl<M: Stream, C: Clock> Endpoint for StreamEnd<M, C> {
         };
         let Self { stream, flow, starts, .. } = self;
         let seen = match self.role {
-            Role::Caller => stream::sender::<M, C>(stream, flow, &part, starts, out)?,
-            Role::Callee => stream::receiver::<M, C>(stream, flow, &part)?,
+            Role::Caller => stream::sender::<E, C>(stream, flow, &part, starts, out)?,
+            Role::Callee => stream::receiver::<E, C>(stream, flow, &part)?,
         };
         self.sequence += 1 + seen.count;
         Ok(seen)
@@ -87,8 +87,9 @@ impl<M: Stream, C: Clock> Endpoint for StreamEnd<M, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanism::{tcp_sendmsg::TcpSendmsg, unix_sendmsg::UnixSendmsg};
-    use crate::shape::{Link, Opening};
+    use crate::shape::{Link, Opening, PeerExit};
+    use crate::stream::sockets::{OneSendmsg, OverSocket};
+    use crate::wait::AtRunTime;
 
     /// What is done to a received message before it is looked at.
     #[derive(Clone, Copy, Debug)]
@@ -102,22 +103,28 @@ mod tests {
     }
 
     /// A receiver that finds one message tampered with.
-    struct Tampered<M> {
-        stream: M,
+    struct Tampered {
+        stream: OverSocket<OneSendmsg>,
         tampering: Tampering,
         /// Messages before that one, lead-in included.
         before: u64,
         message: Vec<u8>,
     }
 
-    impl<M: Stream> Stream for Tampered<M> {
+    impl TwoEnds for Tampered {
+        type End = Self;
+        type Waits = AtRunTime;
+        const PEER_EXIT: PeerExit = PeerExit::Noticed;
         fn open(opening: &Opening<'_>) -> io::Result<Link> {
-            M::open(opening)
+            OverSocket::<OneSendmsg>::open(opening)
         }
         fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-            let stream = M::attach(half, attaching)?;
+            let stream = OverSocket::attach(half, attaching)?;
             Ok(Self { stream, tampering: Tampering::Shorten, before: 0, message: Vec::new() })
         }
+    }
+
+    impl Stream for Tampered {
         fn claim(&mut self) -> io::Result<()> {
             self.stream.claim()
         }
@@ -152,41 +159,38 @@ mod tests {
 
     /// What sender and receiver say when the message after `before` others has been
     /// tampered with.
-    fn tampered<M: Stream>(
-        case: &Case,
-        tampering: Tampering,
-        before: u64,
-    ) -> [io::Result<Stamped>; 2] {
-        let link = M::open(&Opening { case, scratch: "/nowhere".as_ref() }).unwrap();
+    fn tampered(case: &Case, tampering: Tampering, before: u64) -> [io::Result<Stamped>; 2] {
+        let link = Tampered::open(&Opening { case, scratch: "/nowhere".as_ref() }).unwrap();
         let attaching =
             |role| Attaching { case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
         let order = Order::of(MESSAGES, Stamp::Each);
         std::thread::scope(|scope| {
             let receiver = scope.spawn(|| {
                 let attaching = attaching(Role::Callee);
-                let mut end =
-                    StreamEnd::<Tampered<M>, Hardware>::attach(link.callee, &attaching).unwrap();
+                let end = StreamEnd::<_, Hardware>::attach::<Tampered>(link.callee, &attaching);
+                let mut end = end.unwrap();
                 (end.stream.tampering, end.stream.before) = (tampering, before);
                 end.run(&order, &mut [])
             });
             let attaching = attaching(Role::Caller);
-            let mut end = StreamEnd::<M, Hardware>::attach(link.caller, &attaching).unwrap();
-            let sent = end.run(&order, &mut []);
+            type Sender = OverSocket<OneSendmsg>;
+            let end = StreamEnd::<_, Hardware>::attach::<Sender>(link.caller, &attaching);
+            let sent = end.unwrap().run(&order, &mut []);
             [sent, receiver.join().unwrap()]
         })
     }
 
-    fn case(mechanism: &str, payload: usize, ack: &str) -> Case {
+    fn case(payload: usize, ack: &str) -> Case {
         format!(
-            "stream/{mechanism}?payload={payload}&fields=3&flows=1&ack={ack}&boundary=thread\
+            "stream/tcp-sendmsg?payload={payload}&fields=3&flows=1&ack={ack}&boundary=thread\
              &place=free&wait=block"
         )
         .parse()
         .unwrap()
     }
 
-    fn is_caught<M: Stream>(case: &Case, tampering: Tampering, before: u64) {
-        let [sent, received] = tampered::<M>(case, tampering, before);
+    fn is_caught(case: &Case, tampering: Tampering, before: u64) {
+        let [sent, received] = tampered(case, tampering, before);
         let said = received.expect_err("the receiver must notice").to_string();
         assert!(said.contains("did not arrive as it was sent"), "{tampering:?}: {said}");
         assert!(sent.is_err(), "{tampering:?} after {before}: the sender goes on");
@@ -196,12 +200,12 @@ mod tests {
     fn a_bit_that_turns_anywhere_is_caught() {
         for before in 0..MESSAGES + 2 {
             for byte in 0..24 {
-                let case = case("unix-sendmsg", 24, "per-message");
-                is_caught::<UnixSendmsg>(&case, Tampering::Flip(byte), before);
+                let case = case(24, "per-message");
+                is_caught(&case, Tampering::Flip(byte), before);
             }
             for byte in [0, 4095, 4096, 12287] {
-                let case = case("tcp-sendmsg", 12288, "window:2");
-                is_caught::<TcpSendmsg>(&case, Tampering::Flip(byte), before);
+                let case = case(12288, "window:2");
+                is_caught(&case, Tampering::Flip(byte), before);
             }
         }
     }
@@ -209,18 +213,18 @@ mod tests {
     #[test]
     fn a_message_that_is_short_or_comes_again_is_caught() {
         for ack in ["none", "per-message"] {
-            let case = case("unix-sendmsg", 24, ack);
+            let case = case(24, ack);
             for before in 0..MESSAGES + 2 {
-                is_caught::<UnixSendmsg>(&case, Tampering::Shorten, before);
-                is_caught::<UnixSendmsg>(&case, Tampering::Repeat, before);
+                is_caught(&case, Tampering::Shorten, before);
+                is_caught(&case, Tampering::Repeat, before);
             }
         }
     }
 
     #[test]
     fn what_is_not_tampered_with_arrives() {
-        let case = case("unix-sendmsg", 24, "window:3");
-        for end in tampered::<UnixSendmsg>(&case, Tampering::Repeat, 100) {
+        let case = case(24, "window:3");
+        for end in tampered(&case, Tampering::Repeat, 100) {
             assert_eq!(end.unwrap().count, MESSAGES);
         }
     }

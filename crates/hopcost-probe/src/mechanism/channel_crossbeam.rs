@@ -20,10 +20,9 @@ use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use super::channel_std::{SPIN, YIELD};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
-use crate::sys;
-use crate::transport::peer_closed;
-use crate::wait::Wait;
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::transport::queue::{Look, OverQueues, Queue};
+use crate::wait::{Block, Spin, Yield};
 
 /// The row.
 pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
@@ -72,57 +71,41 @@ pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
 /// Places in each channel. A strict round trip uses one.
 const PLACES: usize = 4;
 
-/// One end.
-pub struct ChannelCrossbeam {
-    outgoing: Sender<Vec<u8>>,
-    incoming: Receiver<Vec<u8>>,
-    /// The vector this end owns at the moment: received and not yet sent back.
-    held: Vec<u8>,
-}
+/// How its ends meet, and the library's queue.
+struct ChannelCrossbeam;
 
-impl Channel for ChannelCrossbeam {
+impl TwoEnds for ChannelCrossbeam {
+    type End = OverQueues<Self>;
+    type Waits = (Block, Spin, Yield);
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let (request_out, request_in) = bounded(PLACES);
-        let (reply_out, reply_in) = bounded(PLACES);
-        // Filled with ones, because pages of zeros are not touched until written.
-        let held = vec![1; opening.payload()];
-        Ok(Link {
-            caller: Half::of_local(Self { outgoing: request_out, incoming: reply_in, held }),
-            callee: Half::of_local(Self {
-                outgoing: reply_out,
-                incoming: request_in,
-                held: Vec::new(),
-            }),
-        })
+        Ok(OverQueues::<Self>::link(opening.payload()))
     }
-    fn attach(half: Half, _: &Attaching<'_>) -> io::Result<Self> {
+    fn attach(half: Half, _: &Attaching<'_>) -> io::Result<OverQueues<Self>> {
         half.take_local()
     }
+}
+
+impl Queue for ChannelCrossbeam {
+    type Sender = Sender<Vec<u8>>;
+    type Receiver = Receiver<Vec<u8>>;
+    fn new() -> (Self::Sender, Self::Receiver) {
+        bounded(PLACES)
+    }
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        if self.held.len() != len {
-            self.held.resize(len, 1);
+    fn send(sender: &Self::Sender, message: Vec<u8>) -> Option<()> {
+        sender.send(message).ok()
+    }
+    #[inline(always)]
+    fn recv(receiver: &Self::Receiver) -> Option<Vec<u8>> {
+        receiver.recv().ok()
+    }
+    #[inline(always)]
+    fn try_recv(receiver: &Self::Receiver) -> Look {
+        match receiver.try_recv() {
+            Ok(message) => Look::Message(message),
+            Err(TryRecvError::Empty) => Look::Empty,
+            Err(TryRecvError::Disconnected) => Look::Closed,
         }
-        Ok(&mut self.held)
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        self.outgoing.send(std::mem::take(&mut self.held)).map_err(|_| peer_closed())
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.held = if W::KIND == WaitKind::Block {
-            self.incoming.recv().map_err(|_| peer_closed())?
-        } else {
-            loop {
-                match self.incoming.try_recv() {
-                    Ok(message) => break message,
-                    Err(TryRecvError::Disconnected) => return Err(peer_closed()),
-                    Err(TryRecvError::Empty) if W::KIND == WaitKind::Yield => sys::sched_yield(),
-                    Err(TryRecvError::Empty) => std::hint::spin_loop(),
-                }
-            }
-        };
-        Ok(&self.held)
     }
 }

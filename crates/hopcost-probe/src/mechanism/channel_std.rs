@@ -13,10 +13,9 @@ use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
-use crate::sys;
-use crate::transport::peer_closed;
-use crate::wait::Wait;
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::transport::queue::{Look, OverQueues, Queue};
+use crate::wait::{Block, Spin, Yield};
 
 /// The row.
 pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
@@ -86,57 +85,41 @@ pub(super) const YIELD: WaitFacts = WaitFacts {
     switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
 };
 
-/// One end.
-pub struct ChannelStd {
-    outgoing: Sender<Vec<u8>>,
-    incoming: Receiver<Vec<u8>>,
-    /// The vector this end owns at the moment: received and not yet sent back.
-    held: Vec<u8>,
-}
+/// How its ends meet, and the library's queue.
+struct ChannelStd;
 
-impl Channel for ChannelStd {
+impl TwoEnds for ChannelStd {
+    type End = OverQueues<Self>;
+    type Waits = (Block, Spin, Yield);
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let (request_out, request_in) = channel();
-        let (reply_out, reply_in) = channel();
-        // Filled with ones, because pages of zeros are not touched until written.
-        let held = vec![1; opening.payload()];
-        Ok(Link {
-            caller: Half::of_local(Self { outgoing: request_out, incoming: reply_in, held }),
-            callee: Half::of_local(Self {
-                outgoing: reply_out,
-                incoming: request_in,
-                held: Vec::new(),
-            }),
-        })
+        Ok(OverQueues::<Self>::link(opening.payload()))
     }
-    fn attach(half: Half, _: &Attaching<'_>) -> io::Result<Self> {
+    fn attach(half: Half, _: &Attaching<'_>) -> io::Result<OverQueues<Self>> {
         half.take_local()
     }
+}
+
+impl Queue for ChannelStd {
+    type Sender = Sender<Vec<u8>>;
+    type Receiver = Receiver<Vec<u8>>;
+    fn new() -> (Self::Sender, Self::Receiver) {
+        channel()
+    }
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        if self.held.len() != len {
-            self.held.resize(len, 1);
+    fn send(sender: &Self::Sender, message: Vec<u8>) -> Option<()> {
+        sender.send(message).ok()
+    }
+    #[inline(always)]
+    fn recv(receiver: &Self::Receiver) -> Option<Vec<u8>> {
+        receiver.recv().ok()
+    }
+    #[inline(always)]
+    fn try_recv(receiver: &Self::Receiver) -> Look {
+        match receiver.try_recv() {
+            Ok(message) => Look::Message(message),
+            Err(TryRecvError::Empty) => Look::Empty,
+            Err(TryRecvError::Disconnected) => Look::Closed,
         }
-        Ok(&mut self.held)
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        self.outgoing.send(std::mem::take(&mut self.held)).map_err(|_| peer_closed())
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.held = if W::KIND == WaitKind::Block {
-            self.incoming.recv().map_err(|_| peer_closed())?
-        } else {
-            loop {
-                match self.incoming.try_recv() {
-                    Ok(message) => break message,
-                    Err(TryRecvError::Disconnected) => return Err(peer_closed()),
-                    Err(TryRecvError::Empty) if W::KIND == WaitKind::Yield => sys::sched_yield(),
-                    Err(TryRecvError::Empty) => std::hint::spin_loop(),
-                }
-            }
-        };
-        Ok(&self.held)
     }
 }

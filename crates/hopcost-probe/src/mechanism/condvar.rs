@@ -15,17 +15,17 @@
 //! asleep, as in any mechanism without end-of-file, and the supervisor ends it.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::memory::Shared;
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
-use crate::wait::Wait;
+use crate::transport::page::{self, Page};
+use crate::wait::{Block, Wait};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Condvar>(Facts {
@@ -67,8 +67,6 @@ pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     available: always_available,
 });
 
-const BYTES: usize = 4096;
-
 /// What the ends share; touched only through raw pointers.
 #[repr(C)]
 struct Meeting {
@@ -99,13 +97,11 @@ fn pthread(result: libc::c_int, doing: &str) -> io::Result<()> {
     }
 }
 
-fn initialised() -> io::Result<OwnedFd> {
-    let fd = Shared::create(BYTES)?;
-    let memory = Shared::map(&fd, BYTES)?;
+fn initialise(memory: &Shared) -> io::Result<()> {
     let meeting = memory.at::<Meeting>(0);
     // SAFETY: the attributes are initialised before use and outlive it; the objects have room in
     // the mapping, nobody else has it yet, and being process-shared they stay valid at another
-    // address, so this mapping may go.
+    // address.
     unsafe {
         let mut attributes: libc::pthread_mutexattr_t = std::mem::zeroed();
         pthread(libc::pthread_mutexattr_init(&mut attributes), "pthread_mutexattr_init")?;
@@ -129,24 +125,28 @@ fn initialised() -> io::Result<OwnedFd> {
         }
         libc::pthread_condattr_destroy(&mut attributes);
     }
-    Ok(fd)
+    Ok(())
 }
 
-impl Notifier for Condvar {
+impl TwoEnds for Condvar {
+    type End = Self;
+    type Waits = (Block,);
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let fd = initialised()?;
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+        Page::initialised(initialise)
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
         Ok(Self {
-            memory: Shared::map(&fd, BYTES)?,
+            memory: Shared::map(&fd, page::BYTES)?,
             own: by_role(attaching.role, 0, 1),
             peer: by_role(attaching.role, 1, 0),
         })
     }
+}
 
+impl Notifier for Condvar {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         let meeting = self.memory.at::<Meeting>(0);

@@ -12,10 +12,10 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::FD_WAITS;
-use crate::wait::{FdWait, Wait};
+use crate::transport::waits::FD_WAITS;
+use crate::wait::{Every, FdWait, Wait};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<EventFd>(Facts {
@@ -51,22 +51,24 @@ fn eventfd() -> io::Result<OwnedFd> {
     unsafe { Ok(OwnedFd::from_raw_fd(sys::check(libc::eventfd(0, libc::EFD_CLOEXEC))?)) }
 }
 
-impl Notifier for EventFd {
+impl TwoEnds for EventFd {
+    type End = Self;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
         let (request, reply) = (eventfd()?, eventfd()?);
         let (request_in, reply_out) = (request.try_clone()?, reply.try_clone()?);
-        Ok(Link {
-            caller: Half::of_fds([reply, request]),
-            callee: Half::of_fds([request_in, reply_out]),
-        })
+        Ok(Link::of_two_ways([request_in, request], [reply, reply_out]))
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
-        let wait = FdWait::prepare_kind(attaching.wait(), &incoming, attaching.budget_ticks)?;
+        let wait = FdWait::prepare(attaching.wait(), &incoming, attaching.budget_ticks)?;
         Ok(Self { incoming, outgoing, wait })
     }
+}
 
+impl Notifier for EventFd {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         let one = 1u64;
@@ -80,7 +82,7 @@ impl Notifier for EventFd {
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
         let mut count = 0u64;
         let fd = self.incoming.as_raw_fd();
-        self.wait.receive::<W>(&self.incoming, || {
+        self.wait.receive(W::KIND, &self.incoming, || {
             // SAFETY: 8 bytes are written to a live value.
             sys::check(unsafe { libc::read(fd, (&raw mut count).cast(), 8) }).map(|n| n as usize)
         })?;

@@ -15,10 +15,11 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::{FD_WAITS, Stream, two_ways};
-use crate::wait::Wait;
+use crate::transport::stream::Stream;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::Every;
 
 /// The row.
 pub static ROW: Row = Row::channel::<Fifo>(Facts {
@@ -41,9 +42,6 @@ pub static ROW: Row = Row::channel::<Fifo>(Facts {
     hidden: false,
     available: always_available,
 });
-
-/// One end.
-pub struct Fifo(Stream);
 
 /// A FIFO with both ends open and its name gone: read end, write end.
 fn fifo(path: &Path) -> io::Result<[OwnedFd; 2]> {
@@ -75,24 +73,18 @@ fn open_both(name: &CString) -> io::Result<[OwnedFd; 2]> {
     }
 }
 
-impl Channel for Fifo {
+/// How its ends meet.
+struct Fifo;
+
+impl TwoEnds for Fifo {
+    type End = Stream;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let one_way = || fifo(&opening.fresh_path("fifo"));
-        Ok(two_ways(one_way()?, one_way()?))
+        Ok(Link::of_two_ways(one_way()?, one_way()?))
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Stream::over_pair(half, attaching).map(Fifo)
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.0.slot(len))
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.0.send(len)
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.0.recv::<W>()
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Stream> {
+        Stream::over_pair(half, attaching)
     }
 }

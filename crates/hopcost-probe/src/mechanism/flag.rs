@@ -7,16 +7,15 @@
 //! taken twice. The floor of everything that crosses two CPUs.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
-use crate::memory::{Line, Shared};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
-use crate::transport::by_role;
-use crate::wait::{self, Wait};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::transport::page::Page;
+use crate::wait::{self, Spin, Wait, Yield};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Flag>(Facts {
@@ -61,54 +60,38 @@ pub static ROW: Row = Row::notifier::<Flag>(Facts {
     available: always_available,
 });
 
-const BYTES: usize = 4096;
-const STRIDE: usize = size_of::<Line<AtomicU32>>();
-
 /// One end.
 pub struct Flag {
-    memory: Shared,
-    own: usize,
-    peer: usize,
+    page: Page,
     notified: u32,
     awaited: u32,
 }
 
-impl Flag {
-    #[inline(always)]
-    fn count(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: zero bytes are a valid atomic, and only atomics live in this page.
-        &unsafe { self.memory.reference::<Line<AtomicU32>>(offset) }.0
+impl TwoEnds for Flag {
+    type End = Self;
+    type Waits = (Spin, Yield);
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
+    fn open(_: &Opening<'_>) -> io::Result<Link> {
+        Page::link()
+    }
+
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self { page: Page::attach(half, attaching)?, notified: 0, awaited: 0 })
     }
 }
 
 impl Notifier for Flag {
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let fd = Shared::create(BYTES)?;
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
-    }
-
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        Ok(Self {
-            memory: Shared::map(&fd, BYTES)?,
-            own: by_role(attaching.role, 0, STRIDE),
-            peer: by_role(attaching.role, STRIDE, 0),
-            notified: 0,
-            awaited: 0,
-        })
-    }
-
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         self.notified = self.notified.wrapping_add(1);
-        self.count(self.peer).store(self.notified, Ordering::Release);
+        self.page.peer_word().store(self.notified, Ordering::Release);
         Ok(())
     }
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
         self.awaited = self.awaited.wrapping_add(1);
-        let (count, awaited) = (self.count(self.own), self.awaited);
+        let (count, awaited) = (self.page.own_word(), self.awaited);
         // The budget and the sleep belong to waits that this mechanism does not have.
         wait::until::<W>(0, || count.load(Ordering::Acquire) == awaited, || Ok(()))
     }

@@ -7,16 +7,16 @@
 //! has to tell words apart by page: never FUTEX_PRIVATE_FLAG.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
-use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
+use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
-use crate::memory::{Line, Shared};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::wait::{self, Wait};
+use crate::transport::page::Page;
+use crate::wait::{self, Wait, WithoutFd};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Futex>(Facts {
@@ -90,88 +90,47 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
     available: always_available,
 });
 
-const BYTES: usize = 4096;
-const STRIDE: usize = size_of::<Line<AtomicU32>>();
-
 /// One end.
 pub struct Futex {
-    memory: Shared,
-    own: usize,
-    peer: usize,
+    page: Page,
     wakes_peer: bool,
     budget_ticks: u64,
 }
 
-impl Futex {
-    #[inline(always)]
-    fn word(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: zero bytes are a valid atomic, and only atomics live in this page.
-        &unsafe { self.memory.reference::<Line<AtomicU32>>(offset) }.0
-    }
-}
-
-impl Notifier for Futex {
+impl TwoEnds for Futex {
+    type End = Self;
+    type Waits = WithoutFd;
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let fd = Shared::create(BYTES)?;
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+        Page::link()
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        let (own, peer) = match attaching.role {
-            Role::Caller => (0, STRIDE),
-            Role::Callee => (STRIDE, 0),
-        };
         Ok(Self {
-            memory: Shared::map(&fd, BYTES)?,
-            own,
-            peer,
+            page: Page::attach(half, attaching)?,
             wakes_peer: wait::may_sleep(attaching.peer_wait()),
             budget_ticks: attaching.budget_ticks,
         })
     }
+}
 
+impl Notifier for Futex {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
-        let word = self.word(self.peer);
+        let word = self.page.peer_word();
         word.store(1, Ordering::Release);
-        if self.wakes_peer {
-            // SAFETY: the word outlives the call.
-            sys::check(unsafe {
-                libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1)
-            })?;
-        }
-        Ok(())
+        if self.wakes_peer { sys::futex_wake(word) } else { Ok(()) }
     }
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        let word = self.word(self.own);
+        let word = self.page.own_word();
         wait::until::<W>(
             self.budget_ticks,
             || word.load(Ordering::Acquire) != 0,
-            || futex_wait(word),
+            || sys::futex_wait(word, 0),
         )?;
         word.store(0, Ordering::Relaxed);
         Ok(())
-    }
-}
-
-fn futex_wait(word: &AtomicU32) -> io::Result<()> {
-    // SAFETY: the word outlives the call; no time-out (the supervisor has one).
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            word.as_ptr(),
-            libc::FUTEX_WAIT,
-            0,
-            std::ptr::null::<libc::timespec>(),
-        )
-    };
-    match sys::check(result) {
-        Ok(_) => Ok(()),
-        // The word was set meanwhile, or a signal came: the caller looks again.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
-        Err(error) => Err(sys::context(error, "futex wait")),
     }
 }

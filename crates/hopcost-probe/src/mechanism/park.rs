@@ -13,13 +13,14 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
+use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::memory::Line;
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
-use crate::wait::Wait;
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::transport::by_role;
+use crate::wait::{Block, Wait};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Park>(Facts {
@@ -80,7 +81,10 @@ pub struct Park {
     peer: Thread,
 }
 
-impl Notifier for Park {
+impl TwoEnds for Park {
+    type End = Self;
+    type Waits = (Block,);
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
         let meeting: Meeting = Arc::new([Line(Side::default()), Line(Side::default())]);
         Ok(Link { caller: Half::of_local(Arc::clone(&meeting)), callee: Half::of_local(meeting) })
@@ -88,10 +92,7 @@ impl Notifier for Park {
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let meeting: Meeting = half.take_local()?;
-        let own = match attaching.role {
-            Role::Caller => 0,
-            Role::Callee => 1,
-        };
+        let own = by_role(attaching.role, 0, 1);
         meeting[own].0.thread.get_or_init(std::thread::current);
         let peer = loop {
             // No time-out: whoever supervises ends an end whose partner never comes.
@@ -102,7 +103,9 @@ impl Notifier for Park {
         };
         Ok(Self { meeting, own, peer })
     }
+}
 
+impl Notifier for Park {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         self.meeting[1 - self.own].0.notified.store(true, Ordering::Release);

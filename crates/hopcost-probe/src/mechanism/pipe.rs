@@ -10,10 +10,11 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::{FD_WAITS, Stream, two_ways};
-use crate::wait::Wait;
+use crate::transport::stream::Stream;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::Every;
 
 /// The row.
 pub static ROW: Row = Row::channel::<Pipe>(Facts {
@@ -37,9 +38,6 @@ pub static ROW: Row = Row::channel::<Pipe>(Facts {
     available: always_available,
 });
 
-/// One end.
-pub struct Pipe(Stream);
-
 /// A pipe: read end, write end, both close-on-exec.
 fn pipe() -> io::Result<[OwnedFd; 2]> {
     let mut fds = [0; 2];
@@ -50,23 +48,17 @@ fn pipe() -> io::Result<[OwnedFd; 2]> {
     }
 }
 
-impl Channel for Pipe {
+/// How its ends meet.
+struct Pipe;
+
+impl TwoEnds for Pipe {
+    type End = Stream;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Ok(two_ways(pipe()?, pipe()?))
+        Ok(Link::of_two_ways(pipe()?, pipe()?))
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Stream::over_pair(half, attaching).map(Pipe)
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.0.slot(len))
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.0.send(len)
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.0.recv::<W>()
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Stream> {
+        Stream::over_pair(half, attaching)
     }
 }

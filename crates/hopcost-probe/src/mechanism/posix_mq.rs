@@ -16,10 +16,10 @@ use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::memory::Buffer;
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::FD_WAITS;
-use crate::wait::{FdWait, Wait};
+use crate::transport::waits::FD_WAITS;
+use crate::wait::{Every, FdWait, Wait};
 
 /// The row.
 pub static ROW: Row = Row::channel::<PosixMq>(Facts {
@@ -95,7 +95,10 @@ fn queue(name: &str, bytes: usize) -> io::Result<[OwnedFd; 2]> {
     }
 }
 
-impl Channel for PosixMq {
+impl TwoEnds for PosixMq {
+    type End = Self;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let bytes = opening.payload();
         let most = limit("msgsize_max").map_err(sys::failure)?;
@@ -115,17 +118,12 @@ impl Channel for PosixMq {
             let name = format!("/{}-{run}", word(path.file_name()));
             queue(&name, bytes).map_err(|e| sys::context(e, &format!("opening the queue {name}")))
         };
-        let [request_read, request_write] = open()?;
-        let [reply_read, reply_write] = open()?;
-        Ok(Link {
-            caller: Half::of_fds([reply_read, request_write]),
-            callee: Half::of_fds([request_read, reply_write]),
-        })
+        Ok(Link::of_two_ways(open()?, open()?))
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
-        let wait = FdWait::prepare_kind(attaching.wait(), &incoming, attaching.budget_ticks)?;
+        let wait = FdWait::prepare(attaching.wait(), &incoming, attaching.budget_ticks)?;
         let payload = attaching.payload();
         // Filled with ones, because pages of zeros are not touched until written. The
         // kernel refuses a buffer that is smaller than the queue's longest message.
@@ -137,7 +135,9 @@ impl Channel for PosixMq {
             input: Buffer::new(payload.max(1)),
         })
     }
+}
 
+impl Channel for PosixMq {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
         Ok(&mut self.out[..len])
@@ -163,7 +163,7 @@ impl Channel for PosixMq {
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         let (fd, input) = (&self.incoming, &mut self.input);
-        let len = self.wait.receive::<W>(fd, || {
+        let len = self.wait.receive(W::KIND, fd, || {
             // SAFETY: the buffer is valid for its length; no priority is asked for.
             let result = unsafe {
                 libc::mq_receive(

@@ -11,17 +11,15 @@
 
 use std::cell::Cell;
 use std::io;
-use std::os::fd::OwnedFd;
 
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
-use crate::memory::{Line, Shared};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::by_role;
-use crate::wait::{self, Wait};
+use crate::transport::page::{LINES, Page};
+use crate::wait::{self, Wait, WithoutFd};
 
 const SLEEPS_OR_NOT: PerOperation =
     PerOperation::Between(0.0, 2.2, "an end that finds the value raised does not sleep");
@@ -93,61 +91,43 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     available: always_available,
 });
 
-const BYTES: usize = 4096;
-const STRIDE: usize = size_of::<Line<libc::sem_t>>();
-
 /// One end.
 pub struct Semaphore {
-    memory: Shared,
-    own: usize,
-    peer: usize,
+    page: Page,
     budget_ticks: u64,
 }
 
-impl Semaphore {
-    #[inline(always)]
-    fn at(&self, offset: usize) -> *mut libc::sem_t {
-        self.memory.at(offset)
-    }
-}
-
-fn initialised() -> io::Result<OwnedFd> {
-    let fd = Shared::create(BYTES)?;
-    let memory = Shared::map(&fd, BYTES)?;
-    for offset in [0, STRIDE] {
-        // SAFETY: room for a semaphore, and nobody else has the memory yet. What lives in it
-        // stays valid at other addresses (pshared), so this mapping may go.
-        sys::check(unsafe { libc::sem_init(memory.at(offset), 1, 0) })
-            .map_err(|error| sys::context(error, "initialising a semaphore"))?;
-    }
-    Ok(fd)
-}
-
-impl Notifier for Semaphore {
+impl TwoEnds for Semaphore {
+    type End = Self;
+    type Waits = WithoutFd;
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let fd = initialised()?;
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
-    }
-
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        Ok(Self {
-            memory: Shared::map(&fd, BYTES)?,
-            own: by_role(attaching.role, 0, STRIDE),
-            peer: by_role(attaching.role, STRIDE, 0),
-            budget_ticks: attaching.budget_ticks,
+        Page::initialised(|memory| {
+            for line in LINES {
+                // SAFETY: room for a semaphore, and nobody else has the memory yet. Being
+                // process-shared, it stays valid at another address.
+                sys::check(unsafe { libc::sem_init(memory.at(line), 1, 0) })
+                    .map_err(|error| sys::context(error, "initialising a semaphore"))?;
+            }
+            Ok(())
         })
     }
 
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self { page: Page::attach(half, attaching)?, budget_ticks: attaching.budget_ticks })
+    }
+}
+
+impl Notifier for Semaphore {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         // SAFETY: initialised by the opener, mapped as long as `self` lives.
-        sys::check(unsafe { libc::sem_post(self.at(self.peer)) }).map(drop)
+        sys::check(unsafe { libc::sem_post(self.page.peer()) }).map(drop)
     }
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        let own = self.at(self.own);
+        let own = self.page.own();
         if W::KIND == WaitKind::Block {
             // sem_wait itself looks before it sleeps.
             while !take(own)? {}

@@ -26,10 +26,10 @@ use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::memory::{Line, Shared};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
-use crate::wait::{self, Wait};
+use crate::wait::{self, Wait, WithoutFd};
 
 /// The row.
 pub static ROW: Row = Row::channel::<ShmRing>(Facts {
@@ -220,16 +220,18 @@ impl ShmRing {
         // sees the flag and wakes; or it comes before, and then the kernel, which
         // compares the word before it puts us to sleep, sees the new count.
         fence(Ordering::SeqCst);
-        let slept = sys_futex_wait(self.produced(self.incoming), self.received);
+        let slept = sys::futex_wait(self.produced(self.incoming), self.received);
         asleep.store(0, Ordering::Relaxed);
         slept
     }
 }
 
-impl Channel for ShmRing {
+impl TwoEnds for ShmRing {
+    type End = Self;
+    type Waits = WithoutFd;
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let fd = Shared::create(Layout::bytes(opening.payload()))?;
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+        Link::of_one(Shared::create(Layout::bytes(opening.payload()))?)
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
@@ -252,7 +254,9 @@ impl Channel for ShmRing {
             lent: false,
         })
     }
+}
 
+impl Channel for ShmRing {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
         if len > self.payload {
@@ -278,7 +282,7 @@ impl Channel for ShmRing {
             // Pairs with the fence of `sleep`.
             fence(Ordering::SeqCst);
             if self.asleep(self.outgoing).load(Ordering::Relaxed) != 0 {
-                sys_futex_wake(produced)?;
+                sys::futex_wake(produced)?;
             }
         }
         Ok(())
@@ -311,31 +315,6 @@ impl Channel for ShmRing {
 #[cold]
 fn too_long(len: usize, payload: usize) -> io::Error {
     sys::failure(format!("a message of {len} bytes in a ring made for {payload}"))
-}
-
-fn sys_futex_wait(word: &AtomicU32, expected: u32) -> io::Result<()> {
-    // SAFETY: the word outlives the call; no time-out (the supervisor has one).
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            word.as_ptr(),
-            libc::FUTEX_WAIT,
-            expected,
-            std::ptr::null::<libc::timespec>(),
-        )
-    };
-    match sys::check(result) {
-        Ok(_) => Ok(()),
-        // The count moved meanwhile, or a signal came: the caller looks again.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
-        Err(error) => Err(sys::context(error, "futex wait")),
-    }
-}
-
-fn sys_futex_wake(word: &AtomicU32) -> io::Result<()> {
-    // SAFETY: the word outlives the call.
-    let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
-    sys::check(result).map(drop).map_err(|error| sys::context(error, "futex wake"))
 }
 
 #[cfg(test)]

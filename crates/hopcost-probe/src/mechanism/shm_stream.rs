@@ -21,11 +21,12 @@ use hopcost_model::mechanism::{Facts, PerOperation, Shape, WaitFacts};
 
 use crate::memory::{Buffer, Shared};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Opening, Stream};
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
 use crate::stream::counter::{COUNTER_BYTES, Counter};
 use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
 use crate::stream::fields::Fields;
-use crate::sys;
+use crate::stream::wrong_end;
+use crate::wait::AtRunTime;
 
 /// The row.
 pub static ROW: Row = Row::stream::<ShmStream>(Facts {
@@ -125,11 +126,6 @@ struct Ring {
     seen_acknowledged: u32,
 }
 
-#[cold]
-fn wrong_end() -> io::Error {
-    sys::failure("only the sender sends, and only the receiver receives")
-}
-
 impl Ring {
     /// The address of a byte of the ring, and how many follow without a break.
     #[inline(always)]
@@ -200,10 +196,12 @@ impl Ring {
     }
 }
 
-impl Stream for ShmStream {
+impl TwoEnds for ShmStream {
+    type End = Self;
+    type Waits = AtRunTime;
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let fd = Shared::create(BYTES_AT + capacity(opening.payload()))?;
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+        Link::of_one(Shared::create(BYTES_AT + capacity(opening.payload()))?)
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
@@ -229,6 +227,9 @@ impl Stream for ShmStream {
         };
         Ok(Self { ring, end })
     }
+}
+
+impl Stream for ShmStream {
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
         Ok(())

@@ -14,18 +14,17 @@
 //! The signal stays blocked when an end goes, for the same reason.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
-use crate::memory::{Line, Shared};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::by_role;
-use crate::wait::Wait;
+use crate::transport::page::Page;
+use crate::wait::{Block, Wait};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Signal>(Facts {
@@ -62,8 +61,6 @@ pub static ROW: Row = Row::notifier::<Signal>(Facts {
     available: always_available,
 });
 
-const BYTES: usize = 4096;
-const STRIDE: usize = size_of::<Line<AtomicU32>>();
 /// Between two looks for the other end's id.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
 
@@ -95,20 +92,17 @@ fn block() -> io::Result<libc::sigset_t> {
     }
 }
 
-impl Notifier for Signal {
+impl TwoEnds for Signal {
+    type End = Self;
+    type Waits = (Block,);
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let fd = Shared::create(BYTES)?;
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+        Page::link()
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        let memory = Shared::map(&fd, BYTES)?;
-        // SAFETY: zero bytes are a valid atomic, and only atomics live in this page.
-        let id = |offset| &unsafe { memory.reference::<Line<AtomicU32>>(offset) }.0;
-        let own_id = id(by_role(attaching.role, 0, STRIDE));
-        let peer_id = id(by_role(attaching.role, STRIDE, 0));
-
+        let page = Page::attach(half, attaching)?;
+        let (own_id, peer_id) = (page.own_word(), page.peer_word());
         let waited_for = block()?;
         let own_pid = std::process::id();
         let threads = attaching.same_process();
@@ -128,7 +122,9 @@ impl Notifier for Signal {
             Self { waited_for, peer: Peer::Process { pid: peer }, peer_pid: peer }
         })
     }
+}
 
+impl Notifier for Signal {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         // SAFETY: integer arguments; the receiver blocked the signal before it told its id.

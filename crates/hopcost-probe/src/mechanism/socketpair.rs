@@ -12,9 +12,10 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
-use crate::transport::{Stream, UNIX_STREAM_WAITS, halves};
-use crate::wait::Wait;
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::transport::stream::Stream;
+use crate::transport::waits::UNIX_STREAM_WAITS;
+use crate::wait::Every;
 
 /// The row.
 pub static ROW: Row = Row::channel::<SocketPair>(Facts {
@@ -38,27 +39,18 @@ pub static ROW: Row = Row::channel::<SocketPair>(Facts {
     available: always_available,
 });
 
-/// One end.
-pub struct SocketPair(Stream);
+/// How its ends meet.
+struct SocketPair;
 
-impl Channel for SocketPair {
+impl TwoEnds for SocketPair {
+    type End = Stream;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
         let (caller, callee) = UnixStream::pair()?;
-        Ok(halves([OwnedFd::from(caller), OwnedFd::from(callee)]))
+        Ok(Link::of_pair([OwnedFd::from(caller), OwnedFd::from(callee)]))
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Stream::over_socket(half, attaching).map(SocketPair)
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.0.slot(len))
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.0.send(len)
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.0.recv::<W>()
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Stream> {
+        Stream::over_socket(half, attaching)
     }
 }

@@ -18,10 +18,10 @@ use hopcost_model::mechanism::{Facts, Payload, Shape, WaitFacts};
 
 use crate::clock::{Clock, Hardware};
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::FD_WAITS;
-use crate::wait::Wait;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::{Wait, WithoutFd};
 
 /// The row.
 pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
@@ -196,7 +196,10 @@ impl SysvMsg {
     }
 }
 
-impl Channel for SysvMsg {
+impl TwoEnds for SysvMsg {
+    type End = Self;
+    type Waits = WithoutFd;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let (bytes, most) = (opening.payload(), msgmax().map_err(sys::failure)?);
         if bytes > most {
@@ -236,7 +239,9 @@ impl Channel for SysvMsg {
             input: Buffer::new(payload),
         })
     }
+}
 
+impl Channel for SysvMsg {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
         Ok(self.out.bytes_mut(len))

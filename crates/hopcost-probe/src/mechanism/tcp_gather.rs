@@ -17,6 +17,7 @@ use crate::shape::Attaching;
 use crate::stream::facts::{NODELAY, PAYLOAD, RECEIVES, TCP_BOUNDARIES, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, send_all};
+use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpGather>(Facts {
@@ -37,7 +38,7 @@ pub static ROW: Row = Row::stream::<TcpGather>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
     sources: &["tcp(7)", "send(2)", "recv(2)", "memcpy(3)"],
     hidden: false,
-    available: super::tcp::loopback_available,
+    available: tcp::loopback_available,
 });
 
 /// One end.

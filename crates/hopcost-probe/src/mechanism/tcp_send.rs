@@ -19,6 +19,7 @@ use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, send_all};
 use crate::sys;
+use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpSend>(Facts {
@@ -56,7 +57,7 @@ pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
     sources: &["tcp(7)", "send(2)", "recv(2)", "RFC 896", "RFC 1122 section 4.2.3.2"],
     hidden: false,
-    available: super::tcp::loopback_available,
+    available: tcp::loopback_available,
 });
 
 /// One end.

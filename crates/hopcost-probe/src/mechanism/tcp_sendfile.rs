@@ -21,6 +21,7 @@ use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
 use crate::stream::fields::{self, Turns};
 use crate::stream::sockets::{Outlet, OverSocket, moved};
 use crate::sys;
+use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
@@ -49,7 +50,7 @@ pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields, which are one after the other in the file and not allocations of their own; acknowledged (a window may take 256 MiB); between network namespaces each flow has a veth pair of its own",
     sources: &["sendfile(2)", "memfd_create(2)", "tcp(7)"],
     hidden: false,
-    available: super::tcp::loopback_available,
+    available: tcp::loopback_available,
 });
 
 /// Distance of two messages in the file: whole pages.

@@ -3,20 +3,16 @@
 //! The kernel walks the list of fields and copies each into the socket buffers, so
 //! that neither the sender copies nor is there a system call for each field.
 
-use std::io;
-use std::os::fd::OwnedFd;
-
 use hopcost_model::case::Workload;
 use hopcost_model::mechanism::{Facts, PerOperation, Shape};
 
 use crate::registry::Row;
-use crate::shape::Attaching;
 use crate::stream::facts::{NODELAY, PAYLOAD, RECEIVES, TCP_BOUNDARIES, block};
-use crate::stream::fields::Fields;
-use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors};
+use crate::stream::sockets::{OneSendmsg, OverSocket};
+use crate::transport::tcp;
 
 /// The row.
-pub static ROW: Row = Row::stream::<TcpSendmsg>(Facts {
+pub static ROW: Row = Row::stream::<OverSocket<OneSendmsg>>(Facts {
     name: "tcp-sendmsg",
     family: "inet stream",
     about: "a message over TCP, one sendmsg() of all its fields",
@@ -34,25 +30,5 @@ pub static ROW: Row = Row::stream::<TcpSendmsg>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
     sources: &["tcp(7)", "sendmsg(2)", "recv(2)"],
     hidden: false,
-    available: super::tcp::loopback_available,
+    available: tcp::loopback_available,
 });
-
-/// One end.
-pub type TcpSendmsg = OverSocket<OneSendmsg>;
-
-/// One sendmsg a message.
-pub struct OneSendmsg(Fields);
-
-impl Outlet for OneSendmsg {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self(Fields::new(attaching)))
-    }
-    #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.0.field(at)
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        all_of(self.0.vectors(), self.0.bytes(), |rest| moved(send_vectors(socket, rest, 0)))
-    }
-}

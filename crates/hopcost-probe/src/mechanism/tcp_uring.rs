@@ -22,6 +22,7 @@ use crate::stream::fields::Fields;
 use crate::stream::rings;
 use crate::stream::sockets::{Outlet, OverSocket, all_of};
 use crate::sys;
+use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUring>(Facts {
@@ -46,7 +47,7 @@ pub static ROW: Row = Row::stream::<TcpUring>(Facts {
 });
 
 fn available() -> Result<(), String> {
-    super::tcp::loopback_available()?;
+    tcp::loopback_available()?;
     rings::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
 }
 

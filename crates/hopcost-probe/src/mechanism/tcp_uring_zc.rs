@@ -24,6 +24,7 @@ use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket};
 use crate::stream::{FIELDS_MAX, fields, outstanding, rings};
 use crate::sys;
+use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
@@ -69,7 +70,7 @@ const SEND_ZC_REPORT_USAGE: u16 = 1 << 3;
 const REGISTERED_MAX: usize = 16 * FIELDS_MAX;
 
 fn available() -> Result<(), String> {
-    super::tcp::loopback_available()?;
+    tcp::loopback_available()?;
     rings::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC")
 }
 

@@ -19,6 +19,7 @@ use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
 use crate::stream::fields::{Fields, Turns};
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved};
 use crate::sys;
+use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
@@ -48,7 +49,7 @@ pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); a pipe of at most 256 pages (/proc/sys/fs/pipe-max-size) takes a message in parts, and every field fills at least a page of it; between network namespaces each flow has a veth pair of its own",
     sources: &["vmsplice(2)", "splice(2)", "pipe(7)", "fcntl(2)", "tcp(7)"],
     hidden: false,
-    available: super::tcp::loopback_available,
+    available: tcp::loopback_available,
 });
 
 /// Bytes of the pipe asked for, in pages: what pipe-max-size allows unless changed.

@@ -23,6 +23,7 @@ use crate::stream::fields::Fields;
 use crate::stream::outstanding::{self, Outstanding};
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors, set_option};
 use crate::sys;
+use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
@@ -59,8 +60,8 @@ pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
 const SO_ZEROCOPY: i32 = 60;
 
 fn available() -> Result<(), String> {
-    super::tcp::loopback_available()?;
-    let [socket, _] = super::tcp::connected(false).map_err(|error| error.to_string())?;
+    tcp::loopback_available()?;
+    let [socket, _] = tcp::connected(false).map_err(|error| error.to_string())?;
     set_option(&socket.into(), libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")
         .map_err(|error| error.to_string())
 }

@@ -16,14 +16,14 @@ use hopcost_model::case::{Boundary, Role, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
 use hopcost_model::units::parse_duration_ns;
 
-use super::tcp::loopback_available;
 use crate::namespace::{self, Pair};
 use crate::registry::Row;
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::ticker::Ticker;
-use crate::transport::{FD_WAITS, Packets, halves};
-use crate::wait::Wait;
+use crate::transport::packets::Packets;
+use crate::transport::tcp::loopback_available;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::Every;
 
 /// The row.
 pub static ROW: Row = Row::channel::<Udp>(Facts {
@@ -53,17 +53,6 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     available: loopback_available,
 });
 
-/// One end.
-pub struct Udp {
-    packets: Packets,
-    /// Of the caller of a round trip.
-    ticker: Option<Ticker>,
-}
-
-/// Ticks of the timer, two of which make a time-out, after which a receive has
-/// lasted for at least a time-out and at most half as long again.
-const TICKS: u32 = 3;
-
 fn connected() -> io::Result<[UdpSocket; 2]> {
     let bind = || {
         UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
@@ -75,8 +64,11 @@ fn connected() -> io::Result<[UdpSocket; 2]> {
     Ok([caller, callee])
 }
 
-/// The timer by which the caller of a round trip notices a lost message.
-fn ticker(attaching: &Attaching<'_>) -> io::Result<Option<Ticker>> {
+/// How its ends meet.
+pub struct Udp;
+
+/// How long the caller of a round trip waits for a message that may be lost.
+fn timeout(attaching: &Attaching<'_>) -> io::Result<Option<Duration>> {
     if attaching.role == Role::Callee || attaching.case.workload != Workload::Roundtrip {
         return Ok(None);
     }
@@ -86,11 +78,13 @@ fn ticker(attaching: &Attaching<'_>) -> io::Result<Option<Ticker>> {
     };
     let ns = parse_duration_ns(timeout).ok().filter(|&ns| ns > 0);
     let ns = ns.ok_or_else(|| sys::failure(format!("`{timeout}` is no time-out such as 200ms")))?;
-    Ticker::start(Duration::from_nanos(ns) / 2).map(Some)
+    Ok(Some(Duration::from_nanos(ns)))
 }
 
-impl Channel for Udp {
-    const LOSES: bool = true;
+impl TwoEnds for Udp {
+    type End = Packets;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::NoticedBySender;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let ends = match opening.case.boundary {
             Boundary::Namespace => {
@@ -99,28 +93,13 @@ impl Channel for Udp {
             }
             Boundary::Inline | Boundary::Thread | Boundary::Process => connected()?,
         };
-        Ok(halves(ends.map(OwnedFd::from)))
+        Ok(Link::of_pair(ends.map(OwnedFd::from)))
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let packets = Packets::over_socket(half, attaching)?;
-        Ok(Udp { packets, ticker: ticker(attaching)? })
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.packets.slot(len))
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.packets.send(len)
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        match &self.ticker {
-            None => self.packets.recv::<W>(),
-            Some(ticker) => {
-                let since = ticker.ticks();
-                self.packets.recv_unless::<W>(|| ticker.ticks().wrapping_sub(since) >= TICKS)
-            }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Packets> {
+        let packets = Packets::over_socket(half, attaching, Delivery::Lossy)?;
+        match timeout(attaching)? {
+            Some(timeout) => packets.giving_up_after(timeout),
+            None => Ok(packets),
         }
     }
 }

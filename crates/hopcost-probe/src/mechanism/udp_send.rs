@@ -14,11 +14,11 @@ use std::os::fd::AsRawFd;
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
 
-use super::tcp::loopback_available;
 use crate::party;
 use crate::registry::Row;
 use crate::shape::{Attaching, Call};
 use crate::sys;
+use crate::transport::tcp::loopback_available;
 use crate::worker::lines::give_up;
 
 /// The row.

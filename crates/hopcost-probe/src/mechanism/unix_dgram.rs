@@ -15,10 +15,11 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::{FD_WAITS, Packets, halves};
-use crate::wait::Wait;
+use crate::transport::packets::Packets;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::Every;
 
 /// The row.
 pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
@@ -42,9 +43,6 @@ pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
     available: always_available,
 });
 
-/// One end.
-pub struct UnixDgram(Packets);
-
 /// Two sockets bound to these paths and connected to each other.
 fn connected(a: &Path, b: &Path) -> io::Result<[OwnedFd; 2]> {
     let caller = UnixDatagram::bind(a)?;
@@ -54,29 +52,23 @@ fn connected(a: &Path, b: &Path) -> io::Result<[OwnedFd; 2]> {
     Ok([OwnedFd::from(caller), OwnedFd::from(callee)])
 }
 
-impl Channel for UnixDgram {
+/// How its ends meet.
+struct UnixDgram;
+
+impl TwoEnds for UnixDgram {
+    type End = Packets;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::NoticedBySender;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let (a, b) = (opening.fresh_path("dgram"), opening.fresh_path("dgram"));
         let pair = connected(&a, &b);
         for path in [&a, &b] {
             let _ = std::fs::remove_file(path);
         }
-        pair.map(halves)
+        pair.map(Link::of_pair)
             .map_err(|e| sys::context(e, &format!("connecting sockets at {}", a.display())))
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Packets::over_socket(half, attaching).map(UnixDgram)
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.0.slot(len))
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.0.send(len)
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.0.recv::<W>()
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Packets> {
+        Packets::over_socket(half, attaching, Delivery::Reliable)
     }
 }

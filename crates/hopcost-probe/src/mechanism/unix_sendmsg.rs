@@ -12,11 +12,10 @@ use hopcost_model::case::Workload;
 use hopcost_model::mechanism::{Facts, PerOperation, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Link, Opening};
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
-use crate::stream::fields::Fields;
-use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors};
-use crate::transport::halves;
+use crate::stream::sockets::{OneSendmsg, OverSocket};
+use crate::wait::AtRunTime;
 
 /// The row.
 pub static ROW: Row = Row::stream::<UnixSendmsg>(Facts {
@@ -40,26 +39,18 @@ pub static ROW: Row = Row::stream::<UnixSendmsg>(Facts {
     available: always_available,
 });
 
-/// One end.
-pub type UnixSendmsg = OverSocket<OneSendmsg>;
+/// How its ends meet.
+struct UnixSendmsg;
 
-/// One sendmsg a message.
-pub struct OneSendmsg(Fields);
-
-impl Outlet for OneSendmsg {
+impl TwoEnds for UnixSendmsg {
+    type End = OverSocket<OneSendmsg>;
+    type Waits = AtRunTime;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
         let (sender, receiver) = UnixStream::pair()?;
-        Ok(halves([OwnedFd::from(sender), OwnedFd::from(receiver)]))
+        Ok(Link::of_pair([OwnedFd::from(sender), OwnedFd::from(receiver)]))
     }
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self(Fields::new(attaching)))
-    }
-    #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.0.field(at)
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        all_of(self.0.vectors(), self.0.bytes(), |rest| moved(send_vectors(socket, rest, 0)))
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::End> {
+        OverSocket::attach(half, attaching)
     }
 }

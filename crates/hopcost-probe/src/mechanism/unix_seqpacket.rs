@@ -10,10 +10,11 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::{FD_WAITS, Packets, halves, peer_closed};
-use crate::wait::Wait;
+use crate::transport::packets::Packets;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::Every;
 
 /// The row.
 pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
@@ -37,10 +38,13 @@ pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     available: always_available,
 });
 
-/// One end.
-pub struct UnixSeqpacket(Packets);
+/// How its ends meet.
+struct UnixSeqpacket;
 
-impl Channel for UnixSeqpacket {
+impl TwoEnds for UnixSeqpacket {
+    type End = Packets;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
         let mut fds = [0; 2];
         // SAFETY: room for two descriptors, owned from here on.
@@ -49,22 +53,9 @@ impl Channel for UnixSeqpacket {
             sys::check(libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()))?;
             fds.map(|fd| OwnedFd::from_raw_fd(fd))
         };
-        Ok(halves(pair))
+        Ok(Link::of_pair(pair))
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Packets::over_socket(half, attaching).map(UnixSeqpacket)
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.0.slot(len))
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.0.send(len)
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        let message = self.0.recv::<W>()?;
-        if message.is_empty() { Err(peer_closed()) } else { Ok(message) }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Packets> {
+        Packets::over_socket(half, attaching, Delivery::EmptyAtEnd)
     }
 }

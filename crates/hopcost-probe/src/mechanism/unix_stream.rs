@@ -12,10 +12,11 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::{Stream, UNIX_STREAM_WAITS, halves};
-use crate::wait::Wait;
+use crate::transport::stream::Stream;
+use crate::transport::waits::UNIX_STREAM_WAITS;
+use crate::wait::Every;
 
 /// The row.
 pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
@@ -39,10 +40,13 @@ pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     available: always_available,
 });
 
-/// One end.
-pub struct UnixStreamSocket(Stream);
+/// How its ends meet.
+struct UnixStreamSocket;
 
-impl Channel for UnixStreamSocket {
+impl TwoEnds for UnixStreamSocket {
+    type End = Stream;
+    type Waits = Every;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let path = opening.fresh_path("stream");
         let listener = UnixListener::bind(&path)
@@ -53,21 +57,9 @@ impl Channel for UnixStreamSocket {
         let removed = std::fs::remove_file(&path);
         let (caller, callee) = joined?;
         removed?;
-        Ok(halves([OwnedFd::from(caller), OwnedFd::from(callee)]))
+        Ok(Link::of_pair([OwnedFd::from(caller), OwnedFd::from(callee)]))
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Stream::over_socket(half, attaching).map(UnixStreamSocket)
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.0.slot(len))
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.0.send(len)
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.0.recv::<W>()
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Stream> {
+        Stream::over_socket(half, attaching)
     }
 }

@@ -23,10 +23,10 @@ use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 use io_uring::{IoUring, opcode, squeue, types};
 
 use crate::registry::Row;
-use crate::shape::{Attaching, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::stream::rings;
 use crate::sys;
-use crate::wait::{self, Wait};
+use crate::wait::{self, Wait, WithoutFd};
 
 const SLEEPS: PerOperation =
     PerOperation::Between(1.0, 2.2, "the woken end may run before or after the sender sleeps");
@@ -124,7 +124,10 @@ fn unmapped() -> io::Result<OwnedFd> {
     unsafe { BorrowedFd::borrow_raw(ring.as_raw_fd()) }.try_clone_to_owned()
 }
 
-impl Notifier for UringMsg {
+impl TwoEnds for UringMsg {
+    type End = Self;
+    type Waits = WithoutFd;
+    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
         let (caller, callee) = (unmapped()?, unmapped()?);
         let (to_caller, to_callee) = (caller.try_clone()?, callee.try_clone()?);
@@ -144,7 +147,9 @@ impl Notifier for UringMsg {
         let budget_ticks = attaching.budget_ticks;
         Ok(Self { ring, peer, sent: 0, awaited: 0, budget_ticks })
     }
+}
 
+impl Notifier for UringMsg {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         self.sent += 1;

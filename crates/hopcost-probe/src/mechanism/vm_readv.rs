@@ -18,12 +18,13 @@ use hopcost_model::mechanism::{Facts, PerOperation, Shape};
 
 use crate::memory::Buffer;
 use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Opening, Stream};
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
 use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
 use crate::stream::fields::{self, Fields, Turns};
-use crate::stream::sockets::{receive_all, send_all};
+use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
+use crate::stream::wrong_end;
 use crate::sys;
-use crate::transport::halves;
+use crate::wait::AtRunTime;
 
 /// The row.
 pub static ROW: Row = Row::stream::<VmReadv>(Facts {
@@ -102,11 +103,6 @@ struct Reader {
     buffer: Buffer,
 }
 
-#[cold]
-fn wrong_end() -> io::Error {
-    sys::failure("only the sender sends, and only the receiver receives")
-}
-
 fn send_numbers(socket: &OwnedFd, numbers: &[u64]) -> io::Result<()> {
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     send_all(socket, &bytes, 0)
@@ -156,10 +152,13 @@ impl VmReadv {
     }
 }
 
-impl Stream for VmReadv {
+impl TwoEnds for VmReadv {
+    type End = Self;
+    type Waits = AtRunTime;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
         let (sender, receiver) = UnixStream::pair()?;
-        Ok(halves([OwnedFd::from(sender), OwnedFd::from(receiver)]))
+        Ok(Link::of_pair([OwnedFd::from(sender), OwnedFd::from(receiver)]))
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;
@@ -168,6 +167,9 @@ impl Stream for VmReadv {
             Role::Callee => Self::attach_receiver(socket, attaching),
         }
     }
+}
+
+impl Stream for VmReadv {
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
         match &self.end {
@@ -185,16 +187,14 @@ impl Stream for VmReadv {
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
         let End::Sender { turns, .. } = &mut self.end else { return Err(wrong_end()) };
-        send_all(&self.socket, &turns.sent().to_le_bytes(), 0)?;
+        send_number(&self.socket, turns.sent())?;
         turns.pass();
         Ok(())
     }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
         let End::Receiver(reader) = &mut self.end else { return Err(wrong_end()) };
-        let mut announced = [0; 8];
-        receive_all(&self.socket, &mut announced)?;
-        if u64::from_le_bytes(announced) != reader.received {
+        if receive_number(&self.socket)? != reader.received {
             return Err(sys::failure("a message was announced out of turn"));
         }
         let set = (reader.received % reader.sets.len() as u64) as usize;
@@ -204,14 +204,13 @@ impl Stream for VmReadv {
     }
     #[inline(always)]
     fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
-        send_all(&self.socket, &sequence.to_le_bytes(), 0)
+        send_number(&self.socket, sequence)
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
-        let mut sequence = [0; 8];
-        receive_all(&self.socket, &mut sequence)?;
+        let sequence = receive_number(&self.socket)?;
         let End::Sender { turns, .. } = &mut self.end else { return Err(wrong_end()) };
         turns.release();
-        Ok(u64::from_le_bytes(sequence))
+        Ok(sequence)
     }
 }

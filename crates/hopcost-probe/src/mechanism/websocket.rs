@@ -23,12 +23,12 @@ use tungstenite::handshake::HandshakeRole;
 use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
 use tungstenite::{Bytes, HandshakeError, Message};
 
-use super::tcp;
 use crate::registry::Row;
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::{FD_WAITS, halves, peer_closed};
-use crate::wait::{FdWait, Wait};
+use crate::transport::waits::FD_WAITS;
+use crate::transport::{peer_closed, tcp, wait_writable};
+use crate::wait::{AtRunTime, FdWait, Wait};
 
 /// The row.
 pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
@@ -182,14 +182,7 @@ pub(super) fn write_some(fd: &OwnedFd, buffer: &[u8]) -> io::Result<usize> {
         };
         match sys::check(result) {
             Ok(n) => return Ok(n as usize),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                let mut polled =
-                    libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-                // SAFETY: one entry is passed as one entry.
-                unsafe { libc::poll(&mut polled, 1, -1) };
-            }
-            Err(error) => return Err(error),
+            Err(error) => wait_writable(fd, error).map(drop)?,
         }
     }
 }
@@ -212,7 +205,7 @@ struct Wire {
 impl Read for Wire {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.wait.receive_kind(self.kind, &self.fd, || read_some(&self.fd, buffer))
+        self.wait.receive(self.kind, &self.fd, || read_some(&self.fd, buffer))
     }
 }
 
@@ -266,20 +259,26 @@ impl Outgoing {
     }
 }
 
-impl Channel for WebSocketInline {
+impl TwoEnds for WebSocketInline {
+    type End = Self;
+    type Waits = AtRunTime;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Ok(halves(tcp::connected(true)?.map(OwnedFd::from)))
+        Ok(Link::of_pair(tcp::connected(true)?.map(OwnedFd::from)))
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
         let kind = attaching.wait();
-        let wait = FdWait::prepare_kind(kind, &fd, attaching.budget_ticks)?;
+        let wait = FdWait::prepare(kind, &fd, attaching.budget_ticks)?;
         Ok(Self {
             socket: shake_hands(Wire { fd, wait, kind }, attaching)?,
             out: Outgoing::new(attaching.payload()),
             message: Bytes::new(),
         })
     }
+}
+
+impl Channel for WebSocketInline {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
         Ok(self.out.slot(len))

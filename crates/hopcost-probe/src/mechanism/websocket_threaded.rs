@@ -28,15 +28,14 @@ use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 use tungstenite::protocol::WebSocket;
 use tungstenite::{Bytes, Message};
 
-use super::tcp;
 use super::websocket::{
     Outgoing, READ_BUFFER, io_error, read_binary, read_some, shake_hands, write_some,
 };
 use crate::registry::Row;
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::{halves, peer_closed};
-use crate::wait::Wait;
+use crate::transport::{peer_closed, tcp};
+use crate::wait::{Block, Wait};
 
 /// The row.
 pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
@@ -243,9 +242,12 @@ fn set(event: &OwnedFd) -> io::Result<()> {
     sys::check(unsafe { libc::write(event.as_raw_fd(), one.as_ptr().cast(), one.len()) }).map(drop)
 }
 
-impl Channel for WebSocketThreaded {
+impl TwoEnds for WebSocketThreaded {
+    type End = Self;
+    type Waits = (Block,);
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Ok(halves(tcp::connected(true)?.map(OwnedFd::from)))
+        Ok(Link::of_pair(tcp::connected(true)?.map(OwnedFd::from)))
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
@@ -268,7 +270,9 @@ impl Channel for WebSocketThreaded {
             message: Bytes::new(),
         })
     }
+}
 
+impl Channel for WebSocketThreaded {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
         // Given back before the I/O thread can be reading the next one: a buffer that is

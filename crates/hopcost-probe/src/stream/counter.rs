@@ -48,7 +48,7 @@ impl Counter {
             // Pairs with the fence of `sleep`.
             fence(Ordering::SeqCst);
             if asleep.load(Ordering::Relaxed) != 0 {
-                return futex_wake(count);
+                return wake(count);
             }
         }
         Ok(())
@@ -78,28 +78,12 @@ fn sleep(count: &AtomicU32, asleep: &AtomicU32, seen: u32) -> io::Result<()> {
     // sees the flag and wakes; or it comes before, and then the kernel, which compares
     // the count before it puts us to sleep, sees the new one.
     fence(Ordering::SeqCst);
-    // SAFETY: the word outlives the call; no time-out (the supervisor has one).
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            count.as_ptr(),
-            libc::FUTEX_WAIT,
-            seen,
-            std::ptr::null::<libc::timespec>(),
-        )
-    };
+    let slept = sys::futex_wait(count, seen);
     asleep.store(0, Ordering::Relaxed);
-    match sys::check(result) {
-        Ok(_) => Ok(()),
-        // The count moved meanwhile, or a signal came: the caller looks again.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
-        Err(error) => Err(sys::context(error, "futex wait")),
-    }
+    slept
 }
 
 #[cold]
-fn futex_wake(word: &AtomicU32) -> io::Result<()> {
-    // SAFETY: the word outlives the call.
-    let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
-    sys::check(result).map(drop).map_err(|error| sys::context(error, "futex wake"))
+fn wake(count: &AtomicU32) -> io::Result<()> {
+    sys::futex_wake(count)
 }

@@ -11,3 +11,9 @@ pub mod sockets;
 
 /// Fields that a message may have: what one call takes (IOV_MAX).
 pub const FIELDS_MAX: usize = 1024;
+
+/// The error of an end that is asked for what only the other one does.
+#[cold]
+pub fn wrong_end() -> std::io::Error {
+    crate::sys::failure("only the sender sends, and only the receiver receives")
+}

@@ -10,18 +10,15 @@ use hopcost_model::case::Role;
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Half, Link, Opening, Stream};
+use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
+use crate::stream::fields::Fields;
+use crate::stream::wrong_end;
 use crate::sys;
-use crate::transport::peer_closed;
+use crate::transport::{peer_closed, tcp};
+use crate::wait::AtRunTime;
 
 /// How the fields of a message get into a connected socket.
-pub trait Outlet: Sized {
-    /// Makes the connection: TCP, unless the mechanism says otherwise.
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        // Off as it is by default: what Nagle's algorithm does to a message of several
-        // fields is part of what is looked at.
-        crate::mechanism::tcp::open(opening, false)
-    }
+pub trait Outlet: Sized + 'static {
     /// Prepares the sender's end.
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self>;
     /// As [`Stream::claim`].
@@ -53,11 +50,6 @@ enum End<O> {
     Receiver(Buffer),
 }
 
-#[cold]
-fn wrong_end() -> io::Error {
-    sys::failure("only the sender sends, and only the receiver receives")
-}
-
 impl<O: Outlet> OverSocket<O> {
     #[inline(always)]
     fn sender(&mut self) -> io::Result<(&OwnedFd, &mut O)> {
@@ -68,9 +60,15 @@ impl<O: Outlet> OverSocket<O> {
     }
 }
 
-impl<O: Outlet> Stream for OverSocket<O> {
+/// Over TCP, unless a mechanism has a connection of its own to offer.
+impl<O: Outlet> TwoEnds for OverSocket<O> {
+    type End = Self;
+    type Waits = AtRunTime;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        O::open(opening)
+        // Off as it is by default: what Nagle's algorithm does to a message of several
+        // fields is part of what is looked at.
+        tcp::open(opening, false)
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;
@@ -80,6 +78,9 @@ impl<O: Outlet> Stream for OverSocket<O> {
         };
         Ok(Self { socket, end })
     }
+}
+
+impl<O: Outlet> Stream for OverSocket<O> {
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
         let (socket, outlet) = self.sender()?;
@@ -105,14 +106,13 @@ impl<O: Outlet> Stream for OverSocket<O> {
     }
     #[inline(always)]
     fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
-        send_all(&self.socket, &sequence.to_le_bytes(), 0)
+        send_number(&self.socket, sequence)
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
-        let mut sequence = [0; 8];
-        receive_all(&self.socket, &mut sequence)?;
+        let sequence = receive_number(&self.socket)?;
         self.sender()?.1.acknowledged();
-        Ok(u64::from_le_bytes(sequence))
+        Ok(sequence)
     }
     fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {
         let (socket, outlet) = self.sender()?;
@@ -210,6 +210,20 @@ pub fn receive_all(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Sends 8 bytes: an acknowledgement, or an announcement.
+#[inline(always)]
+pub fn send_number(socket: &OwnedFd, number: u64) -> io::Result<()> {
+    send_all(socket, &number.to_le_bytes(), 0)
+}
+
+/// Receives what [`send_number`] sends.
+#[inline(always)]
+pub fn receive_number(socket: &OwnedFd) -> io::Result<u64> {
+    let mut number = [0; 8];
+    receive_all(socket, &mut number)?;
+    Ok(u64::from_le_bytes(number))
+}
+
 /// Moves all that the vectors name by a call that may move less than it is given.
 #[inline(always)]
 pub fn all_of(
@@ -260,6 +274,23 @@ pub fn send_vectors(socket: &OwnedFd, vectors: &[libc::iovec], flags: i32) -> is
         message.msg_iov = vectors.as_ptr().cast_mut();
         message.msg_iovlen = vectors.len() as _;
         libc::sendmsg(socket.as_raw_fd(), &message, flags | libc::MSG_NOSIGNAL)
+    }
+}
+
+/// One sendmsg a message.
+pub struct OneSendmsg(Fields);
+
+impl Outlet for OneSendmsg {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self(Fields::new(attaching)))
+    }
+    #[inline(always)]
+    fn field(&mut self, at: usize) -> &mut [u8] {
+        self.0.field(at)
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        all_of(self.0.vectors(), self.0.bytes(), |rest| moved(send_vectors(socket, rest, 0)))
     }
 }
 

@@ -5,16 +5,17 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Role, Workload};
+use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
-use super::super::pipe::Pipe;
 use super::{FACTS, bad_argument};
+use crate::mechanism::pipe;
 use crate::registry::Row;
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::FD_WAITS;
-use crate::wait::Wait;
+use crate::transport::stream::Stream;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::{AtRunTime, Wait};
 
 /// The row.
 pub static ROW: Row = Row::channel::<Faulty>(Facts {
@@ -59,14 +60,15 @@ fn parse(argument: &str) -> Option<(Fault, Role)> {
 }
 
 struct Faulty {
-    pipe: Pipe,
+    pipe: Stream,
+    wait: WaitKind,
     /// None at the end that behaves.
     fault: Option<Fault>,
     sent: u64,
 }
 
 impl Faulty {
-    fn misbehave<W: Wait>(&mut self, fault: Fault, len: usize) -> io::Result<()> {
+    fn misbehave(&mut self, fault: Fault, len: usize) -> io::Result<()> {
         match fault {
             Fault::Hang => loop {
                 // SAFETY: no arguments; returns only after a signal that has a handler.
@@ -77,7 +79,7 @@ impl Faulty {
                 Err(sys::failure("this engine fails on purpose"))
             }
             Fault::Corrupt if self.sent == AT_MESSAGE => {
-                self.pipe.slot::<W>(len)?[len / 2] ^= 1;
+                self.pipe.message(len)[len / 2] ^= 1;
                 Ok(())
             }
             _ => Ok(()),
@@ -85,9 +87,12 @@ impl Faulty {
     }
 }
 
-impl Channel for Faulty {
+impl TwoEnds for Faulty {
+    type End = Self;
+    type Waits = AtRunTime;
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Pipe::open(opening)
+        (pipe::ROW.open)(opening)
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let (fault, role) = attaching.case.argument().and_then(parse).ok_or_else(|| {
@@ -97,19 +102,23 @@ impl Channel for Faulty {
             )
         })?;
         let fault = (role == attaching.role).then_some(fault);
-        Ok(Faulty { pipe: Pipe::attach(half, attaching)?, fault, sent: 0 })
+        let pipe = Stream::over_pair(half, attaching)?;
+        Ok(Faulty { pipe, wait: attaching.wait(), fault, sent: 0 })
     }
+}
+
+impl Channel for Faulty {
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        self.pipe.slot::<W>(len)
+        Ok(self.pipe.message(len))
     }
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
         self.sent += 1;
         if let Some(fault) = self.fault {
-            self.misbehave::<W>(fault, len)?;
+            self.misbehave(fault, len)?;
         }
-        self.pipe.send::<W>(len)
+        self.pipe.write(len)
     }
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.pipe.recv::<W>()
+        self.pipe.read(self.wait)
     }
 }

@@ -4,15 +4,16 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Role, Workload};
+use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
 
-use super::super::udp::Udp;
 use super::{FACTS, bad_argument};
+use crate::mechanism::udp::Udp;
 use crate::registry::Row;
-use crate::shape::{Attaching, Channel, Half, Link, Opening};
-use crate::transport::FD_WAITS;
-use crate::wait::Wait;
+use crate::shape::{Attaching, Channel, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::transport::packets::Packets;
+use crate::transport::waits::FD_WAITS;
+use crate::wait::{AtRunTime, Wait};
 
 /// The row.
 pub static ROW: Row = Row::channel::<Lossy>(Facts {
@@ -35,7 +36,8 @@ pub static ROW: Row = Row::channel::<Lossy>(Facts {
 });
 
 struct Lossy {
-    udp: Udp,
+    packets: Packets,
+    wait: WaitKind,
     /// None at the end that loses nothing.
     every: Option<u64>,
     sent: u64,
@@ -50,8 +52,10 @@ fn parse(argument: &str) -> Option<(u64, Role)> {
     number.parse().ok().filter(|&every| every > 0).map(|every| (every, role))
 }
 
-impl Channel for Lossy {
-    const LOSES: bool = true;
+impl TwoEnds for Lossy {
+    type End = Self;
+    type Waits = AtRunTime;
+    const PEER_EXIT: PeerExit = PeerExit::NoticedBySender;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         Udp::open(opening)
     }
@@ -60,19 +64,26 @@ impl Channel for Lossy {
             bad_argument(attaching, "lossy:N or lossy:N-caller with a whole number N from 1 up")
         })?;
         let every = (role == attaching.role).then_some(every);
-        Ok(Lossy { udp: Udp::attach(half, attaching)?, every, sent: 0 })
+        let packets = Udp::attach(half, attaching)?;
+        Ok(Lossy { packets, wait: attaching.wait(), every, sent: 0 })
+    }
+}
+
+impl Channel for Lossy {
+    fn delivery(&self) -> Delivery {
+        Delivery::Lossy
     }
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        self.udp.slot::<W>(len)
+        Ok(self.packets.message(len))
     }
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
         self.sent += 1;
         match self.every {
             Some(every) if self.sent.is_multiple_of(every) => Ok(()),
-            _ => self.udp.send::<W>(len),
+            _ => self.packets.send_packet(len),
         }
     }
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.udp.recv::<W>()
+        self.packets.receive_packet(self.wait)
     }
 }

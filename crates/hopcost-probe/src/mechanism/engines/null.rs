@@ -7,7 +7,7 @@ use hopcost_model::mechanism::Facts;
 
 use super::{FACTS, attach};
 use crate::registry::{Row, no_link};
-use crate::shape::{Attaching, Call};
+use crate::shape::{Attaching, Call, PeerExit};
 
 /// The row.
 pub static ROW: Row = Row {
@@ -19,6 +19,7 @@ pub static ROW: Row = Row {
     },
     open: no_link,
     attach: attach::<Null, Null>,
+    peer_exit: PeerExit::Unnoticed,
 };
 
 struct Null;

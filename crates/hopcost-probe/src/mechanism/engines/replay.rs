@@ -15,7 +15,7 @@ use super::{Alone, FACTS, bad_argument, only_caller};
 use crate::clock::Virtual;
 use crate::endpoint::Endpoint;
 use crate::registry::{Row, no_link};
-use crate::shape::{Attaching, Call, Half};
+use crate::shape::{Attaching, Call, Half, PeerExit};
 use crate::sys;
 use crate::workload::{Order, Stamped, roundtrip};
 
@@ -36,6 +36,7 @@ pub static ROW: Row = Row {
     },
     open: no_link,
     attach,
+    peer_exit: PeerExit::Unnoticed,
 };
 
 fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {

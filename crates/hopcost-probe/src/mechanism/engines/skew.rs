@@ -10,10 +10,13 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::{FACTS, bad_argument};
 use crate::clock::{Shifted, rough_ticks};
-use crate::endpoint::{Endpoint, attach_notifier_on};
-use crate::mechanism::flag;
+use crate::endpoint::wake::WakeEnd;
+use crate::endpoint::{Endpoint, waiting};
+use crate::mechanism::flag::{self, Flag};
+use crate::party::OverNotifier;
 use crate::registry::Row;
-use crate::shape::{Attaching, Half};
+use crate::shape::{Attaching, Half, PeerExit, TwoEnds};
+use crate::wait::{Wait, WithWait};
 
 /// The row.
 pub static ROW: Row = Row {
@@ -32,6 +35,7 @@ pub static ROW: Row = Row {
     },
     open: flag::ROW.open,
     attach,
+    peer_exit: PeerExit::Unnoticed,
 };
 
 fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
@@ -43,7 +47,21 @@ fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>
         Role::Caller => 0,
         Role::Callee => ahead,
     });
-    attach_notifier_on::<flag::Flag, Shifted>(half, attaching)
+    waiting::<<Flag as TwoEnds>::Waits, _>(attaching, Skewed { half, attaching })
+}
+
+/// An end whose stamps are of the shifted clock.
+struct Skewed<'a> {
+    half: Half,
+    attaching: &'a Attaching<'a>,
+}
+
+impl WithWait for Skewed<'_> {
+    type Output = io::Result<Box<dyn Endpoint>>;
+    fn with<W: Wait>(self) -> Self::Output {
+        let party = OverNotifier::<Flag, W>::attach::<Flag>(self.half, self.attaching)?;
+        WakeEnd::<_, Shifted>::boxed(party, self.attaching)
+    }
 }
 
 /// A time with or without a sign, in ticks that wrap around.

@@ -9,7 +9,7 @@ use hopcost_model::units::parse_duration_ns;
 use super::{FACTS, attach};
 use crate::clock::Virtual;
 use crate::registry::{Row, no_link};
-use crate::shape::{Attaching, Call};
+use crate::shape::{Attaching, Call, PeerExit};
 
 /// The row.
 pub static ROW: Row = Row {
@@ -22,6 +22,7 @@ pub static ROW: Row = Row {
     },
     open: no_link,
     attach: attach::<Sleep, VirtualSleep>,
+    peer_exit: PeerExit::Unnoticed,
 };
 
 fn argument(attaching: &Attaching<'_>) -> io::Result<u64> {

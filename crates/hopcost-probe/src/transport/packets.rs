@@ -1,0 +1,138 @@
+//! A message as one packet: what datagram and sequenced-packet sockets have in common.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use hopcost_model::case::WaitKind;
+
+use super::wait_writable;
+use crate::memory::Buffer;
+use crate::shape::{Attaching, Channel, Delivery, Half};
+use crate::sys;
+use crate::ticker::Ticker;
+use crate::wait::{FdWait, Wait};
+
+/// A message as one packet on a connected socket: `send` and `recv`, never split.
+pub struct Packets {
+    fd: OwnedFd,
+    wait: FdWait,
+    out: Buffer,
+    input: Buffer,
+    delivery: Delivery,
+    /// Where an end gives up waiting for a message that may be lost.
+    ticker: Option<Ticker>,
+}
+
+/// Ticks of the timer, two of which make a time-out, after which a receive has
+/// lasted for at least a time-out and at most half as long again.
+const TICKS: u32 = 3;
+
+impl Packets {
+    /// Over one connected socket, which delivers packets in this way.
+    pub fn over_socket(
+        half: Half,
+        attaching: &Attaching<'_>,
+        delivery: Delivery,
+    ) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let wait = FdWait::prepare(attaching.wait(), &fd, attaching.budget_ticks)?;
+        let payload = attaching.payload();
+        // One byte more than a message, so that a longer one is seen as such.
+        let (out, input) = (Buffer::new(payload), Buffer::new(payload + 1));
+        Ok(Self { fd, wait, out, input, delivery, ticker: None })
+    }
+
+    /// Gives up a receive that has lasted for `timeout`, on the calling thread.
+    pub fn giving_up_after(mut self, timeout: Duration) -> io::Result<Self> {
+        self.ticker = Some(Ticker::start(timeout / 2)?);
+        Ok(self)
+    }
+
+    /// Where the next message of `len` bytes is written.
+    #[inline(always)]
+    pub fn message(&mut self, len: usize) -> &mut [u8] {
+        &mut self.out[..len]
+    }
+
+    /// Sends the message as one packet.
+    #[inline(always)]
+    pub fn send_packet(&mut self, len: usize) -> io::Result<()> {
+        loop {
+            // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a
+            // dead partner would end this process silently.
+            let result = unsafe {
+                libc::send(self.fd.as_raw_fd(), self.out.as_ptr().cast(), len, libc::MSG_NOSIGNAL)
+            };
+            match sys::check(result) {
+                Ok(n) if n as usize == len => return Ok(()),
+                Ok(n) => return Err(sys::failure(format!("only {n} of {len} bytes were sent"))),
+                Err(error) => wait_writable(&self.fd, error).map(drop)?,
+            }
+        }
+    }
+
+    /// Receives the next packet, waiting for it in this way, or fails with
+    /// [`io::ErrorKind::TimedOut`] where it is to be given up.
+    #[inline(always)]
+    pub fn receive_packet(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
+        let Self { fd, wait: prepared, input, ticker, .. } = self;
+        let len = match ticker {
+            None => receive(prepared, wait, fd, input, || false)?,
+            Some(ticker) => {
+                let since = ticker.ticks();
+                let given_up = || ticker.ticks().wrapping_sub(since) >= TICKS;
+                receive(prepared, wait, fd, input, given_up)?
+            }
+        };
+        Ok(&self.input[..len])
+    }
+}
+
+/// Receives a packet, or gives up as soon as there is none and `given_up` says so. It
+/// is asked after every look in vain, and after a signal.
+#[inline(always)]
+fn receive(
+    prepared: &FdWait,
+    wait: WaitKind,
+    fd: &OwnedFd,
+    input: &mut Buffer,
+    given_up: impl Fn() -> bool,
+) -> io::Result<usize> {
+    prepared.receive(wait, fd, || {
+        // SAFETY: the buffer is valid for its length.
+        let result = sys::check(unsafe {
+            libc::recv(fd.as_raw_fd(), input.as_mut_ptr().cast(), input.len(), 0)
+        });
+        match result {
+            Ok(n) => Ok(n as usize),
+            Err(error) if nothing_there(&error) && given_up() => {
+                Err(io::ErrorKind::TimedOut.into())
+            }
+            Err(error) => Err(error),
+        }
+    })
+}
+
+impl Channel for Packets {
+    fn delivery(&self) -> Delivery {
+        self.delivery
+    }
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(self.message(len))
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        self.send_packet(len)
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.receive_packet(W::KIND)
+    }
+}
+
+#[inline(always)]
+fn nothing_there(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR))
+}

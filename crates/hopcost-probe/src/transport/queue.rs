@@ -1,0 +1,88 @@
+//! A message as a vector whose ownership goes through a queue of a library, from one
+//! thread to another; the same vector goes there and back.
+
+use std::io;
+
+use hopcost_model::case::WaitKind;
+
+use super::peer_closed;
+use crate::shape::{Channel, Half, Link};
+use crate::sys;
+use crate::wait::Wait;
+
+/// A queue's two ends.
+pub trait Queue: 'static {
+    /// Where vectors are put in.
+    type Sender: Send;
+    /// Where they are taken out.
+    type Receiver: Send;
+    /// A new queue.
+    fn new() -> (Self::Sender, Self::Receiver);
+    /// Puts one in; `None` where nobody will take it.
+    fn send(sender: &Self::Sender, message: Vec<u8>) -> Option<()>;
+    /// Takes one out, waiting as the library does; `None` where none will come.
+    fn recv(receiver: &Self::Receiver) -> Option<Vec<u8>>;
+    /// Takes one out if there is any.
+    fn try_recv(receiver: &Self::Receiver) -> Look;
+}
+
+/// What a look at a queue finds.
+pub enum Look {
+    /// A message.
+    Message(Vec<u8>),
+    /// None yet.
+    Empty,
+    /// None, and none will come.
+    Closed,
+}
+
+/// One end: the sender of one queue, the receiver of the other.
+pub struct OverQueues<Q: Queue> {
+    outgoing: Q::Sender,
+    incoming: Q::Receiver,
+    /// The vector this end owns at the moment: received and not yet sent back.
+    held: Vec<u8>,
+}
+
+impl<Q: Queue> OverQueues<Q> {
+    /// A link of two queues, for messages of this length.
+    pub fn link(payload: usize) -> Link {
+        let (request_out, request_in) = Q::new();
+        let (reply_out, reply_in) = Q::new();
+        // Filled with ones, because pages of zeros are not touched until written.
+        let held = vec![1; payload];
+        let caller: Self = Self { outgoing: request_out, incoming: reply_in, held };
+        let callee: Self = Self { outgoing: reply_out, incoming: request_in, held: Vec::new() };
+        Link { caller: Half::of_local(caller), callee: Half::of_local(callee) }
+    }
+}
+
+impl<Q: Queue> Channel for OverQueues<Q> {
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        if self.held.len() != len {
+            self.held.resize(len, 1);
+        }
+        Ok(&mut self.held)
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        Q::send(&self.outgoing, std::mem::take(&mut self.held)).ok_or_else(peer_closed)
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.held = if W::KIND == WaitKind::Block {
+            Q::recv(&self.incoming).ok_or_else(peer_closed)?
+        } else {
+            loop {
+                match Q::try_recv(&self.incoming) {
+                    Look::Message(message) => break message,
+                    Look::Closed => return Err(peer_closed()),
+                    Look::Empty if W::KIND == WaitKind::Yield => sys::sched_yield(),
+                    Look::Empty => std::hint::spin_loop(),
+                }
+            }
+        };
+        Ok(&self.held)
+    }
+}

@@ -1,0 +1,85 @@
+//! TCP connections over loopback or between two network namespaces: what every mechanism
+//! over TCP begins with.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+
+use hopcost_model::case::Boundary;
+
+use crate::namespace::{self, Pair};
+use crate::registry::always_available;
+use crate::shape::{Link, Opening};
+use crate::sys;
+
+/// Whether sockets can be bound to 127.0.0.1, or why not.
+pub fn loopback_available() -> Result<(), String> {
+    always_available()?;
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .map(drop)
+        .map_err(|e| format!("no socket can be bound to 127.0.0.1: {e}"))
+}
+
+/// Two ends of one connection, both with this TCP_NODELAY: caller, callee.
+pub fn connected(nodelay: bool) -> io::Result<[TcpStream; 2]> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .map_err(|e| sys::context(e, "listening on 127.0.0.1"))?;
+    let caller = TcpStream::connect(listener.local_addr()?)
+        .map_err(|e| sys::context(e, "connecting to 127.0.0.1"))?;
+    // Any process of this machine could have connected first.
+    let callee = loop {
+        let (stream, from) = listener.accept()?;
+        if from == caller.local_addr()? {
+            break stream;
+        }
+    };
+    with_nodelay([caller, callee], nodelay)
+}
+
+/// The same between two network namespaces.
+fn connected_across_namespaces(nodelay: bool) -> io::Result<[TcpStream; 2]> {
+    let Pair { caller, callee } = namespace::tcp_pair()?;
+    with_nodelay([caller, callee], nodelay)
+}
+
+fn with_nodelay(ends: [TcpStream; 2], nodelay: bool) -> io::Result<[TcpStream; 2]> {
+    for end in &ends {
+        end.set_nodelay(nodelay)?;
+        if end.nodelay()? != nodelay {
+            return Err(sys::failure("the kernel did not take the setting of TCP_NODELAY"));
+        }
+    }
+    Ok(ends)
+}
+
+/// The link of a connection across the case's boundary, with the case's TCP_NODELAY at both
+/// ends, or with `nodelay` where it does not say.
+pub fn open(opening: &Opening<'_>, nodelay: bool) -> io::Result<Link> {
+    let nodelay = match opening.case.parameters.get("nodelay").map(String::as_str) {
+        None => nodelay,
+        Some("on") => true,
+        Some("off") => false,
+        Some(other) => {
+            return Err(sys::failure(format!("nodelay is `on` or `off`, not `{other}`")));
+        }
+    };
+    let ends = match opening.case.boundary {
+        Boundary::Namespace => connected_across_namespaces(nodelay)?,
+        Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay)?,
+    };
+    Ok(Link::of_pair(ends.map(OwnedFd::from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodelay_is_what_was_asked_for_at_both_ends() {
+        for nodelay in [true, false] {
+            for end in connected(nodelay).unwrap() {
+                assert_eq!(end.nodelay().unwrap(), nodelay);
+            }
+        }
+    }
+}

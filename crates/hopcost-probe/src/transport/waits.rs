@@ -1,0 +1,76 @@
+//! What the ways of waiting cost, where several mechanisms have them alike: system calls
+//! and context switches of a round trip.
+
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{PerOperation, WaitFacts};
+
+const EVERY_TRY: &str = "every look in vain is a system call too";
+const SLEEPS: PerOperation = PerOperation::Between(
+    1.8,
+    2.2,
+    "each end sleeps once a round trip, give or take a message that is there before it looks",
+);
+const SLEEPS_OR_NOT: PerOperation =
+    PerOperation::Between(0.0, 2.2, "an end that finds its message already there does not sleep");
+const NOBODY_SLEEPS: PerOperation = PerOperation::Between(0.0, 0.1, "nobody sleeps");
+const SLICES: PerOperation = PerOperation::Between(0.0, 2.2, "only the scheduler's time slices");
+
+/// The waits of a descriptor mechanism that makes one call to send and one to
+/// receive: four system calls a round trip when both ends block.
+pub const FD_WAITS: &[WaitFacts] = &fd_waits(SLEEPS, SLEEPS_OR_NOT);
+
+/// The waits of a stream of the Unix domain. There, reading a message gives its
+/// sender room again, and the kernel says so by waking whoever sleeps on the
+/// sender's socket: the sender itself, waiting for the answer. It looks, finds
+/// nothing and sleeps again. (Datagram sockets filter such wake-ups by what the
+/// sleeper waits for: receiver_wake_function in net/core/datagram.c.)
+pub const UNIX_STREAM_WAITS: &[WaitFacts] = &fd_waits(
+    PerOperation::Between(1.8, 4.2, WOKEN_FOR_NOTHING),
+    PerOperation::Between(0.0, 4.2, WOKEN_FOR_NOTHING),
+);
+
+const WOKEN_FOR_NOTHING: &str = "each end sleeps once a round trip, and may be woken once more for \
+                                 nothing, when its partner's reading gives it room to write";
+
+const fn fd_waits(one_cpu: PerOperation, two_cpus: PerOperation) -> [WaitFacts; 5] {
+    [
+        WaitFacts {
+            wait: WaitKind::Block,
+            system_calls: PerOperation::Exactly(4.0),
+            switches_one_cpu: one_cpu,
+            switches_two_cpus: two_cpus,
+        },
+        WaitFacts {
+            wait: WaitKind::Spin,
+            system_calls: PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY),
+            switches_one_cpu: SLICES,
+            switches_two_cpus: NOBODY_SLEEPS,
+        },
+        WaitFacts {
+            wait: WaitKind::Yield,
+            system_calls: PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY),
+            switches_one_cpu: PerOperation::Between(
+                1.0,
+                4.2,
+                "each yield hands the CPU to the other end",
+            ),
+            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
+        },
+        WaitFacts {
+            wait: WaitKind::SpinThenBlock,
+            system_calls: PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY),
+            switches_one_cpu: two_cpus,
+            switches_two_cpus: two_cpus,
+        },
+        WaitFacts {
+            wait: WaitKind::Epoll,
+            system_calls: PerOperation::Between(
+                6.0,
+                8.0,
+                "epoll_wait before each receive; once more where it returns for a message already read",
+            ),
+            switches_one_cpu: one_cpu,
+            switches_two_cpus: two_cpus,
+        },
+    ]
+}
