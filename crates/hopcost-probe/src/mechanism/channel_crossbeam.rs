@@ -18,10 +18,10 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
-use super::channel_std::{SPIN, YIELD};
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::queue::{Look, OverQueues, Queue};
+use crate::transport::waits::{SPIN_LONG, YIELD};
 use crate::wait::{Block, Spin, Yield};
 
 /// The row.
@@ -52,7 +52,7 @@ pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
                 "an end that finds its message while it spins does not sleep",
             ),
         },
-        SPIN,
+        SPIN_LONG,
         YIELD,
     ],
     call_system_calls: None,

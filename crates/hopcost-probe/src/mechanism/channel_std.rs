@@ -15,6 +15,7 @@ use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::queue::{Look, OverQueues, Queue};
+use crate::transport::waits::{SPIN_LONG, YIELD};
 use crate::wait::{Block, Spin, Yield};
 
 /// The row.
@@ -45,7 +46,7 @@ pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
                 "an end that finds its message does not sleep",
             ),
         },
-        SPIN,
+        SPIN_LONG,
         YIELD,
     ],
     call_system_calls: None,
@@ -60,30 +61,6 @@ pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
     hidden: false,
     available: always_available,
 });
-
-/// A channel in memory that is spun on.
-pub(super) const SPIN: WaitFacts = WaitFacts {
-    wait: WaitKind::Spin,
-    system_calls: PerOperation::Exactly(0.0),
-    switches_one_cpu: PerOperation::Between(
-        0.0,
-        4.2,
-        "only the scheduler's time slices, those of other programs included",
-    ),
-    switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
-};
-
-/// The same with sched_yield between looks.
-pub(super) const YIELD: WaitFacts = WaitFacts {
-    wait: WaitKind::Yield,
-    system_calls: PerOperation::Between(
-        0.0,
-        f64::INFINITY,
-        "one sched_yield for every look in vain",
-    ),
-    switches_one_cpu: PerOperation::Between(1.0, 4.2, "each yield hands the CPU to the other end"),
-    switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
-};
 
 /// How its ends meet, and the library's queue.
 struct ChannelStd;

@@ -9,12 +9,13 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::transport::page::Page;
+use crate::transport::waits::{SPIN, YIELD};
 use crate::wait::{self, Spin, Wait, Yield};
 
 /// The row.
@@ -25,28 +26,7 @@ pub static ROW: Row = Row::notifier::<Flag>(Facts {
     shape: Shape::Notifier,
     workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
-    waits: &[
-        WaitFacts {
-            wait: WaitKind::Spin,
-            system_calls: PerOperation::Exactly(0.0),
-            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
-            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
-        },
-        WaitFacts {
-            wait: WaitKind::Yield,
-            system_calls: PerOperation::Between(
-                0.0,
-                f64::INFINITY,
-                "one sched_yield for every look in vain",
-            ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                4.2,
-                "each yield hands the CPU to the other end",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
-        },
-    ],
+    waits: &[SPIN, YIELD],
     call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
     parameters: &[],

@@ -16,6 +16,7 @@ use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::page::Page;
+use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::wait::{self, Wait, WithoutFd};
 
 /// The row.
@@ -35,37 +36,15 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
                 "a wake each way always; a sleep each way only where the word is not yet set, \
                  and once more where the word changed while going to sleep",
             ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                2.2,
-                "the woken end may run before or after the waker sleeps",
-            ),
+            switches_one_cpu: WAKER_OR_WOKEN_FIRST,
             switches_two_cpus: PerOperation::Between(
                 0.0,
                 2.2,
                 "an end that finds the word set does not sleep",
             ),
         },
-        WaitFacts {
-            wait: WaitKind::Spin,
-            system_calls: PerOperation::Exactly(0.0),
-            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
-            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
-        },
-        WaitFacts {
-            wait: WaitKind::Yield,
-            system_calls: PerOperation::Between(
-                0.0,
-                f64::INFINITY,
-                "one sched_yield for every look in vain",
-            ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                4.2,
-                "each yield hands the CPU to the other end",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
-        },
+        SPIN,
+        YIELD,
         WaitFacts {
             wait: WaitKind::SpinThenBlock,
             system_calls: PerOperation::Between(

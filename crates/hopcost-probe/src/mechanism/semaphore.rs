@@ -19,6 +19,7 @@ use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::page::{LINES, Page};
+use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::wait::{self, Wait, WithoutFd};
 
 const SLEEPS_OR_NOT: PerOperation =
@@ -40,33 +41,11 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
                 4.5,
                 "a futex wait only where the value is 0, a futex wake only where somebody waits",
             ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                2.2,
-                "the woken end may run before or after the waker sleeps",
-            ),
+            switches_one_cpu: WAKER_OR_WOKEN_FIRST,
             switches_two_cpus: SLEEPS_OR_NOT,
         },
-        WaitFacts {
-            wait: WaitKind::Spin,
-            system_calls: PerOperation::Exactly(0.0),
-            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
-            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
-        },
-        WaitFacts {
-            wait: WaitKind::Yield,
-            system_calls: PerOperation::Between(
-                0.0,
-                f64::INFINITY,
-                "one sched_yield for every look in vain",
-            ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                4.2,
-                "each yield hands the CPU to the other end",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
-        },
+        SPIN,
+        YIELD,
         WaitFacts {
             wait: WaitKind::SpinThenBlock,
             system_calls: PerOperation::Between(

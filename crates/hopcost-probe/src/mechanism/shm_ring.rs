@@ -29,6 +29,7 @@ use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
+use crate::transport::waits::{SPIN_LONG, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::wait::{self, Wait, WithoutFd};
 
 /// The row.
@@ -40,16 +41,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
-        WaitFacts {
-            wait: WaitKind::Spin,
-            system_calls: PerOperation::Exactly(0.0),
-            switches_one_cpu: PerOperation::Between(
-                0.0,
-                4.2,
-                "only the scheduler's time slices, those of other programs included",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
-        },
+        SPIN_LONG,
         WaitFacts {
             wait: WaitKind::Block,
             system_calls: PerOperation::Between(
@@ -58,31 +50,14 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
                 "a futex sleep for each end that finds nothing and a futex wake by its partner; \
                  neither where the message is there already",
             ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                2.2,
-                "the woken end may run before or after the waker sleeps",
-            ),
+            switches_one_cpu: WAKER_OR_WOKEN_FIRST,
             switches_two_cpus: PerOperation::Between(
                 0.0,
                 2.2,
                 "an end that finds its message does not sleep",
             ),
         },
-        WaitFacts {
-            wait: WaitKind::Yield,
-            system_calls: PerOperation::Between(
-                0.0,
-                f64::INFINITY,
-                "one sched_yield for every look in vain",
-            ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                4.2,
-                "each yield hands the CPU to the other end",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
-        },
+        YIELD,
         WaitFacts {
             wait: WaitKind::SpinThenBlock,
             system_calls: PerOperation::Between(

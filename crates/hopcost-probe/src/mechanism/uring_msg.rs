@@ -26,6 +26,7 @@ use crate::registry::Row;
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::stream::rings;
 use crate::sys;
+use crate::transport::waits::{SLICES, spin, yields};
 use crate::wait::{self, Wait, WithoutFd};
 
 const SLEEPS: PerOperation =
@@ -48,26 +49,12 @@ pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
             switches_one_cpu: SLEEPS,
             switches_two_cpus: SLEEPS_OR_NOT,
         },
-        WaitFacts {
-            wait: WaitKind::Spin,
-            system_calls: PerOperation::Exactly(2.0),
-            switches_one_cpu: PerOperation::Between(0.0, 2.2, "only the scheduler's time slices"),
-            switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
-        },
-        WaitFacts {
-            wait: WaitKind::Yield,
-            system_calls: PerOperation::Between(
-                2.0,
-                f64::INFINITY,
-                "a submission each way, and one sched_yield for every look in vain",
-            ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                4.2,
-                "each yield hands the CPU to the other end",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
-        },
+        spin(PerOperation::Exactly(2.0), SLICES),
+        yields(PerOperation::Between(
+            2.0,
+            f64::INFINITY,
+            "a submission each way, and one sched_yield for every look in vain",
+        )),
         WaitFacts {
             wait: WaitKind::SpinThenBlock,
             system_calls: PerOperation::Between(

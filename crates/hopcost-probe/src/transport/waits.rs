@@ -12,8 +12,55 @@ const SLEEPS: PerOperation = PerOperation::Between(
 );
 const SLEEPS_OR_NOT: PerOperation =
     PerOperation::Between(0.0, 2.2, "an end that finds its message already there does not sleep");
-const NOBODY_SLEEPS: PerOperation = PerOperation::Between(0.0, 0.1, "nobody sleeps");
-const SLICES: PerOperation = PerOperation::Between(0.0, 2.2, "only the scheduler's time slices");
+
+/// Switches of ends that only look.
+pub const SLICES: PerOperation =
+    PerOperation::Between(0.0, 2.2, "only the scheduler's time slices");
+
+/// Switches of ends on one CPU that sleep until they are woken.
+pub const WAKER_OR_WOKEN_FIRST: PerOperation =
+    PerOperation::Between(1.0, 2.2, "the woken end may run before or after the waker sleeps");
+
+/// Looking at a word in memory again and again.
+pub const SPIN: WaitFacts = spin(PerOperation::Exactly(0.0), SLICES);
+
+/// The same where an operation is long enough for other programs to have a part in it.
+pub const SPIN_LONG: WaitFacts = spin(
+    PerOperation::Exactly(0.0),
+    PerOperation::Between(
+        0.0,
+        4.2,
+        "only the scheduler's time slices, those of other programs included",
+    ),
+);
+
+/// Looking at a word in memory with a sched_yield between looks.
+pub const YIELD: WaitFacts =
+    yields(PerOperation::Between(0.0, f64::INFINITY, "one sched_yield for every look in vain"));
+
+/// Spinning, with these system calls and these switches on one CPU.
+pub const fn spin(system_calls: PerOperation, switches_one_cpu: PerOperation) -> WaitFacts {
+    WaitFacts {
+        wait: WaitKind::Spin,
+        system_calls,
+        switches_one_cpu,
+        switches_two_cpus: PerOperation::Between(0.0, 0.1, "nobody sleeps"),
+    }
+}
+
+/// Yielding, with these system calls.
+pub const fn yields(system_calls: PerOperation) -> WaitFacts {
+    WaitFacts {
+        wait: WaitKind::Yield,
+        system_calls,
+        switches_one_cpu: PerOperation::Between(
+            1.0,
+            4.2,
+            "each yield hands the CPU to the other end",
+        ),
+        switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
+    }
+}
 
 /// The waits of a descriptor mechanism that makes one call to send and one to
 /// receive: four system calls a round trip when both ends block.
@@ -40,22 +87,8 @@ const fn fd_waits(one_cpu: PerOperation, two_cpus: PerOperation) -> [WaitFacts; 
             switches_one_cpu: one_cpu,
             switches_two_cpus: two_cpus,
         },
-        WaitFacts {
-            wait: WaitKind::Spin,
-            system_calls: PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY),
-            switches_one_cpu: SLICES,
-            switches_two_cpus: NOBODY_SLEEPS,
-        },
-        WaitFacts {
-            wait: WaitKind::Yield,
-            system_calls: PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                4.2,
-                "each yield hands the CPU to the other end",
-            ),
-            switches_two_cpus: PerOperation::Between(0.0, 0.5, "there is nobody else to yield to"),
-        },
+        spin(PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY), SLICES),
+        yields(PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY)),
         WaitFacts {
             wait: WaitKind::SpinThenBlock,
             system_calls: PerOperation::Between(4.0, f64::INFINITY, EVERY_TRY),
