@@ -150,15 +150,13 @@ pub fn is_stale(error: &io::Error) -> bool {
 pub struct OverChannel<E, W> {
     channel: E,
     payload: usize,
-    delivery: Delivery,
     wait: PhantomData<W>,
 }
 
 impl<E: Channel, W> OverChannel<E, W> {
     /// Over an end that is attached.
     pub fn new(channel: E, attaching: &Attaching<'_>) -> Self {
-        let delivery = channel.delivery();
-        Self { channel, payload: attaching.payload(), delivery, wait: PhantomData }
+        Self { channel, payload: attaching.payload(), wait: PhantomData }
     }
 }
 
@@ -176,7 +174,7 @@ fn unexpected(message: &[u8], payload: usize, sequence: u64, delivery: Delivery)
 
 impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     fn losses(&self) -> Losses {
-        match (self.delivery, self.payload) {
+        match (self.channel.delivery(), self.payload) {
             (Delivery::Reliable | Delivery::EmptyAtEnd, _) => Losses::Never,
             (Delivery::Lossy, 0) => Losses::Fatal,
             (Delivery::Lossy, _) => Losses::Repairable,
@@ -191,13 +189,13 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     }
     #[inline(always)]
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        let payload = self.payload;
+        let (payload, delivery) = (self.payload, self.channel.delivery());
         let message = self.channel.recv::<W>()?;
         let value = then();
         if message.len() == payload && verify(message, sequence) {
             Ok(value)
         } else {
-            Err(unexpected(message, payload, sequence, self.delivery))
+            Err(unexpected(message, payload, sequence, delivery))
         }
     }
 }

@@ -205,6 +205,7 @@ pub enum Delivery {
 /// and copy-free paths cost what they cost and no more.
 pub trait Channel {
     /// How it delivers them.
+    #[inline(always)]
     fn delivery(&self) -> Delivery {
         Delivery::Reliable
     }

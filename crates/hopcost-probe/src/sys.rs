@@ -293,7 +293,7 @@ pub fn futex_wait(word: &AtomicU32, expected: u32) -> io::Result<()> {
 pub fn futex_wake(word: &AtomicU32) -> io::Result<()> {
     // SAFETY: the word outlives the call.
     let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
-    check(result).map(drop).map_err(|error| context(error, "futex wake"))
+    check(result).map(drop)
 }
 
 /// Waits for readability of any descriptor, at most `timeout_ms` (poll(2)).

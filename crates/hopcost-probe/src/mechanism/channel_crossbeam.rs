@@ -13,14 +13,15 @@
 //! `recv` does, and not a sleep.
 
 use std::io;
+use std::sync::mpsc::TryRecvError;
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
-use crate::transport::queue::{Look, OverQueues, Queue};
+use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
 use crate::wait::{Block, Spin, Yield};
 
@@ -101,11 +102,10 @@ impl Queue for ChannelCrossbeam {
         receiver.recv().ok()
     }
     #[inline(always)]
-    fn try_recv(receiver: &Self::Receiver) -> Look {
-        match receiver.try_recv() {
-            Ok(message) => Look::Message(message),
-            Err(TryRecvError::Empty) => Look::Empty,
-            Err(TryRecvError::Disconnected) => Look::Closed,
-        }
+    fn try_recv(receiver: &Self::Receiver) -> Result<Vec<u8>, TryRecvError> {
+        receiver.try_recv().map_err(|error| match error {
+            crossbeam_channel::TryRecvError::Empty => TryRecvError::Empty,
+            crossbeam_channel::TryRecvError::Disconnected => TryRecvError::Disconnected,
+        })
     }
 }

@@ -14,7 +14,7 @@ use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
-use crate::transport::queue::{Look, OverQueues, Queue};
+use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
 use crate::wait::{Block, Spin, Yield};
 
@@ -92,11 +92,7 @@ impl Queue for ChannelStd {
         receiver.recv().ok()
     }
     #[inline(always)]
-    fn try_recv(receiver: &Self::Receiver) -> Look {
-        match receiver.try_recv() {
-            Ok(message) => Look::Message(message),
-            Err(TryRecvError::Empty) => Look::Empty,
-            Err(TryRecvError::Disconnected) => Look::Closed,
-        }
+    fn try_recv(receiver: &Self::Receiver) -> Result<Vec<u8>, TryRecvError> {
+        receiver.try_recv()
     }
 }

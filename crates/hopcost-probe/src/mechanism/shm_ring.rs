@@ -257,7 +257,7 @@ impl Channel for ShmRing {
             // Pairs with the fence of `sleep`.
             fence(Ordering::SeqCst);
             if self.asleep(self.outgoing).load(Ordering::Relaxed) != 0 {
-                sys::futex_wake(produced)?;
+                sys::futex_wake(produced).map_err(|error| sys::context(error, "futex wake"))?;
             }
         }
         Ok(())

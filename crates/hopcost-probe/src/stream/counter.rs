@@ -85,5 +85,5 @@ fn sleep(count: &AtomicU32, asleep: &AtomicU32, seen: u32) -> io::Result<()> {
 
 #[cold]
 fn wake(count: &AtomicU32) -> io::Result<()> {
-    sys::futex_wake(count)
+    sys::futex_wake(count).map_err(|error| sys::context(error, "futex wake"))
 }

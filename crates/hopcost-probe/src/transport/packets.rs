@@ -115,6 +115,7 @@ fn receive(
 }
 
 impl Channel for Packets {
+    #[inline(always)]
     fn delivery(&self) -> Delivery {
         self.delivery
     }

@@ -2,6 +2,7 @@
 //! thread to another; the same vector goes there and back.
 
 use std::io;
+use std::sync::mpsc::TryRecvError;
 
 use hopcost_model::case::WaitKind;
 
@@ -23,17 +24,7 @@ pub trait Queue: 'static {
     /// Takes one out, waiting as the library does; `None` where none will come.
     fn recv(receiver: &Self::Receiver) -> Option<Vec<u8>>;
     /// Takes one out if there is any.
-    fn try_recv(receiver: &Self::Receiver) -> Look;
-}
-
-/// What a look at a queue finds.
-pub enum Look {
-    /// A message.
-    Message(Vec<u8>),
-    /// None yet.
-    Empty,
-    /// None, and none will come.
-    Closed,
+    fn try_recv(receiver: &Self::Receiver) -> Result<Vec<u8>, TryRecvError>;
 }
 
 /// One end: the sender of one queue, the receiver of the other.
@@ -76,10 +67,10 @@ impl<Q: Queue> Channel for OverQueues<Q> {
         } else {
             loop {
                 match Q::try_recv(&self.incoming) {
-                    Look::Message(message) => break message,
-                    Look::Closed => return Err(peer_closed()),
-                    Look::Empty if W::KIND == WaitKind::Yield => sys::sched_yield(),
-                    Look::Empty => std::hint::spin_loop(),
+                    Ok(message) => break message,
+                    Err(TryRecvError::Disconnected) => return Err(peer_closed()),
+                    Err(TryRecvError::Empty) if W::KIND == WaitKind::Yield => sys::sched_yield(),
+                    Err(TryRecvError::Empty) => std::hint::spin_loop(),
                 }
             }
         };
