@@ -7,6 +7,7 @@
 
 pub mod clock;
 pub mod endpoint;
+pub mod folder;
 pub mod mechanism;
 pub mod meeting;
 pub mod memory;

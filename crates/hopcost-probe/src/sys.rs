@@ -366,16 +366,24 @@ pub fn has_access_list(path: &Path) -> bool {
     unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 
-/// Removes a System V message queue; one that is gone already is fine.
-pub fn remove_sysv_queue(id: i32) {
-    // SAFETY: msgctl with integer arguments and no buffer.
-    unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+/// What the kernel knows of a System V message queue (msgctl(2)).
+pub fn sysv_queue(id: i32) -> io::Result<libc::msqid_ds> {
+    // SAFETY: the structure is plain data and valid for writing.
+    unsafe {
+        let mut state: libc::msqid_ds = std::mem::zeroed();
+        check(libc::msgctl(id, libc::IPC_STAT, &mut state))?;
+        Ok(state)
+    }
 }
 
-/// Removes a POSIX message queue's name; one that is gone already is fine.
-pub fn remove_posix_queue(name: &str) {
-    if let Ok(name) = CString::new(name) {
-        // SAFETY: the name is NUL-terminated and outlives the call.
-        unsafe { libc::mq_unlink(name.as_ptr()) };
-    }
+/// Removes a System V message queue that this user created at that time, in seconds
+/// since 1970: ids are used again. Says whether it was one and is gone.
+pub fn remove_sysv_queue(id: i32, created_s: i64) -> bool {
+    let ours = |queue: libc::msqid_ds| {
+        let user = user_id();
+        queue.msg_perm.cuid == user && queue.msg_perm.uid == user && queue.msg_ctime == created_s
+    };
+    // SAFETY: msgctl with integer arguments and no buffer.
+    let remove = || unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+    sysv_queue(id).is_ok_and(ours) && remove() == 0
 }
