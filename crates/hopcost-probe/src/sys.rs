@@ -330,9 +330,24 @@ extern "C" fn note_interrupt(_: libc::c_int) {
     }
 }
 
-/// From now on, a SIGINT, SIGTERM or SIGHUP makes the returned descriptor readable
-/// instead of ending the process; the fifth ends it. A file that grows over its
-/// limit is an error (EFBIG) and not SIGXFSZ.
+/// Signals that end a process and say nothing of its state: all but SIGQUIT, which
+/// is to leave everything as it stands.
+const INTERRUPTS: [libc::c_int; 9] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGXCPU,
+];
+
+/// From now on, a signal that would end the process makes the returned descriptor
+/// readable instead; the fifth ends it. One that was ignored at the start stays so:
+/// nohup(1) has SIGHUP ignored, a shell SIGINT for what it runs in the background.
+/// A file that grows over its limit is an error (EFBIG) and not SIGXFSZ.
 pub fn catch_interrupts() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is owned from here on; the handler only writes to a
     // duplicate of it that is never closed.
@@ -341,8 +356,13 @@ pub fn catch_interrupts() -> io::Result<OwnedFd> {
             OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
         let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
         INTERRUPT_PIPE.store(forever, std::sync::atomic::Ordering::Relaxed);
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        for signal in INTERRUPTS {
             let mut action: libc::sigaction = std::mem::zeroed();
+            check(libc::sigaction(signal, std::ptr::null(), &mut action))?;
+            if action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            action = std::mem::zeroed();
             action.sa_sigaction = note_interrupt as *const () as usize;
             action.sa_flags = libc::SA_RESTART;
             check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
