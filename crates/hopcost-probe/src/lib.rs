@@ -12,6 +12,7 @@ pub mod mechanism;
 pub mod meeting;
 pub mod memory;
 pub mod namespace;
+pub mod orphans;
 pub mod party;
 pub mod registry;
 pub mod shape;

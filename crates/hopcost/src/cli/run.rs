@@ -11,6 +11,7 @@ use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
 use hopcost_model::results::{Estimate, Results};
 use hopcost_model::units;
 use hopcost_plan::{Ask, SuiteSource};
+use hopcost_probe::orphans::Orphans;
 use hopcost_probe::{mechanism, sys};
 
 use super::progress::Line;
@@ -141,6 +142,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     sys::close_on_exec_from_3();
+    let orphans = Orphans::adopt()?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));
     }
@@ -150,7 +152,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         None => Sitting::begin(args, &runtimes)?,
     };
     let program = program(args)?;
-    let ending = match sitting.measure(&program, &runtimes, &interrupt) {
+    let ending = match sitting.measure(&program, &runtimes, &interrupt, &orphans) {
         Ok(ending) => ending,
         Err(error) => {
             let kept = sitting.file.finished().len();
@@ -348,6 +350,7 @@ impl Sitting {
         program: &Program,
         runtimes: &Runtimes,
         interrupt: &OwnedFd,
+        orphans: &Orphans,
     ) -> anyhow::Result<Ending> {
         if self.clocks.is_empty() {
             let Some(clocks) = clocks::calibrate(&self.plan, program, runtimes, interrupt)? else {
@@ -366,6 +369,7 @@ impl Sitting {
             program,
             runtimes,
             interrupt,
+            orphans,
             earlier: &self.earlier,
         };
         let mut store = Store { file: &mut self.file, line: &line, base_ns };

@@ -25,6 +25,7 @@ use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_probe::orphans::Orphans;
 use runtimes::Runtimes;
 use scratch::Scratch;
 use trial::Outcome;
@@ -48,6 +49,8 @@ pub struct Session<'a> {
     pub runtimes: &'a Runtimes,
     /// Readable once the user has interrupted.
     pub interrupt: &'a OwnedFd,
+    /// What workers leave behind.
+    pub orphans: &'a Orphans,
     /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
     pub earlier: &'a [RawTrial],
 }
@@ -217,6 +220,7 @@ fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Resu
         padding,
         seed,
         interrupt: session.interrupt,
+        orphans: session.orphans,
     };
     Ok(trial::run(&order))
 }
