@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::text::is_plain;
 
+use crate::connect;
+
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -203,15 +205,33 @@ impl Error {
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Error::Full(path),
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Error::Denied { path, doing }
             }
+            Some(ErrorCode::CannotOpen) => Error::unopened(path, doing),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy(path),
             // Foreign files never get as far as SQLite: this was a run once.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Error::Damaged { path, why: source.to_string(), readable_trials: 0 }
             }
             _ => Error::Sqlite { path, doing, cause: source },
+        }
+    }
+
+    /// The line for a file that SQLite cannot open, or whose journal it cannot: it does
+    /// not say why, so the system is asked once more.
+    fn unopened(path: PathBuf, doing: &'static str) -> Self {
+        use std::fs::{File, remove_file};
+        let journal = connect::beside(&path, "-journal");
+        let tried = match doing {
+            connect::DOING_READ => File::open(&path).map(drop),
+            _ => File::create_new(&journal).and_then(|_| remove_file(&journal)),
+        };
+        match tried {
+            Err(cause) if cause.kind() != std::io::ErrorKind::AlreadyExists => {
+                Self::io(&path, doing, cause)
+            }
+            _ => Self::Denied { path, doing },
         }
     }
 }

@@ -142,6 +142,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     sys::close_on_exec_from_3();
+    run::ensure_descriptors().map_err(usage)?;
     let orphans = Orphans::adopt()?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));

@@ -17,6 +17,7 @@ pub mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -26,6 +27,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawTrial};
 use hopcost_probe::orphans::Orphans;
+use hopcost_probe::sys;
 use runtimes::Runtimes;
 use scratch::Scratch;
 use trial::Outcome;
@@ -34,6 +36,23 @@ use worker::Program;
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
 const FAILURES_MAX: u32 = 3;
+
+/// Descriptors that a run opens beside those that it inherits: where not even these can be
+/// opened, what cannot be done first says little of why.
+const DESCRIPTORS_MIN: usize = 12;
+
+/// Refuses to begin where too few descriptors may be opened (ulimit -n).
+pub fn ensure_descriptors() -> std::io::Result<()> {
+    let open = || -> std::io::Result<()> {
+        let (first, _second) = UnixStream::pair()?;
+        let copies = (2..DESCRIPTORS_MIN).map(|_| first.try_clone());
+        copies.collect::<std::io::Result<Vec<_>>>().map(drop)
+    };
+    open().map_err(|error| {
+        let doing = format!("opening {DESCRIPTORS_MIN} files, which a run needs (see ulimit -n)");
+        sys::context(error, &doing)
+    })
+}
 
 /// What a run starts from.
 pub struct Session<'a> {
