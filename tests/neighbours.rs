@@ -195,7 +195,7 @@ fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
     }
     let home = Home::new();
     let case = ["run", "sysv-msg,fifo?place=same-cpu", "--rounds", "20", "--measure", "20ms"];
-    let mut command = home.hopcost(&case);
+    let mut command = home.interruptible(&case);
     command.args(["--format", "json", "--out", "long.hopcost"]);
     let long = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
     let scratch = home.path().join(format!("hopcost-{}", user()));
