@@ -372,6 +372,28 @@ pub fn catch_interrupts() -> io::Result<OwnedFd> {
     }
 }
 
+/// Whether descriptor 1 was closed when the process began.
+static STDOUT_WAS_CLOSED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Runs before `main`, where Rust opens /dev/null in place of a closed descriptor.
+#[used]
+// SAFETY: the loader calls what stands in this section once, with one thread running.
+#[unsafe(link_section = ".init_array")]
+static LOOK_AT_STDOUT: extern "C" fn() = {
+    extern "C" fn look() {
+        // SAFETY: fcntl with integer arguments.
+        let closed = unsafe { libc::fcntl(1, libc::F_GETFD) } < 0;
+        STDOUT_WAS_CLOSED.store(closed, std::sync::atomic::Ordering::Relaxed);
+    }
+    look
+};
+
+/// Whether standard output was closed when the process began, so that what is written
+/// there is lost without an error.
+pub fn stdout_was_closed() -> bool {
+    STDOUT_WAS_CLOSED.load(std::sync::atomic::Ordering::Relaxed)
+}
+
 /// This process's effective user id.
 pub fn user_id() -> u32 {
     // SAFETY: no arguments.

@@ -155,25 +155,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let program = program(args)?;
     let ending = match sitting.measure(&program, &runtimes, &interrupt, &orphans) {
         Ok(ending) => ending,
-        Err(error) => {
-            let kept = sitting.file.finished().len();
-            if !sitting.path.exists() {
-                return Err(error.context(format!(
-                    "{} was removed while it was being written; its trials are lost",
-                    sitting.path.display()
-                )));
-            }
-            return Err(error.context(format!(
-                "the run stopped; {kept} finished trials are kept in {}",
-                sitting.path.display()
-            )));
-        }
+        Err(error) => return Err(error.context(format!("the run stopped; {}", sitting.kept()))),
     };
     if ending == Ending::Interrupted {
-        let kept = sitting.file.finished().len();
+        let (path, kept) = sitting.file.kept().context("interrupted")?;
         output::say(&format!(
             "hopcost: interrupted; {kept} finished trials are kept in {path}; go on with: hopcost run --resume {path}{workers}",
-            path = output::shell_word(&sitting.path),
+            path = output::shell_word(&path),
             workers = args
                 .worker
                 .iter()
@@ -344,6 +332,14 @@ impl Sitting {
         let scratch = Scratch::create(&raw.about.id).map_err(usage)?;
         file.set_resumed(raw.about.resumed + 1)?;
         Ok(Self { file, path, scratch, plan: raw.plan, earlier: raw.trials, clocks: raw.clocks })
+    }
+
+    /// What is kept of the run, and where, in words.
+    fn kept(&self) -> String {
+        match self.file.kept() {
+            Ok((path, kept)) => format!("{kept} finished trials are kept in {}", path.display()),
+            Err(why) => why.to_string(),
+        }
     }
 
     fn measure(
