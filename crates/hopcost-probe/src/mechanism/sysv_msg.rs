@@ -307,8 +307,7 @@ mod tests {
             "roundtrip/sysv-msg?payload=8&boundary=thread&place=free&wait=block".parse().unwrap();
         let link = SysvMsg::open(&Opening { case: &case, scratch }).unwrap();
         [(link.caller, Role::Caller), (link.callee, Role::Callee)].map(|(half, role)| {
-            let attaching =
-                Attaching { case: &case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
+            let attaching = Attaching::new(&case, role);
             SysvMsg::attach(half, &attaching).unwrap()
         })
     }
