@@ -8,7 +8,7 @@ use hopcost_file::{EstimateRow, RunFile, Runs};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
-use hopcost_model::results::{Estimate, Results};
+use hopcost_model::results::{CaseResult, Estimate, Results};
 use hopcost_model::units;
 use hopcost_plan::{Ask, SuiteSource};
 use hopcost_probe::orphans::Orphans;
@@ -444,28 +444,28 @@ impl Sink for Store<'_> {
 
 /// The estimates as rows for people who never read our code.
 fn estimate_rows(results: &Results) -> Vec<EstimateRow> {
+    results.results.iter().flat_map(rows_of).collect()
+}
+
+fn rows_of(result: &CaseResult) -> Vec<EstimateRow> {
+    let row = |statistic: &str, estimate| EstimateRow {
+        case_id: result.id.clone(),
+        statistic: statistic.to_owned(),
+        estimate,
+        validity: result.validity,
+    };
     let mut rows = Vec::new();
-    for result in &results.results {
-        let Some(estimates) = &result.estimates else { continue };
-        let named: [(&str, &Option<Estimate>); 7] = [
-            ("cost_ns", &estimates.cost_ns),
-            ("p50_ns", &estimates.p50_ns),
-            ("p90_ns", &estimates.p90_ns),
-            ("p99_ns", &estimates.p99_ns),
-            ("p999_ns", &estimates.p999_ns),
-            ("min_ns", &estimates.min_ns),
-            ("mean_ns", &estimates.mean_ns),
-        ];
-        for (statistic, estimate) in named {
-            if let Some(estimate) = estimate {
-                rows.push(EstimateRow {
-                    case_id: result.id.clone(),
-                    statistic: statistic.to_owned(),
-                    estimate: estimate.clone(),
-                    validity: result.validity,
-                });
-            }
-        }
+    if let Some(estimates) = &result.estimates {
+        rows.extend(estimates.intervals().map(|(key, found)| row(key.key(), found.clone())));
+        let exact = estimates.exact_values();
+        rows.extend(exact.map(|(key, value)| {
+            row(key.key(), Estimate::exact(value, result.n_trials, key.about()))
+        }));
+    }
+    if let Some(stream) = &result.stream {
+        let rates =
+            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)];
+        rows.extend(rates.into_iter().filter_map(|(key, rate)| Some(row(key, rate.clone()?))));
     }
     rows
 }
