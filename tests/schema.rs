@@ -53,7 +53,7 @@ struct RuntimeListed {
     /// How long it has to be warmed up.
     warm_up: Option<hopcost_model::describe::WarmUp>,
     /// What its worker says of its mechanisms.
-    mechanisms: Vec<hopcost_model::describe::MechanismDescription>,
+    mechanisms: Vec<hopcost_model::mechanism::Mechanism>,
     /// Those among them that Rust has not.
     besides: Vec<String>,
 }
@@ -65,7 +65,7 @@ struct RuntimeShown {
     /// The runtime.
     runtime: String,
     /// What its worker says.
-    mechanism: hopcost_model::describe::MechanismDescription,
+    mechanism: hopcost_model::mechanism::Mechanism,
 }
 
 /// What is known of a mechanism.

@@ -1,10 +1,15 @@
-//! What is said of a mechanism: the row from which help, `hopcost list`,
-//! `hopcost show`, the docs page and the conformance suite all come.
+//! What is said of a mechanism, whoever has it: [`Mechanism`], as a worker describes it,
+//! a run file stores it and every stage reads it. Those inside the binary are written as
+//! constants, [`Facts`], from which help, the docs page and the conformance suite come.
 
-use crate::case::{Boundary, WaitKind, Workload};
+use serde::{Deserialize, Serialize};
+
+use crate::case::{Boundary, Placement, WaitKind, Workload};
+use crate::document;
 
 /// The shape a mechanism has to the code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// One operation in one thread.
     Call,
@@ -54,8 +59,10 @@ pub struct Parameter {
     pub about: &'static str,
 }
 
-/// How often something happens in one operation, both ends together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How often something happens in one operation, both ends together. Stored as the least
+/// and the most; the reason stays in the binary.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(into = "(f64, Option<f64>)")]
 pub enum PerOperation {
     /// Always this often.
     Exactly(f64),
@@ -87,9 +94,27 @@ impl PerOperation {
     }
 }
 
+impl From<PerOperation> for (f64, Option<f64>) {
+    /// JSON has no infinity: without a most, there is none.
+    fn from(count: PerOperation) -> Self {
+        (count.least(), Some(count.most()).filter(|most| most.is_finite()))
+    }
+}
+
+impl<'de> Deserialize<'de> for PerOperation {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let (least, most) = <(f64, Option<f64>)>::deserialize(from)?;
+        let most = most.unwrap_or(f64::INFINITY);
+        Ok(match most == least {
+            true => PerOperation::Exactly(least),
+            false => PerOperation::Between(least, most, ""),
+        })
+    }
+}
+
 /// What one wait costs in system calls and context switches, both ends together
 /// and both ends waiting this way.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WaitFacts {
     /// The wait.
     pub wait: WaitKind,
@@ -102,7 +127,17 @@ pub struct WaitFacts {
     pub switches_two_cpus: PerOperation,
 }
 
-/// The facts of a mechanism, all static.
+/// What a test engine's name has to carry behind a colon.
+#[derive(Debug, Clone, Copy)]
+pub struct Argument {
+    /// For instance (`sleep:1ms`).
+    pub form: &'static str,
+    /// Whether an engine may be named with this argument, or without one.
+    pub fits: fn(Option<&str>) -> bool,
+}
+
+/// A mechanism of the binary, as its row is written. Entries that are as in
+/// [`Facts::BASE`] may be left out.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts {
     /// Name.
@@ -139,11 +174,43 @@ pub struct Facts {
     pub sources: &'static [&'static str],
     /// A test engine, not listed.
     pub hidden: bool,
+    /// What a test engine's name has to carry; anything where nothing is said.
+    pub argument: Option<Argument>,
+    /// Whether the kernel goes on reading the sender's buffers after a send has returned,
+    /// so that only an acknowledgement tells when they may be written again.
+    pub keeps_buffers: bool,
+    /// Raised by one whenever a change of its code can move its numbers: runs with another
+    /// revision do not compare.
+    pub revision: u32,
     /// Whether it can be used here, or why not.
     pub available: fn() -> Result<(), String>,
 }
 
 impl Facts {
+    /// What most mechanisms have in common.
+    pub const BASE: Facts = Facts {
+        name: "",
+        family: "",
+        about: "",
+        shape: Shape::Channel,
+        workloads: &[],
+        boundaries: &[],
+        waits: &[],
+        call_system_calls: None,
+        payload: Payload::None,
+        parameters: &[],
+        crosses: "",
+        copies: "",
+        wakes: "",
+        between_stamps: "",
+        limits: "",
+        sources: &[],
+        hidden: false,
+        argument: None,
+        keeps_buffers: false,
+        revision: 1,
+        available: || Ok(()),
+    };
     /// The facts of one of its waits.
     pub fn wait(&self, wait: WaitKind) -> Option<&WaitFacts> {
         self.waits.iter().find(|facts| facts.wait == wait)
@@ -151,5 +218,265 @@ impl Facts {
     /// The value of a parameter where none is given.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+}
+
+document! {
+    /// Where a worker takes the link from.
+    #[derive(Copy, Eq, Default)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LinkSource {
+        /// It makes the link itself and plays both ends.
+        #[default]
+        Own,
+        /// Each end inherits descriptors. Where the boundary is `thread` it makes
+        /// the link itself.
+        Descriptors,
+        /// Each end offers an address or connects to one. Where the boundary is
+        /// `thread` it makes the link itself.
+        Address,
+    }
+}
+
+document! {
+    /// Who may play the other end.
+    #[derive(Copy, Eq, Default)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Peers {
+        /// The same runtime alone.
+        #[default]
+        Own,
+        /// Any runtime that has the carrier.
+        Any,
+    }
+}
+
+document! {
+    /// Bytes that a message may have.
+    #[derive(Copy, Eq)]
+    pub struct PayloadRange {
+        /// Least.
+        pub min: u32,
+        /// Most.
+        pub max: u32,
+        /// Where none is asked for.
+        pub default: u32,
+    }
+}
+
+document! {
+    /// How often something happens in one operation, both ends together.
+    #[derive(Copy)]
+    pub struct CountRange {
+        /// At least.
+        pub min: f64,
+        /// At most.
+        pub max: f64,
+    }
+}
+
+document! {
+    /// A parameter, part of the case's spelling.
+    pub struct ParameterDescription {
+        /// Key.
+        pub name: String,
+        /// Every value it takes.
+        pub values: Vec<String>,
+        /// The value where none is given.
+        pub default: String,
+        /// What it does, in a sentence.
+        #[serde(default)]
+        pub about: String,
+    }
+}
+
+document! {
+    /// A mechanism of a worker.
+    #[cfg_attr(feature = "schema", schemars(rename = "MechanismDescription"))]
+    pub struct Mechanism {
+        /// Name. A name that hopcost itself has means the same mechanism.
+        pub name: String,
+        /// Family it is listed under.
+        #[serde(default)]
+        pub family: String,
+        /// One line.
+        #[serde(default)]
+        pub about: String,
+        /// Why it cannot be used here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unavailable: Option<String>,
+        /// Workloads it takes part in.
+        pub workloads: Vec<Workload>,
+        /// Boundaries it can cross; empty for a `call`.
+        #[serde(default)]
+        pub boundaries: Vec<Boundary>,
+        /// Placements it can be asked for; every one where empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub placements: Vec<Placement>,
+        /// Waits it has, the default first; empty for a `call`.
+        #[serde(default)]
+        pub waits: Vec<WaitKind>,
+        /// Bytes a message may have; absent where it carries none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub payload: Option<PayloadRange>,
+        /// Parameters.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub parameters: Vec<ParameterDescription>,
+        /// Where it takes the link from.
+        #[serde(default)]
+        pub link: LinkSource,
+        /// The mechanism of hopcost whose link it takes and, with `peers` any, whose
+        /// bytes it speaks: that is what the other end plays. Its own name if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub carrier: Option<String>,
+        /// Who may play the other end.
+        #[serde(default)]
+        pub peers: Peers,
+        /// What crosses.
+        #[serde(default)]
+        pub crosses: String,
+        /// Who copies the payload, and how often.
+        #[serde(default)]
+        pub copies: String,
+        /// Who wakes whom, by what.
+        #[serde(default)]
+        pub wakes: String,
+        /// What exactly lies between two stamps.
+        #[serde(default)]
+        pub between_stamps: String,
+        /// Limits.
+        #[serde(default)]
+        pub limits: String,
+        /// Documentation.
+        #[serde(default)]
+        pub sources: Vec<String>,
+        /// System calls in one operation, both ends being of this runtime and
+        /// waiting its default way; absent where nobody says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub system_calls: Option<CountRange>,
+        /// Raised by one whenever a change of its code can move its numbers; 1 if absent.
+        #[serde(default = "first", skip_serializing_if = "is_first")]
+        pub revision: u32,
+        /// Of hopcost's own mechanisms alone: stored in run files, neither printed nor sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(skip))]
+        pub own: Option<Own>,
+        /// Not stored.
+        #[serde(skip)]
+        pub here: Here,
+    }
+}
+
+fn first() -> u32 {
+    1
+}
+
+fn is_first(revision: &u32) -> bool {
+    *revision == first()
+}
+
+/// What hopcost knows of its own mechanisms, and of nobody else's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Own {
+    /// Shape.
+    pub shape: Shape,
+    /// What each of its waits costs.
+    pub waits: Vec<WaitFacts>,
+    /// System calls in one operation of a `call`.
+    pub call_system_calls: Option<PerOperation>,
+    /// A test engine, not listed.
+    pub hidden: bool,
+    /// See [`Facts::keeps_buffers`].
+    pub keeps_buffers: bool,
+}
+
+/// What can only be asked of the binary that has the mechanism.
+#[derive(Debug, Clone, Copy)]
+pub struct Here {
+    /// Whether it can be used here, or why not.
+    pub available: fn() -> Result<(), String>,
+    /// What a test engine's name has to carry.
+    pub argument: Option<Argument>,
+}
+
+impl Default for Here {
+    fn default() -> Self {
+        Self { available: || Ok(()), argument: None }
+    }
+}
+
+impl PartialEq for Here {
+    /// Nothing that is said of a mechanism depends on it.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Mechanism {
+    /// What hopcost's own worker says of a mechanism, but for whether it is available
+    /// here, which takes asking the kernel.
+    pub fn of(facts: &Facts) -> Self {
+        let payload = match facts.payload {
+            Payload::None => None,
+            Payload::Bytes { min, max, default } => Some(PayloadRange { min, max, default }),
+        };
+        Self {
+            name: facts.name.into(),
+            family: facts.family.into(),
+            about: facts.about.into(),
+            unavailable: None,
+            workloads: facts.workloads.to_vec(),
+            boundaries: facts.boundaries.to_vec(),
+            placements: Vec::new(),
+            waits: facts.waits.iter().map(|facts| facts.wait).collect(),
+            payload,
+            parameters: facts.parameters.iter().map(ParameterDescription::of).collect(),
+            link: LinkSource::Descriptors,
+            carrier: None,
+            peers: Peers::Any,
+            crosses: facts.crosses.into(),
+            copies: facts.copies.into(),
+            wakes: facts.wakes.into(),
+            between_stamps: facts.between_stamps.into(),
+            limits: facts.limits.into(),
+            sources: facts.sources.iter().map(|source| source.to_string()).collect(),
+            system_calls: None,
+            revision: facts.revision,
+            own: Some(Own {
+                shape: facts.shape,
+                waits: facts.waits.to_vec(),
+                call_system_calls: facts.call_system_calls,
+                hidden: facts.hidden,
+                keeps_buffers: facts.keeps_buffers,
+            }),
+            here: Here { available: facts.available, argument: facts.argument },
+        }
+    }
+    /// A test engine, not listed.
+    pub fn hidden(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.hidden)
+    }
+    /// What one of its waits costs, if anybody knows.
+    pub fn wait(&self, wait: WaitKind) -> Option<&WaitFacts> {
+        self.own.as_ref()?.waits.iter().find(|facts| facts.wait == wait)
+    }
+    /// A parameter.
+    pub fn parameter(&self, name: &str) -> Option<&ParameterDescription> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+    /// The mechanism of hopcost that opens its link, or plays the other end.
+    pub fn carrier(&self) -> &str {
+        self.carrier.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl ParameterDescription {
+    fn of(parameter: &Parameter) -> Self {
+        Self {
+            name: parameter.name.into(),
+            values: parameter.values.iter().map(|value| value.to_string()).collect(),
+            default: parameter.default.into(),
+            about: parameter.about.into(),
+        }
     }
 }

@@ -20,7 +20,8 @@ document! {
         pub host_after: Option<Host>,
         /// The clock of each used CPU, of each runtime.
         pub clocks: Vec<ClockReading>,
-        /// The workers of other runtimes that took part, as they described themselves.
+        /// The workers that took part, as they described themselves; of the one inside the
+        /// binary, only the mechanisms of the plan.
         #[serde(default)]
         pub workers: Vec<Description>,
         /// Every finished trial, in time order.
@@ -31,6 +32,10 @@ document! {
 }
 
 impl RawRun {
+    /// What was said of Rust's mechanisms when the run was made.
+    pub fn rust(&self) -> Option<&Description> {
+        self.workers.iter().find(|worker| worker.is_rust())
+    }
     /// Ticks in a second of the clock that stamped a trial: that of the caller's
     /// runtime on the caller's CPU, or else its first; a virtual clock's tick is a
     /// nanosecond.

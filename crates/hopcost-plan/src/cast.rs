@@ -7,7 +7,8 @@
 //!   other's. Either must say `peers: any`: it speaks the carrier's bytes.
 
 use hopcost_model::case::{Boundary, Case, Role, Runtime, Runtimes, Workload};
-use hopcost_model::describe::{Description, LinkSource, MechanismDescription, Peers};
+use hopcost_model::describe::Description;
+use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 
 /// A case with its parts given out.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,11 +90,11 @@ fn described<'d>(
     find(runtime).ok_or_else(|| format!("there is no runtime {runtime} here"))
 }
 
-fn row_of<'d>(described: &'d Description, case: &Case) -> Option<&'d MechanismDescription> {
+fn row_of<'d>(described: &'d Description, case: &Case) -> Option<&'d Mechanism> {
     row(described, case.mechanism_name())
 }
 
-fn row<'d>(described: &'d Description, name: &str) -> Option<&'d MechanismDescription> {
+fn row<'d>(described: &'d Description, name: &str) -> Option<&'d Mechanism> {
     described.mechanisms.iter().find(|row| row.name == name)
 }
 
@@ -102,7 +103,7 @@ fn lacks(runtime: &Runtime, mechanism: &str) -> String {
 }
 
 /// Both ends of one runtime.
-fn alone(case: &Case, runtime: &Runtime, row: &MechanismDescription) -> Result<Cast, String> {
+fn alone(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<Cast, String> {
     usable(case, runtime, row)?;
     let link = if case.two_processes() { row.link } else { LinkSource::Own };
     let part = part(case, runtime, row, link);
@@ -114,7 +115,7 @@ fn alone(case: &Case, runtime: &Runtime, row: &MechanismDescription) -> Result<C
 fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Cast, String> {
     let Runtimes { caller: first, callee: second } = &case.runtimes;
     // The end that has not the mechanism plays what the other's goes over.
-    let carried = |own: &MechanismDescription, runtime: &Runtime, other: (&Runtime, _)| {
+    let carried = |own: &Mechanism, runtime: &Runtime, other: (&Runtime, _)| {
         let (other_runtime, other_described) = other;
         meets(own, runtime)?;
         let carrier = own.carrier();
@@ -153,7 +154,7 @@ fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Cast
 }
 
 /// Whether a mechanism's ends may be of two runtimes.
-fn meets(row: &MechanismDescription, runtime: &Runtime) -> Result<(), String> {
+fn meets(row: &Mechanism, runtime: &Runtime) -> Result<(), String> {
     match (row.peers, row.link) {
         (Peers::Own, _) | (_, LinkSource::Own) => {
             Err(format!("{runtime}'s {} stays inside one runtime", row.name))
@@ -162,7 +163,7 @@ fn meets(row: &MechanismDescription, runtime: &Runtime) -> Result<(), String> {
     }
 }
 
-fn usable(case: &Case, runtime: &Runtime, row: &MechanismDescription) -> Result<(), String> {
+fn usable(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<(), String> {
     let name = &row.name;
     if !row.workloads.contains(&case.workload) {
         return Err(format!("{runtime}'s {name} has no workload `{}`", case.workload));
@@ -176,7 +177,7 @@ fn usable(case: &Case, runtime: &Runtime, row: &MechanismDescription) -> Result<
     }
 }
 
-fn part(case: &Case, runtime: &Runtime, row: &MechanismDescription, link: LinkSource) -> Part {
+fn part(case: &Case, runtime: &Runtime, row: &Mechanism, link: LinkSource) -> Part {
     let parameters = row.parameters.iter().map(|parameter| {
         let said = case.parameters.get(&parameter.name);
         (parameter.name.clone(), said.unwrap_or(&parameter.default).clone())

@@ -168,10 +168,6 @@ impl Feasible {
     }
 }
 
-/// Streams that hand over references to the sender's own memory, which tells
-/// nobody when it may be written again.
-const KEEPS_BUFFERS: &[&str] = &["tcp-vmsplice", "tcp-sendfile", "vm-readv"];
-
 /// A mechanism as reasons speak of it: only Rust's has no owner.
 fn whose(runtime: &Runtime, mechanism: &str) -> String {
     match runtime.is_rust() {
@@ -205,7 +201,7 @@ fn mechanism_lacks(case: &Case, facts: &Facts, name: &str) -> Option<String> {
             case.workload
         ));
     }
-    if case.ack == Some(Ack::None) && KEEPS_BUFFERS.contains(&facts.name) {
+    if case.ack == Some(Ack::None) && facts.keeps_buffers {
         return Some(format!(
             "{name} must not write a message's buffers again before it is received, so it needs \
              an ack"

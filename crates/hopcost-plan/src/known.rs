@@ -5,8 +5,10 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Runtime, Runtimes, WaitKind, Workload};
-use hopcost_model::describe::{Description, MechanismDescription, RuntimeFacts, WarmUp};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::describe::{Description, RuntimeFacts, WarmUp};
+use hopcost_model::mechanism::{
+    Facts, Mechanism, Parameter, Payload, PerOperation, Shape, WaitFacts,
+};
 
 use crate::axes::Axes;
 use crate::error::{plain, unknown};
@@ -108,12 +110,12 @@ impl<'a> Known<'a> {
             remarks: Vec::new(),
             clock: Default::default(),
             warm_up: WarmUp::Planned,
-            mechanisms: self.rust.iter().map(|facts| MechanismDescription::of(facts)).collect(),
+            mechanisms: self.rust.iter().map(|facts| Mechanism::of(facts)).collect(),
         }))
     }
 
     /// What a runtime says of a mechanism.
-    pub fn row(&self, runtime: &Runtime, name: &str) -> Option<&MechanismDescription> {
+    pub fn row(&self, runtime: &Runtime, name: &str) -> Option<&Mechanism> {
         self.description(runtime)?.mechanisms.iter().find(|row| row.name == name)
     }
 
@@ -232,7 +234,7 @@ impl<'a> Known<'a> {
                     false => Payload::None,
                 },
                 parameters: leak(parameters),
-                ..NOTHING
+                ..Facts::BASE
             }))
         })
     }
@@ -253,34 +255,13 @@ impl<'a> Known<'a> {
 /// Nobody has told how often.
 const UNTOLD: PerOperation = PerOperation::Between(0.0, f64::INFINITY, "");
 
-const NOTHING: Facts = Facts {
-    name: "",
-    family: "",
-    about: "",
-    shape: Shape::Channel,
-    workloads: &[],
-    boundaries: &[],
-    waits: &[],
-    call_system_calls: None,
-    payload: Payload::None,
-    parameters: &[],
-    crosses: "",
-    copies: "",
-    wakes: "",
-    between_stamps: "",
-    limits: "",
-    sources: &[],
-    hidden: false,
-    available: || Ok(()),
-};
-
 const fn wait_facts(wait: WaitKind, system_calls: PerOperation) -> WaitFacts {
     WaitFacts { wait, system_calls, switches_one_cpu: UNTOLD, switches_two_cpus: UNTOLD }
 }
 
 /// A description as facts, kept for the rest of the process: a worker is described
 /// once, and its description is a line of the protocol.
-fn keep(row: &MechanismDescription) -> &'static Facts {
+fn keep(row: &Mechanism) -> &'static Facts {
     let call = row.workloads.iter().all(|workload| *workload == Workload::Call);
     let counts = row.system_calls.map_or(UNTOLD, |n| PerOperation::Between(n.min, n.max, ""));
     let parameters = row.parameters.iter().map(|parameter| Parameter {
@@ -290,7 +271,7 @@ fn keep(row: &MechanismDescription) -> &'static Facts {
         about: text(&parameter.about),
     });
     let waits = row.waits.iter().map(|wait| wait_facts(*wait, counts));
-    let bytes = |range: hopcost_model::describe::PayloadRange| Payload::Bytes {
+    let bytes = |range: hopcost_model::mechanism::PayloadRange| Payload::Bytes {
         min: range.min,
         max: range.max,
         default: range.default,
@@ -305,7 +286,7 @@ fn keep(row: &MechanismDescription) -> &'static Facts {
         waits: leak(waits.collect()),
         payload: row.payload.map_or(Payload::None, bytes),
         parameters: leak(parameters.collect()),
-        ..NOTHING
+        ..Facts::BASE
     }))
 }
 

@@ -2,7 +2,6 @@
 
 use hopcost_model::case::{Runtimes, decode};
 use hopcost_model::mechanism::Facts;
-use hopcost_model::units::parse_duration_ns;
 
 use crate::error::{quote, unknown};
 use crate::glob::Glob;
@@ -212,19 +211,16 @@ fn unknown_mechanism(name: &str, known: &Known) -> String {
     message
 }
 
-/// Only test engines have an argument, and these need theirs.
+/// Only test engines have an argument, and some of them need theirs.
 fn check_argument(facts: &Facts, text: &str) -> Result<(), String> {
     let argument = text.split_once(':').map(|(_, argument)| argument);
-    let want = |form: &str| Err(format!("{} is not a test engine: write {form}", quote(text)));
-    match (facts.hidden, facts.name, argument) {
-        (false, _, Some(_)) => Err(format!("{} takes no argument after a colon", facts.name)),
-        (true, "sleep", None) => want("sleep:1ms"),
-        (true, "sleep", Some(a)) if parse_duration_ns(a).is_err() => want("sleep:1ms"),
-        (true, "spin", None) => want("spin:1000"),
-        (true, "spin", Some(a)) if a.parse::<u64>().is_err() => want("spin:1000"),
-        (true, "replay", None | Some("")) => want("replay:FILE"),
-        (true, "fault", None | Some("")) => want("fault:KIND"),
-        (true, "null", Some(_)) => want("null"),
+    match facts.argument {
+        _ if !facts.hidden && argument.is_some() => {
+            Err(format!("{} takes no argument after a colon", facts.name))
+        }
+        Some(wanted) if !(wanted.fits)(argument) => {
+            Err(format!("{} is not a test engine: write {}", quote(text), wanted.form))
+        }
         _ => Ok(()),
     }
 }

@@ -4,7 +4,8 @@ mod common;
 
 use common::runtimes::{CPP, GO, JAVA, PYTHON, describe, rust};
 use hopcost_model::case::{Case, Role, Runtime};
-use hopcost_model::describe::{Description, LinkSource};
+use hopcost_model::describe::Description;
+use hopcost_model::mechanism::LinkSource;
 use hopcost_plan::{Cast, cast};
 
 fn play(id: &str) -> Result<Cast, String> {

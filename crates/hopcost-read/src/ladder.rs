@@ -45,12 +45,12 @@ pub fn ladder(run: &Run, results: &[CaseResult]) -> Vec<LadderGroup> {
     for (i, (case, result)) in run.cases.iter().zip(results).enumerate() {
         let Ok(case) = case else { continue };
         let family = result.stamp.map_or_else(|| expected(case), Family::of);
-        let shape = run.facts(case).map(|facts| facts.shape);
+        let shape = run.facts(case).and_then(|facts| Some(facts.own.as_ref()?.shape));
         groups.entry(Meaning::of(case, family, shape)).or_default().push(Entry {
             index: i as u32,
             case,
             measured: result.status == Status::Measured,
-            cost_ns: result.estimates.as_ref().and_then(Estimates::headline_ns),
+            cost_ns: result.estimates.as_ref().and_then(cost_ns),
         });
     }
     groups.into_iter().map(|(meaning, entries)| group(meaning, &entries)).collect()
@@ -63,6 +63,11 @@ fn expected(case: &Case) -> Family {
     let batched =
         case.workload == Workload::Call || (case.workload == Workload::Roundtrip && spins);
     if batched { Family::Batch } else { Family::Each }
+}
+
+/// The headline of a result: p50, or cost in batches.
+pub fn cost_ns(estimates: &Estimates) -> Option<f64> {
+    estimates.p50_ns.as_ref().or(estimates.cost_ns.as_ref())?.point
 }
 
 fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {

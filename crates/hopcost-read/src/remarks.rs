@@ -8,6 +8,7 @@ use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::{CaseResult, Pinning, Status};
 use hopcost_stats::sample::median;
 
+use crate::ladder::cost_ns;
 use crate::run::Run;
 use crate::say;
 use crate::threads;
@@ -25,12 +26,24 @@ pub fn remarks(run: &Run, results: &[CaseResult]) -> Vec<String> {
         stamps(run, results),
         frequency(run),
         filters(run),
+        other_version(run),
         container(run),
         one_cpu(run),
     ];
     let mut remarks: Vec<String> = all.into_iter().flatten().collect();
     remarks.extend(ends_without_threads(run, results));
     remarks
+}
+
+/// Files say what their mechanisms are only since `rust` is among their workers.
+fn other_version(run: &Run) -> Option<String> {
+    let (then, now) = (run.raw.about.version.as_str(), env!("CARGO_PKG_VERSION"));
+    (run.raw.rust().is_none() && then != now).then(|| {
+        format!(
+            "This file does not describe its mechanisms: they are taken to be those of hopcost \
+             {now}, but the run was made by {then}."
+        )
+    })
 }
 
 /// Median over mechanisms of two CPUs over one CPU, where both ends sleep.
@@ -40,7 +53,7 @@ fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, usize)> {
         .iter()
         .zip(results)
         .filter_map(|(case, result)| {
-            Some((case.as_ref().ok()?, result.estimates.as_ref()?.headline_ns()?))
+            Some((case.as_ref().ok()?, cost_ns(result.estimates.as_ref()?)?))
         })
         .filter(|(case, cost)| {
             let sleeps = |w| matches!(w, WaitKind::Block | WaitKind::Epoll);
@@ -225,10 +238,24 @@ fn ends_without_threads(run: &Run, results: &[CaseResult]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Builder, read};
+    use hopcost_model::describe::WarmUp;
+    use hopcost_model::raw::RawRun;
+
+    use crate::testing::{Builder, read, worker};
 
     const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
+
+    #[test]
+    fn mechanisms_of_another_version_are_remarked_on_unless_the_file_describes_its_own() {
+        let mut raw = Builder::new().case(ONE, 6, |_, t| t.each(&[3000; 50])).build();
+        let remarked = |raw: &RawRun| read(raw).remarks.iter().any(|line| line.contains("0.0.9"));
+        assert!(!remarked(&raw));
+        raw.about.version = "0.0.9".into();
+        assert!(remarked(&raw));
+        raw.workers.push(worker("rust", WarmUp::Planned, &["pipe"]));
+        assert!(!remarked(&raw));
+    }
 
     fn remarks(host: &[(&str, &str)], two_ns: u32) -> String {
         let raw = Builder::new()

@@ -4,13 +4,11 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Runtime};
-use hopcost_model::mechanism::Facts;
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuSentinel, RawRun, RawTrial};
 use hopcost_stats::states::{TwoStates, split};
-
-use crate::FactsOf;
 
 /// Steal on one CPU over the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -32,7 +30,7 @@ impl Steal {
 pub struct Run<'a> {
     /// As stored.
     pub raw: &'a RawRun,
-    facts: &'a FactsOf<'a>,
+    rust: &'a [Mechanism],
     virtual_clock: ClockReading,
     /// Each case of the plan taken apart, or why it cannot be.
     pub cases: Vec<Result<Case, UnknownCase>>,
@@ -56,7 +54,7 @@ fn virtual_clock() -> ClockReading {
 
 impl<'a> Run<'a> {
     /// Looks at the run as a whole.
-    pub fn new(raw: &'a RawRun, facts: &'a FactsOf<'a>) -> Self {
+    pub fn new(raw: &'a RawRun, rust: &'a [Mechanism]) -> Self {
         let cases: Vec<_> = raw.plan.cases.iter().map(|planned| planned.case.clone()).collect();
         let mut trials_of = vec![Vec::new(); cases.len()];
         for (i, trial) in raw.trials.iter().enumerate() {
@@ -75,7 +73,7 @@ impl<'a> Run<'a> {
         }
         Self {
             raw,
-            facts,
+            rust: raw.rust().map_or(rust, |rust| &rust.mechanisms),
             virtual_clock: virtual_clock(),
             cases,
             trials_of,
@@ -86,9 +84,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The facts of a case's mechanism.
-    pub fn facts(&self, case: &Case) -> Option<&'static Facts> {
-        (self.facts)(case.mechanism_name())
+    /// What is said of a case's mechanism in Rust.
+    pub fn facts(&self, case: &Case) -> Option<&'a Mechanism> {
+        self.rust.iter().find(|mechanism| mechanism.name == case.mechanism_name())
     }
 
     /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU,
@@ -120,7 +118,7 @@ impl<'a> Run<'a> {
     /// Whether a case's mechanism is a test engine, or its time made up, so that
     /// what the kernel counted has no bearing on its numbers.
     pub fn is_engine(&self, case: &Case) -> bool {
-        self.is_virtual() || self.facts(case).is_some_and(|facts| facts.hidden)
+        self.is_virtual() || self.facts(case).is_some_and(Mechanism::hidden)
     }
 
     /// A seed for one use of randomness in one case.
@@ -169,8 +167,11 @@ fn times(trials: &[RawTrial]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::describe::WarmUp;
+    use hopcost_model::mechanism::Shape;
+
     use super::*;
-    use crate::testing::{Builder, PIPE, facts};
+    use crate::testing::{Builder, MECHANISMS, PIPE, worker};
 
     #[test]
     fn a_resumed_sitting_continues_the_clock() {
@@ -180,6 +181,24 @@ mod tests {
             trial.took_ns = 1_000_000_000;
         }
         assert_eq!(times(&raw.trials), [0.0, 5.0, 7.0, 10.0, 13.0]);
+    }
+
+    #[test]
+    fn a_file_says_itself_what_its_mechanisms_are() {
+        let mut raw = Builder::new().case(PIPE, 1, |_, trial| trial.each(&[1000; 100])).build();
+        let case = raw.plan.case(0).unwrap().clone();
+        let notifies = |raw: &RawRun| {
+            let run = Run::new(raw, &MECHANISMS);
+            let own = run.facts(&case).unwrap().own.as_ref().unwrap();
+            own.shape == Shape::Notifier
+        };
+        assert!(!notifies(&raw), "that of this binary");
+        let flag = MECHANISMS.iter().find(|known| known.name == "flag").unwrap();
+        let mut rust = worker("rust", WarmUp::Planned, &[]);
+        rust.mechanisms = vec![Mechanism { name: "pipe".into(), ..flag.clone() }];
+        raw.workers.push(rust);
+        assert!(notifies(&raw));
+        assert!(crate::read(&raw, &MECHANISMS).workers.is_empty(), "none of another runtime");
     }
 
     #[test]
@@ -194,15 +213,15 @@ mod tests {
                 .build()
         };
         let two = build(150.0);
-        let states = Run::new(&two, &facts).states.unwrap();
+        let states = Run::new(&two, &MECHANISMS).states.unwrap();
         assert_eq!(states.counts, [13, 7]);
-        assert!(Run::new(&build(103.0), &facts).states.is_none());
+        assert!(Run::new(&build(103.0), &MECHANISMS).states.is_none());
     }
 
     #[test]
     fn trials_of_no_case_are_left_aside() {
         let mut raw = Builder::new().case(PIPE, 2, |_, trial| trial.each(&[1000; 100])).build();
         raw.trials[1].case = 77;
-        assert_eq!(Run::new(&raw, &facts).trials_of, [[0]]);
+        assert_eq!(Run::new(&raw, &MECHANISMS).trials_of, [[0]]);
     }
 }

@@ -66,7 +66,7 @@ mod tests {
     use hopcost_model::raw::{RawRun, StampCheck};
 
     use super::*;
-    use crate::testing::{Builder, PIPE, facts};
+    use crate::testing::{Builder, MECHANISMS, PIPE};
 
     fn spans(change: impl Fn(&mut RawTrial)) -> Option<Spans> {
         let mut raw: RawRun = Builder::new()
@@ -85,7 +85,7 @@ mod tests {
             })
             .build();
         change(&mut raw.trials[0]);
-        Spans::of(&Run::new(&raw, &facts), &raw.trials[0])
+        Spans::of(&Run::new(&raw, &MECHANISMS), &raw.trials[0])
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 mod foreign;
 
+use std::sync::LazyLock;
+
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::mechanism::{Facts, Mechanism, Parameter, PerOperation, Shape, WaitFacts};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
@@ -39,53 +41,39 @@ const fn waits(wait: WaitKind, one: PerOperation, two: PerOperation) -> WaitFact
         switches_two_cpus: two,
     }
 }
-const BASE: Facts = Facts {
-    name: "pipe",
-    family: "pipe",
-    about: "",
-    shape: Shape::Channel,
+const CHANNEL: Facts = Facts {
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Process],
     waits: &[
         waits(WaitKind::Block, PerOperation::Exactly(4.0), PerOperation::Between(2.0, 4.0, "")),
         waits(WaitKind::Spin, PerOperation::Exactly(0.0), PerOperation::Exactly(0.0)),
     ],
-    call_system_calls: None,
-    payload: Payload::None,
-    parameters: &[],
-    crosses: "",
-    copies: "",
-    wakes: "",
-    between_stamps: "",
-    limits: "",
-    sources: &[],
-    hidden: false,
-    available: || Ok(()),
+    ..Facts::BASE
 };
-static CHANNEL: Facts = BASE;
-static NOTIFIER: Facts = Facts { shape: Shape::Notifier, ..BASE };
-static SYSCALL: Facts = Facts { shape: Shape::Call, waits: &[], ..BASE };
-static ENGINE: Facts = Facts { hidden: true, ..BASE };
+const NOTIFIER: Facts = Facts { shape: Shape::Notifier, ..CHANNEL };
+const SYSCALL: Facts = Facts { shape: Shape::Call, waits: &[], ..CHANNEL };
+const ENGINE: Facts = Facts { hidden: true, ..CHANNEL };
 const fn off(name: &'static str) -> Parameter {
     Parameter { name, values: &["on", "off"], default: "off", about: "" }
 }
-static SEND: Facts = Facts { parameters: &[off("more"), off("nodelay")], waits: &[], ..BASE };
+const SEND: Facts = Facts { parameters: &[off("more"), off("nodelay")], waits: &[], ..CHANNEL };
 
-/// Facts by name, as the registry would give them.
-pub fn facts(name: &str) -> Option<&'static Facts> {
-    match name {
-        "flag" | "futex" => Some(&NOTIFIER),
-        "syscall" => Some(&SYSCALL),
-        "sleep" => Some(&ENGINE),
-        "pipe" | "tcp" | "udp" => Some(&CHANNEL),
-        "tcp-send" | "tcp-sendmsg" | "tcp-zerocopy" => Some(&SEND),
-        _ => None,
-    }
-}
+/// Mechanisms in Rust.
+pub static MECHANISMS: LazyLock<Vec<Mechanism>> = LazyLock::new(|| {
+    let of = |facts: Facts, names: &[&'static str]| -> Vec<Mechanism> {
+        names.iter().map(|&name| Mechanism::of(&Facts { name, ..facts })).collect()
+    };
+    let mut all = of(NOTIFIER, &["flag", "futex"]);
+    all.extend(of(SYSCALL, &["syscall"]));
+    all.extend(of(ENGINE, &["sleep"]));
+    all.extend(of(CHANNEL, &["pipe", "tcp", "udp"]));
+    all.extend(of(SEND, &["tcp-send", "tcp-sendmsg", "tcp-zerocopy"]));
+    all
+});
 
-/// Reads a run with these facts.
+/// Reads a run with these.
 pub fn read(raw: &RawRun) -> Results {
-    crate::read(raw, &facts)
+    crate::read(raw, &MECHANISMS)
 }
 
 /// The worst severity of a code among all findings.
@@ -261,7 +249,7 @@ impl Builder {
         };
         let about = RunAbout {
             id: "test".into(),
-            version: "0".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             commit: "unknown".into(),
             build,
             argv: vec!["hopcost".into(), "run".into()],

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use hopcost_file::RunFile;
 use hopcost_model::case::{Placement, Role};
-use hopcost_model::describe::{Description, MechanismDescription, WarmUp, WorkerClock};
+use hopcost_model::describe::{Description, WarmUp, WorkerClock};
 use hopcost_model::host::{Host, Reading};
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{
     ClockReading, EndCounters, EventReading, GateReading, Stamp, ZeroCopySends,
@@ -125,7 +126,7 @@ pub fn worker() -> Description {
         clock: WorkerClock::default(),
         warm_up: WarmUp::UntilSteady,
         mechanisms: vec![
-            serde_json::from_str::<MechanismDescription>(
+            serde_json::from_str::<Mechanism>(
                 r#"{"name":"pipe","workloads":["roundtrip"],"boundaries":["process"],"waits":["block"],
                     "payload":{"min":1,"max":65536,"default":64},"link":"descriptors","peers":"any",
                     "system_calls":{"min":4,"max":4.5}}"#,

@@ -6,8 +6,11 @@ pub mod runtimes;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Placement, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::mechanism::{
+    Argument, Facts, Parameter, Payload, PerOperation, Shape, WaitFacts,
+};
 use hopcost_model::plan::Plan;
+use hopcost_model::units::parse_duration_ns;
 use hopcost_plan::{Ask, Machine, PlanError};
 
 const ONE: PerOperation = PerOperation::Exactly(1.0);
@@ -40,22 +43,13 @@ const fn facts(name: &'static str, shape: Shape) -> Facts {
     Facts {
         name,
         family: "test",
-        about: "",
         shape,
         workloads: &[Workload::Roundtrip, Workload::Wake],
         boundaries: ANY,
         waits: BLOCKING,
-        call_system_calls: None,
         payload: CARRIED,
-        parameters: &[],
-        crosses: "",
-        copies: "",
-        wakes: "",
-        between_stamps: "",
-        limits: "",
-        sources: &[],
-        hidden: false,
         available: yes,
+        ..Facts::BASE
     }
 }
 const fn call(name: &'static str) -> Facts {
@@ -92,6 +86,9 @@ const fn tcp_stream(name: &'static str) -> Facts {
         parameters: &[NODELAY],
         ..stream(name)
     }
+}
+const fn engine(name: &'static str, form: &'static str, fits: fn(Option<&str>) -> bool) -> Facts {
+    Facts { argument: Some(Argument { form, fits }), ..hidden(name) }
 }
 const fn hidden(name: &'static str) -> Facts {
     Facts {
@@ -160,15 +157,15 @@ static ALL: &[Facts] = &[
     tcp_stream("tcp-writev"),
     tcp_stream("tcp-uring"),
     tcp_stream("tcp-uring-zc"),
-    tcp_stream("tcp-vmsplice"),
-    tcp_stream("tcp-sendfile"),
-    stream("vm-readv"),
+    Facts { keeps_buffers: true, ..tcp_stream("tcp-vmsplice") },
+    Facts { keeps_buffers: true, ..tcp_stream("tcp-sendfile") },
+    Facts { keeps_buffers: true, ..stream("vm-readv") },
     stream("shm-stream"),
     stream("unix-sendmsg"),
-    hidden("null"),
-    hidden("sleep"),
-    hidden("spin"),
-    hidden("replay"),
+    engine("null", "null", |argument| argument.is_none()),
+    engine("sleep", "sleep:1ms", |argument| argument.is_some_and(|t| parse_duration_ns(t).is_ok())),
+    engine("spin", "spin:1000", |argument| argument.is_some_and(|n| n.parse::<u64>().is_ok())),
+    engine("replay", "replay:FILE", |argument| argument.is_some_and(|file| !file.is_empty())),
 ];
 
 pub fn mechanisms() -> Vec<&'static Facts> {

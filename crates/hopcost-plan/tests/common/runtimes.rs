@@ -1,7 +1,8 @@
 //! Workers of other runtimes to plan with: what they would say of themselves.
 
 use hopcost_model::case::Runtime;
-use hopcost_model::describe::{Description, MechanismDescription};
+use hopcost_model::describe::Description;
+use hopcost_model::mechanism::Mechanism;
 use hopcost_plan::RuntimeFacts;
 
 pub const PYTHON: &str = r#"{"protocol":2,"runtime":"python","version":"0.1.0",
@@ -62,7 +63,7 @@ pub fn describe(text: &str) -> Description {
 pub fn rust() -> Description {
     let rows = super::mechanisms().into_iter().filter(|facts| !facts.hidden);
     let mut rust = describe(r#"{"protocol":2,"runtime":"rust","version":"0.1.0","mechanisms":[]}"#);
-    rust.mechanisms = rows.map(MechanismDescription::of).collect();
+    rust.mechanisms = rows.map(Mechanism::of).collect();
     rust
 }
 

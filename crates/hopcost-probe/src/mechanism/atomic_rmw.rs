@@ -30,8 +30,8 @@ pub static ROW: Row = Row::call::<AtomicRmw>(Facts {
     between_stamps: "batches of fetch-and-add, sequentially consistent, each adding what the last one returned",
     limits: "uncontended: with a second CPU writing, the line has to travel and that is another measurement",
     sources: &["https://doc.rust-lang.org/std/sync/atomic/struct.AtomicU64.html#method.fetch_add"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct AtomicRmw(Box<Line<AtomicU64>>);

@@ -31,8 +31,8 @@ pub static ROW: Row = Row::call::<DirectCall>(Facts {
     between_stamps: "batches of call, addition, return, each call waiting for the result of the last",
     limits: "one function in the first-level cache, always predicted: the least that a call can cost",
     sources: &["System V ABI, AMD64 supplement, section 3.2"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct DirectCall;

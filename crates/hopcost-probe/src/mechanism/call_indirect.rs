@@ -29,8 +29,8 @@ pub static ROW: Row = Row::call::<IndirectCall>(Facts {
     between_stamps: "batches of indirect call, addition, return, each call waiting for the result of the last",
     limits: "always the same target, so always predicted; a target that changes costs a misprediction on top",
     sources: &["System V ABI, AMD64 supplement, section 3.2"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct IndirectCall(extern "C" fn(u64) -> u64);

@@ -33,8 +33,8 @@ pub static ROW: Row = Row::call::<CallInline>(Facts {
     between_stamps: "batches of dependent additions of one register to another",
     limits: "one cycle an operation: there is nothing left of the call; the loop counter once in sixteen",
     sources: &["https://doc.rust-lang.org/reference/attributes/codegen.html#the-inline-attribute"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct CallInline {

@@ -65,8 +65,8 @@ pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
     between_stamps: "put the vector into the array, look at the own channel, spin, yield, perhaps park and be unparked, take; the same on the other side",
     limits: "two threads of one process; 0 bytes to 1 MiB",
     sources: &["https://docs.rs/crossbeam-channel", "futex(2)", "sched_yield(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// Places in each channel. A strict round trip uses one.

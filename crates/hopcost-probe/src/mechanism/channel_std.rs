@@ -58,8 +58,8 @@ pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
     between_stamps: "push the vector, look at the own channel, park, be unparked, pop; the same on the other side",
     limits: "two threads of one process; 0 bytes to 1 MiB; a block of 31 places is allocated every 31 messages; the receiver is woken with the channel's lock held, so one that runs at once, as a long sleeper on the same CPU may, sleeps once more on that lock; without replies (wake) the sender allocates each message and the receiver frees it",
     sources: &["https://doc.rust-lang.org/std/sync/mpsc/", "futex(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// How its ends meet, and the library's queue.

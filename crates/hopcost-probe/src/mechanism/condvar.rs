@@ -63,8 +63,8 @@ pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     between_stamps: "lock, set, signal, unlock; lock, wait, clear, unlock; the same on the other side",
     limits: "payload up to 1 MiB; the C library's condition variable is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
     sources: &["pthread_cond_signal(3)", "pthread_mutexattr_setpshared(3)", "futex(7)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// What the ends share; touched only through raw pointers.

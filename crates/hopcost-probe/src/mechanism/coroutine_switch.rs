@@ -28,8 +28,8 @@ pub static ROW: Row = Row::call::<CoroutineSwitch>(Facts {
     between_stamps: "batches of resume (switch in) and suspend (switch out): two switches an operation",
     limits: "one coroutine with a warm stack; the library is part of the number (Rust crate corosensei)",
     sources: &["https://docs.rs/corosensei"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct CoroutineSwitch(Coroutine<u64, u64, ()>);

@@ -35,8 +35,8 @@ pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "payload up to 1 MiB; both ends hold both descriptors, so the death of one is no end-of-file for the other",
     sources: &["eventfd(2)", "read(2)", "write(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// One end.

@@ -36,8 +36,8 @@ pub static ROW: Row = Row::notifier::<Flag>(Facts {
     between_stamps: "store; look at the own line until it changes; on the other side see it, store",
     limits: "cannot block: on one CPU each hop waits for the scheduler; payload up to 1 MiB",
     sources: &["https://www.kernel.org/doc/html/latest/core-api/wrappers/memory-barriers.html"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// One end.

@@ -65,8 +65,8 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
     between_stamps: "set the word, wake, look at the own word, sleep, be woken; the same on the other side",
     limits: "payload up to 1 MiB; both ends must map the same page",
     sources: &["futex(2)", "futex(7)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// One end.

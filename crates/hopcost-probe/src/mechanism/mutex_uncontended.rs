@@ -34,8 +34,8 @@ pub static ROW: Row = Row::call::<MutexUncontended>(Facts {
     between_stamps: "batches of pthread_mutex_lock, an addition, pthread_mutex_unlock",
     limits: "a default (private, non-recursive) mutex in the own cache; with contention it becomes futex(2)",
     sources: &["pthread_mutex_lock(3)", "futex(7)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct MutexUncontended(Box<UnsafeCell<libc::pthread_mutex_t>>);

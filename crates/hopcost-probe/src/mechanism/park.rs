@@ -57,8 +57,8 @@ pub static ROW: Row = Row::notifier::<Park>(Facts {
     between_stamps: "set the flag, unpark, look at the own flag, park, be woken; the same on the other side",
     limits: "threads of one process; payload up to 1 MiB; Rust's standard library is part of the number",
     sources: &["https://doc.rust-lang.org/std/thread/fn.park.html", "futex(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// Between two looks for the other thread.

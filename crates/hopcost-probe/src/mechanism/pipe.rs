@@ -34,8 +34,8 @@ pub static ROW: Row = Row::channel::<Pipe>(Facts {
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "1 byte to 1 MiB; a message over 64 KiB is written and read in parts",
     sources: &["pipe(2)", "pipe(7)", "read(2)", "write(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// A pipe: read end, write end, both close-on-exec.

@@ -39,8 +39,8 @@ pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     between_stamps: "mq_send, sleep in mq_receive, be woken, mq_receive returns; on the other side mq_receive returns, mq_send, mq_receive",
     limits: "0 bytes to 8 KiB, or less where /proc/sys/fs/mqueue/msgsize_max says so; four messages a queue; RLIMIT_MSGQUEUE bounds the bytes of all queues of a user; no end-of-file, so a dead partner is ended by the supervisor's deadline",
     sources: &["mq_overview(7)", "mq_open(3)", "mq_send(3)", "mq_receive(3)"],
-    hidden: false,
     available,
+    ..Facts::BASE
 });
 
 /// What an unprivileged user may ask for where nobody has changed the limits.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape};
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, attach_call};
 use crate::memory::Line;
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Call, Half};
@@ -50,15 +50,15 @@ const FACTS: Facts = Facts {
     between_stamps: "batches of enqueue and dequeue of one message, or with reply=on of two, one after the other",
     limits: "up to 64 KiB a message; the 64 slots are used in turn, so large messages leave the first-level cache",
     sources: &["memcpy(3)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 };
 
 fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     match attaching.parameter("reply") {
         // Two types, so that the loop does not ask which it is.
-        "" | "off" => crate::endpoint::attach::call::<RingInline<false>>(half, attaching),
-        "on" => crate::endpoint::attach::call::<RingInline<true>>(half, attaching),
+        "" | "off" => attach_call::<RingInline<false>>(half, attaching),
+        "on" => attach_call::<RingInline<true>>(half, attaching),
         other => Err(sys::failure(format!("reply is `on` or `off`, not `{other}`"))),
     }
 }

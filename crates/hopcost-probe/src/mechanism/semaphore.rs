@@ -66,8 +66,8 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     between_stamps: "sem_post, sem_wait on the own semaphore (sem_trywait while spinning); the same on the other side",
     limits: "payload up to 1 MiB; the C library's semaphore is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
     sources: &["sem_overview(7)", "sem_post(3)", "sem_wait(3)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// One end.

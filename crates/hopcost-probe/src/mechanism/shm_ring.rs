@@ -83,8 +83,8 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
         "futex(2)",
         "L. Lamport, Specifying Concurrent Program Modules, 1983",
     ],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// Places in a ring; a power of two, because the counts wrap around at 2^32.
@@ -310,7 +310,14 @@ mod tests {
         .unwrap();
         let link = ShmRing::open(&Opening { case: &case, scratch: "/nowhere".as_ref() }).unwrap();
         [(Role::Caller, link.caller), (Role::Callee, link.callee)].map(|(role, half)| {
-            let attaching = Attaching::new(&case, role);
+            let attaching = Attaching {
+                case: &case,
+                role,
+                budget_ticks: 2000,
+                trial: 0,
+                flow: 0,
+                meeting: None,
+            };
             ShmRing::attach(half, &attaching).unwrap()
         })
     }

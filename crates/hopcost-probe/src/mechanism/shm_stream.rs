@@ -69,8 +69,8 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     between_stamps: "copying each field into the ring and counting up, perhaps waking; the receiver's copying out as it comes, its looking at every byte, its acknowledgement in a word; seeing that; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; both ends must map the same memory; a dead partner is not noticed here but by the supervisor",
     sources: &["memfd_create(2)", "mmap(2)", "futex(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 const SLICES: PerOperation = PerOperation::Between(

@@ -57,8 +57,8 @@ pub static ROW: Row = Row::notifier::<Signal>(Facts {
     between_stamps: "kill, sleep in sigwaitinfo, be woken; on the other side sigwaitinfo returns, kill, sigwaitinfo",
     limits: "payload up to 1 MiB; one thread per end and no handler, the cheapest that signals can be",
     sources: &["signal(7)", "kill(2)", "tgkill(2)", "sigwaitinfo(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// Between two looks for the other end's id.

@@ -27,8 +27,8 @@ pub static ROW: Row = Row::call::<Syscall>(Facts {
     between_stamps: "batches of getppid; the C library does not cache it",
     limits: "mitigations and seccomp filters are part of the number",
     sources: &["getppid(2)", "syscall(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct Syscall;

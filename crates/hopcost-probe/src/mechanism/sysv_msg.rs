@@ -4,10 +4,10 @@
 //! it. A queue is no descriptor, so it cannot be polled, and it outlives its
 //! processes: what removes it is msgctl(2). An end that lets go removes the queue
 //! it reads from, and the other one too unless its partner still has a message to
-//! fetch there. For the case that nobody gets to (SIGKILL), opening leaves a file
-//! `sysv-msg.ID` in the run's directory, which holds when the queue was created and
-//! goes together with it: a file that is left names a queue that is left. A blocking
-//! round trip is send, receive, receive, send.
+//! fetch there. For the case that nobody gets to (SIGKILL), opening leaves an
+//! empty file `sysv-msg.ID` in the run's directory, which goes together with the
+//! queue: a file that is left names a queue that is left. A blocking round trip is
+//! send, receive, receive, send.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -41,8 +41,8 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     between_stamps: "msgsnd, sleep in msgrcv, be woken, msgrcv returns; on the other side msgrcv returns, msgsnd, msgrcv",
     limits: "0 bytes to 8 KiB, or less where /proc/sys/kernel/msgmax says so; cannot be polled, so no epoll; an end that lets go removes the queues, and a partner that waits gets EIDRM, but one that is killed is only noticed by the supervisor",
     sources: &["sysvipc(7)", "msgget(2)", "msgsnd(2)", "msgrcv(2)", "msgctl(2)"],
-    hidden: false,
     available,
+    ..Facts::BASE
 });
 
 /// As of a descriptor, one call to send and one to receive, but for `epoll`.
@@ -82,8 +82,7 @@ impl Queue {
         let id = sys::check(unsafe { libc::msgget(libc::IPC_PRIVATE, 0o600) })
             .map_err(|e| sys::context(e, "creating a System V message queue"))?;
         let queue = Self::known(id, scratch);
-        let note = || std::fs::write(&queue.marker, sys::sysv_queue(id)?.msg_ctime.to_string());
-        note().map_err(|e| {
+        std::fs::write(&queue.marker, b"").map_err(|e| {
             queue.remove();
             sys::context(e, &format!("writing {}", queue.marker.display()))
         })?;
@@ -103,7 +102,11 @@ impl Queue {
 
     /// Whether messages lie in it.
     fn holds_messages(&self) -> bool {
-        sys::sysv_queue(self.id).is_ok_and(|queue| queue.msg_qnum > 0)
+        // SAFETY: the structure is plain data and valid for writing.
+        unsafe {
+            let mut state: libc::msqid_ds = std::mem::zeroed();
+            libc::msgctl(self.id, libc::IPC_STAT, &mut state) == 0 && state.msg_qnum > 0
+        }
     }
 }
 
@@ -299,7 +302,11 @@ mod tests {
     use crate::wait::Block;
 
     fn exists(id: libc::c_int) -> bool {
-        sys::sysv_queue(id).is_ok()
+        // SAFETY: the structure is plain data and valid for writing.
+        unsafe {
+            let mut state: libc::msqid_ds = std::mem::zeroed();
+            libc::msgctl(id, libc::IPC_STAT, &mut state) == 0
+        }
     }
 
     fn ends(scratch: &Path) -> [SysvMsg; 2] {
@@ -307,7 +314,8 @@ mod tests {
             "roundtrip/sysv-msg?payload=8&boundary=thread&place=free&wait=block".parse().unwrap();
         let link = SysvMsg::open(&Opening { case: &case, scratch }).unwrap();
         [(link.caller, Role::Caller), (link.callee, Role::Callee)].map(|(half, role)| {
-            let attaching = Attaching::new(&case, role);
+            let attaching =
+                Attaching { case: &case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
             SysvMsg::attach(half, &attaching).unwrap()
         })
     }

@@ -41,8 +41,8 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     between_stamps: "write (with the whole way through the network stack), sleep in read, be woken, read returns; on the other side read returns, write, read; the handshake is over before",
     limits: "1 byte to 1 MiB; a message longer than the send buffer is written and read in parts; firewall rules are part of the number; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)", "veth(4)", "network_namespaces(7)"],
-    hidden: false,
     available: tcp::loopback_available,
+    ..Facts::BASE
 });
 
 /// How its ends meet.

@@ -56,8 +56,8 @@ pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     between_stamps: "one send for each field; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
     sources: &["tcp(7)", "send(2)", "recv(2)", "RFC 896", "RFC 1122 section 4.2.3.2"],
-    hidden: false,
     available: tcp::loopback_available,
+    ..Facts::BASE
 });
 
 /// One end.

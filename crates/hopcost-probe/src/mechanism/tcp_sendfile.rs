@@ -49,8 +49,9 @@ pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
     between_stamps: "one sendfile; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields, which are one after the other in the file and not allocations of their own; acknowledged (a window may take 256 MiB); between network namespaces each flow has a veth pair of its own",
     sources: &["sendfile(2)", "memfd_create(2)", "tcp(7)"],
-    hidden: false,
     available: tcp::loopback_available,
+    keeps_buffers: true,
+    ..Facts::BASE
 });
 
 /// Distance of two messages in the file: whole pages.

@@ -42,8 +42,8 @@ pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     between_stamps: "queueing one submission, one io_uring_enter that submits it and waits for its completion; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
     sources: &["io_uring(7)", "io_uring_enter(2)", "tcp(7)", "sendmsg(2)"],
-    hidden: false,
     available,
+    ..Facts::BASE
 });
 
 fn available() -> Result<(), String> {

@@ -58,8 +58,8 @@ pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
         "io_uring_enter(2)",
         "tcp(7)",
     ],
-    hidden: false,
     available,
+    ..Facts::BASE
 });
 
 /// In a notification's result: the kernel copied (linux/io_uring.h).

@@ -48,8 +48,9 @@ pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
     between_stamps: "vmsplice and splice, in turns where the pipe does not hold the whole message; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); a pipe of at most 256 pages (/proc/sys/fs/pipe-max-size) takes a message in parts, and every field fills at least a page of it; between network namespaces each flow has a veth pair of its own",
     sources: &["vmsplice(2)", "splice(2)", "pipe(7)", "fcntl(2)", "tcp(7)"],
-    hidden: false,
     available: tcp::loopback_available,
+    keeps_buffers: true,
+    ..Facts::BASE
 });
 
 /// Bytes of the pipe asked for, in pages: what pipe-max-size allows unless changed.

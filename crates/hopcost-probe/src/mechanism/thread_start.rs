@@ -37,8 +37,8 @@ pub static ROW: Row = Row::call::<ThreadStart>(Facts {
     between_stamps: "batches of pthread_create, the thread's whole life, pthread_join",
     limits: "default attributes; the stack comes from the C library's cache; the new thread may run where its starter may, so on the same CPU if that is pinned",
     sources: &["pthread_create(3)", "pthread_join(3)", "clone(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct ThreadStart;

@@ -39,8 +39,8 @@ pub static ROW: Row = Row::call::<UdpSend>(Facts {
     between_stamps: "batches of send on a connected socket: route, IP, loopback device, softirq, look-up of the receiving socket, drop",
     limits: "the receiver is a socket of the same process that is never read; the drop is cheaper than queueing and being read; firewall rules are part of the number",
     sources: &["udp(7)", "send(2)", "socket(7)"],
-    hidden: false,
     available: loopback_available,
+    ..Facts::BASE
 });
 
 /// Datagrams sent beforehand: far more than fit a receive buffer of the least size.

@@ -35,8 +35,8 @@ pub static ROW: Row = Row::stream::<UnixSendmsg>(Facts {
     between_stamps: "one sendmsg; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); a message longer than the send buffer (net.core.wmem_default) is sent as the receiver makes room",
     sources: &["unix(7)", "socketpair(2)", "sendmsg(2)", "recv(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 /// How its ends meet.

@@ -75,8 +75,8 @@ pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
     between_stamps: "fill a submission, io_uring_enter, sleep in io_uring_enter, be woken, take the completion; the same on the other side",
     limits: "Linux 5.18 or newer, and io_uring not disabled; payload up to 1 MiB; rings without SQPOLL, DEFER_TASKRUN or registered descriptors; both ends hold both rings, so the death of one is no end-of-file for the other",
     sources: &["io_uring(7)", "io_uring_setup(2)", "io_uring_enter(2)"],
-    hidden: false,
     available,
+    ..Facts::BASE
 });
 
 /// Places in a submission queue; one is ever used, and a completion queue has twice as many.

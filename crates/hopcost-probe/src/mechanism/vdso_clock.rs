@@ -37,8 +37,8 @@ pub static ROW: Row = Row::call::<VdsoClock>(Facts {
     between_stamps: "batches of clock_gettime through the C library",
     limits: "the clock source is part of the number (/sys/devices/system/clocksource/clocksource0/current_clocksource)",
     sources: &["vdso(7)", "clock_gettime(2)"],
-    hidden: false,
     available: always_available,
+    ..Facts::BASE
 });
 
 struct VdsoClock;

@@ -44,8 +44,9 @@ pub static ROW: Row = Row::stream::<VmReadv>(Facts {
     between_stamps: "the sender's send of 8 bytes; the receiver's recv of them, one process_vm_readv, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); the receiver must be allowed to read the sender's memory (ptrace access mode: same user, Yama, seccomp filters of containers)",
     sources: &["process_vm_readv(2)", "ptrace(2)", "PR_SET_PTRACER(2const)", "unix(7)"],
-    hidden: false,
     available,
+    keeps_buffers: true,
+    ..Facts::BASE
 });
 
 fn available() -> Result<(), String> {

@@ -48,8 +48,8 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     between_stamps: "frame, mask (client), write, sleep in read, be woken, zero the read buffer and read, parse, unmask (server); the same on the other side; the handshakes are over before",
     limits: "0 bytes to 1 MiB; a message longer than the socket's buffers is written and read in parts; the connection ends without a closing handshake; the wait is looked up at run time, because the library owns the read loop",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "tcp(7)"],
-    hidden: false,
     available: tcp::loopback_available,
+    ..Facts::BASE
 });
 
 /// As of a descriptor, but for what the library adds.
@@ -306,7 +306,7 @@ mod tests {
     use crate::wait::Block;
 
     fn attach(case: &Case, half: Half, role: Role) -> WebSocketInline {
-        let attaching = Attaching::new(case, role);
+        let attaching = Attaching { case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
         WebSocketInline::attach(half, &attaching).unwrap()
     }
 

@@ -75,8 +75,8 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     between_stamps: "queue, write the eventfd, be scheduled, epoll_wait returns, read the eventfd, frame, send; at the other end epoll_wait returns, read, parse, queue, wake, be scheduled; and all of it back",
     limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds, on the CPU of that end's seat where it is pinned, and the CPU time of a trial includes it; otherwise as `websocket`",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "eventfd(2)", "epoll(7)", "futex(2)"],
-    hidden: false,
     available: tcp::loopback_available,
+    ..Facts::BASE
 });
 
 /// The stream under the library: a blocking socket until hands are shaken, then

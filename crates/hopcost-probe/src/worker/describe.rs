@@ -1,7 +1,7 @@
 //! What the Rust worker says of itself.
 
-use hopcost_model::describe::{Description, MechanismDescription, WarmUp, WorkerClock};
-use hopcost_model::mechanism::Facts;
+use hopcost_model::describe::{Description, WarmUp, WorkerClock};
+use hopcost_model::mechanism::{Facts, Mechanism};
 use hopcost_model::protocol;
 
 use crate::clock::{Clock, Hardware};
@@ -10,6 +10,26 @@ use crate::mechanism;
 /// The Rust worker's description.
 pub fn description() -> Description {
     let listed = mechanism::ALL.iter().filter(|row| !row.facts.hidden);
+    let said = |facts: &Facts| Mechanism {
+        unavailable: (facts.available)().err(),
+        own: None,
+        ..Mechanism::of(facts)
+    };
+    of(listed.map(|row| said(&row.facts)).collect())
+}
+
+/// The same of certain mechanisms, with what hopcost knows of its own besides: all that it
+/// takes to read their numbers later.
+pub fn description_of(wanted: &dyn Fn(&str) -> bool) -> Description {
+    of(mechanisms().into_iter().filter(|mechanism| wanted(&mechanism.name)).collect())
+}
+
+/// Every mechanism of this binary, test engines too.
+pub fn mechanisms() -> Vec<Mechanism> {
+    mechanism::ALL.iter().map(|row| Mechanism::of(&row.facts)).collect()
+}
+
+fn of(mechanisms: Vec<Mechanism>) -> Description {
     Description {
         protocol: protocol::VERSION,
         runtime: "rust".into(),
@@ -18,13 +38,32 @@ pub fn description() -> Description {
         remarks: Vec::new(),
         clock: WorkerClock { source: <Hardware as Clock>::SOURCE.into(), ticks_per_second: 0.0 },
         warm_up: WarmUp::Planned,
-        mechanisms: listed.map(|row| mechanism(&row.facts)).collect(),
+        mechanisms,
     }
 }
 
-fn mechanism(facts: &Facts) -> MechanismDescription {
-    MechanismDescription {
-        unavailable: (facts.available)().err(),
-        ..MechanismDescription::of(facts)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stored description says all that findings need; reasons stay in the binary.
+    #[test]
+    fn what_is_stored_of_a_mechanism_is_read_again() {
+        let said = description_of(&|_| true);
+        let text = serde_json::to_string(&said).unwrap();
+        let back: Description = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), text);
+        for (row, back) in mechanism::ALL.iter().zip(&back.mechanisms) {
+            assert_eq!((&*back.name, back.hidden()), (row.facts.name, row.facts.hidden));
+            for wait in row.facts.waits {
+                let found = back.wait(wait.wait).unwrap();
+                let counts = |w: &hopcost_model::mechanism::WaitFacts| {
+                    [w.system_calls, w.switches_one_cpu, w.switches_two_cpus]
+                        .map(|count| (count.least(), count.most()))
+                };
+                assert_eq!(counts(found), counts(wait), "{}", back.name);
+            }
+        }
+        assert!(description().mechanisms.iter().all(|said| said.own.is_none()), "the protocol");
     }
 }

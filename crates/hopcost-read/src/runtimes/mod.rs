@@ -64,14 +64,14 @@ fn plain(run: &Run, case: &Case) -> Case {
             Some(parameter.default.clone())
         };
         let in_rust = run.facts(case).and_then(|facts| facts.parameter(key));
-        let in_rust = in_rust.map(|parameter| parameter.default.to_owned());
+        let in_rust = in_rust.map(|parameter| parameter.default.clone());
         in_rust.or_else(|| run.raw.workers.iter().find_map(of))
     };
     plain.parameters.retain(|key, value| declared(key).as_ref() != Some(value));
     plain
 }
 
-/// The workers that took part, in brief.
+/// The workers of other runtimes that took part, in brief.
 pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
     let brief = |worker: &Description| WorkerBrief {
         runtime: worker.runtime.clone(),
@@ -79,7 +79,7 @@ pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
         libraries: worker.libraries.clone(),
         remarks: worker.remarks.clone(),
     };
-    raw.workers.iter().map(brief).collect()
+    raw.workers.iter().filter(|worker| !worker.is_rust()).map(brief).collect()
 }
 
 impl<'a> Entry<'a> {
@@ -90,7 +90,7 @@ impl<'a> Entry<'a> {
     /// p50, or the cost in batches.
     fn value(&self) -> Option<Estimate> {
         let estimates = self.reading.result.estimates.as_ref()?;
-        Some(estimates.headline()?.1.clone())
+        estimates.p50_ns.clone().or_else(|| estimates.cost_ns.clone())
     }
 
     /// Round, this value and that of another case in the same round; none where they

@@ -1,7 +1,7 @@
 //! What a stream's path really is, in a few words.
 
 use hopcost_model::case::Case;
-use hopcost_model::mechanism::Facts;
+use hopcost_model::mechanism::Mechanism;
 
 use crate::say;
 
@@ -12,15 +12,15 @@ const WITHOUT_COPY: [(&str, &str); 2] =
 /// The mechanism's name, or that of its flag with what became of it; then its
 /// parameters where they are not the default (all of them where the default is
 /// not known).
-pub fn label(case: &Case, facts: Option<&Facts>, copied_share: Option<f64>) -> String {
+pub fn label(case: &Case, facts: Option<&Mechanism>, copied_share: Option<f64>) -> String {
     let name = case.mechanism_name();
     let mut label = match WITHOUT_COPY.iter().find(|(mechanism, _)| *mechanism == name) {
         Some((_, flag)) => format!("{flag}{}", fate(copied_share)),
         None => say::mechanism(case),
     };
     for (key, value) in &case.parameters {
-        let default = facts.and_then(|facts| facts.parameter(key)).map(|p| p.default);
-        if default != Some(value.as_str()) {
+        let default = facts.and_then(|facts| facts.parameter(key)).map(|p| &p.default);
+        if default != Some(value) {
             label.push_str(&format!(" {key}={value}"));
         }
     }
@@ -39,7 +39,7 @@ fn fate(copied_share: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::facts;
+    use crate::testing::MECHANISMS;
 
     fn of(mechanism: &str, parameters: &str, copied: Option<f64>) -> String {
         let id = format!(
@@ -47,7 +47,7 @@ mod tests {
              &wait=block{parameters}"
         );
         let case: Case = id.parse().unwrap();
-        label(&case, facts(mechanism), copied)
+        label(&case, MECHANISMS.iter().find(|known| known.name == mechanism), copied)
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Mechanisms for programs.
 
 use hopcost_model::SCHEMA;
-use hopcost_model::describe::{MechanismDescription, RuntimeFacts};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation};
+use hopcost_model::describe::RuntimeFacts;
+use hopcost_model::mechanism::{Facts, Mechanism, Payload, PerOperation};
 use serde_json::{Value, json};
 
 use super::runtimes::{Row, besides};
@@ -47,7 +47,7 @@ fn listed(runtime: &RuntimeFacts, mechanisms: &[&Facts]) -> Value {
 }
 
 /// What another runtime says of a mechanism, in the fields of hopcost's own.
-fn described(row: &MechanismDescription) -> Value {
+fn described(row: &Mechanism) -> Value {
     let untold = || json!({ "least": 0.0, "most": null, "reason": "the worker does not say" });
     let calls = || match row.system_calls {
         Some(range) => json!({ "least": range.min, "most": range.max, "reason": null }),

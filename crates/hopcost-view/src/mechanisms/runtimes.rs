@@ -2,8 +2,8 @@
 //! of one.
 
 use hopcost_model::case::Runtime;
-use hopcost_model::describe::{Description, MechanismDescription, Peers, RuntimeFacts};
-use hopcost_model::mechanism::Facts;
+use hopcost_model::describe::{Description, RuntimeFacts};
+use hopcost_model::mechanism::{Facts, Mechanism, Peers};
 
 use super::{bytes, words};
 use crate::markdown::{code, escape, row};
@@ -16,7 +16,7 @@ const NONE: &str = "none was found; build them in a copy of hopcost's source wit
 /// A mechanism as one runtime has it.
 pub(super) struct Row<'a> {
     pub runtime: &'a Runtime,
-    pub mechanism: &'a MechanismDescription,
+    pub mechanism: &'a Mechanism,
 }
 
 /// What runtimes have by a name.
@@ -41,10 +41,7 @@ pub(super) fn carried(name: &str, runtimes: &[RuntimeFacts]) -> Vec<String> {
 }
 
 /// What a runtime has that is not among these.
-pub(super) fn besides<'a>(
-    runtime: &'a RuntimeFacts,
-    mechanisms: &[&Facts],
-) -> Vec<&'a MechanismDescription> {
+pub(super) fn besides<'a>(runtime: &'a RuntimeFacts, mechanisms: &[&Facts]) -> Vec<&'a Mechanism> {
     let all = runtime.state.iter().flat_map(|described| &described.mechanisms);
     all.filter(|row| !mechanisms.iter().any(|facts| facts.name == row.name)).collect()
 }
@@ -72,7 +69,7 @@ fn made_of(described: &Description) -> String {
 }
 
 /// In a line: what it is, with the reason if it cannot be used.
-fn about(row: &MechanismDescription) -> String {
+fn about(row: &Mechanism) -> String {
     match &row.unavailable {
         None => row.about.clone(),
         Some(reason) => format!("{} (not available here: {reason})", row.about),
@@ -80,7 +77,7 @@ fn about(row: &MechanismDescription) -> String {
 }
 
 /// Boundaries, waits, sizes and the rest that fits a line.
-fn form(row: &MechanismDescription) -> String {
+fn form(row: &Mechanism) -> String {
     let mut parts = vec![
         words(&row.workloads, |workload| workload.word()),
         words(&row.boundaries, |boundary| boundary.word()),
@@ -112,7 +109,7 @@ fn form(row: &MechanismDescription) -> String {
 }
 
 /// What is said at length.
-fn prose(row: &MechanismDescription) -> Vec<(&'static str, &str)> {
+fn prose(row: &Mechanism) -> Vec<(&'static str, &str)> {
     let mut prose = vec![
         ("What crosses", row.crosses.as_str()),
         ("Who copies", &row.copies),

@@ -44,8 +44,7 @@ pub static PIPE: Facts = Facts {
     between_stamps: "write, wake-up of the peer, its read and write, wake-up, read.",
     limits: "Writes over PIPE_BUF (4096 bytes) are not atomic; the capacity is 64 KiB by default.",
     sources: &["pipe(7)", "pipe(2)", "fcntl(2)"],
-    hidden: false,
-    available: || Ok(()),
+    ..Facts::BASE
 };
 
 pub static POSIX_MQ: Facts = Facts {

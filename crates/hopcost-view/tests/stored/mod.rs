@@ -17,7 +17,9 @@ pub fn results(name: &str) -> Results {
     static READ: OnceLock<Mutex<HashMap<String, Results>>> = OnceLock::new();
     let mut read = READ.get_or_init(Mutex::default).lock().unwrap();
     let entry = read.entry(name.to_owned());
-    entry.or_insert_with(|| hopcost_read::read(&raw(name), &facts)).clone()
+    entry
+        .or_insert_with(|| hopcost_read::read(&raw(name), &hopcost_probe::worker::mechanisms()))
+        .clone()
 }
 
 /// A run as it was stored.
@@ -29,8 +31,4 @@ pub fn raw(name: &str) -> RawRun {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&bytes).unwrap();
     hopcost_file::open(file.path()).unwrap()
-}
-
-fn facts(name: &str) -> Option<&'static hopcost_model::mechanism::Facts> {
-    hopcost_probe::mechanism::find(name).map(|row| &row.facts)
 }

@@ -6,7 +6,6 @@ use anyhow::anyhow;
 use clap::ValueEnum;
 use hopcost_file::Runs;
 use hopcost_model::finding::Validity;
-use hopcost_model::mechanism::Facts;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Results, Status};
 use hopcost_view::chart::model::Chart;
@@ -138,11 +137,7 @@ pub fn find(spec: &str) -> anyhow::Result<PathBuf> {
 
 /// What a stored run says.
 pub fn results(raw: &RawRun) -> Results {
-    hopcost_read::read(raw, &facts)
-}
-
-fn facts(name: &str) -> Option<&'static Facts> {
-    hopcost_probe::mechanism::find(name).map(|row| &row.facts)
+    hopcost_read::read(raw, &hopcost_probe::worker::mechanisms())
 }
 
 /// One document of a run.

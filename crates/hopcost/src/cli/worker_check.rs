@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
 use super::{exit, host, output, usage};
@@ -24,7 +23,7 @@ pub struct Args {
 /// Tests a worker; one line a check.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     sys::close_on_exec_from_3();
-    let (interrupt, orphans) = (sys::catch_interrupts()?, Orphans::adopt()?);
+    let interrupt = sys::catch_interrupts()?;
     let native = Program::own()?;
     let runtimes = match args.worker.contains('/') || PathBuf::from(&args.worker).is_file() {
         true => Runtimes::new(vec![PathBuf::from(&args.worker)]),
@@ -58,7 +57,6 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         native: &native,
         scratch: scratch.path(),
         interrupt: &interrupt,
-        orphans: &orphans,
         cpu: clock_cpu,
         only: &args.mechanism,
     };

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Runtime, Workload};
-use hopcost_model::describe::{Description, LinkSource, MechanismDescription};
+use hopcost_model::describe::Description;
+use hopcost_model::mechanism::{LinkSource, Mechanism};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::RuntimeFacts;
@@ -122,14 +123,22 @@ impl Runtimes {
         self.slots().iter().take(self.named.len()).filter_map(|slot| slot.found.get())
     }
 
-    /// What the workers of a plan's live cases say of themselves.
+    /// What the workers of a plan's live cases say of themselves, and what is said of all
+    /// its mechanisms in Rust.
     pub fn taking_part(&self, plan: &Plan) -> Vec<Description> {
         let runtimes: BTreeSet<&Runtime> = plan
             .live_cases()
             .flat_map(|case| [&case.runtimes.caller, &case.runtimes.callee])
             .collect();
+        let named: BTreeSet<&str> = plan
+            .cases
+            .iter()
+            .filter_map(|planned| Some(planned.known()?.mechanism_name()))
+            .collect();
+        let rust = hopcost_probe::worker::description_of(&|name| named.contains(name));
         let foreign = runtimes.iter().filter(|runtime| !runtime.is_rust());
-        foreign.filter_map(|runtime| self.description(runtime).cloned()).collect()
+        let foreign = foreign.filter_map(|runtime| self.description(runtime).cloned());
+        std::iter::once(rust).chain(foreign).collect()
     }
 
     /// The worker of a runtime.
@@ -243,7 +252,7 @@ pub fn sound(description: &Description, expected: Option<&Runtime>) -> Result<()
     Ok(())
 }
 
-fn sound_mechanism(mechanism: &MechanismDescription) -> Result<(), String> {
+fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     let name = &mechanism.name;
     let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
     if name.is_empty() || name.len() > 48 || !name.bytes().all(fits) {

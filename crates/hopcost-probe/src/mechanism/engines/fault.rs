@@ -6,7 +6,7 @@
 use std::io;
 
 use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::{Argument, Facts, Payload, Shape};
 
 use super::{FACTS, bad_argument};
 use crate::mechanism::pipe;
@@ -29,6 +29,10 @@ pub static ROW: Row = Row::channel::<Faulty>(Facts {
     payload: Payload::Bytes { min: 1, max: 4096, default: 64 },
     parameters: &[],
     between_stamps: "as for a pipe, until the fault",
+    argument: Some(Argument {
+        form: "fault:KIND",
+        fits: |argument| argument.is_some_and(|kind| !kind.is_empty()),
+    }),
     ..FACTS
 });
 

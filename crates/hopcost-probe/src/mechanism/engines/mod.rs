@@ -13,8 +13,7 @@ use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::clock::{Clock, Hardware, Virtual};
-use crate::endpoint::Endpoint;
-use crate::endpoint::roundtrip::{CallEnd, RoundtripEnd};
+use crate::endpoint::{CallEnd, Endpoint, RoundtripEnd};
 use crate::party::Party;
 use crate::registry::always_available;
 use crate::shape::{Attaching, Call, Half};
@@ -61,6 +60,7 @@ const FACTS: Facts = Facts {
     sources: &[],
     hidden: true,
     available: always_available,
+    ..Facts::BASE
 };
 
 /// An engine as the only party of a round trip.

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use hopcost_model::mechanism::Facts;
+use hopcost_model::mechanism::{Argument, Facts};
 
 use super::{FACTS, attach};
 use crate::registry::{Row, no_link};
@@ -15,6 +15,7 @@ pub static ROW: Row = Row {
         name: "null",
         about: "the empty loop: what a sixteenth of one turn of the calls' loop costs, or a round trip of nothing",
         between_stamps: "nothing",
+        argument: Some(Argument { form: "null", fits: |argument| argument.is_none() }),
         ..FACTS
     },
     open: no_link,

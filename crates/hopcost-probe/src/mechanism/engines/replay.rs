@@ -9,7 +9,7 @@
 use std::io;
 
 use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, Parameter};
+use hopcost_model::mechanism::{Argument, Facts, Parameter};
 
 use super::{Alone, FACTS, bad_argument, only_caller};
 use crate::clock::Virtual;
@@ -17,7 +17,7 @@ use crate::endpoint::Endpoint;
 use crate::registry::{Row, no_link};
 use crate::shape::{Attaching, Call, Half, PeerExit};
 use crate::sys;
-use crate::workload::{PhaseSpec, Stamped, roundtrip};
+use crate::workload::{Order, Stamped, roundtrip};
 
 /// The row.
 pub static ROW: Row = Row {
@@ -32,6 +32,10 @@ pub static ROW: Row = Row {
             about: "whose time passes: one that only the engine moves",
         }],
         between_stamps: "the next latency of the file passes in virtual time",
+        argument: Some(Argument {
+            form: "replay:FILE",
+            fits: |argument| argument.is_some_and(|file| !file.is_empty()),
+        }),
         ..FACTS
     },
     open: no_link,
@@ -102,8 +106,8 @@ fn blocks(text: &str) -> Result<Vec<Vec<u64>>, String> {
 }
 
 impl Endpoint for Alone<Replay> {
-    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
+    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
         self.0.restart();
-        roundtrip::caller::<_, Virtual>(self, 1, spec.count, spec.stamp, out)
+        roundtrip::caller::<_, Virtual>(self, 1, order.count, order.stamp, out)
     }
 }

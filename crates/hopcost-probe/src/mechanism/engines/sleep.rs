@@ -3,7 +3,7 @@
 
 use std::io;
 
-use hopcost_model::mechanism::Facts;
+use hopcost_model::mechanism::{Argument, Facts};
 use hopcost_model::units::parse_duration_ns;
 
 use super::{FACTS, attach};
@@ -18,6 +18,10 @@ pub static ROW: Row = Row {
         about: "sleep:T: asleep for a duration T, as in sleep:1ms",
         between_stamps: "one clock_nanosleep",
         sources: &["clock_nanosleep(2)"],
+        argument: Some(Argument {
+            form: "sleep:1ms",
+            fits: |argument| argument.is_some_and(|t| parse_duration_ns(t).is_ok()),
+        }),
         ..FACTS
     },
     open: no_link,

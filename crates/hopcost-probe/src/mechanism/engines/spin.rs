@@ -4,7 +4,7 @@
 
 use std::io;
 
-use hopcost_model::mechanism::Facts;
+use hopcost_model::mechanism::{Argument, Facts};
 
 use super::{FACTS, attach};
 use crate::clock::Virtual;
@@ -18,6 +18,10 @@ pub static ROW: Row = Row {
         name: "spin",
         about: "spin:N: N dependent multiplications, or N virtual nanoseconds",
         between_stamps: "N dependent multiplications",
+        argument: Some(Argument {
+            form: "spin:1000",
+            fits: |argument| argument.is_some_and(|n| n.parse::<u64>().is_ok()),
+        }),
         ..FACTS
     },
     open: no_link,

@@ -13,12 +13,11 @@ use hopcost_model::case::{
     Boundary, Case, IdleKnob, Placement, Runtime, Runtimes as Both, Sched, WaitKind, Waits,
     Workload,
 };
-use hopcost_model::describe::{LinkSource, MechanismDescription, Peers};
+use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_plan::TRIAL_DEFAULT;
 use hopcost_probe::mechanism;
-use hopcost_probe::orphans::Orphans;
 
 use super::crew::Crew;
 use super::runtimes::{Ready, Runtimes};
@@ -39,8 +38,6 @@ pub struct Bench<'a> {
     pub scratch: &'a Path,
     /// Readable once the user has interrupted.
     pub interrupt: &'a OwnedFd,
-    /// What workers leave behind.
-    pub orphans: &'a Orphans,
     /// A CPU that this process may use.
     pub cpu: u32,
     /// Mechanisms to check; every one if empty.
@@ -104,13 +101,13 @@ pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
     for check in manners::checks(bench) {
         say(check)?;
     }
-    let usable = |m: &&MechanismDescription| {
+    let usable = |m: &&Mechanism| {
         m.unavailable.is_none()
             && m.workloads.iter().any(|w| matches!(w, Workload::Call | Workload::Roundtrip))
             && (bench.only.is_empty() || bench.only.contains(&m.name))
     };
     // An exchange is long enough for its stamps to be little beside it.
-    let exchanges = |m: &&MechanismDescription| m.workloads.contains(&Workload::Roundtrip);
+    let exchanges = |m: &&Mechanism| m.workloads.contains(&Workload::Roundtrip);
     let candidates = || about.mechanisms.iter().filter(usable);
     if let Some(mechanism) = candidates().find(exchanges).or_else(|| candidates().next()) {
         let what = format!("samples cover the phase they are of ({})", mechanism.name);
@@ -141,7 +138,7 @@ pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
 /// Every way of playing one mechanism.
 fn of_mechanism(
     bench: &Bench<'_>,
-    mechanism: &MechanismDescription,
+    mechanism: &Mechanism,
     say: &mut Say<'_>,
 ) -> anyhow::Result<bool> {
     for workload in &mechanism.workloads {
@@ -186,7 +183,7 @@ const CLOCK_BATCH: u64 = 256;
 
 /// Whether the samples of a long phase cover it: a clock that runs slow, or samples
 /// that are less than what was timed, show here.
-fn covers(bench: &Bench<'_>, mechanism: &MechanismDescription) -> Result<(), String> {
+fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
     let (workload, stamp) = match mechanism.workloads.contains(&Workload::Roundtrip) {
         true => (Workload::Roundtrip, Stamp::Each),
         false => (Workload::Call, Stamp::Batch { n: CLOCK_BATCH }),
@@ -232,7 +229,7 @@ fn row_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<Ra
 
 fn of_boundary(
     bench: &Bench<'_>,
-    mechanism: &MechanismDescription,
+    mechanism: &Mechanism,
     boundary: Boundary,
     say: &mut Say<'_>,
 ) -> anyhow::Result<bool> {
@@ -269,13 +266,13 @@ fn of_boundary(
     Ok(true)
 }
 
-fn placements(mechanism: &MechanismDescription) -> Vec<Placement> {
+fn placements(mechanism: &Mechanism) -> Vec<Placement> {
     let has = |p: &Placement| mechanism.placements.is_empty() || mechanism.placements.contains(p);
     [Placement::Free, Placement::SameCpu].into_iter().filter(has).collect()
 }
 
 /// The sizes to try; the first is the default.
-fn sizes(mechanism: &MechanismDescription) -> Vec<Option<u32>> {
+fn sizes(mechanism: &Mechanism) -> Vec<Option<u32>> {
     let Some(payload) = mechanism.payload else { return vec![None] };
     let max = payload.max.min(SIZE_MAX);
     let mut sizes = vec![payload.default, payload.min, max];
@@ -289,7 +286,7 @@ fn sizes(mechanism: &MechanismDescription) -> Vec<Option<u32>> {
     tried
 }
 
-fn case_of(mechanism: &MechanismDescription, workload: Workload, runtimes: Both) -> Case {
+fn case_of(mechanism: &Mechanism, workload: Workload, runtimes: Both) -> Case {
     let two_ends = workload != Workload::Call;
     let wait = mechanism.waits.first().copied().unwrap_or(WaitKind::Block);
     let parameters = mechanism.parameters.iter();
@@ -371,6 +368,5 @@ fn trial_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<
         padding: 0,
         seed: 0,
         interrupt: bench.interrupt,
-        orphans: bench.orphans,
     }))
 }

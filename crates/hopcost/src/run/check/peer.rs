@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Role, Runtimes as Both, Workload};
-use hopcost_model::describe::{LinkSource, MechanismDescription, Peers};
+use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
 use hopcost_probe::mechanism;
 use hopcost_probe::party;
@@ -41,7 +41,7 @@ enum Mischief {
 }
 
 /// The checks of a mechanism whose bytes hopcost can speak.
-pub fn checks(bench: &Bench<'_>, mechanism: &MechanismDescription) -> Vec<Check> {
+pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism) -> Vec<Check> {
     let carrier = mechanism.carrier();
     let speaks = mechanism.peers == Peers::Any
         && mechanism.boundaries.contains(&Boundary::Process)
@@ -78,7 +78,7 @@ struct Laid {
     own: Vec<OwnedFd>,
 }
 
-fn lay(bench: &Bench<'_>, mechanism: &MechanismDescription, role: Role) -> Result<Laid, String> {
+fn lay(bench: &Bench<'_>, mechanism: &Mechanism, role: Role) -> Result<Laid, String> {
     let carrier = mechanism.carrier();
     if mechanism.link == LinkSource::Address {
         let offer = Offer {
@@ -104,7 +104,7 @@ fn lay(bench: &Bench<'_>, mechanism: &MechanismDescription, role: Role) -> Resul
 
 fn provoke(
     bench: &Bench<'_>,
-    mechanism: &MechanismDescription,
+    mechanism: &Mechanism,
     role: Role,
     mischief: Mischief,
 ) -> Result<(), String> {

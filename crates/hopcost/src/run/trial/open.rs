@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Role, Sched, Workload};
-use hopcost_model::describe::LinkSource;
+use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Attached, Command, Connect, LinkHalf, Offer, Reply, Seat};
 use hopcost_probe::meeting;
 use hopcost_probe::shape::{Half, Opening};
