@@ -200,3 +200,62 @@ fn what_a_killed_run_leaves_is_removed_by_the_next_start_which_says_so() {
     let again = home.run(&run);
     assert!(!String::from_utf8_lossy(&again.stderr).contains("removed"));
 }
+
+/// A process with this argument, if it lives.
+fn with_argument(argument: &str) -> Option<u32> {
+    std::fs::read_dir("/proc").expect("/proc").flatten().find_map(|entry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let named = line.split(|&byte| byte == 0).any(|word| word == argument.as_bytes());
+        (named && alive(pid)).then_some(pid)
+    })
+}
+
+#[test]
+fn what_a_worker_starts_in_a_session_of_its_own_ends_with_the_trial() {
+    let _alone = alone();
+    let home = Home::new();
+    let sleeps = format!("300.{}", std::process::id());
+    let script = home.path().join("worker");
+    let text = format!(
+        "#!/bin/sh\nsetsid sh -c 'sleep {sleeps} & sleep {sleeps}' </dev/null >/dev/null 2>&1 &\n\
+         exec '{}' worker\n",
+        crate::support::hopcost_path().display()
+    );
+    std::fs::write(&script, text).expect("to write");
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).expect("a mode");
+    let path = script.to_str().expect("UTF-8");
+    let case = ["run", "call/syscall", "--rounds", "2", "--measure", "5ms", "--stand-in", path];
+    let output = home.run(&case);
+    let left = with_argument(&sleeps);
+    while let Some(pid) = with_argument(&sleeps) {
+        signal(pid, libc::SIGKILL);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+    assert_eq!(left, None, "it outlived its trial");
+}
+
+#[test]
+fn what_was_started_before_hopcost_by_its_process_is_left_alone() {
+    let _alone = alone();
+    let home = Home::new();
+    let sleeps = format!("301.{}", std::process::id());
+    let mut command = std::process::Command::new("sh");
+    command
+        .args(["-c", &format!("sleep {sleeps} >/dev/null 2>&1 & exec \"$@\""), "sh"])
+        .arg(crate::support::hopcost_path())
+        .args(["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "1"])
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env("XDG_DATA_HOME", home.path().join("data"))
+        .env("TMPDIR", home.path());
+    let output = command.output().expect("sh starts");
+    assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+    let sleeper = with_argument(&sleeps);
+    if let Some(pid) = sleeper {
+        signal(pid, libc::SIGKILL);
+    }
+    assert!(sleeper.is_some(), "it was ended");
+}

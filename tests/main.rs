@@ -22,6 +22,9 @@ mod generated;
 /// Engines with known answers come back right through the whole pipeline.
 #[path = "known_answers.rs"]
 mod known_answers;
+/// What other users plant, and other runs that go on.
+#[path = "neighbours.rs"]
+mod neighbours;
 /// Plots as files, and streams in the published layout.
 #[path = "plots.rs"]
 mod plots;

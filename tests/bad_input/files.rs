@@ -1,14 +1,22 @@
 //! Run files: unreadable, in the way, without room.
 
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
 use super::{in_own_mounts, one_line};
 use crate::support::{Home, alone};
+
+const CASE: &str = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
 
 #[test]
 fn unreadable_foreign_and_truncated_run_files_are_refused() {
     let _alone = alone();
     let home = Home::new();
     home.run(&["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "2"]);
-    let whole = std::fs::read(home.run_file()).expect("the run file");
+    let whole = fs::read(home.run_file()).expect("the run file");
     let path = home.path().join("x.hopcost");
     let text = path.to_str().expect("UTF-8");
     for (bytes, what) in [
@@ -17,7 +25,7 @@ fn unreadable_foreign_and_truncated_run_files_are_refused() {
         (&whole[..whole.len() / 2], "truncated"),
         (&whole[..100], "almost nothing"),
     ] {
-        std::fs::write(&path, bytes).expect("to write");
+        fs::write(&path, bytes).expect("to write");
         for format in ["text", "json", "html"] {
             let output = home.run(&["report", text, "--format", format]);
             let line = one_line(&output, what, 2);
@@ -33,45 +41,43 @@ fn unreadable_foreign_and_truncated_run_files_are_refused() {
 
 #[test]
 fn no_room_and_no_permission_are_said_before_anything_is_measured() {
-    let case = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
     let home = Home::new();
     for out in ["/proc/x.hopcost", "/nonexistent/directory/x.hopcost", "/dev/full", "."] {
-        let output = home.run(&["run", case, "--rounds", "1", "--out", out]);
+        let output = home.run(&["run", CASE, "--rounds", "1", "--out", out]);
         let line = one_line(&output, out, 2);
         let named = out.strip_suffix("/x.hopcost").unwrap_or(out);
         assert!(line.contains(named), "{out}: {line}");
     }
-    let mut command = home.hopcost(&["run", case, "--rounds", "1"]);
+    let mut command = home.hopcost(&["run", CASE, "--rounds", "1"]);
     let output = command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().expect("to start");
     one_line(&output, "no HOME", 2);
     let output = home
-        .hopcost(&["run", case, "--rounds", "1"])
+        .hopcost(&["run", CASE, "--rounds", "1"])
         .env("TMPDIR", "/nonexistent")
         .output()
         .expect("to start");
     let line = one_line(&output, "TMPDIR", 2);
     assert!(line.contains("/nonexistent") && line.contains("TMPDIR"), "{line}");
-    let runs = std::fs::read_dir(home.path().join("data/hopcost/runs"));
+    let runs = fs::read_dir(home.path().join("data/hopcost/runs"));
     assert_eq!(runs.map_or(0, Iterator::count), 0, "a run file for nothing");
 }
 
 #[test]
 fn a_report_never_overwrites_its_run() {
     let home = Home::new();
-    let case = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
     let _alone = alone();
-    home.run(&["run", case, "--rounds", "1", "--out", "a.hopcost"]);
-    let before = std::fs::read(home.path().join("a.hopcost")).expect("the run");
-    std::fs::hard_link(home.path().join("a.hopcost"), home.path().join("b")).expect("to link");
+    home.run(&["run", CASE, "--rounds", "1", "--out", "a.hopcost"]);
+    let before = fs::read(home.path().join("a.hopcost")).expect("the run");
+    fs::hard_link(home.path().join("a.hopcost"), home.path().join("b")).expect("to link");
     for output in ["a.hopcost", "./a.hopcost", "b"] {
         let refused = home.run(&["report", "a.hopcost", "--format", "csv", "--output", output]);
         assert!(one_line(&refused, output, 2).contains("overwrite"));
     }
-    assert_eq!(std::fs::read(home.path().join("a.hopcost")).expect("the run"), before);
+    assert_eq!(fs::read(home.path().join("a.hopcost")).expect("the run"), before);
     // And a complete run is left alone by --resume.
     let refused = home.run(&["run", "--resume", "a.hopcost"]);
     assert!(one_line(&refused, "resume", 2).contains("is complete"));
-    assert_eq!(std::fs::read(home.path().join("a.hopcost")).expect("the run"), before);
+    assert_eq!(fs::read(home.path().join("a.hopcost")).expect("the run"), before);
 }
 
 #[test]
@@ -89,4 +95,121 @@ fn a_full_disk_keeps_what_is_finished() {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"));
     assert!(document["plan"]["trials_done"].as_u64() > Some(5), "{stderr}");
     assert_eq!(document["plan"]["complete"], false);
+}
+
+/// A home with a small run called `a.hopcost`.
+fn with_run() -> Home {
+    let home = Home::new();
+    home.run(&["run", CASE, "--rounds", "1", "--out", "a.hopcost"]);
+    home
+}
+
+fn report_to(home: &Home, output: &str) -> Output {
+    home.run(&["report", "a.hopcost", "--format", "csv", "--output", output])
+}
+
+#[test]
+fn a_report_keeps_the_mode_and_the_link_of_what_it_replaces() {
+    let _alone = alone();
+    let home = with_run();
+    let at = |name: &str| home.path().join(name);
+    let mode = |name: &str| fs::metadata(at(name)).expect("it").permissions().mode() & 0o777;
+    for kept in [0o600, 0o664] {
+        fs::write(at("old"), "old").expect("to write");
+        fs::set_permissions(at("old"), fs::Permissions::from_mode(kept)).expect("to change");
+        assert_eq!(report_to(&home, "old").status.code(), Some(0));
+        assert_eq!(mode("old"), kept);
+    }
+    fs::create_dir(at("d")).expect("to create");
+    symlink("d/there", at("link")).expect("to link");
+    for _ in 0..2 {
+        assert_eq!(report_to(&home, "link").status.code(), Some(0));
+        assert!(fs::symlink_metadata(at("link")).expect("it").is_symlink());
+        assert_eq!(fs::read(at("d/there")).expect("it"), fs::read(at("old")).expect("it"));
+    }
+    symlink("loop", at("loop")).expect("to link");
+    assert!(one_line(&report_to(&home, "loop"), "a loop", 1).contains("too many links"));
+    let left: Vec<_> = fs::read_dir(home.path()).expect("home").flatten().collect();
+    let left = left.iter().filter(|e| e.file_name().to_string_lossy().starts_with('.'));
+    assert_eq!(left.count(), 0, "a part was left behind");
+    let through = home.run(&["report", "a.hopcost", "--format", "csv", "-o", "/dev/stdout"]);
+    assert_eq!(through.stdout, fs::read(at("old")).expect("it"));
+}
+
+#[test]
+fn a_report_goes_through_no_link_or_pipe_of_somebody_else() {
+    let _alone = alone();
+    let home = with_run();
+    let at = |name: &str| home.path().join(name);
+    fs::write(at("precious"), "precious").expect("to write");
+    symlink("precious", at("planted")).expect("to link");
+    symlink("planted", at("own")).expect("to link");
+    let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    let other = Some(65_534);
+    if lchown(at("planted"), other, other).and(lchown(at("pipe"), other, other)).is_err() {
+        eprintln!("NOT CHECKED: only root can make another user's link");
+        return;
+    }
+    for output in ["planted", "own", "pipe"] {
+        let line = one_line(&report_to(&home, output), output, 1);
+        assert!(line.contains("of another user"), "{output}: {line}");
+    }
+    assert_eq!(fs::read(at("precious")).expect("it"), b"precious");
+    assert!(fs::symlink_metadata(at("planted")).expect("it").is_symlink());
+}
+
+#[test]
+fn nowhere_to_print_is_an_error() {
+    let _alone = alone();
+    let home = with_run();
+    let mut command = home.hopcost(&["report", "a.hopcost"]);
+    let close_stdout = || {
+        // SAFETY: closes one descriptor of the child.
+        unsafe { libc::close(1) };
+        Ok(())
+    };
+    // SAFETY: a single system call.
+    unsafe { command.pre_exec(close_stdout) };
+    let output = command.stdout(Stdio::null()).output().expect("to start");
+    assert!(one_line(&output, "stdout", 1).contains("stdout: it is closed"));
+    let null = home.hopcost(&["report", "a.hopcost"]).stdout(Stdio::null()).status();
+    assert!(null.expect("to start").success());
+}
+
+/// Runs without an end, does something to the file once it holds a trial, and takes the
+/// line that the run ends with.
+fn ends_when(home: &Home, change: impl Fn(&Path)) -> String {
+    let child = home
+        .hopcost(&["run", CASE, "--rounds", "10000", "--out", "a.hopcost"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("to start");
+    let path = home.path().join("a.hopcost");
+    while !hopcost_file::open(&path).is_ok_and(|run| run.trials.len() > 2) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    change(&path);
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    stderr.lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_run_whose_file_goes_says_where_its_trials_are() {
+    let _alone = alone();
+    let home = Home::new();
+    let moved = home.path().join("b.hopcost");
+    let line = ends_when(&home, |path| fs::rename(path, &moved).expect("to rename"));
+    let kept = hopcost_file::open(&moved).expect("a run").trials.len();
+    let says = format!("the run stopped; {kept} finished trials are kept in {}", moved.display());
+    assert!(line.contains(&says) && line.contains("somebody moved"), "{line}");
+    let line = ends_when(&home, |path| fs::remove_file(path).expect("to remove"));
+    assert!(line.contains("a.hopcost: the file was deleted") && line.contains("lost"), "{line}");
+    let line = ends_when(&home, |path| {
+        fs::File::options().write(true).open(path).and_then(|f| f.set_len(0)).expect("to cut");
+    });
+    assert!(line.contains("the run stopped;") && !line.contains("are kept"), "{line}");
 }

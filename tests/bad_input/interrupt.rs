@@ -11,7 +11,7 @@ fn an_interrupt_at_any_moment_keeps_what_is_finished() {
     for delay_ms in [30, 150, 400, 900, 1_700] {
         let home = Home::new();
         let child = home
-            .hopcost(&["run", "pipe,futex?place=same-cpu", "--rounds", "50"])
+            .interruptible(&["run", "pipe,futex?place=same-cpu", "--rounds", "50"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -42,20 +42,64 @@ fn an_interrupt_at_any_moment_keeps_what_is_finished() {
             // And it goes on from there, losing none of them.
             resumes(&home, document["plan"]["trials_done"].as_u64().unwrap_or(0));
         }
-        let left: Vec<_> = std::fs::read_dir(home.path())
-            .expect("home")
-            .flatten()
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with("hopcost-"))
-            .collect();
-        assert!(left.is_empty(), "{left:?}");
+        assert!(left(&home).is_empty(), "{:?}", left(&home));
     }
+}
+
+/// Scratch directories that are there.
+fn left(home: &Home) -> Vec<std::fs::DirEntry> {
+    let entries = std::fs::read_dir(home.path()).expect("home").flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("hopcost-")).collect()
+}
+
+#[test]
+fn no_signal_that_can_be_caught_leaves_scratch_behind() {
+    let _alone = alone();
+    for signal in [libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM] {
+        let home = Home::new();
+        let mut command = home.interruptible(&["run", "pipe?place=same-cpu", "--rounds", "500"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
+        let until = std::time::Instant::now() + Duration::from_secs(10);
+        while !home.path().join("data/hopcost/runs").exists() {
+            assert!(std::time::Instant::now() < until, "it does not start");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        crate::faults::signal(child.id(), signal);
+        let output = child.wait_with_output().expect("it ends");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(
+            output.status.code(),
+            Some(130),
+            "signal {signal}: {:?} {stderr}",
+            output.status
+        );
+        assert!(left(&home).is_empty(), "signal {signal}: {:?}", left(&home));
+    }
+}
+
+#[test]
+fn signals_that_were_ignored_at_the_start_stay_so() {
+    let _alone = alone();
+    let home = Home::new();
+    let case = ["run", "pipe?place=same-cpu", "--rounds", "3", "--measure", "100ms"];
+    let mut command = home.with_hangups_ignored(&case);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
+    while child.try_wait().expect("our child").is_none() {
+        crate::faults::signal(child.id(), libc::SIGHUP);
+        crate::faults::signal(child.id(), libc::SIGINT);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("it has ended");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{:?} {stderr}", output.status);
 }
 
 fn resumes(home: &Home, done_before: u64) {
     let file = home.run_file();
     let path = file.to_str().expect("UTF-8");
     let child = home
-        .hopcost(&["run", "--resume", path])
+        .interruptible(&["run", "--resume", path])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -47,6 +47,42 @@ fn twenty_descriptors_are_enough_or_the_row_says_so() {
 }
 
 #[test]
+fn too_few_descriptors_are_the_reason_and_leave_nothing() {
+    let _alone = alone();
+    fn at_most<const N: u64>() -> std::io::Result<()> {
+        let limit = libc::rlimit { rlim_cur: N, rlim_max: N };
+        // SAFETY: the structure is valid for reading.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    }
+    for few in [at_most::<5>, at_most::<6>, at_most::<7>, at_most::<9>, at_most::<12>] {
+        let home = Home::new();
+        let output = limited(&home, &["run", "pipe?place=same-cpu", "--rounds", "1"], few);
+        let line = super::one_line(&output, "few descriptors", 2);
+        assert!(line.contains("ulimit -n") && !line.contains("permission"), "{line}");
+        assert_eq!(std::fs::read_dir(home.path()).expect("home").count(), 0, "{line}");
+    }
+}
+
+#[test]
+fn no_inodes_are_no_lack_of_permission() {
+    let _alone = alone();
+    for inodes in [1, 2] {
+        let home = Home::new();
+        // One for the directory itself, one for the run, none for its journal.
+        let script = format!(
+            "mkdir small && mount -t tmpfs -o nr_inodes={inodes} none small && \
+             exec \"$1\" run pipe?place=same-cpu --rounds 1 --out small/x.hopcost"
+        );
+        let Some(output) = in_own_mounts(&home, &script) else { return };
+        let line = super::one_line(&output, "no inodes", 2);
+        assert!(line.contains("full") && !line.contains("permission"), "{inodes}: {line}");
+    }
+}
+
+#[test]
 fn an_unprivileged_user_can_measure() {
     // SAFETY: no arguments.
     if unsafe { libc::geteuid() } != 0 {

@@ -50,6 +50,28 @@ impl Home {
             .env_remove("NO_COLOR");
         command
     }
+    /// The same, to be sent signals: under nohup(1) or in the background of a shell, some
+    /// would be ignored.
+    pub fn interruptible(&self, arguments: &[&str]) -> Command {
+        self.with_action(arguments, libc::SIG_DFL)
+    }
+    /// The same, started with SIGHUP and SIGINT ignored, as nohup(1) and a shell do.
+    pub fn with_hangups_ignored(&self, arguments: &[&str]) -> Command {
+        self.with_action(arguments, libc::SIG_IGN)
+    }
+    fn with_action(&self, arguments: &[&str], action: libc::sighandler_t) -> Command {
+        use std::os::unix::process::CommandExt;
+        let mut command = self.hopcost(arguments);
+        // SAFETY: sets the action of two signals, between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(libc::SIGHUP, action);
+                libc::signal(libc::SIGINT, action);
+                Ok(())
+            })
+        };
+        command
+    }
     /// Runs it to its end.
     pub fn run(&self, arguments: &[&str]) -> Output {
         self.hopcost(arguments).output().expect("the binary starts")

@@ -19,7 +19,7 @@ use crate::schema::{APPLICATION_ID, VERSION};
 /// How long to wait for another program's lock: a reader's is short.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const DOING_READ: &str = "read it";
+pub(crate) const DOING_READ: &str = "read it";
 
 /// The file beside `path` with `suffix` (`-journal`) added to its name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {

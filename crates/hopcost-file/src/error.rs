@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::text::is_plain;
 
+use crate::connect;
+
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -78,6 +80,12 @@ pub enum Error {
     /// Another program keeps a lock on the database.
     #[error("{}: another program keeps the file locked; close it and try again", .0.display())]
     Busy(PathBuf),
+    /// Moved or deleted by somebody while it was being written.
+    #[error("{}: the file is no longer there: somebody moved or deleted it", .0.display())]
+    Moved(PathBuf),
+    /// Deleted by somebody while it was being written.
+    #[error("{}: the file was deleted while it was being written; its trials are lost", .0.display())]
+    Deleted(PathBuf),
     /// No space left. What was stored before is intact.
     #[error("{}: the disk is full; trials stored before are safe: free some space and resume", .0.display())]
     Full(PathBuf),
@@ -195,23 +203,42 @@ impl Error {
     pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
-        let short_read = source
-            .sqlite_error()
-            .is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ);
-        if short_read {
-            return Error::Damaged { path, why: source.to_string(), readable_trials: 0 };
+        match source.sqlite_error().map(|error| error.extended_code) {
+            Some(rusqlite::ffi::SQLITE_IOERR_SHORT_READ) => {
+                return Error::Damaged { path, why: source.to_string(), readable_trials: 0 };
+            }
+            Some(rusqlite::ffi::SQLITE_READONLY_DBMOVED) => return Error::Moved(path),
+            _ => {}
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Error::Full(path),
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Error::Denied { path, doing }
             }
+            Some(ErrorCode::CannotOpen) => Error::unopened(path, doing),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy(path),
             // Foreign files never get as far as SQLite: this was a run once.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Error::Damaged { path, why: source.to_string(), readable_trials: 0 }
             }
             _ => Error::Sqlite { path, doing, cause: source },
+        }
+    }
+
+    /// The line for a file that SQLite cannot open, or whose journal it cannot: it does
+    /// not say why, so the system is asked once more.
+    fn unopened(path: PathBuf, doing: &'static str) -> Self {
+        use std::fs::{File, remove_file};
+        let journal = connect::beside(&path, "-journal");
+        let tried = match doing {
+            connect::DOING_READ => File::open(&path).map(drop),
+            _ => File::create_new(&journal).and_then(|_| remove_file(&journal)),
+        };
+        match tried {
+            Err(cause) if cause.kind() != std::io::ErrorKind::AlreadyExists => {
+                Self::io(&path, doing, cause)
+            }
+            _ => Self::Denied { path, doing },
         }
     }
 }

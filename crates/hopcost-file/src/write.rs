@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hopcost_model::describe::Description;
@@ -26,7 +28,7 @@ pub struct RunFile {
     // Closed before the lock: closing any descriptor of a file drops the
     // process's POSIX locks on it, SQLite's among them.
     conn: Connection,
-    _lock: File,
+    lock: File,
     path: PathBuf,
     cases: usize,
     finished: BTreeSet<(u32, u32)>,
@@ -95,7 +97,7 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
     })?;
     let finished = crate::read::finished(&run);
     let cases = run.plan.cases.len();
-    Ok((RunFile { conn, _lock: file, path, cases, finished, next_trial }, run))
+    Ok((RunFile { conn, lock: file, path, cases, finished, next_trial }, run))
 }
 
 fn begin(conn: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
@@ -132,7 +134,7 @@ impl RunFile {
             Ok(conn) => {
                 let cases = plan.cases.len();
                 let finished = BTreeSet::new();
-                Ok(Self { conn, _lock: file, path, cases, finished, next_trial: 1 })
+                Ok(Self { conn, lock: file, path, cases, finished, next_trial: 1 })
             }
             Err(error) => {
                 let _ = fs::remove_file(&path);
@@ -150,6 +152,24 @@ impl RunFile {
     /// `(case, round)` of every stored trial, failed ones included.
     pub fn finished(&self) -> &BTreeSet<(u32, u32)> {
         &self.finished
+    }
+
+    /// Where the file is now, which may have been moved, and how many trials it
+    /// holds.
+    ///
+    /// # Errors
+    /// [`Error::Deleted`]; [`Error::Damaged`] and the like if others have changed it.
+    pub fn kept(&self) -> Result<(PathBuf, i64)> {
+        const DOING: &str = "count its trials";
+        let io = |error| Error::io(&self.path, DOING, error);
+        if self.lock.metadata().map_err(io)?.nlink() == 0 {
+            return Err(Error::Deleted(self.path.clone()));
+        }
+        let link = format!("/proc/self/fd/{}", self.lock.as_raw_fd());
+        let place = fs::read_link(link).unwrap_or_else(|_| self.path.clone());
+        let count =
+            self.conn.query_row("SELECT count(*) FROM trial", [], |row| row.get::<_, i64>(0));
+        count.map(|count| (place.clone(), count)).map_err(|e| Error::sqlite(&place, DOING, e))
     }
 
     /// Runs `work` in one transaction: all of it is on the disk, or none.

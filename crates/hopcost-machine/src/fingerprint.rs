@@ -1,22 +1,20 @@
-//! The fingerprint: what could be read of the host, one file per subject.
+//! The fingerprint: what could be read of the host. Most of it is a table
+//! (`table`) of files and of what is looked for in them.
 
 mod cgroup;
 mod cpu;
-mod frequency;
-pub(crate) mod idle;
 mod kernel;
-mod load;
-mod memory;
-mod process;
+mod parse;
+mod seen;
+mod several;
+mod table;
 mod virt;
 
 use hopcost_model::host::{Host, Reading};
 
-use crate::cpuinfo::CpuInfo;
-use crate::root::{Root, Unreadable, Why};
-
-/// A value, or the reason why there is none.
-pub(crate) type Found = Result<String, String>;
+use crate::root::Root;
+use seen::{Found, Seen};
+use table::{Parse, Row, SECTIONS};
 
 /// Reads the host. `cpus` are the CPUs whose own readings (`cpuN.…`) are wanted,
 /// usually the used ones; order and repetition do not matter.
@@ -24,149 +22,64 @@ pub(crate) type Found = Result<String, String>;
 /// Keys are stable and every key is always there, except those that exist only
 /// where the thing exists: one `mitigations.…` per file of the kernel.
 pub fn fingerprint(root: &Root, cpus: &[u32]) -> Host {
-    let mut cpus = cpus.to_vec();
-    cpus.sort_unstable();
-    cpus.dedup();
-    let seen = Seen { root, info: CpuInfo::read(root), cpus };
-    let mut out = Readings::default();
-    cpu::read(&seen, &mut out);
-    frequency::read(&seen, &mut out);
-    memory::read(&seen, &mut out);
-    kernel::read(&seen, &mut out);
-    virt::read(&seen, &mut out);
-    idle::read(&seen, &mut out);
-    cgroup::read(&seen, &mut out);
-    process::read(&seen, &mut out);
-    load::read(&seen, &mut out);
-    Host { readings: out.0 }
-}
-
-/// Whether a reading changes by itself, so that a change between two
-/// fingerprints means nothing.
-pub fn is_volatile(key: &str) -> bool {
-    key.starts_with("load.") || key.starts_with("stat.")
-}
-
-/// What the parts read from.
-struct Seen<'a> {
-    root: &'a Root,
-    info: Result<CpuInfo, Unreadable>,
-    /// Ascending, each once.
-    cpus: Vec<u32>,
-}
-
-impl Seen<'_> {
-    /// The text of a file as a value. `missing` is said where there is no such
-    /// file; where it is empty, the path is.
-    fn text(&self, path: &str, missing: &str) -> Found {
-        self.root.text(path).map_err(|e| because(&e, missing))
-    }
-
-    /// As [`Seen::text`], but an empty file is the value `none`.
-    fn text_or_none(&self, path: &str, missing: &str) -> Found {
-        let text = self.root.text_or_empty(path).map_err(|e| because(&e, missing))?;
-        Ok(if text.is_empty() { "none".into() } else { text })
-    }
-
-    /// A file that holds a switch; other texts stay as they are.
-    fn switch(&self, path: &str, missing: &str) -> Found {
-        Ok(match self.text(path, missing)?.as_str() {
-            "1" | "Y" => "on".into(),
-            "0" | "N" => "off".into(),
-            other => other.to_owned(),
-        })
-    }
-
-    /// What `read` finds in /proc/cpuinfo for each CPU asked for, told once if
-    /// it is the same for all; `missing` where no CPU has it.
-    fn across(&self, missing: &str, read: impl Fn(&CpuInfo, u32) -> Option<String>) -> Found {
-        let info = self.info.as_ref().map_err(ToString::to_string)?;
-        let first: Vec<u32> = info.first().into_iter().collect();
-        let cpus = if self.cpus.is_empty() { &first } else { &self.cpus };
-        let found: Vec<(u32, String)> =
-            cpus.iter().filter_map(|&cpu| Some((cpu, read(info, cpu)?))).collect();
-        let Some((_, value)) = found.first() else { return Err(missing.to_owned()) };
-        if found.iter().all(|(_, other)| other == value) {
-            return Ok(value.clone());
-        }
-        let each: Vec<String> = found.iter().map(|(cpu, v)| format!("cpu{cpu}: {v}")).collect();
-        Ok(each.join("; "))
-    }
-}
-
-/// The reason in words: `missing` explains a file that does not exist, any
-/// other trouble explains itself.
-fn because(error: &Unreadable, missing: &str) -> String {
-    match error.why {
-        Why::Missing => missing.to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-/// The list being built.
-#[derive(Default)]
-struct Readings(Vec<Reading>);
-
-impl Readings {
-    fn put(&mut self, section: &str, key: impl Into<String>, found: Found) {
-        // A reading is one line, whatever the file held.
-        let line = |text: String| text.replace(|c: char| c.is_control(), " ");
-        let (value, reason) = match found {
-            Ok(value) => (Some(line(value)), None),
-            Err(reason) => (None, Some(line(reason))),
-        };
-        self.0.push(Reading { section: section.to_owned(), key: key.into(), value, reason });
-    }
-}
-
-/// A number of bytes in the largest binary unit that it fills, with at most two
-/// decimals.
-fn human_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    // From here on two decimals would say 1024.00.
-    const FULL: f64 = 1023.995;
-    let mut unit = 0;
-    let mut value = bytes as f64;
-    while unit + 1 < UNITS.len() && value >= FULL {
-        value /= 1024.0;
-        unit += 1;
-    }
-    if bytes.is_multiple_of(1 << (10 * unit)) {
-        return format!("{value:.0} {}", UNITS[unit]);
-    }
-    format!("{value:.2} {}", UNITS[unit])
-}
-
-/// The word in brackets: `always [madvise] never` gives `madvise`.
-fn bracketed(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once('[')?;
-    rest.split_once(']').map(|(word, _)| word)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_said_in_the_unit_they_fill() {
-        for (bytes, text) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (8 << 20, "8 MiB"),
-            (819_200, "800 KiB"),
-            (1536, "1.50 KiB"),
-            (24_684_084 << 10, "23.54 GiB"),
-            (1_048_572 << 10, "1.00 GiB"),
-            ((1 << 60) + 1, "1048576.00 TiB"),
-        ] {
-            assert_eq!(human_bytes(bytes), text);
+    let seen = Seen::new(root, cpus);
+    let mut readings = Vec::new();
+    for (section, rows) in SECTIONS {
+        // Rows of a CPU that follow each other are read CPU by CPU.
+        for run in rows.chunk_by(|a, b| a.is_of_cpu() == b.is_of_cpu()) {
+            let cpus = if run[0].is_of_cpu() { seen.cpus.as_slice() } else { &[0] };
+            for &cpu in cpus {
+                let found = run.iter().flat_map(|row| read(&seen, row, cpu));
+                readings.extend(found.map(|(key, found)| reading(section, key, found)));
+            }
         }
     }
+    Host { readings }
+}
 
-    #[test]
-    fn the_choice_is_in_brackets() {
-        assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
-        assert_eq!(bracketed("always madvise"), None);
-        assert_eq!(bracketed("[open"), None);
+/// The readings of a row: one, but for those of a directory.
+fn read(seen: &Seen, row: &Row, cpu: u32) -> Vec<(String, Found)> {
+    let number = cpu.to_string();
+    let (key, path) = (row.key.replace("{}", &number), row.path.replace("{}", &number));
+    let text = || seen.text(&path, row.missing);
+    let found = match &row.parse {
+        Parse::Each => return each(seen, row),
+        Parse::Text(words) => text().map(|text| parse::word(words, text)),
+        Parse::OrNone(words) => seen.text_or_empty(&path, row.missing).map(|text| {
+            let text = parse::word(words, text);
+            if text.is_empty() { "none".to_owned() } else { text }
+        }),
+        Parse::Of(find) => {
+            text().and_then(|text| find(&text).ok_or_else(|| Seen::strange(&path, &text)))
+        }
+        Parse::Line(start, find, missing) => text().and_then(|text| {
+            let rest = text.lines().find_map(|line| line.strip_prefix(start));
+            rest.and_then(find).ok_or_else(|| (*missing).to_owned())
+        }),
+        Parse::Info(find) => seen.across(row.missing, find),
+        Parse::Code(find) => find(seen),
+        Parse::OfCpu(find) => find(seen, cpu),
+    };
+    vec![(key, found)]
+}
+
+/// A reading for each file in a directory, which differ from kernel to kernel.
+fn each(seen: &Seen, row: &Row) -> Vec<(String, Found)> {
+    let names = seen.root.names(row.path).unwrap_or_default();
+    if names.is_empty() {
+        let reason = format!("{} does not exist or is empty", row.path);
+        return vec![(format!("{}.all", row.key), Err(reason))];
     }
+    let text = |name: &String| seen.text(&format!("{}/{name}", row.path), row.missing);
+    names.iter().map(|name| (format!("{}.{name}", row.key), text(name))).collect()
+}
+
+fn reading(section: &str, key: String, found: Found) -> Reading {
+    // A reading is one line, whatever the file held.
+    let line = |text: String| text.replace(|c: char| c.is_control(), " ");
+    let (value, reason) = match found {
+        Ok(value) => (Some(line(value)), None),
+        Err(reason) => (None, Some(line(reason))),
+    };
+    Reading { section: section.to_owned(), key, value, reason }
 }

@@ -7,7 +7,7 @@
 //!   themselves; all others should be the same before and after a run.
 //! - [`topology`] says how two CPUs relate, as far as /sys claims to know. In a
 //!   virtual machine that is what the hypervisor tells, which may be wrong.
-//! - [`Accounting`] reads the kernel's CPU time counters, above all steal.
+//! - [`steal_ns`] is the time that the hypervisor took from a CPU.
 //!
 //! Nothing here judges: findings are computed elsewhere from the readings.
 //!
@@ -26,18 +26,16 @@
 //! }
 //! ```
 
-mod accounting;
 mod cpuinfo;
 mod cpulist;
 mod fingerprint;
 mod one_way;
 mod root;
+mod steal;
 mod topology;
 
-pub use accounting::{Accounting, CpuTimes, NS_PER_TICK, StealError, steal_ns};
-pub use cpulist::{CpuListError, MAX_CPU, format_cpu_list, parse_cpu_list, parse_cpu_mask};
-pub use fingerprint::idle::{IdleState, idle_states, idle_summary};
-pub use fingerprint::{fingerprint, is_volatile};
+pub use fingerprint::fingerprint;
 pub use one_way::clocks_comparable;
-pub use root::{Root, Unreadable, Why};
-pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, allowed_cpus, online_cpus, topology};
+pub use root::Root;
+pub use steal::steal_ns;
+pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, topology};

@@ -77,7 +77,6 @@ pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
     let nodes = nodes_by_cpu(root);
     let info = CpuInfo::read(root).unwrap_or_default();
     let online = online_cpus(root).ok();
-    let hybrid = HybridCpus::read(root);
     let place = |cpu: u32| {
         let (package, core, siblings) = core_of(root, &info, cpu);
         let place = CpuPlace {
@@ -86,7 +85,7 @@ pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
             siblings,
             llc: llc_of(root, cpu),
             node: nodes.get(&cpu).copied(),
-            kind: hybrid.kind(root, cpu),
+            kind: kind_of(root, cpu),
             online: online.as_ref().is_none_or(|online| online.contains(&cpu)),
         };
         (cpu, place)
@@ -110,20 +109,20 @@ pub fn allowed_cpus(root: &Root) -> Result<Vec<u32>, Unreadable> {
     const PATH: &str = "/proc/self/status";
     let text = root.text(PATH)?;
     let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    line.and_then(|list| parse_cpu_list(list).ok())
+    line.and_then(parse_cpu_list)
         .filter(|cpus| !cpus.is_empty())
         .ok_or_else(|| Unreadable::strange(PATH, line.unwrap_or(&text)))
 }
 
 fn list_file(root: &Root, path: &str) -> Result<Vec<u32>, Unreadable> {
     let text = root.text(path)?;
-    parse_cpu_list(&text).map_err(|_| Unreadable::strange(path, &text))
+    parse_cpu_list(&text).ok_or_else(|| Unreadable::strange(path, &text))
 }
 
 /// The CPUs in `<stem>_list`, else in the mask `<mask>`, if `cpu` is among them:
 /// a group that lacks the CPU it is listed under is garbage.
 fn group(root: &Root, list: &str, mask: &str, cpu: u32) -> Option<Vec<u32>> {
-    let from_mask = || parse_cpu_mask(&root.text(mask).ok()?).ok();
+    let from_mask = || parse_cpu_mask(&root.text(mask).ok()?);
     list_file(root, list).ok().or_else(from_mask).filter(|cpus| cpus.contains(&cpu))
 }
 
@@ -147,19 +146,11 @@ fn core_of(root: &Root, info: &CpuInfo, cpu: u32) -> (Option<i64>, Option<i64>, 
 }
 
 fn llc_of(root: &Root, cpu: u32) -> LlcFrom {
-    let mut best: Option<(u32, Vec<u32>)> = None;
-    for cache in caches(root, cpu) {
-        if cache.kind == "Instruction" || best.as_ref().is_some_and(|(l, _)| *l >= cache.level) {
-            continue;
-        }
-        if let Some(cpus) = cache.shared {
-            best = Some((cache.level, cpus));
-        }
-    }
-    match best {
-        Some((level, cpus)) => LlcFrom::Cache { level, cpus },
-        None => LlcFrom::Assumed,
-    }
+    let data = caches(root, cpu).into_iter().filter(|cache| cache.kind != "Instruction");
+    let shared = data.filter_map(|cache| Some((cache.level, cache.shared?)));
+    // Of those of one level the first counts.
+    let last = shared.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    last.map_or(LlcFrom::Assumed, |(level, cpus)| LlcFrom::Cache { level, cpus })
 }
 
 /// One cache that a CPU uses.
@@ -201,34 +192,19 @@ pub(crate) fn nodes_by_cpu(root: &Root) -> BTreeMap<u32, u32> {
     nodes
 }
 
-/// CPU sets of a hybrid x86, as its two performance monitoring units list them.
-struct HybridCpus {
-    performance: Vec<u32>,
-    efficient: Vec<u32>,
-}
-
-impl HybridCpus {
-    fn read(root: &Root) -> Self {
-        let cpus = |pmu: &str| list_file(root, &format!("/sys/devices/{pmu}/cpus"));
-        let efficient = ["cpu_atom", "cpu_lowpower"].iter().flat_map(|pmu| cpus(pmu));
-        Self {
-            performance: cpus("cpu_core").unwrap_or_default(),
-            efficient: efficient.flatten().collect(),
-        }
+/// The kind of a core. Of a hybrid x86, its performance monitoring units list the CPUs.
+fn kind_of(root: &Root, cpu: u32) -> CoreKind {
+    let lists = |pmu: &&str| {
+        list_file(root, &format!("/sys/devices/{pmu}/cpus")).is_ok_and(|cpus| cpus.contains(&cpu))
+    };
+    if lists(&"cpu_core") {
+        return CoreKind::Performance;
     }
-
-    fn kind(&self, root: &Root, cpu: u32) -> CoreKind {
-        if self.performance.contains(&cpu) {
-            return CoreKind::Performance;
-        }
-        if self.efficient.contains(&cpu) {
-            return CoreKind::Efficient;
-        }
-        match root.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")) {
-            Ok(capacity) => CoreKind::Capacity(capacity),
-            Err(_) => CoreKind::Uniform,
-        }
+    if ["cpu_atom", "cpu_lowpower"].iter().any(lists) {
+        return CoreKind::Efficient;
     }
+    let capacity = root.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity"));
+    capacity.map_or(CoreKind::Uniform, CoreKind::Capacity)
 }
 
 impl Topology {

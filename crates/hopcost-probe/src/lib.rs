@@ -7,10 +7,12 @@
 
 pub mod clock;
 pub mod endpoint;
+pub mod folder;
 pub mod mechanism;
 pub mod meeting;
 pub mod memory;
 pub mod namespace;
+pub mod orphans;
 pub mod party;
 pub mod registry;
 pub mod shape;

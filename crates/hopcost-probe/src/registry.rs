@@ -5,7 +5,7 @@ use std::io;
 use hopcost_model::case::WaitKind;
 use hopcost_model::mechanism::Facts;
 
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::{Endpoint, attach};
 use crate::party;
 use crate::shape::{
     Attaching, Call, Channel, Half, Link, Notifier, Opening, PeerExit, Stream, TwoEnds,
@@ -27,23 +27,26 @@ pub struct Row {
 impl Row {
     /// The row of a call.
     pub const fn call<M: Call + 'static>(facts: Facts) -> Self {
-        let attach = endpoint::attach_call::<M>;
-        Row { facts, open: no_link, attach, peer_exit: PeerExit::Unnoticed }
+        Row { facts, open: no_link, attach: attach::call::<M>, peer_exit: PeerExit::Unnoticed }
     }
     /// The row of a notifier.
     pub const fn notifier<M: TwoEnds<End: Notifier>>(facts: Facts) -> Self {
         agree(&facts, M::Waits::KINDS);
-        let (open, attach) = (party::open_notifier::<M>, endpoint::attach_notifier::<M>);
-        Row { facts, open, attach, peer_exit: M::PEER_EXIT }
+        Row {
+            facts,
+            open: party::open_notifier::<M>,
+            attach: attach::notifier::<M>,
+            peer_exit: M::PEER_EXIT,
+        }
     }
     /// The row of a channel.
     pub const fn channel<M: TwoEnds<End: Channel>>(facts: Facts) -> Self {
         agree(&facts, M::Waits::KINDS);
-        Row { facts, open: M::open, attach: endpoint::attach_channel::<M>, peer_exit: M::PEER_EXIT }
+        Row { facts, open: M::open, attach: attach::channel::<M>, peer_exit: M::PEER_EXIT }
     }
     /// The row of a stream.
     pub const fn stream<M: TwoEnds<End: Stream>>(facts: Facts) -> Self {
-        Row { facts, open: M::open, attach: endpoint::stream::attach::<M>, peer_exit: M::PEER_EXIT }
+        Row { facts, open: M::open, attach: attach::stream::<M>, peer_exit: M::PEER_EXIT }
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use hopcost_model::case::{Case, Role, WaitKind};
 use hopcost_model::protocol::ZeroCopySends;
 
+use crate::clock::rough_ticks;
 use crate::wait::{Wait, Waits};
 
 /// One end's half of a link: what it needs to reach the other end. Consumed by
@@ -122,7 +123,12 @@ pub struct Attaching<'a> {
     pub meeting: Option<&'a OwnedFd>,
 }
 
-impl Attaching<'_> {
+impl<'a> Attaching<'a> {
+    /// An end of the first trial of a case, of its first flow, without a meeting.
+    pub fn new(case: &'a Case, role: Role) -> Self {
+        let budget_ticks = case.spin_budget_ns.map_or(0, rough_ticks);
+        Attaching { case, role, budget_ticks, trial: 0, flow: 0, meeting: None }
+    }
     /// Bytes per message.
     pub fn payload(&self) -> usize {
         self.case.payload_bytes.unwrap_or(0) as usize

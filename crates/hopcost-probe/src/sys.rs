@@ -330,9 +330,24 @@ extern "C" fn note_interrupt(_: libc::c_int) {
     }
 }
 
-/// From now on, a SIGINT, SIGTERM or SIGHUP makes the returned descriptor readable
-/// instead of ending the process; the fifth ends it. A file that grows over its
-/// limit is an error (EFBIG) and not SIGXFSZ.
+/// Signals that end a process and say nothing of its state: all but SIGQUIT, which
+/// is to leave everything as it stands.
+const INTERRUPTS: [libc::c_int; 9] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGXCPU,
+];
+
+/// From now on, a signal that would end the process makes the returned descriptor
+/// readable instead; the fifth ends it. One that was ignored at the start stays so:
+/// nohup(1) has SIGHUP ignored, a shell SIGINT for what it runs in the background.
+/// A file that grows over its limit is an error (EFBIG) and not SIGXFSZ.
 pub fn catch_interrupts() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is owned from here on; the handler only writes to a
     // duplicate of it that is never closed.
@@ -341,8 +356,13 @@ pub fn catch_interrupts() -> io::Result<OwnedFd> {
             OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
         let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
         INTERRUPT_PIPE.store(forever, std::sync::atomic::Ordering::Relaxed);
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        for signal in INTERRUPTS {
             let mut action: libc::sigaction = std::mem::zeroed();
+            check(libc::sigaction(signal, std::ptr::null(), &mut action))?;
+            if action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            action = std::mem::zeroed();
             action.sa_sigaction = note_interrupt as *const () as usize;
             action.sa_flags = libc::SA_RESTART;
             check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
@@ -350,6 +370,28 @@ pub fn catch_interrupts() -> io::Result<OwnedFd> {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         Ok(fd)
     }
+}
+
+/// Whether descriptor 1 was closed when the process began.
+static STDOUT_WAS_CLOSED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Runs before `main`, where Rust opens /dev/null in place of a closed descriptor.
+#[used]
+// SAFETY: the loader calls what stands in this section once, with one thread running.
+#[unsafe(link_section = ".init_array")]
+static LOOK_AT_STDOUT: extern "C" fn() = {
+    extern "C" fn look() {
+        // SAFETY: fcntl with integer arguments.
+        let closed = unsafe { libc::fcntl(1, libc::F_GETFD) } < 0;
+        STDOUT_WAS_CLOSED.store(closed, std::sync::atomic::Ordering::Relaxed);
+    }
+    look
+};
+
+/// Whether standard output was closed when the process began, so that what is written
+/// there is lost without an error.
+pub fn stdout_was_closed() -> bool {
+    STDOUT_WAS_CLOSED.load(std::sync::atomic::Ordering::Relaxed)
 }
 
 /// This process's effective user id.
@@ -366,16 +408,24 @@ pub fn has_access_list(path: &Path) -> bool {
     unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 
-/// Removes a System V message queue; one that is gone already is fine.
-pub fn remove_sysv_queue(id: i32) {
-    // SAFETY: msgctl with integer arguments and no buffer.
-    unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+/// What the kernel knows of a System V message queue (msgctl(2)).
+pub fn sysv_queue(id: i32) -> io::Result<libc::msqid_ds> {
+    // SAFETY: the structure is plain data and valid for writing.
+    unsafe {
+        let mut state: libc::msqid_ds = std::mem::zeroed();
+        check(libc::msgctl(id, libc::IPC_STAT, &mut state))?;
+        Ok(state)
+    }
 }
 
-/// Removes a POSIX message queue's name; one that is gone already is fine.
-pub fn remove_posix_queue(name: &str) {
-    if let Ok(name) = CString::new(name) {
-        // SAFETY: the name is NUL-terminated and outlives the call.
-        unsafe { libc::mq_unlink(name.as_ptr()) };
-    }
+/// Removes a System V message queue that this user created at that time, in seconds
+/// since 1970: ids are used again. Says whether it was one and is gone.
+pub fn remove_sysv_queue(id: i32, created_s: i64) -> bool {
+    let ours = |queue: libc::msqid_ds| {
+        let user = user_id();
+        queue.msg_perm.cuid == user && queue.msg_perm.uid == user && queue.msg_ctime == created_s
+    };
+    // SAFETY: msgctl with integer arguments and no buffer.
+    let remove = || unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+    sysv_queue(id).is_ok_and(ours) && remove() == 0
 }

@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use hopcost_model::case::{Boundary, Case, Workload};
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{CaseParts, CaseResult, HostStateShare, Mode, Status, TrialPoint};
+use hopcost_model::results::{
+    CaseParts, CaseResult, Estimates, HostStateShare, Mode, Statistic, Status, TrialPoint,
+};
 use hopcost_stats::effective::publishable;
 use hopcost_stats::modes::{RATIO_MIN, find_modes};
 use hopcost_stats::sample::{median, quantile_sorted};
 
 use crate::curve::curve;
 use crate::estimate::{self, Unit, estimates};
-use crate::ladder::cost_ns;
 use crate::per_trial::PerTrial;
 use crate::run::Run;
 use crate::trial::{Family, Trial};
@@ -108,7 +109,7 @@ pub fn read(run: &Run, index: usize) -> Reading {
     if case.workload == Workload::Call && case.runtimes.are_rust() {
         let ticks_per_second = of_case.first().and_then(|trial| run.clock(trial));
         let ticks_per_second = ticks_per_second.map(|clock| clock.ticks_per_second);
-        let cost_ns = result.estimates.as_ref().and_then(cost_ns);
+        let cost_ns = result.estimates.as_ref().and_then(Estimates::headline_ns);
         result.cost_ticks =
             cost_ns.zip(ticks_per_second).map(|(ns, ticks)| ns * ticks / 1e9).filter(finite);
         result.cost_cycles = cost_ns
@@ -170,14 +171,16 @@ pub fn bound_by_loop(run: &Run, readings: &mut [Reading]) {
                 && (case.mechanism_name() == EMPTY_LOOP) == empty
         })
     };
-    let cost = |reading: &Reading| reading.result.estimates.as_ref()?.cost_ns.clone();
+    let cost = |reading: &Reading| reading.result.estimates.as_ref()?.get(Statistic::Cost).cloned();
     let Some(empty) =
         readings.iter().enumerate().filter(|(i, _)| is_call(*i, true)).find_map(|(_, r)| cost(r))
     else {
         return;
     };
     for (_, reading) in readings.iter_mut().enumerate().filter(|(i, _)| is_call(*i, false)) {
-        if let Some(cost) = reading.result.estimates.as_mut().and_then(|e| e.cost_ns.as_mut()) {
+        if let Some(cost) =
+            reading.result.estimates.as_mut().and_then(|e| e.get_mut(Statistic::Cost))
+        {
             estimate::bound_by_loop(cost, &empty);
         }
     }

@@ -6,7 +6,7 @@
 //! together and says `pooled`; what even they do not support is `insufficient`.
 
 use hopcost_model::case::Workload;
-use hopcost_model::results::{Estimate, Estimates};
+use hopcost_model::results::{Estimate, Estimates, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
 use hopcost_stats::pooled::{DRAWS, pooled_quantile};
@@ -57,47 +57,48 @@ pub fn estimates(
     if trials.is_empty() {
         return None;
     }
-    Some(match family {
-        Family::Batch => Estimates {
-            cost_ns: Some(cost(trials, unit)),
-            p50_ns: None,
-            p90_ns: None,
-            p99_ns: None,
-            p999_ns: None,
-            min_ns: None,
-            least_ns: None,
-            mean_ns: None,
-            stdev_ns: None,
-            p95_ns: None,
-            max_ns: None,
-        },
-        Family::Each => {
-            let quantile = |q, name, number| Some(quantile(trials, q, name, unit, seed(number)));
-            let over = |statistic: fn(&Trial) -> Option<f64>, name: &str| {
-                let estimand =
-                    format!("median over trials of the trial's {name} of {}", unit.word());
-                Some(over_trials(trials.iter().filter_map(statistic).collect(), estimand))
-            };
-            let wakes = unit.0 == Workload::Wake;
-            Estimates {
-                cost_ns: None,
-                p50_ns: quantile(0.5, "p50", 0),
-                p90_ns: quantile(0.9, "p90", 1),
-                p99_ns: quantile(0.99, "p99", 2),
-                p999_ns: quantile(0.999, "p99.9", 3),
-                least_ns: trials.iter().map(|t| t.sample.min()).min_by(f64::total_cmp),
-                min_ns: over(|trial| Some(trial.sample.min()), "minimum"),
-                stdev_ns: if wakes {
-                    over(|trial| trial.sample.stdev(), "standard deviation")
-                } else {
-                    None
-                },
-                p95_ns: if wakes { quantile(0.95, "p95", 4) } else { None },
-                mean_ns: over(|trial| Some(trial.sample.mean()), "mean"),
-                max_ns: trials.iter().map(|trial| trial.max_ns).max_by(f64::total_cmp),
-            }
+    let mut estimates = Estimates::default();
+    if family == Family::Batch {
+        estimates.set(Statistic::Cost, cost(trials, unit));
+        return Some(estimates);
+    }
+    for (number, statistic) in (0..).zip(QUANTILES) {
+        if let Some(q) = statistic.quantile().filter(|_| applies(statistic, unit)) {
+            let estimate = quantile(trials, q, statistic.label(), unit, seed(number));
+            estimates.set(statistic, estimate);
         }
-    })
+    }
+    for (statistic, name) in [
+        (Statistic::Min, "minimum"),
+        (Statistic::Mean, "mean"),
+        (Statistic::Stdev, "standard deviation"),
+    ] {
+        if applies(statistic, unit) {
+            let own = trials.iter().filter_map(|trial| trial.statistic(statistic)).collect();
+            let estimand = format!("median over trials of the trial's {name} of {}", unit.word());
+            estimates.set(statistic, over_trials(own, estimand));
+        }
+    }
+    let own = |statistic| trials.iter().filter_map(move |trial| trial.statistic(statistic));
+    if let Some(least) = own(Statistic::Least).min_by(f64::total_cmp) {
+        estimates.set_exact(Statistic::Least, least);
+    }
+    if let Some(max) = own(Statistic::Max).max_by(f64::total_cmp) {
+        estimates.set_exact(Statistic::Max, max);
+    }
+    Some(estimates)
+}
+
+/// The quantiles that are estimated. Each draws from a seed of its place here, so a new one goes last.
+const QUANTILES: [Statistic; 5] =
+    [Statistic::P50, Statistic::P90, Statistic::P99, Statistic::P999, Statistic::P95];
+
+/// Whether a workload has a statistic.
+fn applies(statistic: Statistic, unit: Unit) -> bool {
+    match statistic {
+        Statistic::P95 | Statistic::Stdev => unit.0 == Workload::Wake,
+        _ => true,
+    }
 }
 
 /// The median of one value a trial (or round), with its interval.
@@ -254,7 +255,10 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_ranks() {
-        let p50 = of(9, |round, t| t.each(&vec![1000 + 10 * round; 2000])).p50_ns.unwrap();
+        let p50 = of(9, |round, t| t.each(&vec![1000 + 10 * round; 2000]))
+            .get(Statistic::P50)
+            .cloned()
+            .unwrap();
         assert_eq!((p50.point, p50.low, p50.high), (Some(1040.0), Some(1010.0), Some(1070.0)));
         assert!((p50.level.unwrap() - 0.960_937_5).abs() < 1e-12);
         assert!(!p50.pooled && p50.insufficient.is_none());
@@ -264,20 +268,23 @@ mod tests {
 
     #[test]
     fn few_trials_have_a_point_and_no_interval() {
-        let p50 = of(5, |_, t| t.each(&[1000; 2000])).p50_ns.unwrap();
+        let p50 = of(5, |_, t| t.each(&[1000; 2000])).get(Statistic::P50).cloned().unwrap();
         assert_eq!((p50.point, p50.low, p50.level), (Some(1000.0), None, None));
         assert!(p50.insufficient.unwrap().contains("5 trials"));
     }
 
     #[test]
     fn tails_go_from_trials_to_pooled_to_insufficient() {
-        let enough = of(8, |round, t| t.each(&noisy(2_000, round))).p99_ns.unwrap();
+        let enough =
+            of(8, |round, t| t.each(&noisy(2_000, round))).get(Statistic::P99).cloned().unwrap();
         assert!(!enough.pooled && enough.point.is_some() && enough.level.is_some());
-        let pooled = of(8, |round, t| t.each(&noisy(400, round))).p99_ns.unwrap();
+        let pooled =
+            of(8, |round, t| t.each(&noisy(400, round))).get(Statistic::P99).cloned().unwrap();
         assert!(pooled.pooled && pooled.low.is_some() && pooled.level.is_none());
         assert!(pooled.estimand.starts_with("pooled"));
         assert!(pooled.low <= pooled.point && pooled.point <= pooled.high);
-        let none = of(8, |round, t| t.each(&noisy(100, round))).p99_ns.unwrap();
+        let none =
+            of(8, |round, t| t.each(&noisy(100, round))).get(Statistic::P99).cloned().unwrap();
         assert_eq!((none.point, none.low), (None, None));
         assert!(none.insufficient.unwrap().contains("needs 1000"), "says what it needs");
     }
@@ -285,9 +292,11 @@ mod tests {
     #[test]
     fn batches_have_a_cost_and_nothing_else() {
         let estimates = of(8, |round, t| t.batch(100, &[7_000 + 100 * round; 30]));
-        assert_eq!(estimates.cost_ns.unwrap().point, Some(73.5));
-        assert!(estimates.p50_ns.is_none() && estimates.p99_ns.is_none());
-        assert!(estimates.min_ns.is_none() && estimates.max_ns.is_none());
+        assert_eq!(estimates.get(Statistic::Cost).cloned().unwrap().point, Some(73.5));
+        assert!(estimates.get(Statistic::P50).is_none() && estimates.get(Statistic::P99).is_none());
+        assert!(
+            estimates.get(Statistic::Min).is_none() && estimates.exact(Statistic::Max).is_none()
+        );
     }
 
     #[test]
@@ -296,19 +305,21 @@ mod tests {
             let two = 10_000 + 30 * round;
             t.two_lengths(1000, &[10_090, two, 10_090, two, 10_090, two]);
         })
-        .cost_ns
+        .get(Statistic::Cost)
+        .cloned()
         .unwrap();
         assert!(near_zero.at_most, "{near_zero:?}");
         assert_eq!(near_zero.point, Some(0.12));
         assert!(near_zero.low.unwrap() < 0.0, "the raw sign stays");
         // Its point is clear of the clock's resolution (0.02 ns), its interval not of zero.
         let wide = of(8, |round, t| t.two_lengths(1000, &[10_000, 9_700 + 100 * round]));
-        let wide = wide.cost_ns.unwrap();
+        let wide = wide.get(Statistic::Cost).cloned().unwrap();
         assert!(wide.at_most && wide.point == Some(0.4) && wide.low == Some(-0.3), "{wide:?}");
         let clear = of(8, |round, t| {
             t.two_lengths(1000, &[10_000, 12_000 + round, 10_000, 12_000 + round]);
         })
-        .cost_ns
+        .get(Statistic::Cost)
+        .cloned()
         .unwrap();
         assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
     }
@@ -316,7 +327,7 @@ mod tests {
     #[test]
     fn one_trial_in_two_halves_does_not_take_the_median_away() {
         let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 1000 } else { 1500 }).collect();
-        let p50 = of(8, |_, t| t.each(&halves)).p50_ns.unwrap();
+        let p50 = of(8, |_, t| t.each(&halves)).get(Statistic::P50).cloned().unwrap();
         assert!(!p50.pooled && p50.point.is_some());
     }
 }

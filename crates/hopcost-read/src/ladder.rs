@@ -50,7 +50,7 @@ pub fn ladder(run: &Run, results: &[CaseResult]) -> Vec<LadderGroup> {
             index: i as u32,
             case,
             measured: result.status == Status::Measured,
-            cost_ns: result.estimates.as_ref().and_then(cost_ns),
+            cost_ns: result.estimates.as_ref().and_then(Estimates::headline_ns),
         });
     }
     groups.into_iter().map(|(meaning, entries)| group(meaning, &entries)).collect()
@@ -63,11 +63,6 @@ fn expected(case: &Case) -> Family {
     let batched =
         case.workload == Workload::Call || (case.workload == Workload::Roundtrip && spins);
     if batched { Family::Batch } else { Family::Each }
-}
-
-/// The headline of a result: p50, or cost in batches.
-pub fn cost_ns(estimates: &Estimates) -> Option<f64> {
-    estimates.p50_ns.as_ref().or(estimates.cost_ns.as_ref())?.point
 }
 
 fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {

@@ -185,7 +185,7 @@ mod tests {
         for (a, b) in slow.results.iter().zip(&fast.results) {
             let value = |r: &CaseResult| {
                 let estimates = r.estimates.as_ref()?;
-                estimates.p50_ns.as_ref().or(estimates.cost_ns.as_ref())?.point
+                estimates.headline_ns()
             };
             assert_eq!(value(a), value(b).map(|ns| ns * 2.0));
             assert_eq!(a.ratio.as_ref().map(|r| r.n_rounds), b.ratio.as_ref().map(|r| r.n_rounds));

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Workload};
-use hopcost_model::results::Ratio;
+use hopcost_model::results::{Ratio, Statistic};
 use hopcost_stats::LEVEL;
 use hopcost_stats::ratio::paired_ratio;
 
@@ -44,7 +44,7 @@ const BOUND_MAX: f64 = 0.1;
 /// Whether the clocks agree well enough for a multiple of this case.
 pub fn is_exact_enough(reading: &Reading) -> bool {
     let bound = reading.result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
-    let p50 = reading.result.estimates.as_ref().and_then(|e| e.p50_ns.as_ref()?.point);
+    let p50 = reading.result.estimates.as_ref().and_then(|e| e.get(Statistic::P50)?.point);
     bound.is_none_or(|bound| p50.is_some_and(|p50| bound <= BOUND_MAX * p50))
 }
 

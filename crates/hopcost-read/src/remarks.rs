@@ -8,7 +8,6 @@ use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::{CaseResult, Pinning, Status};
 use hopcost_stats::sample::median;
 
-use crate::ladder::cost_ns;
 use crate::run::Run;
 use crate::say;
 use crate::threads;
@@ -53,7 +52,7 @@ fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, usize)> {
         .iter()
         .zip(results)
         .filter_map(|(case, result)| {
-            Some((case.as_ref().ok()?, cost_ns(result.estimates.as_ref()?)?))
+            Some((case.as_ref().ok()?, result.estimates.as_ref()?.headline_ns()?))
         })
         .filter(|(case, cost)| {
             let sleeps = |w| matches!(w, WaitKind::Block | WaitKind::Epoll);

@@ -2,6 +2,7 @@
 
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::RawTrial;
+use hopcost_model::results::Statistic;
 use hopcost_stats::effective::{n_eff, publishable};
 use hopcost_stats::sample::{Sample, SampleError, rank};
 
@@ -123,6 +124,21 @@ impl Trial {
         let after = ANCHORS.partition_point(|anchor| *anchor < q).min(ANCHORS.len() - 1);
         let before = if ANCHORS[after] <= q { after } else { after.saturating_sub(1) };
         self.n_eff[before].min(self.n_eff[after])
+    }
+
+    /// The trial's own value of a statistic; `None` where its samples do not support it
+    /// or where it means nothing for batches.
+    pub fn statistic(&self, statistic: Statistic) -> Option<f64> {
+        let each = self.family == Family::Each;
+        match statistic {
+            Statistic::Cost => (!each).then(|| self.value_ns()),
+            Statistic::P50 => each.then(|| self.value_ns()),
+            Statistic::Min | Statistic::Least => each.then(|| self.sample.min()),
+            Statistic::Mean => each.then(|| self.sample.mean()),
+            Statistic::Stdev => self.sample.stdev().filter(|_| each),
+            Statistic::Max => each.then_some(self.max_ns),
+            _ => statistic.quantile().and_then(|q| self.quantile(q)),
+        }
     }
 
     /// The quantile `q`, if the trial's own samples support it.

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, ThreadResult,
+    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, Statistic, ThreadResult,
 };
 
 use crate::section::runtimes::Plays;
@@ -109,25 +109,18 @@ fn text<T: ToString>(value: Option<T>) -> String {
 }
 
 /// The columns from `statistic` on.
-type Statistic = [String; 12];
+type Values = [String; 12];
 
-fn statistics(result: &CaseResult) -> Vec<Statistic> {
+fn statistics(result: &CaseResult) -> Vec<Values> {
     let mut rows = Vec::new();
     if let Some(estimates) = &result.estimates {
-        let named = [
-            ("cost", &estimates.cost_ns),
-            ("p50", &estimates.p50_ns),
-            ("p90", &estimates.p90_ns),
-            ("p95", &estimates.p95_ns),
-            ("p99", &estimates.p99_ns),
-            ("p99.9", &estimates.p999_ns),
-            ("min", &estimates.min_ns),
-            ("mean", &estimates.mean_ns),
-            ("stdev", &estimates.stdev_ns),
-        ];
-        let present = named.iter().filter_map(|(name, e)| e.as_ref().map(|e| (name, e)));
-        rows.extend(present.map(|(name, e)| from_estimate(name, "ns", e)));
-        rows.extend(estimates.max_ns.map(|ns| plain("max", "ns", ns, "greatest of all trials")));
+        let intervals = estimates.intervals();
+        rows.extend(intervals.map(|(statistic, e)| from_estimate(statistic.label(), "ns", e)));
+        rows.extend(
+            estimates
+                .exact(Statistic::Max)
+                .map(|ns| plain("max", "ns", ns, "greatest of all trials")),
+        );
     }
     if let Some(ratio) = &result.ratio {
         rows.push(multiple("ratio", ratio));
@@ -144,7 +137,7 @@ fn statistics(result: &CaseResult) -> Vec<Statistic> {
 }
 
 /// The multiple of the same mechanism in Rust, where it was compared.
-fn of_rust(results: &Results, index: usize) -> Option<Statistic> {
+fn of_rust(results: &Results, index: usize) -> Option<Values> {
     let runtimes = results.runtimes.as_ref()?;
     let mut cells = runtimes.matrices.iter().flat_map(|m| &m.rows).flat_map(|row| &row.cells);
     let is_it =
@@ -153,7 +146,7 @@ fn of_rust(results: &Results, index: usize) -> Option<Statistic> {
     Some(multiple("ratio_to_rust", ratio))
 }
 
-fn multiple(name: &str, ratio: &Ratio) -> Statistic {
+fn multiple(name: &str, ratio: &Ratio) -> Values {
     let mut row = plain(name, "1", ratio.point, &format!("multiple of {}", ratio.baseline));
     row[3] = number(ratio.low);
     row[4] = number(ratio.high);
@@ -162,7 +155,7 @@ fn multiple(name: &str, ratio: &Ratio) -> Statistic {
 }
 
 /// The rows of the threads of one name.
-fn thread(thread: &ThreadResult, case: &CaseResult) -> [Statistic; 3] {
+fn thread(thread: &ThreadResult, case: &CaseResult) -> [Values; 3] {
     let plays = Plays::of(thread, case).word();
     let name = |what: &str| format!("thread-{what}.{}.{plays}.{}", thread.process, thread.name);
     let of = match thread.threads {
@@ -178,7 +171,7 @@ fn thread(thread: &ThreadResult, case: &CaseResult) -> [Statistic; 3] {
 }
 
 /// What only some workloads have.
-fn particular(result: &CaseResult) -> Vec<Statistic> {
+fn particular(result: &CaseResult) -> Vec<Values> {
     let mut rows = Vec::new();
     let mut maybe = |name: &str, unit: &str, value: Option<f64>, estimand: &str| {
         rows.extend(value.map(|value| plain(name, unit, value, estimand)));
@@ -221,7 +214,7 @@ fn particular(result: &CaseResult) -> Vec<Statistic> {
 }
 
 /// The rows of an event; one that was not counted has one, without a value.
-fn counted(counter: &CounterResult) -> Vec<Statistic> {
+fn counted(counter: &CounterResult) -> Vec<Values> {
     let end = counter.role.map_or("both", Role::word);
     let unit = if counter.event == "cpu-ns" { "ns" } else { "1" };
     let of = [
@@ -244,8 +237,8 @@ fn counted(counter: &CounterResult) -> Vec<Statistic> {
     rows.map(|(per, value)| plain(&name(per), unit, value, &estimand)).collect()
 }
 
-fn plain(name: &str, unit: &str, value: f64, estimand: &str) -> Statistic {
-    let mut row = Statistic::default();
+fn plain(name: &str, unit: &str, value: f64, estimand: &str) -> Values {
+    let mut row = Values::default();
     row[0] = name.to_owned();
     row[1] = unit.to_owned();
     row[2] = number(Some(value));
@@ -253,7 +246,7 @@ fn plain(name: &str, unit: &str, value: f64, estimand: &str) -> Statistic {
     row
 }
 
-fn from_estimate(name: &str, unit: &str, estimate: &Estimate) -> Statistic {
+fn from_estimate(name: &str, unit: &str, estimate: &Estimate) -> Values {
     [
         name.to_owned(),
         unit.to_owned(),

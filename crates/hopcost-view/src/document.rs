@@ -2,7 +2,7 @@
 //! one row a way of sending, field size and number of flows.
 
 use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Status};
+use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
 use crate::section::counters::sum;
 
@@ -87,7 +87,7 @@ fn key(case: &CaseResult) -> Option<(&'static str, u32, u32)> {
 fn line((name, size, threads): (&str, u32, u32), case: &CaseResult) -> String {
     let point = |estimate: Option<&Estimate>| estimate.and_then(|estimate| estimate.point);
     let per_flow = case.stream.as_ref().and_then(|stream| point(stream.per_flow_gbps.as_ref()));
-    let mean = case.estimates.as_ref().and_then(|e| point(e.mean_ns.as_ref()));
+    let mean = case.estimates.as_ref().and_then(|e| point(e.get(Statistic::Mean)));
     let text = |value: Option<f64>, decimals: usize| {
         let value = value.filter(|value| value.is_finite());
         value.map(|value| format!("{value:.decimals$}")).unwrap_or_default()

@@ -1,7 +1,9 @@
 //! A run as a Markdown document (GitHub's tables).
 
 use hopcost_model::finding::Validity;
-use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
+use hopcost_model::results::{
+    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
+};
 use hopcost_model::text::is_plain;
 
 use crate::names::{Place, row_label};
@@ -194,8 +196,8 @@ fn cells(
         let shown = estimate.map(|estimate| compact(estimate, WIDE, &TextStyle::plain(100)));
         escape(&shown.unwrap_or_default())
     };
-    let main =
-        estimates.and_then(|e| if group.batched { e.cost_ns.as_ref() } else { e.p50_ns.as_ref() });
+    let main = estimates
+        .and_then(|e| if group.batched { e.get(Statistic::Cost) } else { e.get(Statistic::P50) });
     let mut cells = vec![
         escape(label),
         line.boundary.word().to_owned(),
@@ -209,7 +211,7 @@ fn cells(
         show(main),
     ];
     if !group.batched {
-        cells.push(show(estimates.and_then(|e| e.p99_ns.as_ref())));
+        cells.push(show(estimates.and_then(|e| e.get(Statistic::P99))));
     }
     cells.extend(more);
     let cpu = result.cpu_ns_per_message.map(|ns| number::rough(ns, UNICODE));

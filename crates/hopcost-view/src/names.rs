@@ -81,9 +81,8 @@ pub(crate) fn row_name(row: &LadderRow, results: &Results) -> String {
 
 /// What a case's own number is called: the cost of batches, else the median.
 pub(crate) fn headline(case: &CaseResult) -> Option<(&'static str, &Estimate)> {
-    let estimates = case.estimates.as_ref()?;
-    let cost = estimates.cost_ns.as_ref().map(|e| ("cost", e));
-    cost.or_else(|| estimates.p50_ns.as_ref().map(|e| ("p50", e)))
+    let (statistic, estimate) = case.estimates.as_ref()?.headline()?;
+    Some((statistic.label(), estimate))
 }
 
 /// Letters, digits and `-` of a name: it becomes an id and a part of file names.

@@ -1,6 +1,6 @@
 //! What must hold of every text, whatever the results.
 
-use hopcost_model::results::{Results, RuntimeComparison};
+use hopcost_model::results::{Results, RuntimeComparison, Statistic};
 use hopcost_view::fixture;
 use hopcost_view::text::{self, Charset, Color, TextStyle};
 use unicode_width::UnicodeWidthStr;
@@ -30,8 +30,8 @@ fn hostile() -> Results {
         result.reason = result.reason.as_ref().map(|_| long.clone());
         result.n_trials *= 1000;
         let Some(estimates) = &mut result.estimates else { continue };
-        for estimate in [&mut estimates.cost_ns, &mut estimates.p50_ns, &mut estimates.p99_ns] {
-            let Some(estimate) = estimate else { continue };
+        for statistic in [Statistic::Cost, Statistic::P50, Statistic::P99] {
+            let Some(estimate) = estimates.get_mut(statistic) else { continue };
             estimate.digits = 200;
             estimate.point = estimate.point.map(|ns| ns * 1e9);
             estimate.high = estimate.high.map(|ns| ns * 1e12);
@@ -99,8 +99,9 @@ fn hostile_sections(suite: &str) -> Results {
             wake.clock_bound_ns = Some(1e300);
         }
         let Some(estimates) = &mut case.estimates else { continue };
-        estimates.max_ns = Some(f64::NAN);
-        for e in [&mut estimates.p50_ns, &mut estimates.mean_ns].into_iter().flatten() {
+        estimates.set_exact(Statistic::Max, f64::NAN);
+        for statistic in [Statistic::P50, Statistic::Mean] {
+            let Some(e) = estimates.get_mut(statistic) else { continue };
             e.digits = 200;
             e.point = e.point.map(|ns| ns * 1e15);
         }
@@ -263,7 +264,7 @@ fn crowded_calls() -> Results {
     for result in &mut results.results {
         result.ratio = ratio.clone();
         result.n_failed = 3;
-        if let Some(cost) = result.estimates.as_mut().and_then(|e| e.cost_ns.as_mut()) {
+        if let Some(cost) = result.estimates.as_mut().and_then(|e| e.get_mut(Statistic::Cost)) {
             cost.digits = 4;
             cost.high = cost.high.map(|ns| ns * 40.0);
         }

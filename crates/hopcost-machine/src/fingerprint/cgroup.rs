@@ -1,26 +1,13 @@
 //! Control groups: how much CPU time this process may use, and which CPUs.
 
-use super::{Found, Readings, Seen, because};
-use crate::root::{Root, Unreadable};
+use super::seen::{Found, Seen, because};
+use crate::root::{Root, Unreadable, Why};
 
-pub(super) fn read(seen: &Seen, out: &mut Readings) {
-    let section = "cgroup";
-    let place = Place::find(seen.root, "cpu");
-    let version = place.as_ref().map(|place| match place.version {
+pub(super) fn version(seen: &Seen) -> Found {
+    Ok(match Place::find(seen.root, "cpu")?.version {
         Version::One => "v1".to_owned(),
         Version::Two => "v2".to_owned(),
-    });
-    out.put(section, "cgroup.version", version.map_err(Clone::clone));
-    out.put(section, "cgroup.cpu_quota", place.clone().and_then(|place| quota(seen.root, &place)));
-    let cpus = Place::find(seen.root, "cpuset").and_then(|place| cpuset(seen.root, &place));
-    out.put(section, "cgroup.cpuset", cpus);
-    let throttled = place.and_then(|place| throttled(seen.root, &place));
-    let (times, ms) = match throttled {
-        Ok((times, ms)) => (Ok(times.to_string()), Ok(ms.to_string())),
-        Err(reason) => (Err(reason.clone()), Err(reason)),
-    };
-    out.put(section, "stat.cgroup.throttled_times", times);
-    out.put(section, "stat.cgroup.throttled_ms", ms);
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +20,8 @@ enum Version {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     version: Version,
-    /// Directory where the hierarchy is mounted.
-    mount: String,
     /// Directories of the own group and its ancestors, the own first, up to and
-    /// including the mount.
+    /// including that where the hierarchy is mounted: never empty.
     dirs: Vec<String>,
 }
 
@@ -71,8 +56,8 @@ impl Place {
             dirs.push(format!("{mount}{below}"));
             below = below.rsplit_once('/').map_or("", |(parent, _)| parent);
         }
-        dirs.push(mount.clone());
-        Ok(Place { version, mount, dirs })
+        dirs.push(mount);
+        Ok(Place { version, dirs })
     }
 }
 
@@ -100,41 +85,31 @@ fn mount(mounts: &str, kind: &str, fits: impl Fn(&str) -> bool) -> Option<(Strin
 }
 
 /// The tightest limit of the own group and its ancestors, in percent of one CPU.
-fn quota(root: &Root, place: &Place) -> Found {
-    let mut tightest: Option<(u64, u64)> = None;
-    let mut read_one = false;
-    for dir in &place.dirs {
-        let limit = match place.version {
-            Version::Two => limit_v2(root, dir),
-            Version::One => limit_v1(root, dir),
-        };
-        match limit {
-            // The root of v2 has no such file.
-            Err(error) if error.why == crate::root::Why::Missing => {}
-            Err(error) => return Err(error.to_string()),
-            Ok(None) => read_one = true,
-            Ok(Some((quota, period))) => {
-                read_one = true;
-                let lower = tightest.is_none_or(|(q, p)| {
-                    u128::from(quota) * u128::from(p) < u128::from(q) * u128::from(period)
-                });
-                if lower {
-                    tightest = Some((quota, period));
-                }
-            }
-        }
-    }
-    Ok(match tightest {
+pub(super) fn quota(seen: &Seen) -> Found {
+    let place = Place::find(seen.root, "cpu")?;
+    let limits = place.dirs.iter().map(|dir| match place.version {
+        Version::Two => limit_v2(seen.root, dir),
+        Version::One => limit_v1(seen.root, dir),
+    });
+    // The root of v2 has no such file.
+    let is_there =
+        |limit: &Result<_, Unreadable>| !matches!(limit, Err(e) if e.why == Why::Missing);
+    let limits: Vec<Option<(u64, u64)>> =
+        limits.filter(is_there).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    let tightest = limits.iter().flatten().min_by(|(q, p), (quota, period)| {
+        (u128::from(*q) * u128::from(*period)).cmp(&(u128::from(*quota) * u128::from(*p)))
+    });
+    match tightest {
         Some((quota, period)) => {
-            let percent = quota as f64 / period as f64 * 100.0;
-            format!("{percent:.0} % of one CPU ({quota} us in each {period} us)")
+            let percent = *quota as f64 / *period as f64 * 100.0;
+            Ok(format!("{percent:.0} % of one CPU ({quota} us in each {period} us)"))
         }
-        None if read_one => "none".to_owned(),
+        None if !limits.is_empty() => Ok("none".to_owned()),
         None if place.version == Version::Two && place.dirs.len() == 1 => {
-            "none (root control group)".to_owned()
+            Ok("none (root control group)".to_owned())
         }
-        None => return Err("the cpu controller is not enabled for this control group".into()),
-    })
+        None => Err("the cpu controller is not enabled for this control group".into()),
+    }
 }
 
 /// `max 100000` or `50000 100000`: quota and period in microseconds.
@@ -163,32 +138,33 @@ fn limit_v1(root: &Root, dir: &str) -> Result<Option<(u64, u64)>, Unreadable> {
     }
 }
 
-fn cpuset(root: &Root, place: &Place) -> Found {
+pub(super) fn cpuset(seen: &Seen) -> Found {
+    let place = Place::find(seen.root, "cpuset")?;
     let names = match place.version {
         Version::Two => ["cpuset.cpus.effective", "cpuset.cpus"],
         Version::One => ["cpuset.effective_cpus", "cpuset.cpus"],
     };
     // A group without the controller has its nearest ancestor's set.
-    let files = place.dirs.iter().flat_map(|dir| names.map(|name| format!("{dir}/{name}")));
+    let mut files = place.dirs.iter().flat_map(|dir| names.map(|name| format!("{dir}/{name}")));
     files
-        .into_iter()
-        .find_map(|path| root.text(&path).ok())
+        .find_map(|path| seen.root.text(&path).ok())
         .ok_or_else(|| "the cpuset controller is not enabled for this control group".to_owned())
 }
 
 /// How often the own group was throttled, and for how many milliseconds in all.
-fn throttled(root: &Root, place: &Place) -> Result<(u64, u64), String> {
-    let path = format!("{}/cpu.stat", place.dirs.first().unwrap_or(&place.mount));
-    let text = root.text(&path).map_err(|e| because(&e, "the cpu controller keeps no counters"))?;
+pub(super) fn throttled(seen: &Seen) -> Result<(u64, u64), String> {
+    let place = Place::find(seen.root, "cpu")?;
+    let text =
+        seen.text(&format!("{}/cpu.stat", place.dirs[0]), "the cpu controller keeps no counters")?;
     let field = |name: &str| {
         let rest = text.lines().find_map(|line| line.strip_prefix(name));
         rest.and_then(|rest| rest.trim().parse::<u64>().ok())
     };
-    let times = field("nr_throttled ");
     // v2 counts microseconds, v1 nanoseconds.
     let ms = field("throttled_usec ").map(|us| us / 1000);
     let ms = ms.or_else(|| field("throttled_time ").map(|ns| ns / 1_000_000));
-    times.zip(ms).ok_or_else(|| "the cpu controller counts no throttling here (root group)".into())
+    let throttled = field("nr_throttled ").zip(ms);
+    throttled.ok_or_else(|| "the cpu controller counts no throttling here (root group)".into())
 }
 
 #[cfg(test)]

@@ -1,47 +1,30 @@
 //! Virtual machine and container, as far as there is evidence.
 
-use super::{Found, Readings, Seen};
+use super::seen::{Found, Seen};
 use crate::root::Root;
-
-const DMI: &str = "/sys/class/dmi/id";
-const NO_DMI: &str = "no DMI tables (usual in micro virtual machines and on device-tree boards)";
-
-pub(super) fn read(seen: &Seen, out: &mut Readings) {
-    let section = "virt";
-    out.put(section, "virt.hypervisor", hypervisor(seen));
-    out.put(section, "virt.dmi_vendor", seen.text(&format!("{DMI}/sys_vendor"), NO_DMI));
-    out.put(section, "virt.dmi_product", seen.text(&format!("{DMI}/product_name"), NO_DMI));
-    out.put(section, "virt.container", container(seen.root));
-}
 
 /// `KVM (Firecracker)`: the hypervisor's interface, then the product on top.
 /// The interface is known from what the kernel set up for it, the product from
 /// firmware tables; nothing is guessed from the kernel's name.
-fn hypervisor(seen: &Seen) -> Found {
+pub(super) fn hypervisor(seen: &Seen) -> Found {
     let info = seen.info.as_ref().map_err(ToString::to_string)?;
-    let bit = if info.is_x86() {
-        let flags = info.first().and_then(|cpu| info.flags(cpu)).unwrap_or_default();
-        Some(flags.contains(&"hypervisor"))
-    } else {
-        None
-    };
+    let flags = info.first().and_then(|cpu| info.flags(cpu)).unwrap_or_default();
+    let bit = info.is_x86().then(|| flags.contains(&"hypervisor"));
     if bit == Some(false) {
         return Err("bare metal: no hypervisor bit".into());
     }
-    let name = match (interface(seen.root), product(seen.root)) {
-        (Some(interface), Some(product)) if product != interface => {
-            format!("{interface} ({product})")
+    match (interface(seen.root), product(seen.root), bit) {
+        (Some(interface), Some(product), _) if product != interface => {
+            Ok(format!("{interface} ({product})"))
         }
-        (Some(name), _) => name,
-        (None, Some(product)) => product,
-        (None, None) if bit == Some(true) => {
-            "make unknown (only the processor's hypervisor bit says so)".to_owned()
+        (Some(name), ..) | (None, Some(name), _) => Ok(name),
+        (None, None, Some(_)) => {
+            Ok("make unknown (only the processor's hypervisor bit says so)".into())
         }
-        (None, None) => {
-            return Err("no sign of a hypervisor (this architecture has no hypervisor bit)".into());
+        (None, None, None) => {
+            Err("no sign of a hypervisor (this architecture has no hypervisor bit)".into())
         }
-    };
-    Ok(name)
+    }
 }
 
 fn interface(root: &Root) -> Option<String> {
@@ -67,28 +50,21 @@ fn interface(root: &Root) -> Option<String> {
     known.iter().find(|(word, _)| compatible.contains(word)).map(|(_, name)| (*name).to_owned())
 }
 
+/// Vendors whose name is that of the product.
+const VENDORS: &str = "QEMU,DigitalOcean,Hetzner,OpenStack Foundation,Alibaba Cloud,Scaleway,Vultr,\
+    Parallels,BHYVE,Xen,Nutanix,Red Hat";
+
 /// The product, from DMI, the ACPI tables (root only) or the device tree.
 fn product(root: &Root) -> Option<String> {
-    let dmi = |name: &str| root.text(&format!("{DMI}/{name}")).unwrap_or_default();
+    let dmi = |name: &str| root.text(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default();
     let (vendor, product) = (dmi("sys_vendor"), dmi("product_name"));
     let name = match vendor.as_str() {
         "Amazon EC2" if !product.contains(".metal") => Some(format!("Amazon EC2 {product}")),
         "Google" if product == "Google Compute Engine" => Some(product.clone()),
         "Microsoft Corporation" if product == "Virtual Machine" => Some("Hyper-V".into()),
-        "QEMU" => Some("QEMU".into()),
         "innotek GmbH" => Some("VirtualBox".into()),
         "Apple Inc." if product.contains("Virtual") => Some("Apple Virtualization".into()),
-        "DigitalOcean"
-        | "Hetzner"
-        | "OpenStack Foundation"
-        | "Alibaba Cloud"
-        | "Scaleway"
-        | "Vultr"
-        | "Parallels"
-        | "BHYVE"
-        | "Xen"
-        | "Nutanix"
-        | "Red Hat" => Some(vendor.clone()),
+        known if VENDORS.split(',').any(|name| name == known) => Some(vendor.clone()),
         _ if vendor.starts_with("VMware") => Some("VMware".into()),
         // A board that names itself so runs below a virtual machine monitor.
         _ if product.contains("KVM") || product.contains("Virtual Machine") => Some(product),
@@ -131,7 +107,8 @@ fn wsl(root: &Root) -> Option<Wsl> {
     release.ends_with("-Microsoft").then_some(Wsl::One)
 }
 
-fn container(root: &Root) -> Found {
+pub(super) fn container(seen: &Seen) -> Found {
+    let root = seen.root;
     match wsl(root) {
         Some(Wsl::One) => return Ok("WSL 1 (Windows serves the system calls)".into()),
         Some(Wsl::Two) => return Ok("WSL 2 distribution".into()),

@@ -1,6 +1,5 @@
 //! What hopcost reads of whole machines, recorded and made up.
 
-mod accounting;
 mod fingerprint;
 mod one_way;
 mod topology;

@@ -48,11 +48,6 @@ impl Machine {
         Machine { root: Root::new(dir.path()), dir }
     }
 
-    /// A tree within this tree.
-    pub fn below(&self, name: &str) -> Root {
-        Root::new(self.dir.path().join(name))
-    }
-
     /// Replaces or adds a file.
     pub fn set(&self, path: &str, content: &str) {
         write(self.dir.path(), path, content);

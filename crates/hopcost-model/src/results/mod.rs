@@ -4,6 +4,7 @@
 //! beside it.
 
 mod runtimes;
+mod statistic;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use crate::protocol::{ClockReading, Stamp};
 use crate::raw::RunAbout;
 
 pub use runtimes::*;
+pub use statistic::{Estimates, Kind, Statistic};
 
 document! {
     /// The document behind every view of a run (`hopcost/1`).
@@ -353,35 +355,6 @@ impl CaseResult {
             command,
             replay: None,
         }
-    }
-}
-
-document! {
-    /// Estimates of a case. Each is a median over trials of the trial's own
-    /// statistic, unless it says `pooled`. For batches only `cost_ns` stands.
-    pub struct Estimates {
-        /// Cost of one operation in batches (median over trials of the median over batches).
-        pub cost_ns: Option<Estimate>,
-        /// Median.
-        pub p50_ns: Option<Estimate>,
-        /// 90th percentile.
-        pub p90_ns: Option<Estimate>,
-        /// 95th percentile (`wake` only).
-        pub p95_ns: Option<Estimate>,
-        /// 99th percentile.
-        pub p99_ns: Option<Estimate>,
-        /// 99.9th percentile.
-        pub p999_ns: Option<Estimate>,
-        /// Least of a trial.
-        pub min_ns: Option<Estimate>,
-        /// Least of all trials (no interval; of the samples that were kept).
-        pub least_ns: Option<f64>,
-        /// Mean.
-        pub mean_ns: Option<Estimate>,
-        /// Standard deviation of the samples of a trial (`wake` only).
-        pub stdev_ns: Option<Estimate>,
-        /// Greatest of all trials, exactly (no interval).
-        pub max_ns: Option<f64>,
     }
 }
 

@@ -7,12 +7,12 @@ use hopcost_model::case::{Ack, Case, Role};
 use hopcost_model::protocol::Stamp;
 
 use super::Endpoint;
-use crate::clock::{Clock, Hardware, rough_ticks};
+use crate::clock::{Clock, rough_ticks};
 use crate::shape::{Attaching, Half, Stream, TwoEnds};
 use crate::stream::FIELDS_MAX;
 use crate::sys;
 use crate::workload::stream::{self, Flow, Part};
-use crate::workload::{Order, Stamped};
+use crate::workload::{PhaseSpec, Stamped};
 
 /// The shortest message: it holds its sequence number.
 const PAYLOAD_MIN: usize = 8;
@@ -56,23 +56,15 @@ impl<E: Stream, C: Clock> StreamEnd<E, C> {
     }
 }
 
-/// Attaches one end of a stream.
-pub fn attach<M: TwoEnds<End: Stream>>(
-    half: Half,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
-    Ok(Box::new(StreamEnd::<M::End, Hardware>::attach::<M>(half, attaching)?))
-}
-
 impl<E: Stream, C: Clock> Endpoint for StreamEnd<E, C> {
-    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
-        if order.stamp != Stamp::Each {
+    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
+        if spec.stamp != Stamp::Each {
             return Err(sys::failure("a stream is stamped message by message"));
         }
         let part = Part {
             first: self.sequence,
-            count: order.count,
-            cap_ticks: order.cap_ns.map(rough_ticks),
+            count: spec.count,
+            cap_ticks: spec.cap_ns.map(rough_ticks),
         };
         let Self { stream, flow, starts, .. } = self;
         let seen = match self.role {
@@ -87,6 +79,7 @@ impl<E: Stream, C: Clock> Endpoint for StreamEnd<E, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Hardware;
     use crate::shape::{Link, Opening, PeerExit};
     use crate::stream::sockets::{OneSendmsg, OverSocket};
     use crate::wait::AtRunTime;
@@ -161,21 +154,20 @@ mod tests {
     /// tampered with.
     fn tampered(case: &Case, tampering: Tampering, before: u64) -> [io::Result<Stamped>; 2] {
         let link = Tampered::open(&Opening { case, scratch: "/nowhere".as_ref() }).unwrap();
-        let attaching =
-            |role| Attaching { case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
-        let order = Order::of(MESSAGES, Stamp::Each);
+        let attaching = |role| Attaching::new(case, role);
+        let spec = PhaseSpec::of(MESSAGES, Stamp::Each);
         std::thread::scope(|scope| {
             let receiver = scope.spawn(|| {
                 let attaching = attaching(Role::Callee);
                 let end = StreamEnd::<_, Hardware>::attach::<Tampered>(link.callee, &attaching);
                 let mut end = end.unwrap();
                 (end.stream.tampering, end.stream.before) = (tampering, before);
-                end.run(&order, &mut [])
+                end.run(&spec, &mut [])
             });
             let attaching = attaching(Role::Caller);
             type Sender = OverSocket<OneSendmsg>;
             let end = StreamEnd::<_, Hardware>::attach::<Sender>(link.caller, &attaching);
-            let sent = end.unwrap().run(&order, &mut []);
+            let sent = end.unwrap().run(&spec, &mut []);
             [sent, receiver.join().unwrap()]
         })
     }

@@ -12,7 +12,7 @@ use crate::meeting::Meeting;
 use crate::party::Party;
 use crate::shape::Attaching;
 use crate::sys;
-use crate::workload::{Order, Stamped, wake};
+use crate::workload::{PhaseSpec, Stamped, wake};
 
 /// The sender or the receiver of a `wake`.
 pub struct WakeEnd<P, C> {
@@ -38,8 +38,8 @@ impl<P: Party + 'static, C: Clock> WakeEnd<P, C> {
 }
 
 impl<P: Party, C: Clock> Endpoint for WakeEnd<P, C> {
-    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
-        let Order { count, stamp, .. } = *order;
+    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
+        let PhaseSpec { count, stamp, .. } = *spec;
         if stamp != Stamp::Each {
             return Err(sys::failure("every wake-up is stamped: batches of them mean nothing"));
         }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape};
 
-use crate::endpoint::{Endpoint, attach_call};
+use crate::endpoint::Endpoint;
 use crate::memory::Line;
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Call, Half};
@@ -57,8 +57,8 @@ const FACTS: Facts = Facts {
 fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     match attaching.parameter("reply") {
         // Two types, so that the loop does not ask which it is.
-        "" | "off" => attach_call::<RingInline<false>>(half, attaching),
-        "on" => attach_call::<RingInline<true>>(half, attaching),
+        "" | "off" => crate::endpoint::attach::call::<RingInline<false>>(half, attaching),
+        "on" => crate::endpoint::attach::call::<RingInline<true>>(half, attaching),
         other => Err(sys::failure(format!("reply is `on` or `off`, not `{other}`"))),
     }
 }

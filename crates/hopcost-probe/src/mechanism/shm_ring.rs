@@ -310,14 +310,7 @@ mod tests {
         .unwrap();
         let link = ShmRing::open(&Opening { case: &case, scratch: "/nowhere".as_ref() }).unwrap();
         [(Role::Caller, link.caller), (Role::Callee, link.callee)].map(|(role, half)| {
-            let attaching = Attaching {
-                case: &case,
-                role,
-                budget_ticks: 2000,
-                trial: 0,
-                flow: 0,
-                meeting: None,
-            };
+            let attaching = Attaching::new(&case, role);
             ShmRing::attach(half, &attaching).unwrap()
         })
     }

@@ -4,10 +4,10 @@
 //! it. A queue is no descriptor, so it cannot be polled, and it outlives its
 //! processes: what removes it is msgctl(2). An end that lets go removes the queue
 //! it reads from, and the other one too unless its partner still has a message to
-//! fetch there. For the case that nobody gets to (SIGKILL), opening leaves an
-//! empty file `sysv-msg.ID` in the run's directory, which goes together with the
-//! queue: a file that is left names a queue that is left. A blocking round trip is
-//! send, receive, receive, send.
+//! fetch there. For the case that nobody gets to (SIGKILL), opening leaves a file
+//! `sysv-msg.ID` in the run's directory, which holds when the queue was created and
+//! goes together with it: a file that is left names a queue that is left. A blocking
+//! round trip is send, receive, receive, send.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -82,7 +82,8 @@ impl Queue {
         let id = sys::check(unsafe { libc::msgget(libc::IPC_PRIVATE, 0o600) })
             .map_err(|e| sys::context(e, "creating a System V message queue"))?;
         let queue = Self::known(id, scratch);
-        std::fs::write(&queue.marker, b"").map_err(|e| {
+        let note = || std::fs::write(&queue.marker, sys::sysv_queue(id)?.msg_ctime.to_string());
+        note().map_err(|e| {
             queue.remove();
             sys::context(e, &format!("writing {}", queue.marker.display()))
         })?;
@@ -102,11 +103,7 @@ impl Queue {
 
     /// Whether messages lie in it.
     fn holds_messages(&self) -> bool {
-        // SAFETY: the structure is plain data and valid for writing.
-        unsafe {
-            let mut state: libc::msqid_ds = std::mem::zeroed();
-            libc::msgctl(self.id, libc::IPC_STAT, &mut state) == 0 && state.msg_qnum > 0
-        }
+        sys::sysv_queue(self.id).is_ok_and(|queue| queue.msg_qnum > 0)
     }
 }
 
@@ -302,11 +299,7 @@ mod tests {
     use crate::wait::Block;
 
     fn exists(id: libc::c_int) -> bool {
-        // SAFETY: the structure is plain data and valid for writing.
-        unsafe {
-            let mut state: libc::msqid_ds = std::mem::zeroed();
-            libc::msgctl(id, libc::IPC_STAT, &mut state) == 0
-        }
+        sys::sysv_queue(id).is_ok()
     }
 
     fn ends(scratch: &Path) -> [SysvMsg; 2] {
@@ -314,8 +307,7 @@ mod tests {
             "roundtrip/sysv-msg?payload=8&boundary=thread&place=free&wait=block".parse().unwrap();
         let link = SysvMsg::open(&Opening { case: &case, scratch }).unwrap();
         [(link.caller, Role::Caller), (link.callee, Role::Callee)].map(|(half, role)| {
-            let attaching =
-                Attaching { case: &case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
+            let attaching = Attaching::new(&case, role);
             SysvMsg::attach(half, &attaching).unwrap()
         })
     }

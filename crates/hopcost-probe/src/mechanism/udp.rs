@@ -58,9 +58,19 @@ fn connected() -> io::Result<[UdpSocket; 2]> {
         UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
             .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))
     };
-    let (caller, callee) = (bind()?, bind()?);
+    join([bind()?, bind()?])
+}
+
+/// Connects two sockets to each other.
+fn join([caller, callee]: [UdpSocket; 2]) -> io::Result<[UdpSocket; 2]> {
     caller.connect(callee.local_addr()?)?;
     callee.connect(caller.local_addr()?)?;
+    // Any process of this machine could have sent to them before they were connected.
+    for end in [&caller, &callee] {
+        end.set_nonblocking(true)?;
+        while end.recv(&mut [0]).is_ok() {}
+        end.set_nonblocking(false)?;
+    }
     Ok([caller, callee])
 }
 
@@ -100,6 +110,29 @@ impl TwoEnds for Udp {
         match timeout(attaching)? {
             Some(timeout) => packets.giving_up_after(timeout),
             None => Ok(packets),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_strangers_sent_before_the_sockets_were_connected_is_no_message() {
+        let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (ends, stranger) = ([bind(), bind()], bind());
+        for end in &ends {
+            for bytes in [&b""[..], b"xyz", &[0; 3000]] {
+                stranger.send_to(bytes, end.local_addr().unwrap()).unwrap();
+            }
+        }
+        let [caller, callee] = join(ends).unwrap();
+        for (from, to) in [(&caller, &callee), (&callee, &caller)] {
+            from.send(b"message").unwrap();
+            let mut got = [0; 16];
+            let len = to.recv(&mut got).unwrap();
+            assert_eq!(&got[..len], b"message");
         }
     }
 }

@@ -306,7 +306,7 @@ mod tests {
     use crate::wait::Block;
 
     fn attach(case: &Case, half: Half, role: Role) -> WebSocketInline {
-        let attaching = Attaching { case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
+        let attaching = Attaching::new(case, role);
         WebSocketInline::attach(half, &attaching).unwrap()
     }
 

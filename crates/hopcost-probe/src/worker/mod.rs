@@ -25,7 +25,7 @@ use crate::memory::Shared;
 use crate::registry::Row;
 use crate::shape::{Half, Opening};
 use crate::sys;
-use crate::workload::Order;
+use crate::workload::PhaseSpec;
 use counters::Time;
 pub use describe::{description, description_of, mechanisms};
 use lines::Lines;
@@ -135,7 +135,7 @@ impl Worker {
                 }
                 let trial =
                     self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
-                trial.run(Order { phase, count, stamp, cap_ns })
+                trial.run(PhaseSpec { phase, count, stamp, cap_ns })
             }
             Command::Stop => Ok(Reply::Stopped),
         }
@@ -254,19 +254,19 @@ fn stamps(case: &Case, role: Role) -> bool {
 }
 
 impl Trial {
-    fn run(&mut self, order: Order) -> io::Result<Reply> {
-        let keeps = order.phase == Phase::Measure && self.samples.is_some();
+    fn run(&mut self, spec: PhaseSpec) -> io::Result<Reply> {
+        let keeps = spec.phase == Phase::Measure && self.samples.is_some();
         let room = |stamping: bool| {
-            if keeps && stamping { room_for(order.count, order.stamp) } else { Ok(Vec::new()) }
+            if keeps && stamping { room_for(spec.count, spec.stamp) } else { Ok(Vec::new()) }
         };
         let mut out = room(self.stamping[0])?;
         // All rooms before any end starts: touching their pages takes a while.
         let rooms = self.stamping[1..].iter().map(|s| room(*s)).collect::<io::Result<Vec<_>>>()?;
         for (thread, room) in self.others.iter().zip(rooms) {
-            thread.order(order, room);
+            thread.run(spec, room);
         }
         let (wall_before, cpu_before) = (self.time.wall_ns(), self.time.process_cpu_ns());
-        let first = self.first.run(&order, &mut out)?;
+        let first = self.first.run(&spec, &mut out)?;
         let (mut wall_ns, mut process_cpu_ns) =
             (self.time.wall_ns() - wall_before, self.time.process_cpu_ns() - cpu_before);
         let mut samples = vec![(first.samples as usize, out)];
@@ -293,7 +293,7 @@ impl Trial {
 
     fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Reply> {
         for thread in &self.others {
-            thread.order_gate(exchanges, steps);
+            thread.gate(exchanges, steps);
         }
         let mut reading = self.first.gate(exchanges, steps)?;
         for thread in &self.others {

@@ -10,12 +10,11 @@ use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
 use super::counters::{Snapshot, Time, migrations, migrations_since};
 use super::events::{Events, Set};
 use super::lines;
-use crate::clock;
 use crate::endpoint::Endpoint;
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
 use crate::sys;
-use crate::workload::Order;
+use crate::workload::PhaseSpec;
 
 /// What a seat is given to start with.
 pub struct Start {
@@ -62,12 +61,10 @@ impl Seat {
             sys::set_fifo(priority)?;
         }
         let attaching = Attaching {
-            case: &start.case,
-            role: start.role,
-            budget_ticks: start.case.spin_budget_ns.map_or(0, clock::rough_ticks),
             trial: start.trial,
             flow: start.flow,
             meeting: start.meeting.as_ref(),
+            ..Attaching::new(&start.case, start.role)
         };
         let endpoint = (start.row.attach)(start.half, &attaching)
             .map_err(|e| sys::context(e, &format!("attaching the {}", start.role)))?;
@@ -104,13 +101,13 @@ impl Seat {
     }
 
     /// Runs a phase; samples go into `out` as far as it reaches.
-    pub fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<EndCounters> {
+    pub fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<EndCounters> {
         // Open only for this phase: while it is, every system call of the machine is slower.
-        let mut system_calls = (order.phase == Phase::Count && self.counts_system_calls())
+        let mut system_calls = (spec.phase == Phase::Count && self.counts_system_calls())
             .then(|| Events::open(Set::Kernel));
         let before = Snapshot::take(self.time);
         let moved_before = self.counts_migrations.then(migrations);
-        let mut events = match order.phase {
+        let mut events = match spec.phase {
             Phase::Measure => self.measured.as_mut(),
             Phase::Count => system_calls.as_mut(),
             Phase::Pilot | Phase::WarmUp => None,
@@ -118,15 +115,15 @@ impl Seat {
         if let Some(events) = &events {
             events.start()?;
         }
-        let stamped = self.endpoint.run(order, out)?;
+        let stamped = self.endpoint.run(spec, out)?;
         if let Some(events) = &events {
             events.stop()?;
         }
         let samples =
-            if order.phase == Phase::Measure { stamped.samples.min(out.len() as u64) } else { 0 };
+            if spec.phase == Phase::Measure { stamped.samples.min(out.len() as u64) } else { 0 };
         let counters = before.since(self.role, stamped, samples, self.cpu);
         let mut events = events.as_mut().map_or(Vec::new(), |events| events.read());
-        if let (Phase::Measure, Some(before)) = (order.phase, moved_before) {
+        if let (Phase::Measure, Some(before)) = (spec.phase, moved_before) {
             events.push(migrations_since(before));
         }
         Ok(EndCounters { flow: self.flow, events, ..counters })
@@ -140,7 +137,7 @@ impl Seat {
 /// What a seat on a thread of its own is told to do.
 enum Duty {
     /// A phase, with room for its samples.
-    Run(Order, Vec<u64>),
+    Run(PhaseSpec, Vec<u64>),
     /// Clocks to compare: exchanges, steps.
     Gate(u64, u64),
 }
@@ -175,9 +172,9 @@ impl ThreadSeat {
             };
             while let Ok(duty) = duties_in.recv() {
                 let done = match duty {
-                    Duty::Run(order, mut out) => seat
-                        .run(&order, &mut out)
-                        .map(|counters| Done::Ran(Box::new(counters), out)),
+                    Duty::Run(spec, mut out) => {
+                        seat.run(&spec, &mut out).map(|counters| Done::Ran(Box::new(counters), out))
+                    }
                     Duty::Gate(exchanges, steps) => seat.gate(exchanges, steps).map(Done::Gated),
                 };
                 match done {
@@ -194,9 +191,9 @@ impl ThreadSeat {
         self.attached.recv().map_err(|_| sys::failure("the second seat's thread ended"))
     }
     /// Tells it to run a phase.
-    pub fn order(&self, order: Order, room: Vec<u64>) {
+    pub fn run(&self, spec: PhaseSpec, room: Vec<u64>) {
         // A send fails only if the thread is gone, and then the process is on its way out.
-        let _ = self.duties.send(Duty::Run(order, room));
+        let _ = self.duties.send(Duty::Run(spec, room));
     }
     /// Waits for the phase to end: what it counted, and its samples.
     pub fn collect(&self) -> io::Result<(EndCounters, Vec<u64>)> {
@@ -207,7 +204,7 @@ impl ThreadSeat {
         }
     }
     /// Tells it to compare clocks.
-    pub fn order_gate(&self, exchanges: u64, steps: u64) {
+    pub fn gate(&self, exchanges: u64, steps: u64) {
         let _ = self.duties.send(Duty::Gate(exchanges, steps));
     }
     /// Waits for the comparison to end.
@@ -242,8 +239,8 @@ mod tests {
         }
     }
 
-    fn order(phase: Phase, count: u64, stamp: Stamp) -> Order {
-        Order { phase, ..Order::of(count, stamp) }
+    fn spec(phase: Phase, count: u64, stamp: Stamp) -> PhaseSpec {
+        PhaseSpec { phase, ..PhaseSpec::of(count, stamp) }
     }
 
     fn words(events: &[EventReading]) -> Vec<&str> {
@@ -260,7 +257,7 @@ mod tests {
         let play = |role, half| {
             let (mut seat, _) = Seat::take(start(&case, role, half)).unwrap();
             [Phase::WarmUp, Phase::Measure, Phase::Count]
-                .map(|phase| seat.run(&order(phase, N, Stamp::Each), &mut []).unwrap().events)
+                .map(|phase| seat.run(&spec(phase, N, Stamp::Each), &mut []).unwrap().events)
         };
         let ends = std::thread::scope(|scope| {
             let callee = scope.spawn(|| play(Role::Callee, callee));
@@ -286,7 +283,7 @@ mod tests {
         let case: Case = "call/syscall".parse().unwrap();
         let (mut seat, _) = Seat::take(start(&case, Role::Caller, Half::default())).unwrap();
         let mut events = |phase| {
-            seat.run(&order(phase, 3200, Stamp::TwoLengths { n: 16 }), &mut []).unwrap().events
+            seat.run(&spec(phase, 3200, Stamp::TwoLengths { n: 16 }), &mut []).unwrap().events
         };
         assert!(events(Phase::WarmUp).is_empty());
         assert!(events(Phase::Count).is_empty());

@@ -10,7 +10,7 @@ use hopcost_model::protocol::{Phase, Stamp, ZeroCopySends};
 
 /// What a phase is to be.
 #[derive(Debug, Clone, Copy)]
-pub struct Order {
+pub struct PhaseSpec {
     /// Which part of the trial.
     pub phase: Phase,
     /// Operations.
@@ -21,10 +21,10 @@ pub struct Order {
     pub cap_ns: Option<u64>,
 }
 
-impl Order {
+impl PhaseSpec {
     /// A measurement without a cap.
     pub fn of(count: u64, stamp: Stamp) -> Self {
-        Order { phase: Phase::Measure, count, stamp, cap_ns: None }
+        PhaseSpec { phase: Phase::Measure, count, stamp, cap_ns: None }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `stream`: messages of several fields, one way, as many as the order says or
+//! `stream`: messages of several fields, one way, as many as the phase is to have or
 //! until its time is up.
 //!
 //! A phase begins with a lead-in message and ends with an end marker of the same

@@ -1,7 +1,7 @@
 //! The trials of a case, reduced one by one.
 
 use hopcost_model::case::Ack;
-use hopcost_model::results::TrialPoint;
+use hopcost_model::results::{Statistic, TrialPoint};
 
 use crate::case::lost;
 use crate::per_trial::PerTrial;
@@ -55,7 +55,7 @@ pub fn reduce(run: &Run, index: usize) -> Reduced {
             round: raw.round,
             at_s: run.at_s[i],
             value_ns: trial.as_ref().ok().map(Trial::value_ns),
-            p99_ns: trial.as_ref().ok().and_then(|trial| trial.quantile(0.99)),
+            p99_ns: trial.as_ref().ok().and_then(|trial| trial.statistic(Statistic::P99)),
             samples: raw.samples_taken,
             sentinel_ns: run.sentinels[i],
             state: None,

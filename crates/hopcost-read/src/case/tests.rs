@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{Builder, CALL, PIPE, TCP, noisy, read as read_run};
+use hopcost_model::results::Statistic;
 
 #[test]
 fn an_error_is_a_row_never_a_gap() {
@@ -37,7 +38,10 @@ fn a_round_trip_is_two_messages_and_is_never_halved() {
         })
         .build();
     let results = read_run(&raw).results;
-    assert_eq!(results[0].estimates.as_ref().unwrap().p50_ns.as_ref().unwrap().point, Some(3000.0));
+    assert_eq!(
+        results[0].estimates.as_ref().unwrap().get(Statistic::P50).unwrap().point,
+        Some(3000.0)
+    );
     assert_eq!(results[0].cpu_ns_per_message, Some(3000.0));
     assert_eq!(results[0].switches_per_operation, Some(4.0));
     assert_eq!(results[1].cpu_ns_per_message, Some(10.0));
@@ -70,7 +74,8 @@ fn a_call_that_is_no_dearer_than_the_empty_loop_is_a_bound() {
             .case("call/null", 8, |round, t| t.batch(100, &[200 + round; 50]))
             .case(PIPE, 8, |_, t| t.batch(1000, &[100; 50]))
             .build();
-        let cost = |r: &CaseResult| r.estimates.clone().unwrap().cost_ns.unwrap();
+        let cost =
+            |r: &CaseResult| r.estimates.clone().unwrap().get(Statistic::Cost).cloned().unwrap();
         read_run(&raw).results.iter().map(cost).collect::<Vec<_>>()
     };
     let near = run(203);

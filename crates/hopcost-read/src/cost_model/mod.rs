@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
-use hopcost_model::results::{CostModel, Estimate};
+use hopcost_model::results::{CostModel, Estimate, Statistic};
 use hopcost_stats::line::{Line, fit_relative, residual_max};
 use hopcost_stats::sample::median;
 
@@ -41,7 +41,7 @@ pub fn models(run: &Run, readings: &[Reading]) -> Vec<CostModel> {
 
 /// Measured, and not merely an upper bound.
 fn usable(reading: &Reading) -> bool {
-    let bound = reading.result.estimates.as_ref().and_then(|e| e.cost_ns.as_ref());
+    let bound = reading.result.estimates.as_ref().and_then(|e| e.get(Statistic::Cost));
     !reading.measured.is_empty() && !bound.is_some_and(|cost| cost.at_most)
 }
 

@@ -4,6 +4,7 @@
 use hopcost_model::case::{Case, Role, WaitKind, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::RawTrial;
+use hopcost_model::results::Statistic;
 use hopcost_stats::sample::median;
 
 use super::finding;
@@ -44,7 +45,7 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
 }
 
 fn p50_ns(reading: &Reading) -> Option<f64> {
-    reading.result.estimates.as_ref()?.p50_ns.as_ref()?.point
+    reading.result.estimates.as_ref()?.get(Statistic::P50)?.point
 }
 
 /// A cause that comes after its effect: the clocks cannot be compared at all.

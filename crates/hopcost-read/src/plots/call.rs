@@ -1,7 +1,7 @@
 //! The cost of a call over its payload.
 
 use hopcost_model::case::{Case, Workload};
-use hopcost_model::results::{Plot, PlotPoint};
+use hopcost_model::results::{Plot, PlotPoint, Statistic};
 
 use super::Measured;
 use super::draw::{logarithmic, series};
@@ -36,7 +36,7 @@ pub fn plots(measured: &[Measured]) -> Vec<Plot> {
 }
 
 fn point(measured: &Measured) -> Option<PlotPoint> {
-    let cost = measured.reading.result.estimates.as_ref()?.cost_ns.as_ref()?;
+    let cost = measured.reading.result.estimates.as_ref()?.get(Statistic::Cost)?;
     let y = cost.point.filter(|ns| *ns > 0.0)?;
     Some(PlotPoint {
         x: f64::from(measured.case.payload_bytes.filter(|bytes| *bytes > 0)?),

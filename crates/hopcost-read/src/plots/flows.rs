@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Workload};
-use hopcost_model::results::{Estimate, Plot, PlotPoint, PlotSeries};
+use hopcost_model::results::{Estimate, Plot, PlotPoint, PlotSeries, Statistic};
 
 use super::Measured;
 use super::draw::{logarithmic, series};
@@ -62,7 +62,7 @@ fn plot(id: &str, title: String, y: (&str, &str), series: Vec<PlotSeries>) -> Pl
 }
 
 fn latency(streams: &[Measured], field_bytes: u32) -> Plot {
-    let p50 = |m: &Measured| m.reading.result.estimates.as_ref()?.p50_ns.clone();
+    let p50 = |m: &Measured| m.reading.result.estimates.as_ref()?.get(Statistic::P50).cloned();
     let title = format!("Message latency by flows, fields of {field_bytes} B");
     plot("latency-flows", title, ("message latency, p50", "ns"), over_flows(streams, &p50))
 }

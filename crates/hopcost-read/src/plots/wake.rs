@@ -1,7 +1,7 @@
 //! One-way wake-ups over the gap before them.
 
 use hopcost_model::case::{Case, Placement, Workload};
-use hopcost_model::results::{Plot, PlotPoint};
+use hopcost_model::results::{Plot, PlotPoint, Statistic};
 
 use super::Measured;
 use super::draw::{logarithmic, series};
@@ -38,7 +38,7 @@ fn plot(wakes: &[Measured], place: Placement, first: bool) -> Plot {
 }
 
 fn point(measured: &Measured) -> Option<PlotPoint> {
-    let p50_ns = measured.reading.result.estimates.as_ref()?.p50_ns.as_ref()?.point?;
+    let p50_ns = measured.reading.result.estimates.as_ref()?.get(Statistic::P50)?.point?;
     let band = measured.reading.band;
     Some(PlotPoint {
         x: measured.case.gap_ns? as f64,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::results::Estimate;
+use hopcost_model::results::{Estimate, Statistic};
 
 use crate::case::Reading;
 use crate::per_trial::PerTrial;
@@ -15,7 +15,7 @@ pub fn estimate(reading: &Reading, statistic: &str, unit: &str) -> Option<Estima
         ("throughput-per-flow", "Gbit/s") => (result.stream.as_ref()?.per_flow_gbps.clone()?, 1.0),
         (_, "µs") => (of_time(reading, statistic)?, 1e-3),
         ("cost", "ticks") => {
-            let cost = estimates.cost_ns.clone()?;
+            let cost = estimates.get(Statistic::Cost)?.clone();
             let ticks = result.cost_ticks? / cost.point.filter(|ns| *ns > 0.0)?;
             (cost, ticks)
         }
@@ -26,34 +26,16 @@ pub fn estimate(reading: &Reading, statistic: &str, unit: &str) -> Option<Estima
 
 fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
     let estimates = reading.result.estimates.as_ref()?;
+    let statistic = Statistic::of_label(statistic)?;
     match statistic {
+        // What a published minimum is of; it has no interval, and no multiple.
+        Statistic::Min => {
+            let least_ns = estimates.exact(Statistic::Least)?;
+            Some(Estimate::exact(least_ns, reading.result.n_trials, "least of all trials".into()))
+        }
         // A batch has nothing but its mean.
-        "mean" => estimates.mean_ns.clone().or_else(|| estimates.cost_ns.clone()),
-        "p50" => estimates.p50_ns.clone(),
-        "p95" => estimates.p95_ns.clone(),
-        "p99" => estimates.p99_ns.clone(),
-        "min" => Some(least(estimates.least_ns?, reading.result.n_trials)),
-        "stdev" => estimates.stdev_ns.clone(),
-        "cost" => estimates.cost_ns.clone(),
-        _ => None,
-    }
-}
-
-/// The least of all trials, which is what a published minimum is of; it has no
-/// interval, and no multiple.
-fn least(ns: f64, n_trials: u32) -> Estimate {
-    Estimate {
-        point: Some(ns),
-        low: None,
-        high: None,
-        level: None,
-        n_trials,
-        pooled: false,
-        estimand: "least of all trials".to_owned(),
-        insufficient: None,
-        detectable: None,
-        digits: 3,
-        at_most: false,
+        Statistic::Mean => estimates.get(statistic).or(estimates.get(Statistic::Cost)).cloned(),
+        _ => estimates.get(statistic).cloned(),
     }
 }
 
@@ -68,13 +50,12 @@ fn scaled(mut estimate: Estimate, factor: f64) -> Estimate {
 /// none.
 pub fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
     let of = |trial: &PerTrial| match statistic {
-        "mean" => Some(trial.mean_ns.unwrap_or(trial.value_ns)),
-        "p50" | "cost" => Some(trial.value_ns),
-        "p95" => trial.p95_ns,
-        "p99" => trial.p99_ns,
-        "stdev" => trial.stdev_ns,
         "throughput-per-flow" => trial.rates.map(|rates| rates.per_flow_gbps),
-        _ => None,
+        "mean" => Some(trial.get(Statistic::Mean).unwrap_or(trial.value_ns)),
+        "p50" | "cost" => Some(trial.value_ns),
+        // A least of all trials has no value a trial.
+        "min" => None,
+        _ => trial.get(Statistic::of_label(statistic)?),
     };
     reading.per_trial.iter().filter_map(|trial| Some((trial.round, of(trial)?))).collect()
 }

@@ -90,7 +90,7 @@ impl<'a> Entry<'a> {
     /// p50, or the cost in batches.
     fn value(&self) -> Option<Estimate> {
         let estimates = self.reading.result.estimates.as_ref()?;
-        estimates.p50_ns.clone().or_else(|| estimates.cost_ns.clone())
+        Some(estimates.headline()?.1.clone())
     }
 
     /// Round, this value and that of another case in the same round; none where they

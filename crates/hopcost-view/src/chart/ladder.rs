@@ -1,7 +1,9 @@
 //! The ladder as a dot plot: one row a mechanism, medians with their intervals,
 //! tails as open markers.
 
-use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
+use hopcost_model::results::{
+    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
+};
 
 use super::gutter::Gutter;
 use super::model::{
@@ -111,7 +113,7 @@ fn dots(group: &LadderGroup, place: Place, lane: f64, results: &Results) -> [Ser
 }
 
 fn p99(case: &CaseResult) -> Option<&Estimate> {
-    case.estimates.as_ref()?.p99_ns.as_ref()
+    case.estimates.as_ref()?.get(Statistic::P99)
 }
 
 fn rows(group: &LadderGroup, results: &Results, lanes: usize) -> Rows {

@@ -7,6 +7,7 @@ use super::unit::Unit;
 use super::{charts, element, svg};
 use crate::chart::Heading;
 use crate::fixture::{example_cut_off, example_results};
+use hopcost_model::results::Statistic;
 
 /// Complains where markup is not well formed: tags that do not nest, attributes
 /// that are not quoted or come twice, raw `&` and `<`. `void` elements have no end.
@@ -162,7 +163,7 @@ fn odd_values_do_not_break_a_drawing() {
     let mut results: Results = example_results();
     for (i, value) in [0.0, -1.0, 1e18, 1e-9].into_iter().enumerate() {
         for case in &mut results.results {
-            if let Some(p50) = case.estimates.as_mut().and_then(|e| e.p50_ns.as_mut()) {
+            if let Some(p50) = case.estimates.as_mut().and_then(|e| e.get_mut(Statistic::P50)) {
                 p50.point = Some(value);
                 p50.low = Some(value);
             }

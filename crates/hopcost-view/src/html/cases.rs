@@ -1,7 +1,7 @@
 //! Every case with all that is known of it.
 
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Status};
+use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Statistic, Status};
 
 use super::{parts, threads};
 use crate::markup::{Esc, put};
@@ -212,17 +212,6 @@ fn counters(out: &mut String, case: &CaseResult) {
 }
 
 fn estimates_table(out: &mut String, estimates: &Estimates) {
-    let rows: [(&str, &Option<Estimate>); 9] = [
-        ("cost", &estimates.cost_ns),
-        ("min", &estimates.min_ns),
-        ("p50", &estimates.p50_ns),
-        ("p90", &estimates.p90_ns),
-        ("p95", &estimates.p95_ns),
-        ("p99", &estimates.p99_ns),
-        ("p99.9", &estimates.p999_ns),
-        ("mean", &estimates.mean_ns),
-        ("stdev", &estimates.stdev_ns),
-    ];
     put!(
         out,
         "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Statistic</th>\
@@ -231,9 +220,8 @@ fn estimates_table(out: &mut String, estimates: &Estimates) {
          <th scope=\"col\" class=\"n\">Detectable</th><th scope=\"col\">What is estimated</th>\
          </tr></thead><tbody>\n"
     );
-    for (name, estimate) in rows {
-        let Some(estimate) = estimate else { continue };
-        put!(out, "<tr><th scope=\"row\">{name}</th>");
+    for (statistic, estimate) in estimates.intervals() {
+        put!(out, "<tr><th scope=\"row\">{}</th>", statistic.label());
         parts::estimate_cells(out, Some(estimate));
         let percent =
             |value: Option<f64>, text: fn(f64) -> String| value.map_or("–".to_owned(), text);
@@ -250,7 +238,7 @@ fn estimates_table(out: &mut String, estimates: &Estimates) {
             Esc(&estimate.estimand)
         );
     }
-    if let Some(max) = estimates.max_ns {
+    if let Some(max) = estimates.exact(Statistic::Max) {
         put!(
             out,
             "<tr><th scope=\"row\">max</th>{}<td></td><td></td><td></td><td></td>\

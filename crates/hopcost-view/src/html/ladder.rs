@@ -1,6 +1,6 @@
 //! The ladder: each group's chart and its table.
 
-use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Status};
+use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic, Status};
 
 use super::parts::{self, NONE, Twin};
 use crate::chart::{self, Heading};
@@ -172,7 +172,7 @@ fn line(
 fn numbers_of(out: &mut String, case: &CaseResult, columns: &Columns) {
     parts::estimate_cells(out, headline(case).map(|(_, e)| e));
     if columns.percentiles {
-        parts::estimate_cells(out, case.estimates.as_ref().and_then(|e| e.p99_ns.as_ref()));
+        parts::estimate_cells(out, case.estimates.as_ref().and_then(|e| e.get(Statistic::P99)));
     }
     let (ticks, cycles) = units(case, number::DIGITS_MAX);
     for (shown, value, text) in

@@ -1,7 +1,7 @@
 use super::*;
 use crate::chart::tests::well_formed;
 use crate::fixture::example_results;
-use hopcost_model::results::ThreadResult;
+use hopcost_model::results::{Statistic, ThreadResult};
 
 /// FIPS 180-4, plainly.
 fn sha256(message: &[u8]) -> [u8; 32] {
@@ -230,9 +230,9 @@ fn hostile_texts_stay_texts() {
         for trial in &mut case.trials {
             trial.error = trial.error.take().map(|_| evil.to_owned());
         }
-        let estimates = case.estimates.as_mut();
-        for estimate in estimates.into_iter().flat_map(|e| [&mut e.p50_ns, &mut e.p99_ns]).flatten()
-        {
+        for statistic in [Statistic::P50, Statistic::P99] {
+            let estimates = case.estimates.as_mut();
+            let Some(estimate) = estimates.and_then(|e| e.get_mut(statistic)) else { continue };
             estimate.estimand = evil.to_owned();
             estimate.insufficient = Some(evil.to_owned());
         }

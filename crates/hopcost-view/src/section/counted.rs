@@ -1,7 +1,9 @@
 //! Round trips with what was counted in them: system calls, switches, losses.
 
 use hopcost_model::case::Workload;
-use hopcost_model::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results, Status};
+use hopcost_model::results::{
+    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
+};
 
 use super::{Cell, Column, Part, Row, Section, counters, time};
 use crate::names::{Place, row_label};
@@ -73,9 +75,9 @@ fn cells(label: String, case: &CaseResult, lost: bool) -> Vec<Cell> {
     let mut cells = vec![
         Cell::Text(label),
         Cell::Text(super::setting(case).join(", ")),
-        Cell::estimate(of(|e| e.mean_ns.as_ref().or(e.cost_ns.as_ref())), time),
-        Cell::point(of(|e| e.p50_ns.as_ref()), time),
-        Cell::point(of(|e| e.p99_ns.as_ref()), time),
+        Cell::estimate(of(|e| e.get(Statistic::Mean).or(e.get(Statistic::Cost))), time),
+        Cell::point(of(|e| e.get(Statistic::P50)), time),
+        Cell::point(of(|e| e.get(Statistic::P99)), time),
         Cell::ratio(case.ratio.as_ref(), Some(&case.id)),
         Cell::maybe(counters::sum(case, "system-calls", |c| c.per_operation), counters::count),
         Cell::maybe(case.switches_per_operation, counters::count),

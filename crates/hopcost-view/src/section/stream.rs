@@ -1,7 +1,7 @@
 //! Streams: throughput, latency and what they cost, by field size and flows.
 
 use hopcost_model::case::Workload;
-use hopcost_model::results::{CaseResult, Results, Status, StreamResult};
+use hopcost_model::results::{CaseResult, Results, Statistic, Status, StreamResult};
 
 use super::{Cell, Column, Part, Row, Section, counters, grouped, missing, setting, time, trials};
 use crate::number::{self, DIGITS_MAX};
@@ -77,8 +77,8 @@ fn part((title, mut rows): (String, Vec<Measured<'_>>)) -> Part {
 
 fn row((index, case, stream): Measured<'_>) -> Row {
     let estimates = case.estimates.as_ref();
-    let p50 = estimates.and_then(|e| e.p50_ns.as_ref());
-    let p99 = estimates.and_then(|e| e.p99_ns.as_ref());
+    let p50 = estimates.and_then(|e| e.get(Statistic::P50));
+    let p99 = estimates.and_then(|e| e.get(Statistic::P99));
     let rate = |estimate: &_| number::scaled(estimate, 0, DIGITS_MAX);
     let switches = match counters::both(case, "context-switches", counters::count) {
         Cell::Text(_) => Cell::maybe(case.switches_per_operation, counters::count),
@@ -91,7 +91,7 @@ fn row((index, case, stream): Measured<'_>) -> Row {
         Cell::estimate(stream.aggregate_gbps.as_ref(), rate),
         Cell::point(stream.per_flow_gbps.as_ref(), rate),
         Cell::estimate(p50, time),
-        Cell::point(estimates.and_then(|e| e.mean_ns.as_ref()), time),
+        Cell::point(estimates.and_then(|e| e.get(Statistic::Mean)), time),
         Cell::point(p99, time),
         counters::both(case, "cpu-ns", |ns| number::rough(ns, number::UNICODE)),
         switches,

@@ -1,7 +1,9 @@
 //! Wake-ups: one table a mechanism, placement and idle knob, one row a gap.
 
 use hopcost_model::case::{IdleKnob, Workload};
-use hopcost_model::results::{CaseResult, Estimate, Estimates, Results, Status, WakeResult};
+use hopcost_model::results::{
+    CaseResult, Estimate, Estimates, Results, Statistic, Status, WakeResult,
+};
 
 use super::{Cell, Column, Part, Row, Section, grouped, mechanism, missing, setting, trials};
 use crate::number::{self, DIGITS_MAX};
@@ -92,16 +94,16 @@ fn cells(case: &CaseResult, wake: &WakeResult) -> Vec<Cell> {
         Some(0.0) => Cell::Number("one clock".to_owned(), 0.0),
         Some(bound) => Cell::Number(format!("±{}", number::rough(bound, number::UNICODE)), bound),
     };
-    let max = estimates.and_then(|estimates| estimates.max_ns);
-    let least = estimates.and_then(|estimates| estimates.least_ns);
+    let max = estimates.and_then(|estimates| estimates.exact(Statistic::Max));
+    let least = estimates.and_then(|estimates| estimates.exact(Statistic::Least));
     vec![
         Cell::Number(number::exact(wake.gap_asked_ns), wake.gap_asked_ns as f64),
         Cell::maybe(wake.gap_found_ns, |ns| number::duration(ns, 3, number::UNICODE)),
-        mean_and_spread(of(|e| e.mean_ns.as_ref()), of(|e| e.stdev_ns.as_ref())),
+        mean_and_spread(of(|e| e.get(Statistic::Mean)), of(|e| e.get(Statistic::Stdev))),
         Cell::maybe(least, |ns| number::plain(ns / 1e3, 3)),
-        Cell::estimate(of(|e| e.p50_ns.as_ref()), micro),
-        Cell::point(of(|e| e.p95_ns.as_ref()), micro),
-        Cell::point(of(|e| e.p99_ns.as_ref()), micro),
+        Cell::estimate(of(|e| e.get(Statistic::P50)), micro),
+        Cell::point(of(|e| e.get(Statistic::P95)), micro),
+        Cell::point(of(|e| e.get(Statistic::P99)), micro),
         Cell::maybe(max, |ns| number::plain(ns / 1e3, 3)),
         clock,
         trials(case),

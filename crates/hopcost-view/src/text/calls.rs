@@ -1,7 +1,7 @@
 //! The table of calls: there is no second party, so no wait and one line a row.
 
 use hopcost_model::case::Boundary;
-use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results};
+use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic};
 
 use super::cells::Cells;
 use super::group::{Table, VALIDITY, push};
@@ -59,7 +59,8 @@ impl<'a> Line<'a> {
 
 /// The cost of a call in ticks and in cycles, with the digits of its estimate.
 pub(crate) fn units(case: &CaseResult, digits_max: u8) -> (String, String) {
-    let cost = case.estimates.as_ref().and_then(|e| e.cost_ns.as_ref().or(e.p50_ns.as_ref()));
+    let cost =
+        case.estimates.as_ref().and_then(|e| e.get(Statistic::Cost).or(e.get(Statistic::P50)));
     let digits = cost.map_or(DIGITS_MIN, |cost| cost.digits.min(digits_max));
     let text = |value: Option<f64>| value.map_or(String::new(), |v| number::plain(v, digits));
     (text(case.cost_ticks), text(case.cost_cycles))

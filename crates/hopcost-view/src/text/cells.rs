@@ -1,7 +1,7 @@
 //! What one side of a row (one CPU, two CPUs, free) says, as text.
 
 use hopcost_model::finding::Validity;
-use hopcost_model::results::{CaseResult, Estimate, LadderGroup, Results, Status};
+use hopcost_model::results::{CaseResult, Estimate, LadderGroup, Results, Statistic, Status};
 
 use crate::names::Place;
 use crate::number::{self, Shown};
@@ -68,9 +68,9 @@ impl Cells {
 
     fn measured(result: &CaseResult, digits_max: u8, style: &TextStyle) -> Self {
         let estimates = result.estimates.as_ref();
-        let main = estimates.and_then(|e| e.cost_ns.as_ref().or(e.p50_ns.as_ref()));
-        let p99 = estimates.and_then(|e| e.p99_ns.as_ref());
-        let batched = estimates.is_some_and(|e| e.cost_ns.is_some());
+        let main = estimates.and_then(|e| e.get(Statistic::Cost).or(e.get(Statistic::P50)));
+        let p99 = estimates.and_then(|e| e.get(Statistic::P99));
+        let batched = estimates.is_some_and(|e| e.get(Statistic::Cost).is_some());
         let none = Amount::Words(String::new());
         Self {
             first: main.map_or(Amount::Words("no estimate".to_owned()), |e| {

@@ -2,7 +2,7 @@
 
 use hopcost_model::case::Workload;
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::{CaseResult, Estimate, Results, RuntimeComparison};
+use hopcost_model::results::{CaseResult, Estimate, Results, RuntimeComparison, Statistic};
 
 use super::Stored;
 use super::cells::WIDE;
@@ -119,10 +119,15 @@ fn intervals(results: &Results, wide: &str, style: &TextStyle) -> String {
 fn shown(result: &CaseResult) -> impl Iterator<Item = &Estimate> {
     let wakes = result.case.workload == Workload::Wake;
     let estimates = result.estimates.iter().flat_map(move |e| {
-        let of_wakes = [&e.mean_ns, &e.min_ns, &e.p95_ns].into_iter().filter(move |_| wakes);
-        [&e.cost_ns, &e.p50_ns, &e.p99_ns].into_iter().chain(of_wakes)
+        let of_wakes = [e.get(Statistic::Mean), e.get(Statistic::Min), e.get(Statistic::P95)]
+            .into_iter()
+            .filter(move |_| wakes);
+        [e.get(Statistic::Cost), e.get(Statistic::P50), e.get(Statistic::P99)]
+            .into_iter()
+            .chain(of_wakes)
     });
-    let rates = result.stream.iter().flat_map(|s| [&s.aggregate_gbps, &s.per_flow_gbps]);
+    let rates =
+        result.stream.iter().flat_map(|s| [s.aggregate_gbps.as_ref(), s.per_flow_gbps.as_ref()]);
     estimates.chain(rates).flatten()
 }
 

@@ -2,43 +2,103 @@
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use hopcost_model::text::escaped;
 use hopcost_view::mechanisms;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
-use super::{Format, usage};
+use hopcost_probe::sys;
 
-/// Writes a document to a file (by a rename, so that a reader sees the old one
-/// or the new one) or to stdout.
+use super::{Format, usage};
+use crate::about;
+
+/// Writes a document to a file or to stdout.
 pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     let Some(path) = file else {
+        if sys::stdout_was_closed() {
+            return Err(anyhow!("writing to stdout: it is closed"));
+        }
         let mut out = io::stdout().lock();
         out.write_all(document).and_then(|()| out.flush()).context("writing to stdout")?;
         return Ok(());
     };
-    let write = || -> io::Result<()> {
-        // A device or a pipe cannot be renamed over.
-        if path.exists() && !path.is_file() {
-            return fs::write(path, document);
-        }
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = path.with_file_name(name);
-        let result = fs::File::create(&part)
-            .and_then(|mut file| file.write_all(document).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&part, path));
-        if result.is_err() {
-            let _ = fs::remove_file(&part);
-        }
-        result
-    };
     if path.is_dir() {
         return Err(usage(format!("cannot write {}: it is a directory", path.display())));
     }
-    write().with_context(|| format!("cannot write {}", path.display()))
+    write_file(document, path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn write_file(document: &[u8], path: &Path) -> io::Result<()> {
+    let path = followed(path)?;
+    match fs::metadata(&path) {
+        Ok(old) if old.is_file() && !is_of_kernel(&path) => replace(&path, document, Some(&old)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&path, document, None),
+        // A device or a pipe cannot be renamed over.
+        Ok(old) if !old.file_type().is_fifo() || is_of_kernel(&path) || is_trusted(&old) => {
+            fs::write(&path, document)
+        }
+        Ok(_) => Err(io::Error::other("it is a pipe of another user")),
+        Err(error) => Err(error),
+    }
+}
+
+/// Links that a path may lead through, as in path_resolution(7).
+const LINKS_MAX: usize = 40;
+
+/// Where the links of this user and of root lead. A link of somebody else is an error:
+/// in a folder that all may write it can point at any file of this user.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() && !is_of_kernel(&path) => {
+                if !is_trusted(&found) {
+                    let line = format!("{} is a link of another user", path.display());
+                    return Err(io::Error::other(line));
+                }
+                let to = fs::read_link(&path)?;
+                path = path.parent().unwrap_or(Path::new("")).join(to);
+            }
+            _ => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+/// Whether a path is one of the kernel's links to open descriptors (`/dev/stdout` leads
+/// there), which are no paths.
+fn is_of_kernel(path: &Path) -> bool {
+    path.starts_with("/proc")
+}
+
+fn is_trusted(found: &fs::Metadata) -> bool {
+    [0, sys::user_id()].contains(&found.uid())
+}
+
+/// Puts a new file in the place of an old one, so that a reader sees the old one or the
+/// new one. This user's file keeps its mode; another's is never opened further.
+fn replace(path: &Path, document: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
+    let part = path.with_file_name(format!(".hopcost-{:016x}", about::random()));
+    let mode = old.map_or(0o666, |old| old.mode() & 0o777);
+    // O_EXCL: follows no link and takes no file that was there before.
+    let mut file = fs::File::options().write(true).create_new(true).mode(mode).open(&part)?;
+    let keep_mode = || match old {
+        Some(old) if old.uid() == sys::user_id() => {
+            file.set_permissions(fs::Permissions::from_mode(mode))
+        }
+        _ => Ok(()),
+    };
+    let result = keep_mode()
+        .and_then(|()| file.write_all(document))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&part, path));
+    if result.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    result
 }
 
 /// The longest line of our own on stderr: a hostile argument is quoted in part.

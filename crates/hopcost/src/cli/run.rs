@@ -8,9 +8,10 @@ use hopcost_file::{EstimateRow, RunFile, Runs};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
-use hopcost_model::results::{Estimate, Results};
+use hopcost_model::results::{CaseResult, Estimate, Results};
 use hopcost_model::units;
 use hopcost_plan::{Ask, SuiteSource};
+use hopcost_probe::orphans::Orphans;
 use hopcost_probe::{mechanism, sys};
 
 use super::progress::Line;
@@ -141,6 +142,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     sys::close_on_exec_from_3();
+    run::ensure_descriptors().map_err(usage)?;
+    let orphans = Orphans::adopt()?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));
     }
@@ -150,27 +153,15 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         None => Sitting::begin(args, &runtimes)?,
     };
     let program = program(args)?;
-    let ending = match sitting.measure(&program, &runtimes, &interrupt) {
+    let ending = match sitting.measure(&program, &runtimes, &interrupt, &orphans) {
         Ok(ending) => ending,
-        Err(error) => {
-            let kept = sitting.file.finished().len();
-            if !sitting.path.exists() {
-                return Err(error.context(format!(
-                    "{} was removed while it was being written; its trials are lost",
-                    sitting.path.display()
-                )));
-            }
-            return Err(error.context(format!(
-                "the run stopped; {kept} finished trials are kept in {}",
-                sitting.path.display()
-            )));
-        }
+        Err(error) => return Err(error.context(format!("the run stopped; {}", sitting.kept()))),
     };
     if ending == Ending::Interrupted {
-        let kept = sitting.file.finished().len();
+        let (path, kept) = sitting.file.kept().context("interrupted")?;
         output::say(&format!(
             "hopcost: interrupted; {kept} finished trials are kept in {path}; go on with: hopcost run --resume {path}{workers}",
-            path = output::shell_word(&sitting.path),
+            path = output::shell_word(&path),
             workers = args
                 .worker
                 .iter()
@@ -343,11 +334,20 @@ impl Sitting {
         Ok(Self { file, path, scratch, plan: raw.plan, earlier: raw.trials, clocks: raw.clocks })
     }
 
+    /// What is kept of the run, and where, in words.
+    fn kept(&self) -> String {
+        match self.file.kept() {
+            Ok((path, kept)) => format!("{kept} finished trials are kept in {}", path.display()),
+            Err(why) => why.to_string(),
+        }
+    }
+
     fn measure(
         &mut self,
         program: &Program,
         runtimes: &Runtimes,
         interrupt: &OwnedFd,
+        orphans: &Orphans,
     ) -> anyhow::Result<Ending> {
         if self.clocks.is_empty() {
             let Some(clocks) = clocks::calibrate(&self.plan, program, runtimes, interrupt)? else {
@@ -366,6 +366,7 @@ impl Sitting {
             program,
             runtimes,
             interrupt,
+            orphans,
             earlier: &self.earlier,
         };
         let mut store = Store { file: &mut self.file, line: &line, base_ns };
@@ -444,28 +445,28 @@ impl Sink for Store<'_> {
 
 /// The estimates as rows for people who never read our code.
 fn estimate_rows(results: &Results) -> Vec<EstimateRow> {
+    results.results.iter().flat_map(rows_of).collect()
+}
+
+fn rows_of(result: &CaseResult) -> Vec<EstimateRow> {
+    let row = |statistic: &str, estimate| EstimateRow {
+        case_id: result.id.clone(),
+        statistic: statistic.to_owned(),
+        estimate,
+        validity: result.validity,
+    };
     let mut rows = Vec::new();
-    for result in &results.results {
-        let Some(estimates) = &result.estimates else { continue };
-        let named: [(&str, &Option<Estimate>); 7] = [
-            ("cost_ns", &estimates.cost_ns),
-            ("p50_ns", &estimates.p50_ns),
-            ("p90_ns", &estimates.p90_ns),
-            ("p99_ns", &estimates.p99_ns),
-            ("p999_ns", &estimates.p999_ns),
-            ("min_ns", &estimates.min_ns),
-            ("mean_ns", &estimates.mean_ns),
-        ];
-        for (statistic, estimate) in named {
-            if let Some(estimate) = estimate {
-                rows.push(EstimateRow {
-                    case_id: result.id.clone(),
-                    statistic: statistic.to_owned(),
-                    estimate: estimate.clone(),
-                    validity: result.validity,
-                });
-            }
-        }
+    if let Some(estimates) = &result.estimates {
+        rows.extend(estimates.intervals().map(|(key, found)| row(key.key(), found.clone())));
+        let exact = estimates.exact_values();
+        rows.extend(exact.map(|(key, value)| {
+            row(key.key(), Estimate::exact(value, result.n_trials, key.about()))
+        }));
+    }
+    if let Some(stream) = &result.stream {
+        let rates =
+            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)];
+        rows.extend(rates.into_iter().filter_map(|(key, rate)| Some(row(key, rate.clone()?))));
     }
     rows
 }

@@ -7,6 +7,7 @@ use hopcost_model::case::{Case, Placement, Role, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_plan::TRIAL_DEFAULT;
+use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
 use super::{exit, host, output, usage};
@@ -49,7 +50,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     sys::close_on_exec_from_3();
     let case: Case = args.case.parse().map_err(usage)?;
-    let interrupt = sys::catch_interrupts()?;
+    let (interrupt, orphans) = (sys::catch_interrupts()?, Orphans::adopt()?);
     let program = Program::own()?;
     let runtimes = Runtimes::new(args.worker.clone());
     let crew = Crew::assemble(&case, &program, &runtimes).map_err(usage)?;
@@ -84,6 +85,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         padding: 0,
         seed: 0,
         interrupt: &interrupt,
+        orphans: &orphans,
     });
     let Outcome::Row(row) = outcome else { return Ok(exit::INTERRUPTED) };
     match transcript {

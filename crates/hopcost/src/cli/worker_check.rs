@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
 use super::{exit, host, output, usage};
@@ -23,7 +24,7 @@ pub struct Args {
 /// Tests a worker; one line a check.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     sys::close_on_exec_from_3();
-    let interrupt = sys::catch_interrupts()?;
+    let (interrupt, orphans) = (sys::catch_interrupts()?, Orphans::adopt()?);
     let native = Program::own()?;
     let runtimes = match args.worker.contains('/') || PathBuf::from(&args.worker).is_file() {
         true => Runtimes::new(vec![PathBuf::from(&args.worker)]),
@@ -57,6 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         native: &native,
         scratch: scratch.path(),
         interrupt: &interrupt,
+        orphans: &orphans,
         cpu: clock_cpu,
         only: &args.mechanism,
     };

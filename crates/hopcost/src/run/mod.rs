@@ -17,6 +17,7 @@ pub mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -25,6 +26,8 @@ use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_probe::orphans::Orphans;
+use hopcost_probe::sys;
 use runtimes::Runtimes;
 use scratch::Scratch;
 use trial::Outcome;
@@ -33,6 +36,23 @@ use worker::Program;
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
 const FAILURES_MAX: u32 = 3;
+
+/// Descriptors that a run opens beside those that it inherits: where not even these can be
+/// opened, what cannot be done first says little of why.
+const DESCRIPTORS_MIN: usize = 12;
+
+/// Refuses to begin where too few descriptors may be opened (ulimit -n).
+pub fn ensure_descriptors() -> std::io::Result<()> {
+    let open = || -> std::io::Result<()> {
+        let (first, _second) = UnixStream::pair()?;
+        let copies = (2..DESCRIPTORS_MIN).map(|_| first.try_clone());
+        copies.collect::<std::io::Result<Vec<_>>>().map(drop)
+    };
+    open().map_err(|error| {
+        let doing = format!("opening {DESCRIPTORS_MIN} files, which a run needs (see ulimit -n)");
+        sys::context(error, &doing)
+    })
+}
 
 /// What a run starts from.
 pub struct Session<'a> {
@@ -48,6 +68,8 @@ pub struct Session<'a> {
     pub runtimes: &'a Runtimes,
     /// Readable once the user has interrupted.
     pub interrupt: &'a OwnedFd,
+    /// What workers leave behind.
+    pub orphans: &'a Orphans,
     /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
     pub earlier: &'a [RawTrial],
 }
@@ -217,6 +239,7 @@ fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Resu
         padding,
         seed,
         interrupt: session.interrupt,
+        orphans: session.orphans,
     };
     Ok(trial::run(&order))
 }

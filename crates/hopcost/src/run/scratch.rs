@@ -1,41 +1,84 @@
 //! A run's scratch directory: where FIFOs, sockets and notes of System V queues
-//! live while a trial needs them. It names its owner, so that the next start
-//! can remove what a killed run left behind.
+//! live while a trial needs them. A lock (flock(2)) that lasts as long as its
+//! process says that it is in use; the next start removes what a killed run left.
+//!
+//! It lies in `hopcost-UID` in the temporary directory, a folder that nobody else may
+//! write to, or beside it where a stranger has taken that name. Not in
+//! XDG_RUNTIME_DIR, which goes with the user's last session while a run under
+//! nohup(1) goes on.
 
-use std::fs;
-use std::io;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use hopcost_probe::folder::{Entry, Folder, others_may_rename_in};
 use hopcost_probe::sys;
+
+use crate::about;
 
 /// A directory of this run, removed when dropped.
 pub struct Scratch {
     path: PathBuf,
+    folder: Folder,
+    parent: Parent,
+    /// Its lock ends with the process: a worker's copy of the descriptor is closed by execve(2).
+    _owner: File,
 }
 
-/// Prefix of every scratch directory's name.
-const PREFIX: &str = "hopcost-";
-/// Names the owning process: its id and its start time in clock ticks.
+/// The file whose lock says that the directory is in use.
 const OWNER: &str = "owner";
-/// A file `sysv-msg.ID` says that the run made System V queue ID.
+/// A file `sysv-msg.ID` says that the run made System V queue ID, and holds when.
 const SYSV: &str = "sysv-msg.";
-/// A file `posix-mq.NAME` says that the run made POSIX queue /NAME.
-const POSIX: &str = "posix-mq.";
+/// Tries to make a directory that another start took away or was faster to make.
+const ATTEMPTS: u32 = 20;
+/// The longest path of the user's folder that leaves room for a run's name in it and for a
+/// socket's in there: a Unix socket's path has at most 107 bytes (unix(7)).
+const PARENT_BYTES_MAX: usize = 56;
 
 impl Scratch {
-    /// Makes the directory of run `id` under the system's temporary directory.
+    /// Makes the directory of run `id`.
     pub fn create(id: &str) -> io::Result<Self> {
-        use std::os::unix::fs::DirBuilderExt;
-        let unique = format!("{PREFIX}{}-{id}-{}", sys::user_id(), std::process::id());
-        let path = parent().join(unique);
-        fs::DirBuilder::new().mode(0o700).create(&path).map_err(|e| {
-            let shown: String = path.display().to_string().chars().take(200).collect();
-            sys::context(e, &format!("making the scratch directory {shown} (see TMPDIR)"))
-        })?;
-        let scratch = Self { path };
-        fs::write(scratch.path.join(OWNER), owner_line(std::process::id()).unwrap_or_default())
-            .map_err(|e| sys::context(e, &format!("writing to {}", scratch.path.display())))?;
-        Ok(scratch)
+        let mut attempt = 1;
+        loop {
+            match Self::attempt(id) {
+                Err(error) if gone_or_taken(&error) && attempt < ATTEMPTS => attempt += 1,
+                done => {
+                    return done.map_err(|e| {
+                        let path = temporary().display().to_string();
+                        let shown: String = path.chars().take(200).collect();
+                        let doing = format!("making a scratch directory in {shown} (see TMPDIR)");
+                        sys::context(e, &doing)
+                    });
+                }
+            }
+        }
+    }
+
+    fn attempt(id: &str) -> io::Result<Self> {
+        let parent = Parent::make()?;
+        let name: OsString = format!("{}{id}-{:04x}", parent.prefix, about::random() as u16).into();
+        parent.folder.make_folder(&name)?;
+        let own = || {
+            let folder = parent.folder.folder(&name)?;
+            let owner = folder.make_file(OWNER.as_ref())?;
+            // A file system without locks has nobody who could take it.
+            if !lock(&owner).unwrap_or(true) {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            Ok((folder, owner))
+        };
+        match own() {
+            Ok((folder, owner)) => {
+                Ok(Self { path: parent.path.join(&name), folder, parent, _owner: owner })
+            }
+            Err(error) => {
+                let _ = parent.folder.remove(&name, Entry::Folder);
+                parent.leave();
+                Err(error)
+            }
+        }
     }
 
     /// Its path.
@@ -44,76 +87,177 @@ impl Scratch {
     }
 }
 
-/// The longest temporary directory that leaves room for a socket's name: a Unix
-/// socket's path has at most 107 bytes (unix(7)).
-const PARENT_BYTES_MAX: usize = 40;
-
-/// The system's temporary directory, or /tmp where that one's name is too long.
-fn parent() -> PathBuf {
-    let named = std::env::temp_dir();
-    if named.as_os_str().len() <= PARENT_BYTES_MAX { named } else { PathBuf::from("/tmp") }
-}
-
 impl Drop for Scratch {
     fn drop(&mut self) {
-        clear(&self.path);
+        clear(&self.folder, &self.path);
+        if let Some(name) = self.path.file_name() {
+            let _ = self.parent.folder.remove(name, Entry::Folder);
+        }
+        self.parent.leave();
+    }
+}
+
+/// Where directories of runs lie.
+struct Parent {
+    path: PathBuf,
+    folder: Folder,
+    /// What their names begin with.
+    prefix: String,
+}
+
+impl Parent {
+    /// The user's folder, which need not be there.
+    fn of_user() -> io::Result<Self> {
+        let path = temporary().join(format!("hopcost-{}", sys::user_id()));
+        Ok(Self { folder: Folder::open(&path)?, path, prefix: String::new() })
+    }
+
+    /// The temporary directory, where a stranger has taken the name of the user's folder.
+    fn of_all() -> io::Result<Self> {
+        let path = temporary();
+        let prefix = format!("hopcost-{}.", sys::user_id());
+        Ok(Self { folder: Folder::shared(&path)?, path, prefix })
+    }
+
+    fn make() -> io::Result<Self> {
+        let path = temporary().join(format!("hopcost-{}", sys::user_id()));
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Self::of_user().or_else(|error| match error.kind() {
+                io::ErrorKind::NotFound => Err(error),
+                _ => Self::of_all(),
+            }),
+        }
+    }
+
+    /// Removes the user's folder, unless another run is in it.
+    fn leave(&self) {
+        if self.prefix.is_empty() {
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+/// The system's temporary directory, or /tmp where that one's name is too long or where
+/// others could put something else in the place of a folder.
+fn temporary() -> PathBuf {
+    let named = std::env::temp_dir();
+    let longest = named.join(format!("hopcost-{}", sys::user_id()));
+    let fits = longest.as_os_str().len() <= PARENT_BYTES_MAX;
+    match named.is_absolute() && fits && !others_may_rename_in(&named) {
+        true => named,
+        false => PathBuf::from("/tmp"),
+    }
+}
+
+/// Another start removed what was just being made, or made it first.
+fn gone_or_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
+}
+
+/// Takes the lock of a directory's owner. Not where another process has it, and not where
+/// that one has removed the file in the meantime.
+fn lock(owner: &File) -> io::Result<bool> {
+    match owner.try_lock() {
+        Ok(()) => Ok(owner.metadata()?.nlink() > 0),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
 /// Removes what killed runs of this user left behind; says of each what it was.
 pub fn sweep() -> Vec<String> {
-    let prefix = format!("{PREFIX}{}-", sys::user_id());
-    let Ok(entries) = fs::read_dir(parent()) else { return Vec::new() };
     let mut removed = Vec::new();
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
-        if ours && path.is_dir() && !owner_lives(&path) {
-            let things = clear(&path);
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let run = name.strip_prefix(&prefix).unwrap_or(&name);
-            let run = run.rsplit_once('-').map_or(run, |(run, _)| run);
-            removed
-                .push(format!("removed what run {run}, which was killed, left behind ({things})"));
+    for parent in [Parent::of_user(), Parent::of_all()].into_iter().flatten() {
+        for name in parent.folder.names().unwrap_or_default() {
+            let shown = name.to_string_lossy();
+            let Some(run) = shown.strip_prefix(&parent.prefix) else { continue };
+            if let Some(things) = end(&parent, &name) {
+                let run = run.rsplit_once('-').map_or(run, |(run, _)| run);
+                removed.push(format!(
+                    "removed what run {run}, which was killed, left behind ({things})"
+                ));
+            }
         }
     }
     removed
 }
 
-/// `PID START`, the start time telling a reused process id apart.
-fn owner_line(pid: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may hold anything; the start time is field 22.
-    let start = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
-    Some(format!("{pid} {start}"))
-}
-
-fn owner_lives(path: &Path) -> bool {
-    let Ok(line) = fs::read_to_string(path.join(OWNER)) else {
-        // No owner yet: perhaps just being made. Old enough, it is nobody's.
-        let age = fs::metadata(path).and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
-        return age.is_some_and(|age| age.as_secs() < 10);
+/// Removes a directory whose run is over, and says what was in it.
+fn end(parent: &Parent, name: &OsStr) -> Option<String> {
+    let folder = parent.folder.folder(name).ok()?;
+    let Ok(owner) = folder.file(OWNER.as_ref()) else {
+        // Being made, and then made again, or what a kill left of it: empty in any case.
+        let _ = parent.folder.remove(name, Entry::Folder);
+        return None;
     };
-    line.split_whitespace()
-        .next()
-        .and_then(|pid| pid.parse().ok())
-        .is_some_and(|pid: u32| owner_line(pid).as_deref() == Some(line.trim()))
+    if !lock(&owner).unwrap_or(false) {
+        return None;
+    }
+    let things = clear(&folder, &parent.path.join(name));
+    parent.folder.remove(name, Entry::Folder).ok().map(|()| things)
 }
 
-/// Removes a scratch directory and the queues it has notes of.
-fn clear(path: &Path) -> String {
+/// Empties a directory, its owner last, and removes the queues it has notes of.
+fn clear(folder: &Folder, path: &Path) -> String {
     let (mut names, mut queues) = (0, 0);
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if let Some(id) = name.strip_prefix(SYSV).and_then(|id| id.parse().ok()) {
-            sys::remove_sysv_queue(id);
-            queues += 1;
-        } else if let Some(queue) = name.strip_prefix(POSIX) {
-            sys::remove_posix_queue(&format!("/{queue}"));
-            queues += 1;
-        } else if name != OWNER {
-            names += 1;
+    for name in folder.names().unwrap_or_default() {
+        if name == OWNER {
+            continue;
+        }
+        let queue = noted(folder, &name);
+        match queue.is_some_and(|(id, created_s)| sys::remove_sysv_queue(id, created_s)) {
+            true => queues += 1,
+            false => names += 1,
+        }
+        if folder.remove(&name, Entry::File).is_err() {
+            let _ = fs::remove_dir_all(path.join(&name));
         }
     }
-    let _ = fs::remove_dir_all(path);
+    let _ = folder.remove(OWNER.as_ref(), Entry::File);
     format!("names: {names}, message queues: {queues}")
+}
+
+/// The queue that a note names, and when it was created.
+fn noted(folder: &Folder, name: &OsStr) -> Option<(i32, i64)> {
+    let id = name.to_str()?.strip_prefix(SYSV)?.parse().ok()?;
+    let mut created_s = String::new();
+    folder.file(name).ok()?.take(32).read_to_string(&mut created_s).ok()?;
+    Some((id, created_s.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_use_is_not_swept_and_goes_when_dropped() {
+        let scratch = Scratch::create("test").unwrap();
+        fs::write(scratch.path().join("name"), "").unwrap();
+        fs::create_dir_all(scratch.path().join("folder/inner")).unwrap();
+        sweep();
+        let path = scratch.path().to_owned();
+        assert!(path.join("name").exists());
+        drop(scratch);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn many_are_made_while_others_are_swept() {
+        std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..4)
+                .map(|maker| {
+                    scope.spawn(move || {
+                        for _ in 0..50 {
+                            let scratch = Scratch::create(&format!("maker{maker}")).unwrap();
+                            fs::write(scratch.path().join("name"), "").unwrap();
+                        }
+                    })
+                })
+                .collect();
+            while makers.iter().any(|maker| !maker.is_finished()) {
+                sweep();
+            }
+        });
+    }
 }

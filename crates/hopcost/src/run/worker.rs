@@ -355,13 +355,14 @@ pub fn replies(
             if replies[at].is_none() {
                 replies[at] = worker.take_reply().map_err(|silence| (at, silence))?;
             }
-        }
-        if let Some(at) = replies.iter().position(|r| matches!(r, Some(Reply::Failed { .. }))) {
-            let Some(Reply::Failed { reason }) = replies[at].take() else { continue };
-            workers[at].failed = true;
-            // It is to be one line, and to be read.
-            let reason: String = reason.chars().take(REASON_MAX).collect();
-            return Err((at, Silence::Broken(reason)));
+            // The other workers' replies stay where they are: whoever is told of this
+            // one asks them for their side of it.
+            if let Some(Reply::Failed { reason }) = &replies[at] {
+                worker.failed = true;
+                // It is to be one line, and to be read.
+                let reason: String = reason.chars().take(REASON_MAX).collect();
+                return Err((at, Silence::Broken(reason)));
+            }
         }
         let waiting: Vec<usize> = (0..workers.len()).filter(|&at| replies[at].is_none()).collect();
         if waiting.is_empty() {
@@ -385,5 +386,39 @@ pub fn replies(
                 if workers[at].received.contains(&b'\n') { Ok(()) } else { Err((at, silence)) }
             })?;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(reason: &str) -> Worker {
+        let line = format!(r#"echo '{{"is":"failed","reason":"{reason}"}}'"#);
+        let arguments = vec!["-c".to_owned(), line];
+        let program = Program { path: "/bin/sh".into(), arguments, directory: None };
+        let mut worker = Worker::spawn(&program, Vec::new(), 0).unwrap();
+        worker.child.wait().unwrap();
+        worker
+    }
+
+    #[test]
+    fn of_two_that_fail_at_once_both_reasons_are_heard() {
+        let (never, _open) = UnixStream::pair().unwrap();
+        let never = OwnedFd::from(never);
+        let until = Instant::now() + Duration::from_secs(5);
+        let mut workers = [says("Connection refused"), says("a message of 3 bytes came")];
+        // Both have arrived before either is looked at.
+        for worker in &mut workers {
+            let _ = worker.receive();
+        }
+        let Err((0, Silence::Broken(first))) = replies(&mut workers, until, &never) else {
+            panic!("the first one failed");
+        };
+        assert_eq!(first, "Connection refused");
+        let Err(Silence::Broken(second)) = workers[1].reply(until, &never) else {
+            panic!("the second one failed too");
+        };
+        assert_eq!(second, "a message of 3 bytes came");
     }
 }

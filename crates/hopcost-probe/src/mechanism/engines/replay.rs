@@ -17,7 +17,7 @@ use crate::endpoint::Endpoint;
 use crate::registry::{Row, no_link};
 use crate::shape::{Attaching, Call, Half, PeerExit};
 use crate::sys;
-use crate::workload::{Order, Stamped, roundtrip};
+use crate::workload::{PhaseSpec, Stamped, roundtrip};
 
 /// The row.
 pub static ROW: Row = Row {
@@ -106,8 +106,8 @@ fn blocks(text: &str) -> Result<Vec<Vec<u64>>, String> {
 }
 
 impl Endpoint for Alone<Replay> {
-    fn run(&mut self, order: &Order, out: &mut [u64]) -> io::Result<Stamped> {
+    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
         self.0.restart();
-        roundtrip::caller::<_, Virtual>(self, 1, order.count, order.stamp, out)
+        roundtrip::caller::<_, Virtual>(self, 1, spec.count, spec.stamp, out)
     }
 }

@@ -10,8 +10,9 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::{FACTS, bad_argument};
 use crate::clock::{Shifted, rough_ticks};
+use crate::endpoint::Endpoint;
+use crate::endpoint::attach::waiting;
 use crate::endpoint::wake::WakeEnd;
-use crate::endpoint::{Endpoint, waiting};
 use crate::mechanism::flag::{self, Flag};
 use crate::party::OverNotifier;
 use crate::registry::Row;

@@ -18,6 +18,7 @@ use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_plan::TRIAL_DEFAULT;
 use hopcost_probe::mechanism;
+use hopcost_probe::orphans::Orphans;
 
 use super::crew::Crew;
 use super::runtimes::{Ready, Runtimes};
@@ -38,6 +39,8 @@ pub struct Bench<'a> {
     pub scratch: &'a Path,
     /// Readable once the user has interrupted.
     pub interrupt: &'a OwnedFd,
+    /// What workers leave behind.
+    pub orphans: &'a Orphans,
     /// A CPU that this process may use.
     pub cpu: u32,
     /// Mechanisms to check; every one if empty.
@@ -368,5 +371,6 @@ fn trial_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<
         padding: 0,
         seed: 0,
         interrupt: bench.interrupt,
+        orphans: bench.orphans,
     }))
 }

@@ -16,6 +16,7 @@ use hopcost_model::case::{Case, Placement, Role, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, GateReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
+use hopcost_probe::orphans::Orphans;
 use hopcost_probe::workload::roundtrip::LEAD_IN;
 
 use super::crew::Crew;
@@ -55,6 +56,8 @@ pub struct Order<'a> {
     pub seed: u64,
     /// Readable once the user has interrupted.
     pub interrupt: &'a OwnedFd,
+    /// What workers leave behind.
+    pub orphans: &'a Orphans,
 }
 
 /// Counts given from outside instead of found by a pilot.
@@ -109,6 +112,7 @@ pub fn run(order: &Order<'_>) -> Outcome {
     let started = Instant::now();
     let mut trial = empty_trial(order);
     let result = perform(order, &mut trial);
+    order.orphans.end();
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}

@@ -1,22 +1,13 @@
-//! The test engines give the answers they are known for. In a test binary of its
-//! own, because virtual time belongs to the process.
-
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard};
 
 use hopcost_model::case::{Case, Role};
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::endpoint::Endpoint;
-use hopcost_probe::mechanism::find;
-use hopcost_probe::shape::{Attaching, Half, Opening};
+use hopcost_probe::shape::{Attaching, Half};
 use hopcost_probe::sys::clock_ns;
-use hopcost_probe::workload::Order;
+use hopcost_probe::workload::PhaseSpec;
 
-/// One test at a time: they share the virtual clock and the processor.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
+use crate::support::{self, alone, both};
 
 /// A case of an engine, in the spelling of a user less what is always the same.
 fn case(text: &str, clock: &str) -> Case {
@@ -31,10 +22,8 @@ fn case(text: &str, clock: &str) -> Case {
 }
 
 fn attach(case: &Case, trial: u32) -> Result<Box<dyn Endpoint>, String> {
-    let row = find(case.mechanism_name()).unwrap();
-    let attaching =
-        Attaching { case, role: Role::Caller, budget_ticks: 0, trial, flow: 0, meeting: None };
-    (row.attach)(Half::default(), &attaching).map_err(|error| error.to_string())
+    let attaching = Attaching { trial, ..Attaching::new(case, Role::Caller) };
+    support::attach(Half::default(), &attaching)
 }
 
 fn samples(case: &Case, trial: u32, count: usize, stamp: Stamp) -> Vec<u64> {
@@ -43,7 +32,7 @@ fn samples(case: &Case, trial: u32, count: usize, stamp: Stamp) -> Vec<u64> {
         Stamp::Each => count as u64,
         Stamp::Batch { n } | Stamp::TwoLengths { n } => count as u64 * n,
     };
-    attach(case, trial).unwrap().run(&Order::of(operations, stamp), &mut out).unwrap();
+    attach(case, trial).unwrap().run(&PhaseSpec::of(operations, stamp), &mut out).unwrap();
     out
 }
 
@@ -110,7 +99,7 @@ fn replay_gives_back_the_block_of_the_trial() {
     let mut end = attach(&case, 0).unwrap();
     for count in [1, 2, 3, 4] {
         let mut out = vec![0; count];
-        end.run(&Order::of(count as u64, Stamp::Each), &mut out).unwrap();
+        end.run(&PhaseSpec::of(count as u64, Stamp::Each), &mut out).unwrap();
         assert_eq!(out, [5, 6, 7, 5][..count]);
     }
 }
@@ -139,27 +128,20 @@ fn bad_arguments_say_what_is_wrong_where_and_what_to_do() {
 }
 
 /// What both ends of a faulty pipe say after 200 exchanges: the caller, the callee.
-fn faulty(kind: &str) -> [Result<(), String>; 2] {
+fn faulty(kind: &str) -> [Option<Result<(), String>>; 2] {
     let id = format!("roundtrip/fault:{kind}?payload=64&boundary=thread&place=same-cpu&wait=block");
-    let case: Case = id.parse().unwrap();
-    let row = find("fault").unwrap();
-    let link = (row.open)(&Opening { case: &case, scratch: std::path::Path::new("") }).unwrap();
-    let play = |role, half| {
-        let attaching =
-            Attaching { case: &case, role, budget_ticks: 0, trial: 0, flow: 0, meeting: None };
-        let mut end = (row.attach)(half, &attaching).map_err(|e| e.to_string())?;
-        end.run(&Order::of(200, Stamp::Each), &mut []).map(drop).map_err(|e| e.to_string())
-    };
-    std::thread::scope(|scope| {
-        let callee = scope.spawn(|| play(Role::Callee, link.callee));
-        [play(Role::Caller, link.caller), callee.join().unwrap()]
+    let spec = PhaseSpec::of(200, Stamp::Each);
+    both(&id.parse().unwrap(), move |_, mut end| {
+        end.run(&spec, &mut []).map(drop).map_err(|error| error.to_string())
     })
 }
 
 #[test]
 fn faulty_ends_are_noticed_by_themselves_or_by_their_partner() {
-    let said = |result: &Result<(), String>, part: &str| {
-        assert!(result.as_ref().is_err_and(|error| error.contains(part)), "{part}: {result:?}");
+    let _alone = alone();
+    let said = |result: &Option<Result<(), String>>, part: &str| {
+        let said = matches!(result, Some(Err(error)) if error.contains(part));
+        assert!(said, "{part}: {result:?}");
     };
     let [caller, callee] = faulty("corrupt");
     said(&callee, "did not arrive as it was sent");

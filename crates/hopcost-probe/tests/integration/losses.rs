@@ -1,22 +1,16 @@
-//! Lost messages, with an engine that loses known ones: each is counted, none is
-//! waited for in a sample, and what comes after is numbered as if nothing had been.
+//! The engine loses known messages: each is counted, none is waited for in a sample, and
+//! what comes after is numbered as if nothing had been.
 
-use std::path::Path;
-use std::sync::mpsc;
-use std::time::Duration;
-
-use hopcost_model::case::{Case, Role, WaitKind};
+use hopcost_model::case::{Case, WaitKind};
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::mechanism::find;
-use hopcost_probe::shape::{Attaching, Opening};
-use hopcost_probe::sys::allowed_cpus;
+use hopcost_probe::workload::Stamped;
 use hopcost_probe::workload::roundtrip::LEAD_IN;
-use hopcost_probe::workload::{Order, Stamped};
 
-/// After this a test hangs.
-const TIME_OUT: Duration = Duration::from_secs(60);
-/// The engine's, in the cases below.
+use crate::support::{alone, both, phase, too_slow_here};
+
+/// The engine's time-out, in the cases below.
 const TIMEOUT_NS: u64 = 200_000_000;
 
 /// What an end saw in each phase, and the samples of the caller.
@@ -28,39 +22,14 @@ fn case(engine: &str, wait: WaitKind, more: &str) -> Case {
     id.parse().unwrap()
 }
 
-/// Runs phases of these lengths between two threads: the caller's part, and the
-/// callee's if that comes to an end.
+/// Runs phases of these lengths: the caller's part, and the callee's if that comes to an end.
 fn play(case: &Case, phases: &[(u64, Stamp)]) -> (Played, Option<Played>) {
-    let row = find(case.mechanism_name()).unwrap();
-    let link = (row.open)(&Opening { case, scratch: Path::new("") }).unwrap();
-    let end = |role, half| {
-        let (out, result) = mpsc::channel();
-        let (case, phases) = (case.clone(), phases.to_vec());
-        std::thread::spawn(move || {
-            let budget_ticks = rough_ticks(20_000);
-            let attaching =
-                Attaching { case: &case, role, budget_ticks, trial: 0, flow: 0, meeting: None };
-            let played =
-                (row.attach)(half, &attaching).map_err(|e| e.to_string()).and_then(|mut end| {
-                    let phase = |&(count, stamp): &(u64, Stamp)| {
-                        let mut samples = vec![0; count as usize];
-                        let seen = end.run(&Order::of(count, stamp), &mut samples);
-                        let seen = seen.map_err(|e| e.to_string())?;
-                        samples.truncate(seen.samples as usize);
-                        Ok((seen, samples))
-                    };
-                    phases.iter().map(phase).collect::<Played>()
-                });
-            let _ = out.send(played);
-        });
-        result
-    };
-    let callee = end(Role::Callee, link.callee);
-    let caller = end(Role::Caller, link.caller);
-    let called = caller.recv_timeout(TIME_OUT).expect("the caller hangs");
-    // A callee whose caller has failed may wait for ever.
-    let patience = if called.is_ok() { TIME_OUT } else { Duration::ZERO };
-    (called, callee.recv_timeout(patience).ok())
+    let _alone = alone();
+    let phases = phases.to_vec();
+    let [caller, callee] = both(case, move |_, mut end| {
+        phases.iter().map(|&(count, stamp)| phase(&mut *end, count, stamp)).collect()
+    });
+    (caller.expect("the caller comes to an end"), callee)
 }
 
 /// Which exchanges of a phase lose a message, if every `every`th message of one end
@@ -126,13 +95,13 @@ fn a_batch_with_a_lost_exchange_is_no_sample() {
 #[test]
 fn every_wait_notices_a_lost_message() {
     let facts = &find("lossy").unwrap().facts;
-    let two_cpus = allowed_cpus().is_ok_and(|cpus| cpus.len() >= 2);
     for wait in facts.waits.iter().map(|facts| facts.wait) {
-        if matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock) && !two_cpus {
+        let case = case("lossy:7", wait, "payload=64");
+        if too_slow_here(&case) {
             eprintln!("skipped: {wait} needs two CPUs");
             continue;
         }
-        let (caller, callee) = play(&case("lossy:7", wait, "payload=64"), &[(9, Stamp::Each)]);
+        let (caller, callee) = play(&case, &[(9, Stamp::Each)]);
         let (seen, samples) = &caller.unwrap()[0];
         assert_eq!((seen.lost, seen.samples), (1, 8), "{wait}");
         assert_clean(samples);

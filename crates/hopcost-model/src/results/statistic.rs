@@ -1,0 +1,228 @@
+//! The statistics of a case, one row each: their names, and the map from them to
+//! what was found. Adding one is a row here and its value in `hopcost-read`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Estimate;
+
+/// What a statistic comes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A value with an interval across trials.
+    Interval,
+    /// A bare value over all trials, without an interval.
+    Exact,
+}
+
+macro_rules! statistics {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $key:literal, $label:literal, $kind:ident;)+) => {
+        /// A statistic of a case, in the order in which documents list them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Statistic {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Statistic {
+            /// All of them, in order.
+            pub const ALL: &[Statistic] = &[$(Statistic::$variant),+];
+
+            /// Name with its unit, as in JSON and in the run file (`p50_ns`).
+            pub const fn key(self) -> &'static str {
+                match self { $(Statistic::$variant => $key),+ }
+            }
+
+            /// Name without its unit, as in tables and CSV (`p99.9`).
+            pub const fn label(self) -> &'static str {
+                match self { $(Statistic::$variant => $label),+ }
+            }
+
+            /// What it comes with.
+            pub const fn kind(self) -> Kind {
+                match self { $(Statistic::$variant => Kind::$kind),+ }
+            }
+
+            /// What it is, in a sentence.
+            pub fn about(self) -> String {
+                let lines: &[&str] = match self { $(Statistic::$variant => &[$($doc),+]),+ };
+                lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n")
+            }
+        }
+    };
+}
+
+statistics! {
+    /// Cost of one operation in batches (median over trials of the median over batches).
+    Cost, "cost_ns", "cost", Interval;
+    /// Median.
+    P50, "p50_ns", "p50", Interval;
+    /// 90th percentile.
+    P90, "p90_ns", "p90", Interval;
+    /// 95th percentile (`wake` only).
+    P95, "p95_ns", "p95", Interval;
+    /// 99th percentile.
+    P99, "p99_ns", "p99", Interval;
+    /// 99.9th percentile.
+    P999, "p999_ns", "p99.9", Interval;
+    /// Least of a trial.
+    Min, "min_ns", "min", Interval;
+    /// Least of all trials (no interval; of the samples that were kept).
+    Least, "least_ns", "least", Exact;
+    /// Mean.
+    Mean, "mean_ns", "mean", Interval;
+    /// Standard deviation of the samples of a trial (`wake` only).
+    Stdev, "stdev_ns", "stdev", Interval;
+    /// Greatest of all trials, exactly (no interval).
+    Max, "max_ns", "max", Exact;
+}
+
+impl Statistic {
+    /// The statistic of a label.
+    pub fn of_label(label: &str) -> Option<Statistic> {
+        Self::ALL.iter().copied().find(|statistic| statistic.label() == label)
+    }
+
+    /// The quantile that it is, 0 to 1.
+    pub const fn quantile(self) -> Option<f64> {
+        match self {
+            Statistic::P50 => Some(0.5),
+            Statistic::P90 => Some(0.9),
+            Statistic::P95 => Some(0.95),
+            Statistic::P99 => Some(0.99),
+            Statistic::P999 => Some(0.999),
+            _ => None,
+        }
+    }
+}
+
+/// A statistic's value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Exact(f64),
+    Interval(Estimate),
+}
+
+/// Estimates of a case. Each is a median over trials of the trial's own
+/// statistic, unless it says `pooled`. For batches only `cost_ns` stands.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Estimates(BTreeMap<Statistic, Value>);
+
+impl Estimates {
+    /// The estimate of a statistic with an interval, where there is one.
+    pub fn get(&self, statistic: Statistic) -> Option<&Estimate> {
+        match self.0.get(&statistic) {
+            Some(Value::Interval(estimate)) => Some(estimate),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, statistic: Statistic) -> Option<&mut Estimate> {
+        match self.0.get_mut(&statistic) {
+            Some(Value::Interval(estimate)) => Some(estimate),
+            _ => None,
+        }
+    }
+
+    /// The value of a statistic without an interval, where there is one.
+    pub fn exact(&self, statistic: Statistic) -> Option<f64> {
+        match self.0.get(&statistic) {
+            Some(Value::Exact(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Sets a statistic with an interval.
+    pub fn set(&mut self, statistic: Statistic, estimate: Estimate) {
+        self.0.insert(statistic, Value::Interval(estimate));
+    }
+
+    /// Sets a statistic without an interval.
+    pub fn set_exact(&mut self, statistic: Statistic, value: f64) {
+        self.0.insert(statistic, Value::Exact(value));
+    }
+
+    /// The number that a row is ranked by: the cost of batches, else the p50.
+    pub fn headline(&self) -> Option<(Statistic, &Estimate)> {
+        let of = |statistic| Some((statistic, self.get(statistic)?));
+        of(Statistic::Cost).or_else(|| of(Statistic::P50))
+    }
+
+    /// Its value.
+    pub fn headline_ns(&self) -> Option<f64> {
+        self.headline()?.1.point
+    }
+
+    /// Those with an interval, in order.
+    pub fn intervals(&self) -> impl Iterator<Item = (Statistic, &Estimate)> {
+        self.0.keys().filter_map(|&statistic| Some((statistic, self.get(statistic)?)))
+    }
+
+    /// Those without, in order.
+    pub fn exact_values(&self) -> impl Iterator<Item = (Statistic, f64)> {
+        self.0.keys().filter_map(|&statistic| Some((statistic, self.exact(statistic)?)))
+    }
+}
+
+impl Estimate {
+    /// A value without an interval, such as the greatest of all trials.
+    pub fn exact(value: f64, n_trials: u32, estimand: String) -> Self {
+        Estimate {
+            point: Some(value),
+            low: None,
+            high: None,
+            level: None,
+            n_trials,
+            pooled: false,
+            estimand,
+            insufficient: None,
+            detectable: None,
+            digits: 3,
+            at_most: false,
+        }
+    }
+}
+
+/// Every statistic has its key, `null` where it is not known.
+impl Serialize for Estimates {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Statistic::ALL.iter().map(|key| (key.key(), self.0.get(key))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Estimates {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut found: BTreeMap<String, Option<Value>> = BTreeMap::deserialize(deserializer)?;
+        let known = Statistic::ALL.iter();
+        Ok(Estimates(known.filter_map(|&key| Some((key, found.remove(key.key())??))).collect()))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Estimates {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Estimates".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut properties = serde_json::Map::new();
+        for statistic in Statistic::ALL {
+            let mut schema = match statistic.kind() {
+                Kind::Interval => generator.subschema_for::<Option<Estimate>>(),
+                Kind::Exact => generator.subschema_for::<Option<f64>>(),
+            };
+            schema.insert("description".to_owned(), statistic.about().into());
+            properties.insert(statistic.key().to_owned(), schema.into());
+        }
+        let keys: Vec<&str> = Statistic::ALL.iter().map(|statistic| statistic.key()).collect();
+        schemars::json_schema!({
+            "description": "Estimates of a case. Each is a median over trials of the trial's own\n\
+                            statistic, unless it says `pooled`. For batches only `cost_ns` stands.",
+            "type": "object",
+            "properties": properties,
+            "required": keys,
+        })
+    }
+}

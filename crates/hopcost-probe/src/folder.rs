@@ -1,0 +1,250 @@
+//! A folder that is this user's alone, and what lies in it. It is opened once, without
+//! following links, and believed for what fstat(2) says of the opened descriptor; from
+//! then on everything in it is reached through that descriptor, so that nobody can put
+//! something else in its place between the check and the use.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::sys;
+
+/// An opened folder.
+pub struct Folder(File);
+
+/// What an entry is removed as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Anything but a folder (unlink(2)).
+    File,
+    /// A folder, which must be empty (rmdir(2)).
+    Folder,
+}
+
+const FOLDER: libc::c_int = libc::O_RDONLY | libc::O_DIRECTORY;
+/// Opening a FIFO would wait for its other end without O_NONBLOCK.
+const FILE: libc::c_int = libc::O_RDWR | libc::O_NONBLOCK;
+const NEW_FILE: libc::c_int = FILE | libc::O_CREAT | libc::O_EXCL;
+
+impl Folder {
+    /// Opens a folder of this user's that nobody else may write to.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let folder = open_at(libc::AT_FDCWD, path.as_os_str(), FOLDER)?;
+        ours(&folder.metadata()?)?;
+        Ok(Self(folder))
+    }
+
+    /// Opens a folder, whoever it belongs to: what is in it is checked when it is opened.
+    pub fn shared(path: &Path) -> io::Result<Self> {
+        File::options().read(true).open(path).map(Self)
+    }
+
+    /// Opens a folder in this one, of this user's and not to be written to by others.
+    pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
+        let folder = open_at(self.0.as_raw_fd(), name, FOLDER)?;
+        ours(&folder.metadata()?)?;
+        Ok(Self(folder))
+    }
+
+    /// Opens a regular file in this folder, of this user's and not to be written to by others.
+    pub fn file(&self, name: &OsStr) -> io::Result<File> {
+        let file = open_at(self.0.as_raw_fd(), name, FILE)?;
+        let metadata = file.metadata()?;
+        ours(&metadata)?;
+        match metadata.is_file() {
+            true => Ok(file),
+            false => Err(sys::failure("it is no regular file")),
+        }
+    }
+
+    /// Makes a file that was not there.
+    pub fn make_file(&self, name: &OsStr) -> io::Result<File> {
+        open_at(self.0.as_raw_fd(), name, NEW_FILE)
+    }
+
+    /// Makes a folder that was not there, for this user alone.
+    pub fn make_folder(&self, name: &OsStr) -> io::Result<()> {
+        let name = c_name(name)?;
+        // SAFETY: the name is NUL-terminated and outlives the call.
+        sys::check(unsafe { libc::mkdirat(self.0.as_raw_fd(), name.as_ptr(), 0o700) }).map(drop)
+    }
+
+    /// Removes an entry.
+    pub fn remove(&self, name: &OsStr, entry: Entry) -> io::Result<()> {
+        let flags = match entry {
+            Entry::File => 0,
+            Entry::Folder => libc::AT_REMOVEDIR,
+        };
+        let name = c_name(name)?;
+        // SAFETY: the name is NUL-terminated and outlives the call.
+        sys::check(unsafe { libc::unlinkat(self.0.as_raw_fd(), name.as_ptr(), flags) }).map(drop)
+    }
+
+    /// The names of its entries.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        let stream = Stream::open(open_at(self.0.as_raw_fd(), OsStr::new("."), FOLDER)?)?;
+        let mut names = Vec::new();
+        while let Some(name) = stream.next() {
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// Whether others may put something else in the place of what lies in a folder: it belongs
+/// to someone else than this user or root, or all may write to it and it is not sticky.
+pub fn others_may_rename_in(path: &Path) -> bool {
+    path.metadata().is_ok_and(|folder| {
+        let strangers = folder.uid() != sys::user_id() && folder.uid() != 0;
+        strangers || (folder.mode() & 0o022 != 0 && folder.mode() & 0o1000 == 0)
+    })
+}
+
+fn ours(metadata: &Metadata) -> io::Result<()> {
+    if metadata.uid() != sys::user_id() {
+        return Err(sys::failure(format!("it belongs to user {}", metadata.uid())));
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return Err(sys::failure("others may write to it"));
+    }
+    Ok(())
+}
+
+fn c_name(name: &OsStr) -> io::Result<CString> {
+    CString::new(name.as_bytes()).map_err(|_| sys::failure("a NUL in a name"))
+}
+
+fn open_at(folder: RawFd, name: &OsStr, flags: libc::c_int) -> io::Result<File> {
+    let name = c_name(name)?;
+    let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    let mode: libc::mode_t = 0o600;
+    // SAFETY: the name is NUL-terminated and outlives the call; the new descriptor is owned at once.
+    unsafe {
+        let fd = sys::check(libc::openat(folder, name.as_ptr(), flags, mode))?;
+        Ok(File::from_raw_fd(fd))
+    }
+}
+
+/// A directory stream (fdopendir(3)).
+struct Stream(*mut libc::DIR);
+
+impl Stream {
+    fn open(folder: File) -> io::Result<Self> {
+        let fd = folder.into_raw_fd();
+        // SAFETY: the descriptor is open and owned; the stream takes it over, or it is closed here.
+        unsafe {
+            let stream = libc::fdopendir(fd);
+            if stream.is_null() {
+                let error = io::Error::last_os_error();
+                libc::close(fd);
+                return Err(error);
+            }
+            Ok(Self(stream))
+        }
+    }
+
+    fn next(&self) -> Option<OsString> {
+        // SAFETY: the stream is open and used by one thread; the entry is copied before the next call.
+        unsafe {
+            let entry = libc::readdir(self.0);
+            if entry.is_null() {
+                return None;
+            }
+            let name = std::ffi::CStr::from_ptr((*entry).d_name.as_ptr());
+            Some(OsString::from_vec(name.to_bytes().to_vec()))
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: open until here.
+        unsafe { libc::closedir(self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    /// A folder, and in it another one and a file as they ought to be.
+    fn fixture() -> (tempfile::TempDir, Folder) {
+        let home = tempfile::tempdir().unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o700)).unwrap();
+        let folder = Folder::open(home.path()).unwrap();
+        folder.make_folder("inner".as_ref()).unwrap();
+        folder.make_file("file".as_ref()).unwrap();
+        (home, folder)
+    }
+
+    #[test]
+    fn what_is_ones_own_is_opened() {
+        let (_home, folder) = fixture();
+        assert!(folder.folder("inner".as_ref()).is_ok() && folder.file("file".as_ref()).is_ok());
+        let mut names = folder.names().unwrap();
+        names.sort();
+        assert_eq!(names, ["file", "inner"]);
+        folder.remove("file".as_ref(), Entry::File).unwrap();
+        folder.remove("inner".as_ref(), Entry::Folder).unwrap();
+        assert_eq!(folder.names().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn links_fifos_and_what_others_may_write_to_are_refused_at_once() {
+        let (home, folder) = fixture();
+        symlink("inner", home.path().join("link")).unwrap();
+        symlink("file", home.path().join("file-link")).unwrap();
+        let fifo = c_name(home.path().join("fifo").as_os_str()).unwrap();
+        // SAFETY: a NUL-terminated path.
+        sys::check(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }).unwrap();
+        for name in ["link", "fifo", "file"] {
+            assert!(folder.folder(name.as_ref()).is_err(), "{name} as a folder");
+        }
+        for name in ["file-link", "fifo", "inner"] {
+            assert!(folder.file(name.as_ref()).is_err(), "{name} as a file");
+        }
+        for mode in [0o720, 0o702] {
+            for name in ["inner", "file"] {
+                let mode = Permissions::from_mode(mode);
+                fs::set_permissions(home.path().join(name), mode).unwrap();
+            }
+            assert!(folder.folder("inner".as_ref()).is_err(), "{mode:o}");
+            assert!(folder.file("file".as_ref()).is_err(), "{mode:o}");
+        }
+        assert!(Folder::open(&home.path().join("link")).is_err());
+    }
+
+    #[test]
+    fn what_belongs_to_someone_else_is_refused() {
+        // To a plain user / is a stranger's; root has to give something away.
+        let (home, folder) = fixture();
+        if sys::user_id() == 0 {
+            for name in ["inner", "file"] {
+                std::os::unix::fs::chown(home.path().join(name), Some(65534), None).unwrap();
+            }
+            assert!(folder.folder("inner".as_ref()).is_err());
+            assert!(folder.file("file".as_ref()).is_err());
+            assert!(others_may_rename_in(&home.path().join("inner")));
+        } else {
+            assert!(Folder::open(Path::new("/")).is_err());
+        }
+    }
+
+    #[test]
+    fn others_rename_where_all_may_write_unless_it_is_sticky() {
+        let home = tempfile::tempdir().unwrap();
+        for (mode, theirs) in [(0o700, false), (0o755, false), (0o777, true), (0o1777, false)] {
+            fs::set_permissions(home.path(), Permissions::from_mode(mode)).unwrap();
+            assert_eq!(others_may_rename_in(home.path()), theirs, "{mode:o}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Other users of the machine, and other hopcosts: what they leave lying about is not
+//! believed, and what they need is not removed.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::faults::signal;
+use crate::support::{Home, alone, hopcost_path};
+
+/// A user who is not this one.
+const STRANGER: u32 = 65534;
+const BRIEF: [&str; 4] =
+    ["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "1"];
+
+fn user() -> u32 {
+    hopcost_probe::sys::user_id()
+}
+
+/// Where a scratch directory could be taken for hopcost's own: in the user's folder, and
+/// beside it under its name.
+fn places(home: &Home) -> [PathBuf; 3] {
+    let user = user();
+    [format!("hopcost-{user}/e-1"), format!("hopcost-{user}.e-1"), format!("hopcost-{user}-e-1")]
+        .map(|name| home.path().join(name))
+}
+
+/// Makes a folder a stranger's, or, where only root could, one that all may write to.
+fn give_away(path: &Path) {
+    if user() == 0 {
+        chown(path, Some(STRANGER), Some(STRANGER)).expect("root gives away");
+    }
+    fs::set_permissions(path, Permissions::from_mode(0o777)).expect("to set a mode");
+}
+
+/// Runs the brief case, which must end.
+fn run_briefly(home: &Home) -> Output {
+    let mut command = home.hopcost(&BRIEF);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
+    let output = within(Duration::from_secs(20), child);
+    assert!(measured(&output), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// Whether it went well; a build without optimisation says that its numbers are invalid.
+fn measured(output: &Output) -> bool {
+    matches!(output.status.code(), Some(0 | 3))
+}
+
+fn within(patience: Duration, mut child: Child) -> Output {
+    let until = Instant::now() + patience;
+    while child.try_wait().expect("our child").is_none() {
+        if Instant::now() > until {
+            child.kill().expect("to kill it");
+            panic!("it hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("it has ended")
+}
+
+/// A System V queue of this test's, removed with it.
+struct Queue(i32);
+
+impl Queue {
+    fn new() -> Self {
+        // SAFETY: integer arguments.
+        let id = unsafe { libc::msgget(libc::IPC_PRIVATE, 0o600) };
+        assert!(id >= 0, "{}", std::io::Error::last_os_error());
+        Self(id)
+    }
+    fn created_s(&self) -> i64 {
+        hopcost_probe::sys::sysv_queue(self.0).expect("it is there").msg_ctime
+    }
+    fn exists(&self) -> bool {
+        hopcost_probe::sys::sysv_queue(self.0).is_ok()
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        hopcost_probe::sys::sysv_queue(self.0)
+            .map(|queue| hopcost_probe::sys::remove_sysv_queue(self.0, queue.msg_ctime))
+            .ok();
+    }
+}
+
+#[test]
+fn no_queue_is_removed_for_what_a_stranger_has_noted() {
+    let _alone = alone();
+    let (home, queue) = (Home::new(), Queue::new());
+    for place in places(&home) {
+        fs::create_dir_all(&place).expect("to make it");
+        fs::write(place.join("owner"), "1 1").expect("to write");
+        let note = place.join(format!("sysv-msg.{}", queue.0));
+        fs::write(&note, queue.created_s().to_string()).expect("to write");
+        give_away(&note);
+        give_away(&place);
+    }
+    // Last, or else this user could not have made what lies in it.
+    give_away(&home.path().join(format!("hopcost-{}", user())));
+    let output = run_briefly(&home);
+    assert!(queue.exists(), "a queue was removed for a note that anybody can write");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("removed"));
+    assert!(places(&home).iter().all(|place| place.join("owner").exists()));
+}
+
+#[test]
+fn a_fifo_for_an_owner_hangs_nobody() {
+    let _alone = alone();
+    let home = Home::new();
+    for place in places(&home) {
+        fs::create_dir_all(&place).expect("to make it");
+        let made = Command::new("mkfifo").arg(place.join("owner")).status().expect("mkfifo");
+        assert!(made.success());
+    }
+    let folder = home.path().join(format!("hopcost-{}", user()));
+    fs::set_permissions(folder, Permissions::from_mode(0o700)).expect("to set a mode");
+    run_briefly(&home);
+}
+
+#[test]
+fn a_name_that_a_stranger_has_taken_is_neither_used_nor_an_obstacle() {
+    let _alone = alone();
+    let take: [fn(&Path); 4] = [
+        |name| {
+            fs::create_dir(name).expect("to make it");
+            give_away(name);
+        },
+        |name| symlink("elsewhere", name).expect("to link"),
+        |name| fs::write(name, "").expect("to write"),
+        |name| assert!(Command::new("mkfifo").arg(name).status().is_ok_and(|s| s.success())),
+    ];
+    for take in take {
+        let home = Home::new();
+        fs::create_dir(home.path().join("elsewhere")).expect("to make it");
+        let name = home.path().join(format!("hopcost-{}", user()));
+        take(&name);
+        let seen = |path: &Path| path.metadata().and_then(|meta| meta.modified()).ok();
+        let folders = [home.path().join("elsewhere"), name.clone()];
+        let before = folders.each_ref().map(|path| seen(path));
+        let case = ["run", "unix-stream?place=same-cpu", "--rounds", "1", "--measure", "2ms"];
+        let output = home.run(&case);
+        assert!(measured(&output), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(folders.each_ref().map(|path| seen(path)), before, "it was used");
+        let mut left: Vec<_> = fs::read_dir(home.path())
+            .expect("home")
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|path| !folders.contains(path) && !path.ends_with("data"))
+            .collect();
+        left.retain(|path| path != &name);
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+/// What a run that was killed has left, with a note of a queue that was created then.
+fn left_behind(home: &Home, queue: &Queue, created_s: i64) -> PathBuf {
+    let folder = home.path().join(format!("hopcost-{}", user()));
+    let left = folder.join("20250314-092653-7f3a-beef");
+    fs::create_dir_all(&left).expect("to make it");
+    let note = format!("sysv-msg.{}", queue.0);
+    for (name, text) in [("owner", String::new()), (&note, created_s.to_string())] {
+        fs::write(left.join(name), text).expect("to write");
+        fs::set_permissions(left.join(name), Permissions::from_mode(0o600)).expect("a mode");
+    }
+    for path in [&left, &folder] {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).expect("to set a mode");
+    }
+    left
+}
+
+#[test]
+fn a_queue_whose_id_is_used_again_stays() {
+    let _alone = alone();
+    for (later_s, stays) in [(0, false), (1, true)] {
+        let (home, queue) = (Home::new(), Queue::new());
+        let left = left_behind(&home, &queue, queue.created_s() - later_s);
+        let output = run_briefly(&home);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains("removed what run 20250314-092653-7f3a,"), "{stderr}");
+        assert!(!left.exists());
+        assert_eq!(queue.exists(), stays, "created {later_s} s after the note says: {stderr}");
+    }
+}
+
+#[test]
+fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
+    let _alone = alone();
+    let allowed = Command::new("unshare").args(["-pf", "--mount-proc", "true"]).output();
+    if !allowed.is_ok_and(|output| output.status.success()) {
+        eprintln!("NOT CHECKED: this user may not make process id namespaces");
+        return;
+    }
+    let home = Home::new();
+    let case = ["run", "sysv-msg,fifo?place=same-cpu", "--rounds", "20", "--measure", "20ms"];
+    let mut command = home.interruptible(&case);
+    command.args(["--format", "json", "--out", "long.hopcost"]);
+    let long = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
+    let scratch = home.path().join(format!("hopcost-{}", user()));
+    let until = Instant::now() + Duration::from_secs(20);
+    let there = |path: &Path| {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries
+            .into_iter()
+            .any(|entry| entry.path().join("owner").exists() || entry.file_name() == "owner")
+    };
+    while !there(&scratch) && !there(home.path()) {
+        assert!(Instant::now() < until, "no scratch directory");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let pid = long.id();
+    for _ in 0..3 {
+        let mut command = Command::new("unshare");
+        command.args(["-pf", "--mount-proc"]).arg(hopcost_path()).args(BRIEF);
+        command.current_dir(home.path()).env("HOME", home.path()).env("TMPDIR", home.path());
+        command.env("XDG_DATA_HOME", home.path().join("data"));
+        let output = command.output().expect("unshare starts");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(measured(&output) && !stderr.contains("removed"), "{stderr}");
+    }
+    assert!(crate::faults::alive(pid), "it was over before the others had started");
+    signal(pid, libc::SIGINT);
+    let output = within(Duration::from_secs(20), long);
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = home.run(&["report", "long.hopcost", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    assert_eq!(document["plan"]["trials_failed"], 0, "{}", document["plan"]);
+}
