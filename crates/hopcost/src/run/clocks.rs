@@ -11,7 +11,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Command, Reply};
 
 use super::runtimes::{Ready, Runtimes};
-use super::worker::{Launch, Program, Silence, Worker, replies};
+use super::worker::{Launch, Program, ReplyError, Worker, replies};
 
 /// Far longer than a calibration takes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -65,11 +65,11 @@ fn native(
             })
             .collect::<anyhow::Result<Vec<_>>>()
             .map(Some),
-        Err((_, Silence::Interrupted)) => Ok(None),
-        Err((_, Silence::Deadline)) => bail!("calibrating the clock took longer than 10 s"),
-        Err((at, Silence::Broken(reason))) => {
+        Err((_, ReplyError::Interrupted)) => Ok(None),
+        Err((_, ReplyError::Deadline)) => bail!("calibrating the clock took longer than 10 s"),
+        Err((at, error)) => {
             let cpu = cpus.iter().nth(at).copied().unwrap_or_default();
-            bail!("calibrating the clock of CPU {cpu}: {reason}")
+            bail!("calibrating the clock of CPU {cpu}: {error}")
         }
     }
 }
@@ -103,7 +103,7 @@ fn foreign(
                 ..unknown
             })
         }
-        Err(Silence::Interrupted) => None,
+        Err(ReplyError::Interrupted) => None,
         _ => Some(unknown),
     }
 }

@@ -9,7 +9,7 @@ use hopcost_model::protocol::{Command, Reply};
 use hopcost_probe::sys;
 
 use super::trial::{Failure, Order, deadline_ms};
-use super::worker::{Silence, Worker};
+use super::worker::{ReplyError, Worker};
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
 /// file is open (Documentation/power/pm_qos_interface.rst).
@@ -62,17 +62,19 @@ impl Knob {
                     deadline_ms: deadline_ms(order).saturating_add(OUTLIVES_MS),
                     parent: Some(std::process::id()),
                 };
-                let story = |silence: Silence| match silence {
-                    Silence::Interrupted => Failure::Interrupted,
-                    Silence::Deadline => Failure::Reason("the idle spinner did not begin".into()),
-                    Silence::Broken(why) => Failure::Reason(format!("the idle spinner: {why}")),
+                let story = |error: ReplyError| match error {
+                    ReplyError::Interrupted => Failure::Interrupted,
+                    ReplyError::Deadline => {
+                        Failure::Reason("the idle spinner did not begin".into())
+                    }
+                    error => Failure::Reason(format!("the idle spinner: {error}")),
                 };
                 worker.send(&begin).map_err(story)?;
                 let until = Instant::now() + PATIENCE;
                 match worker.reply(until, order.interrupt) {
                     Ok(Reply::Spinning) => Ok(Knob::Spinner { worker }),
                     Ok(_) => Err(Failure::Reason("the idle spinner answers nonsense".into())),
-                    Err(silence) => Err(story(silence)),
+                    Err(error) => Err(story(error)),
                 }
             }
         }

@@ -12,7 +12,7 @@ use hopcost_model::raw::{CpuSentinel, ThreadUse};
 
 use super::outside::{self, Looked};
 use super::{Failure, Order};
-use crate::run::worker::{Silence, Worker, replies};
+use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
 const SIGALRM: i32 = 14;
@@ -211,7 +211,7 @@ impl<'a> Stage<'a> {
                     .map_err(|_| unexpected("sentinel"))?;
                 match worker.reply(self.deadline, self.interrupt) {
                     Ok(reply) => readings.push(sentinel(reply)?),
-                    Err(Silence::Interrupted) => return Err(Failure::Interrupted),
+                    Err(ReplyError::Interrupted) => return Err(Failure::Interrupted),
                     Err(_) => return Err(unexpected("sentinel")),
                 }
             }
@@ -246,12 +246,12 @@ impl<'a> Stage<'a> {
         command: &Command,
         doing: &str,
     ) -> Result<(), Failure> {
-        self.workers[at].send(command).map_err(|silence| self.failure(at, silence, doing))
+        self.workers[at].send(command).map_err(|error| self.failure(at, error, doing))
     }
 
     pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
         replies(&mut self.workers[..count], self.deadline, self.interrupt)
-            .map_err(|(at, silence)| self.failure(at, silence, doing))
+            .map_err(|(at, error)| self.failure(at, error, doing))
     }
 
     pub(super) fn name(&self, at: usize) -> &'static str {
@@ -262,49 +262,46 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Says why a trial failed: a worker that died explains better than its
-    /// partner, who only saw the link close.
-    pub(super) fn failure(&mut self, at: usize, silence: Silence, doing: &str) -> Failure {
-        let reason = match silence {
-            Silence::Interrupted => return Failure::Interrupted,
-            Silence::Deadline => format!("no answer within its deadline while {doing}"),
-            Silence::Broken(reason) => reason,
-        };
-        let mut stories = vec![(self.name(at), reason)];
+    /// Says why a trial failed: what every worker knows of it, but for one that only saw its
+    /// partner go, where there is more.
+    pub(super) fn failure(&mut self, at: usize, error: ReplyError, doing: &str) -> Failure {
+        if error == ReplyError::Interrupted {
+            return Failure::Interrupted;
+        }
+        let mut accounts = vec![(at, error)];
         for other in (0..self.workers.len()).filter(|&other| other != at) {
             let until = Instant::now() + LAST_WORDS;
-            if let Err(Silence::Broken(reason)) = self.workers[other].reply(until, self.interrupt) {
-                stories.push((self.name(other), reason));
+            match self.workers[other].reply(until, self.interrupt) {
+                Ok(_) | Err(ReplyError::Deadline | ReplyError::Interrupted) => {}
+                Err(error) => accounts.push((other, error)),
             }
         }
-        // "closed its output" is what is left when a worker could not say why.
-        let speechless = |reason: &str| reason.contains("closed its output");
-        let partner_only = |reason: &str| {
-            ["closed the link", "Broken pipe", "Connection re"]
-                .iter()
-                .any(|sign| reason.contains(sign))
-        };
-        let names: Vec<&str> = (0..self.workers.len()).map(|at| self.name(at)).collect();
-        for (index, worker) in self.workers.iter_mut().enumerate() {
+        for (at, worker) in self.workers.iter_mut().enumerate() {
             // One that closed its output is dying: how it dies is worth waiting for.
-            let dying = stories.iter().any(|(who, why)| *who == names[index] && speechless(why));
+            let dying = accounts.contains(&(at, ReplyError::Closed));
             let status = worker.leave(if dying { LAST_WORDS } else { Duration::from_millis(5) });
             if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
-                let name = if index == 0 { "the caller" } else { "the callee" };
+                let name = if at == 0 { "the caller" } else { "the callee" };
                 return Failure::Reason(format!("{name} passed its deadline while {doing}"));
             }
         }
-        let best = stories
-            .iter()
-            .position(|(_, reason)| !speechless(reason) && !partner_only(reason))
-            .or_else(|| stories.iter().position(|(_, reason)| speechless(reason)))
-            .unwrap_or(0);
-        let (who, mut reason) = stories.swap_remove(best);
-        if speechless(&reason) {
-            let index = if who == "the callee's worker" { 1 } else { 0 };
-            reason = self.workers[index].epitaph();
+        let tells = |(_, error): &(usize, ReplyError)| match error {
+            ReplyError::PartnerClosed(_) => 2,
+            ReplyError::Closed => 1,
+            _ => 0,
+        };
+        accounts.sort_by_key(tells);
+        let knowing = accounts.iter().filter(|account| tells(account) < 2).count().max(1);
+        let mut reasons = Vec::new();
+        for (at, error) in &accounts[..knowing] {
+            let reason = match error {
+                ReplyError::Closed => self.workers[*at].epitaph(),
+                ReplyError::Deadline => format!("{error} while {doing}"),
+                error => error.to_string(),
+            };
+            reasons.push(format!("{}, {doing}: {reason}", self.name(*at)));
         }
-        Failure::Reason(format!("{who}, {doing}: {reason}"))
+        Failure::Reason(reasons.join("; "))
     }
 }
 
