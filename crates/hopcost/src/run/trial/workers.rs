@@ -2,36 +2,27 @@
 //! explained when one fails.
 
 use std::fs::File;
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::Role;
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::{CpuSentinel, ThreadUse};
 
-use super::outside::{self, Looked};
-use super::{Failure, Order};
+use super::plausible::{self, Measure};
+use super::snapshot::{self, ProcessSnapshot, Seated};
+use super::spec::{Failure, TrialSpec};
 use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
 const SIGALRM: i32 = 14;
 /// Time that the control plane grants beyond the workers' own deadline.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-/// What a worker of another runtime may take to start.
-const START_UP_MS: u64 = 5_000;
-/// What one that compiles while it runs may take to start and to warm up.
-const STEADY_START_UP_MS: u64 = 20_000;
-/// The share of a phase that its operations take at least, beyond what a worker of
-/// another runtime may need to get ready: to collect, to compile, to be scheduled.
-const COVERED_LEAST: f64 = 0.5;
-const UNCOVERED_NS: f64 = 300e6;
 /// How long the other worker may take to say why, after the first fell silent.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The workers of one trial, the caller's first.
-pub struct Stage<'a> {
-    pub(super) workers: Vec<Worker>,
+pub struct TrialWorkers<'a> {
+    pub(super) all: Vec<Worker>,
     /// What is known of each worker.
     pub(super) casts: Vec<Casting>,
     /// Who runs the sentinel.
@@ -39,7 +30,7 @@ pub struct Stage<'a> {
     /// What each worker hands its samples over in.
     pub samples: Vec<File>,
     pub(super) deadline: Instant,
-    pub(super) interrupt: &'a OwnedFd,
+    pub(super) spec: &'a TrialSpec<'a>,
 }
 
 /// Who runs the sentinel.
@@ -54,23 +45,10 @@ pub enum Watch {
 pub struct Casting {
     /// Whether it is hopcost's own.
     pub native: bool,
-    /// Nanoseconds of a tick of its clock; of hopcost's own it is not looked at.
-    pub tick_ns: f64,
+    /// Of its clock; of hopcost's own it is not looked at.
+    pub ticks_per_ns: f64,
     /// The seats it plays, in the order of attaching.
     pub seats: Vec<Seated>,
-}
-
-/// An end that has attached.
-#[derive(Debug, Clone)]
-pub struct Seated {
-    /// Which end.
-    pub role: Role,
-    /// Its process.
-    pub pid: u32,
-    /// Its thread; 0 where it is none of its own.
-    pub tid: u32,
-    /// The CPU it is to stay on.
-    pub cpu: Option<u32>,
 }
 
 /// What one phase brought.
@@ -87,20 +65,24 @@ pub struct Ran {
     pub threads: Vec<ThreadUse>,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> TrialWorkers<'a> {
     /// Has both ends compare their clocks.
     pub fn gate(&mut self, exchanges: u64, steps: u64) -> Result<GateReading, Failure> {
         let doing = "comparing clocks";
-        for at in (0..self.workers.len()).rev() {
+        for at in (0..self.all.len()).rev() {
             self.send(at, &Command::Gate { exchanges, steps }, doing)?;
         }
         let mut found = None;
-        for reply in self.replies(self.workers.len(), doing)? {
+        for reply in self.replies(self.all.len(), doing)? {
             let Reply::Gate { reading } = reply else { return Err(unexpected("gate")) };
             found = found.or(reading);
         }
         let found = found.ok_or_else(|| unexpected("gate"))?;
-        storable([found.offset_ticks.unsigned_abs(), found.bound_ticks, found.exchanges])?;
+        plausible::storable(&[
+            found.offset_ticks.unsigned_abs(),
+            found.bound_ticks,
+            found.exchanges,
+        ])?;
         Ok(found)
     }
 
@@ -120,10 +102,10 @@ impl<'a> Stage<'a> {
         };
         let looked = self.look();
         let started = Instant::now();
-        for at in (0..self.workers.len()).rev() {
+        for at in (0..self.all.len()).rev() {
             self.send(at, &Command::Run { phase, count, stamp, cap_ns }, doing)?;
         }
-        let replies = self.replies(self.workers.len(), doing)?;
+        let replies = self.replies(self.all.len(), doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;
         let did = self.did_since(&looked);
         let mut all = Ran {
@@ -139,36 +121,20 @@ impl<'a> Stage<'a> {
             };
             let casting = &self.casts[at];
             if !casting.native {
-                casting.fits(self.name(at), &ends, count, outside_ns)?;
+                let phase = Measure { outside_ns, ticks_per_ns: casting.ticks_per_ns };
+                plausible::foreign(phase, &ends, &casting.seats, count)
+                    .map_err(|why| format!("{} {why}", self.name(at)))?;
                 wall_ns = outside_ns;
                 process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
                 for (end, seat) in ends.iter_mut().zip(&casting.seats) {
-                    outside::fill(end, seat, &casting.seats, &did);
+                    snapshot::fill(end, seat, &casting.seats, &did);
                 }
             }
             if at == 0 {
                 all.wall_ns = wall_ns;
             }
-            for end in &ends {
-                storable([
-                    end.count,
-                    end.samples,
-                    end.max_ticks,
-                    end.elapsed_ticks,
-                    end.first_tick,
-                    end.bytes,
-                    end.thread_cpu_ns,
-                    end.voluntary,
-                    end.involuntary,
-                    end.minor_faults,
-                    end.major_faults,
-                    end.run_delay_ns.unwrap_or(0),
-                    end.cpu_changes,
-                    end.lost,
-                    end.overruns,
-                ])?;
-            }
-            storable([wall_ns, process_cpu_ns])?;
+            ends.iter().try_for_each(plausible::storable_end)?;
+            plausible::storable(&[wall_ns, process_cpu_ns])?;
             all.process_cpu_ns = all.process_cpu_ns.saturating_add(process_cpu_ns);
             all.ends.extend(ends);
         }
@@ -178,30 +144,47 @@ impl<'a> Stage<'a> {
         Ok(all)
     }
 
+    /// Runs a phase that leaves no samples; none if there is nothing to do.
+    pub fn warm_up(
+        &mut self,
+        count: u64,
+        stamp: Stamp,
+        cap_ns: Option<u64>,
+    ) -> Result<(), Failure> {
+        match count {
+            0 => Ok(()),
+            _ => self.phase(Phase::WarmUp, count, stamp, cap_ns).map(drop),
+        }
+    }
+
     /// The processes of the workers right now; none where every end is hopcost's own
     /// and counts for itself.
-    fn look(&self) -> Vec<Looked> {
+    fn look(&self) -> Vec<ProcessSnapshot> {
         if self.casts.iter().all(|casting| casting.native) {
             return Vec::new();
         }
         let of = |(at, casting): (usize, &Casting)| {
-            let own = self.workers[at].id();
+            let own = self.all[at].id();
             let mut pids = vec![own];
             pids.extend(casting.seats.iter().map(|seat| seat.pid));
             pids.sort_unstable();
             pids.dedup();
             let seats = casting.seats.clone();
-            pids.into_iter().map(move |pid| Looked::now(at, pid, &seats))
+            pids.into_iter().map(move |pid| ProcessSnapshot::now(at, pid, &seats))
         };
         self.casts.iter().enumerate().flat_map(of).collect()
     }
 
-    fn did_since(&self, before: &[Looked]) -> Vec<Looked> {
-        before.iter().map(Looked::until_now).collect()
+    fn did_since(&self, before: &[ProcessSnapshot]) -> Vec<ProcessSnapshot> {
+        before.iter().map(ProcessSnapshot::until_now).collect()
     }
 
-    /// Times the sentinel on every used CPU.
+    /// Times the sentinel on every used CPU; on none in a trial of given counts, whose numbers
+    /// nobody reads.
     pub fn sentinels(&mut self) -> Result<Vec<CpuSentinel>, Failure> {
+        if self.spec.exactly.is_some() {
+            return Ok(Vec::new());
+        }
         let doing = "timing the sentinel";
         if let Watch::Beside(worker, cpus) = &mut self.watch {
             let mut readings = Vec::new();
@@ -209,7 +192,7 @@ impl<'a> Stage<'a> {
                 worker
                     .send(&Command::Sentinel { cpu: *cpu })
                     .map_err(|_| unexpected("sentinel"))?;
-                match worker.reply(self.deadline, self.interrupt) {
+                match worker.reply(self.deadline, self.spec.interrupt) {
                     Ok(reply) => readings.push(sentinel(reply)?),
                     Err(ReplyError::Interrupted) => return Err(Failure::Interrupted),
                     Err(_) => return Err(unexpected("sentinel")),
@@ -218,7 +201,7 @@ impl<'a> Stage<'a> {
             return Ok(readings);
         }
         let Watch::Ends(watchers) = self.watch else { return Ok(Vec::new()) };
-        let watchers = watchers.min(self.workers.len());
+        let watchers = watchers.min(self.all.len());
         for at in 0..watchers {
             self.send(at, &Command::Sentinel { cpu: None }, doing)?;
         }
@@ -227,15 +210,15 @@ impl<'a> Stage<'a> {
 
     /// Asks the workers to leave and sees that they do.
     pub fn dismiss(&mut self) {
-        for worker in &mut self.workers {
+        for worker in &mut self.all {
             let _ = worker.send(&Command::Stop);
         }
         // Nobody waits for the answer but whoever reads all of the conversation.
-        if self.workers.iter().any(Worker::is_written_down) {
+        if self.all.iter().any(Worker::is_written_down) {
             let until = Instant::now() + LAST_WORDS;
-            let _ = replies(&mut self.workers, until, self.interrupt);
+            let _ = replies(&mut self.all, until, self.spec.interrupt);
         }
-        for worker in &mut self.workers {
+        for worker in &mut self.all {
             worker.leave(LAST_WORDS);
         }
     }
@@ -246,16 +229,16 @@ impl<'a> Stage<'a> {
         command: &Command,
         doing: &str,
     ) -> Result<(), Failure> {
-        self.workers[at].send(command).map_err(|error| self.failure(at, error, doing))
+        self.all[at].send(command).map_err(|error| self.failure(at, error, doing))
     }
 
     pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
-        replies(&mut self.workers[..count], self.deadline, self.interrupt)
+        replies(&mut self.all[..count], self.deadline, self.spec.interrupt)
             .map_err(|(at, error)| self.failure(at, error, doing))
     }
 
     pub(super) fn name(&self, at: usize) -> &'static str {
-        match (self.workers.len(), at) {
+        match (self.all.len(), at) {
             (1, _) => "the worker",
             (_, 0) => "the caller's worker",
             _ => "the callee's worker",
@@ -269,14 +252,14 @@ impl<'a> Stage<'a> {
             return Failure::Interrupted;
         }
         let mut accounts = vec![(at, error)];
-        for other in (0..self.workers.len()).filter(|&other| other != at) {
+        for other in (0..self.all.len()).filter(|&other| other != at) {
             let until = Instant::now() + LAST_WORDS;
-            match self.workers[other].reply(until, self.interrupt) {
+            match self.all[other].reply(until, self.spec.interrupt) {
                 Ok(_) | Err(ReplyError::Deadline | ReplyError::Interrupted) => {}
                 Err(error) => accounts.push((other, error)),
             }
         }
-        for (at, worker) in self.workers.iter_mut().enumerate() {
+        for (at, worker) in self.all.iter_mut().enumerate() {
             // One that closed its output is dying: how it dies is worth waiting for.
             let dying = accounts.contains(&(at, ReplyError::Closed));
             let status = worker.leave(if dying { LAST_WORDS } else { Duration::from_millis(5) });
@@ -295,7 +278,7 @@ impl<'a> Stage<'a> {
         let mut reasons = Vec::new();
         for (at, error) in &accounts[..knowing] {
             let reason = match error {
-                ReplyError::Closed => self.workers[*at].epitaph(),
+                ReplyError::Closed => self.all[*at].epitaph(),
                 ReplyError::Deadline => format!("{error} while {doing}"),
                 error => error.to_string(),
             };
@@ -316,78 +299,7 @@ fn sentinel(reply: Reply) -> Result<CpuSentinel, Failure> {
     }
 }
 
-impl Casting {
-    /// Whether what a worker of another runtime says is about what it was told to do.
-    fn fits(
-        &self,
-        who: &str,
-        ends: &[EndCounters],
-        count: u64,
-        outside_ns: u64,
-    ) -> Result<(), Failure> {
-        let roles = |ends: &[EndCounters]| ends.iter().map(|end| end.role).collect::<Vec<_>>();
-        if roles(ends) != self.seats.iter().map(|seat| seat.role).collect::<Vec<_>>() {
-            return Err(Failure::Reason(format!("{who} does not answer for the ends it plays")));
-        }
-        if let Some(caller) = ends.iter().find(|end| end.role == Role::Caller && end.lost == 0) {
-            let (said_ns, outside_ns) =
-                (caller.elapsed_ticks as f64 * self.tick_ns, outside_ns as f64);
-            let too_long = said_ns > outside_ns * 1.001 + 100_000.0;
-            if too_long || said_ns < outside_ns * COVERED_LEAST - UNCOVERED_NS {
-                return Err(Failure::Reason(format!(
-                    "{who} says that {count} operations took {:.1} ms; seen from outside it took \
-                     {:.1} ms",
-                    said_ns / 1e6,
-                    outside_ns / 1e6
-                )));
-            }
-        }
-        match ends.iter().find(|end| end.count != count) {
-            None => Ok(()),
-            Some(end) => Err(Failure::Reason(format!(
-                "{who} was told to do {count} operations and says that its {} did {}",
-                end.role, end.count
-            ))),
-        }
-    }
-}
-
-/// Whether numbers can be true: none that is counted here takes 2^62, and the run
-/// file holds no more than 2^63.
-fn storable<const N: usize>(numbers: [u64; N]) -> Result<(), Failure> {
-    match numbers.iter().find(|number| **number >= 1 << 62) {
-        Some(number) => {
-            Err(Failure::Reason(format!("a worker says {number}, which cannot be true")))
-        }
-        None => Ok(()),
-    }
-}
-
 /// A reply of the wrong kind.
 pub fn unexpected(command: &str) -> Failure {
     Failure::Reason(format!("the worker's reply does not answer `{command}`"))
-}
-
-/// The trial's deadline, longer where its wake-ups alone take long.
-pub fn deadline_ms(order: &Order<'_>) -> u64 {
-    let start_up_ms = match () {
-        () if order.crew.warms_up_until_steady() => STEADY_START_UP_MS,
-        () if order.crew.has_foreign() => START_UP_MS,
-        () => 0,
-    };
-    start_up_ms + own_deadline_ms(order)
-}
-
-fn own_deadline_ms(order: &Order<'_>) -> u64 {
-    let Some(gap_ns) = order.case.gap_ns else { return order.shape.deadline_ms };
-    let wake_ups = match order.exactly {
-        Some(exactly) => exactly.measure + exactly.warm_up,
-        None => {
-            let measure = order.shape.operations.unwrap_or(super::WAKE_UPS);
-            measure + order.shape.warm_up_operations.unwrap_or(measure)
-        }
-    };
-    // Three times as long as if a wake-up took a millisecond.
-    let each_ns = gap_ns.saturating_add(1_000_000).saturating_mul(3);
-    order.shape.deadline_ms.saturating_add(wake_ups.saturating_mul(each_ns) / 1_000_000)
 }
