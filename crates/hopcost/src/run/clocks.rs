@@ -51,9 +51,7 @@ fn native(
     let mut workers = Vec::new();
     for &cpu in &cpus {
         let mut worker = Worker::spawn(program, Vec::new(), 0)?;
-        worker.send(&Command::Clock { cpu }).map_err(|_| {
-            anyhow::anyhow!("the worker that calibrates CPU {cpu} takes no commands")
-        })?;
+        worker.send(&Command::Clock { cpu });
         workers.push(worker);
     }
     match replies(&mut workers, Instant::now() + PATIENCE, interrupt) {
@@ -88,11 +86,10 @@ fn foreign(
     let unknown =
         ClockReading { cpu, ..ClockReading::of_rate(runtime.word(), &described.source, rate) };
     let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: vec![cpu], fifo: None };
-    let asked = Worker::launch(&ready.program, &launch, Vec::new(), 0).and_then(|mut worker| {
-        worker.send(&Command::Clock { cpu }).map_err(|_| std::io::Error::other("silent"))?;
-        Ok(worker)
-    });
-    let Ok(mut worker) = asked else { return Some(unknown) };
+    let Ok(mut worker) = Worker::launch(&ready.program, &launch, Vec::new(), 0) else {
+        return Some(unknown);
+    };
+    worker.send(&Command::Clock { cpu });
     match worker.reply(Instant::now() + PATIENCE, interrupt) {
         Ok(Reply::Clock(reading)) => {
             let sound = |ns: f64| if ns.is_finite() && (0.0..1e9).contains(&ns) { ns } else { 0.0 };

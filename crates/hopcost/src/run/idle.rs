@@ -69,7 +69,7 @@ impl Knob {
                     }
                     error => Failure::Reason(format!("the idle spinner: {error}")),
                 };
-                worker.send(&begin).map_err(story)?;
+                worker.send(&begin);
                 let until = Instant::now() + PATIENCE;
                 match worker.reply(until, spec.interrupt) {
                     Ok(Reply::Spinning) => Ok(Knob::Spinner { worker }),

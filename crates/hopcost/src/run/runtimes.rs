@@ -191,7 +191,7 @@ fn ask(program: &Program) -> Result<Worker, String> {
     let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };
     let mut worker =
         Worker::launch(program, &launch, Vec::new(), 0).map_err(|error| error.to_string())?;
-    worker.send(&Command::Describe)?;
+    worker.send(&Command::Describe);
     Ok(worker)
 }
 
@@ -212,7 +212,7 @@ fn listen(mut worker: Worker, expected: Option<&Runtime>) -> Result<Description,
         }
         Err(error) => return Err(format!("asked what it is: {error}")),
     };
-    let _ = worker.send(&Command::Stop);
+    worker.send(&Command::Stop);
     worker.leave(Duration::from_millis(500));
     sound(&description, expected)?;
     Ok(description)

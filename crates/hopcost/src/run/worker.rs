@@ -98,7 +98,7 @@ pub enum ReplyError {
     Said(String),
     /// What it sent is no reply.
     Implausible(String),
-    /// It could not be talked to.
+    /// It could not be waited for.
     Io(io::ErrorKind),
     /// The deadline passed.
     Deadline,
@@ -126,10 +126,7 @@ impl std::fmt::Display for ReplyError {
             Self::PartnerClosed(said) | Self::Said(said) | Self::Implausible(said) => {
                 f.write_str(said)
             }
-            Self::Io(io::ErrorKind::BrokenPipe | io::ErrorKind::WouldBlock) => {
-                f.write_str("it takes no commands")
-            }
-            Self::Io(kind) => write!(f, "talking to it failed: {kind}"),
+            Self::Io(kind) => write!(f, "waiting for it failed: {kind}"),
             Self::Deadline => f.write_str("no answer within its deadline"),
             Self::Interrupted => f.write_str("interrupted"),
         }
@@ -217,19 +214,18 @@ impl Worker {
         self.child.id()
     }
 
-    /// Sends a command. A worker that does not read is found out by the reply
-    /// that does not come.
-    pub fn send(&mut self, command: &Command) -> Result<(), ReplyError> {
-        let line = serde_json::to_string(command)
-            .map_err(|e| ReplyError::Io(io::Error::from(e).kind()))?;
-        self.note('\u{2192}', line.as_bytes());
-        self.send_line(&line)
+    /// Sends a command. A worker that does not read it is found out by the reply that does
+    /// not come.
+    pub fn send(&mut self, command: &Command) {
+        if let Ok(line) = serde_json::to_string(command) {
+            self.note('\u{2192}', line.as_bytes());
+            self.send_line(&line);
+        }
     }
 
     /// Sends a line as it is.
-    pub fn send_line(&mut self, line: &str) -> Result<(), ReplyError> {
-        let sent = self.stream.write_all(format!("{line}\n").as_bytes());
-        sent.map_err(|error| ReplyError::Io(error.kind()))
+    pub fn send_line(&mut self, line: &str) {
+        let _ = self.stream.write_all(format!("{line}\n").as_bytes());
     }
 
     /// Says that no further command will come.

@@ -128,7 +128,7 @@ fn provoke(
         scratch: Some(bench.scratch.display().to_string()),
         trial: 0,
     };
-    worker.send(&attach)?;
+    worker.send(&attach);
     let Reply::Attached { seats, .. } = answer(bench, &mut worker, START)? else {
         return Err("its reply does not answer `attach`".to_owned());
     };
@@ -137,7 +137,7 @@ fn provoke(
             Mischief::WrongToken => TOKEN.replace('0', "f"),
             Mischief::Flip | Mischief::HangUp => TOKEN.to_owned(),
         };
-        worker.send(&Command::Meet)?;
+        worker.send(&Command::Meet);
         let socket = dial::connect(mechanism.carrier(), &address, &token, bench.scratch);
         laid.own = vec![socket.map_err(|_| "it does not listen where it says".to_owned())?];
         if mischief == Mischief::WrongToken {
@@ -148,7 +148,7 @@ fn provoke(
         }
     }
     let run = Command::Run { phase: Phase::WarmUp, count: 1000, stamp: Stamp::Each, cap_ns: None };
-    worker.send(&run)?;
+    worker.send(&run);
     play(bench, laid.own, &case.payload_bytes, role.other(), mischief)?;
     fails(bench, &mut worker)
 }

@@ -128,7 +128,7 @@ impl Opened<'_, '_> {
             }
         }
         let attach = self.start(both)?;
-        self.workers.send(0, &attach, ATTACHING)?;
+        self.workers.all[0].send(&attach);
         self.take_attached(0)?;
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Opened<'_, '_> {
         let attach_callee = self.start(callee)?;
         let attach_caller = self.start(caller)?;
         for (at, command) in [&attach_caller, &attach_callee].into_iter().enumerate() {
-            self.workers.send(at, command, ATTACHING)?;
+            self.workers.all[at].send(command);
         }
         let replies = self.workers.replies(2, ATTACHING)?;
         for (at, reply) in replies.into_iter().enumerate() {
@@ -186,7 +186,7 @@ impl Opened<'_, '_> {
         let link = LinkHalf { offer: Some(offer), ..LinkHalf::default() };
         offering.seat(first, 0, self.cpu(first), Some(link));
         let attach = self.start(offering)?;
-        self.workers.send(0, &attach, ATTACHING)?;
+        self.workers.all[0].send(&attach);
         let address = self.take_attached(0)?.ok_or_else(|| {
             Failure::Reason(format!("the {first}'s worker offers no address to connect to"))
         })?;
@@ -203,8 +203,8 @@ impl Opened<'_, '_> {
         let attach = self.start(connecting)?;
         // Workers stand with the caller's first.
         let (meets, attaches) = if first == Role::Caller { (0, 1) } else { (1, 0) };
-        self.workers.send(meets, &Command::Meet, "meeting")?;
-        self.workers.send(attaches, &attach, ATTACHING)?;
+        self.workers.all[meets].send(&Command::Meet);
+        self.workers.all[attaches].send(&attach);
         let mut replies = self.workers.replies(2, ATTACHING)?;
         if replies.swap_remove(meets) != Reply::Met {
             return Err(unexpected("meet"));

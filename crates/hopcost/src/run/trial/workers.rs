@@ -70,7 +70,7 @@ impl<'a> TrialWorkers<'a> {
     pub fn gate(&mut self, exchanges: u64, steps: u64) -> Result<GateReading, Failure> {
         let doing = "comparing clocks";
         for at in (0..self.all.len()).rev() {
-            self.send(at, &Command::Gate { exchanges, steps }, doing)?;
+            self.all[at].send(&Command::Gate { exchanges, steps });
         }
         let mut found = None;
         for reply in self.replies(self.all.len(), doing)? {
@@ -103,7 +103,7 @@ impl<'a> TrialWorkers<'a> {
         let looked = self.look();
         let started = Instant::now();
         for at in (0..self.all.len()).rev() {
-            self.send(at, &Command::Run { phase, count, stamp, cap_ns }, doing)?;
+            self.all[at].send(&Command::Run { phase, count, stamp, cap_ns });
         }
         let replies = self.replies(self.all.len(), doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;
@@ -189,9 +189,7 @@ impl<'a> TrialWorkers<'a> {
         if let Watch::Beside(worker, cpus) = &mut self.watch {
             let mut readings = Vec::new();
             for cpu in cpus {
-                worker
-                    .send(&Command::Sentinel { cpu: *cpu })
-                    .map_err(|_| unexpected("sentinel"))?;
+                worker.send(&Command::Sentinel { cpu: *cpu });
                 match worker.reply(self.deadline, self.spec.interrupt) {
                     Ok(reply) => readings.push(sentinel(reply)?),
                     Err(ReplyError::Interrupted) => return Err(Failure::Interrupted),
@@ -203,7 +201,7 @@ impl<'a> TrialWorkers<'a> {
         let Watch::Ends(watchers) = self.watch else { return Ok(Vec::new()) };
         let watchers = watchers.min(self.all.len());
         for at in 0..watchers {
-            self.send(at, &Command::Sentinel { cpu: None }, doing)?;
+            self.all[at].send(&Command::Sentinel { cpu: None });
         }
         self.replies(watchers, doing)?.into_iter().map(sentinel).collect()
     }
@@ -211,7 +209,7 @@ impl<'a> TrialWorkers<'a> {
     /// Asks the workers to leave and sees that they do.
     pub fn dismiss(&mut self) {
         for worker in &mut self.all {
-            let _ = worker.send(&Command::Stop);
+            worker.send(&Command::Stop);
         }
         // Nobody waits for the answer but whoever reads all of the conversation.
         if self.all.iter().any(Worker::is_written_down) {
@@ -221,15 +219,6 @@ impl<'a> TrialWorkers<'a> {
         for worker in &mut self.all {
             worker.leave(LAST_WORDS);
         }
-    }
-
-    pub(super) fn send(
-        &mut self,
-        at: usize,
-        command: &Command,
-        doing: &str,
-    ) -> Result<(), Failure> {
-        self.all[at].send(command).map_err(|error| self.failure(at, error, doing))
     }
 
     pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
