@@ -2,11 +2,11 @@
 //! --features fixture -- wakeup 80`.
 
 use hopcost_view::fixture;
-use hopcost_view::text::{TextStyle, ladder};
+use hopcost_view::text::{TextStyle, report};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let results = fixture::example(&arguments.next().unwrap_or_default());
     let width = arguments.next().and_then(|width| width.parse().ok()).unwrap_or(100);
-    print!("{}", ladder(&results, None, &TextStyle::plain(width)));
+    print!("{}", report(&results, None, &TextStyle::plain(width)));
 }

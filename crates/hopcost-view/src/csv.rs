@@ -13,7 +13,7 @@ use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, Statistic, ThreadResult,
 };
 
-use crate::section::runtimes::Plays;
+use crate::section::runtimes::threads::Plays;
 
 /// Columns of [`report`]. `value`, `low` and `high` are in `unit`; `level` is the
 /// exact coverage of the interval; `n` are the trials (rounds, for `ratio`)

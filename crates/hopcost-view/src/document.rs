@@ -4,7 +4,7 @@
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
-use crate::section::counters::sum;
+use crate::section::words::sum;
 
 /// The columns, as published. `msg_size` is the bytes of one of a message's eight
 /// fields, `threads` the flows; `throughput_gbps` is of one flow, `latency_us` a

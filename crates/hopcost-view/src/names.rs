@@ -24,14 +24,6 @@ impl Place {
         }
     }
 
-    /// The name above a table of its own.
-    pub fn title(self) -> &'static str {
-        match self {
-            Place::Free => "free (scheduler decides)",
-            place => place.name(),
-        }
-    }
-
     /// The case of a row at this place.
     pub fn of<'a>(self, row: &LadderRow, results: &'a Results) -> Option<(usize, &'a CaseResult)> {
         let index = match self {

@@ -5,7 +5,7 @@ mod facts;
 
 use hopcost_view::fixture;
 use hopcost_view::mechanisms::{self, Format};
-use hopcost_view::text::{self, Charset, Color, Stored, TextStyle};
+use hopcost_view::text::{self, Stored, TextStyle};
 use hopcost_view::{csv, document, json, markdown, plan};
 
 const STORED: Stored<'static> = Stored {
@@ -13,36 +13,16 @@ const STORED: Stored<'static> = Stored {
     report_command: "hopcost report 20250314-092653-7f3a --format html > report.html",
 };
 
-const COLOURED: TextStyle = TextStyle { width: 100, color: Color::Ansi, charset: Charset::Unicode };
+/// One style a format: `layout.rs` holds the others against this one.
+const STYLE: TextStyle = TextStyle::plain(100);
 
 const SUITES: [&str; 5] = ["wakeup", "copies", "threads-udp-websocket", "microkernel", "runtimes"];
 
-fn styles() -> impl Iterator<Item = (String, TextStyle)> {
-    [80, 100].into_iter().flat_map(|width| {
-        [(Charset::Unicode, "unicode"), (Charset::Ascii, "ascii")].map(|(charset, name)| {
-            (format!("{width}_{name}"), TextStyle { width, color: Color::Plain, charset })
-        })
-    })
-}
-
 #[test]
-fn ladder() {
+fn reports() {
     let results = fixture::example_results();
-    for (name, style) in styles() {
-        let out = text::ladder(&results, Some(STORED), &style);
-        insta::assert_snapshot!(format!("ladder_{name}"), out);
-    }
-    let wide = text::ladder(&results, Some(STORED), &TextStyle::plain(140));
-    insta::assert_snapshot!("ladder_140_unicode", wide);
-    // Escape sequences as `\u{1b}`, so that the snapshot can be read.
-    let coloured = text::ladder(&results, Some(STORED), &COLOURED).replace('\x1b', "\\e");
-    insta::assert_snapshot!("ladder_100_colour", coloured);
-}
-
-#[test]
-fn ladder_of_a_run_cut_off() {
-    let out = text::ladder(&fixture::example_cut_off(), None, &TextStyle::plain(100));
-    insta::assert_snapshot!("ladder_cut_off", out);
+    insta::assert_snapshot!("text", text::report(&results, Some(STORED), &STYLE));
+    insta::assert_snapshot!("markdown", markdown::report(&results));
 }
 
 /// What the suites have beside the ladder, without the lines that it has too.
@@ -50,24 +30,21 @@ fn ladder_of_a_run_cut_off() {
 fn sections_of_the_suites() {
     for suite in SUITES {
         let results = fixture::example(suite);
-        for (name, style) in styles() {
-            let out = text::ladder(&results, None, &style);
-            let (sections, _) = out.split_once("\nWhat of this machine").unwrap();
+        let (text, markdown) = (text::report(&results, None, &STYLE), markdown::report(&results));
+        for (name, out, from, to) in [
+            ("text", text, "\n\n", "\nFindings\n"),
+            ("markdown", markdown, "\n## ", "\n## Findings\n"),
+        ] {
+            let (_, out) = out.split_once(from).unwrap();
+            let (sections, _) = out.split_once(to).unwrap();
             insta::assert_snapshot!(format!("{suite}_{name}"), sections);
         }
-        let out = markdown::report(&results);
-        let (sections, _) = out.split_once("## How to read this").unwrap();
-        insta::assert_snapshot!(format!("{suite}_markdown"), sections);
     }
-    let coloured = text::ladder(&fixture::example_runtimes(), None, &COLOURED);
-    let (coloured, _) = coloured.split_once("What a multiple is of").unwrap();
-    insta::assert_snapshot!("runtimes_100_colour", coloured.replace('\x1b', "\\e"));
-    let coloured = text::ladder(&fixture::example_wakeup(), None, &COLOURED);
-    insta::assert_snapshot!("wakeup_100_colour", coloured.replace('\x1b', "\\e"));
     // A machine without counters says so once, and shows no number.
-    let out = text::ladder(&fixture::example_microkernel(false), None, &TextStyle::plain(100));
-    let (sections, _) = out.split_once("\nFixed").unwrap();
-    insta::assert_snapshot!("microkernel_no_pmu", sections);
+    let out = text::report(&fixture::example_microkernel(false), None, &STYLE);
+    let (_, out) = out.split_once("\nThe ladder").unwrap();
+    let (ladder, _) = out.split_once("\nFixed").unwrap();
+    insta::assert_snapshot!("microkernel_no_pmu", ladder);
 }
 
 #[test]
@@ -87,11 +64,6 @@ fn csv_of_the_suites() {
     results.results = [3, 5, 20, pair].map(|at| results.results[at].clone()).to_vec();
     results.runtimes = None;
     insta::assert_snapshot!("runtimes_csv", csv::report(&results));
-}
-
-#[test]
-fn markdown_report() {
-    insta::assert_snapshot!("markdown", markdown::report(&fixture::example_results()));
 }
 
 #[test]
@@ -124,19 +96,11 @@ fn shown(facts: &hopcost_model::mechanism::Facts, format: Format) -> String {
 
 #[test]
 fn mechanisms_listed_and_shown() {
-    for (name, style) in styles() {
-        let list = mechanisms::list(&facts::ALL, &facts::runtimes::all(), Format::Text(style));
-        insta::assert_snapshot!(format!("mechanisms_{name}"), list);
-        for facts in [&facts::PIPE, &facts::SYSCALL] {
-            let show = shown(facts, Format::Text(style));
-            insta::assert_snapshot!(format!("show_{}_{name}", facts.name), show);
-        }
-    }
     let list = |format| mechanisms::list(&facts::ALL, &facts::runtimes::all(), format);
-    let coloured = list(Format::Text(COLOURED)).replace('\x1b', "\\e");
-    insta::assert_snapshot!("mechanisms_100_colour", coloured);
-    let unavailable = shown(&facts::POSIX_MQ, Format::Text(TextStyle::plain(100)));
-    insta::assert_snapshot!("show_posix-mq_100_unicode", unavailable);
+    for facts in [&facts::PIPE, &facts::SYSCALL, &facts::POSIX_MQ] {
+        insta::assert_snapshot!(format!("show_{}", facts.name), shown(facts, Format::Text(STYLE)));
+    }
+    insta::assert_snapshot!("mechanisms", list(Format::Text(STYLE)));
     insta::assert_snapshot!("mechanisms_json", list(Format::Json));
     insta::assert_snapshot!("mechanisms_markdown", list(Format::Markdown));
     insta::assert_snapshot!("mechanisms_reference", mechanisms::reference(&facts::ALL));
@@ -198,12 +162,8 @@ fn counts_are_of_what_the_mechanism_does() {
 #[test]
 fn dry_run() {
     let example = fixture::example_plan();
-    for (name, style) in styles() {
-        insta::assert_snapshot!(
-            format!("dry_run_{name}"),
-            plan::dry_run(&example, 64_200_000_000, &style)
-        );
-    }
+    let text = plan::dry_run(&example, 64_200_000_000, &STYLE);
+    insta::assert_snapshot!("dry_run", text);
     let json = plan::dry_run_json(&example, 64_200_000_000).unwrap();
     insta::assert_snapshot!("dry_run_json", json);
 }

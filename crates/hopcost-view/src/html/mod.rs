@@ -2,37 +2,30 @@
 //! and on dark screens. A strict content security policy admits the one style
 //! sheet and the one script by their hashes and nothing else.
 
-mod cases;
-mod findings;
-mod head;
-mod host;
-mod ladder;
-mod parts;
-mod plots;
-mod reading;
-mod section;
+mod blocks;
+mod cells;
 #[cfg(test)]
 mod tests;
-mod threads;
 
 use hopcost_model::results::Results;
 
 use crate::chart;
 use crate::chart::palette::properties;
 use crate::markup::{Esc, put};
-use crate::section::Detail;
+use crate::section::{self, model::Medium};
 
 /// The page's own style sheet; the charts' comes from `chart`.
 pub(crate) const CSS: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// SHA-256 of what [`style`] returns. A test recomputes both.
-const STYLE_HASH: &str = "sha256-cp3LrHpP/YwEo2CTwsby4DO+zgglQ5XoS48HTZ36E58=";
+const STYLE_HASH: &str = "sha256-UaQDvVPq4RQyV2t16292MXOLT2SRaP0Fenu5bB1RN3A=";
 /// SHA-256 of the script.
 const SCRIPT_HASH: &str = "sha256-F8CQl3KM0udo3wTjYzix7POnhQPyVkaEWqEOintbEQM=";
 
 /// The whole report.
 pub fn report(results: &Results) -> String {
+    let document = section::report(results, Medium::Page, None);
     let mut out = String::with_capacity(512 * 1024);
     put!(
         out,
@@ -45,29 +38,16 @@ pub fn report(results: &Results) -> String {
          <meta name=\"generator\" content=\"hopcost {}\">\n",
         Esc(&results.about.version)
     );
-    put!(
-        out,
-        "<title>hopcost: {}, run {}</title>\n",
-        Esc(&results.plan.suite),
-        Esc(&results.about.id)
-    );
-    put!(out, "<style>{}</style>\n</head>\n<body>\n", style());
-    head::write(&mut out, results);
-    out.push_str("<main>\n");
-    for section in crate::section::runtimes::all(results, Detail::Whole) {
-        section::write(&mut out, &section, results);
+    let (title, id) = (Esc(&document.title), Esc(&results.about.id));
+    put!(out, "<title>{title}, run {id}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
+    put!(out, "<header>\n<h1>{title}</h1>\n");
+    blocks::blocks(&mut out, &document.head, "h2");
+    put!(out, "<nav aria-label=\"Contents\"><ul>\n");
+    for section in &document.sections {
+        put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(section.title));
     }
-    ladder::write(&mut out, results);
-    for section in crate::section::all(results, Detail::Whole) {
-        section::write(&mut out, &section, results);
-    }
-    plots::swept(&mut out, results);
-    plots::percentiles(&mut out, results);
-    plots::trials(&mut out, results);
-    findings::write(&mut out, results);
-    host::write(&mut out, results);
-    cases::write(&mut out, results);
-    reading::write(&mut out, results);
+    put!(out, "</ul></nav>\n</header>\n<main>\n");
+    document.sections.iter().for_each(|section| blocks::section(&mut out, section));
     put!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
     out
 }

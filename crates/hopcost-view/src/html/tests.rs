@@ -118,7 +118,7 @@ fn sections_are_there_where_there_is_something() {
     let ids = |suite| {
         let page = report(&crate::fixture::example(suite));
         let all = between(&page, "<section id=\"", "\"");
-        let every = ["percentiles", "trials", "findings", "host", "cases", "reading"];
+        let every = ["remarks", "percentiles", "trials", "findings", "host", "cases", "reading"];
         let own = all.iter().filter(|id| !every.contains(id)).map(|id| (*id).to_owned());
         own.collect::<Vec<_>>()
     };
@@ -135,11 +135,11 @@ fn sections_are_there_where_there_is_something() {
 fn what_was_not_counted_is_said_and_is_no_zero() {
     let page = report(&crate::fixture::example_microkernel(false));
     assert!(page.contains("Not counted: cycles: perf_event_open"));
-    assert!(!page.contains(">Cycles<") && page.contains(">Ticks<"));
+    assert!(!page.contains("class=\"n\">cycles<") && page.contains("class=\"n\">ticks<"));
     let page = report(&crate::fixture::example_microkernel(true));
-    assert!(page.contains(">Cycles<") && !page.contains("Not counted"));
+    assert!(page.contains("class=\"n\">cycles<") && !page.contains("Not counted"));
     let page = report(&crate::fixture::example_copies());
-    assert!(page.contains("class=\"none\">not counted: perf_event_open"));
+    assert!(page.contains("<td>not counted: perf_event_open"));
 }
 
 #[test]
@@ -158,11 +158,13 @@ fn plots_have_their_notes_and_numbers() {
 fn threads_and_the_replay_of_a_case_are_in_its_details() {
     let results = crate::fixture::example_runtimes();
     let page = report(&results);
-    let details = between(&page, "<details class=\"one\"", "</details>");
+    let (_, cases) = page.split_once("<section id=\"cases\"").unwrap();
+    let details = between(cases, "<details class=\"one\"", "</details>");
     for (case, details) in results.results.iter().zip(details) {
         let replay = case.replay.as_ref().map(|replay| Esc(replay).to_string());
         assert!(replay.is_none_or(|replay| details.contains(&replay)), "{}", case.id);
-        let (hidden, of) = (details.contains(">hidden<"), |t: &ThreadResult| t.seat.is_none());
+        let (hidden, of) =
+            (details.contains("<td>hidden</td>"), |t: &ThreadResult| t.seat.is_none());
         assert_eq!(hidden, case.threads.iter().any(of), "{}", case.id);
     }
     assert!(page.contains("<th scope=\"row\">python3 (3 threads)</th>"));

@@ -2,8 +2,10 @@
 
 use hopcost_model::mechanism::Facts;
 
-use super::{boundaries, count, counts, families, kind, operation, payload, prose, reasons, waits};
-use crate::markdown::{code, escape, row};
+use super::{
+    boundaries, count, counts, families, kind, operation, payload, prose, reasons, row, waits,
+};
+use crate::markdown::{code, escape};
 
 /// Whether to say if a mechanism can be used on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

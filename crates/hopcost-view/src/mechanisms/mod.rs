@@ -213,3 +213,8 @@ fn reasons(facts: &Facts) -> Vec<String> {
     }
     reasons.into_iter().map(|(reason, places)| format!("{}: {reason}", places.join(", "))).collect()
 }
+
+/// A row of a Markdown table.
+fn row(cells: impl IntoIterator<Item = String>) -> String {
+    format!("| {} |\n", cells.into_iter().collect::<Vec<_>>().join(" | "))
+}

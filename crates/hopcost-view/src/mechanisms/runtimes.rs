@@ -5,8 +5,8 @@ use hopcost_model::case::Runtime;
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Facts, Mechanism, Peers};
 
-use super::{bytes, words};
-use crate::markdown::{code, escape, row};
+use super::{bytes, row, words};
+use crate::markdown::{code, escape};
 use crate::style::{Align, Paint, TextStyle, pad, width_of};
 
 /// Where no worker was found at all.

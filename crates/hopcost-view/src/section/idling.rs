@@ -2,51 +2,39 @@
 
 use hopcost_model::results::{KnobPrice, Results};
 
-use super::{Cell, Column, Part, Row, Section, mechanism, sentence, setting, time};
+use super::model::{Cell, Column, Rows, Scale, Section, Unit};
+use super::words::{index_of, mechanism, sentence, setting};
 use crate::names::capitalised;
 use crate::number;
 
+const LEAD: &str = "p50 without the knob minus p50 with it, paired by round: what a wake-up costs \
+    more because the receiver's CPU was idle. An interval that holds 0 tells no difference.";
+
 pub(super) fn knobs(results: &Results) -> Option<Section> {
-    if results.knobs.is_empty() {
-        return None;
-    }
-    let columns = vec![
-        Column::words("wake-up"),
-        Column::number("gap"),
-        Column::words("idle knob"),
-        Column::number("difference of p50 [interval]"),
-    ];
-    let row = |price: &KnobPrice| {
-        let index = results.results.iter().position(|case| case.id == price.without);
-        let case = index.and_then(|index| results.results.get(index));
-        let name = case.map_or_else(
-            || price.without.clone(),
-            |case| {
-                let mut words = vec![mechanism(case)];
-                words.extend(setting(case));
-                words.join(", ")
-            },
-        );
-        let gap = case.and_then(|case| case.case.gap_ns);
-        Row {
-            cells: vec![
-                Cell::Text(name),
-                gap.map_or(Cell::none(), |ns| Cell::Number(number::exact(ns), ns as f64)),
-                Cell::Text(price.knob.word().to_owned()),
-                Cell::estimate(Some(&price.difference_ns), time),
-            ],
-            case: index,
-        }
+    let case = |price: &KnobPrice| {
+        let index = index_of(results, &price.without)?;
+        Some((index, &results.results[index]))
     };
-    let rows = results.knobs.iter().map(row).collect();
-    Some(Section {
-        id: "idling",
-        title: "What idling costs",
-        lead: "p50 without the knob minus p50 with it, paired by round: what a wake-up costs more \
-               because the receiver's CPU was idle. An interval that holds 0 tells no difference."
-            .to_owned(),
-        parts: vec![Part { title: String::new(), columns, rows, ..Part::default() }],
-    })
+    let name = |price: &KnobPrice| match case(price) {
+        Some((index, case)) => {
+            let words: Vec<String> =
+                std::iter::once(mechanism(case)).chain(setting(case)).collect();
+            Cell::text(words.join(", ")).of(index)
+        }
+        None => Cell::code(price.without.clone()),
+    };
+    let gap = |price: &KnobPrice| case(price).and_then(|(_, case)| case.case.gap_ns);
+    let table = Rows::of(&results.knobs)
+        .column(Column::words("wake-up"), name)
+        .column(Column::number("gap"), |price| {
+            Cell::maybe(gap(price).map(|ns| ns as f64), Unit::Exact)
+        })
+        .column(Column::words("idle knob"), |price| Cell::text(price.knob.word()))
+        .column(Column::estimate("difference of p50"), |price| {
+            Cell::estimate(Some(&price.difference_ns), Scale::Time)
+        });
+    let section = Section::new("idling", "What idling costs", LEAD).with([table.table()]);
+    (!results.knobs.is_empty()).then_some(section)
 }
 
 pub(super) fn variance(results: &Results) -> Option<Section> {
@@ -56,23 +44,12 @@ pub(super) fn variance(results: &Results) -> Option<Section> {
     // Stable: equal shares keep the order of their names.
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
     shares.push(("rest: from sample to sample", variance.residual));
-    let row = |(factor, share): (&str, f64)| Row {
-        cells: vec![Cell::Text(factor.to_owned()), Cell::Number(number::share(share), share)],
-        case: None,
-    };
-    Some(Section {
-        id: "spread",
-        title: "Where the spread comes from",
-        lead: format!(
-            "{} {} samples.",
-            sentence(&capitalised(&variance.estimand)),
-            number::grouped(variance.samples)
-        ),
-        parts: vec![Part {
-            title: String::new(),
-            columns: vec![Column::words("factor"), Column::number("share of the variance")],
-            rows: shares.into_iter().map(row).collect(),
-            ..Part::default()
-        }],
-    })
+    let table = Rows::of(&shares)
+        .column(Column::words("factor"), |(factor, _)| Cell::text(*factor))
+        .column(Column::number("share of the variance"), |(_, share)| {
+            Cell::number(*share, Unit::Share)
+        });
+    let estimand = sentence(&capitalised(&variance.estimand));
+    let lead = format!("{estimand} {} samples.", number::grouped(variance.samples));
+    Some(Section::new("spread", "Where the spread comes from", lead).with([table.table()]))
 }

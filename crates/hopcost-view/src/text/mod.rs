@@ -1,64 +1,137 @@
-//! The ladder for the terminal: the first thing users see.
-//!
-//! Each row has one CPU and two CPUs side by side. A row is two lines: p50 with
-//! its interval, multiple of the baseline, trials and validity; below it p99
-//! with its interval, CPU time per message and the bar. Below 100 columns the
-//! trials, validity and bar move to a third line.
+//! Documents for the terminal.
 
-mod axis;
-mod calls;
-mod cells;
-mod closing;
-mod findings;
-mod group;
-mod head;
-mod matrix;
-mod missing;
-mod section;
+mod table;
 
 use hopcost_model::results::Results;
 
-pub(crate) use calls::units;
-pub(crate) use cells::{compact, has_ratio, ratio, trials};
-pub(crate) use closing::how_to_read;
-pub(crate) use findings::{ByCode, by_code, reach};
-pub(crate) use group::is_calls;
+use crate::section::model::{Block, Cell, Fold, Medium, Section, Tone, Value};
+use crate::section::{self, Document};
+use crate::style::{Align, Paint, pad, width_of, wrap};
 
-use crate::section::{Detail, all as section_tables, covers, runtimes};
+pub use crate::section::Stored;
 pub use crate::style::{Charset, Color, TextStyle};
 
-/// Where a run is stored and how to open its report; the view knows neither.
-#[derive(Debug, Clone, Copy)]
-pub struct Stored<'a> {
-    /// Path of the run file.
-    pub path: &'a str,
-    /// The command that makes its report, ready to paste.
-    pub report_command: &'a str,
+/// Longest name of a fact that its value stands beside.
+const NAMES_MAX: usize = 24;
+
+/// The report of a run, as far as a terminal has room for it.
+pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
+    document(&section::report(results, Medium::Terminal, stored), style)
 }
 
-/// The ladder of a run with everything needed to judge it.
-pub fn ladder(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
-    let mut out = String::new();
-    head::write(&mut out, results, style);
-    for section in runtimes::all(results, Detail::Brief) {
-        section::write(&mut out, &section, style);
+/// A document as text.
+pub(crate) fn document(document: &Document, style: &TextStyle) -> String {
+    let mut text = Text { out: String::new(), style };
+    text.bold("", &document.title);
+    text.blocks(&document.head, "");
+    for section in &document.sections {
+        text.section(section);
     }
-    let rest = runtimes::without_told(results);
-    tables(&mut out, rest.as_ref().unwrap_or(results), style);
-    head::remarks(&mut out, results, style);
-    findings::write(&mut out, results, style);
-    closing::write(&mut out, results, stored, style);
-    out
+    if !document.rest.is_empty() {
+        text.out.push('\n');
+    }
+    text.blocks(&document.rest, "");
+    text.out
 }
 
-/// The ladder and the sections beside it.
-fn tables(out: &mut String, results: &Results, style: &TextStyle) {
-    let layout = group::Layout::choose(results, style);
-    for group in results.ladder.iter().filter(|group| !covers(group, results)) {
-        group::write(out, results, group, &layout, style);
-        missing::write(out, results, group, style);
+struct Text<'a> {
+    out: String,
+    style: &'a TextStyle,
+}
+
+impl Text<'_> {
+    fn section(&mut self, section: &Section) {
+        self.out.push('\n');
+        self.bold("", section.title);
+        self.blocks(&section.blocks, "  ");
     }
-    for section in section_tables(results, Detail::Brief) {
-        section::write(out, &section, style);
+
+    fn bold(&mut self, indent: &str, text: &str) {
+        for line in wrap(&self.style.clean(text), self.style.columns() - indent.len()) {
+            self.push(&format!("{indent}{}", self.style.paint(Paint::Bold, &line)));
+        }
     }
+
+    /// A line without the blanks at its end.
+    fn push(&mut self, line: &str) {
+        self.out.push_str(line.trim_end());
+        self.out.push('\n');
+    }
+
+    fn blocks(&mut self, blocks: &[Block], indent: &str) {
+        for block in blocks {
+            self.block(block, indent);
+        }
+    }
+
+    fn block(&mut self, block: &Block, indent: &str) {
+        let style = self.style;
+        let hanging = format!("{indent}  ");
+        match block {
+            Block::Heading(text) => {
+                self.out.push('\n');
+                self.bold(indent, text);
+            }
+            Block::Text(tone, text) => {
+                let rest = if *tone == Tone::Note { &hanging } else { indent };
+                let paint = if *tone == Tone::Alert { Paint::Yellow } else { Paint::Plain };
+                self.paragraph(indent, rest, text, paint);
+            }
+            Block::List(items) => {
+                let (first, rest) = (format!("{indent}- "), &hanging);
+                items.iter().for_each(|item| style.paragraph(&mut self.out, &first, rest, item));
+            }
+            Block::Facts(facts) => self.facts(facts, indent),
+            // Never broken, so that it can be pasted; the terminal wraps it.
+            Block::Command(name, command) => {
+                self.push(&format!("{indent}{name}: {}", style.clean(command)));
+            }
+            Block::Table(table) => table::write(&mut self.out, table, style),
+            Block::Charts(..) => {}
+            Block::Fold(fold) => self.fold(fold, indent),
+        }
+    }
+
+    fn paragraph(&mut self, first: &str, rest: &str, text: &str, paint: Paint) {
+        let mut lines = String::new();
+        self.style.paragraph(&mut lines, first, rest, text);
+        for line in lines.lines() {
+            self.push(&self.style.paint(paint, line));
+        }
+    }
+
+    fn facts(&mut self, facts: &[(String, Cell)], indent: &str) {
+        let names = facts.iter().map(|(name, _)| width_of(&self.style.clean(name)));
+        let width = names.max().unwrap_or(0).min(NAMES_MAX);
+        for (name, cell) in facts {
+            let name = pad(&self.style.clean(name), width, Align::Left);
+            let rest = format!("{indent}{}", " ".repeat(width + 2));
+            let mut lines = String::new();
+            self.style.paragraph(&mut lines, &format!("{indent}{name}  "), &rest, &plain(cell));
+            self.out.push_str(&lines);
+        }
+    }
+
+    /// In brief and then the rest: nothing folds on a terminal.
+    fn fold(&mut self, fold: &Fold, indent: &str) {
+        let brief: Vec<String> = fold.brief.iter().map(plain).collect();
+        let hanging = format!("{indent}  ");
+        let mut lines = String::new();
+        self.style.paragraph(&mut lines, indent, &hanging, &brief.join(", "));
+        // The verdict, where it comes first, has its colour.
+        let grade = fold.brief.first().and_then(|cell| match cell.value {
+            Value::Grade(grade) => Some((grade.word(), table::paint_of(grade))),
+            _ => None,
+        });
+        if let Some((word, paint)) = grade {
+            lines = lines.replacen(word, &self.style.paint(paint, word), 1);
+        }
+        self.out.push_str(&lines);
+        self.blocks(&fold.blocks, &hanging);
+    }
+}
+
+/// A cell in one line.
+fn plain(cell: &Cell) -> String {
+    table::Piece::of(cell).joined()
 }

@@ -150,7 +150,7 @@ pub fn render(results: &Results, format: Format, path: &Path) -> anyhow::Result<
             );
             let stored =
                 Stored { path: &path.display().to_string(), report_command: &report_command };
-            hopcost_view::text::ladder(results, Some(stored), &output::style())
+            hopcost_view::text::report(results, Some(stored), &output::style())
         }
         Format::Json => hopcost_view::json::report(results)?,
         Format::Csv => hopcost_view::csv::report(results),

@@ -1,33 +1,28 @@
 //! Pairs of cases that are often named in one breath, side by side in each runtime.
 
+use std::collections::BTreeSet;
+
 use hopcost_model::results::{CaseResult, Contrast, Estimate, Results, RuntimeComparison, Status};
 
-use super::super::{Cell, Column, Detail, Part, Row, Section, grouped, missing, time};
+use crate::section::model::{Block, Cell, Column, Rows, Scale, Section, says};
+use crate::section::words::{case_at, grouped, missing};
 
 const LEAD: &str = "A multiple says as much as its two sides have in common. The pairs here \
     are different questions and have different answers. Each multiple is of the second over the \
     first, paired by round.";
 
+/// The section; what happened to the cases that were told already is not told again.
 pub(super) fn section(
     results: &Results,
     runtimes: &RuntimeComparison,
-    _: Detail,
+    told: &BTreeSet<u32>,
 ) -> Option<Section> {
     let all: Vec<&Contrast> = runtimes.contrasts.iter().collect();
     let groups = grouped(all, |contrast| contrast.title.clone());
-    let parts: Vec<Part> =
-        groups.into_iter().map(|(title, pairs)| part(results, runtimes, title, &pairs)).collect();
-    (!parts.is_empty()).then(|| Section {
-        id: "contrasts",
-        title: "What a multiple is of",
-        lead: LEAD.to_owned(),
-        parts,
-    })
-}
-
-fn case(results: &Results, index: u32) -> Option<(usize, &CaseResult)> {
-    let index = usize::try_from(index).ok()?;
-    results.results.get(index).map(|case| (index, case))
+    let blocks: Vec<Block> =
+        groups.into_iter().flat_map(|(title, pairs)| part(results, told, title, &pairs)).collect();
+    let section = Section::new("contrasts", "What a multiple is of", LEAD);
+    (!blocks.is_empty()).then(|| section.with(blocks))
 }
 
 /// The mechanism that all cases on one side have in common.
@@ -35,55 +30,36 @@ fn heading<'a>(cases: impl Iterator<Item = &'a CaseResult>, otherwise: &str) -> 
     let mut names: Vec<&str> = cases.map(|case| case.case.mechanism.as_str()).collect();
     names.dedup();
     match names.as_slice() {
-        [one] => format!("{one} [interval]"),
-        _ => format!("{otherwise} [interval]"),
+        [one] => (*one).to_owned(),
+        _ => otherwise.to_owned(),
     }
 }
 
-fn part(
-    results: &Results,
-    runtimes: &RuntimeComparison,
-    title: String,
-    pairs: &[&Contrast],
-) -> Part {
-    let side =
-        |pick: fn(&Contrast) -> u32| pairs.iter().filter_map(move |pair| case(results, pick(pair)));
-    let columns = vec![
-        Column::words("runtime"),
-        Column::name(&heading(side(|pair| pair.first).map(|(_, case)| case), "first")).fold(2),
-        Column::name(&heading(side(|pair| pair.second).map(|(_, case)| case), "second")).fold(1),
-        Column::number("second over first [interval]"),
-        Column::words("valid?"),
-    ];
-    let rows = pairs.iter().map(|pair| row(results, pair)).collect();
-    let mut says: Vec<String> = pairs.iter().map(|pair| pair.meaning.clone()).collect();
-    says.dedup();
-    // What a table above has said already is not said again.
-    let told = super::told(runtimes);
-    let cases = side(|pair| pair.first).chain(side(|pair| pair.second));
-    let cases = cases.filter(|(index, _)| !u32::try_from(*index).is_ok_and(|i| told.contains(&i)));
-    let notes = missing(&cases.collect::<Vec<_>>());
-    Part { title, says, columns, rows, notes, ..Part::default() }
-}
-
-fn row(results: &Results, pair: &Contrast) -> Row {
-    let (first, second) = (case(results, pair.first), case(results, pair.second));
-    let validity = [first, second].into_iter().flatten().map(|(_, case)| case.validity).max();
-    let side = |value: Option<&Estimate>, case: Option<(usize, &CaseResult)>| match (
-        value,
-        case.map(|(_, case)| case.status),
-    ) {
-        (None, Some(status)) if status != Status::Measured => Cell::Text(status.word().to_owned()),
-        (value, _) => Cell::estimate(value, time),
+fn part(results: &Results, told: &BTreeSet<u32>, title: String, pairs: &[&Contrast]) -> Vec<Block> {
+    let case = |index| case_at(results, index).map(|(_, case)| case);
+    let side = |pick: fn(&Contrast) -> u32| pairs.iter().filter_map(move |pair| case(pick(pair)));
+    let first = Column::estimate(&heading(side(|pair| pair.first), "first")).fold(2);
+    let second = Column::estimate(&heading(side(|pair| pair.second), "second")).fold(1);
+    let value = |value: Option<&Estimate>, index| match (value, case(index)) {
+        (None, Some(case)) if case.status != Status::Measured => Cell::text(case.status.word()),
+        (value, _) => Cell::estimate(value, Scale::Time),
     };
-    Row {
-        cells: vec![
-            Cell::Text(pair.runtime.clone()),
-            side(pair.first_value.as_ref(), first),
-            side(pair.second_value.as_ref(), second),
-            Cell::ratio(pair.ratio.as_ref(), None),
-            validity.filter(|_| pair.ratio.is_some()).map_or(Cell::none(), Cell::Validity),
-        ],
-        case: second.map(|(index, _)| index),
-    }
+    let table = Rows::of(pairs)
+        .column(Column::words("runtime"), |pair| {
+            Cell::text(pair.runtime.clone()).of(case_at(results, pair.second).map(|(i, _)| i))
+        })
+        .column(first, |pair| value(pair.first_value.as_ref(), pair.first))
+        .column(second, |pair| value(pair.second_value.as_ref(), pair.second))
+        .column(Column::estimate("second over first"), |pair| Cell::ratio(pair.ratio.as_ref(), ""))
+        .column(Column::words("valid?"), |pair| {
+            let cases = [pair.first, pair.second].into_iter().filter_map(case);
+            let worst = cases.map(|case| case.validity).max().filter(|_| pair.ratio.is_some());
+            worst.map_or(Cell::none(), Cell::grade)
+        });
+    let mut meanings: Vec<&String> = pairs.iter().map(|pair| &pair.meaning).collect();
+    meanings.dedup();
+    let untold = pairs.iter().flat_map(|pair| [pair.first, pair.second]);
+    let untold = missing(untold.filter(|index| !told.contains(index)).filter_map(case));
+    let says = meanings.into_iter().map(|meaning| says(meaning.clone()));
+    [Block::Heading(title)].into_iter().chain(says).chain([table.table()]).chain(untold).collect()
 }

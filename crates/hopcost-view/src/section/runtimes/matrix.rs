@@ -1,65 +1,72 @@
-//! Mechanisms by runtimes.
+//! Mechanisms by runtimes, and caller by callee: one number a pair.
 
-use hopcost_model::results::{Results, RuntimeComparison, RuntimeMatrix, RuntimeRow};
+use hopcost_model::results::{
+    Results, RuntimeCell, RuntimeComparison, RuntimeHeatMap, RuntimeMatrix, RuntimeRow,
+};
 
-use super::super::{Cell, Column, Detail, Form, Part, Row, Section, trials};
 use super::footnotes::Footnotes;
+use crate::chart::heat;
+use crate::section::model::{
+    Block, Cell, Column, Form, Frame, Medium, Rows, Section, Table, Value, notes,
+};
+use crate::section::words::{ELSEWHERE, case_at, trials};
 
 const LEAD: &str = "p50, or the cost in batches, with its interval; both ends are of one runtime. \
     “×”: multiple of the same in Rust with its interval, paired by round. Only numbers under one heading mean the \
     same thing.";
-const ELSEWHERE: &str = " p99, CPU time and trials of these cases are in the HTML, Markdown and \
-    JSON reports.";
+
+const PAIRS: &str = "p50 with its interval, the caller's runtime in the rows and the callee's in \
+    the columns; the caller takes the stamps. “×”: multiple of the same between two ends in Rust, \
+    paired by round.";
 
 /// Rows without a number in any runtime that a terminal is shown.
 const NOWHERE_MAX: usize = 4;
 
-pub(super) fn section(
+pub(super) fn mechanisms(
     results: &Results,
     runtimes: &RuntimeComparison,
-    detail: Detail,
+    medium: Medium,
 ) -> Option<Section> {
-    let matrices = runtimes.matrices.iter().filter(|matrix| !matrix.rows.is_empty());
     let mut footnotes = Footnotes::default();
     let all = || runtimes.matrices.iter().flat_map(|matrix| &matrix.rows);
-    let nowhere: Vec<&RuntimeRow> = match detail {
-        Detail::Brief => all().filter(|row| !has_value(row)).collect(),
-        Detail::Whole => Vec::new(),
-    };
+    let nowhere: Vec<&str> =
+        all().filter(|row| !has_value(row)).map(|row| row.label.as_str()).collect();
     // A few are told with their reasons.
-    let nowhere = if nowhere.len() > NOWHERE_MAX { nowhere } else { Vec::new() };
-    let mut parts: Vec<Part> = Vec::new();
-    for matrix in matrices {
-        let left_out = |row: &RuntimeRow| nowhere.iter().any(|other| std::ptr::eq(*other, row));
-        let rows: Vec<&RuntimeRow> = matrix.rows.iter().filter(|row| !left_out(row)).collect();
-        parts.push(match is_list(matrix) {
+    let left_out = nowhere.len() > medium.room(NOWHERE_MAX);
+    let mut blocks: Vec<Block> = Vec::new();
+    for matrix in &runtimes.matrices {
+        let rows = matrix.rows.iter().filter(|row| !left_out || has_value(row));
+        let rows: Vec<&RuntimeRow> = rows.collect();
+        if rows.is_empty() {
+            continue;
+        }
+        blocks.push(Block::Heading(matrix.title.clone()));
+        blocks.push(match is_list(matrix) {
             true => list(results, matrix, &rows, &mut footnotes),
-            false => part(results, matrix, &rows, &mut footnotes),
+            false => {
+                let named = rows.iter().map(|row| (row.label.as_str(), row.cells.as_slice()));
+                grid("mechanism", &matrix.runtimes, named, results, &mut footnotes)
+            }
         });
     }
-    parts.retain(|part| !part.rows.is_empty());
-    if parts.is_empty() && !nowhere.is_empty() {
-        parts.push(Part::default());
+    if blocks.is_empty() && !left_out {
+        return None;
     }
-    let last = parts.last_mut()?;
-    last.notes = footnotes.notes(detail);
-    if !nowhere.is_empty() {
-        let mut names: Vec<&str> = nowhere.iter().map(|row| row.label.as_str()).collect();
+    blocks.extend(footnotes.blocks(medium));
+    if left_out {
+        let mut names = nowhere;
         names.sort_unstable();
         names.dedup();
-        last.notes.push(format!(
-            "Measured in none of the runtimes: {}; the HTML, Markdown and JSON reports say why.",
-            names.join(", ")
-        ));
+        let names = names.join(", ");
+        let note = format!("Measured in none of the runtimes: {names}; why, is {ELSEWHERE}.");
+        blocks.extend(notes([note]));
     }
-    last.replays = footnotes.replays();
-    let elsewhere = if detail == Detail::Brief { ELSEWHERE } else { "" };
-    Some(Section {
-        id: "runtimes",
-        title: "Mechanisms by runtime",
-        lead: format!("{LEAD}{elsewhere}"),
-        parts,
-    })
+    let elsewhere = match medium {
+        Medium::Terminal => format!(" p99, CPU time and trials of these cases are {ELSEWHERE}."),
+        _ => String::new(),
+    };
+    let lead = format!("{LEAD}{elsewhere}");
+    Some(Section::new("runtimes", "Mechanisms by runtime", lead).with(blocks))
 }
 
 /// Whether it has a number in any runtime.
@@ -67,26 +74,44 @@ fn has_value(row: &RuntimeRow) -> bool {
     row.cells.iter().any(|cell| cell.value.as_ref().is_some_and(|value| value.point.is_some()))
 }
 
-fn part<'a>(
-    results: &'a Results,
-    matrix: &'a RuntimeMatrix,
-    rows: &[&'a RuntimeRow],
-    footnotes: &mut Footnotes<'a>,
-) -> Part {
-    let mut columns = vec![Column::words("mechanism")];
-    columns.extend(matrix.runtimes.iter().map(|runtime| Column::name(runtime)));
-    let rows = rows.iter().map(|row| {
-        let cells = footnotes.cells(results, &row.cells, matrix.runtimes.len());
-        let label = std::iter::once(Cell::Text(row.label.clone()));
-        Row { cells: label.chain(cells).collect(), case: None }
-    });
-    Part {
-        title: matrix.title.clone(),
-        rows: rows.collect(),
-        columns,
-        form: Form::Matrix,
-        ..Part::default()
+/// Caller by callee, under its heat map where one can be drawn.
+pub(super) fn pairs(
+    results: &Results,
+    runtimes: &RuntimeComparison,
+    medium: Medium,
+) -> Option<Section> {
+    let mut footnotes = Footnotes::default();
+    let mut blocks = Vec::new();
+    let maps = runtimes.heat_maps.iter().zip(heat::charts(results));
+    for (map, chart) in maps.filter(|(map, _)| !map.cells.is_empty()) {
+        let RuntimeHeatMap { title, runtimes, cells } = map;
+        blocks.push(Block::Heading(title.clone()));
+        blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
+        let to: Vec<String> = runtimes.iter().map(|runtime| format!("to {runtime}")).collect();
+        let rows = runtimes.iter().map(String::as_str).zip(cells.iter().map(Vec::as_slice));
+        blocks.push(grid("caller", &to, rows, results, &mut footnotes));
     }
+    let section = Section::new("pairs", "Caller by callee", PAIRS);
+    (!blocks.is_empty()).then(|| section.with(blocks).with(footnotes.blocks(medium)))
+}
+
+fn grid<'a>(
+    head: &str,
+    columns: &[String],
+    rows: impl Iterator<Item = (&'a str, &'a [RuntimeCell])>,
+    results: &'a Results,
+    footnotes: &mut Footnotes<'a>,
+) -> Block {
+    let row = |(name, cells): (&str, &'a [RuntimeCell])| {
+        let shown = cells.iter().take(columns.len()).map(|cell| footnotes.cell(results, cell));
+        let mut row: Vec<Cell> = std::iter::once(Cell::text(name)).chain(shown).collect();
+        row.resize(columns.len() + 1, Cell::none());
+        row
+    };
+    let rows = rows.map(row).collect();
+    let named = columns.iter().map(|name| Column::number(name));
+    let columns = std::iter::once(Column::words(head)).chain(named).collect();
+    Block::Table(Table { columns, rows, form: Form::Matrix })
 }
 
 /// Whether every row has a case in one runtime alone: a matrix would be all gaps.
@@ -101,33 +126,29 @@ fn list<'a>(
     matrix: &'a RuntimeMatrix,
     rows: &[&'a RuntimeRow],
     footnotes: &mut Footnotes<'a>,
-) -> Part {
-    let columns = vec![
-        Column::words("mechanism"),
-        Column::words("runtime"),
-        Column::number("p50 or cost [interval]"),
-        Column::number("n"),
-        Column::words("valid?"),
-    ];
-    let rows = rows.iter().filter_map(|row| {
-        let cells = matrix.runtimes.iter().zip(&row.cells);
-        let (runtime, cell) = cells.into_iter().find(|(_, cell)| cell.result.is_some())?;
-        let index = usize::try_from(cell.result?).ok();
-        let case = index.and_then(|index| results.results.get(index));
+) -> Block {
+    let found = rows.iter().filter_map(|row| {
+        let mut cells = matrix.runtimes.iter().zip(&row.cells);
+        let (runtime, cell) = cells.find(|(_, cell)| cell.result.is_some())?;
+        // Its verdict has a column of its own.
         let value = match footnotes.cell(results, cell) {
-            Cell::Compared(compared) => Cell::Estimate(compared.value),
+            Cell { value: Value::Several(cells), .. } => cells.into_iter().next()?,
             missing => missing,
         };
-        let measured = case.filter(|_| matches!(value, Cell::Estimate(_)));
-        let cells = vec![
-            Cell::Text(row.label.clone()),
-            Cell::Text(runtime.clone()),
-            value,
-            measured.map_or(Cell::none(), trials),
-            measured.map_or(Cell::none(), |case| Cell::Validity(case.validity)),
-        ];
-        Some(Row { cells, case: index.filter(|_| case.is_some()) })
+        let case = case_at(results, cell.result?).map(|(_, case)| case);
+        let measured = case.filter(|_| value.value.key().is_some());
+        Some((row.label.as_str(), runtime.as_str(), value, measured))
     });
-    let rows = rows.collect();
-    Part { title: matrix.title.clone(), columns, rows, ..Part::default() }
+    let found: Vec<_> = found.collect();
+    Rows::of(&found)
+        .column(Column::words("mechanism"), |(label, _, value, _)| {
+            Cell::text(*label).of(value.case)
+        })
+        .column(Column::words("runtime"), |(_, runtime, ..)| Cell::text(*runtime))
+        .column(Column::estimate("p50 or cost"), |(.., value, _)| value.clone())
+        .column(Column::number("n"), |(.., case)| case.map_or(Cell::none(), trials))
+        .column(Column::words("valid?"), |(.., case)| {
+            case.map_or(Cell::none(), |case| Cell::grade(case.validity))
+        })
+        .table()
 }

@@ -2,8 +2,9 @@
 
 use hopcost_model::results::{PublishedSearch, Results, RuntimeComparison, SearchCandidate};
 
-use super::super::{Cell, Column, Detail, Part, Row, Section, mechanism, setting, time};
 use crate::number;
+use crate::section::model::{Block, Cell, Column, Medium, Rows, Scale, Section, Unit, notes, says};
+use crate::section::words::{case_at, mechanism, more, payload, sentence, setting};
 
 const LEAD: &str = "The source does not say which operation it timed. These are the operations \
     measured here that come nearest, the nearest first.";
@@ -14,45 +15,43 @@ const CANDIDATES_MAX: usize = 6;
 pub(super) fn section(
     results: &Results,
     runtimes: &RuntimeComparison,
-    detail: Detail,
+    medium: Medium,
 ) -> Option<Section> {
-    let parts: Vec<Part> =
-        runtimes.searches.iter().map(|search| part(results, search, detail)).collect();
-    (!parts.is_empty()).then(|| Section {
-        id: "search",
-        title: "Which operation was published",
-        lead: LEAD.to_owned(),
-        parts,
-    })
+    let parts = runtimes.searches.iter().flat_map(|search| part(results, search, medium));
+    let blocks: Vec<Block> = parts.collect();
+    let section = Section::new("search", "Which operation was published", LEAD);
+    (!blocks.is_empty()).then(|| section.with(blocks))
 }
 
-fn part(results: &Results, search: &PublishedSearch, detail: Detail) -> Part {
-    let most = if detail == Detail::Brief { CANDIDATES_MAX } else { usize::MAX };
-    let columns = vec![
-        Column::words("operation here"),
-        Column::words("how").fold(1),
-        Column::number("here [interval]"),
-        Column::number("over the published"),
-        Column::words("valid?"),
-    ];
-    let rows = search.candidates.iter().take(most).map(|found| row(results, search, found));
-    let mut notes = Vec::new();
-    if let Some(more) = search.candidates.len().checked_sub(most).filter(|more| *more > 0) {
-        notes.push(format!("{more} more, farther away: in the HTML, Markdown and JSON reports."));
-    }
-    notes.push(format!("Source: {}", super::super::sentence(&search.source)));
-    Part {
-        title: format!(
-            "{}: {} as published",
-            named(search),
-            number::duration(search.published_ns, number::DIGITS_MAX, number::UNICODE)
-        ),
-        says: vec![search.conclusion.clone()],
-        columns,
-        rows: rows.collect(),
-        notes,
-        ..Part::default()
-    }
+fn part(results: &Results, search: &PublishedSearch, medium: Medium) -> Vec<Block> {
+    let all = search.candidates.len();
+    let candidates = &search.candidates[..all.min(medium.room(CANDIDATES_MAX))];
+    let case = |candidate: &SearchCandidate| case_at(results, candidate.result);
+    let table = Rows::of(candidates)
+        .column(Column::words("operation here"), |candidate| match case(candidate) {
+            Some((index, case)) => Cell::text(mechanism(case)).of(index),
+            None => Cell::code(candidate.case.clone()),
+        })
+        .column(Column::words("how").fold(1), |candidate| {
+            let Some((_, case)) = case(candidate) else { return Cell::none() };
+            // The title has said the runtime.
+            let setting = setting(case).into_iter().filter(|word| *word != search.runtime);
+            let how: Vec<String> = payload(case).into_iter().chain(setting).collect();
+            Cell::text(how.join(", "))
+        })
+        .column(Column::estimate("here"), |found| Cell::estimate(Some(&found.value), Scale::Time))
+        .column(Column::number("over the published"), |found| {
+            Cell::number(found.ratio, Unit::Times(2))
+        })
+        .column(Column::words("valid?"), |candidate| {
+            case(candidate).map_or(Cell::none(), |(_, case)| Cell::grade(case.validity))
+        });
+    let published = number::time(search.published_ns, number::DIGITS_MAX);
+    let title = format!("{}: {published} as published", named(search));
+    let left_out = more(medium, all, CANDIDATES_MAX, "candidates, farther away, are");
+    let source = format!("Source: {}", sentence(&search.source));
+    let blocks = [Block::Heading(title), says(search.conclusion.clone()), table.table()];
+    blocks.into_iter().chain(notes(left_out.into_iter().chain([source]))).collect()
 }
 
 /// The label, and the runtime where that does not say it.
@@ -60,27 +59,5 @@ fn named(search: &PublishedSearch) -> String {
     match search.label.to_lowercase().contains(&search.runtime) {
         true => search.label.clone(),
         false => format!("{}, {}", search.label, search.runtime),
-    }
-}
-
-fn row(results: &Results, search: &PublishedSearch, candidate: &SearchCandidate) -> Row {
-    let index = usize::try_from(candidate.result).ok();
-    let case = index.and_then(|index| results.results.get(index));
-    let name = case.map_or_else(|| candidate.case.clone(), mechanism);
-    let how = case.map_or_else(Vec::new, |case| {
-        let bytes = case.case.payload_bytes.filter(|bytes| *bytes > 0).map(number::bytes);
-        // The title has said the runtime.
-        let setting = setting(case).into_iter().filter(|word| *word != search.runtime);
-        bytes.into_iter().chain(setting).collect()
-    });
-    Row {
-        cells: vec![
-            Cell::Text(name),
-            Cell::Text(how.join(", ")),
-            Cell::estimate(Some(&candidate.value), time),
-            Cell::Number(format!("×{}", number::plain(candidate.ratio, 2)), candidate.ratio),
-            case.map_or(Cell::none(), |case| Cell::Validity(case.validity)),
-        ],
-        case: index.filter(|_| case.is_some()),
     }
 }

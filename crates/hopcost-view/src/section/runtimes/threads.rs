@@ -3,8 +3,8 @@
 use hopcost_model::case::Role;
 use hopcost_model::results::{CaseResult, Results, ThreadResult};
 
-use super::super::{Cell, Column, Detail, Part, Row, Section, counters, mechanism, setting};
-use crate::number;
+use crate::section::model::{Block, Cell, Column, Medium, Rows, Section, Unit, notes};
+use crate::section::words::{mechanism, more, payload, setting};
 
 const LEAD: &str = "Threads that a runtime or a library has besides those that play the ends, in \
     cases in which they took a tenth of the CPU time or more, the greatest share first. A library \
@@ -12,52 +12,82 @@ const LEAD: &str = "Threads that a runtime or a library has besides those that p
     until the loops are steady. A runtime that moves its ends from thread to thread has no hidden \
     one.";
 
+const NOTE: &str = "Process: whose end it plays. Share: of the CPU time of all threads of the \
+    case. CPU time and context switches are per operation.";
+
 /// Share of the CPU time from which on the hidden threads of a case are told.
 const SHARE_TOLD: f64 = 0.10;
 /// Threads with less than this share are left out of what is told.
 const SHARE_LEAST: f64 = 0.01;
 /// Rows that a terminal has room for.
 const ROWS_MAX: usize = 10;
-/// Rows that a document has, whose cases have details of their own.
-const ROWS_WHOLE: usize = 40;
 
-pub(super) fn section(results: &Results, detail: Detail) -> Option<Section> {
-    let cases = results.results.iter().enumerate().filter(|(_, case)| is_told(case));
-    let threads = cases.flat_map(|(index, case)| {
-        let told = hidden(case).filter(|thread| thread.cpu_share >= SHARE_LEAST);
-        told.map(move |thread| (index, case, thread))
-    });
-    let mut threads: Vec<(usize, &CaseResult, &ThreadResult)> = threads.collect();
-    if threads.is_empty() {
-        return None;
+type Thread<'a> = (usize, &'a CaseResult, &'a ThreadResult);
+
+pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
+    let mut threads: Vec<Thread<'_>> = Vec::new();
+    for (index, case) in results.results.iter().enumerate() {
+        let is_hidden = |thread: &&ThreadResult| Plays::of(thread, case) == Plays::Nothing;
+        let told: Vec<&ThreadResult> = case.threads.iter().filter(is_hidden).collect();
+        if told.iter().map(|thread| thread.cpu_share).sum::<f64>() >= SHARE_TOLD {
+            let weighs = told.into_iter().filter(|thread| thread.cpu_share >= SHARE_LEAST);
+            threads.extend(weighs.map(|thread| (index, case, thread)));
+        }
     }
     // Stable: equal shares keep the order of the plan.
     threads.sort_by(|(.., a), (.., b)| b.cpu_share.total_cmp(&a.cpu_share));
-    let mut rows: Vec<Row> = threads.into_iter().map(row).collect();
-    let columns = vec![
-        Column::words("case"),
-        Column::words("hidden thread"),
-        Column::words("process"),
-        Column::number("CPU share"),
-        Column::number("CPU time").fold(2),
-        Column::number("switches").fold(1),
-    ];
-    let mut notes = vec!["Process: whose end it plays. Share: of the CPU time of all threads of the case. CPU time and \
-         context switches are per operation.".to_owned()];
-    let (most, elsewhere) = match detail {
-        Detail::Brief => (ROWS_MAX, "in the HTML, Markdown and JSON reports"),
-        Detail::Whole => (ROWS_WHOLE, "in the JSON report and, in HTML, in the cases' details"),
+    let all = threads.len();
+    threads.truncate(medium.room(ROWS_MAX));
+    let table = Rows::of(&threads)
+        .column(Column::words("case"), |(index, case, _)| {
+            let words = std::iter::once(mechanism(case)).chain(payload(case)).chain(setting(case));
+            Cell::text(words.collect::<Vec<_>>().join(", ")).of(*index)
+        })
+        .column(Column::words("hidden thread"), |(.., thread)| name(thread))
+        .column(Column::words("process"), |(.., thread)| Cell::text(thread.process.word()))
+        .column(Column::number("CPU share"), |(.., thread)| share(thread))
+        .column(Column::number("CPU time").fold(2), |(.., thread)| cpu_time(thread))
+        .column(Column::number("switches").fold(1), |(.., thread)| switches(thread));
+    let more = notes([NOTE.to_owned()].into_iter().chain(more(medium, all, ROWS_MAX, "rows are")));
+    let section = Section::new("threads", "Which threads did the work", LEAD);
+    (all > 0).then(|| section.with([table.table()]).with(more))
+}
+
+/// All threads of a case, for its details.
+pub(crate) fn of_case(case: &CaseResult) -> Block {
+    let plays = |thread: &ThreadResult| match Plays::of(thread, case) {
+        Plays::End(end) => format!("the {end}"),
+        Plays::Any => "any end: the runtime moves them".to_owned(),
+        Plays::Nothing => "hidden".to_owned(),
     };
-    if let Some(more) = rows.len().checked_sub(most).filter(|more| *more > 0) {
-        rows.truncate(most);
-        notes.push(format!("{more} more rows are {elsewhere}."));
+    Rows::of(&case.threads)
+        .column(Column::words("thread"), name)
+        .column(Column::words("process of the"), |thread| Cell::text(thread.process.word()))
+        .column(Column::words("plays"), |thread| Cell::text(plays(thread)))
+        .column(Column::number("share of CPU time"), share)
+        .column(Column::number("CPU time per operation"), cpu_time)
+        .column(Column::number("switches per operation"), switches)
+        .table()
+}
+
+/// `recv_events`, or `python3 (3 threads)`.
+fn name(thread: &ThreadResult) -> Cell {
+    match thread.threads {
+        0 | 1 => Cell::text(thread.name.clone()),
+        n => Cell::text(format!("{} ({n} threads)", thread.name)),
     }
-    Some(Section {
-        id: "threads",
-        title: "Which threads did the work",
-        lead: LEAD.to_owned(),
-        parts: vec![Part { columns, rows, notes, ..Part::default() }],
-    })
+}
+
+fn share(thread: &ThreadResult) -> Cell {
+    Cell::number(thread.cpu_share, Unit::Share)
+}
+
+fn cpu_time(thread: &ThreadResult) -> Cell {
+    Cell::number(thread.cpu_ns_per_operation, Unit::Time(2))
+}
+
+fn switches(thread: &ThreadResult) -> Cell {
+    Cell::number(thread.switches_per_operation, Unit::Count)
 }
 
 /// What a thread does in its process.
@@ -90,38 +120,5 @@ impl Plays {
             Plays::Any => "any",
             Plays::Nothing => "hidden",
         }
-    }
-}
-
-fn hidden(case: &CaseResult) -> impl Iterator<Item = &ThreadResult> {
-    case.threads.iter().filter(|thread| Plays::of(thread, case) == Plays::Nothing)
-}
-
-fn is_told(case: &CaseResult) -> bool {
-    hidden(case).map(|thread| thread.cpu_share).sum::<f64>() >= SHARE_TOLD
-}
-
-/// `recv_events`, or `python3 (3 threads)`.
-pub(crate) fn name(thread: &ThreadResult) -> String {
-    match thread.threads {
-        0 | 1 => thread.name.clone(),
-        n => format!("{} ({n} threads)", thread.name),
-    }
-}
-
-fn row((index, case, thread): (usize, &CaseResult, &ThreadResult)) -> Row {
-    let bytes = case.case.payload_bytes.filter(|bytes| *bytes > 0).map(number::bytes);
-    let words = std::iter::once(mechanism(case)).chain(bytes).chain(setting(case));
-    let (cpu_ns, switches) = (thread.cpu_ns_per_operation, thread.switches_per_operation);
-    Row {
-        cells: vec![
-            Cell::Text(words.collect::<Vec<_>>().join(", ")),
-            Cell::Text(name(thread)),
-            Cell::Text(thread.process.word().to_owned()),
-            Cell::Number(number::share(thread.cpu_share), thread.cpu_share),
-            Cell::Number(number::rough(cpu_ns, number::UNICODE), cpu_ns),
-            Cell::Number(counters::count(switches), switches),
-        ],
-        case: Some(index),
     }
 }

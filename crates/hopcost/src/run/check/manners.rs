@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use hopcost_model::protocol::{Command, Reply};
 
 use super::{Bench, Check};
-use crate::run::worker::{Launch, ReplyError, Worker};
+use crate::run::worker::{Launch, Silence, Worker};
 
 /// How long an answer may take: a cold JVM on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,27 +45,37 @@ fn start(bench: &Bench<'_>) -> Result<Worker, String> {
     Worker::launch(&bench.ready.program, &launch, Vec::new(), 0).map_err(|e| e.to_string())
 }
 
-/// Waits for the answer.
+/// Sends a command.
+pub(super) fn send(worker: &mut Worker, command: &Command) -> Result<(), String> {
+    worker.send(command).map_err(|_| "it takes no commands".to_owned())
+}
+
+/// Waits for the answer, or says why there is none.
 pub(super) fn answer(
     bench: &Bench<'_>,
     worker: &mut Worker,
     patience: Duration,
-) -> Result<Reply, ReplyError> {
-    worker.reply(Instant::now() + patience, bench.interrupt)
+) -> Result<Reply, String> {
+    worker.reply(Instant::now() + patience, bench.interrupt).map_err(|silence| match silence {
+        Silence::Broken(reason) => reason,
+        Silence::Deadline => format!("no answer in {} s", patience.as_secs()),
+        Silence::Interrupted => "interrupted".to_owned(),
+    })
 }
 
 /// Whether a line is answered with `failed`, and the worker then leaves with an exit
 /// code that says so.
 fn refuses(bench: &Bench<'_>, line: &str) -> Result<(), String> {
     let mut worker = start(bench)?;
-    worker.send_line(line);
+    worker.send_line(line).map_err(|_| "it takes no commands".to_owned())?;
     match answer(bench, &mut worker, PATIENCE) {
-        Err(error) if error.is_answer() => {
-            if error.to_string().trim().is_empty() {
+        // What `failed` comes back as is its reason.
+        Err(reason) if worker.has_failed() => {
+            if reason.trim().is_empty() {
                 return Err("it says `failed` without a reason".to_owned());
             }
         }
-        Err(error) => return Err(error.into()),
+        Err(reason) => return Err(reason),
         Ok(_) => return Err("it did not answer `failed`".to_owned()),
     }
     match worker.leave(FAREWELL) {
@@ -82,10 +92,10 @@ fn refuses(bench: &Bench<'_>, line: &str) -> Result<(), String> {
 fn leaves(bench: &Bench<'_>, told: bool) -> Result<(), String> {
     let mut worker = start(bench)?;
     // So that it is up, and what is timed is its leaving.
-    worker.send(&Command::Describe);
+    send(&mut worker, &Command::Describe)?;
     answer(bench, &mut worker, PATIENCE)?;
     if told {
-        worker.send(&Command::Stop);
+        send(&mut worker, &Command::Stop)?;
         match answer(bench, &mut worker, PATIENCE)? {
             Reply::Stopped => {}
             _ => return Err("its reply does not answer `stop`".to_owned()),
@@ -106,7 +116,7 @@ fn leaves(bench: &Bench<'_>, told: bool) -> Result<(), String> {
 fn ignores(bench: &Bench<'_>) -> Result<(), String> {
     let mut worker = start(bench)?;
     let line = r#"{"do":"describe","a-field-of-the-future":{"x":[1,2]}}"#;
-    worker.send_line(line);
+    worker.send_line(line).map_err(|_| "it takes no commands".to_owned())?;
     match answer(bench, &mut worker, PATIENCE)? {
         Reply::Described(_) => Ok(()),
         _ => Err("its reply does not answer `describe`".to_owned()),

@@ -1,0 +1,121 @@
+//! Values as markup.
+
+use crate::markup::{Esc, put};
+use crate::number::{self, Shown};
+use crate::section::finding_id;
+use crate::section::model::{Cell, Grade, Kind, Mark, Value};
+
+/// What stands where there is no number, and where there are no words.
+const NONE: [&str; 2] = ["<td class=\"n none\">–</td>", "<td class=\"none\">–</td>"];
+
+/// A cell of a table; an estimate takes two, so that values end below each other.
+pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, is_first: bool, again: bool) {
+    let tag = if is_first { "th scope=\"row\"" } else { "td" };
+    let end = if is_first { "th" } else { "td" };
+    let title = cell.hint.as_ref().map_or(String::new(), |h| format!(" title=\"{}\"", Esc(h)));
+    let sort = match cell.value.key() {
+        Some(key) if key.is_finite() => format!(" data-v=\"{key}\""),
+        _ => String::new(),
+    };
+    let class = match (kind.is_words(), again, &cell.value) {
+        (_, true, _) => " class=\"again\"",
+        (true, ..) => "",
+        (_, _, Value::Words(_)) => " class=\"n none\"",
+        _ => " class=\"n\"",
+    };
+    match (kind, cell.value.shown()) {
+        _ if cell.is_empty() => {
+            out.push_str(NONE[usize::from(kind.is_words())]);
+            out.push_str(if kind == Kind::Estimate { NONE[0] } else { "" });
+        }
+        (Kind::Estimate, Some(shown)) => {
+            let text = linked(&amount(&shown), cell.case);
+            let (pooled, wide) = marks(&cell.value);
+            put!(out, "<{tag}{class}{sort}{title}>{pooled}{text}</{end}>");
+            match &shown.interval {
+                Some(interval) => {
+                    let (covers, interval) = (covers(&cell.value), Esc(interval));
+                    put!(out, "<td class=\"n iv\"{covers}>{wide}{interval}</td>");
+                }
+                None => out.push_str(NONE[0]),
+            }
+        }
+        _ => {
+            put!(out, "<{tag}{class}{sort}{title}>{}</{end}>", inline(cell));
+            out.push_str(if kind == Kind::Estimate { NONE[0] } else { "" });
+        }
+    }
+}
+
+/// A cell in a line.
+pub(super) fn inline(cell: &Cell) -> String {
+    let text = match &cell.value {
+        Value::Empty | Value::Bar(_) => String::new(),
+        Value::Words(text) => Esc(text).to_string(),
+        Value::Code(text) => format!("<span class=\"case\">{}</span>", Esc(text)),
+        Value::Grade(grade) => self::grade(*grade),
+        Value::Finding(code, severity) => {
+            let id = finding_id(*code, *severity);
+            format!("<a class=\"code\" href=\"#{id}\">{code}</a>")
+        }
+        Value::Several(cells) => return several(cells),
+        value => {
+            let Some(shown) = value.shown() else { return String::new() };
+            let (pooled, wide) = marks(value);
+            let interval = shown.interval.as_deref();
+            let interval = interval.map_or(String::new(), |interval| {
+                format!(" <span class=\"iv\">{}</span>", Esc(interval))
+            });
+            return format!("{pooled}{wide}{}{interval}", linked(&amount(&shown), cell.case));
+        }
+    };
+    linked(&text, cell.case)
+}
+
+/// The first on a line of its own, as far as it is a number.
+fn several(cells: &[Cell]) -> String {
+    let texts: Vec<String> = cells.iter().map(inline).collect();
+    match (texts.split_first(), cells.first().and_then(|cell| cell.value.key())) {
+        (Some((first, rest)), Some(_)) if !rest.is_empty() => {
+            format!("{first}<br>{}", rest.join(" "))
+        }
+        _ => texts.join(" "),
+    }
+}
+
+/// The value, its unit apart so that digits stand below each other.
+fn amount(shown: &Shown) -> String {
+    match shown.unit.as_str() {
+        "" => Esc(&shown.value).to_string(),
+        unit => format!("{}<i> {}</i>", Esc(&shown.value), Esc(unit)),
+    }
+}
+
+/// A text as a link to a case's details, where there is one.
+fn linked(markup: &str, case: Option<usize>) -> String {
+    match case {
+        Some(case) => format!("<a href=\"#case-{case}\">{markup}</a>"),
+        None => markup.to_owned(),
+    }
+}
+
+/// Whether an estimate was pooled, and whether it is wide.
+fn marks(value: &Value) -> (&'static str, &'static str) {
+    let Value::Estimate(measured) = value else { return ("", "") };
+    let marks = measured.marks();
+    let pooled = if marks.contains(&Mark::Pooled) { "<small>pooled</small> " } else { "" };
+    (pooled, if marks.contains(&Mark::Wide) { "<small>wide</small> " } else { "" })
+}
+
+/// How surely an interval covers.
+fn covers(value: &Value) -> String {
+    let Value::Estimate(measured) = value else { return String::new() };
+    let n = measured.estimate.n_trials;
+    let title = |level| format!(" title=\"covers with {}, {n} trials\"", number::percent(level));
+    measured.estimate.level.map_or(String::new(), title)
+}
+
+fn grade(grade: Grade) -> String {
+    let word = grade.word();
+    format!("<span class=\"v-{word}\">{word}</span>")
+}

@@ -1,0 +1,217 @@
+//! Every case: with all that is known of it on a page, and what became of those that
+//! have no numbers in a document.
+
+use hopcost_model::case::{Role, Workload};
+use hopcost_model::results::{
+    CaseResult, CounterResult, Estimate, Estimates, Results, Statistic, Status,
+};
+
+use super::findings;
+use super::model::{Block, Cell, Column, Fold, Rows, Scale, Section, Tone, Unit, Value};
+use super::runtimes::threads;
+use super::words::{REPLAY, fate, trials};
+use crate::names::headline;
+use crate::number;
+
+const LEAD: &str = "In the order of the plan. Each is repeated alone by the command inside.";
+
+/// Every case with its details.
+pub(super) fn details(results: &Results) -> Section {
+    let cases = results.results.iter().enumerate().map(|(index, case)| one(index, case));
+    Section::new("cases", "Every case", LEAD).with(cases)
+}
+
+/// The cases that were not measured, or not in every trial.
+pub(super) fn missing(results: &Results) -> Option<Section> {
+    let missing: Vec<(&CaseResult, String, &str)> = results
+        .results
+        .iter()
+        .filter_map(|case| fate(case).map(|(what, why)| (case, what, why)))
+        .collect();
+    let table = Rows::of(&missing)
+        .column(Column::words("case"), |(case, ..)| Cell::code(case.id.clone()))
+        .column(Column::words("what"), |(_, what, _)| Cell::text(what.clone()))
+        .column(Column::words("reason"), |(.., why)| Cell::text(*why))
+        .column(Column::words("replay by hand"), |(case, ..)| {
+            case.replay.clone().map_or(Cell::none(), Cell::code)
+        });
+    let blocks = vec![table.table()];
+    let section = Section { id: "missing", title: "Skipped and failed", blocks };
+    (!missing.is_empty()).then_some(section)
+}
+
+fn one(index: usize, case: &CaseResult) -> Block {
+    let measured = case.status == Status::Measured;
+    let mut brief = vec![Cell::code(case.id.clone())];
+    brief.push(match headline(case).filter(|_| measured) {
+        Some((what, estimate)) => Cell::text(format!("{what} {}", number::estimate_text(estimate))),
+        None => Cell::text(case.status.word()),
+    });
+    brief.extend(measured.then(|| Cell::grade(case.validity)));
+    let mut blocks = Vec::new();
+    if let Some(reason) = &case.reason {
+        let word = if measured { "failed trials" } else { case.status.word() };
+        blocks.push(Block::Text(Tone::Alert, format!("{word}: {reason}")));
+    }
+    blocks.push(Block::Command("Repeat".to_owned(), case.command.clone()));
+    let replay = format!("{REPLAY} one trial by hand, with every line of the protocol");
+    blocks.extend(case.replay.clone().map(|command| Block::Command(replay, command)));
+    if measured {
+        let estimates = case.estimates.as_ref().map(estimates);
+        let tables = [
+            Some(("", Block::Facts(facts(case)))),
+            estimates.map(|table| ("", table)),
+            (!case.counters.is_empty()).then(|| ("Counted", counters(case))),
+            (!case.threads.is_empty()).then(|| ("Threads", threads::of_case(case))),
+            (!case.states.is_empty()).then(|| ("States of the host", states(case))),
+            (!case.modes.is_empty()).then(|| ("Typical durations", modes(case))),
+        ];
+        for (heading, table) in tables.into_iter().flatten() {
+            let named = !heading.is_empty();
+            blocks.extend(named.then(|| Block::Heading(heading.to_owned())));
+            blocks.push(table);
+        }
+    }
+    if !case.findings.is_empty() {
+        blocks.push(findings::of_case(&case.findings));
+    }
+    Block::Fold(Fold { id: format!("case-{index}"), open: false, brief, blocks })
+}
+
+fn facts(case: &CaseResult) -> Vec<(String, Cell)> {
+    let cpu_time = match case.case.workload {
+        Workload::Call => "CPU time per operation",
+        _ => "CPU time per message",
+    };
+    let stamp = case.stamp.map(|stamp| Cell::text(stamp.to_string()));
+    let multiple = case.ratio.as_ref().map(|ratio| {
+        let (point, interval) = number::multiple(ratio);
+        let interval = interval.map_or(String::new(), |interval| format!(" {interval}"));
+        let of = format!("× {}, paired over {} rounds", ratio.baseline, ratio.n_rounds);
+        Cell::text(format!("{point}{interval} {of}"))
+    });
+    let lost = (case.lost > 0).then(|| format!("{} exchanges, in no estimate", case.lost));
+    let mut facts = vec![
+        ("Stamp", stamp.unwrap_or(Cell::none())),
+        ("Trials", trials(case)),
+        ("Operations", Cell::whole(case.operations)),
+        ("Samples", Cell::whole(case.samples)),
+        (cpu_time, Cell::maybe(case.cpu_ns_per_message, Unit::Time(2))),
+        ("Context switches per operation", Cell::maybe(case.switches_per_operation, Unit::Count)),
+        ("Multiple", multiple.unwrap_or(Cell::none())),
+        ("Lost", Cell::text(lost.unwrap_or_default())),
+        ("Cost in ticks of the clock", Cell::maybe(case.cost_ticks, Unit::Plain(3))),
+        ("Cost in core cycles", Cell::maybe(case.cost_cycles, Unit::Plain(3))),
+    ];
+    facts.extend(wake_facts(case));
+    facts.extend(stream_facts(case));
+    facts.retain(|(_, cell)| !cell.is_empty());
+    facts.into_iter().map(|(name, cell)| (name.to_owned(), cell)).collect()
+}
+
+fn wake_facts(case: &CaseResult) -> Vec<(&'static str, Cell)> {
+    let Some(wake) = &case.wake else { return Vec::new() };
+    let time = |ns: Option<f64>| match ns {
+        Some(ns) => Cell::number(ns, Unit::Time(3)),
+        None => Cell::text("not known"),
+    };
+    vec![
+        ("Gap asked for", Cell::number(wake.gap_asked_ns as f64, Unit::Exact)),
+        ("Gap found", time(wake.gap_found_ns)),
+        ("Clocks apart by at most", time(wake.clock_bound_ns)),
+        ("Offset taken out", time(wake.clock_offset_ns)),
+        ("Offset moved by at most", time(wake.clock_moved_ns)),
+        ("Wake-ups put off", Cell::number(wake.overrun_share, Unit::Share)),
+    ]
+}
+
+fn stream_facts(case: &CaseResult) -> Vec<(&'static str, Cell)> {
+    let Some(stream) = &case.stream else { return Vec::new() };
+    let rate = |estimate: &Option<Estimate>| {
+        Cell::estimate(estimate.as_ref(), Scale::Named("Gbit/s".to_owned()))
+    };
+    vec![
+        ("Path", Cell::text(stream.label.clone())),
+        ("Aggregate throughput", rate(&stream.aggregate_gbps)),
+        ("Throughput of a flow", rate(&stream.per_flow_gbps)),
+        ("Messages a second", Cell::maybe(stream.messages_per_s, Unit::Plain(3))),
+        ("Copied after all", Cell::maybe(stream.copied_share, Unit::Share)),
+        ("Messages in flight (Little)", Cell::maybe(stream.little_outstanding, Unit::Plain(3))),
+        ("Messages that may be in flight", stream.window.map_or(Cell::none(), Cell::whole)),
+    ]
+}
+
+/// What was counted, and why the rest was not.
+fn counters(case: &CaseResult) -> Block {
+    let why = |counter: &CounterResult| {
+        let known = [counter.per_operation, counter.per_byte, counter.per_trial];
+        let reason = counter.unavailable.as_ref().filter(|_| known.iter().all(Option::is_none));
+        reason.map(|reason| format!("not counted: {reason}"))
+    };
+    Rows::of(&case.counters)
+        .column(Column::words("event"), |counter| Cell::text(counter.event.clone()))
+        .column(Column::words("end"), |counter| Cell::text(counter.role.map_or("both", Role::word)))
+        .column(Column::number("per operation"), |c| Cell::maybe(c.per_operation, Unit::Plain(3)))
+        .column(Column::number("per byte"), |c| Cell::maybe(c.per_byte, Unit::Plain(3)))
+        .column(Column::number("per trial"), |c| Cell::maybe(c.per_trial, Unit::Plain(3)))
+        .column(Column::words("counted"), |counter| {
+            let share = |share| format!("{} of the time", number::share(share));
+            let counted = counter.counted_share.map_or("always".to_owned(), share);
+            Cell::text(why(counter).unwrap_or(counted))
+        })
+        .table()
+}
+
+fn estimates(estimates: &Estimates) -> Block {
+    let max = estimates.exact(Statistic::Max);
+    let known = estimates.intervals().map(|(statistic, e)| (statistic.label(), Some(e)));
+    let known: Vec<(&str, Option<&Estimate>)> =
+        known.chain(max.map(|_| (Statistic::Max.label(), None))).collect();
+    Rows::of(&known)
+        .column(Column::words("statistic"), |(name, _)| Cell::text(*name))
+        .column(Column::estimate("value"), |(_, estimate)| match estimate {
+            Some(estimate) => Cell::estimate(Some(estimate), Scale::Time),
+            None => Cell::maybe(max, Unit::Time(3)),
+        })
+        .column(Column::number("coverage"), |(_, estimate)| {
+            let level = |level| Value::Sorted(number::percent(level), level).into();
+            estimate.and_then(|e| e.level).map_or(Cell::none(), level)
+        })
+        .column(Column::number("trials"), |(_, estimate)| {
+            Cell::maybe(estimate.map(|e| f64::from(e.n_trials)), Unit::Whole)
+        })
+        .column(Column::number("detectable"), |(_, estimate)| {
+            let relative = |share| Value::Sorted(number::detectable(share), share).into();
+            estimate.and_then(|e| e.detectable).map_or(Cell::none(), relative)
+        })
+        .column(Column::words("what is estimated"), |(_, estimate)| match estimate {
+            Some(Estimate { estimand, insufficient: Some(why), .. }) => {
+                Cell::text(format!("{estimand} ({why})"))
+            }
+            Some(estimate) => Cell::text(estimate.estimand.clone()),
+            None => Cell::text("greatest single value of all trials, exactly"),
+        })
+        .table()
+}
+
+fn states(case: &CaseResult) -> Block {
+    let states: Vec<_> = case.states.iter().enumerate().collect();
+    Rows::of(&states)
+        .column(Column::words("state"), |(i, _)| Cell::text((i + 1).to_string()))
+        .column(Column::number("sentinel"), |(_, s)| Cell::number(s.sentinel_ns, Unit::Time(3)))
+        .column(Column::number("p50 or cost"), |(_, s)| Cell::number(s.p50_ns, Unit::Time(3)))
+        .column(Column::number("trials"), |(_, s)| Cell::number(s.n_trials, Unit::Whole))
+        .column(Column::number("share"), |(_, s)| Cell::number(s.share, Unit::Share))
+        .table()
+}
+
+fn modes(case: &CaseResult) -> Block {
+    let modes: Vec<_> = case.modes.iter().enumerate().collect();
+    Rows::of(&modes)
+        .column(Column::words("mode"), |(i, _)| Cell::text((i + 1).to_string()))
+        .column(Column::number("at"), |(_, mode)| Cell::number(mode.ns, Unit::Time(3)))
+        .column(Column::number("share of samples"), |(_, mode)| {
+            Cell::number(mode.share, Unit::Share)
+        })
+        .table()
+}

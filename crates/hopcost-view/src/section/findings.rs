@@ -1,0 +1,155 @@
+//! The findings, by code and severity: what was seen and what can be done.
+
+use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::results::Results;
+
+use super::model::{Block, Cell, Column, Fold, Grade, Medium, Rows, Section, Value, notes, says};
+use super::words::{ELSEWHERE, grouped, index_of};
+use crate::names::count;
+
+/// Kinds of findings that a terminal is told in full.
+const FULL_MAX: usize = 4;
+/// Kinds of which it is told the meaning; what is left out is named.
+const BRIEF_MAX: usize = 10;
+
+/// Findings of one code and severity, worst first as in the results.
+struct Kind<'a> {
+    code: Code,
+    severity: Severity,
+    findings: Vec<&'a Finding>,
+}
+
+pub(super) fn section(results: &Results, medium: Medium) -> Section {
+    let kinds = by_code(&results.findings);
+    if kinds.is_empty() {
+        let none = "None: no detector saw anything that casts doubt on these numbers.";
+        return Section { id: "findings", title: "Findings", blocks: vec![says(none)] };
+    }
+    let (full, brief) = (medium.room(FULL_MAX), medium.room(BRIEF_MAX));
+    let mut blocks = Vec::new();
+    for (at, kind) in kinds.iter().enumerate().take(brief) {
+        let mut told = Vec::new();
+        match medium {
+            _ if at >= full => {}
+            Medium::Terminal => told.extend(worst(kind)),
+            _ => told.extend(all(kind, results)),
+        }
+        blocks.push(kind.fold(told));
+    }
+    if kinds.len() > full {
+        let names = kinds.iter().skip(brief).map(|kind| kind.code.word()).collect::<Vec<_>>();
+        let names =
+            if names.is_empty() { String::new() } else { format!("Also: {}. ", names.join(", ")) };
+        let left_out = kinds.len() - full;
+        let rest = format!("{names}Evidence and remedies of the last {left_out} are {ELSEWHERE}.");
+        blocks.extend(notes([rest]));
+    }
+    Section { id: "findings", title: "Findings", blocks }
+}
+
+/// The findings by code and severity, the worst first and, of equally bad ones, what
+/// reaches furthest; a note must not be counted under the word for a worse one.
+fn by_code(findings: &[Finding]) -> Vec<Kind<'_>> {
+    let groups = grouped(findings.iter().collect(), |finding| (finding.code, finding.severity));
+    let kind = |((code, severity), findings)| Kind { code, severity, findings };
+    let mut kinds: Vec<Kind<'_>> = groups.into_iter().map(kind).collect();
+    let reach = |kind: &Kind<'_>| match kind.findings.iter().any(|f| f.case.is_none()) {
+        true => usize::MAX,
+        false => kind.findings.len(),
+    };
+    // Stable: what reaches as far keeps its order.
+    kinds.sort_by_key(|kind| std::cmp::Reverse((kind.severity, reach(kind))));
+    kinds
+}
+
+impl Kind<'_> {
+    fn fold(&self, blocks: Vec<Block>) -> Block {
+        Block::Fold(Fold {
+            id: finding_id(self.code, self.severity),
+            open: self.severity > Severity::Note,
+            brief: vec![
+                Cell::grade(self.severity),
+                Cell::code(self.code.word()),
+                Cell::text(self.reach()),
+                Cell::text(self.code.means()),
+            ],
+            blocks,
+        })
+    }
+
+    /// How far it reaches (`8 cases`, `the whole run`).
+    fn reach(&self) -> String {
+        let mut cases: Vec<&str> = self.findings.iter().filter_map(|f| f.case.as_deref()).collect();
+        cases.sort_unstable();
+        cases.dedup();
+        let whole = self.findings.iter().any(|finding| finding.case.is_none());
+        match (whole, cases.len()) {
+            (true, 0) => "the whole run".to_owned(),
+            (true, n) => format!("the whole run, and {}", count(n, "case", "cases")),
+            (false, n) => count(n, "case", "cases"),
+        }
+    }
+}
+
+/// Where the findings of this code and severity stand in a document.
+pub(crate) fn finding_id(code: Code, severity: Severity) -> String {
+    format!("finding-{code}-{}", Grade::from(severity).word())
+}
+
+/// The worst finding with its remedy.
+fn worst(kind: &Kind<'_>) -> Vec<Block> {
+    let Some(worst) = kind.findings.first() else { return Vec::new() };
+    let seen = match (&worst.case, kind.findings.len()) {
+        (Some(case), 1) => format!("{case}: {}", worst.evidence),
+        (Some(case), _) => format!("Worst: {case}: {}", worst.evidence),
+        (None, _) => worst.evidence.clone(),
+    };
+    vec![says(seen), says(format!("→ {}", worst.remedy))]
+}
+
+/// Every finding; a remedy that is not that of its code stands beside it.
+fn all(kind: &Kind<'_>, results: &Results) -> Vec<Block> {
+    let remedy = kind.code.remedy();
+    let table = Rows::of(&kind.findings)
+        .column(Column::words("case"), |finding| match &finding.case {
+            Some(id) => Cell::code(id.clone()).of(index_of(results, id)),
+            None => Cell::text("the whole run"),
+        })
+        .column(Column::words("evidence"), |finding| Cell::text(finding.evidence.clone()))
+        .column(Column::words("remedy"), |finding| match finding.remedy == remedy {
+            true => Cell::none(),
+            false => Cell::text(finding.remedy.clone()),
+        });
+    vec![says(format!("Remedy: {remedy}")), table.table()]
+}
+
+/// Findings of a case with their evidence, for its details.
+pub(super) fn of_case(findings: &[Finding]) -> Block {
+    Rows::of(findings)
+        .column(Column::words("finding"), |f| Value::Finding(f.code, f.severity).into())
+        .column(Column::words("evidence"), |f| Cell::text(f.evidence.clone()))
+        .column(Column::words("remedy"), |f| Cell::text(f.remedy.clone()))
+        .table()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_not_counted_under_a_worse_word() {
+        let mut findings = crate::fixture::example_results().findings;
+        let case = findings.iter().position(|f| f.severity == Severity::Suspect).expect("one");
+        let suspect = findings.swap_remove(case);
+        let note = |case: &str| Finding {
+            severity: Severity::Note,
+            case: Some(case.to_owned()),
+            ..suspect.clone()
+        };
+        let all = [suspect.clone(), note("a"), note("b")];
+        let groups: Vec<_> =
+            by_code(&all).iter().map(|kind| (kind.severity, kind.reach())).collect();
+        let want = [(Severity::Suspect, "1 case"), (Severity::Note, "2 cases")];
+        assert_eq!(groups, want.map(|(severity, reach)| (severity, reach.to_owned())));
+    }
+}

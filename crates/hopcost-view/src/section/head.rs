@@ -1,0 +1,129 @@
+//! What was measured, where, by which command, and how far it can be trusted.
+
+use hopcost_model::finding::Validity;
+use hopcost_model::results::{Results, Status};
+
+use super::model::{Block, Cell, Medium, Section, Tone, says};
+use crate::names::{count, cpus};
+
+/// What stands above the first section.
+pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
+    let plan = &results.plan;
+    let mut blocks = vec![Block::Text(Tone::Lead, summary(results))];
+    if !plan.complete {
+        blocks.push(Block::Text(Tone::Alert, format!(
+            "This run was cut off: {} of {} rounds have a finished trial. What follows is what was \
+             stored until then.",
+            plan.rounds_done, plan.rounds_planned
+        )));
+    }
+    let slow = &results.about.build.slow;
+    if !slow.is_empty() {
+        let slow = slow.join("; ");
+        let text = format!("This hopcost was not built for measuring: {slow}.");
+        blocks.push(Block::Text(Tone::Alert, text));
+    }
+    blocks.push(Block::Facts(facts(results, medium)));
+    if medium != Medium::Terminal {
+        let what = "Command that made this run".to_owned();
+        blocks.push(Block::Command(what, results.command.clone()));
+    }
+    blocks
+}
+
+/// Remarks on this machine.
+pub(super) fn remarks(results: &Results) -> Option<Section> {
+    let blocks = vec![Block::List(results.remarks.clone())];
+    let section =
+        Section { id: "remarks", title: "What of this machine shapes these numbers", blocks };
+    (!results.remarks.is_empty()).then_some(section)
+}
+
+fn summary(results: &Results) -> String {
+    let plan = &results.plan;
+    let with = |status| results.results.iter().filter(move |case| case.status == status);
+    let valid = |v| with(Status::Measured).filter(move |case| case.validity == v).count();
+    let counts = [
+        (valid(Validity::Valid), "valid"),
+        (valid(Validity::Suspect), "suspect"),
+        (valid(Validity::Invalid), "invalid"),
+        (with(Status::Skipped).count(), "skipped"),
+        (with(Status::Failed).count(), "failed"),
+    ];
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+    format!(
+        "{} of {} measured, {}: {} in {}. Cases: {}.",
+        with(Status::Measured).count(),
+        count(results.results.len(), "case", "cases"),
+        cpus(plan),
+        count(plan.trials_done as usize, "trial", "trials"),
+        count(plan.rounds_done as usize, "round", "rounds"),
+        counts.collect::<Vec<_>>().join(", "),
+    )
+}
+
+fn facts(results: &Results, medium: Medium) -> Vec<(String, Cell)> {
+    let (about, plan, build) = (&results.about, &results.plan, &results.about.build);
+    let until = about.ended.as_deref().map_or("cut off".to_owned(), |e| format!("to {e}"));
+    let resumed = match about.resumed {
+        0 => String::new(),
+        n => format!(", resumed {}", count(n as usize, "time", "times")),
+    };
+    let host = |key: &str| {
+        let words = results.host.get(key).unwrap_or_default().split_whitespace();
+        Cell::text(words.collect::<Vec<_>>().join(" "))
+    };
+    let rounds = format!(
+        "{} of {} in random order, seed {}; {}, {} failed",
+        plan.rounds_done,
+        plan.rounds_planned,
+        plan.seed,
+        count(plan.trials_done as usize, "trial", "trials"),
+        plan.trials_failed
+    );
+    let tool = format!(
+        "{} ({}), {} build, {}, {}",
+        about.version, about.commit, build.profile, build.compiler, build.target
+    );
+    let brief = [
+        ("When", Cell::text(format!("{} {until}{resumed}", about.started))),
+        ("Processor", host("cpu.model")),
+        ("Kernel", host("kernel.release")),
+        ("Virtual machine", host("virt.hypervisor")),
+        ("Rounds", Cell::text(rounds)),
+        ("Baseline of “×”", plan.baseline.clone().map_or(Cell::none(), Cell::code)),
+        ("hopcost", Cell::text(tool)),
+        ("Run", Cell::code(about.id.clone())),
+    ];
+    // Where a terminal's reader finds these is said below.
+    let told = brief.len() - if medium == Medium::Terminal { 1 } else { 0 };
+    let known = brief.into_iter().take(told).filter(|(_, cell)| !cell.is_empty());
+    known.map(|(name, cell)| (name.to_owned(), cell)).collect()
+}
+
+/// Where a run is stored and how to open its report; the view knows neither.
+#[derive(Debug, Clone, Copy)]
+pub struct Stored<'a> {
+    /// Path of the run file.
+    pub path: &'a str,
+    /// The command that makes its report, ready to paste.
+    pub report_command: &'a str,
+}
+
+/// What stands below the last section on a terminal: where the rest is.
+pub(super) fn rest(results: &Results, stored: Option<Stored<'_>>) -> Vec<Block> {
+    let plots = crate::chart::plots(results).into_iter().map(|(name, _)| name);
+    let plots = plots.collect::<Vec<_>>().join(", ");
+    let plots = (!plots.is_empty()).then(|| {
+        says(format!(
+            "Plots: {plots}: in the HTML report, and as SVG and PNG files with `hopcost report \
+             --plots DIR`."
+        ))
+    });
+    let command = |(name, text): (&str, &str)| Block::Command(name.to_owned(), text.to_owned());
+    let stored =
+        stored.map(|stored| [("Stored in", stored.path), ("Report", stored.report_command)]);
+    let repeat = ("Repeat", results.command.as_str());
+    let commands = stored.into_iter().flatten().chain([repeat]).map(command);
+    plots.into_iter().chain(commands).collect()
+}

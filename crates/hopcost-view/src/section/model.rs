@@ -1,0 +1,561 @@
+//! What a report shows, before any view writes it: sections of paragraphs, tables and
+//! charts. Their cells hold values; a view writes them last, in its own way.
+
+use hopcost_model::finding::{Code, Severity, Validity};
+use hopcost_model::results::{Estimate, Ratio};
+
+use crate::chart::model::Chart;
+use crate::number::{self, DIGITS_MAX, Shown, UNICODE};
+
+/// Where a document is read, which decides how much of it there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Medium {
+    /// A terminal: what has room there, each number once.
+    Terminal,
+    /// A document of text and tables: everything but charts and the details of cases.
+    Document,
+    /// A page with charts and parts that unfold: everything.
+    Page,
+}
+
+impl Medium {
+    /// Of so many rows, sentences or names, those that have room.
+    pub fn room(self, most: usize) -> usize {
+        if self == Medium::Terminal { most } else { usize::MAX }
+    }
+}
+
+/// A heading with what stands under it.
+#[derive(Debug, Clone)]
+pub(crate) struct Section {
+    /// Unique within a document.
+    pub id: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// What stands under it.
+    pub blocks: Vec<Block>,
+}
+
+impl Section {
+    /// A section that begins with what its numbers mean.
+    pub fn new(id: &'static str, title: &'static str, lead: impl Into<String>) -> Self {
+        Self { id, title, blocks: vec![Block::Text(Tone::Lead, lead.into())] }
+    }
+
+    /// The same with more in it.
+    pub fn with(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
+        self.blocks.extend(blocks);
+        self
+    }
+}
+
+/// A part of a section.
+#[derive(Debug, Clone)]
+pub(crate) enum Block {
+    /// What the next blocks have in common.
+    Heading(String),
+    /// A paragraph.
+    Text(Tone, String),
+    /// Sentences of equal rank.
+    List(Vec<String>),
+    /// Names with their values.
+    Facts(Vec<(String, Cell)>),
+    /// A command to paste, and what it does.
+    Command(String, String),
+    /// A table.
+    Table(Table),
+    /// Charts, for whoever can draw.
+    Charts(Vec<Chart>, Frame),
+    /// What is folded where folding is possible.
+    Fold(Fold),
+}
+
+/// How a paragraph sounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Says what a section is about.
+    Lead,
+    /// Says something of its own.
+    Plain,
+    /// Explains the table before it.
+    Note,
+    /// Must not be overlooked.
+    Alert,
+}
+
+/// How charts stand on a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// With their titles, below each other.
+    Titled,
+    /// With their titles, beside each other where there is room.
+    Small,
+    /// The heading before and the table behind say what the chart would.
+    Bare,
+}
+
+/// Something with an id, seen in brief until it is unfolded.
+#[derive(Debug, Clone)]
+pub(crate) struct Fold {
+    /// Unique within a document.
+    pub id: String,
+    /// Whether it is unfolded from the beginning.
+    pub open: bool,
+    /// What is seen of it in any case.
+    pub brief: Vec<Cell>,
+    /// The rest.
+    pub blocks: Vec<Block>,
+}
+
+/// A paragraph of its own.
+pub(crate) fn says(text: impl Into<String>) -> Block {
+    Block::Text(Tone::Plain, text.into())
+}
+
+/// Sentences below a table.
+pub(crate) fn notes(sentences: impl IntoIterator<Item = String>) -> impl Iterator<Item = Block> {
+    sentences.into_iter().map(|sentence| Block::Text(Tone::Note, sentence))
+}
+
+/// Rows under columns.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// One cell a column.
+    pub rows: Vec<Vec<Cell>>,
+    /// How it is laid out.
+    pub form: Form,
+}
+
+/// How a table is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Form {
+    /// Columns that each mean something else.
+    #[default]
+    Columns,
+    /// Columns that all mean the same: what a cell holds is stacked where lines are short.
+    Matrix,
+}
+
+/// A column.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    /// Heading.
+    pub head: String,
+    /// What its cells are.
+    pub kind: Kind,
+    /// Unit of numbers that carry none, as the table's heading says too.
+    pub unit: &'static str,
+    /// Where all columns do not fit side by side, the one with the greatest number
+    /// goes below its row first; 0 never does.
+    pub fold: u8,
+}
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Words.
+    Words,
+    /// Words; one that repeats the row above is quiet.
+    Repeated,
+    /// Numbers.
+    Number,
+    /// Numbers with their intervals.
+    Estimate,
+    /// Bars.
+    Bar,
+}
+
+impl Kind {
+    /// Whether its cells stand left.
+    pub fn is_words(self) -> bool {
+        matches!(self, Kind::Words | Kind::Repeated | Kind::Bar)
+    }
+}
+
+impl Column {
+    fn new(head: &str, kind: Kind) -> Self {
+        Self { head: head.to_owned(), kind, unit: "", fold: 0 }
+    }
+    /// A column of words.
+    pub fn words(head: &str) -> Self {
+        Self::new(head, Kind::Words)
+    }
+    /// A column of words that belong to several rows each.
+    pub fn repeated(head: &str) -> Self {
+        Self::new(head, Kind::Repeated)
+    }
+    /// A column of numbers.
+    pub fn number(head: &str) -> Self {
+        Self::new(head, Kind::Number)
+    }
+    /// A column of numbers with their intervals.
+    pub fn estimate(head: &str) -> Self {
+        Self::new(head, Kind::Estimate)
+    }
+    /// A column of bars, left out where there is no room for it.
+    pub fn bar(head: &str) -> Self {
+        Self { fold: u8::MAX, ..Self::new(head, Kind::Bar) }
+    }
+    /// The same, folded early or late.
+    pub fn fold(self, fold: u8) -> Self {
+        Self { fold, ..self }
+    }
+    /// The same, of numbers that carry no unit because the table's heading names it.
+    pub fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+    /// The heading with what the numbers bring along.
+    pub fn heading(&self) -> String {
+        match self.kind {
+            Kind::Estimate => format!("{} [interval]", self.head),
+            _ => self.head.clone(),
+        }
+    }
+}
+
+/// A table in the making: columns are added with what they say of each item.
+pub(crate) struct Rows<'a, T> {
+    items: &'a [T],
+    table: Table,
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// One row an item.
+    pub fn of(items: &'a [T]) -> Self {
+        let rows = items.iter().map(|_| Vec::new()).collect();
+        Self { items, table: Table { columns: Vec::new(), rows, form: Form::Columns } }
+    }
+
+    /// Adds a column; one without a single value says nothing, and is left out.
+    pub fn column(mut self, column: Column, cell: impl FnMut(&'a T) -> Cell) -> Self {
+        let cells: Vec<Cell> = self.items.iter().map(cell).collect();
+        if !cells.iter().all(Cell::is_empty) {
+            self.table.columns.push(column);
+            self.table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+        }
+        self
+    }
+
+    /// Adds a column where the condition holds.
+    pub fn column_if(self, holds: bool, column: Column, cell: impl FnMut(&'a T) -> Cell) -> Self {
+        if holds { self.column(column, cell) } else { self }
+    }
+
+    /// The table.
+    pub fn table(self) -> Block {
+        Block::Table(self.table)
+    }
+}
+
+/// What stands in one place of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    /// What it holds.
+    pub value: Value,
+    /// Index of the case whose details it leads to.
+    pub case: Option<usize>,
+    /// More of it, for whoever points at it.
+    pub hint: Option<String>,
+}
+
+/// What a cell holds. Texts may use any character; a view that cannot show it
+/// finds another spelling.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    /// Nothing to say.
+    Empty,
+    /// Words.
+    Words(String),
+    /// What is spelled exactly so: a case, a key, a command.
+    Code(String),
+    /// A number that needs words, and what it is sorted by.
+    Sorted(String, f64),
+    /// A number.
+    Number(f64, Unit),
+    /// An estimate.
+    Estimate(Box<Measured>),
+    /// A multiple with its interval.
+    Ratio(Ratio),
+    /// A verdict.
+    Grade(Grade),
+    /// What was found.
+    Finding(Code, Severity),
+    /// Several values: stacked in a matrix, or else in one line.
+    Several(Vec<Cell>),
+    /// A bar of this share of the greatest length.
+    Bar(f64),
+}
+
+/// How a number is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Unit {
+    /// Nanoseconds, in a fitting unit with so many digits.
+    Time(u8),
+    /// Nanoseconds, exactly.
+    Exact,
+    /// A share, as per cent.
+    Share,
+    /// A count of each operation.
+    Count,
+    /// A whole number.
+    Whole,
+    /// So many digits.
+    Plain(u8),
+    /// A multiple, with so many digits.
+    Times(u8),
+    /// Every digit, with this unit.
+    Spelled(String),
+}
+
+/// An estimate and how it is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    /// Value and interval.
+    pub estimate: Estimate,
+    /// In which unit.
+    pub scale: Scale,
+    /// Whether its interval is told.
+    pub interval: Interval,
+}
+
+/// In which unit an estimate is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Scale {
+    /// Nanoseconds, in a fitting unit.
+    Time,
+    /// Nanoseconds a byte, in a fitting unit.
+    TimePerByte,
+    /// The same of differences, whose interval may hold 0.
+    Difference,
+    /// Differences a byte.
+    DifferencePerByte,
+    /// In 10^this of its own unit, which the column names.
+    Power(i32),
+    /// In this unit, as it is.
+    Named(String),
+}
+
+/// Whether an interval is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interval {
+    Told,
+    Untold,
+}
+
+/// How far something can be trusted, or how bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grade {
+    Valid,
+    Note,
+    Suspect,
+    Invalid,
+}
+
+impl Grade {
+    /// In a word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Grade::Valid => "valid",
+            Grade::Note => "note",
+            Grade::Suspect => "suspect",
+            Grade::Invalid => "invalid",
+        }
+    }
+}
+
+impl From<Validity> for Grade {
+    fn from(validity: Validity) -> Self {
+        match validity {
+            Validity::Valid => Grade::Valid,
+            Validity::Suspect => Grade::Suspect,
+            Validity::Invalid => Grade::Invalid,
+        }
+    }
+}
+
+impl From<Severity> for Grade {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Note => Grade::Note,
+            severity => Validity::from(severity).into(),
+        }
+    }
+}
+
+/// What an estimate brings along besides its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Computed from the samples of all trials.
+    Pooled,
+    /// Its interval spans more than a factor of 2.
+    Wide,
+}
+
+impl Measured {
+    /// As it is written; `[–]` where there is no interval.
+    fn shown(&self) -> Shown {
+        let estimate = &self.estimate;
+        let per_byte = |shown: Shown| Shown { unit: format!("{}/B", shown.unit), ..shown };
+        let mut shown = match &self.scale {
+            _ if estimate.point.is_none_or(|point| !point.is_finite()) => {
+                number::estimate(estimate, DIGITS_MAX, UNICODE)
+            }
+            Scale::Time => number::estimate(estimate, DIGITS_MAX, UNICODE),
+            Scale::TimePerByte => per_byte(number::estimate(estimate, DIGITS_MAX, UNICODE)),
+            Scale::Difference => number::difference(estimate, DIGITS_MAX, UNICODE),
+            Scale::DifferencePerByte => per_byte(number::difference(estimate, DIGITS_MAX, UNICODE)),
+            Scale::Power(power) => number::scaled(estimate, *power, DIGITS_MAX),
+            Scale::Named(unit) => {
+                Shown { unit: unit.clone(), ..number::scaled(estimate, 0, DIGITS_MAX) }
+            }
+        };
+        match self.interval {
+            Interval::Untold => shown.interval = None,
+            Interval::Told if shown.interval.is_none() && estimate.point.is_some() => {
+                shown.interval = (!estimate.at_most).then(|| "[–]".to_owned());
+            }
+            Interval::Told => {}
+        }
+        shown
+    }
+
+    /// What stands beside it.
+    pub fn marks(&self) -> Vec<Mark> {
+        let difference = matches!(self.scale, Scale::Difference | Scale::DifferencePerByte);
+        let wide = self.interval == Interval::Told && !difference;
+        let pooled =
+            (self.estimate.pooled && self.estimate.point.is_some()).then_some(Mark::Pooled);
+        let wide = (wide && number::is_wide(&self.estimate)).then_some(Mark::Wide);
+        pooled.into_iter().chain(wide).collect()
+    }
+}
+
+impl Value {
+    /// A number as it is written; `None` for what is none.
+    pub fn shown(&self) -> Option<Shown> {
+        let bare = |value| Shown { value, unit: String::new(), interval: None };
+        Some(match self {
+            Value::Sorted(text, _) => bare(text.clone()),
+            Value::Number(value, unit) => match unit {
+                Unit::Time(digits) => number::quantity(*value, *digits, UNICODE),
+                Unit::Exact => bare(number::exact(*value as u64)),
+                Unit::Share => bare(number::share(*value)),
+                Unit::Count if *value >= 99.5 || !value.is_finite() => {
+                    bare(number::plain(*value, 3))
+                }
+                Unit::Count => bare(format!("{value:.2}")),
+                Unit::Whole => bare(number::grouped(*value as u64)),
+                Unit::Plain(digits) => bare(number::plain(*value, *digits)),
+                Unit::Times(digits) => bare(format!("×{}", number::plain(*value, *digits))),
+                Unit::Spelled(unit) => Shown { unit: unit.clone(), ..bare(value.to_string()) },
+            },
+            Value::Estimate(measured) => measured.shown(),
+            Value::Ratio(ratio) => {
+                let interval = number::ratio_interval(ratio).or_else(|| Some("[–]".to_owned()));
+                Shown { interval, ..bare(number::ratio(ratio, UNICODE)) }
+            }
+            _ => return None,
+        })
+    }
+
+    /// What it is sorted by, where that is a number.
+    pub fn key(&self) -> Option<f64> {
+        match self {
+            Value::Sorted(_, key) | Value::Number(key, _) => Some(*key),
+            Value::Estimate(measured) => measured.estimate.point,
+            Value::Ratio(ratio) => Some(ratio.point),
+            Value::Grade(grade) => Some(f64::from(*grade as u8)),
+            Value::Several(cells) => cells.first().and_then(|cell| cell.value.key()),
+            _ => None,
+        }
+    }
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        Self { value, case: None, hint: None }
+    }
+}
+
+impl Cell {
+    /// No value.
+    pub fn none() -> Self {
+        Value::Empty.into()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.value, Value::Empty)
+    }
+
+    /// Words; nothing where there are none.
+    pub fn text(text: impl Into<String>) -> Self {
+        match text.into() {
+            text if text.is_empty() => Self::none(),
+            text => Value::Words(text).into(),
+        }
+    }
+
+    /// What is spelled exactly so.
+    pub fn code(text: impl Into<String>) -> Self {
+        Value::Code(text.into()).into()
+    }
+
+    /// A number.
+    pub fn number(value: impl Into<f64>, unit: Unit) -> Self {
+        Value::Number(value.into(), unit).into()
+    }
+
+    /// A whole number.
+    pub fn whole(value: u64) -> Self {
+        Value::Number(value as f64, Unit::Whole).into()
+    }
+
+    /// A number that may be missing.
+    pub fn maybe(value: Option<f64>, unit: Unit) -> Self {
+        value.map_or(Self::none(), |value| Self::number(value, unit))
+    }
+
+    /// An estimate with its interval.
+    pub fn estimate(estimate: Option<&Estimate>, scale: Scale) -> Self {
+        Self::measured(estimate, scale, Interval::Told)
+    }
+
+    /// An estimate without its interval, for columns that have no room for one.
+    pub fn point(estimate: Option<&Estimate>, scale: Scale) -> Self {
+        Self::measured(estimate, scale, Interval::Untold)
+    }
+
+    fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
+        let Some(estimate) = estimate.cloned() else { return Self::none() };
+        let hint = estimate.insufficient.clone();
+        let value = Value::Estimate(Box::new(Measured { estimate, scale, interval }));
+        Self { hint, ..value.into() }
+    }
+
+    /// A multiple with its interval; the baseline itself is named so.
+    pub fn ratio(ratio: Option<&Ratio>, own: &str) -> Self {
+        match ratio {
+            Some(ratio) if own == ratio.baseline => Self::text("base"),
+            Some(ratio) => Value::Ratio(ratio.clone()).into(),
+            None => Self::none(),
+        }
+    }
+
+    /// A verdict.
+    pub fn grade(grade: impl Into<Grade>) -> Self {
+        Value::Grade(grade.into()).into()
+    }
+
+    /// The same, leading to the details of a case.
+    pub fn of(self, case: impl Into<Option<usize>>) -> Self {
+        Self { case: case.into(), ..self }
+    }
+
+    /// The same with more for whoever points at it.
+    pub fn hint(self, hint: Option<String>) -> Self {
+        Self { hint: hint.or(self.hint), ..self }
+    }
+}

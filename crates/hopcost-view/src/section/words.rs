@@ -1,0 +1,210 @@
+//! What several sections say of cases: their settings, their counts, and why some have
+//! no numbers.
+
+use hopcost_model::case::Role;
+use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
+
+use super::model::{Block, Cell, Medium, Unit, Value, notes};
+use crate::names::foreign;
+use crate::number;
+
+/// The case at an index of the results, with that index.
+pub(super) fn case_at(results: &Results, index: u32) -> Option<(usize, &CaseResult)> {
+    let index = usize::try_from(index).ok()?;
+    results.results.get(index).map(|case| (index, case))
+}
+
+/// The index of a case.
+pub(super) fn index_of(results: &Results, id: &str) -> Option<usize> {
+    results.results.iter().position(|case| case.id == id)
+}
+
+/// One of a case's estimates.
+pub(super) fn estimated(case: &CaseResult, statistic: Statistic) -> Option<&Estimate> {
+    case.estimates.as_ref().and_then(|estimates| estimates.get(statistic))
+}
+
+/// What cases of one table have in common: the settings that are not columns.
+pub(super) fn setting(case: &CaseResult) -> Vec<String> {
+    let parts = &case.case;
+    // A call has but one end.
+    let boundary = parts.placement.is_some().then(|| parts.boundary.word().to_owned());
+    let mut words: Vec<String> = boundary.into_iter().collect();
+    words.extend(parts.placement.map(|placement| placement.word().to_owned()));
+    words.extend(parts.wait.clone());
+    words.extend(parts.spin_budget_ns.map(|ns| format!("spin {}", number::exact(ns))));
+    if parts.sched != "other" {
+        words.push(format!("sched {}", parts.sched));
+    }
+    words.extend(foreign(case));
+    words
+}
+
+/// The mechanism with its parameters.
+pub(super) fn mechanism(case: &CaseResult) -> String {
+    let parts = &case.case;
+    let parameters = parts.parameters.iter().map(|(key, value)| format!(" {key}={value}"));
+    std::iter::once(parts.mechanism.clone()).chain(parameters).collect()
+}
+
+/// The bytes of a message, if it has any.
+pub(super) fn payload(case: &CaseResult) -> Option<String> {
+    case.case.payload_bytes.filter(|bytes| *bytes > 0).map(number::bytes)
+}
+
+/// How many trials are behind a case: `9`, or `4/9` where five of nine failed.
+pub(super) fn trials(case: &CaseResult) -> Cell {
+    match case.n_failed {
+        0 => Cell::number(case.n_trials, Unit::Whole),
+        failed => {
+            let text = format!("{}/{}", case.n_trials, case.n_trials + failed);
+            Value::Sorted(text, f64::from(case.n_trials)).into()
+        }
+    }
+}
+
+/// What went wrong with a case and why; `None` if all went well.
+pub(super) fn fate(case: &CaseResult) -> Option<(String, &str)> {
+    let what = match case.status {
+        Status::Measured if case.n_failed == 0 => return None,
+        Status::Measured => {
+            format!("{} of {} trials failed", case.n_failed, case.n_failed + case.n_trials)
+        }
+        status => status.word().to_owned(),
+    };
+    Some((what, case.reason.as_deref().unwrap_or("no reason was given")))
+}
+
+/// Names that one sentence lists in full.
+const NAMES_MAX: usize = 3;
+
+/// The cases that were not measured, or not in every trial: one sentence a reason, with
+/// the command that replays a trial of the first.
+pub(super) fn missing<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<Block> {
+    let fates = cases.into_iter().filter_map(|case| Some((fate(case)?, case))).collect();
+    let mut blocks = Vec::new();
+    for ((what, reason), cases) in grouped(fates, |(fate, _)| fate.clone()) {
+        let ids: Vec<&str> = cases.iter().map(|(_, case)| case.id.as_str()).collect();
+        let ids = match ids.as_slice() {
+            [first, rest @ ..] if rest.len() >= NAMES_MAX => {
+                format!("{first} and {} more cases", rest.len())
+            }
+            ids => ids.join(", "),
+        };
+        blocks.extend(notes([format!("{what}: {reason}: {ids}")]));
+        let failed = cases.iter().find(|(_, case)| case.status == Status::Failed);
+        let replay = failed.and_then(|(_, case)| case.replay.clone());
+        blocks.extend(replay.map(|command| Block::Command(REPLAY.to_owned(), command)));
+    }
+    blocks
+}
+
+/// What a command that replays a trial is called.
+pub(super) const REPLAY: &str = "Replay";
+
+/// Where a terminal's reader finds what it has no room for.
+pub(super) const ELSEWHERE: &str = "in the HTML, Markdown and JSON reports";
+
+/// What a medium had no room for, of so many: `3 more rows are in …`.
+pub(super) fn more(medium: Medium, all: usize, most: usize, what: &str) -> Option<String> {
+    let left_out = all.saturating_sub(medium.room(most));
+    (left_out > 0).then(|| format!("{left_out} more {what} {ELSEWHERE}."))
+}
+
+/// With a full stop.
+pub(super) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// Items that belong together, in the order in which the first of each occurs.
+pub(super) fn grouped<T, K: PartialEq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for item in items {
+        let key = key(&item);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, members)) => members.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
+
+/// Different texts, each with the number of its note.
+#[derive(Default)]
+pub(super) struct Numbered {
+    texts: Vec<String>,
+}
+
+impl Numbered {
+    /// The text's number, from 1.
+    pub fn number(&mut self, text: &str) -> usize {
+        let known = self.texts.iter().position(|known| known == text);
+        known.unwrap_or_else(|| {
+            self.texts.push(text.to_owned());
+            self.texts.len() - 1
+        }) + 1
+    }
+
+    /// The notes.
+    pub fn notes(self) -> impl Iterator<Item = Block> {
+        notes(self.texts.into_iter().enumerate().map(|(i, text)| format!("({}) {text}", i + 1)))
+    }
+}
+
+/// The count of an event at one end, or of both together (`None`).
+fn counter<'a>(case: &'a CaseResult, event: &str, role: Option<Role>) -> Option<&'a CounterResult> {
+    case.counters.iter().find(|counter| counter.event == event && counter.role == role)
+}
+
+/// Counts per operation of the two ends, `sender + receiver`, or of both together;
+/// nothing where neither was counted.
+pub(super) fn both(case: &CaseResult, event: &str, unit: Unit) -> Cell {
+    let value = |role| counter(case, event, role).and_then(|counter| counter.per_operation);
+    let (caller, callee) = (value(Some(Role::Caller)), value(Some(Role::Callee)));
+    let text = |value: Option<f64>| {
+        let shown = value.and_then(|value| Value::Number(value, unit.clone()).shown());
+        shown.map_or("–".to_owned(), |shown| shown.to_string())
+    };
+    match (caller, callee) {
+        (None, None) => Cell::maybe(value(None), unit),
+        _ => {
+            let text = format!("{} + {}", text(caller), text(callee));
+            Value::Sorted(text, caller.unwrap_or(0.0) + callee.unwrap_or(0.0)).into()
+        }
+    }
+}
+
+/// What was counted of an event, of both ends together: `pick` says per what.
+/// Nothing unless every end that has the event was counted.
+pub(crate) fn sum(
+    case: &CaseResult,
+    event: &str,
+    pick: impl Fn(&CounterResult) -> Option<f64>,
+) -> Option<f64> {
+    if let Some(together) = counter(case, event, None) {
+        return pick(together);
+    }
+    let mut counts = case.counters.iter().filter(|counter| counter.event == event).peekable();
+    counts.peek()?;
+    counts.try_fold(0.0, |sum, counter| Some(sum + pick(counter)?))
+}
+
+/// The events that were to be counted and could not be, one sentence a reason.
+pub(super) fn uncounted<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<Block> {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for counter in cases.into_iter().flat_map(|case| &case.counters) {
+        if let (Some(reason), None) = (&counter.unavailable, counter.per_operation) {
+            let pair = (counter.event.as_str(), reason.as_str());
+            if !seen.contains(&pair) {
+                seen.push(pair);
+            }
+        }
+    }
+    let by_reason = grouped(seen, |(_, reason)| *reason);
+    let sentence = |(reason, events): (&str, Vec<(&str, &str)>)| {
+        let events: Vec<&str> = events.into_iter().map(|(event, _)| event).collect();
+        format!("Not counted: {}: {reason}", events.join(", "))
+    };
+    notes(by_reason.into_iter().map(sentence)).collect()
+}

@@ -1,0 +1,372 @@
+//! Tables for the terminal: columns that do not fit go below their row, the least
+//! important first; where none may, they go on below each other.
+
+use crate::section::model::{Cell, Column, Form, Grade, Kind, Mark, Table, Value};
+use crate::style::{Align, Charset, Paint, TextStyle, pad, width_of, wrap};
+
+/// Blanks before the first column and between two.
+const GAP: usize = 2;
+/// Longest text of a column of words; what is longer is wrapped.
+const WORDS_MAX: usize = 40;
+/// Shortest.
+const WORDS_MIN: usize = 12;
+/// Shorter bars would all look alike.
+const BAR_MIN: usize = 8;
+/// Longest bar.
+const BAR_MAX: usize = 30;
+
+/// Writes a table.
+pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
+    if !table.rows.is_empty() {
+        Grid::of(table, style).write(out);
+    }
+}
+
+/// How a verdict looks.
+pub(super) fn paint_of(grade: Grade) -> Paint {
+    match grade {
+        Grade::Valid => Paint::Green,
+        Grade::Note => Paint::Plain,
+        Grade::Suspect => Paint::Yellow,
+        Grade::Invalid => Paint::Red,
+    }
+}
+
+/// What a cell says: a value with what stands behind it, or several below each other.
+pub(super) struct Piece {
+    lines: Vec<(String, String, Paint)>,
+    bar: Option<f64>,
+}
+
+impl Piece {
+    /// In any character.
+    pub fn of(cell: &Cell) -> Self {
+        let mut piece = Self { lines: Vec::new(), bar: None };
+        match &cell.value {
+            Value::Empty => {}
+            Value::Words(text) | Value::Code(text) => piece.push(text.clone(), Paint::Plain),
+            Value::Grade(grade) => piece.push(grade.word().to_owned(), paint_of(*grade)),
+            Value::Finding(code, _) => piece.push(code.word().to_owned(), Paint::Plain),
+            Value::Several(cells) => {
+                piece.lines = cells.iter().flat_map(|cell| Self::of(cell).lines).collect();
+            }
+            Value::Bar(share) => piece.bar = Some(*share),
+            value => {
+                let Some(shown) = value.shown() else { return piece };
+                let marks = match value {
+                    Value::Estimate(measured) => measured.marks(),
+                    _ => Vec::new(),
+                };
+                let marks = marks.into_iter().map(|mark| match mark {
+                    Mark::Pooled => '*',
+                    Mark::Wide => '?',
+                });
+                let marks: String = marks.collect();
+                let (value, behind) = match &shown.interval {
+                    Some(interval) => (shown.amount(), format!("{interval}{marks}")),
+                    None => (shown.amount() + &marks, String::new()),
+                };
+                piece.lines.push((value, behind, Paint::Plain));
+            }
+        }
+        piece
+    }
+
+    fn push(&mut self, text: String, paint: Paint) {
+        self.lines.push((text, String::new(), paint));
+    }
+
+    /// In one line.
+    pub fn joined(&self) -> String {
+        let line = |(value, behind, _): &(String, String, Paint)| match behind.is_empty() {
+            true => value.clone(),
+            false => format!("{value} {behind}"),
+        };
+        self.lines.iter().map(line).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A line of a cell.
+type Line = (String, Paint);
+
+/// A table with its texts and the widths of its columns.
+struct Grid<'a> {
+    columns: &'a [Column],
+    style: &'a TextStyle,
+    rows: Vec<Vec<Vec<Line>>>,
+    bars: Vec<Option<f64>>,
+    /// `None` for a column that goes below its row.
+    widths: Vec<Option<usize>>,
+}
+
+impl<'a> Grid<'a> {
+    fn of(table: &'a Table, style: &'a TextStyle) -> Self {
+        let pieces: Vec<Vec<Piece>> =
+            table.rows.iter().map(|row| row.iter().map(Piece::of).collect()).collect();
+        let mut rows: Vec<Vec<Vec<Line>>> = pieces.iter().map(|_| Vec::new()).collect();
+        for (at, column) in table.columns.iter().enumerate() {
+            let cells = pieces.iter().filter_map(|row| row.get(at)).collect();
+            let texts = match table.form {
+                Form::Matrix => stacked(cells, style),
+                Form::Columns => lined_up(cells, column.kind, style),
+            };
+            rows.iter_mut().zip(texts).for_each(|(row, text)| row.push(text));
+        }
+        let is_bar = table.columns.iter().position(|column| column.kind == Kind::Bar);
+        let bar = |row: &Vec<Piece>| is_bar.and_then(|at| row.get(at)?.bar);
+        let bars = pieces.iter().map(bar).collect();
+        let mut grid = Self { columns: &table.columns, style, rows, bars, widths: Vec::new() };
+        grid.widths = (0..table.columns.len()).map(|at| Some(grid.widest(at))).collect();
+        grid.quiet();
+        grid.fit();
+        grid
+    }
+
+    fn widest(&self, at: usize) -> usize {
+        let lines = self.rows.iter().filter_map(|row| row.get(at)).flatten();
+        let cells = lines.map(|(text, _)| width_of(text)).max().unwrap_or(0);
+        match self.columns[at].kind {
+            Kind::Bar => BAR_MIN,
+            _ => cells.max(width_of(&self.style.clean(&self.columns[at].heading()))),
+        }
+    }
+
+    /// Leaves out words that the row above has said.
+    fn quiet(&mut self) {
+        for row in (1..self.rows.len()).rev() {
+            let (above, below) = self.rows.split_at_mut(row);
+            for (at, column) in self.columns.iter().enumerate() {
+                if column.kind != Kind::Repeated || above[row - 1].get(at) != below[0].get(at) {
+                    break;
+                }
+                below[0][at].clear();
+            }
+        }
+    }
+
+    /// Width of these columns, with the blanks before each.
+    fn width(&self, columns: impl IntoIterator<Item = usize>) -> usize {
+        columns.into_iter().filter_map(|at| self.widths[at]).map(|width| width + GAP).sum()
+    }
+
+    fn is_too_wide(&self) -> bool {
+        self.width(0..self.widths.len()) > self.style.columns()
+    }
+
+    /// Shortens the columns of words, and puts columns below until the rest fits.
+    fn fit(&mut self) {
+        self.shorten(WORDS_MAX);
+        while self.is_too_wide() {
+            let shown = (0..self.widths.len()).filter(|at| self.widths[*at].is_some());
+            let fold = shown.max_by_key(|at| self.columns[*at].fold);
+            match fold.filter(|at| self.columns[*at].fold > 0) {
+                Some(at) => self.widths[at] = None,
+                None => break,
+            }
+        }
+        // Nothing left to put below: the words give way.
+        let mut limit = WORDS_MAX;
+        while self.is_too_wide() && limit > WORDS_MIN {
+            limit -= 1;
+            self.shorten(limit);
+        }
+        let left = self.style.columns().saturating_sub(self.width(0..self.widths.len()));
+        for (width, column) in self.widths.iter_mut().zip(self.columns) {
+            if let (Some(width), Kind::Bar) = (width, column.kind) {
+                *width = (*width + left).min(BAR_MAX);
+            }
+        }
+    }
+
+    fn shorten(&mut self, limit: usize) {
+        let most = self.style.columns() - 2 * GAP - WORDS_MIN;
+        for (width, column) in self.widths.iter_mut().zip(self.columns) {
+            let limit = if column.kind.is_words() { limit } else { most };
+            *width = width.map(|width| width.min(limit));
+        }
+    }
+
+    /// The columns that stand side by side: all, or the first with as many of the others as fit.
+    fn blocks(&self) -> Vec<Vec<usize>> {
+        let mut shown = (0..self.widths.len()).filter(|at| self.widths[*at].is_some());
+        let first = shown.next().into_iter();
+        let others: Vec<usize> = shown.collect();
+        let split = |parts: usize| -> Vec<Vec<usize>> {
+            let chunks = others.chunks(others.len().div_ceil(parts).max(1));
+            chunks.map(|chunk| first.clone().chain(chunk.iter().copied()).collect()).collect()
+        };
+        let fits = |blocks: &Vec<Vec<usize>>| {
+            blocks.iter().all(|block| self.width(block.iter().copied()) <= self.style.columns())
+        };
+        let mut tries = (1..=others.len()).map(split);
+        let found = tries.clone().find(fits).or_else(|| tries.next_back());
+        found.unwrap_or_else(|| vec![first.collect()])
+    }
+
+    fn write(&self, out: &mut String) {
+        let style = self.style;
+        let heads: Vec<Vec<Line>> = self
+            .columns
+            .iter()
+            .map(|column| vec![(style.clean(&column.heading()), Paint::Dim)])
+            .collect();
+        for (at, block) in self.blocks().into_iter().enumerate() {
+            if at > 0 {
+                out.push('\n');
+            }
+            self.lines(out, &heads, &block);
+            for (row, bar) in self.rows.iter().zip(&self.bars) {
+                let mut row = row.clone();
+                let bar = bar.map(|share| (share, self.columns.len() - 1));
+                if let Some((share, at)) = bar
+                    && let Some(width) = self.widths[at]
+                {
+                    row[at] = vec![(drawn(share, width, style.charset), Paint::Cyan)];
+                }
+                self.lines(out, &row, &block);
+                self.below(out, &row);
+            }
+        }
+    }
+
+    /// Sets texts into their columns, on as many lines as the highest has.
+    fn lines(&self, out: &mut String, row: &[Vec<Line>], block: &[usize]) {
+        let cells: Vec<(usize, usize, Vec<Line>)> = block
+            .iter()
+            .filter_map(|at| Some((*at, self.widths[*at]?, row.get(*at)?)))
+            .map(|(at, width, lines)| (at, width, broken(lines, width)))
+            .collect();
+        let most = cells.iter().map(|(.., lines)| lines.len()).max().unwrap_or(0);
+        for index in 0..most {
+            let mut line = String::new();
+            for (at, width, lines) in &cells {
+                let (text, paint) = lines.get(index).map_or(("", Paint::Plain), |(t, p)| (t, *p));
+                let left = self.columns[*at].kind.is_words();
+                let text = pad(text, *width, if left { Align::Left } else { Align::Right });
+                line.push_str(&" ".repeat(GAP));
+                line.push_str(&self.style.paint(paint, &text));
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+    }
+
+    /// What has no column, named, on as few lines as hold it.
+    fn below(&self, out: &mut String, row: &[Vec<Line>]) {
+        const INDENT: &str = "      ";
+        let (dot, room) = (self.style.pick(" · ", ", "), self.style.columns() - INDENT.len());
+        let mut lines: Vec<String> = Vec::new();
+        for ((column, text), _) in
+            self.columns.iter().zip(row).zip(&self.widths).filter(|(_, width)| width.is_none())
+        {
+            let Some(item) = self.named(column, text) else { continue };
+            match lines.last_mut() {
+                Some(line) if width_of(line) + width_of(dot) + width_of(&item) <= room => {
+                    line.push_str(dot);
+                    line.push_str(&item);
+                }
+                _ => lines.extend(wrap(&item, room)),
+            }
+        }
+        for line in lines {
+            out.push_str(&self.style.paint(Paint::Dim, &format!("{INDENT}{line}")));
+            out.push('\n');
+        }
+    }
+
+    /// `p95 84.4 µs`: a value with the name and the unit of its column.
+    fn named(&self, column: &Column, lines: &[Line]) -> Option<String> {
+        let text =
+            lines.iter().map(|(text, _)| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let text = text.collect::<Vec<_>>().join(" ");
+        match (column.kind, text.is_empty()) {
+            (_, true) => None,
+            (Kind::Words | Kind::Repeated, _) => Some(text),
+            _ if column.unit.is_empty() => {
+                Some(format!("{} {text}", self.style.clean(&column.head)))
+            }
+            _ => {
+                let named = format!("{} {text} {}", column.head, column.unit);
+                Some(self.style.clean(&named))
+            }
+        }
+    }
+}
+
+/// Cells below each other, each value and what stands behind it on a line of its own.
+fn stacked(cells: Vec<&Piece>, style: &TextStyle) -> Vec<Vec<Line>> {
+    let lines = |piece: &Piece| -> Vec<Line> {
+        let lines = piece.lines.iter().flat_map(|(value, behind, paint)| {
+            [(style.clean(value), *paint), (style.clean(behind), Paint::Dim)]
+        });
+        lines.filter(|(text, _)| !text.is_empty()).collect()
+    };
+    cells.into_iter().map(lines).collect()
+}
+
+/// Cells in one line each, in which values end and intervals begin below each other.
+fn lined_up(cells: Vec<&Piece>, kind: Kind, style: &TextStyle) -> Vec<Vec<Line>> {
+    let one = |piece: &Piece| match piece.lines.as_slice() {
+        [] => None,
+        [(value, behind, paint)] => Some((style.clean(value), style.clean(behind), *paint)),
+        _ => Some((style.clean(&piece.joined()), String::new(), Paint::Plain)),
+    };
+    let lines: Vec<_> = cells.into_iter().map(one).collect();
+    let with = lines.iter().flatten().filter(|(_, behind, _)| !behind.is_empty());
+    let (value, behind) = with.fold((0, 0), |(value, behind), (v, b, _)| {
+        (value.max(width_of(v)), behind.max(width_of(b)))
+    });
+    let set = |(text, interval, paint): (String, String, Paint)| {
+        let fits = !kind.is_words() && behind > 0 && width_of(&text) <= value;
+        let text = match interval.is_empty() {
+            false => format!(
+                "{} {}",
+                pad(&text, value, Align::Right),
+                pad(&interval, behind, Align::Left)
+            ),
+            true if fits => {
+                format!("{}{}", pad(&text, value, Align::Right), " ".repeat(behind + 1))
+            }
+            true => text,
+        };
+        vec![(text, paint)]
+    };
+    lines.into_iter().map(|line| line.map_or(Vec::new(), set)).collect()
+}
+
+/// Lines of at most this width; what fits keeps the blanks that line it up.
+fn broken(lines: &[Line], width: usize) -> Vec<Line> {
+    let lines = lines.iter().flat_map(|(text, paint)| {
+        let fits = width_of(text) <= width;
+        let texts = if fits { vec![text.clone()] } else { wrap(text, width) };
+        texts.into_iter().map(|text| (text, *paint))
+    });
+    lines.collect()
+}
+
+/// A bar; a measured value always leaves a trace.
+fn drawn(share: f64, width: usize, charset: Charset) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let columns = share * width as f64;
+    match charset {
+        Charset::Ascii => "#".repeat((columns.round() as usize).clamp(1, width.max(1))),
+        Charset::Unicode => {
+            let eighths = ((columns * 8.0).round() as usize).clamp(1, width.max(1) * 8);
+            format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_have_eighths_and_never_vanish() {
+        assert_eq!(drawn(0.5, 8, Charset::Ascii), "####");
+        assert_eq!(drawn(0.5, 8, Charset::Unicode), "████");
+        assert_eq!(drawn(1.0, 8, Charset::Unicode), "████████");
+        assert_eq!(drawn(0.0, 8, Charset::Unicode), "▏");
+        assert_eq!(drawn(0.25, 9, Charset::Unicode), "██▎");
+    }
+}

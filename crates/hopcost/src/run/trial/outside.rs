@@ -1,0 +1,67 @@
+//! What a phase looked like from outside: the workers' processes before and after.
+
+use hopcost_model::case::Role;
+use hopcost_model::protocol::EndCounters;
+use hopcost_model::raw::ThreadUse;
+
+use super::stage::Seated;
+use crate::run::threads::{Process, Thread};
+
+/// A process of a worker, at a moment or over a while.
+pub struct Looked {
+    /// Whose worker's it is: its place among the workers.
+    pub worker: usize,
+    /// What was seen.
+    pub did: Process,
+    pid: u32,
+    seats: Vec<Seated>,
+}
+
+impl Looked {
+    /// A process right now.
+    pub fn now(worker: usize, pid: u32, seats: &[Seated]) -> Self {
+        Self { worker, did: Process::look(pid), pid, seats: seats.to_vec() }
+    }
+
+    /// What it did from that moment until now.
+    pub fn until_now(&self) -> Self {
+        let did = Process::look(self.pid).since(&self.did);
+        Self { worker: self.worker, did, pid: self.pid, seats: self.seats.clone() }
+    }
+
+    /// Its threads as rows of a trial.
+    pub fn rows(&self) -> Vec<ThreadUse> {
+        let here = || self.seats.iter().filter(|seat| seat.pid == self.pid);
+        let process = here().map(|seat| seat.role).min();
+        // A process without a seat is the worker's own beside one that it started.
+        let first = self.seats.first().map(|seat| seat.role);
+        let process = process.or(first).unwrap_or(Role::Caller);
+        self.did.rows(process, |tid| {
+            here().find(|seat| seat.tid == tid && tid != 0).map(|seat| seat.role)
+        })
+    }
+}
+
+/// Fills in what the kernel counted of an end of another runtime. An end that is no
+/// thread of its own is the whole process; where both ends are none, it is all on the
+/// caller's account.
+pub fn fill(end: &mut EndCounters, seat: &Seated, seats: &[Seated], did: &[Looked]) {
+    let Some(process) = did.iter().find(|looked| looked.pid == seat.pid) else { return };
+    let thread = if seat.tid > 0 {
+        process.did.threads.get(&seat.tid).cloned().unwrap_or_default()
+    } else if seats.iter().any(|other| other.pid == seat.pid && other.role < seat.role) {
+        Thread { cpu: seat.cpu.unwrap_or(0), ..Thread::default() }
+    } else {
+        process.did.together(seat.pid)
+    };
+    end.thread_cpu_ns = thread.cpu_ns;
+    end.run_delay_ns = thread.run_delay_ns;
+    end.voluntary = thread.voluntary;
+    end.involuntary = thread.involuntary;
+    end.minor_faults = thread.minor_faults;
+    end.major_faults = thread.major_faults;
+    end.cpu_after = thread.cpu;
+    end.cpu_before = seat.cpu.unwrap_or(thread.cpu);
+    let stayed = seat.cpu.is_none_or(|cpu| thread.allowed == cpu.to_string());
+    end.pinned = stayed || (seat.tid == 0 && thread.allowed.is_empty());
+}
