@@ -2,10 +2,11 @@
 //! settling what a killed process left beside it.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -20,6 +21,7 @@ use crate::schema::{APPLICATION_ID, VERSION};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) const DOING_READ: &str = "read it";
+const DOING_COPY: &str = "copy it to settle a killed run";
 
 /// The file beside `path` with `suffix` (`-journal`) added to its name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -28,8 +30,37 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn has_content(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.len() > 0)
+/// Bytes of a file that SQLite looks for beside a run; 0 where there is none. A link, which
+/// SQLite would follow, and a FIFO, at which it would wait, are errors.
+fn beside_bytes(path: &Path, suffix: &str) -> Result<u64> {
+    let beside = beside(path, suffix);
+    match fs::symlink_metadata(&beside) {
+        Ok(found) if found.is_file() => Ok(found.len()),
+        Ok(_) => Err(Error::NotRegular(beside)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(Error::io(&beside, DOING_READ, error)),
+    }
+}
+
+/// Whether nobody but this user and root, and with `Group::Trusted` those in the files'
+/// groups, can put another file in the place of a run or of what lies beside it.
+fn is_ours_alone(path: &Path, group: Group) -> bool {
+    let others = if group == Group::Trusted { 0o002 } else { 0o022 };
+    let Ok(user) = fs::metadata("/proc/self").map(|own| own.uid()) else { return false };
+    let ours = |at: &Path| match fs::symlink_metadata(at) {
+        Ok(found) => {
+            let sticky = found.is_dir() && found.mode() & 0o1000 != 0;
+            [0, user].contains(&found.uid()) && (found.mode() & others == 0 || sticky)
+        }
+        Err(_) => false,
+    };
+    path.ancestors().all(ours) && ours(&beside(path, "-journal"))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Trusted,
+    Distrusted,
 }
 
 /// Checks by type and header that `path` is a run file of a known format, and
@@ -45,7 +76,8 @@ pub(crate) fn check_file(path: &Path) -> Result<PathBuf> {
         return Err(Error::NotRegular(path.to_owned()));
     }
     let mut header = Vec::with_capacity(100);
-    File::open(path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(io)?;
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+    file.and_then(|file| file.take(100).read_to_end(&mut header)).map_err(io)?;
     check_header(path, &header)?;
     fs::canonicalize(path).map_err(io)
 }
@@ -121,37 +153,12 @@ const PAGE_BYTES: i64 = 4096;
 /// and plain to look at (a journal with content means an unfinished commit).
 const JOURNAL_MODE: &str = "truncate";
 
-/// A directory of one's own that goes away again.
-#[derive(Debug)]
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> std::io::Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("hopcost-{}-{number}", std::process::id()));
-        // Fails if it exists, so nobody can have put anything there.
-        fs::create_dir(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A connection to read from.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    // Before the directory it may lie in: fields are dropped in order.
-    pub(crate) conn: Connection,
-    _scratch: Option<Scratch>,
-}
-
 fn try_reading(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    proved(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?)
+}
+
+/// A hardened connection that has been read from.
+fn proved(conn: Connection) -> rusqlite::Result<Connection> {
     harden(&conn)?;
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(conn)
@@ -162,8 +169,8 @@ fn read_only(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Takes the file as it is, without locks and without looking beside it: for
-/// file systems that have no locks or that cannot be written to.
-fn immutable(path: &Path) -> rusqlite::Result<Connection> {
+/// file systems that have no locks or that cannot be written to, and for what is damaged.
+pub(crate) fn immutable(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = b"file:".to_vec();
     for &byte in path.as_os_str().as_bytes() {
         match byte {
@@ -173,47 +180,120 @@ fn immutable(path: &Path) -> rusqlite::Result<Connection> {
     }
     uri.extend_from_slice(b"?immutable=1");
     let uri = PathBuf::from(std::ffi::OsString::from_vec(uri));
-    try_reading(&uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(&uri, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Copies what a file holds and not, as `fs::copy` would, that it is read-only.
-fn copy_writable(from: &Path, to: &Path) -> std::io::Result<()> {
-    std::io::copy(&mut File::open(from)?, &mut File::create_new(to)?).map(drop)
+/// The most that is copied to settle it.
+const COPY_MAX_BYTES: u64 = 1 << 30;
+
+/// Copies what a file holds and not, as `fs::copy` would, its mode; nothing if it is not
+/// there.
+fn copy_of_ours(from: &Path, to: &Path) -> std::io::Result<()> {
+    // O_NONBLOCK: a FIFO would wait for its writer.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let from = match File::options().read(true).custom_flags(flags).open(from) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let found = from.metadata()?;
+    if !found.is_file() || found.len() > COPY_MAX_BYTES {
+        return Err(std::io::Error::other("it is too large or no regular file"));
+    }
+    let mut to = File::options().write(true).create_new(true).mode(0o600).open(to)?;
+    std::io::copy(&mut from.take(COPY_MAX_BYTES), &mut to).map(drop)
+}
+
+/// Opens a copy of a run, settled. It has no name any more when this returns, so that
+/// nothing is left behind however the process ends.
+fn settled_copy(path: &Path) -> Result<Connection> {
+    let random = std::hash::RandomState::new().build_hasher().finish();
+    let directory = std::env::temp_dir().join(format!("hopcost-copy-{random:016x}"));
+    // Fails if it exists, so nobody can have put anything there.
+    let made = fs::DirBuilder::new().mode(0o700).create(&directory);
+    made.map_err(|error| Error::io(&directory, DOING_COPY, error))?;
+    let settled = settle_into(path, &directory.join("run"));
+    let _ = fs::remove_dir_all(&directory);
+    settled
+}
+
+fn settle_into(path: &Path, copy: &Path) -> Result<Connection> {
+    for suffix in ["", "-journal", "-wal"] {
+        let from = beside(path, suffix);
+        copy_of_ours(&from, &beside(copy, suffix)).map_err(|e| Error::io(&from, DOING_COPY, e))?;
+    }
+    let sqlite = |error| Error::sqlite(path, DOING_READ, error);
+    let conn = try_reading(copy, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+    // Takes a WAL into the file.
+    conn.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(())).map_err(sqlite)?;
+    Ok(conn)
 }
 
 /// Opens a checked file for reading, wherever it lies.
 ///
 /// A process killed inside a commit leaves a journal that undoes the unfinished
 /// trial; SQLite applies it when the file is next opened for writing. So that is
-/// done here, on the file where it may be written and on a copy where not.
-pub(crate) fn reading(path: &Path) -> Result<Reading> {
-    let plain = |conn| Reading { conn, _scratch: None };
+/// done here, on the file where nobody else can write and on a copy where not.
+pub(crate) fn reading(path: &Path) -> Result<Connection> {
+    let journal_bytes = beside_bytes(path, "-journal")?;
+    let wal_bytes = beside_bytes(path, "-wal")?;
+    if wal_bytes > 0 {
+        return settled_copy(path);
+    }
+    if journal_bytes == 0 && is_wal(path) {
+        // Anything else would write beside it.
+        return immutable(path)
+            .and_then(proved)
+            .map_err(|error| Error::sqlite(path, DOING_READ, error));
+    }
     let first = match read_only(path) {
-        Ok(conn) => return Ok(plain(conn)),
+        Ok(conn) => return Ok(conn),
         Err(error) => error,
     };
-    let journal = beside(path, "-journal");
-    if has_content(&journal) {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        if try_reading(path, flags).is_ok()
+    if journal_bytes > 0 {
+        if is_ours_alone(path, Group::Distrusted)
+            && try_reading(path, OpenFlags::SQLITE_OPEN_READ_WRITE).is_ok()
             && let Ok(conn) = read_only(path)
         {
-            return Ok(plain(conn));
+            return Ok(conn);
         }
-        let io = |error| Error::io(&journal, "copy it to settle a killed run", error);
-        let scratch = Scratch::new().map_err(io)?;
-        let copy = scratch.0.join("run");
-        copy_writable(path, &copy).map_err(io)?;
-        copy_writable(&journal, &beside(&copy, "-journal")).map_err(io)?;
-        let conn = try_reading(&copy, flags).map_err(|e| Error::sqlite(path, DOING_READ, e))?;
-        return Ok(Reading { conn, _scratch: Some(scratch) });
+        return settled_copy(path);
     }
-    if !has_content(&beside(path, "-wal"))
-        && let Ok(conn) = immutable(path)
-    {
-        return Ok(plain(conn));
+    immutable(path).and_then(proved).map_err(|_| Error::sqlite(path, DOING_READ, first))
+}
+
+/// Whether the header says that a WAL may belong to the file.
+fn is_wal(path: &Path) -> bool {
+    let mut header = [0; 20];
+    File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok()
+        && header[18..].contains(&2)
+}
+
+/// Takes an empty journal away again.
+pub(crate) fn leave(path: &Path) {
+    if beside_bytes(path, "-journal").is_ok_and(|bytes| bytes == 0) {
+        let _ = fs::remove_file(beside(path, "-journal"));
     }
-    Err(Error::sqlite(path, DOING_READ, first))
+}
+
+/// Opens a checked file to append to it.
+pub(crate) fn resuming(path: &Path) -> Result<Connection> {
+    const DOING: &str = "resume it";
+    beside_bytes(path, "-wal")?;
+    let journal = beside(path, "-journal");
+    if beside_bytes(path, "-journal")? > 0 {
+        if !is_ours_alone(path, Group::Trusted) {
+            return Err(Error::Shared(path.to_owned()));
+        }
+    } else {
+        // An empty one of this user keeps others from putting theirs there.
+        match File::options().write(true).create_new(true).mode(0o600).open(&journal) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            // Then SQLite says so, where that is what stands in the way.
+            created => drop(created),
+        }
+    }
+    append(path).map_err(|error| Error::sqlite(path, DOING, error))
 }
 
 /// Brings an older format up to date in memory, leaving the file as it is.

@@ -10,7 +10,7 @@ use hopcost_model::host::{Host, Reading};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RunAbout};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use crate::connect;
 use crate::error::{Error, Result};
@@ -32,8 +32,7 @@ pub fn open(path: &Path) -> Result<RawRun> {
 }
 
 fn read_checked(path: &Path) -> Result<RawRun> {
-    let reading = connect::reading(path)?;
-    let conn = &reading.conn;
+    let conn = &connect::reading(path)?;
     let sqlite = |error| Error::sqlite(path, DOING, error);
     let schema_objects: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -64,8 +63,7 @@ pub fn finished(run: &RawRun) -> BTreeSet<(u32, u32)> {
 pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
     let Error::Damaged { path: told, why, .. } = error else { return error };
     let count = || -> rusqlite::Result<u64> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(path, flags)?;
+        let conn = connect::immutable(path)?;
         conn.pragma_update(None, "trusted_schema", false)?;
         // Without this SQLite refuses a file that is shorter than its header says.
         conn.pragma_update(None, "writable_schema", true)?;

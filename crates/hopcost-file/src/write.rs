@@ -75,7 +75,7 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
     lock(&path, &file)?;
     let sqlite = |error| Error::sqlite(&path, DOING, error);
     let opened = (|| {
-        let mut conn = connect::append(&path).map_err(sqlite)?;
+        let mut conn = connect::resuming(&path)?;
         schema::check(&conn, &path, STEPS)?;
         let from = schema::version(&conn).map_err(sqlite)?;
         if from < VERSION {
@@ -89,7 +89,10 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
             .map_err(sqlite)?;
         Ok((conn, run, last))
     })();
-    let (conn, run, last) = opened.map_err(|error| crate::read::count_readable(error, &path))?;
+    let (conn, run, last) = opened.map_err(|error| {
+        connect::leave(&path);
+        crate::read::count_readable(error, &path)
+    })?;
     let next_trial = last.checked_add(1).ok_or_else(|| Error::Content {
         path: path.clone(),
         place: format!("trial {last}"),

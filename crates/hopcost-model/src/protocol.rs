@@ -266,7 +266,20 @@ document! {
         Failed {
             /// One line.
             reason: String,
+            /// What it comes from, if not from this worker.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cause: Option<FailureCause>,
         },
+    }
+}
+
+document! {
+    /// What a worker's failure comes from.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FailureCause {
+        /// The other end of its link is gone, about which the other worker knows more.
+        PartnerGone,
     }
 }
 

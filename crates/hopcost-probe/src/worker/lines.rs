@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use hopcost_model::protocol::{LINE_MAX, Reply};
+use hopcost_model::protocol::{FailureCause, LINE_MAX, Reply};
 
 /// Reads lines from standard input.
 pub struct Lines<R> {
@@ -53,7 +53,18 @@ pub fn reply(reply: &Reply) -> io::Result<()> {
 
 /// Says why the trial is over and ends the process, from whichever thread.
 pub fn give_up(reason: &str) -> ! {
-    let _ = reply(&Reply::Failed { reason: reason.replace('\n', " ") });
+    end(reason, None)
+}
+
+/// The same after an error, which may be that the other end is gone.
+pub fn give_up_after(error: &io::Error) -> ! {
+    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, UnexpectedEof};
+    let gone = [BrokenPipe, ConnectionRefused, ConnectionReset, UnexpectedEof];
+    end(&error.to_string(), gone.contains(&error.kind()).then_some(FailureCause::PartnerGone))
+}
+
+fn end(reason: &str, cause: Option<FailureCause>) -> ! {
+    let _ = reply(&Reply::Failed { reason: reason.replace('\n', " "), cause });
     // SAFETY: no arguments that could be invalid; skips destructors on purpose,
     // because the other seat's thread may be in the middle of its loop.
     unsafe { libc::_exit(1) }

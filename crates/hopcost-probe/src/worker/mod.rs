@@ -64,7 +64,7 @@ pub fn main() -> ExitCode {
                     return ExitCode::SUCCESS;
                 }
             }
-            Err(error) => lines::give_up(&error.to_string()),
+            Err(error) => lines::give_up_after(&error),
         }
     }
 }

@@ -168,7 +168,7 @@ impl ThreadSeat {
                     let _ = attached_out.send(attached);
                     seat
                 }
-                Err(error) => lines::give_up(&error.to_string()),
+                Err(error) => lines::give_up_after(&error),
             };
             while let Ok(duty) = duties_in.recv() {
                 let done = match duty {
@@ -179,7 +179,9 @@ impl ThreadSeat {
                 };
                 match done {
                     Ok(done) => drop(done_out.send(done)),
-                    Err(error) => lines::give_up(&format!("{}: {error}", seat.role)),
+                    Err(error) => {
+                        lines::give_up_after(&sys::context(error, &seat.role.to_string()))
+                    }
                 }
             }
         })?;

@@ -14,7 +14,7 @@ use super::{exit, host, output, usage};
 use crate::run::crew::Crew;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
-use crate::run::trial::{Exactly, Order, Outcome};
+use crate::run::trial::spec::{Exactly, Outcome, TrialSpec};
 use crate::run::worker::{Program, Transcript};
 use crate::run::{clocks, trial};
 
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let transcript = args.transcript.then(Transcript::default);
     let scratch = Scratch::create("trial")?;
-    let outcome = trial::run(&Order {
+    let outcome = trial::run(&TrialSpec {
         case: &case,
         crew: &crew,
         cpus: plan.cpus_for(case.placement),

@@ -11,7 +11,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Command, Reply};
 
 use super::runtimes::{Ready, Runtimes};
-use super::worker::{Launch, Program, Silence, Worker, replies};
+use super::worker::{Launch, Program, ReplyError, Worker, replies};
 
 /// Far longer than a calibration takes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -51,9 +51,7 @@ fn native(
     let mut workers = Vec::new();
     for &cpu in &cpus {
         let mut worker = Worker::spawn(program, Vec::new(), 0)?;
-        worker.send(&Command::Clock { cpu }).map_err(|_| {
-            anyhow::anyhow!("the worker that calibrates CPU {cpu} takes no commands")
-        })?;
+        worker.send(&Command::Clock { cpu });
         workers.push(worker);
     }
     match replies(&mut workers, Instant::now() + PATIENCE, interrupt) {
@@ -65,11 +63,11 @@ fn native(
             })
             .collect::<anyhow::Result<Vec<_>>>()
             .map(Some),
-        Err((_, Silence::Interrupted)) => Ok(None),
-        Err((_, Silence::Deadline)) => bail!("calibrating the clock took longer than 10 s"),
-        Err((at, Silence::Broken(reason))) => {
+        Err((_, ReplyError::Interrupted)) => Ok(None),
+        Err((_, ReplyError::Deadline)) => bail!("calibrating the clock took longer than 10 s"),
+        Err((at, error)) => {
             let cpu = cpus.iter().nth(at).copied().unwrap_or_default();
-            bail!("calibrating the clock of CPU {cpu}: {reason}")
+            bail!("calibrating the clock of CPU {cpu}: {error}")
         }
     }
 }
@@ -88,11 +86,10 @@ fn foreign(
     let unknown =
         ClockReading { cpu, ..ClockReading::of_rate(runtime.word(), &described.source, rate) };
     let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: vec![cpu], fifo: None };
-    let asked = Worker::launch(&ready.program, &launch, Vec::new(), 0).and_then(|mut worker| {
-        worker.send(&Command::Clock { cpu }).map_err(|_| std::io::Error::other("silent"))?;
-        Ok(worker)
-    });
-    let Ok(mut worker) = asked else { return Some(unknown) };
+    let Ok(mut worker) = Worker::launch(&ready.program, &launch, Vec::new(), 0) else {
+        return Some(unknown);
+    };
+    worker.send(&Command::Clock { cpu });
     match worker.reply(Instant::now() + PATIENCE, interrupt) {
         Ok(Reply::Clock(reading)) => {
             let sound = |ns: f64| if ns.is_finite() && (0.0..1e9).contains(&ns) { ns } else { 0.0 };
@@ -103,7 +100,7 @@ fn foreign(
                 ..unknown
             })
         }
-        Err(Silence::Interrupted) => None,
+        Err(ReplyError::Interrupted) => None,
         _ => Some(unknown),
     }
 }

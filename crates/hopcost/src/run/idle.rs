@@ -8,8 +8,8 @@ use hopcost_model::case::IdleKnob;
 use hopcost_model::protocol::{Command, Reply};
 use hopcost_probe::sys;
 
-use super::trial::{Failure, Order, deadline_ms};
-use super::worker::{Silence, Worker};
+use super::trial::spec::{Failure, TrialSpec};
+use super::worker::{ReplyError, Worker};
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
 /// file is open (Documentation/power/pm_qos_interface.rst).
@@ -39,7 +39,7 @@ pub enum Knob {
 
 impl Knob {
     /// Turns a knob for the CPU of the receiver.
-    pub fn turn(knob: IdleKnob, cpu: Option<u32>, order: &Order<'_>) -> Result<Knob, Failure> {
+    pub fn turn(knob: IdleKnob, cpu: Option<u32>, spec: &TrialSpec<'_>) -> Result<Knob, Failure> {
         match knob {
             IdleKnob::None => Ok(Knob::None),
             IdleKnob::DmaLatency => {
@@ -56,23 +56,25 @@ impl Knob {
                         "an idle spinner needs a pinned receiver; name a placement".into(),
                     )
                 })?;
-                let mut worker = Worker::spawn(order.crew.native, Vec::new(), 0)?;
+                let mut worker = Worker::spawn(spec.crew.native, Vec::new(), 0)?;
                 let begin = Command::IdleSpin {
                     cpu,
-                    deadline_ms: deadline_ms(order).saturating_add(OUTLIVES_MS),
+                    deadline_ms: spec.deadline_ms().saturating_add(OUTLIVES_MS),
                     parent: Some(std::process::id()),
                 };
-                let story = |silence: Silence| match silence {
-                    Silence::Interrupted => Failure::Interrupted,
-                    Silence::Deadline => Failure::Reason("the idle spinner did not begin".into()),
-                    Silence::Broken(why) => Failure::Reason(format!("the idle spinner: {why}")),
+                let story = |error: ReplyError| match error {
+                    ReplyError::Interrupted => Failure::Interrupted,
+                    ReplyError::Deadline => {
+                        Failure::Reason("the idle spinner did not begin".into())
+                    }
+                    error => Failure::Reason(format!("the idle spinner: {error}")),
                 };
-                worker.send(&begin).map_err(story)?;
+                worker.send(&begin);
                 let until = Instant::now() + PATIENCE;
-                match worker.reply(until, order.interrupt) {
+                match worker.reply(until, spec.interrupt) {
                     Ok(Reply::Spinning) => Ok(Knob::Spinner { worker }),
                     Ok(_) => Err(Failure::Reason("the idle spinner answers nonsense".into())),
-                    Err(silence) => Err(story(silence)),
+                    Err(error) => Err(story(error)),
                 }
             }
         }

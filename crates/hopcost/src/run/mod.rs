@@ -30,7 +30,7 @@ use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 use runtimes::Runtimes;
 use scratch::Scratch;
-use trial::Outcome;
+use trial::spec::{Outcome, TrialSpec};
 use worker::Program;
 
 /// A case whose first trials all fail is given up after this many: the others
@@ -224,7 +224,7 @@ fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Resu
     // Derived from the seed alone, so that a resumed run goes on as it would have.
     let mut seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
     let padding = (pace::next(&mut seed) % 4096) as usize;
-    let order = trial::Order {
+    let spec = TrialSpec {
         case: live.case,
         crew: &live.crew,
         cpus,
@@ -241,7 +241,7 @@ fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Resu
         interrupt: session.interrupt,
         orphans: session.orphans,
     };
-    Ok(trial::run(&order))
+    Ok(trial::run(&spec))
 }
 
 /// CPU accounting over one round.

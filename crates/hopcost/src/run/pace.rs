@@ -3,7 +3,7 @@
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::TrialShape;
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::protocol::{ClockReading, Stamp};
 
 /// A pilot run shorter than this says too little.
 const PILOT_NS: f64 = 1_500_000.0;
@@ -145,53 +145,6 @@ fn whole_batches(count: f64, stamp: Stamp) -> u64 {
     units.clamp(1, SAMPLES_MAX / samples_a_unit) * unit
 }
 
-/// Whether what the caller's worker says can be true, seen from outside.
-///
-/// `outside_ns` is how long the phase took for the control plane, of which a worker
-/// may spend `slack_ns` on getting ready. Its end says what is not: a worker may be
-/// wrong or lie.
-pub fn plausible(
-    ticks_per_ns: f64,
-    stamp: Stamp,
-    caller: &EndCounters,
-    ticks: &[u64],
-    outside_ns: u64,
-    slack_ns: f64,
-) -> Result<(), String> {
-    let sum: u128 = ticks.iter().map(|&t| u128::from(t)).sum();
-    if sum != u128::from(caller.elapsed_ticks) {
-        return Err(format!(
-            "the samples add up to {sum} ticks, but the caller's worker says {}",
-            caller.elapsed_ticks
-        ));
-    }
-    if ticks.iter().max().copied().unwrap_or(0) != caller.max_ticks {
-        return Err("the longest sample is not the one the caller's worker names".into());
-    }
-    let elapsed_ns = caller.elapsed_ticks as f64 / ticks_per_ns;
-    if elapsed_ns > outside_ns as f64 * 1.001 + 100_000.0 {
-        return Err(format!(
-            "the samples cover {:.1} ms, but the phase took {:.1} ms seen from outside",
-            elapsed_ns / 1e6,
-            outside_ns as f64 / 1e6
-        ));
-    }
-    // Stamps are chained, so the samples of single operations cover the phase;
-    // between batches there is a little more.
-    let least = match stamp {
-        Stamp::Each => 0.5,
-        Stamp::Batch { .. } | Stamp::TwoLengths { .. } => 0.25,
-    };
-    if elapsed_ns < outside_ns as f64 * least - slack_ns {
-        return Err(format!(
-            "the samples cover only {:.1} ms of a phase of {:.1} ms",
-            elapsed_ns / 1e6,
-            outside_ns as f64 / 1e6
-        ));
-    }
-    Ok(())
-}
-
 /// At most `keep` samples, chosen at random, in time order; a pair of batches
 /// stays together. Ticks over 2³²−1 are stored as that (the exact maximum is
 /// stored beside the samples).
@@ -328,25 +281,5 @@ mod tests {
         assert!(pairs.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
         assert_eq!(thin(&ticks, 20_000, Stamp::Each, 7).len(), 10_000);
         assert_eq!(thin(&[u64::MAX], 1, Stamp::Each, 7), [u32::MAX]);
-    }
-
-    #[test]
-    fn lies_are_found_out() {
-        let honest = |elapsed_ticks, max_ticks| EndCounters {
-            count: 2,
-            samples: 2,
-            max_ticks,
-            elapsed_ticks,
-            ..EndCounters::empty(hopcost_model::case::Role::Caller)
-        };
-        let ticks = [60_000_000, 40_000_000];
-        let check = |end: EndCounters, outside_ns| {
-            plausible(2.0, Stamp::Each, &end, &ticks, outside_ns, 20e6)
-        };
-        assert!(check(honest(100_000_000, 60_000_000), 51_000_000).is_ok());
-        assert!(check(honest(99_000_000, 60_000_000), 51_000_000).is_err());
-        assert!(check(honest(100_000_000, 50_000_000), 51_000_000).is_err());
-        assert!(check(honest(100_000_000, 60_000_000), 30_000_000).is_err());
-        assert!(check(honest(100_000_000, 60_000_000), 900_000_000).is_err());
     }
 }

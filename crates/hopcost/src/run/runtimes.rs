@@ -15,7 +15,7 @@ use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::RuntimeFacts;
 
 use super::search::{self, Candidate};
-use super::worker::{Launch, Program, Silence, Worker};
+use super::worker::{Launch, Program, ReplyError, Worker};
 
 /// How long a worker may take to describe itself: a cold JVM on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -191,7 +191,7 @@ fn ask(program: &Program) -> Result<Worker, String> {
     let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };
     let mut worker =
         Worker::launch(program, &launch, Vec::new(), 0).map_err(|error| error.to_string())?;
-    worker.send(&Command::Describe).map_err(|_| "it takes no commands".to_owned())?;
+    worker.send(&Command::Describe);
     Ok(worker)
 }
 
@@ -203,16 +203,16 @@ fn listen(mut worker: Worker, expected: Option<&Runtime>) -> Result<Description,
     let description = match worker.reply(until, &never) {
         Ok(Reply::Described(description)) => *description,
         Ok(_) => return Err("its reply does not answer `describe`".to_owned()),
-        Err(Silence::Broken(reason)) if reason.contains("closed its output") => {
+        Err(ReplyError::Closed) => {
             worker.leave(Duration::from_millis(200));
             return Err(format!("asked what it is, it {}", worker.epitaph()));
         }
-        Err(Silence::Broken(reason)) => return Err(format!("asked what it is: {reason}")),
-        Err(Silence::Deadline | Silence::Interrupted) => {
+        Err(ReplyError::Deadline | ReplyError::Interrupted) => {
             return Err(format!("it did not say what it is within {} s", PATIENCE.as_secs()));
         }
+        Err(error) => return Err(format!("asked what it is: {error}")),
     };
-    let _ = worker.send(&Command::Stop);
+    worker.send(&Command::Stop);
     worker.leave(Duration::from_millis(500));
     sound(&description, expected)?;
     Ok(description)

@@ -12,7 +12,7 @@ use std::process::{Child, Command as Process, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hopcost_model::protocol::{Command, LINE_MAX, Reply};
+use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
 use hopcost_probe::sys::{self, Inherited};
 
 /// Which program to run as a worker.
@@ -85,18 +85,52 @@ pub struct Worker {
     transcript: Option<(&'static str, Transcript)>,
     status: Option<ExitStatus>,
     killed: bool,
-    failed: bool,
 }
 
-/// Why no reply came.
-#[derive(Debug)]
-pub enum Silence {
+/// Why there is no reply.
+#[derive(Debug, PartialEq)]
+pub enum ReplyError {
+    /// The worker closed its output and said nothing.
+    Closed,
+    /// It answered that the other end of its link is gone, in these words.
+    PartnerClosed(String),
+    /// It answered that it failed, for this reason.
+    Said(String),
+    /// What it sent is no reply.
+    Implausible(String),
+    /// It could not be waited for.
+    Io(io::ErrorKind),
     /// The deadline passed.
     Deadline,
     /// The user interrupted.
     Interrupted,
-    /// The worker's end is closed, or it sent what is no reply.
-    Broken(String),
+}
+
+impl ReplyError {
+    /// Whether the worker itself answered that it cannot go on.
+    pub fn is_answer(&self) -> bool {
+        matches!(self, Self::Said(_) | Self::PartnerClosed(_))
+    }
+}
+
+impl From<ReplyError> for String {
+    fn from(error: ReplyError) -> Self {
+        error.to_string()
+    }
+}
+
+impl std::fmt::Display for ReplyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Closed => f.write_str("it closed its output"),
+            Self::PartnerClosed(said) | Self::Said(said) | Self::Implausible(said) => {
+                f.write_str(said)
+            }
+            Self::Io(kind) => write!(f, "waiting for it failed: {kind}"),
+            Self::Deadline => f.write_str("no answer within its deadline"),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
 }
 
 impl Worker {
@@ -127,7 +161,6 @@ impl Worker {
             transcript: None,
             status: None,
             killed: false,
-            failed: false,
         })
     }
 
@@ -181,29 +214,23 @@ impl Worker {
         self.child.id()
     }
 
-    /// Sends a command. A worker that does not read is found out by the reply
-    /// that does not come.
-    pub fn send(&mut self, command: &Command) -> Result<(), Silence> {
-        let mut line =
-            serde_json::to_vec(command).map_err(|e| Silence::Broken(format!("a command: {e}")))?;
-        line.push(b'\n');
-        self.note('\u{2192}', &line);
-        self.stream.write_all(&line).map_err(|_| Silence::Broken("it takes no commands".into()))
+    /// Sends a command. A worker that does not read it is found out by the reply that does
+    /// not come.
+    pub fn send(&mut self, command: &Command) {
+        if let Ok(line) = serde_json::to_string(command) {
+            self.note('\u{2192}', line.as_bytes());
+            self.send_line(&line);
+        }
     }
 
     /// Sends a line as it is.
-    pub fn send_line(&mut self, line: &str) -> io::Result<()> {
-        self.stream.write_all(format!("{line}\n").as_bytes())
+    pub fn send_line(&mut self, line: &str) {
+        let _ = self.stream.write_all(format!("{line}\n").as_bytes());
     }
 
     /// Says that no further command will come.
     pub fn close_input(&mut self) {
         let _ = self.stream.shutdown(std::net::Shutdown::Write);
-    }
-
-    /// Whether it answered that it cannot go on.
-    pub fn has_failed(&self) -> bool {
-        self.failed
     }
 
     /// Whether it had to be killed.
@@ -212,43 +239,49 @@ impl Worker {
     }
 
     /// Waits for one reply until `deadline`.
-    pub fn reply(&mut self, deadline: Instant, interrupt: &OwnedFd) -> Result<Reply, Silence> {
-        let mut replies = replies(std::slice::from_mut(self), deadline, interrupt)
-            .map_err(|(_, silence)| silence)?;
-        replies.pop().ok_or_else(|| Silence::Broken("no answer".into()))
+    pub fn reply(&mut self, deadline: Instant, interrupt: &OwnedFd) -> Result<Reply, ReplyError> {
+        let mut replies =
+            replies(std::slice::from_mut(self), deadline, interrupt).map_err(|(_, error)| error)?;
+        replies.pop().ok_or(ReplyError::Closed)
     }
 
     /// A complete reply among what was received so far.
-    fn take_reply(&mut self) -> Result<Option<Reply>, Silence> {
-        let Some(end) = self.received.iter().position(|&b| b == b'\n') else {
-            if self.received.len() > LINE_MAX {
-                return Err(Silence::Broken(format!(
-                    "it sent a line of more than {LINE_MAX} bytes"
-                )));
-            }
-            return Ok(None);
-        };
-        let line: Vec<u8> = self.received.drain(..=end).collect();
-        if line.len() > LINE_MAX + 1 {
-            return Err(Silence::Broken(format!("it sent a line of more than {LINE_MAX} bytes")));
+    fn take_reply(&mut self) -> Result<Option<Reply>, ReplyError> {
+        let end = self.received.iter().position(|&b| b == b'\n');
+        if end.unwrap_or(self.received.len()) > LINE_MAX {
+            let said = format!("it sent a line of more than {LINE_MAX} bytes");
+            return Err(ReplyError::Implausible(said));
         }
+        let Some(end) = end else { return Ok(None) };
+        let line: Vec<u8> = self.received.drain(..=end).collect();
         self.note('\u{2190}', &line);
-        serde_json::from_slice(&line).map(Some).map_err(|error| {
-            let shown: String =
-                String::from_utf8_lossy(&line).trim_end().chars().take(80).collect();
-            Silence::Broken(format!(
-                "it sent `{}`, which is no reply ({error})",
-                shown.escape_debug()
-            ))
-        })
+        match serde_json::from_slice(&line) {
+            Ok(Reply::Failed { reason, cause }) => {
+                // It is to be one line, and to be read.
+                let reason = reason.chars().take(REASON_MAX).collect();
+                Err(match cause {
+                    Some(FailureCause::PartnerGone) => ReplyError::PartnerClosed(reason),
+                    None => ReplyError::Said(reason),
+                })
+            }
+            Ok(reply) => Ok(Some(reply)),
+            Err(error) => {
+                let line = String::from_utf8_lossy(&line);
+                let shown: String = line.trim_end().chars().take(80).collect();
+                let shown = shown.escape_debug();
+                Err(ReplyError::Implausible(format!(
+                    "it sent `{shown}`, which is no reply ({error})"
+                )))
+            }
+        }
     }
 
     /// Takes in what has arrived; an error means that the worker is gone.
-    fn receive(&mut self) -> Result<(), Silence> {
+    fn receive(&mut self) -> Result<(), ReplyError> {
         let mut chunk = [0; 4096];
         loop {
             match self.stream.read(&mut chunk) {
-                Ok(0) => return Err(Silence::Broken("it closed its output".into())),
+                Ok(0) => return Err(ReplyError::Closed),
                 Ok(n) => {
                     self.received.extend_from_slice(&chunk[..n]);
                     if self.received.len() > 2 * LINE_MAX {
@@ -258,7 +291,7 @@ impl Worker {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(Silence::Broken("it closed its output".into())),
+                Err(_) => return Err(ReplyError::Closed),
             }
         }
     }
@@ -348,20 +381,12 @@ pub fn replies(
     workers: &mut [Worker],
     deadline: Instant,
     interrupt: &OwnedFd,
-) -> Result<Vec<Reply>, (usize, Silence)> {
+) -> Result<Vec<Reply>, (usize, ReplyError)> {
     let mut replies: Vec<Option<Reply>> = workers.iter().map(|_| None).collect();
     loop {
         for (at, worker) in workers.iter_mut().enumerate() {
             if replies[at].is_none() {
-                replies[at] = worker.take_reply().map_err(|silence| (at, silence))?;
-            }
-            // The other workers' replies stay where they are: whoever is told of this
-            // one asks them for their side of it.
-            if let Some(Reply::Failed { reason }) = &replies[at] {
-                worker.failed = true;
-                // It is to be one line, and to be read.
-                let reason: String = reason.chars().take(REASON_MAX).collect();
-                return Err((at, Silence::Broken(reason)));
+                replies[at] = worker.take_reply().map_err(|error| (at, error))?;
             }
         }
         let waiting: Vec<usize> = (0..workers.len()).filter(|&at| replies[at].is_none()).collect();
@@ -370,20 +395,20 @@ pub fn replies(
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err((waiting[0], Silence::Deadline));
+            return Err((waiting[0], ReplyError::Deadline));
         }
         let mut fds: Vec<_> = waiting.iter().map(|&at| workers[at].stream.as_raw_fd()).collect();
         fds.push(interrupt.as_raw_fd());
         let timeout_ms = left.as_millis().min(60_000) as i32 + 1;
         let ready = sys::poll_readable(&fds, timeout_ms)
-            .map_err(|error| (waiting[0], Silence::Broken(format!("waiting failed: {error}"))))?;
+            .map_err(|error| (waiting[0], ReplyError::Io(error.kind())))?;
         if ready.last() == Some(&true) {
-            return Err((waiting[0], Silence::Interrupted));
+            return Err((waiting[0], ReplyError::Interrupted));
         }
         for (&at, _) in waiting.iter().zip(&ready).filter(|&(_, &ready)| ready) {
-            workers[at].receive().or_else(|silence| {
+            workers[at].receive().or_else(|error| {
                 // What it sent before it went may still hold the reply.
-                if workers[at].received.contains(&b'\n') { Ok(()) } else { Err((at, silence)) }
+                if workers[at].received.contains(&b'\n') { Ok(()) } else { Err((at, error)) }
             })?;
         }
     }
@@ -412,11 +437,11 @@ mod tests {
         for worker in &mut workers {
             let _ = worker.receive();
         }
-        let Err((0, Silence::Broken(first))) = replies(&mut workers, until, &never) else {
+        let Err((0, ReplyError::Said(first))) = replies(&mut workers, until, &never) else {
             panic!("the first one failed");
         };
         assert_eq!(first, "Connection refused");
-        let Err(Silence::Broken(second)) = workers[1].reply(until, &never) else {
+        let Err(ReplyError::Said(second)) = workers[1].reply(until, &never) else {
             panic!("the second one failed too");
         };
         assert_eq!(second, "a message of 3 bytes came");

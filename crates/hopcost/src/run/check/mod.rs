@@ -22,7 +22,8 @@ use hopcost_probe::orphans::Orphans;
 
 use super::crew::Crew;
 use super::runtimes::{Ready, Runtimes};
-use super::trial::{self, Exactly, Order, Outcome};
+use super::trial;
+use super::trial::spec::{Exactly, Outcome, TrialSpec};
 use super::worker::Program;
 
 /// What a check needs.
@@ -356,7 +357,7 @@ fn trial_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<
         false => bench.ready.description.clock.ticks_per_second,
     };
     let clock = ClockReading::of_rate(caller.word(), "given", rate);
-    Ok(trial::run(&Order {
+    Ok(trial::run(&TrialSpec {
         case,
         crew: &crew,
         cpus: (cpu, cpu),

@@ -13,7 +13,7 @@ use hopcost_probe::party;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
-use super::manners::{answer, send};
+use super::manners::answer;
 use super::{Bench, Check, case_of};
 use crate::run::trial::dial;
 use crate::run::worker::{Launch, Worker};
@@ -128,7 +128,7 @@ fn provoke(
         scratch: Some(bench.scratch.display().to_string()),
         trial: 0,
     };
-    send(&mut worker, &attach)?;
+    worker.send(&attach);
     let Reply::Attached { seats, .. } = answer(bench, &mut worker, START)? else {
         return Err("its reply does not answer `attach`".to_owned());
     };
@@ -137,7 +137,7 @@ fn provoke(
             Mischief::WrongToken => TOKEN.replace('0', "f"),
             Mischief::Flip | Mischief::HangUp => TOKEN.to_owned(),
         };
-        send(&mut worker, &Command::Meet)?;
+        worker.send(&Command::Meet);
         let socket = dial::connect(mechanism.carrier(), &address, &token, bench.scratch);
         laid.own = vec![socket.map_err(|_| "it does not listen where it says".to_owned())?];
         if mischief == Mischief::WrongToken {
@@ -148,7 +148,7 @@ fn provoke(
         }
     }
     let run = Command::Run { phase: Phase::WarmUp, count: 1000, stamp: Stamp::Each, cap_ns: None };
-    send(&mut worker, &run)?;
+    worker.send(&run);
     play(bench, laid.own, &case.payload_bytes, role.other(), mischief)?;
     fails(bench, &mut worker)
 }
@@ -157,8 +157,8 @@ fn provoke(
 fn fails(bench: &Bench<'_>, worker: &mut Worker) -> Result<(), String> {
     match answer(bench, worker, PATIENCE) {
         Ok(_) => Err("it went on as if nothing had happened".to_owned()),
-        Err(_) if worker.has_failed() => Ok(()),
-        Err(reason) => Err(reason),
+        Err(error) if error.is_answer() => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use hopcost_probe::sys;
 
-use super::Failure;
+use super::spec::Failure;
 
 /// How long connecting to loopback may take.
 const PATIENCE: Duration = Duration::from_secs(2);

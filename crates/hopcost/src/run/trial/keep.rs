@@ -8,42 +8,41 @@ use hopcost_model::case::{Ack, Role};
 use hopcost_model::protocol::{EndCounters, EventReading, Stamp};
 use hopcost_model::raw::RawTrial;
 
-use super::stage::{Ran, Stage, unexpected};
-use super::{Failure, MESSAGES_MAX, Order};
+use super::plausible::{self, Measure, Origin};
+use super::spec::{Failure, TrialSpec};
+use super::workers::{Ran, TrialWorkers, unexpected};
 use crate::run::pace;
 
-/// What a phase may take besides its samples.
-const SLACK_NS: f64 = 20e6;
-/// The same of a worker of another runtime, which may have to collect or to compile
-/// between the command and the first operation.
-const FOREIGN_SLACK_NS: f64 = 200e6;
+/// What a phase is held against. Nothing where virtual time passes at any speed, nor where
+/// counts are given: such a trial may run under a tracer that stretches it, with a clock whose
+/// rate was not measured.
+fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
+    let real = !spec.case.has_virtual_clock() && spec.exactly.is_none();
+    real.then(|| Measure { outside_ns: ran.outside_ns, ticks_per_ns: spec.ticks_per_ns() })
+}
 
 /// Exchanges or calls: one end has stamped, and its samples are durations.
 pub fn exchanges(
-    stage: &mut Stage<'_>,
-    order: &Order<'_>,
+    workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     stamp: Stamp,
     ran: Ran,
 ) -> Result<(), Failure> {
+    let spec = workers.spec;
     let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
-    let ticks = ticks(&mut stage.samples[0], caller.samples, "caller")?;
+    let ticks = ticks(&mut workers.samples[0], caller.samples, "caller")?;
     // Losing every exchange is an outcome; saying nothing is not.
     if ticks.is_empty() && caller.lost == 0 {
-        return Err(Failure::Reason("the caller's worker handed over no samples".into()));
+        return Err("the caller's worker handed over no samples".into());
+    }
+    if let Some(phase) = measure(spec, &ran).filter(|_| caller.lost == 0) {
+        let origin = if spec.crew.has_foreign() { Origin::Foreign } else { Origin::Native };
+        plausible::durations(phase, stamp, caller, &ticks, origin)?;
     }
     trial.operations = caller.count;
     trial.samples_taken = caller.samples;
     trial.samples_max_ticks = caller.max_ticks;
-    // Virtual time passes at any speed, and a trial of given counts may run
-    // under a tracer that stretches it, with a clock whose rate was not measured.
-    if !order.case.has_virtual_clock() && order.exactly.is_none() && caller.lost == 0 {
-        let ticks_per_ns = pace::ticks_per_ns(order.case, order.clock);
-        let slack_ns = if order.crew.has_foreign() { FOREIGN_SLACK_NS } else { SLACK_NS };
-        pace::plausible(ticks_per_ns, stamp, caller, &ticks, ran.outside_ns, slack_ns)
-            .map_err(Failure::Reason)?;
-    }
-    trial.samples = pace::thin(&ticks, order.shape.samples_max as usize, stamp, order.seed);
+    trial.samples = pace::thin(&ticks, spec.shape.samples_max as usize, stamp, spec.seed);
     finish(trial, ran);
     Ok(())
 }
@@ -51,13 +50,13 @@ pub fn exchanges(
 /// Wake-ups: both ends have stamped, and a sample is what lies between the two
 /// stamps once the clocks' offset is taken out.
 pub fn wakes(
-    stage: &mut Stage<'_>,
-    order: &Order<'_>,
+    workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     ran: Ran,
 ) -> Result<(), Failure> {
+    let spec = workers.spec;
     let [caller, callee] = ran.ends.as_slice() else { return Err(unexpected("run")) };
-    let (sent, woken) = match stage.samples.as_mut_slice() {
+    let (sent, woken) = match workers.samples.as_mut_slice() {
         [both] => {
             let all = ticks(both, caller.samples.saturating_add(callee.samples), "worker")?;
             let (sent, woken) = all.split_at((caller.samples as usize).min(all.len()));
@@ -68,19 +67,7 @@ pub fn wakes(
         }
         [] => return Err(unexpected("run")),
     };
-    if [caller.count, callee.count] != [caller.samples, callee.samples]
-        || sent.len() != woken.len()
-        || sent.is_empty()
-    {
-        return Err(Failure::Reason(format!(
-            "the sender handed over {} stamps and the receiver {}",
-            sent.len(),
-            woken.len()
-        )));
-    }
-    if !sent.is_sorted() || !woken.is_sorted() {
-        return Err(Failure::Reason("an end's own stamps run backwards".into()));
-    }
+    plausible::stamps([caller, callee], &sent, &woken)?;
     let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
     let mut ticks = Vec::with_capacity(sent.len());
     for (number, (sent, woken)) in sent.iter().zip(&woken).enumerate() {
@@ -95,21 +82,13 @@ pub fn wakes(
         trial.negative_samples += u64::from(between < 0);
         ticks.push(u64::try_from(between.max(0)).unwrap_or(u64::MAX));
     }
-    if order.exactly.is_none() {
+    if let Some(phase) = measure(spec, &ran) {
         let span = woken[woken.len() - 1].abs_diff(sent[0]);
-        let outside = ran.outside_ns as f64 * pace::ticks_per_ns(order.case, order.clock);
         // The offset of two clocks says nothing of how fast they run.
-        let span = span.saturating_sub(gate.offset_ticks.unsigned_abs());
-        if span as f64 > outside * 1.001 + 1e6 {
-            return Err(Failure::Reason(
-                "the stamps cover more time than the phase took, seen from outside".into(),
-            ));
-        }
+        phase.holds(span.saturating_sub(gate.offset_ticks.unsigned_abs()), "the stamps cover")?;
     }
     trial.operations = ticks.len() as u64;
-    trial.samples_taken = trial.operations;
-    trial.samples_max_ticks = ticks.iter().copied().max().unwrap_or(0);
-    trial.samples = pace::thin(&ticks, order.shape.samples_max as usize, Stamp::Each, order.seed);
+    each(trial, &ticks, spec);
     finish(trial, ran);
     Ok(())
 }
@@ -117,62 +96,34 @@ pub fn wakes(
 /// Messages of a stream: every sender has stamped its own, unless nothing is
 /// acknowledged.
 pub fn messages(
-    stage: &mut Stage<'_>,
-    order: &Order<'_>,
+    workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     ran: Ran,
 ) -> Result<(), Failure> {
+    let spec = workers.spec;
     let of = |role: Role| ran.ends.iter().filter(move |end| end.role == role);
-    for (sender, receiver) in of(Role::Caller).zip(of(Role::Callee)) {
-        if (sender.flow, sender.count, sender.bytes)
-            != (receiver.flow, receiver.count, receiver.bytes)
-        {
-            return Err(Failure::Reason(format!(
-                "flow {}: the sender sent {} messages ({} bytes), the receiver had {} ({} bytes)",
-                sender.flow, sender.count, sender.bytes, receiver.count, receiver.bytes
-            )));
-        }
-    }
-    let payload = u64::from(order.case.payload_bytes.unwrap_or(0));
-    let most = order.exactly.map_or(order.shape.operations.unwrap_or(MESSAGES_MAX), |e| e.measure);
-    for end in &ran.ends {
-        if end.count > most || end.bytes != end.count.saturating_mul(payload) {
-            return Err(Failure::Reason(format!(
-                "the {} of flow {} says {} messages of {payload} bytes and {} bytes in all, of at \
-                 most {most} messages",
-                end.role, end.flow, end.count, end.bytes
-            )));
-        }
-    }
-    let flows = order.case.flows.unwrap_or(1) as usize;
+    let flows = spec.case.flows.unwrap_or(1) as usize;
     if of(Role::Caller).count() != flows || of(Role::Callee).count() != flows {
         return Err(unexpected("run"));
     }
-    if of(Role::Caller).any(|end| end.count == 0) {
-        return Err(Failure::Reason("a flow moved no message within its time".into()));
-    }
+    let payload = u64::from(spec.case.payload_bytes.unwrap_or(0));
+    plausible::flows(measure(spec, &ran), &ran.ends, payload, spec.messages_max())?;
     let expected: u64 = of(Role::Caller).map(|end| end.samples).sum();
-    let ticks = ticks(&mut stage.samples[0], expected, "senders")?;
-    if order.case.ack != Some(Ack::None) && ticks.is_empty() {
-        return Err(Failure::Reason("the senders handed over no samples".into()));
-    }
-    let outside = ran.outside_ns as f64 * pace::ticks_per_ns(order.case, order.clock);
-    if order.exactly.is_none() {
-        for end in &ran.ends {
-            if end.elapsed_ticks as f64 > outside * 1.001 + 1e6 {
-                return Err(Failure::Reason(format!(
-                    "the {} of flow {} says that it took longer than the phase did, seen from outside",
-                    end.role, end.flow
-                )));
-            }
-        }
+    let ticks = ticks(&mut workers.samples[0], expected, "senders")?;
+    if spec.case.ack != Some(Ack::None) && ticks.is_empty() {
+        return Err("the senders handed over no samples".into());
     }
     trial.operations = of(Role::Caller).map(|end| end.count).sum();
-    trial.samples_taken = expected;
-    trial.samples_max_ticks = ticks.iter().copied().max().unwrap_or(0);
-    trial.samples = pace::thin(&ticks, order.shape.samples_max as usize, Stamp::Each, order.seed);
+    each(trial, &ticks, spec);
     finish(trial, ran);
     Ok(())
+}
+
+/// Keeps samples of single operations.
+fn each(trial: &mut RawTrial, ticks: &[u64], spec: &TrialSpec<'_>) {
+    trial.samples_taken = ticks.len() as u64;
+    trial.samples_max_ticks = ticks.iter().copied().max().unwrap_or(0);
+    trial.samples = pace::thin(ticks, spec.shape.samples_max as usize, Stamp::Each, spec.seed);
 }
 
 fn finish(trial: &mut RawTrial, ran: Ran) {

@@ -1,4 +1,4 @@
-//! From a crew to a stage: links opened, workers spawned, every end attached.
+//! The beginning of a trial: links opened, workers spawned, every end attached.
 //!
 //! hopcost opens a link of descriptors and hands each end its half. An end that
 //! cannot inherit descriptors offers an address instead; then hopcost connects to it
@@ -18,19 +18,20 @@ use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
 use super::dial;
-use super::stage::{Casting, GRACE, Seated, Stage, Watch, deadline_ms, unexpected};
-use super::{Failure, Order};
+use super::snapshot::Seated;
+use super::spec::{Failure, TrialSpec};
+use super::workers::{Casting, GRACE, TrialWorkers, Watch, unexpected};
 use crate::run::worker::{Launch, Program, Worker};
 
 /// What a worker is spawned with.
-struct Hire {
+struct WorkerSpec {
     /// Which end's runtime and case it is given.
     role: Role,
     fds: Vec<OwnedFd>,
     seats: Vec<Seat>,
 }
 
-impl Hire {
+impl WorkerSpec {
     fn of(role: Role) -> Self {
         Self { role, fds: Vec::new(), seats: Vec::new() }
     }
@@ -57,67 +58,67 @@ fn meeting_memory() -> Result<OwnedFd, Failure> {
 
 /// Opens the links, spawns the workers and has them attach. Comes back with the
 /// reasons for which ends could not be pinned.
-pub fn open<'a>(order: &Order<'a>) -> Result<(Stage<'a>, Vec<String>), Failure> {
-    let deadline_ms = deadline_ms(order);
+pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<(TrialWorkers<'a>, Vec<String>), Failure> {
+    let deadline_ms = spec.deadline_ms();
     let mut opening = Opened {
-        order,
+        spec,
         deadline_ms,
         meeting: None,
-        stage: Stage {
-            workers: Vec::new(),
+        workers: TrialWorkers {
+            all: Vec::new(),
             casts: Vec::new(),
-            watch: watch(order)?,
+            watch: watch(spec)?,
             samples: Vec::new(),
             deadline: Instant::now() + Duration::from_millis(deadline_ms) + GRACE,
-            interrupt: order.interrupt,
+            spec,
         },
         pin_errors: Vec::new(),
     };
-    if order.case.workload == Workload::Wake && order.case.two_processes() {
+    if spec.case.workload == Workload::Wake && spec.case.two_processes() {
         opening.meeting = Some(meeting_memory()?);
     }
-    if order.crew.two_workers() {
+    if spec.crew.two_workers() {
         opening.two_workers()?
     } else {
         opening.one_worker()?
     }
-    Ok((opening.stage, opening.pin_errors))
+    Ok((opening.workers, opening.pin_errors))
 }
 
-/// Who runs the sentinel of this order's trial.
-fn watch(order: &Order<'_>) -> Result<Watch, Failure> {
-    if !order.crew.has_foreign() || order.exactly.is_some() {
-        return Ok(Watch::Ends(if order.cpus.0 == order.cpus.1 { 1 } else { 2 }));
+/// Who runs the sentinel of a trial.
+fn watch(spec: &TrialSpec<'_>) -> Result<Watch, Failure> {
+    if !spec.crew.has_foreign() || spec.exactly.is_some() {
+        return Ok(Watch::Ends(if spec.cpus.0 == spec.cpus.1 { 1 } else { 2 }));
     }
-    let mut cpus = vec![order.cpus.0];
-    if order.case.two_ends() && order.cpus.1 != order.cpus.0 {
-        cpus.push(order.cpus.1);
+    let mut cpus = vec![spec.cpus.0];
+    if spec.case.two_ends() && spec.cpus.1 != spec.cpus.0 {
+        cpus.push(spec.cpus.1);
     }
-    let worker = Worker::spawn(order.crew.native, Vec::new(), 0)?;
+    let worker = Worker::spawn(spec.crew.native, Vec::new(), 0)?;
     Ok(Watch::Beside(Box::new(worker), cpus))
 }
 
 struct Opened<'o, 'a> {
-    order: &'o Order<'a>,
+    spec: &'o TrialSpec<'a>,
     deadline_ms: u64,
     meeting: Option<OwnedFd>,
-    stage: Stage<'a>,
+    workers: TrialWorkers<'a>,
     pin_errors: Vec<String>,
 }
 
 impl Opened<'_, '_> {
     fn cpu(&self, role: Role) -> Option<u32> {
         match role {
-            Role::Caller => self.order.cpus.0,
-            Role::Callee => self.order.cpus.1,
+            Role::Caller => self.spec.cpus.0,
+            Role::Callee => self.spec.cpus.1,
         }
     }
 
     /// One worker plays every end and makes the links itself.
     fn one_worker(&mut self) -> Result<(), Failure> {
-        let case = self.order.case;
+        let case = self.spec.case;
         let flows = case.flows.unwrap_or(1);
-        let mut both = Hire::of(Role::Caller);
+        let mut both = WorkerSpec::of(Role::Caller);
         for flow in 0..flows {
             both.seat(Role::Caller, flow, self.cpu(Role::Caller), None);
         }
@@ -126,15 +127,15 @@ impl Opened<'_, '_> {
                 both.seat(Role::Callee, flow, self.cpu(Role::Callee), None);
             }
         }
-        let attach = self.hire(both)?;
-        self.stage.send(0, &attach, ATTACHING)?;
+        let attach = self.start(both)?;
+        self.workers.all[0].send(&attach);
         self.take_attached(0)?;
         Ok(())
     }
 
     /// Each end has a worker of its own.
     fn two_workers(&mut self) -> Result<(), Failure> {
-        let by_address = |role| self.order.crew.part(role).link == LinkSource::Address;
+        let by_address = |role| self.spec.crew.part(role).link == LinkSource::Address;
         match (by_address(Role::Caller), by_address(Role::Callee)) {
             (false, false) => self.over_descriptors(),
             (true, false) => self.over_address(Role::Caller, Role::Callee),
@@ -143,11 +144,11 @@ impl Opened<'_, '_> {
     }
 
     fn over_descriptors(&mut self) -> Result<(), Failure> {
-        let (mut caller, mut callee) = (Hire::of(Role::Caller), Hire::of(Role::Callee));
-        for flow in 0..self.order.case.flows.unwrap_or(1) {
-            let row = self.order.crew.link.ok_or_else(|| unexpected("open"))?;
-            let case = &self.order.crew.part(Role::Caller).case;
-            let link = (row.open)(&Opening { case, scratch: self.order.scratch })
+        let (mut caller, mut callee) = (WorkerSpec::of(Role::Caller), WorkerSpec::of(Role::Callee));
+        for flow in 0..self.spec.case.flows.unwrap_or(1) {
+            let row = self.spec.crew.link.ok_or_else(|| unexpected("open"))?;
+            let case = &self.spec.crew.part(Role::Caller).case;
+            let link = (row.open)(&Opening { case, scratch: self.spec.scratch })
                 .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
             let (half, other) = (caller.inherits(link.caller), callee.inherits(link.callee));
             caller.seat(Role::Caller, flow, self.cpu(Role::Caller), Some(half));
@@ -155,12 +156,12 @@ impl Opened<'_, '_> {
         }
         // The callee first, so that the caller's worker, which is the one that
         // waits for nobody, is not spawned into a half-open link.
-        let attach_callee = self.hire(callee)?;
-        let attach_caller = self.hire(caller)?;
+        let attach_callee = self.start(callee)?;
+        let attach_caller = self.start(caller)?;
         for (at, command) in [&attach_caller, &attach_callee].into_iter().enumerate() {
-            self.stage.send(at, command, ATTACHING)?;
+            self.workers.all[at].send(command);
         }
-        let replies = self.stage.replies(2, ATTACHING)?;
+        let replies = self.workers.replies(2, ATTACHING)?;
         for (at, reply) in replies.into_iter().enumerate() {
             self.attached(at, reply)?;
         }
@@ -169,7 +170,7 @@ impl Opened<'_, '_> {
 
     /// `first` offers an address; the other end gets the connected socket, or connects.
     fn over_address(&mut self, first: Role, other: Role) -> Result<(), Failure> {
-        let carrier = match self.order.crew.cast.carrier.as_deref() {
+        let carrier = match self.spec.crew.cast.carrier.as_deref() {
             // A WebSocket's handshake goes over a TCP connection.
             Some("websocket") => "tcp",
             Some(carrier) => carrier,
@@ -178,33 +179,33 @@ impl Opened<'_, '_> {
         let token = token();
         let offer = Offer {
             carrier: carrier.to_owned(),
-            directory: self.order.scratch.display().to_string(),
+            directory: self.spec.scratch.display().to_string(),
             token: token.clone(),
         };
-        let mut offering = Hire::of(first);
+        let mut offering = WorkerSpec::of(first);
         let link = LinkHalf { offer: Some(offer), ..LinkHalf::default() };
         offering.seat(first, 0, self.cpu(first), Some(link));
-        let attach = self.hire(offering)?;
-        self.stage.send(0, &attach, ATTACHING)?;
+        let attach = self.start(offering)?;
+        self.workers.all[0].send(&attach);
         let address = self.take_attached(0)?.ok_or_else(|| {
             Failure::Reason(format!("the {first}'s worker offers no address to connect to"))
         })?;
-        let mut connecting = Hire::of(other);
-        let link = if self.order.crew.part(other).link == LinkSource::Address {
-            dial::check(carrier, &address, self.order.scratch)?;
+        let mut connecting = WorkerSpec::of(other);
+        let link = if self.spec.crew.part(other).link == LinkSource::Address {
+            dial::check(carrier, &address, self.spec.scratch)?;
             let connect = Connect { carrier: carrier.to_owned(), address, token };
             LinkHalf { connect: Some(connect), ..LinkHalf::default() }
         } else {
-            let socket = dial::connect(carrier, &address, &token, self.order.scratch)?;
+            let socket = dial::connect(carrier, &address, &token, self.spec.scratch)?;
             connecting.inherits(Half::of_fds([socket]))
         };
         connecting.seat(other, 0, self.cpu(other), Some(link));
-        let attach = self.hire(connecting)?;
+        let attach = self.start(connecting)?;
         // Workers stand with the caller's first.
         let (meets, attaches) = if first == Role::Caller { (0, 1) } else { (1, 0) };
-        self.stage.send(meets, &Command::Meet, "meeting")?;
-        self.stage.send(attaches, &attach, ATTACHING)?;
-        let mut replies = self.stage.replies(2, ATTACHING)?;
+        self.workers.all[meets].send(&Command::Meet);
+        self.workers.all[attaches].send(&attach);
+        let mut replies = self.workers.replies(2, ATTACHING)?;
         if replies.swap_remove(meets) != Reply::Met {
             return Err(unexpected("meet"));
         }
@@ -214,62 +215,65 @@ impl Opened<'_, '_> {
     }
 
     /// Spawns a worker; gives back what it is to be told.
-    fn hire(&mut self, mut hire: Hire) -> Result<Command, Failure> {
-        let order = self.order;
-        let part = order.crew.part(hire.role);
+    fn start(&mut self, mut worker_spec: WorkerSpec) -> Result<Command, Failure> {
+        let spec = self.spec;
+        let part = spec.crew.part(worker_spec.role);
         let samples = File::from(sys::memfd("hopcost-samples", 0)?);
-        let stamps = hire
+        let stamps = worker_spec
             .seats
             .iter()
-            .any(|seat| seat.role == Role::Caller || order.case.workload == Workload::Wake);
-        let samples_fd =
-            if stamps { Some(hire.lend(OwnedFd::from(samples.try_clone()?))?) } else { None };
+            .any(|seat| seat.role == Role::Caller || spec.case.workload == Workload::Wake);
+        let samples_fd = if stamps {
+            Some(worker_spec.lend(OwnedFd::from(samples.try_clone()?))?)
+        } else {
+            None
+        };
         let meeting_fd = match &self.meeting {
-            Some(fd) => Some(hire.lend(fd.try_clone()?)?),
+            Some(fd) => Some(worker_spec.lend(fd.try_clone()?)?),
             None => None,
         };
         let attach = Command::Attach {
             case: part.case.id(),
-            seats: hire.seats.clone(),
+            seats: worker_spec.seats.clone(),
             samples_fd,
             meeting_fd,
             // Whoever types takes longer.
-            deadline_ms: match order.transcript {
+            deadline_ms: match spec.transcript {
                 None => self.deadline_ms,
                 Some(_) => self.deadline_ms.max(600_000),
             },
             // What is written down is to be typed by somebody else, whose child it is then.
-            parent: order.transcript.is_none().then(std::process::id),
-            scratch: Some(order.scratch.display().to_string()),
-            trial: order.number,
+            parent: spec.transcript.is_none().then(std::process::id),
+            scratch: Some(spec.scratch.display().to_string()),
+            trial: spec.number,
         };
-        let foreign = order.crew.foreign(hire.role);
+        let foreign = spec.crew.foreign(worker_spec.role);
         let mut worker = match foreign {
-            None => Worker::spawn(order.crew.native, hire.fds, order.padding)?,
+            None => Worker::spawn(spec.crew.native, worker_spec.fds, spec.padding)?,
             Some(ready) => {
                 let launch = Launch {
                     deadline_ms: self.deadline_ms,
-                    cpus: cpus_of(&hire.seats),
-                    fifo: match order.case.sched {
+                    cpus: cpus_of(&worker_spec.seats),
+                    fifo: match spec.case.sched {
                         Sched::Other => None,
                         Sched::Fifo(priority) => Some(priority),
                     },
                 };
-                Worker::launch(&ready.program, &launch, hire.fds, order.padding)?
+                Worker::launch(&ready.program, &launch, worker_spec.fds, spec.padding)?
             }
         };
-        if let Some(transcript) = order.transcript {
-            let name = match (order.crew.two_workers(), hire.role) {
+        if let Some(transcript) = spec.transcript {
+            let name = match (spec.crew.two_workers(), worker_spec.role) {
                 (false, _) => "worker",
                 (true, Role::Caller) => "caller",
                 (true, Role::Callee) => "callee",
             };
-            let program = foreign.map_or(order.crew.native, |ready| &ready.program);
-            let started = typed(hire.role, program, &hire.seats, samples_fd);
+            let program = foreign.map_or(spec.crew.native, |ready| &ready.program);
+            let started = typed(worker_spec.role, program, &worker_spec.seats, samples_fd);
             transcript.borrow_mut().push_str(&format!("{name} $ {started}\n"));
             worker.write_down(name, transcript);
         }
-        let seats = hire.seats.iter().map(|seat| Seated {
+        let seats = worker_spec.seats.iter().map(|seat| Seated {
             role: seat.role,
             pid: worker.id(),
             tid: 0,
@@ -277,17 +281,18 @@ impl Opened<'_, '_> {
         });
         let rate = foreign.map_or(1e9, |ready| ready.description.clock.ticks_per_second);
         let casting =
-            Casting { native: foreign.is_none(), tick_ns: 1e9 / rate, seats: seats.collect() };
-        let at = if hire.role == Role::Caller { 0 } else { self.stage.workers.len() };
-        self.stage.workers.insert(at, worker);
-        self.stage.casts.insert(at, casting);
-        self.stage.samples.insert(at, samples);
+            Casting { native: foreign.is_none(), ticks_per_ns: rate / 1e9, seats: seats.collect() };
+        let at = if worker_spec.role == Role::Caller { 0 } else { self.workers.all.len() };
+        self.workers.all.insert(at, worker);
+        self.workers.casts.insert(at, casting);
+        self.workers.samples.insert(at, samples);
         Ok(attach)
     }
 
     /// The reply to `attach` of the worker that was spawned alone; the address it offers.
     fn take_attached(&mut self, at: usize) -> Result<Option<String>, Failure> {
-        let reply = self.stage.replies(1, ATTACHING)?.pop().ok_or_else(|| unexpected("attach"))?;
+        let reply =
+            self.workers.replies(1, ATTACHING)?.pop().ok_or_else(|| unexpected("attach"))?;
         self.attached(at, reply)
     }
 
@@ -296,13 +301,13 @@ impl Opened<'_, '_> {
         let Reply::Attached { seats: attached, .. } = reply else {
             return Err(unexpected("attach"));
         };
-        let who = self.stage.name(at);
-        let casting = &mut self.stage.casts[at];
+        let who = self.workers.name(at);
+        let casting = &mut self.workers.casts[at];
         let roles = attached.iter().map(|seat| seat.role);
         if !roles.eq(casting.seats.iter().map(|seat| seat.role)) {
             return Err(Failure::Reason(format!("{who} has not attached the ends it was told to")));
         }
-        let worker = self.stage.workers[at].id();
+        let worker = self.workers.all[at].id();
         for (seat, said) in casting.seats.iter_mut().zip(&attached) {
             seat.tid = said.tid;
             if !casting.native {

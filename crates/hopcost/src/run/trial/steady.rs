@@ -7,8 +7,8 @@ use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::{Phase, Stamp};
 use hopcost_model::raw::{RawTrial, StampCheck};
 
-use super::stage::{Ran, Stage};
-use super::{Failure, Order};
+use super::spec::Failure;
+use super::workers::{Ran, TrialWorkers};
 use crate::run::pace::{self, Pace};
 
 /// Aimed length of one part of such a warm-up.
@@ -21,26 +21,20 @@ const AGREE: f64 = 1.05;
 const TIME_MAX: Duration = Duration::from_millis(2_000);
 const PARTS_MAX: usize = 60;
 
-/// Warms up in parts until they agree, and sets the pace by the last of them.
-pub fn warm_up(
-    stage: &mut Stage<'_>,
-    order: &Order<'_>,
-    trial: &mut RawTrial,
-    pace: &mut Pace,
-) -> Result<(), Failure> {
+/// Warms up in parts until they agree, and sets the pace by the last of them; what an
+/// operation took in each, in nanoseconds.
+pub fn warm_up(workers: &mut TrialWorkers<'_>, pace: &mut Pace) -> Result<Vec<f64>, Failure> {
     let started = Instant::now();
     let mut parts: Vec<f64> = Vec::new();
     while parts.len() < PARTS_MAX && started.elapsed() < TIME_MAX && !agree(&parts) {
         let count = pace.count_of(PART_NS);
-        let ran = stage.phase(Phase::WarmUp, count, Stamp::Batch { n: count }, None)?;
+        let ran = workers.phase(Phase::WarmUp, count, Stamp::Batch { n: count }, None)?;
         let ticks = ran.ends.first().map_or(0, |end| end.elapsed_ticks);
-        let operation_ns =
-            ticks as f64 / pace::ticks_per_ns(order.case, order.clock) / count as f64;
+        let operation_ns = ticks as f64 / workers.spec.ticks_per_ns() / count as f64;
         pace.correct(operation_ns);
         parts.push(operation_ns);
     }
-    trial.warm_up_ns = parts;
-    Ok(())
+    Ok(parts)
 }
 
 /// Whether the last parts agree.
@@ -59,34 +53,35 @@ const BARE_MIN: u64 = 100;
 /// Measures; where the caller is of another runtime and the callee in Rust, between
 /// two phases of as many exchanges without stamps.
 pub fn measure(
-    stage: &mut Stage<'_>,
-    order: &Order<'_>,
+    workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     stamp: Stamp,
     count: u64,
 ) -> Result<Ran, Failure> {
-    let checks = order.case.workload == Workload::Roundtrip
-        && order.crew.foreign(Role::Caller).is_some()
-        && order.crew.foreign(Role::Callee).is_none()
+    let spec = workers.spec;
+    let checks = spec.case.workload == Workload::Roundtrip
+        && spec.crew.foreign(Role::Caller).is_some()
+        && spec.crew.foreign(Role::Callee).is_none()
         && stamp == Stamp::Each
         && count >= BARE_MIN;
     if !checks {
-        return stage.phase(Phase::Measure, count, stamp, None);
+        return workers.phase(Phase::Measure, count, stamp, None);
     }
-    let bare =
-        |stage: &mut Stage<'_>| stage.phase(Phase::Pilot, count, Stamp::Batch { n: count }, None);
-    let before = bare(stage)?;
-    let ran = stage.phase(Phase::Measure, count, stamp, None)?;
-    let after = bare(stage)?;
+    let bare = |workers: &mut TrialWorkers<'_>| {
+        workers.phase(Phase::Pilot, count, Stamp::Batch { n: count }, None)
+    };
+    let before = bare(workers)?;
+    let ran = workers.phase(Phase::Measure, count, stamp, None)?;
+    let after = bare(workers)?;
     let by_callee = |ran: &Ran| {
         let callee = ran.ends.iter().find(|end| end.role == Role::Callee);
         let ticks = callee.map_or(0, |end| end.elapsed_ticks);
-        ticks as f64 / pace::ticks_per_ns(order.case, order.callee_clock)
+        ticks as f64 / pace::ticks_per_ns(spec.case, spec.callee_clock)
     };
     // The callee's two stamps hold one exchange less than the caller's.
     let exchanges = count - 1;
     let by_caller = ran.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
-    let by_caller_ns = by_caller / pace::ticks_per_ns(order.case, order.clock);
+    let by_caller_ns = by_caller / spec.ticks_per_ns();
     trial.stamp_check = Some(StampCheck {
         exchanges,
         stamped_ns: by_callee(&ran),

@@ -4,11 +4,23 @@ use hopcost_model::case::Role;
 use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::ThreadUse;
 
-use super::stage::Seated;
 use crate::run::threads::{Process, Thread};
 
+/// An end that has attached.
+#[derive(Debug, Clone)]
+pub struct Seated {
+    /// Which end.
+    pub role: Role,
+    /// Its process.
+    pub pid: u32,
+    /// Its thread; 0 where it is none of its own.
+    pub tid: u32,
+    /// The CPU it is to stay on.
+    pub cpu: Option<u32>,
+}
+
 /// A process of a worker, at a moment or over a while.
-pub struct Looked {
+pub struct ProcessSnapshot {
     /// Whose worker's it is: its place among the workers.
     pub worker: usize,
     /// What was seen.
@@ -17,7 +29,7 @@ pub struct Looked {
     seats: Vec<Seated>,
 }
 
-impl Looked {
+impl ProcessSnapshot {
     /// A process right now.
     pub fn now(worker: usize, pid: u32, seats: &[Seated]) -> Self {
         Self { worker, did: Process::look(pid), pid, seats: seats.to_vec() }
@@ -45,8 +57,8 @@ impl Looked {
 /// Fills in what the kernel counted of an end of another runtime. An end that is no
 /// thread of its own is the whole process; where both ends are none, it is all on the
 /// caller's account.
-pub fn fill(end: &mut EndCounters, seat: &Seated, seats: &[Seated], did: &[Looked]) {
-    let Some(process) = did.iter().find(|looked| looked.pid == seat.pid) else { return };
+pub fn fill(end: &mut EndCounters, seat: &Seated, seats: &[Seated], did: &[ProcessSnapshot]) {
+    let Some(process) = did.iter().find(|process| process.pid == seat.pid) else { return };
     let thread = if seat.tid > 0 {
         process.did.threads.get(&seat.tid).cloned().unwrap_or_default()
     } else if seats.iter().any(|other| other.pid == seat.pid && other.role < seat.role) {

@@ -1,0 +1,235 @@
+//! Whether what workers say of a phase can be true: against their own samples, against what
+//! they were told to do, and against the time that it took from outside.
+
+use hopcost_model::case::Role;
+use hopcost_model::protocol::{EndCounters, Stamp};
+
+use super::snapshot::Seated;
+
+/// How much faster than hopcost's a worker's clock may run.
+const CLOCKS_AGREE: f64 = 1.001;
+/// What two clocks and their reading may be apart besides.
+const SLACK_NS: f64 = 100_000.0;
+/// What a phase may take besides its samples.
+const UNCOVERED_NS: f64 = 20e6;
+/// The same of a worker of another runtime, which may have to collect or to compile
+/// between the command and the first operation.
+const FOREIGN_UNCOVERED_NS: f64 = 200e6;
+/// The same where it was not warmed up yet.
+const COLD_UNCOVERED_NS: f64 = 300e6;
+
+/// How long a phase took, and the clock that its stamps are of.
+#[derive(Clone, Copy)]
+pub struct Measure {
+    /// Seen from outside.
+    pub outside_ns: u64,
+    /// Of the clock.
+    pub ticks_per_ns: f64,
+}
+
+impl Measure {
+    /// Refuses more ticks than the phase took.
+    pub fn holds(&self, ticks: u64, what: &str) -> Result<(), String> {
+        self.holds_ns(ticks as f64 / self.ticks_per_ns, what)
+    }
+
+    fn holds_ns(&self, said_ns: f64, what: &str) -> Result<(), String> {
+        if said_ns <= self.outside_ns as f64 * CLOCKS_AGREE + SLACK_NS {
+            return Ok(());
+        }
+        Err(format!(
+            "{what} {:.1} ms, but the phase took {:.1} ms, seen from outside",
+            said_ns / 1e6,
+            self.outside_ns as f64 / 1e6
+        ))
+    }
+
+    /// Refuses much fewer ticks than the phase took: less than this share of it, but for what
+    /// a worker may spend on getting ready.
+    fn covered(&self, ticks: u64, share: f64, besides_ns: f64, what: &str) -> Result<(), String> {
+        let (said_ns, outside_ns) = (ticks as f64 / self.ticks_per_ns, self.outside_ns as f64);
+        if said_ns >= outside_ns * share - besides_ns {
+            return Ok(());
+        }
+        Err(format!(
+            "{what} only {:.1} ms of a phase of {:.1} ms, seen from outside",
+            said_ns / 1e6,
+            outside_ns / 1e6
+        ))
+    }
+}
+
+/// Whose worker it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The one for Rust.
+    Native,
+    /// One of another runtime.
+    Foreign,
+}
+
+/// Whether durations that a caller's worker handed over are those it speaks of.
+pub fn durations(
+    phase: Measure,
+    stamp: Stamp,
+    caller: &EndCounters,
+    ticks: &[u64],
+    origin: Origin,
+) -> Result<(), String> {
+    let sum: u128 = ticks.iter().map(|&t| u128::from(t)).sum();
+    if sum != u128::from(caller.elapsed_ticks) {
+        return Err(format!(
+            "the samples add up to {sum} ticks, but the caller's worker says {}",
+            caller.elapsed_ticks
+        ));
+    }
+    if ticks.iter().max().copied().unwrap_or(0) != caller.max_ticks {
+        return Err("the longest sample is not the one the caller's worker names".into());
+    }
+    phase.holds(caller.elapsed_ticks, "the samples cover")?;
+    // Stamps are chained, so the samples of single operations cover the phase;
+    // between batches there is a little more.
+    let least = match stamp {
+        Stamp::Each => 0.5,
+        Stamp::Batch { .. } | Stamp::TwoLengths { .. } => 0.25,
+    };
+    let besides_ns = match origin {
+        Origin::Native => UNCOVERED_NS,
+        Origin::Foreign => FOREIGN_UNCOVERED_NS,
+    };
+    phase.covered(caller.elapsed_ticks, least, besides_ns, "the samples cover")
+}
+
+/// Whether what a worker of another runtime says of any phase is about what it was told to do.
+pub fn foreign(
+    phase: Measure,
+    ends: &[EndCounters],
+    seats: &[Seated],
+    count: u64,
+) -> Result<(), String> {
+    if !ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role)) {
+        return Err("does not answer for the ends it plays".into());
+    }
+    if let Some(caller) = ends.iter().find(|end| end.role == Role::Caller && end.lost == 0) {
+        let what = format!("says that {count} operations took");
+        phase.holds(caller.elapsed_ticks, &what)?;
+        phase.covered(caller.elapsed_ticks, 0.5, COLD_UNCOVERED_NS, &what)?;
+    }
+    match ends.iter().find(|end| end.count != count) {
+        None => Ok(()),
+        Some(end) => Err(format!(
+            "was told to do {count} operations and says that its {} did {}",
+            end.role, end.count
+        )),
+    }
+}
+
+/// Whether the two ends of a wake-up handed over as many stamps as they counted, in order.
+pub fn stamps(ends: [&EndCounters; 2], sent: &[u64], woken: &[u64]) -> Result<(), String> {
+    let counted = ends.iter().all(|end| end.count == end.samples);
+    if !counted || sent.len() != woken.len() || sent.is_empty() {
+        return Err(format!(
+            "the sender handed over {} stamps and the receiver {}",
+            sent.len(),
+            woken.len()
+        ));
+    }
+    if !sent.is_sorted() || !woken.is_sorted() {
+        return Err("an end's own stamps run backwards".into());
+    }
+    Ok(())
+}
+
+/// Whether both ends of every flow of a stream speak of the same messages, none more than
+/// `most` and each of `payload` bytes.
+pub fn flows(
+    phase: Option<Measure>,
+    ends: &[EndCounters],
+    payload: u64,
+    most: u64,
+) -> Result<(), String> {
+    let of = |role: Role| ends.iter().filter(move |end| end.role == role);
+    for (sender, receiver) in of(Role::Caller).zip(of(Role::Callee)) {
+        if (sender.flow, sender.count, sender.bytes)
+            != (receiver.flow, receiver.count, receiver.bytes)
+        {
+            return Err(format!(
+                "flow {}: the sender sent {} messages ({} bytes), the receiver had {} ({} bytes)",
+                sender.flow, sender.count, sender.bytes, receiver.count, receiver.bytes
+            ));
+        }
+    }
+    for end in ends {
+        let who = format!("the {} of flow {}", end.role, end.flow);
+        if end.count > most || end.bytes != end.count.saturating_mul(payload) {
+            return Err(format!(
+                "{who} says {} messages of {payload} bytes and {} bytes in all, of at most {most} \
+                 messages",
+                end.count, end.bytes
+            ));
+        }
+        if let Some(phase) = phase {
+            phase.holds(end.elapsed_ticks, &format!("{who} says that it took"))?;
+        }
+    }
+    if of(Role::Caller).any(|end| end.count == 0) {
+        return Err("a flow moved no message within its time".into());
+    }
+    Ok(())
+}
+
+/// Whether numbers can be true: none that is counted here takes 2^62, and the run
+/// file holds no more than 2^63.
+pub fn storable(numbers: &[u64]) -> Result<(), String> {
+    match numbers.iter().find(|number| **number >= 1 << 62) {
+        Some(number) => Err(format!("a worker says {number}, which cannot be true")),
+        None => Ok(()),
+    }
+}
+
+/// The same of everything that an end counts.
+pub fn storable_end(end: &EndCounters) -> Result<(), String> {
+    storable(&[
+        end.count,
+        end.samples,
+        end.max_ticks,
+        end.elapsed_ticks,
+        end.first_tick,
+        end.bytes,
+        end.thread_cpu_ns,
+        end.voluntary,
+        end.involuntary,
+        end.minor_faults,
+        end.major_faults,
+        end.run_delay_ns.unwrap_or(0),
+        end.cpu_changes,
+        end.lost,
+        end.overruns,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lies_are_found_out() {
+        let honest = |elapsed_ticks, max_ticks| EndCounters {
+            count: 2,
+            samples: 2,
+            max_ticks,
+            elapsed_ticks,
+            ..EndCounters::empty(Role::Caller)
+        };
+        let ticks = [60_000_000, 40_000_000];
+        let check = |end: EndCounters, outside_ns| {
+            let phase = Measure { outside_ns, ticks_per_ns: 2.0 };
+            durations(phase, Stamp::Each, &end, &ticks, Origin::Native)
+        };
+        assert!(check(honest(100_000_000, 60_000_000), 51_000_000).is_ok());
+        assert!(check(honest(99_000_000, 60_000_000), 51_000_000).is_err());
+        assert!(check(honest(100_000_000, 50_000_000), 51_000_000).is_err());
+        assert!(check(honest(100_000_000, 60_000_000), 30_000_000).is_err());
+        assert!(check(honest(100_000_000, 60_000_000), 900_000_000).is_err());
+    }
+}
