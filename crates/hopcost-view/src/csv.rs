@@ -1,9 +1,11 @@
 //! Tables for other programs, as CSV after RFC 4180 (but lines end with a line
-//! feed alone), with a header.
+//! feed alone), with a header. `docs/csv.md` says to users what the columns hold.
 //!
 //! [`report`] has one row a case and statistic; a case without any (skipped,
 //! failed) still has one row, with an empty `statistic`. [`samples`] has one
 //! row a sample. An empty field is a value that is not known or does not apply.
+//! What is compared over several cases (added costs, contrasts) is no row of a case:
+//! the JSON document has it.
 
 use std::io::{self, Write};
 
@@ -15,252 +17,258 @@ use hopcost_model::results::{
 
 use crate::section::runtimes::threads::Plays;
 
-/// Columns of [`report`]. `value`, `low` and `high` are in `unit`; `level` is the
-/// exact coverage of the interval; `n` are the trials (rounds, for `ratio`)
-/// behind the row; `detectable` is the smallest relative difference that could
-/// have been seen; `at_most` says that `value` is but an upper bound.
-///
-/// A statistic that was counted is named `EVENT.END.per-operation`, `….per-byte` or
-/// `….per-trial`; the end is `caller`, `callee` or `both`.
-///
-/// `runtime` is in one word (`python`, `python:rust` for a pair), and apart in
-/// `runtime_caller` and `runtime_callee`. `ratio_to_rust` is the multiple of the same
-/// mechanism in Rust. `thread-cpu-ns.PROCESS.PLAYS.NAME`, `thread-cpu-share.…` and
-/// `thread-switches.…` are of the threads of one name in the caller's or the callee's
-/// process, per operation; PLAYS is the end that they play, `hidden`, or `any` where the
-/// runtime moves its ends from thread to thread. What is
-/// compared over several cases (added costs, contrasts) is no row of a case: the JSON
-/// document has it. [`samples`] has no such columns: the spelling of the case carries the
-/// runtime. `docs/csv.md` says the same to users.
-pub const REPORT_HEADER: &str = "run,case,workload,mechanism,payload_bytes,fields,field_bytes,\
-flows,ack,gap_ns,idle_knob,boundary,placement,wait_caller,wait_callee,spin_budget_ns,runtime,\
-runtime_caller,runtime_callee,sched,parameters,status,reason,validity,findings,stamp,n_trials,n_failed,statistic,unit,value,low,high,level,n,pooled,at_most,detectable,estimand,\
-insufficient";
-
 /// Columns of [`samples`]. `sample` counts the stored samples of a trial from 0
 /// in time order; `ticks` and `ns` are of the whole sample, which is a batch
 /// where `stamp` says so.
-pub const SAMPLES_HEADER: &str = "run,case,round,position,sample,ticks,ns,stamp";
+const SAMPLES_HEADER: &str = "run,case,round,position,sample,ticks,ns,stamp";
+
+/// A row: a case and one of its statistics.
+pub(crate) struct Row<'a> {
+    pub run: &'a str,
+    pub result: &'a CaseResult,
+    pub found: Found,
+}
+
+/// A statistic of a case.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Found {
+    /// What was counted is named `EVENT.END.per-operation`, `….per-byte` or `….per-trial`;
+    /// the end is `caller`, `callee` or `both`.
+    pub name: String,
+    /// That of value, low and high.
+    pub unit: &'static str,
+    pub value: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Exact coverage of the interval.
+    pub level: Option<f64>,
+    /// Trials (rounds, for multiples) behind it.
+    pub n: Option<u32>,
+    pub pooled: Option<bool>,
+    /// Whether the value is but an upper bound.
+    pub at_most: Option<bool>,
+    /// The smallest relative difference that could have been seen.
+    pub detectable: Option<f64>,
+    pub estimand: String,
+    pub insufficient: Option<String>,
+}
+
+/// A column: its name, and what it holds.
+pub(crate) type Column = (&'static str, fn(&Row) -> String);
+
+/// The columns of [`report`].
+pub(crate) const COLUMNS: &[Column] = &[
+    ("run", |row| row.run.to_owned()),
+    ("case", |row| row.result.id.clone()),
+    ("workload", |row| row.result.case.workload.word().to_owned()),
+    ("mechanism", |row| row.result.case.mechanism.clone()),
+    ("payload_bytes", |row| text(row.result.case.payload_bytes)),
+    ("fields", |row| text(row.result.case.fields)),
+    ("field_bytes", |row| text(row.result.case.field_bytes)),
+    ("flows", |row| text(row.result.case.flows)),
+    ("ack", |row| text(row.result.case.ack.as_ref())),
+    ("gap_ns", |row| text(row.result.case.gap_ns)),
+    ("idle_knob", |row| {
+        let case = &row.result.case;
+        text((case.workload == Workload::Wake).then_some(case.idle_knob))
+    }),
+    ("boundary", |row| row.result.case.boundary.word().to_owned()),
+    ("placement", |row| text(row.result.case.placement.map(|placement| placement.word()))),
+    ("wait_caller", |row| text(row.result.case.wait_caller.map(|wait| wait.word()))),
+    ("wait_callee", |row| text(row.result.case.wait_callee.map(|wait| wait.word()))),
+    ("spin_budget_ns", |row| text(row.result.case.spin_budget_ns)),
+    ("runtime", |row| row.result.case.runtime.clone()),
+    ("runtime_caller", |row| row.result.case.runtime_caller.clone()),
+    ("runtime_callee", |row| row.result.case.runtime_callee.clone()),
+    ("sched", |row| row.result.case.sched.clone()),
+    ("parameters", |row| {
+        let pairs = row.result.case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
+        pairs.collect::<Vec<_>>().join(";")
+    }),
+    ("status", |row| row.result.status.word().to_owned()),
+    ("reason", |row| text(row.result.reason.as_ref())),
+    ("validity", |row| row.result.validity.word().to_owned()),
+    ("findings", |row| {
+        let mut codes: Vec<&str> = row.result.findings.iter().map(|f| f.code.word()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes.join(";")
+    }),
+    ("stamp", |row| text(row.result.stamp)),
+    ("n_trials", |row| row.result.n_trials.to_string()),
+    ("n_failed", |row| row.result.n_failed.to_string()),
+    ("statistic", |row| row.found.name.clone()),
+    ("unit", |row| row.found.unit.to_owned()),
+    ("value", |row| number(row.found.value)),
+    ("low", |row| number(row.found.low)),
+    ("high", |row| number(row.found.high)),
+    ("level", |row| number(row.found.level)),
+    ("n", |row| text(row.found.n)),
+    ("pooled", |row| text(row.found.pooled)),
+    ("at_most", |row| text(row.found.at_most)),
+    ("detectable", |row| number(row.found.detectable)),
+    ("estimand", |row| row.found.estimand.clone()),
+    ("insufficient", |row| text(row.found.insufficient.as_ref())),
+];
 
 /// All results, tidy: one row a case and statistic.
 pub fn report(results: &Results) -> String {
-    let mut out = format!("{REPORT_HEADER}\n");
+    let mut out = String::new();
+    push_row(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
     for (index, result) in results.results.iter().enumerate() {
-        let mut fields = identity(&results.about.id, result);
-        let fixed = fields.len();
-        let mut rows = statistics(result);
-        rows.extend(of_rust(results, index));
-        if rows.is_empty() {
-            rows.push(Default::default());
+        let mut all = statistics(result);
+        all.extend(of_rust(results, index));
+        if all.is_empty() {
+            all.push(Found::default());
         }
-        for row in rows {
-            fields.truncate(fixed);
-            fields.extend(row);
-            push_row(&mut out, &fields);
+        for found in all {
+            let row = Row { run: &results.about.id, result, found };
+            push_row(&mut out, COLUMNS.iter().map(|(_, field)| field(&row)));
         }
     }
     out
 }
 
-/// What a row is about: the columns up to `n_failed`.
-fn identity(run: &str, result: &CaseResult) -> Vec<String> {
-    let case = &result.case;
-    let word = |word: Option<&'static str>| word.unwrap_or_default().to_owned();
-    let parameters: Vec<String> =
-        case.parameters.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let mut codes: Vec<&str> = result.findings.iter().map(|f| f.code.word()).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    let has_knob = case.workload == Workload::Wake;
-    vec![
-        run.to_owned(),
-        result.id.clone(),
-        case.workload.word().to_owned(),
-        case.mechanism.clone(),
-        text(case.payload_bytes),
-        text(case.fields),
-        text(case.field_bytes),
-        text(case.flows),
-        text(case.ack.as_ref()),
-        text(case.gap_ns),
-        text(has_knob.then_some(case.idle_knob)),
-        case.boundary.word().to_owned(),
-        word(case.placement.map(|placement| placement.word())),
-        word(case.wait_caller.map(|wait| wait.word())),
-        word(case.wait_callee.map(|wait| wait.word())),
-        text(case.spin_budget_ns),
-        case.runtime.clone(),
-        case.runtime_caller.clone(),
-        case.runtime_callee.clone(),
-        case.sched.clone(),
-        parameters.join(";"),
-        result.status.word().to_owned(),
-        result.reason.clone().unwrap_or_default(),
-        result.validity.word().to_owned(),
-        codes.join(";"),
-        result.stamp.map(|stamp| stamp.to_string()).unwrap_or_default(),
-        result.n_trials.to_string(),
-        result.n_failed.to_string(),
-    ]
+/// A statistic that only has a value: name, unit, value, what is estimated.
+type Plain = (&'static str, &'static str, fn(&CaseResult) -> Option<f64>, &'static str);
+
+#[rustfmt::skip]
+const PLAIN: &[Plain] = &[
+    ("cpu_per_message", "ns", |case| case.cpu_ns_per_message, "CPU time of both ends per message: median over trials"),
+    ("switches_per_operation", "1", |case| case.switches_per_operation, "context switches of both ends per operation: median over trials"),
+    ("cost_ticks", "tick", |case| case.cost_ticks, "cost of one call in ticks of the clock"),
+    ("cost_cycles", "cycle", |case| case.cost_cycles, "cost of one call in core cycles"),
+    ("lost", "1", lost, "exchanges that lost a message"),
+    ("gap_found", "ns", |case| case.wake.as_ref()?.gap_found_ns, "mean time from one notification to the next: median over trials"),
+    ("clock_bound", "ns", |case| case.wake.as_ref()?.clock_bound_ns, "largest error of the clocks' offset over the trials"),
+    ("clock_offset", "ns", |case| case.wake.as_ref()?.clock_offset_ns, "offset that was taken out: median over trials"),
+    ("clock_moved", "ns", |case| case.wake.as_ref()?.clock_moved_ns, "largest change of the offset during a trial"),
+    ("overrun_share", "1", |case| Some(case.wake.as_ref()?.overrun_share), "share of wake-ups put off"),
+    ("messages_per_s", "1/s", |case| case.stream.as_ref()?.messages_per_s, "messages a second, all flows: median over trials"),
+    ("copied_share", "1", |case| case.stream.as_ref()?.copied_share, "share of the sends without a copy that were copied after all"),
+    ("outstanding", "1", |case| case.stream.as_ref()?.little_outstanding, "messages in flight a flow by Little's law: median over trials"),
+];
+
+fn lost(case: &CaseResult) -> Option<f64> {
+    let counts = case.case.workload == Workload::Roundtrip && case.estimates.is_some();
+    counts.then_some(case.lost as f64)
 }
 
-fn text<T: ToString>(value: Option<T>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// The columns from `statistic` on.
-type Values = [String; 12];
-
-fn statistics(result: &CaseResult) -> Vec<Values> {
-    let mut rows = Vec::new();
+/// Every statistic of a case that it has by itself.
+pub(crate) fn statistics(result: &CaseResult) -> Vec<Found> {
+    let mut all = Vec::new();
     if let Some(estimates) = &result.estimates {
         let intervals = estimates.intervals();
-        rows.extend(intervals.map(|(statistic, e)| from_estimate(statistic.label(), "ns", e)));
-        rows.extend(
-            estimates
-                .exact(Statistic::Max)
-                .map(|ns| plain("max", "ns", ns, "greatest of all trials")),
-        );
+        all.extend(intervals.map(|(statistic, e)| of_estimate(statistic.label(), "ns", e)));
+        let max = estimates.exact(Statistic::Max);
+        all.extend(max.map(|ns| plain("max", "ns", ns, "greatest of all trials")));
     }
-    if let Some(ratio) = &result.ratio {
-        rows.push(multiple("ratio", ratio));
+    all.extend(result.ratio.as_ref().map(|ratio| multiple("ratio", ratio)));
+    let value = |(name, unit, value, of): &Plain| Some(plain(name, unit, value(result)?, of));
+    all.extend(PLAIN.iter().filter_map(value));
+    if let Some(stream) = &result.stream {
+        let rates =
+            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)];
+        let rate = |(name, e): (&str, &Option<Estimate>)| {
+            e.as_ref().map(|e| of_estimate(name, "Gbit/s", e))
+        };
+        all.extend(rates.into_iter().filter_map(rate));
     }
-    let cpu = "CPU time of both ends per message: median over trials";
-    rows.extend(result.cpu_ns_per_message.map(|ns| plain("cpu_per_message", "ns", ns, cpu)));
-    let switches = "context switches of both ends per operation: median over trials";
-    let per_operation = result.switches_per_operation;
-    rows.extend(per_operation.map(|n| plain("switches_per_operation", "1", n, switches)));
-    rows.extend(particular(result));
-    rows.extend(result.counters.iter().flat_map(counted));
-    rows.extend(result.threads.iter().flat_map(|found| thread(found, result)));
-    rows
+    all.extend(result.counters.iter().flat_map(counted));
+    all.extend(result.threads.iter().flat_map(|found| thread(found, result)));
+    all
 }
 
 /// The multiple of the same mechanism in Rust, where it was compared.
-fn of_rust(results: &Results, index: usize) -> Option<Values> {
+fn of_rust(results: &Results, index: usize) -> Option<Found> {
     let runtimes = results.runtimes.as_ref()?;
     let mut cells = runtimes.matrices.iter().flat_map(|m| &m.rows).flat_map(|row| &row.cells);
     let is_it =
         |cell: &&RuntimeCell| cell.result.is_some_and(|at| usize::try_from(at) == Ok(index));
-    let ratio = cells.find(is_it)?.ratio.as_ref()?;
-    Some(multiple("ratio_to_rust", ratio))
+    Some(multiple("ratio_to_rust", cells.find(is_it)?.ratio.as_ref()?))
 }
 
-fn multiple(name: &str, ratio: &Ratio) -> Values {
-    let mut row = plain(name, "1", ratio.point, &format!("multiple of {}", ratio.baseline));
-    row[3] = number(ratio.low);
-    row[4] = number(ratio.high);
-    row[6] = ratio.n_rounds.to_string();
-    row
+fn multiple(name: &str, ratio: &Ratio) -> Found {
+    Found {
+        low: ratio.low,
+        high: ratio.high,
+        n: Some(ratio.n_rounds),
+        ..plain(name, "1", ratio.point, &format!("multiple of {}", ratio.baseline))
+    }
 }
 
-/// The rows of the threads of one name.
-fn thread(thread: &ThreadResult, case: &CaseResult) -> [Values; 3] {
+/// Of the threads of one name: PROCESS.PLAYS.NAME, where PLAYS is the end that they play,
+/// `hidden`, or `any` where the runtime moves its ends from thread to thread.
+fn thread(thread: &ThreadResult, case: &CaseResult) -> [Found; 3] {
     let plays = Plays::of(thread, case).word();
-    let name = |what: &str| format!("thread-{what}.{}.{plays}.{}", thread.process, thread.name);
     let of = match thread.threads {
         0 | 1 => "median over trials".to_owned(),
         n => format!("{n} threads of this name together: median over trials"),
     };
-    let row = |what: &str, unit: &str, value: f64| plain(&name(what), unit, value, &of);
     [
-        row("cpu-ns", "ns", thread.cpu_ns_per_operation),
-        row("cpu-share", "1", thread.cpu_share),
-        row("switches", "1", thread.switches_per_operation),
+        ("cpu-ns", "ns", thread.cpu_ns_per_operation),
+        ("cpu-share", "1", thread.cpu_share),
+        ("switches", "1", thread.switches_per_operation),
     ]
+    .map(|(what, unit, value)| {
+        let name = format!("thread-{what}.{}.{plays}.{}", thread.process, thread.name);
+        plain(&name, unit, value, &of)
+    })
 }
 
-/// What only some workloads have.
-fn particular(result: &CaseResult) -> Vec<Values> {
-    let mut rows = Vec::new();
-    let mut maybe = |name: &str, unit: &str, value: Option<f64>, estimand: &str| {
-        rows.extend(value.map(|value| plain(name, unit, value, estimand)));
-    };
-    let ticks = "cost of one call in ticks of the clock";
-    maybe("cost_ticks", "tick", result.cost_ticks, ticks);
-    maybe("cost_cycles", "cycle", result.cost_cycles, "cost of one call in core cycles");
-    let lost = Some(result.lost as f64).filter(|_| result.case.workload == Workload::Roundtrip);
-    maybe(
-        "lost",
-        "1",
-        lost.filter(|_| result.estimates.is_some()),
-        "exchanges that lost a message",
-    );
-    if let Some(wake) = &result.wake {
-        let found = "mean time from one notification to the next: median over trials";
-        maybe("gap_found", "ns", wake.gap_found_ns, found);
-        let bound = "largest error of the clocks' offset over the trials";
-        maybe("clock_bound", "ns", wake.clock_bound_ns, bound);
-        let offset = "offset that was taken out: median over trials";
-        maybe("clock_offset", "ns", wake.clock_offset_ns, offset);
-        let moved = "largest change of the offset during a trial";
-        maybe("clock_moved", "ns", wake.clock_moved_ns, moved);
-        maybe("overrun_share", "1", Some(wake.overrun_share), "share of wake-ups put off");
-    }
-    if let Some(stream) = &result.stream {
-        let per_s = "messages a second, all flows: median over trials";
-        maybe("messages_per_s", "1/s", stream.messages_per_s, per_s);
-        let copied = "share of the sends without a copy that were copied after all";
-        maybe("copied_share", "1", stream.copied_share, copied);
-        let little = "messages in flight a flow by Little's law: median over trials";
-        maybe("outstanding", "1", stream.little_outstanding, little);
-        for (name, estimate) in
-            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)]
-        {
-            rows.extend(estimate.as_ref().map(|e| from_estimate(name, "Gbit/s", e)));
-        }
-    }
-    rows
-}
-
-/// The rows of an event; one that was not counted has one, without a value.
-fn counted(counter: &CounterResult) -> Vec<Values> {
+/// Of an event; one that was not counted has one row, without a value.
+fn counted(counter: &CounterResult) -> Vec<Found> {
     let end = counter.role.map_or("both", Role::word);
     let unit = if counter.event == "cpu-ns" { "ns" } else { "1" };
+    let name = |per: &str| format!("{}.{end}.{per}", counter.event);
+    if let (Some(reason), None) = (&counter.unavailable, counter.per_operation) {
+        let insufficient = Some(reason.clone());
+        let (name, value) = (name("per-operation"), None);
+        return vec![Found { name, unit, value, insufficient, ..Found::default() }];
+    }
+    let estimand = match counter.counted_share {
+        None => "median over trials".to_owned(),
+        Some(share) => format!("median over trials, counted {share} of the time and scaled"),
+    };
     let of = [
         ("per-operation", counter.per_operation),
         ("per-byte", counter.per_byte),
         ("per-trial", counter.per_trial),
     ];
-    let name = |per: &str| format!("{}.{end}.{per}", counter.event);
-    let share = counter.counted_share;
-    let estimand = share.map_or_else(
-        || "median over trials".to_owned(),
-        |share| format!("median over trials, counted {share} of the time and scaled"),
-    );
-    if let (Some(reason), None) = (&counter.unavailable, counter.per_operation) {
-        let mut row = plain(&name("per-operation"), unit, f64::NAN, "");
-        row[11].clone_from(reason);
-        return vec![row];
+    let found =
+        |(per, value): (&str, Option<f64>)| Some(plain(&name(per), unit, value?, &estimand));
+    of.into_iter().filter_map(found).collect()
+}
+
+fn plain(name: &str, unit: &'static str, value: f64, estimand: &str) -> Found {
+    Found {
+        name: name.to_owned(),
+        unit,
+        value: Some(value),
+        estimand: estimand.to_owned(),
+        ..Found::default()
     }
-    let rows = of.into_iter().filter_map(|(per, value)| Some((per, value?)));
-    rows.map(|(per, value)| plain(&name(per), unit, value, &estimand)).collect()
 }
 
-fn plain(name: &str, unit: &str, value: f64, estimand: &str) -> Values {
-    let mut row = Values::default();
-    row[0] = name.to_owned();
-    row[1] = unit.to_owned();
-    row[2] = number(Some(value));
-    row[10] = estimand.to_owned();
-    row
+fn of_estimate(name: &str, unit: &'static str, estimate: &Estimate) -> Found {
+    Found {
+        name: name.to_owned(),
+        unit,
+        value: estimate.point,
+        low: estimate.low,
+        high: estimate.high,
+        level: estimate.level,
+        n: Some(estimate.n_trials),
+        pooled: Some(estimate.pooled),
+        at_most: Some(estimate.at_most),
+        detectable: estimate.detectable,
+        estimand: estimate.estimand.clone(),
+        insufficient: estimate.insufficient.clone(),
+    }
 }
 
-fn from_estimate(name: &str, unit: &str, estimate: &Estimate) -> Values {
-    [
-        name.to_owned(),
-        unit.to_owned(),
-        number(estimate.point),
-        number(estimate.low),
-        number(estimate.high),
-        number(estimate.level),
-        estimate.n_trials.to_string(),
-        estimate.pooled.to_string(),
-        estimate.at_most.to_string(),
-        number(estimate.detectable),
-        estimate.estimand.clone(),
-        estimate.insufficient.clone().unwrap_or_default(),
-    ]
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// Shortest decimal that reads back as the same number; empty if not finite.
@@ -289,12 +297,12 @@ pub fn samples(run: &RawRun, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn push_row(out: &mut String, fields: &[String]) {
-    for (index, field) in fields.iter().enumerate() {
+pub(crate) fn push_row(out: &mut String, fields: impl Iterator<Item = String>) {
+    for (index, field) in fields.enumerate() {
         if index > 0 {
             out.push(',');
         }
-        out.push_str(&quoted(field));
+        out.push_str(&quoted(&field));
     }
     out.push('\n');
 }
@@ -346,7 +354,7 @@ mod tests {
         let last = results.results.last_mut().expect("the fixture has cases");
         last.reason = Some(odd.to_owned());
         let rows = parse(&report(&results));
-        let columns = REPORT_HEADER.split(',').count();
+        let columns = COLUMNS.len();
         assert!(rows.iter().all(|row| row.len() == columns));
         for result in &results.results {
             assert!(rows.iter().any(|row| row[1] == result.id), "{}", result.id);
@@ -363,14 +371,15 @@ mod tests {
     fn a_spreadsheet_calculates_nothing() {
         let fields = ["=1+1", "+a", "-a", "@SUM(A1)", "-0.5", "+1e3", "a=b", "=\"x\",y"];
         let mut out = String::new();
-        push_row(&mut out, &fields.map(str::to_owned));
+        push_row(&mut out, fields.map(str::to_owned).into_iter());
         assert_eq!(out, "'=1+1,'+a,'-a,'@SUM(A1),-0.5,+1e3,a=b,\"'=\"\"x\"\",y\"\n");
     }
 
     #[test]
     fn every_column_is_documented() {
         let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/csv.md"));
-        for column in REPORT_HEADER.split(',').chain(SAMPLES_HEADER.split(',')) {
+        let columns = COLUMNS.iter().map(|(name, _)| *name);
+        for column in columns.chain(SAMPLES_HEADER.split(',')) {
             assert!(page.contains(&format!("`{column}`")), "{column} is not in docs/csv.md");
         }
     }

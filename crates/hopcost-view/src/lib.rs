@@ -5,7 +5,7 @@
 
 pub mod chart;
 pub mod csv;
-pub mod document;
+pub mod export;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod html;

@@ -6,7 +6,7 @@ mod facts;
 use hopcost_view::fixture;
 use hopcost_view::mechanisms::{self, Format};
 use hopcost_view::text::{self, Stored, TextStyle};
-use hopcost_view::{csv, document, json, markdown, plan};
+use hopcost_view::{csv, json, markdown, plan};
 
 const STORED: Stored<'static> = Stored {
     path: "/home/ada/.local/share/hopcost/runs/20250314-092653-7f3a.hopcost",
@@ -52,10 +52,6 @@ fn csv_of_the_suites() {
     let mut results = fixture::example_copies();
     results.results.truncate(3);
     insta::assert_snapshot!("copies_csv", csv::report(&results));
-    insta::assert_snapshot!(
-        "copies_document",
-        document::table(&fixture::example_copies()).unwrap()
-    );
     let mut results = fixture::example_wakeup();
     results.results.truncate(1);
     insta::assert_snapshot!("wakeup_csv", csv::report(&results));

@@ -9,6 +9,7 @@ use hopcost_model::finding::Validity;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Results, Status};
 use hopcost_view::chart::model::Chart;
+use hopcost_view::export::Export;
 use hopcost_view::text::Stored;
 
 use super::{Format, exit, output, usage};
@@ -70,7 +71,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return plots(&results, directory, &path);
     }
     let document = match args.layout {
-        Layout::Document => hopcost_view::document::table(&results).map_err(usage)?,
+        Layout::Document => {
+            let export: Export =
+                toml::from_str(include_str!("../../../../suites/copies.export.toml"))?;
+            export.table(&results).map_err(usage)?
+        }
         Layout::Tidy => render(&results, args.format, &path)?,
     };
     output::write(document.as_bytes(), args.output.as_deref())?;

@@ -1,0 +1,211 @@
+//! A run's cases as CSV in rows and columns of somebody else's table, which is data
+//! of a suite (`suites/*.export.toml`).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hopcost_model::results::{CaseResult, Results, Status};
+use serde::Deserialize;
+
+use crate::csv::{COLUMNS, Found, Row, push_row, statistics};
+
+/// A table: which cases it has, and what it says of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Export {
+    /// What a run needs so that it has a row.
+    needs: String,
+    /// Columns of numbers by which the rows are sorted, before their names.
+    sort: Vec<String>,
+    /// What its cases have: columns of the tidy table, or parameters.
+    cases: BTreeMap<String, String>,
+    /// What the cases of a row have besides, by the row's name.
+    rows: BTreeMap<String, BTreeMap<String, String>>,
+    columns: Vec<Column>,
+}
+
+/// A column of the table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Column {
+    name: String,
+    /// `row`, a column of the tidy table, or a statistic.
+    of: String,
+    /// Decimals of a statistic.
+    decimals: Option<usize>,
+    /// How many of the statistic's units are one of this column's.
+    #[serde(default = "one")]
+    unit: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Why there is no such table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoExport {
+    /// No case of the run belongs to it; it needs this.
+    Nothing(String),
+    /// Two cases would be one row.
+    Twice(String, String),
+}
+
+impl fmt::Display for NoExport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoExport::Nothing(needs) => {
+                write!(f, "no measured case of this run belongs to the table: {needs}")
+            }
+            NoExport::Twice(a, b) => {
+                write!(f, "two cases of this run would be one row of the table: {a} and {b}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoExport {}
+
+impl Export {
+    /// The table as CSV.
+    ///
+    /// # Errors
+    /// No case belongs to it, or two belong to one row of it.
+    pub fn table(&self, results: &Results) -> Result<String, NoExport> {
+        let mut rows: Vec<(Vec<String>, &CaseResult)> = Vec::new();
+        for result in results.results.iter().filter(|case| case.status == Status::Measured) {
+            let Some(fields) = self.fields(result) else { continue };
+            let key = |fields: &[String]| self.key(fields);
+            if let Some((_, other)) = rows.iter().find(|(known, _)| key(known) == key(&fields)) {
+                return Err(NoExport::Twice(other.id.clone(), result.id.clone()));
+            }
+            rows.push((fields, result));
+        }
+        if rows.is_empty() {
+            return Err(NoExport::Nothing(self.needs.clone()));
+        }
+        rows.sort_by_key(|(fields, _)| self.key(fields));
+        let mut out = String::new();
+        push_row(&mut out, self.columns.iter().map(|column| column.name.clone()));
+        rows.into_iter().for_each(|(fields, _)| push_row(&mut out, fields.into_iter()));
+        Ok(out)
+    }
+
+    /// What a case's row says, if it has one.
+    fn fields(&self, result: &CaseResult) -> Option<Vec<String>> {
+        let row = Row { run: "", result, found: Found::default() };
+        let of_case = |name: &str| {
+            COLUMNS.iter().find(|(column, _)| *column == name).map(|(_, field)| field(&row))
+        };
+        let fits = |wanted: &BTreeMap<String, String>| {
+            wanted.iter().all(|(name, value)| match of_case(name) {
+                Some(found) => found == *value,
+                None => result.case.parameters.get(name).is_none_or(|found| found == value),
+            })
+        };
+        let (name, _) = self.rows.iter().find(|(_, own)| fits(&self.cases) && fits(own))?;
+        let found = statistics(result);
+        let field = |column: &Column| match column.of.as_str() {
+            "row" => name.clone(),
+            of => of_case(of).unwrap_or_else(|| {
+                let value = value(&found, of).filter(|value| value.is_finite());
+                let decimals = column.decimals.unwrap_or(0);
+                value.map_or(String::new(), |value| format!("{:.decimals$}", value / column.unit))
+            }),
+        };
+        Some(self.columns.iter().map(field).collect())
+    }
+
+    /// What no two rows have in common: the numbers by which they are sorted, and the name.
+    fn key(&self, fields: &[String]) -> (Vec<u64>, String) {
+        let at = |wanted: &dyn Fn(&Column) -> bool| {
+            self.columns.iter().position(wanted).map_or("", |at| &fields[at])
+        };
+        let numbers = self.sort.iter().map(|name| at(&|c| c.name == *name).parse().unwrap_or(0));
+        (numbers.collect(), at(&|c| c.of == "row").to_owned())
+    }
+}
+
+/// The value of a statistic. Of both ends of an event that was only counted apart, it is
+/// the sum, if every end that has the event was counted.
+fn value(found: &[Found], name: &str) -> Option<f64> {
+    let of = |name: &str| found.iter().find(|one| one.name == name)?.value;
+    let Some((event, per)) = name.split_once(".both.") else { return of(name) };
+    let has = |end: &str| {
+        let start = format!("{event}.{end}.");
+        found.iter().any(|one| one.name.starts_with(&start))
+    };
+    if has("both") {
+        return of(name);
+    }
+    let ends: Vec<&str> = ["caller", "callee"].into_iter().filter(|end| has(end)).collect();
+    let sum = ends.iter().map(|end| of(&format!("{event}.{end}.{per}"))).sum::<Option<f64>>();
+    sum.filter(|_| !ends.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored;
+
+    fn export() -> Export {
+        toml::from_str(include_str!("../../../suites/copies.export.toml")).unwrap()
+    }
+
+    #[test]
+    fn rows_stand_as_published_and_what_was_not_counted_is_empty() {
+        let table = export().table(&stored::results("copies")).expect("the grid");
+        let lines: Vec<&str> = table.lines().collect();
+        let head = "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,\
+                    cache_misses,context_switches";
+        assert_eq!(lines[0], head);
+        assert_eq!(lines.len(), 1 + 3 * 4 * 4, "one row a measured case");
+        let cells: Vec<Vec<&str>> = lines[1..].iter().map(|l| l.split(',').collect()).collect();
+        let keys: Vec<[&str; 3]> = cells.iter().map(|c| [c[0], c[1], c[2]]).collect();
+        assert_eq!(
+            keys[..4],
+            [["A1", "256", "1"], ["A2", "256", "1"], ["A3", "256", "1"], ["A1", "256", "2"]]
+        );
+        for row in &cells {
+            assert_eq!(row.len(), 9);
+            assert_eq!(row[5..], ["", "", "", ""], "no PMU, and switches not by trial");
+            // One message a flow in flight: throughput times latency is its bits, but for
+            // the spread of the trials, of which each is a median.
+            let (gbps, us): (f64, f64) = (row[3].parse().unwrap(), row[4].parse().unwrap());
+            let bits = 8.0 * 8.0 * row[1].parse::<f64>().unwrap();
+            let times = gbps * us * 1e3 / bits;
+            assert!((0.5..2.0).contains(&times), "{row:?}: {times}");
+        }
+    }
+
+    #[test]
+    fn a_row_is_never_one_of_two_cases() {
+        let results = stored::results("copies");
+        let whole = export().table(&results).unwrap();
+        let mut twice = results.clone();
+        let mut again = results.results[1].clone();
+        again.id.push_str("&nodelay=on");
+        again.case.parameters.insert("nodelay".to_owned(), "on".to_owned());
+        twice.results.push(again.clone());
+        assert_eq!(export().table(&twice).as_ref(), Ok(&whole), "not one of the ways");
+        again.case.parameters.clear();
+        twice.results.push(again);
+        assert!(matches!(export().table(&twice), Err(NoExport::Twice(..))));
+        let none = export().table(&stored::results("quick")).unwrap_err().to_string();
+        assert!(none.ends_with("with 8 fields and ack=per-message"), "{none}");
+    }
+
+    #[test]
+    fn both_ends_are_summed_where_both_were_counted() {
+        let one = |name: &str, value| Found { name: name.to_owned(), value, ..Found::default() };
+        let caller = one("cycles.caller.per-trial", Some(40.0));
+        let callee = one("cycles.callee.per-trial", Some(2.0));
+        let name = "cycles.both.per-trial";
+        assert_eq!(value(&[caller.clone(), callee], name), Some(42.0));
+        assert_eq!(value(std::slice::from_ref(&caller), name), Some(40.0));
+        let uncounted = one("cycles.callee.per-operation", None);
+        assert_eq!(value(&[caller, uncounted], name), None);
+        assert_eq!(value(&[one(name, Some(7.0))], name), Some(7.0));
+        assert_eq!(value(&[], name), None);
+    }
+}
