@@ -20,13 +20,13 @@ use crate::registry::always_available;
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 
-pub mod fault;
-pub mod lossy;
 pub mod null;
+pub mod spin;
+pub mod sleep;
 pub mod replay;
 pub mod skew;
-pub mod sleep;
-pub mod spin;
+pub mod fault;
+pub mod lossy;
 
 const ANY_NUMBER: PerOperation =
     PerOperation::Between(0.0, f64::INFINITY, "a test engine: nothing is promised");
