@@ -62,6 +62,17 @@ document! {
     }
 }
 
+/// Wake-ups of a trial where nobody says how many.
+const WAKE_UPS: u64 = 100;
+
+impl TrialShape {
+    /// Wake-ups of a `wake`: of the warm-up and of the measured phase.
+    pub fn wake_ups(&self) -> (u64, u64) {
+        let measured = self.operations.unwrap_or(WAKE_UPS);
+        (self.warm_up_operations.unwrap_or(measured.div_ceil(10)), measured)
+    }
+}
+
 document! {
     /// A case of the plan.
     pub struct PlannedCase {

@@ -45,8 +45,6 @@ const ONE_CPU_NS: u64 = 10_000;
 /// The same for a wake-up beside its gap: the timer's slack, the way into sleep
 /// and out of it, and the wait for the receiver's stamp.
 const WAKE_UP_NS: u64 = 60_000;
-/// Wake-ups of a trial where nobody says how many.
-const WAKE_UPS: u64 = 100;
 /// What comparing two clocks before and after the measurement takes.
 const GATES_NS: u64 = 15 * MS;
 
@@ -96,8 +94,7 @@ pub fn trial_ns(shape: &TrialShape, case: &Case) -> u64 {
             (TRIAL_FIXED_NS, phases.saturating_add(counted))
         }
         Workload::Wake => {
-            let measured = shape.operations.unwrap_or(WAKE_UPS);
-            let warm_up = shape.warm_up_operations.unwrap_or(measured.div_ceil(10));
+            let (warm_up, measured) = shape.wake_ups();
             let all = measured.saturating_add(warm_up).saturating_add(shape.counted_operations);
             let each = case.gap_ns.unwrap_or(0).saturating_add(WAKE_UP_NS);
             (TRIAL_FIXED_NS + GATES_NS, times(all, each))

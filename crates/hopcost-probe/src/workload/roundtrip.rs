@@ -7,16 +7,16 @@
 
 use std::io;
 
-use hopcost_model::protocol::Stamp;
+use hopcost_model::case::Workload;
+use hopcost_model::protocol::{Stamp, uncounted};
 
 use super::Stamped;
 use crate::clock::Clock;
 use crate::party::{Losses, Party, is_stale};
 use crate::sys;
 
-/// Exchanges before the first stamp of a phase, so that the two ends' different
-/// starting times are in no sample.
-pub const LEAD_IN: u64 = 2;
+/// Exchanges before the first stamp of a phase.
+pub const LEAD_IN: u64 = uncounted(Workload::Roundtrip);
 
 /// Time-outs of one message after which a trial is over.
 pub const TIMEOUTS_MAX: u32 = 50;

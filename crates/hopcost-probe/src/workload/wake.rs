@@ -10,15 +10,17 @@
 
 use std::io;
 
+use hopcost_model::case::Workload;
+use hopcost_model::protocol::uncounted;
+
 use super::Stamped;
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::Party;
 use crate::sys;
 
-/// Wake-ups before the first stamped one of a phase: with them the receiver is
-/// known to be there.
-pub const LEAD_IN: u64 = 1;
+/// Wake-ups before the first stamped one of a phase.
+const LEAD_IN: u64 = uncounted(Workload::Wake);
 
 /// The least that a wake-up is put off by, so that a receiver on the sender's CPU
 /// gets to run.

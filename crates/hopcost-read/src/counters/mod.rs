@@ -9,7 +9,7 @@ mod end;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::EndCounters;
+use hopcost_model::protocol::{EndCounters, uncounted};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::CounterResult;
 use hopcost_stats::sample::median;
@@ -95,15 +95,11 @@ fn of_role(case: &Case, trials: &[&RawTrial], role: Role, event: &str) -> Counte
     }
 }
 
-/// Messages that each flow of a stream has before and after those that are measured
-/// (PROTOCOL.md): the lead-in and the end marker.
-const BESIDES: u64 = 2;
-
 /// Operations over which an end counted. Of a stream they include the lead-in and the
 /// end marker, which weigh where a trial has but a few messages.
 pub fn handled(case: &Case, trial: &RawTrial) -> f64 {
     let besides = match case.workload {
-        Workload::Stream => BESIDES * u64::from(case.flows.unwrap_or(1)),
+        Workload::Stream => uncounted(case.workload) * u64::from(case.flows.unwrap_or(1)),
         _ => 0,
     };
     trial.operations.saturating_add(besides) as f64

@@ -13,8 +13,6 @@ use crate::run::crew::Crew;
 use crate::run::pace;
 use crate::run::worker::Transcript;
 
-/// Wake-ups of a trial where nobody says.
-const WAKE_UPS: u64 = 100;
 /// Messages of a flow at most where nobody says; the time ends it before.
 const MESSAGES_MAX: u64 = 1 << 16;
 /// What a worker of another runtime may take to start.
@@ -109,10 +107,7 @@ impl TrialSpec<'_> {
     pub fn wake_ups(&self) -> (u64, u64) {
         match self.exactly {
             Some(exactly) => (exactly.warm_up, exactly.measure),
-            None => {
-                let measure = self.shape.operations.unwrap_or(WAKE_UPS);
-                (self.shape.warm_up_operations.unwrap_or(measure.div_ceil(10)), measure)
-            }
+            None => self.shape.wake_ups(),
         }
     }
 
