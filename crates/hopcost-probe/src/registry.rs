@@ -2,8 +2,8 @@
 
 use std::io;
 
-use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::Facts;
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, Shape};
 
 use crate::endpoint::{Endpoint, attach};
 use crate::party;
@@ -69,6 +69,33 @@ const fn agree(facts: &Facts, loops: Option<&[WaitKind]>) {
         at += 1;
     }
 }
+
+/// What most calls have in common; a row states the rest, and what is otherwise.
+pub const CALL: Facts = Facts {
+    family: "call",
+    shape: Shape::Call,
+    workloads: &[Workload::Call],
+    boundaries: &[Boundary::Inline],
+    available: always_available,
+    ..Facts::BASE
+};
+
+/// What most notifiers have in common.
+pub const NOTIFIER: Facts = Facts {
+    family: "notifier",
+    shape: Shape::Notifier,
+    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    ..CHANNEL
+};
+
+/// What most channels have in common.
+pub const CHANNEL: Facts = Facts {
+    shape: Shape::Channel,
+    workloads: &[Workload::Roundtrip, Workload::Wake],
+    boundaries: &[Boundary::Process, Boundary::Thread],
+    available: always_available,
+    ..Facts::BASE
+};
 
 /// The link of what has only one end.
 pub fn no_link(_: &Opening<'_>) -> io::Result<Link> {

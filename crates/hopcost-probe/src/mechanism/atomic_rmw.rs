@@ -5,33 +5,24 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
 use crate::memory::Line;
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
 /// The row.
 pub static ROW: Row = Row::call::<AtomicRmw>(Facts {
     name: "atomic-rmw",
-    family: "call",
     about: "an atomic addition to a word that no other CPU uses",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "nothing; the line stays in the own first-level cache",
     copies: "nobody",
     wakes: "nobody",
     between_stamps: "batches of fetch-and-add, sequentially consistent, each adding what the last one returned",
     limits: "uncontended: with a second CPU writing, the line has to travel and that is another measurement",
     sources: &["https://doc.rust-lang.org/std/sync/atomic/struct.AtomicU64.html#method.fetch_add"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct AtomicRmw(Box<Line<AtomicU64>>);

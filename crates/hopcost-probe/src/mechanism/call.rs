@@ -7,32 +7,23 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
 /// The row.
 pub static ROW: Row = Row::call::<DirectCall>(Facts {
     name: "call",
-    family: "call",
     about: "a function call that is not inlined",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "one number in a register, there and back (C calling convention)",
     copies: "nobody",
     wakes: "nobody",
     between_stamps: "batches of call, addition, return, each call waiting for the result of the last",
     limits: "one function in the first-level cache, always predicted: the least that a call can cost",
     sources: &["System V ABI, AMD64 supplement, section 3.2"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct DirectCall;

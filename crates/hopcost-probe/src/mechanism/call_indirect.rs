@@ -3,10 +3,9 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
 use super::call::hopcost_called;
@@ -14,23 +13,15 @@ use super::call::hopcost_called;
 /// The row.
 pub static ROW: Row = Row::call::<IndirectCall>(Facts {
     name: "call-indirect",
-    family: "call",
     about: "a function call through a pointer",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "one number in a register, there and back (C calling convention)",
     copies: "nobody",
     wakes: "nobody",
     between_stamps: "batches of indirect call, addition, return, each call waiting for the result of the last",
     limits: "always the same target, so always predicted; a target that changes costs a misprediction on top",
     sources: &["System V ABI, AMD64 supplement, section 3.2"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct IndirectCall(extern "C" fn(u64) -> u64);

@@ -9,32 +9,23 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
 /// The row.
 pub static ROW: Row = Row::call::<CallInline>(Facts {
     name: "call-inline",
-    family: "call",
     about: "a call that the compiler inlines: one addition",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "nothing",
     copies: "nobody",
     wakes: "nobody",
     between_stamps: "batches of dependent additions of one register to another",
     limits: "one cycle an operation: there is nothing left of the call; the loop counter once in sixteen",
     sources: &["https://doc.rust-lang.org/reference/attributes/codegen.html#the-inline-attribute"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct CallInline {

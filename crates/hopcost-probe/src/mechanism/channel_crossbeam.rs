@@ -16,10 +16,10 @@ use std::io;
 use std::sync::mpsc::TryRecvError;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::{Boundary, WaitKind};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
@@ -30,8 +30,6 @@ pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
     name: "channel-crossbeam",
     family: "channel",
     about: "two bounded channels of the crate crossbeam-channel",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {
@@ -56,17 +54,14 @@ pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
         SPIN_LONG,
         YIELD,
     ],
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    parameters: &[],
     crosses: "ownership of a vector (pointer, capacity, length) through an array of four places; the bytes themselves stay in place",
     copies: "nobody copies the message; the reply is written over the request in the same vector",
     wakes: "the sender, by a futex wake if the receiver is registered as parked; a blocking receiver first spins and yields, eleven looks in all, before it registers",
     between_stamps: "put the vector into the array, look at the own channel, spin, yield, perhaps park and be unparked, take; the same on the other side",
     limits: "two threads of one process; 0 bytes to 1 MiB",
     sources: &["https://docs.rs/crossbeam-channel", "futex(2)", "sched_yield(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// Places in each channel. A strict round trip uses one.

@@ -9,10 +9,10 @@
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::{Boundary, WaitKind};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
@@ -23,8 +23,6 @@ pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
     name: "channel-std",
     family: "channel",
     about: "two channels of the Rust standard library (std::sync::mpsc::channel)",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {
@@ -49,17 +47,14 @@ pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
         SPIN_LONG,
         YIELD,
     ],
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    parameters: &[],
     crosses: "ownership of a vector (pointer, capacity, length) through a linked list of blocks; the bytes themselves stay in place",
     copies: "nobody copies the message; the reply is written over the request in the same vector",
     wakes: "the sender, by a futex wake if the receiver is registered as parked; a receiver looks once before it registers and once after, and does not spin in between",
     between_stamps: "push the vector, look at the own channel, park, be unparked, pop; the same on the other side",
     limits: "two threads of one process; 0 bytes to 1 MiB; a block of 31 places is allocated every 31 messages; the receiver is woken with the channel's lock held, so one that runs at once, as a long sleeper on the same CPU may, sleeps once more on that lock; without replies (wake) the sender allocates each message and the receiver frees it",
     sources: &["https://doc.rust-lang.org/std/sync/mpsc/", "futex(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// How its ends meet, and the library's queue.

@@ -16,11 +16,11 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
 use crate::memory::Shared;
-use crate::registry::{Row, always_available};
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
@@ -30,11 +30,7 @@ use crate::wait::{Block, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     name: "condvar",
-    family: "notifier",
     about: "a process-shared pthread mutex and a condition variable per direction",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(
@@ -54,17 +50,13 @@ pub static ROW: Row = Row::notifier::<Condvar>(Facts {
             "none where the predicate is set in time, two each way where the mutex is still held",
         ),
     }],
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "one predicate per direction in shared memory (and, with a payload, a shared buffer)",
     copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
     wakes: "the notifying end, by a futex wake inside pthread_cond_signal, with the mutex held",
     between_stamps: "lock, set, signal, unlock; lock, wait, clear, unlock; the same on the other side",
     limits: "payload up to 1 MiB; the C library's condition variable is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
     sources: &["pthread_cond_signal(3)", "pthread_mutexattr_setpshared(3)", "futex(7)"],
-    available: always_available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// What the ends share; touched only through raw pointers.

@@ -4,32 +4,23 @@
 use std::io;
 
 use corosensei::{Coroutine, CoroutineResult};
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
 /// The row.
 pub static ROW: Row = Row::call::<CoroutineSwitch>(Facts {
     name: "coroutine-switch",
-    family: "call",
     about: "resume a stackful coroutine and be yielded to: two switches",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "one number in a register, there and back, and the stack pointer",
     copies: "nobody; the switch saves and restores the few registers that the compiler does not",
     wakes: "nobody: there is no scheduler",
     between_stamps: "batches of resume (switch in) and suspend (switch out): two switches an operation",
     limits: "one coroutine with a warm stack; the library is part of the number (Rust crate corosensei)",
     sources: &["https://docs.rs/corosensei"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct CoroutineSwitch(Coroutine<u64, u64, ()>);

@@ -8,10 +8,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::Facts;
 
-use crate::registry::{Row, always_available};
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::waits::FD_WAITS;
@@ -20,23 +19,15 @@ use crate::wait::{Every, FdWait, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     name: "eventfd",
-    family: "notifier",
     about: "a counter in the kernel per direction",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "a 64-bit count in the kernel per direction (and, with a payload, a shared buffer)",
     copies: "the kernel, 8 bytes in and 8 bytes out; with a payload, each end copies it into the shared buffer and out of it",
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "payload up to 1 MiB; both ends hold both descriptors, so the death of one is no end-of-file for the other",
     sources: &["eventfd(2)", "read(2)", "write(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// One end.

@@ -11,10 +11,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::{Facts, Payload};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::stream::Stream;
@@ -26,21 +25,15 @@ pub static ROW: Row = Row::channel::<Fifo>(Facts {
     name: "fifo",
     family: "pipe",
     about: "two named pipes, one per direction",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
-    parameters: &[],
     crosses: "the message's bytes, through a kernel buffer of 64 KiB per direction",
     copies: "the kernel, twice a message: from the sender into the pipe's pages, from there to the receiver",
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "1 byte to 1 MiB; a message over 64 KiB is written and read in parts; needs a file system that holds FIFOs for the run's directory",
     sources: &["fifo(7)", "mkfifo(3)", "pipe(7)", "read(2)", "write(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// A FIFO with both ends open and its name gone: read end, write end.

@@ -9,10 +9,9 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::Facts;
 
-use crate::registry::{Row, always_available};
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::transport::page::Page;
 use crate::transport::waits::{SPIN, YIELD};
@@ -21,23 +20,15 @@ use crate::wait::{self, Spin, Wait, Yield};
 /// The row.
 pub static ROW: Row = Row::notifier::<Flag>(Facts {
     name: "flag",
-    family: "notifier",
     about: "a cache line in shared memory that the other end looks at",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[SPIN, YIELD],
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "one cache line per direction (and, with a payload, a shared buffer)",
     copies: "with a payload, each end copies it into the shared buffer and out of it",
     wakes: "nobody: the other end has to be looking",
     between_stamps: "store; look at the own line until it changes; on the other side see it, store",
     limits: "cannot block: on one CPU each hop waits for the scheduler; payload up to 1 MiB",
     sources: &["https://www.kernel.org/doc/html/latest/core-api/wrappers/memory-barriers.html"],
-    available: always_available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// One end.

@@ -9,10 +9,10 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::page::Page;
@@ -22,11 +22,7 @@ use crate::wait::{self, Wait, WithoutFd};
 /// The row.
 pub static ROW: Row = Row::notifier::<Futex>(Facts {
     name: "futex",
-    family: "notifier",
     about: "a word in shared memory that the kernel can put a waiter to sleep on",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
@@ -56,17 +52,13 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
             switches_two_cpus: PerOperation::Between(0.0, 2.2, "sleeps only after the budget"),
         },
     ],
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "one 32-bit word per direction in shared memory (and, with a payload, a shared buffer)",
     copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
     wakes: "the notifying end, by FUTEX_WAKE of one waiter",
     between_stamps: "set the word, wake, look at the own word, sleep, be woken; the same on the other side",
     limits: "payload up to 1 MiB; both ends must map the same page",
     sources: &["futex(2)", "futex(7)"],
-    available: always_available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// One end.

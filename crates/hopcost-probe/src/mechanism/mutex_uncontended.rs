@@ -9,33 +9,24 @@
 use std::cell::UnsafeCell;
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
 
 /// The row.
 pub static ROW: Row = Row::call::<MutexUncontended>(Facts {
     name: "mutex-uncontended",
-    family: "call",
     about: "lock and unlock a pthread mutex that is free",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "nothing",
     copies: "nobody",
     wakes: "nobody",
     between_stamps: "batches of pthread_mutex_lock, an addition, pthread_mutex_unlock",
     limits: "a default (private, non-recursive) mutex in the own cache; with contention it becomes futex(2)",
     sources: &["pthread_mutex_lock(3)", "futex(7)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct MutexUncontended(Box<UnsafeCell<libc::pthread_mutex_t>>);

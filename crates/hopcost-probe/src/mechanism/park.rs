@@ -13,11 +13,11 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::{Boundary, WaitKind};
+use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
 use crate::memory::Line;
-use crate::registry::{Row, always_available};
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::transport::by_role;
 use crate::wait::{Block, Wait};
@@ -25,10 +25,7 @@ use crate::wait::{Block, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<Park>(Facts {
     name: "park",
-    family: "notifier",
     about: "Rust's thread::park and unpark, with a flag between two threads",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,
@@ -48,17 +45,13 @@ pub static ROW: Row = Row::notifier::<Park>(Facts {
             "a thread that finds its flag set does not park",
         ),
     }],
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "one flag per direction in memory (and, with a payload, a shared buffer)",
     copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
     wakes: "the notifying thread, by a futex wake inside unpark",
     between_stamps: "set the flag, unpark, look at the own flag, park, be woken; the same on the other side",
     limits: "threads of one process; payload up to 1 MiB; Rust's standard library is part of the number",
     sources: &["https://doc.rust-lang.org/std/thread/fn.park.html", "futex(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// Between two looks for the other thread.

@@ -11,11 +11,10 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::{Facts, Payload};
 
 use crate::memory::Buffer;
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::waits::FD_WAITS;
@@ -26,13 +25,8 @@ pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     name: "posix-mq",
     family: "message queue",
     about: "two POSIX message queues, one per direction",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
-    parameters: &[],
     crosses: "one message, whole, through memory that the kernel allocates for it",
     copies: "the kernel, twice a message: from the sender into its own memory, from there to the receiver",
     wakes: "the kernel wakes the sleeping receiver from within mq_send(3), and hands it the message without queueing it",
@@ -40,7 +34,7 @@ pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     limits: "0 bytes to 8 KiB, or less where /proc/sys/fs/mqueue/msgsize_max says so; four messages a queue; RLIMIT_MSGQUEUE bounds the bytes of all queues of a user; no end-of-file, so a dead partner is ended by the supervisor's deadline",
     sources: &["mq_overview(7)", "mq_open(3)", "mq_send(3)", "mq_receive(3)"],
     available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// What an unprivileged user may ask for where nobody has changed the limits.

@@ -15,12 +15,11 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation};
 
 use crate::endpoint::Endpoint;
 use crate::memory::Line;
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 
@@ -29,12 +28,7 @@ pub static ROW: Row = Row { attach, ..Row::call::<RingInline<false>>(FACTS) };
 
 const FACTS: Facts = Facts {
     name: "ring-inline",
-    family: "call",
     about: "a message into a ring buffer and out of it, in one thread",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     payload: Payload::Bytes { min: 0, max: 65_536, default: 44 },
     parameters: &[Parameter {
@@ -50,8 +44,7 @@ const FACTS: Facts = Facts {
     between_stamps: "batches of enqueue and dequeue of one message, or with reply=on of two, one after the other",
     limits: "up to 64 KiB a message; the 64 slots are used in turn, so large messages leave the first-level cache",
     sources: &["memcpy(3)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 };
 
 fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {

@@ -12,10 +12,10 @@
 use std::cell::Cell;
 use std::io;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::page::{LINES, Page};
@@ -28,11 +28,7 @@ const SLEEPS_OR_NOT: PerOperation =
 /// The row.
 pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     name: "semaphore",
-    family: "notifier",
     about: "a process-shared POSIX semaphore per direction",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
@@ -57,17 +53,13 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
             switches_two_cpus: SLEEPS_OR_NOT,
         },
     ],
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "one semaphore per direction in shared memory (and, with a payload, a shared buffer)",
     copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
     wakes: "the posting end, by a futex wake inside sem_post",
     between_stamps: "sem_post, sem_wait on the own semaphore (sem_trywait while spinning); the same on the other side",
     limits: "payload up to 1 MiB; the C library's semaphore is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
     sources: &["sem_overview(7)", "sem_post(3)", "sem_wait(3)"],
-    available: always_available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// One end.

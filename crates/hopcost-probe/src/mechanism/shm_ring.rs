@@ -21,11 +21,11 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 
 use crate::memory::{Line, Shared};
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
@@ -37,9 +37,6 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     name: "shm-ring",
     family: "shared memory",
     about: "a ring in shared memory per direction, written and read in place",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         SPIN_LONG,
         WaitFacts {
@@ -69,9 +66,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
             switches_two_cpus: PerOperation::Between(0.0, 2.2, "sleeps only after the budget"),
         },
     ],
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    parameters: &[],
     crosses: "cache lines: those of the message, of its length and of the count of messages produced",
     copies: "nobody beyond the two ends themselves: the message is written into the ring and read there",
     wakes: "nobody while the consumer spins or yields; otherwise the producer, by FUTEX_WAKE, if the consumer has said that it sleeps",
@@ -83,8 +78,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
         "futex(2)",
         "L. Lamport, Specifying Concurrent Program Modules, 1983",
     ],
-    available: always_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// Places in a ring; a power of two, because the counts wrap around at 2^32.

@@ -16,14 +16,14 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopcost_model::case::{Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
 use crate::memory::{Buffer, Shared};
-use crate::registry::{Row, always_available};
+use crate::registry::Row;
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
 use crate::stream::counter::{COUNTER_BYTES, Counter};
-use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
+use crate::stream::facts::{LOCAL, block};
 use crate::stream::fields::Fields;
 use crate::stream::wrong_end;
 use crate::wait::AtRunTime;
@@ -33,9 +33,6 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     name: "shm-stream",
     family: "shared memory stream",
     about: "a message through a ring of bytes in shared memory, copied in and copied out",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: LOCAL_BOUNDARIES,
     waits: &[
         WaitFacts {
             switches_one_cpu: PerOperation::Between(
@@ -60,17 +57,13 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
             switches_two_cpus: SLICES,
         },
     ],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[],
     crosses: "cache lines: those of the message, of the counts of bytes written and read, and of the acknowledgement",
     copies: "the two ends themselves, twice a message: the sender from its fields into the ring, the receiver from there into its own buffer",
     wakes: "nobody while both ends spin; otherwise the end that moves a count, by FUTEX_WAKE, if the other has said that it sleeps",
     between_stamps: "copying each field into the ring and counting up, perhaps waking; the receiver's copying out as it comes, its looking at every byte, its acknowledgement in a word; seeing that; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; both ends must map the same memory; a dead partner is not noticed here but by the supervisor",
     sources: &["memfd_create(2)", "mmap(2)", "futex(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..LOCAL
 });
 
 const SLICES: PerOperation = PerOperation::Between(

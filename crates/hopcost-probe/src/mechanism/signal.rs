@@ -17,10 +17,10 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::page::Page;
@@ -29,11 +29,7 @@ use crate::wait::{Block, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<Signal>(Facts {
     name: "signal",
-    family: "notifier",
     about: "SIGUSR1 sent by kill or tgkill, waited for by sigwaitinfo",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Exactly(4.0),
@@ -48,17 +44,13 @@ pub static ROW: Row = Row::notifier::<Signal>(Facts {
             "an end that finds the signal pending does not sleep",
         ),
     }],
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "a pending signal in the kernel (and, with a payload, a shared buffer)",
     copies: "the kernel, the sender's id and the signal's number; with a payload, each end copies it into the shared buffer and out of it",
     wakes: "the kernel wakes the sleeping receiver from within kill(2) or tgkill(2)",
     between_stamps: "kill, sleep in sigwaitinfo, be woken; on the other side sigwaitinfo returns, kill, sigwaitinfo",
     limits: "payload up to 1 MiB; one thread per end and no handler, the cheapest that signals can be",
     sources: &["signal(7)", "kill(2)", "tgkill(2)", "sigwaitinfo(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// Between two looks for the other end's id.

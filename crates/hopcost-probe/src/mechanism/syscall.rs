@@ -2,33 +2,24 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
 
 /// The row.
 pub static ROW: Row = Row::call::<Syscall>(Facts {
     name: "syscall",
-    family: "call",
     about: "getppid(2): into the kernel and back",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(1.0)),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "nothing but control: the boundary between user mode and the kernel, both ways",
     copies: "nobody",
     wakes: "nobody",
     between_stamps: "batches of getppid; the C library does not cache it",
     limits: "mitigations and seccomp filters are part of the number",
     sources: &["getppid(2)", "syscall(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct Syscall;

@@ -13,11 +13,11 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape, WaitFacts};
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{Facts, Payload, WaitFacts};
 
 use crate::clock::{Clock, Hardware};
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::waits::FD_WAITS;
@@ -28,13 +28,8 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     name: "sysv-msg",
     family: "message queue",
     about: "two System V message queues, one per direction",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: POLLED_NEVER,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
-    parameters: &[],
     crosses: "one message, whole, with a type of eight bytes before it, through memory that the kernel allocates for it",
     copies: "the kernel, twice a message: from the sender into its own memory, from there to the receiver",
     wakes: "the kernel wakes the sleeping receiver from within msgsnd(2), and hands it the message without queueing it",
@@ -42,7 +37,7 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     limits: "0 bytes to 8 KiB, or less where /proc/sys/kernel/msgmax says so; cannot be polled, so no epoll; an end that lets go removes the queues, and a partner that waits gets EIDRM, but one that is killed is only noticed by the supervisor",
     sources: &["sysvipc(7)", "msgget(2)", "msgsnd(2)", "msgrcv(2)", "msgctl(2)"],
     available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// As of a descriptor, one call to send and one to receive, but for `epoll`.

@@ -7,10 +7,10 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
+use hopcost_model::case::Boundary;
+use hopcost_model::mechanism::{Facts, Parameter, Payload};
 
-use crate::registry::Row;
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::stream::Stream;
 use crate::transport::tcp;
@@ -22,11 +22,8 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     name: "tcp",
     family: "inet socket",
     about: "a TCP connection over loopback (127.0.0.1)",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
     parameters: &[Parameter {
         name: "nodelay",
@@ -42,7 +39,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     limits: "1 byte to 1 MiB; a message longer than the send buffer is written and read in parts; firewall rules are part of the number; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)", "veth(4)", "network_namespaces(7)"],
     available: tcp::loopback_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// How its ends meet.

@@ -8,37 +8,27 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
 use crate::memory::Buffer;
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, PAYLOAD, RECEIVES, TCP_BOUNDARIES, block};
+use crate::stream::facts::{RECEIVES, TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, send_all};
-use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpGather>(Facts {
     name: "tcp-gather",
-    family: "inet stream",
     about: "a message over TCP, its fields copied into one buffer, then one send()",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: TCP_BOUNDARIES,
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 4.2)],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[NODELAY],
     crosses: "the message's bytes, as segments over TCP",
     copies: "the sender, once, from the fields into one buffer; then the kernel, twice: from there into socket buffers, and from those to the receiver",
     wakes: "the kernel: the softirq that the send raises delivers the segments and wakes the sleeping receiver",
     between_stamps: "the copy of all fields into the buffer, one send; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
     sources: &["tcp(7)", "send(2)", "recv(2)", "memcpy(3)"],
-    available: tcp::loopback_available,
-    ..Facts::BASE
+    ..TCP
 });
 
 /// One end.

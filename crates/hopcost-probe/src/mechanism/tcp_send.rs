@@ -10,25 +10,19 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, Parameter, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, Parameter, PerOperation};
 
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::facts::{NODELAY, TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, send_all};
 use crate::sys;
-use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     name: "tcp-send",
-    family: "inet stream",
     about: "a message over TCP, one send() for each field",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: TCP_BOUNDARIES,
     waits: &[block(
         PerOperation::Between(
             11.0,
@@ -38,8 +32,6 @@ pub static ROW: Row = Row::stream::<TcpSend>(Facts {
         ),
         18.0,
     )],
-    call_system_calls: None,
-    payload: PAYLOAD,
     parameters: &[
         NODELAY,
         Parameter {
@@ -56,8 +48,7 @@ pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     between_stamps: "one send for each field; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
     sources: &["tcp(7)", "send(2)", "recv(2)", "RFC 896", "RFC 1122 section 4.2.3.2"],
-    available: tcp::loopback_available,
-    ..Facts::BASE
+    ..TCP
 });
 
 /// One end.

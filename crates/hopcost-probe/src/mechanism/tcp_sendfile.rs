@@ -11,26 +11,20 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
 use crate::memory::Shared;
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::facts::{TCP, block};
 use crate::stream::fields::{self, Turns};
 use crate::stream::sockets::{Outlet, OverSocket, moved};
 use crate::sys;
-use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
     name: "tcp-sendfile",
-    family: "inet stream",
     about: "a message over TCP, its fields in a memfd, one sendfile()",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: TCP_BOUNDARIES,
     waits: &[block(
         PerOperation::Between(
             4.0,
@@ -40,18 +34,14 @@ pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
         ),
         6.2,
     )],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[NODELAY],
     crosses: "references to the file's pages, as far as the receiving socket",
     copies: "the kernel, once a message: at the receiver, out of the file's pages",
     wakes: "the kernel: the softirq that sendfile raises delivers the segments and wakes the sleeping receiver",
     between_stamps: "one sendfile; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields, which are one after the other in the file and not allocations of their own; acknowledged (a window may take 256 MiB); between network namespaces each flow has a veth pair of its own",
     sources: &["sendfile(2)", "memfd_create(2)", "tcp(7)"],
-    available: tcp::loopback_available,
     keeps_buffers: true,
-    ..Facts::BASE
+    ..TCP
 });
 
 /// Distance of two messages in the file: whole pages.

@@ -11,13 +11,12 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 use io_uring::{IoUring, opcode, types};
 
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, PAYLOAD, RECEIVES, TCP_BOUNDARIES, block};
+use crate::stream::facts::{RECEIVES, TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::rings;
 use crate::stream::sockets::{Outlet, OverSocket, all_of};
@@ -27,15 +26,8 @@ use crate::transport::tcp;
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     name: "tcp-uring",
-    family: "inet stream",
     about: "a message over TCP, one io_uring SENDMSG of all its fields",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: TCP_BOUNDARIES,
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 6.2)],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[NODELAY],
     crosses: "the message's bytes, as segments over TCP",
     copies: "the kernel, twice a message: from the fields into socket buffers, and from there to the receiver",
     wakes: "the kernel: the softirq that the submission raises delivers the segments and wakes the sleeping receiver; a submission that finds the socket full is taken up again when it has room",
@@ -43,7 +35,7 @@ pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
     sources: &["io_uring(7)", "io_uring_enter(2)", "tcp(7)", "sendmsg(2)"],
     available,
-    ..Facts::BASE
+    ..TCP
 });
 
 fn available() -> Result<(), String> {

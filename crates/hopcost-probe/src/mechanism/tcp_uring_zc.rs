@@ -12,14 +12,13 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 use hopcost_model::protocol::ZeroCopySends;
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::facts::{TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket};
 use crate::stream::{FIELDS_MAX, fields, outstanding, rings};
@@ -29,11 +28,7 @@ use crate::transport::tcp;
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
     name: "tcp-uring-zc",
-    family: "inet stream",
     about: "a message over TCP, one io_uring SEND_ZC for each field, from registered buffers",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: TCP_BOUNDARIES,
     waits: &[block(
         PerOperation::Between(
             4.0,
@@ -44,9 +39,6 @@ pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
         ),
         20.0,
     )],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[NODELAY],
     crosses: "references to the pages of the fields, as far as the way allows it; over loopback the message's bytes",
     copies: "over loopback and veth the kernel, twice a message, as without zero copy: it copies the pages when a local socket is to receive them, and then to the receiver; out of a network card nobody at the sender. What the kernel says it did is counted, send by send",
     wakes: "the kernel: the softirq that the submission raises delivers the segments and wakes the sleeping receiver",
@@ -59,7 +51,7 @@ pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
         "tcp(7)",
     ],
     available,
-    ..Facts::BASE
+    ..TCP
 });
 
 /// In a notification's result: the kernel copied (linux/io_uring.h).

@@ -10,25 +10,19 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::facts::{TCP, block};
 use crate::stream::fields::{Fields, Turns};
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved};
 use crate::sys;
-use crate::transport::tcp;
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
     name: "tcp-vmsplice",
-    family: "inet stream",
     about: "a message over TCP, its fields vmspliced into a pipe and spliced into the socket",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: TCP_BOUNDARIES,
     waits: &[block(
         PerOperation::Between(
             5.0,
@@ -39,18 +33,14 @@ pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
         ),
         6.2,
     )],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[NODELAY],
     crosses: "references to the pages of the fields, as far as the receiving socket",
     copies: "the kernel, once a message: at the receiver, out of the sender's pages",
     wakes: "the kernel: the softirq that splice raises delivers the segments and wakes the sleeping receiver",
     between_stamps: "vmsplice and splice, in turns where the pipe does not hold the whole message; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); a pipe of at most 256 pages (/proc/sys/fs/pipe-max-size) takes a message in parts, and every field fills at least a page of it; between network namespaces each flow has a veth pair of its own",
     sources: &["vmsplice(2)", "splice(2)", "pipe(7)", "fcntl(2)", "tcp(7)"],
-    available: tcp::loopback_available,
     keeps_buffers: true,
-    ..Facts::BASE
+    ..TCP
 });
 
 /// Bytes of the pipe asked for, in pages: what pipe-max-size allows unless changed.

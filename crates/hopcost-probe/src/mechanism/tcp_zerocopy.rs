@@ -11,14 +11,13 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::registry::Row;
 use crate::shape::Attaching;
 use crate::stream::error_queue;
-use crate::stream::facts::{NODELAY, PAYLOAD, TCP_BOUNDARIES, block};
+use crate::stream::facts::{TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::outstanding::{self, Outstanding};
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors, set_option};
@@ -28,11 +27,7 @@ use crate::transport::tcp;
 /// The row.
 pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
     name: "tcp-zerocopy",
-    family: "inet stream",
     about: "a message over TCP, one sendmsg(MSG_ZEROCOPY) of all its fields",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: TCP_BOUNDARIES,
     waits: &[block(
         PerOperation::Between(
             4.0,
@@ -43,9 +38,6 @@ pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
         ),
         4.2,
     )],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[NODELAY],
     crosses: "references to the pages of the fields, as far as the way allows it; over loopback the message's bytes",
     copies: "over loopback and veth the kernel, twice a message, as without MSG_ZEROCOPY: it copies the pages when a local socket is to receive them, and then to the receiver; out of a network card nobody at the sender. What the kernel says it did is counted",
     wakes: "the kernel: the softirq that sendmsg raises delivers the segments and wakes the sleeping receiver",
@@ -53,7 +45,7 @@ pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); sixteen sets of fields, or as many as fit 64 MiB; the memory for completions is limited (net.core.optmem_max); pinned pages count against RLIMIT_MEMLOCK; between network namespaces each flow has a veth pair of its own",
     sources: &["Documentation/networking/msg_zerocopy.rst", "tcp(7)", "sendmsg(2)", "recvmsg(2)"],
     available,
-    ..Facts::BASE
+    ..TCP
 });
 
 /// SO_ZEROCOPY (asm-generic/socket.h).

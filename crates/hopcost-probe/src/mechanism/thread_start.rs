@@ -7,38 +7,29 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::worker::lines::give_up;
 
 /// The row.
 pub static ROW: Row = Row::call::<ThreadStart>(Facts {
     name: "thread-start",
-    family: "call",
     about: "create a thread that does nothing, and join it",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Between(
         8.0,
         11.0,
         "clone and exit, signal masks, the robust list, rseq and the stack's madvise of the C \
          library, and a futex if the starter has to sleep until the new thread is gone",
     )),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "one number, from the starter to the thread and back",
     copies: "nobody",
     wakes: "the scheduler puts the new thread on a CPU; the kernel wakes the starter when the thread is gone (CLONE_CHILD_CLEARTID)",
     between_stamps: "batches of pthread_create, the thread's whole life, pthread_join",
     limits: "default attributes; the stack comes from the C library's cache; the new thread may run where its starter may, so on the same CPU if that is pinned",
     sources: &["pthread_create(3)", "pthread_join(3)", "clone(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct ThreadStart;

@@ -13,11 +13,11 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Role, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
+use hopcost_model::mechanism::{Facts, Parameter, Payload};
 use hopcost_model::units::parse_duration_ns;
 
 use crate::namespace::{self, Pair};
-use crate::registry::Row;
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::packets::Packets;
@@ -30,11 +30,8 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     name: "udp",
     family: "inet socket",
     about: "two connected UDP sockets over loopback (127.0.0.1)",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
     parameters: &[Parameter {
         name: "timeout",
@@ -50,7 +47,7 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     limits: "0 to 65,507 bytes, the most that one datagram holds; a lost exchange is counted and is no sample (without payload, where messages cannot be told apart, it ends the trial); a callee that waits for a dead partner is ended by the supervisor's deadline (an end that sends to it gets ECONNREFUSED); boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)", "timer_create(2)", "veth(4)"],
     available: loopback_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 fn connected() -> io::Result<[UdpSocket; 2]> {

@@ -11,11 +11,10 @@ use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation};
 
 use crate::party;
-use crate::registry::Row;
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
 use crate::transport::tcp::loopback_available;
@@ -24,15 +23,9 @@ use crate::worker::lines::give_up;
 /// The row.
 pub static ROW: Row = Row::call::<UdpSend>(Facts {
     name: "udp-send",
-    family: "call",
     about: "send a UDP datagram over loopback that nobody reads",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Exactly(1.0)),
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
-    parameters: &[],
     crosses: "one datagram, through the loopback device up to the receiving socket, whose full buffer it does not enter",
     copies: "the kernel, once: from the sender into a socket buffer, which it then frees",
     wakes: "nobody",
@@ -40,7 +33,7 @@ pub static ROW: Row = Row::call::<UdpSend>(Facts {
     limits: "the receiver is a socket of the same process that is never read; the drop is cheaper than queueing and being read; firewall rules are part of the number",
     sources: &["udp(7)", "send(2)", "socket(7)"],
     available: loopback_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 /// Datagrams sent beforehand: far more than fit a receive buffer of the least size.

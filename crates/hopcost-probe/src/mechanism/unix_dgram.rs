@@ -11,10 +11,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::{Facts, Payload};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::packets::Packets;
@@ -26,21 +25,15 @@ pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
     name: "unix-dgram",
     family: "unix socket",
     about: "two connected Unix datagram sockets",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 1 << 17, default: 64 },
-    parameters: &[],
     crosses: "one datagram a message, in a socket buffer queued at the receiving socket",
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
     wakes: "the kernel wakes the sleeping receiver from within send(2)",
     between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
     limits: "0 bytes to 128 KiB, which fits the default send buffer; a datagram socket has no end-of-file, so an end that waits for a dead partner is ended by the supervisor's deadline (one that sends to it gets ECONNREFUSED)",
     sources: &["unix(7)", "send(2)", "recv(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// Two sockets bound to these paths and connected to each other.

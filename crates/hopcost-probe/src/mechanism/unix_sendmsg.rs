@@ -8,12 +8,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use hopcost_model::case::Workload;
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::Row;
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
-use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
+use crate::stream::facts::{LOCAL, block};
 use crate::stream::sockets::{OneSendmsg, OverSocket};
 use crate::wait::AtRunTime;
 
@@ -22,21 +21,14 @@ pub static ROW: Row = Row::stream::<UnixSendmsg>(Facts {
     name: "unix-sendmsg",
     family: "unix stream",
     about: "a message over a Unix stream socket, one sendmsg() of all its fields",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: LOCAL_BOUNDARIES,
     waits: &[block(PerOperation::Exactly(4.0), 6.2)],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[],
     crosses: "the message's bytes, in socket buffers queued at the receiving socket",
     copies: "the kernel, twice a message: from the fields into socket buffers, and from there to the receiver",
     wakes: "the kernel wakes the sleeping receiver from within sendmsg; reading gives the sender room again, which wakes it too while it waits for its acknowledgement",
     between_stamps: "one sendmsg; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); a message longer than the send buffer (net.core.wmem_default) is sent as the receiver makes room",
     sources: &["unix(7)", "socketpair(2)", "sendmsg(2)", "recv(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..LOCAL
 });
 
 /// How its ends meet.

@@ -6,10 +6,9 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::{Facts, Payload};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::packets::Packets;
@@ -21,21 +20,15 @@ pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     name: "unix-seqpacket",
     family: "unix socket",
     about: "a pair of connected Unix sequenced-packet sockets",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: FD_WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 1, max: 1 << 17, default: 64 },
-    parameters: &[],
     crosses: "one packet a message, in a socket buffer queued at the receiving socket",
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
     wakes: "the kernel wakes the sleeping receiver from within send(2)",
     between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
     limits: "1 byte (an empty packet cannot be told from end-of-file) to 128 KiB, which fits the default send buffer",
     sources: &["unix(7)", "socketpair(2)", "send(2)", "recv(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// How its ends meet.

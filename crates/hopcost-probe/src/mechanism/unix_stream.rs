@@ -8,10 +8,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::mechanism::{Facts, Payload};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::stream::Stream;
@@ -23,21 +22,15 @@ pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     name: "unix-stream",
     family: "unix socket",
     about: "a Unix stream socket, bound to a path, connected and accepted",
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: UNIX_STREAM_WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
-    parameters: &[],
     crosses: "the message's bytes, in socket buffers queued at the receiving socket",
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read; connecting and accepting are over before",
     limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts; a path of at most 107 bytes",
     sources: &["unix(7)", "bind(2)", "connect(2)", "accept(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// How its ends meet.

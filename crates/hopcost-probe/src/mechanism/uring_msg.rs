@@ -18,11 +18,11 @@ use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::WaitKind;
+use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 use io_uring::{IoUring, opcode, squeue, types};
 
-use crate::registry::Row;
+use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::stream::rings;
 use crate::sys;
@@ -37,11 +37,7 @@ const SLEEPS_OR_NOT: PerOperation =
 /// The row.
 pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
     name: "uring-msg",
-    family: "notifier",
     about: "a completion that an io_uring posts to another one (IORING_OP_MSG_RING)",
-    shape: Shape::Notifier,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
@@ -66,9 +62,6 @@ pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
             switches_two_cpus: SLEEPS_OR_NOT,
         },
     ],
-    call_system_calls: None,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    parameters: &[],
     crosses: "a completion of 16 bytes in the partner's queue (and, with a payload, a shared buffer)",
     copies: "the kernel writes the completion; with a payload, each end copies it into the shared buffer and out of it",
     wakes: "the kernel wakes the sleeping receiver from within the sender's io_uring_enter(2)",
@@ -76,7 +69,7 @@ pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
     limits: "Linux 5.18 or newer, and io_uring not disabled; payload up to 1 MiB; rings without SQPOLL, DEFER_TASKRUN or registered descriptors; both ends hold both rings, so the death of one is no end-of-file for the other",
     sources: &["io_uring(7)", "io_uring_setup(2)", "io_uring_enter(2)"],
     available,
-    ..Facts::BASE
+    ..NOTIFIER
 });
 
 /// Places in a submission queue; one is ever used, and a completion queue has twice as many.

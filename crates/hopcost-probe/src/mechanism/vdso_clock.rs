@@ -9,36 +9,27 @@
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::registry::{Row, always_available};
+use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
 /// The row.
 pub static ROW: Row = Row::call::<VdsoClock>(Facts {
     name: "vdso-clock",
-    family: "call",
     about: "clock_gettime(CLOCK_MONOTONIC), a call into code that the kernel maps",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[],
     call_system_calls: Some(PerOperation::Between(
         0.0,
         1.0,
         "none where the vDSO can read the clock source, one where it cannot (hpet, acpi_pm)",
     )),
-    payload: Payload::None,
-    parameters: &[],
     crosses: "nothing: the code of the vDSO runs in user mode",
     copies: "nobody",
     wakes: "nobody",
     between_stamps: "batches of clock_gettime through the C library",
     limits: "the clock source is part of the number (/sys/devices/system/clocksource/clocksource0/current_clocksource)",
     sources: &["vdso(7)", "clock_gettime(2)"],
-    available: always_available,
-    ..Facts::BASE
+    ..CALL
 });
 
 struct VdsoClock;

@@ -13,13 +13,13 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use hopcost_model::case::{Role, Workload};
-use hopcost_model::mechanism::{Facts, PerOperation, Shape};
+use hopcost_model::case::Role;
+use hopcost_model::mechanism::{Facts, PerOperation};
 
 use crate::memory::Buffer;
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::facts::{LOCAL_BOUNDARIES, PAYLOAD, block};
+use crate::stream::facts::{LOCAL, block};
 use crate::stream::fields::{self, Fields, Turns};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
 use crate::stream::wrong_end;
@@ -31,13 +31,7 @@ pub static ROW: Row = Row::stream::<VmReadv>(Facts {
     name: "vm-readv",
     family: "memory of another process",
     about: "a message copied out of the sender's fields by process_vm_readv(), announced over a Unix socket",
-    shape: Shape::Channel,
-    workloads: &[Workload::Stream],
-    boundaries: LOCAL_BOUNDARIES,
     waits: &[block(PerOperation::Exactly(5.0), 6.2)],
-    call_system_calls: None,
-    payload: PAYLOAD,
-    parameters: &[],
     crosses: "the message's bytes, from one process's memory to the other's; 8 bytes through a socket to announce it",
     copies: "the receiver, by one system call, once a message: from the sender's fields into its own buffer",
     wakes: "the kernel wakes the receiver from within the sender's send of 8 bytes",
@@ -46,7 +40,7 @@ pub static ROW: Row = Row::stream::<VmReadv>(Facts {
     sources: &["process_vm_readv(2)", "ptrace(2)", "PR_SET_PTRACER(2const)", "unix(7)"],
     available,
     keeps_buffers: true,
-    ..Facts::BASE
+    ..LOCAL
 });
 
 fn available() -> Result<(), String> {

@@ -17,13 +17,13 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::{Role, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
 use tungstenite::handshake::HandshakeRole;
 use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
 use tungstenite::{Bytes, HandshakeError, Message};
 
-use crate::registry::Row;
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::waits::FD_WAITS;
@@ -35,11 +35,8 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     name: "websocket",
     family: "websocket",
     about: "WebSocket messages over loopback TCP (tungstenite), framed in the calling thread",
-    shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: WAITS,
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
     parameters: &[READ_BUFFER],
     crosses: "one frame a message: a header of 2, 4 or 10 bytes, from the client 4 bytes of mask, the message; as TCP segments through the loopback device",
@@ -49,7 +46,7 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     limits: "0 bytes to 1 MiB; a message longer than the socket's buffers is written and read in parts; the connection ends without a closing handshake; the wait is looked up at run time, because the library owns the read loop",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "tcp(7)"],
     available: tcp::loopback_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// As of a descriptor, but for what the library adds.

@@ -23,15 +23,15 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::{WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 use tungstenite::protocol::WebSocket;
 use tungstenite::{Bytes, Message};
 
 use super::websocket::{
     Outgoing, READ_BUFFER, io_error, read_binary, read_some, shake_hands, write_some,
 };
-use crate::registry::Row;
+use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::{peer_closed, tcp};
@@ -42,9 +42,7 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     name: "websocket-threaded",
     family: "websocket",
     about: "the same behind queues, with one more thread at each end that does the I/O",
-    shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
-    boundaries: &[Boundary::Process, Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(
@@ -66,7 +64,6 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
             "a thread that finds something to do does not sleep",
         ),
     }],
-    call_system_calls: None,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
     parameters: &[READ_BUFFER],
     crosses: "ownership of the message through a queue, one frame over loopback TCP, ownership through a queue again",
@@ -76,7 +73,7 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds, on the CPU of that end's seat where it is pinned, and the CPU time of a trial includes it; otherwise as `websocket`",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "eventfd(2)", "epoll(7)", "futex(2)"],
     available: tcp::loopback_available,
-    ..Facts::BASE
+    ..CHANNEL
 });
 
 /// The stream under the library: a blocking socket until hands are shaken, then

@@ -1,16 +1,27 @@
 //! What the rows of the stream mechanisms have in common.
 
-use hopcost_model::case::{Boundary, WaitKind};
-use hopcost_model::mechanism::{Parameter, Payload, PerOperation, WaitFacts};
+use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
 
-/// Bytes of a message: by default eight fields of a page.
-pub const PAYLOAD: Payload = Payload::Bytes { min: 8, max: 16 << 20, default: 32768 };
+use crate::registry::CHANNEL;
+use crate::transport::tcp;
 
-/// Where TCP can be.
-pub const TCP_BOUNDARIES: &[Boundary] = &[Boundary::Process, Boundary::Thread, Boundary::Namespace];
+/// What the streams within a machine have in common; a row states the rest.
+pub const LOCAL: Facts = Facts {
+    workloads: &[Workload::Stream],
+    // By default eight fields of a page.
+    payload: Payload::Bytes { min: 8, max: 16 << 20, default: 32768 },
+    ..CHANNEL
+};
 
-/// Where what is local can be.
-pub const LOCAL_BOUNDARIES: &[Boundary] = &[Boundary::Process, Boundary::Thread];
+/// What the streams over TCP have in common.
+pub const TCP: Facts = Facts {
+    family: "inet stream",
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
+    parameters: &[NODELAY],
+    available: tcp::loopback_available,
+    ..LOCAL
+};
 
 /// TCP_NODELAY.
 pub const NODELAY: Parameter = Parameter {
