@@ -1,5 +1,7 @@
 //! What a run file holds, before any statistic.
 
+use std::sync::LazyLock;
+
 use crate::case::Role;
 use crate::describe::Description;
 use crate::document;
@@ -36,22 +38,28 @@ impl RawRun {
     pub fn rust(&self) -> Option<&Description> {
         self.workers.iter().find(|worker| worker.is_rust())
     }
-    /// Ticks in a second of the clock that stamped a trial: that of the caller's
-    /// runtime on the caller's CPU, or else its first; a virtual clock's tick is a
-    /// nanosecond.
-    pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
+    /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU,
+    /// or else its first.
+    pub fn clock(&self, trial: &RawTrial) -> Option<&ClockReading> {
         let case = self.plan.case(trial.case)?;
         if case.has_virtual_clock() {
-            return Some(1e9);
+            return Some(&VIRTUAL);
         }
-        let cpu = trial.ends.first().map(|end| end.cpu_after);
+        let cpu = trial.caller_cpu();
         let runtime = case.runtimes.caller.word();
         let mut clocks = self.clocks.iter().filter(|clock| clock.runtime == runtime);
         let first = clocks.clone().next();
-        let rate = clocks.find(|clock| Some(clock.cpu) == cpu).or(first)?.ticks_per_second;
-        (rate > 0.0).then_some(rate)
+        clocks.find(|clock| Some(clock.cpu) == cpu).or(first)
+    }
+    /// Ticks in a second of that clock.
+    pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
+        Some(self.clock(trial)?.ticks_per_second).filter(|rate| *rate > 0.0)
     }
 }
+
+/// The clock of test engines with virtual time: exact, and free.
+static VIRTUAL: LazyLock<ClockReading> =
+    LazyLock::new(|| ClockReading::of_rate("rust", "virtual", 1e9));
 
 document! {
     /// Who made a run, when and how.
@@ -228,6 +236,11 @@ document! {
 }
 
 impl RawTrial {
+    /// The CPU the caller was on: as asked, or else where it ended.
+    pub fn caller_cpu(&self) -> Option<u32> {
+        let asked = self.cpus_asked.first().copied().flatten();
+        asked.or_else(|| self.ends.first().map(|end| end.cpu_after))
+    }
     /// A trial of which nothing is known yet.
     pub fn empty() -> Self {
         RawTrial {

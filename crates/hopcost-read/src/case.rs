@@ -1,192 +1,209 @@
-//! A case: its trials reduced to what is shown of it, findings aside.
-
-mod reduce;
+//! A case: its trials reduced to what is shown of it, comparisons and findings aside.
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Case, Workload};
+use hopcost_model::case::{Boundary, Case, IdleKnob, Workload};
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{
-    CaseParts, CaseResult, Estimates, HostStateShare, Mode, Statistic, Status, TrialPoint,
+    CaseParts, CaseResult, Estimate, Estimates, HostStateShare, Statistic, Status,
 };
-use hopcost_stats::effective::publishable;
-use hopcost_stats::modes::{RATIO_MIN, find_modes};
-use hopcost_stats::sample::{median, quantile_sorted};
+use hopcost_stats::sample::median;
 
-use crate::curve::curve;
 use crate::estimate::{self, Unit, estimates};
-use crate::per_trial::PerTrial;
+use crate::pooled::Pooled;
 use crate::run::Run;
+use crate::sums::{handled, lost, messages, per, switches, total};
 use crate::trial::{Family, Trial};
-use crate::{command, counters, say, stream, threads, wake};
-use reduce::reduce;
+use crate::trials::{PerTrial, Row, Trials, trials};
+use crate::{command, counters, stream, threads, wake};
 
-/// A case's result with what its findings need besides.
-pub struct Reading {
-    /// As shown; findings and validity are not in it yet.
+/// A case as read, with what comparisons and findings need besides.
+pub struct Reading<'a> {
+    /// Its place in the plan.
+    pub index: u32,
+    /// The case; `None` if this version cannot read its spelling.
+    pub case: Option<&'a Case>,
+    /// As shown; ratio, findings and validity are not in it yet.
     pub result: CaseResult,
     /// What kind of number its trials left; `None` if never measured.
     pub family: Option<Family>,
-    /// Indexes of the trials that were measured, in time order.
-    pub measured: Vec<usize>,
+    /// The trials that were measured, in time order.
+    pub trials: Vec<&'a RawTrial>,
+    /// Each measured trial's own statistics, in time order.
+    pub per_trial: Vec<PerTrial>,
     /// Whether the several modes come from the host's states: within each state,
     /// one mode holds nearly everything.
     pub modes_by_state: bool,
-    /// Each measured trial's own statistics, in time order.
-    pub per_trial: Vec<PerTrial>,
     /// p5 and p95 of the samples of all trials, where they support them.
     pub band: Option<(f64, f64)>,
 }
 
-/// Within a state of the host, the share of its main mode from which on the
-/// states explain the modes (a state may change in the middle of a trial).
-const MAIN_MODE_MIN: f64 = 0.8;
-/// Above this share of costs that are zero or negative, no modes are looked for.
-const NEGATIVE_MAX: f64 = 0.01;
-
-/// Reads one case of the plan.
-pub fn read(run: &Run, index: usize) -> Reading {
-    let planned = &run.raw.plan.cases[index];
-    let case = match &run.cases[index] {
-        Ok(case) => case,
-        Err(unknown) => return unreadable(unknown),
-    };
-    let reduced = reduce(run, index);
-    let trials: Vec<Trial> = reduced.trials;
-    let status = match (&planned.skip, trials.len(), reduced.points.len()) {
-        (_, 1.., _) => Status::Measured,
-        (Some(_), _, _) | (None, 0, 0) => Status::Skipped,
-        _ => Status::Failed,
-    };
-    let reason = match status {
-        Status::Skipped => Some(planned.skip.clone().unwrap_or_else(|| {
-            "the run ended before its first trial; resume it, or give it more time".to_owned()
-        })),
-        _ => most_frequent(reduced.points.iter().filter_map(|point| point.error.as_deref())),
-    };
-    let mut points = reduced.points;
-    let states = states(run, &reduced.measured, &mut points);
-    let shape = shape_of(run, &trials, reduced.family, &reduced.measured);
-    let raw = |i: &usize| &run.raw.trials[*i];
-    let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
-        let values: Vec<f64> = reduced.measured.iter().map(raw).filter_map(statistic).collect();
-        median(&values)
-    };
-    let of_case: Vec<&RawTrial> = reduced.measured.iter().map(raw).collect();
-    let per_operation = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
-    let id = case.id();
-    let mut result = CaseResult {
-        reason,
-        stamp: reduced.measured.first().and_then(|i| raw(i).stamp),
-        n_trials: trials.len() as u32,
-        n_failed: points.iter().filter(|point| point.error.is_some()).count() as u32,
-        operations: total(reduced.measured.iter().map(|i| raw(i).operations)),
-        samples: total(reduced.measured.iter().map(|i| raw(i).samples_taken)),
-        estimates: reduced.family.and_then(|family| {
-            estimates(&trials, family, Unit(case.workload), &|n| run.seed(index, n))
-        }),
-        ratio: None,
-        cpu_ns_per_message: over(&|trial| {
-            per(trial.cpu_ns as f64, counters::handled(case, trial), per_operation)
-        }),
-        switches_per_operation: over(&|trial| {
-            per(switches(trial) as f64, counters::handled(case, trial), 1.0)
-        }),
-        curve: shape.curve,
-        modes: shape.modes,
-        states,
-        trials: points,
-        lost: total(run.trials_of[index].iter().map(|i| lost(&run.raw.trials[*i]))),
-        wake: wake::result(run, case, &of_case),
-        stream: stream::result(run, case, &of_case, &reduced.per_trial),
-        counters: counters::counters(case, &of_case),
-        threads: threads::threads(case, &of_case),
-        replay: replay(run, index),
-        ..CaseResult::empty(&id, CaseParts::of(case), status, command::of_case(&id))
-    };
-    // Ticks are those of the processor's counter, which other runtimes do not read.
-    if case.workload == Workload::Call && case.runtimes.are_rust() {
-        let ticks_per_second = of_case.first().and_then(|trial| run.clock(trial));
-        let ticks_per_second = ticks_per_second.map(|clock| clock.ticks_per_second);
-        let cost_ns = result.estimates.as_ref().and_then(Estimates::headline_ns);
-        result.cost_ticks =
-            cost_ns.zip(ticks_per_second).map(|(ns, ticks)| ns * ticks / 1e9).filter(finite);
-        result.cost_cycles = cost_ns
-            .zip(counters::cycles_per_ns(&of_case))
-            .map(|(ns, cycles)| ns * cycles)
-            .filter(finite);
+impl Reading<'_> {
+    /// Whether there is a trial that was measured.
+    pub fn is_measured(&self) -> bool {
+        !self.trials.is_empty()
     }
-    Reading {
-        result,
-        family: reduced.family,
-        measured: reduced.measured,
-        modes_by_state: shape.modes_by_state,
-        per_trial: reduced.per_trial,
-        band: shape.band,
+
+    /// The estimate of a statistic.
+    pub fn get(&self, statistic: Statistic) -> Option<&Estimate> {
+        self.result.estimates.as_ref()?.get(statistic)
+    }
+
+    /// p50, or the cost in batches.
+    pub fn headline(&self) -> Option<&Estimate> {
+        Some(self.result.estimates.as_ref()?.headline()?.1)
+    }
+
+    /// The same of each measured trial, in time order.
+    pub fn values(&self) -> Vec<f64> {
+        self.per_trial.iter().map(|trial| trial.value_ns).collect()
+    }
+
+    /// A value of each measured trial that has it, by its round.
+    pub fn by_round(&self, of: impl Fn(&PerTrial) -> Option<f64>) -> BTreeMap<u32, f64> {
+        self.per_trial.iter().filter_map(|trial| Some((trial.round, of(trial)?))).collect()
+    }
+
+    /// The headline of each measured trial by its round.
+    pub fn headline_by_round(&self) -> BTreeMap<u32, f64> {
+        self.by_round(|trial| Some(trial.value_ns))
     }
 }
 
-/// The command that replays the first trial that was measured, or else tried.
-fn replay(run: &Run, index: usize) -> Option<String> {
-    let trials = || run.trials_of[index].iter().map(|i| &run.raw.trials[*i]);
-    let first = trials().find(|trial| trial.error.is_none()).or_else(|| trials().next())?;
-    Some(command::of_trial(&run.raw.plan.cases[index].id(), first, run.raw))
+/// The cases that this version can read, each with what was found.
+pub fn known<'a, 'b>(
+    readings: &'b [Reading<'a>],
+) -> impl Iterator<Item = (&'a Case, &'b Reading<'a>)> + Clone {
+    readings.iter().filter_map(|reading| Some((reading.case?, reading)))
 }
 
-fn finite(value: &f64) -> bool {
-    value.is_finite()
-}
-
-/// Voluntary and involuntary switches of all ends.
-pub fn switches(trial: &RawTrial) -> u64 {
-    total(trial.ends.iter().flat_map(|end| [end.voluntary, end.involuntary]))
-}
-
-/// Exchanges of all ends that lost a message or timed out.
-pub fn lost(trial: &RawTrial) -> u64 {
-    total(trial.ends.iter().map(|end| end.lost))
-}
-
-/// A sum that a file's nonsense cannot overflow.
-pub fn total(counts: impl Iterator<Item = u64>) -> u64 {
-    counts.fold(0, u64::saturating_add)
-}
-
-fn per(total: f64, operations: f64, parts: f64) -> Option<f64> {
-    (operations > 0.0).then(|| total / (operations * parts))
+/// Reads every case of the plan, in its order.
+pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
+    let empty_loop = empty_loop(run);
+    let cases = run.raw.plan.cases.iter().enumerate();
+    cases
+        .map(|(index, planned)| match &planned.case {
+            Ok(case) => of_case(run, index, case, empty_loop.as_ref()),
+            Err(unknown) => unreadable(index as u32, unknown),
+        })
+        .collect()
 }
 
 /// The test engine whose `call` is the loop and nothing in it.
 const EMPTY_LOOP: &str = "null";
 
-/// Where the run measured the empty loop too, a call that cannot be told from it
-/// is given as "at most".
-pub fn bound_by_loop(run: &Run, readings: &mut [Reading]) {
-    let is_call = |index: usize, empty: bool| {
-        run.cases[index].as_ref().is_ok_and(|case| {
-            // The loop of another runtime is another loop.
-            case.workload == Workload::Call
-                && case.runtimes.are_rust()
-                && (case.mechanism_name() == EMPTY_LOOP) == empty
-        })
+/// The cost of the empty loop, where the run measured it.
+fn empty_loop(run: &Run) -> Option<Estimate> {
+    let cases = run.raw.plan.cases.iter().enumerate();
+    cases.filter_map(|(index, planned)| Some((index, planned.known()?))).find_map(
+        |(index, case)| {
+            (is_native_call(case) && case.mechanism_name() == EMPTY_LOOP)
+                .then(|| estimates_of(run, index, case, &trials(run, case, index)))?
+                .and_then(|estimates| estimates.get(Statistic::Cost).cloned())
+        },
+    )
+}
+
+/// The loop of another runtime is another loop, and its ticks are not those of the
+/// processor's counter.
+fn is_native_call(case: &Case) -> bool {
+    case.workload == Workload::Call && case.runtimes.are_rust()
+}
+
+fn estimates_of(run: &Run, index: usize, case: &Case, trials: &Trials) -> Option<Estimates> {
+    let measured: Vec<&Trial> = trials.measured().map(|(_, trial)| trial).collect();
+    estimates(&measured, trials.family?, Unit(case.workload), &|n| run.seed(index, n))
+}
+
+/// Reads one case. A call that cannot be told from the empty loop is given as "at most".
+fn of_case<'a>(
+    run: &Run<'a>,
+    index: usize,
+    case: &'a Case,
+    empty_loop: Option<&Estimate>,
+) -> Reading<'a> {
+    let table = trials(run, case, index);
+    let raw: Vec<&RawTrial> = table.measured().map(|(row, _)| row.raw).collect();
+    let per_trial = table.statistics(run);
+    let pooled = Pooled::of(run, &table);
+    let states = states(run, &table);
+    let (status, reason) = status(run.raw.plan.cases[index].skip.as_ref(), &table);
+    let estimates = estimates_of(run, index, case, &table);
+    let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
+    let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
+        median(&raw.iter().filter_map(|trial| statistic(trial)).collect::<Vec<_>>())
     };
-    let cost = |reading: &Reading| reading.result.estimates.as_ref()?.get(Statistic::Cost).cloned();
-    let Some(empty) =
-        readings.iter().enumerate().filter(|(i, _)| is_call(*i, true)).find_map(|(_, r)| cost(r))
-    else {
-        return;
+    let native_ns = cost_ns.filter(|_| is_native_call(case));
+    let ticks_per_second =
+        raw.first().and_then(|trial| Some(run.raw.clock(trial)?.ticks_per_second));
+    let id = case.id();
+    let result = CaseResult {
+        reason,
+        stamp: raw.first().and_then(|trial| trial.stamp),
+        n_trials: raw.len() as u32,
+        n_failed: (table.rows.len() - raw.len()) as u32,
+        operations: total(raw.iter().map(|trial| trial.operations)),
+        samples: total(raw.iter().map(|trial| trial.samples_taken)),
+        cost_ticks: native_ns
+            .zip(ticks_per_second)
+            .map(|(ns, ticks)| ns * ticks / 1e9)
+            .filter(|cost| cost.is_finite()),
+        cost_cycles: native_ns
+            .zip(counters::cycles_per_ns(&raw))
+            .map(|(ns, cycles)| ns * cycles)
+            .filter(|cost| cost.is_finite()),
+        estimates: match empty_loop.filter(|_| is_native_call(case)) {
+            Some(empty) if case.mechanism_name() != EMPTY_LOOP => {
+                estimates.map(|estimates| estimate::bounded_by_loop(estimates, empty))
+            }
+            _ => estimates,
+        },
+        cpu_ns_per_message: over(&|trial| {
+            per(trial.cpu_ns as f64, handled(case, trial) * messages(case.workload))
+        }),
+        switches_per_operation: over(&|trial| per(switches(trial) as f64, handled(case, trial))),
+        curve: pooled.curve,
+        modes: pooled.modes,
+        trials: table.rows.iter().map(|row| row.point(state(run, row, &states))).collect(),
+        states,
+        lost: total(table.rows.iter().map(|row| lost(row.raw))),
+        wake: wake::result(run, case, &raw),
+        stream: stream::result(run, case, &raw, &per_trial),
+        counters: counters::counters(case, &raw),
+        threads: threads::threads(case, &raw),
+        replay: replay(run, &id, &table),
+        ..CaseResult::empty(&id, CaseParts::of(case), status, command::of_case(&id))
     };
-    for (_, reading) in readings.iter_mut().enumerate().filter(|(i, _)| is_call(*i, false)) {
-        if let Some(cost) =
-            reading.result.estimates.as_mut().and_then(|e| e.get_mut(Statistic::Cost))
-        {
-            estimate::bound_by_loop(cost, &empty);
+    Reading {
+        index: index as u32,
+        case: Some(case),
+        result,
+        family: table.family,
+        trials: raw,
+        per_trial,
+        modes_by_state: pooled.modes_by_state,
+        band: pooled.band,
+    }
+}
+
+/// What became of a case, and why it was not measured.
+fn status(skip: Option<&String>, trials: &Trials) -> (Status, Option<String>) {
+    let errors = trials.rows.iter().filter_map(|row| row.trial.as_ref().err());
+    if trials.family.is_some() {
+        return (Status::Measured, most_frequent(errors));
+    }
+    match skip {
+        None if !trials.rows.is_empty() => (Status::Failed, most_frequent(errors)),
+        Some(skip) => (Status::Skipped, Some(skip.clone())),
+        None => {
+            let why = "the run ended before its first trial; resume it, or give it more time";
+            (Status::Skipped, Some(why.to_owned()))
         }
     }
 }
 
-fn most_frequent<'a>(reasons: impl Iterator<Item = &'a str>) -> Option<String> {
+fn most_frequent<'a>(reasons: impl Iterator<Item = &'a String>) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for reason in reasons {
         *counts.entry(reason).or_default() += 1;
@@ -195,90 +212,40 @@ fn most_frequent<'a>(reasons: impl Iterator<Item = &'a str>) -> Option<String> {
     Some(reason.to_owned())
 }
 
-/// The host's states as this case met them, and each point's place among them;
-/// none unless it met both.
-fn states(run: &Run, measured: &[usize], points: &mut [TrialPoint]) -> Vec<HostStateShare> {
+/// The command that replays the first trial that was measured, or else tried.
+fn replay(run: &Run, id: &str, trials: &Trials) -> Option<String> {
+    let raw = || trials.rows.iter().map(|row| row.raw);
+    let first = raw().find(|trial| trial.error.is_none()).or_else(|| raw().next())?;
+    Some(command::of_trial(id, first, run.raw))
+}
+
+/// The host's states as this case met them; none unless it met both.
+fn states(run: &Run, trials: &Trials) -> Vec<HostStateShare> {
     let Some(two) = &run.states else { return Vec::new() };
     let met = |state: usize| {
-        let values: Vec<f64> = points
-            .iter()
-            .filter(|point| point.sentinel_ns.is_some_and(|ns| two.of(ns) == state))
-            .filter_map(|point| point.value_ns)
-            .collect();
-        let p50_ns = median(&values)?;
+        let of_state = |row: &Row| row.sentinel_ns.is_some_and(|ns| two.of(ns) == state);
+        let met = trials.measured().filter(|(row, _)| of_state(row));
+        let values: Vec<f64> = met.map(|(_, trial)| trial.value_ns()).collect();
         Some(HostStateShare {
             sentinel_ns: two.medians[state],
-            share: values.len() as f64 / measured.len() as f64,
-            p50_ns,
+            share: values.len() as f64 / trials.measured().count() as f64,
+            p50_ns: median(&values)?,
             n_trials: values.len() as u32,
         })
     };
-    let (Some(fast), Some(slow)) = (met(0), met(1)) else { return Vec::new() };
-    for point in points {
-        point.state = point.sentinel_ns.map(|ns| two.of(ns) as u8);
-    }
-    vec![fast, slow]
+    met(0).zip(met(1)).map_or(Vec::new(), |(fast, slow)| vec![fast, slow])
 }
 
-struct Shape {
-    curve: Vec<hopcost_model::results::CurvePoint>,
-    modes: Vec<Mode>,
-    modes_by_state: bool,
-    band: Option<(f64, f64)>,
-}
-
-/// What needs the samples of all trials together.
-fn shape_of(run: &Run, trials: &[Trial], family: Option<Family>, measured: &[usize]) -> Shape {
-    let pooled = pool(trials.iter());
-    let curve = if family == Some(Family::Each) { curve(trials, &pooled) } else { Vec::new() };
-    let not_positive = pooled.partition_point(|v| *v <= 0.0);
-    // A value a trial is not a distribution of durations.
-    let single = pooled.len() == trials.len();
-    let modes = if single || not_positive as f64 > NEGATIVE_MAX * pooled.len() as f64 {
-        Vec::new()
-    } else {
-        modes(&pooled)
-    };
-    let modes_by_state = modes.len() > 1
-        && run.states.is_some_and(|two| {
-            [0, 1].iter().all(|state| {
-                let of_state = trials
-                    .iter()
-                    .zip(measured)
-                    .filter(|(_, i)| run.sentinels[**i].is_some_and(|ns| two.of(ns) == *state));
-                let modes = find_modes(&pool(of_state.map(|(trial, _)| trial)), RATIO_MIN);
-                modes.iter().any(|mode| mode.share >= MAIN_MODE_MIN)
-            })
-        });
-    let pooled_quantile = |q: f64| {
-        let support: f64 = trials.iter().map(|trial| trial.n_eff_at(q)).sum();
-        quantile_sorted(&pooled, q).filter(|_| publishable(support, q.max(1.0 - q)))
-    };
-    let band = pooled_quantile(0.05).zip(pooled_quantile(0.95));
-    Shape { curve, modes, modes_by_state, band }
-}
-
-/// Several modes, or none.
-fn modes(pooled: &[f64]) -> Vec<Mode> {
-    let found = find_modes(pooled, RATIO_MIN);
-    if found.len() < 2 {
-        return Vec::new();
-    }
-    found.into_iter().map(|mode| Mode { ns: mode.at, share: mode.share }).collect()
-}
-
-/// The samples of several trials, sorted. (A stable sort finds the trials' own
-/// sorted runs and merges them.)
-fn pool<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
-    let mut pooled: Vec<f64> = trials.flat_map(|t| t.sample.values().iter().copied()).collect();
-    pooled.sort_by(f64::total_cmp);
-    pooled
+/// Which of the states a trial met, if the case met both.
+fn state(run: &Run, row: &Row, states: &[HostStateShare]) -> Option<u8> {
+    let two = run.states.as_ref().filter(|_| !states.is_empty())?;
+    row.sentinel_ns.map(|ns| two.of(ns) as u8)
 }
 
 /// A row for a plan's case whose spelling this version cannot read.
-fn unreadable(unknown: &UnknownCase) -> Reading {
+fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
     let id = unknown.id.as_str();
-    let case = Case {
+    let nothing = Case {
         workload: Workload::Call,
         mechanism: id.to_owned(),
         payload_bytes: None,
@@ -291,29 +258,23 @@ fn unreadable(unknown: &UnknownCase) -> Reading {
         waits: None,
         spin_budget_ns: None,
         parameters: BTreeMap::new(),
-        idle_knob: hopcost_model::case::IdleKnob::None,
+        idle_knob: IdleKnob::None,
         sched: Default::default(),
         runtimes: Default::default(),
     };
-    let mut result =
-        CaseResult::empty(id, CaseParts::of(&case), Status::Failed, command::of_case(id));
+    let parts = CaseParts::of(&nothing);
+    let mut result = CaseResult::empty(id, parts, Status::Failed, command::of_case(id));
     result.reason = Some(format!("this version of hopcost cannot read the case: {unknown}"));
     Reading {
+        index,
+        case: None,
         result,
         family: None,
-        measured: Vec::new(),
-        modes_by_state: false,
+        trials: Vec::new(),
         per_trial: Vec::new(),
+        modes_by_state: false,
         band: None,
     }
-}
-
-/// The two states of a case in words.
-pub fn states_in_words(states: &[HostStateShare]) -> String {
-    let each = states.iter().map(|state| {
-        format!("{} in {} of its trials", say::ns(state.p50_ns), say::percent(state.share))
-    });
-    each.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

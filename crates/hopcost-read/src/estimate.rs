@@ -16,7 +16,7 @@ use hopcost_stats::precision::{
 use hopcost_stats::sample::Sample;
 use hopcost_stats::{LEVEL, sample};
 
-use crate::say;
+use crate::format;
 use crate::trial::{Family, Trial};
 
 /// The least trials that have an interval.
@@ -49,7 +49,7 @@ impl Unit {
 /// The estimates of a case's measured trials; `seed` is for the bootstrap of a
 /// quantile, by its number.
 pub fn estimates(
-    trials: &[Trial],
+    trials: &[&Trial],
     family: Family,
     unit: Unit,
     seed: &dyn Fn(u64) -> u64,
@@ -127,7 +127,7 @@ pub fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
 
 fn too_few(trials: usize) -> Option<String> {
     (trials < TRIALS_MIN)
-        .then(|| format!("{}; an interval needs {TRIALS_MIN}", say::count(trials, "trial")))
+        .then(|| format!("{}; an interval needs {TRIALS_MIN}", format::count(trials, "trial")))
 }
 
 fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
@@ -148,8 +148,8 @@ fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
 
 /// The cost of one operation in batches. Where the loop was subtracted and the
 /// rest cannot be told from nothing, it becomes an upper bound.
-fn cost(trials: &[Trial], unit: Unit) -> Estimate {
-    let mut cost = over_trials(trials.iter().map(Trial::value_ns).collect(), unit.cost());
+fn cost(trials: &[&Trial], unit: Unit) -> Estimate {
+    let mut cost = over_trials(trials.iter().map(|trial| trial.value_ns()).collect(), unit.cost());
     let resolution_ns =
         sample::median(&trials.iter().map(|t| t.resolution_ns).collect::<Vec<_>>()).unwrap_or(0.0);
     let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
@@ -163,18 +163,18 @@ fn cost(trials: &[Trial], unit: Unit) -> Estimate {
     cost
 }
 
-/// Makes a cost an upper bound where its interval reaches down to that of the
-/// empty loop of the same run.
-pub fn bound_by_loop(cost: &mut Estimate, empty_loop: &Estimate) {
-    let (Some(low), Some(loop_high)) =
-        (cost.low.or(cost.point), empty_loop.high.or(empty_loop.point))
-    else {
-        return;
-    };
-    if !cost.at_most && low <= loop_high {
-        let bound = cost.high.or(cost.point).unwrap_or(loop_high);
+/// Estimates whose cost is an upper bound where its interval reaches down to that of
+/// the empty loop of the same run.
+pub fn bounded_by_loop(mut estimates: Estimates, empty_loop: &Estimate) -> Estimates {
+    let bound = estimates.get(Statistic::Cost).and_then(|cost| {
+        let low = cost.low.or(cost.point).filter(|_| !cost.at_most)?;
+        let loop_high = empty_loop.high.or(empty_loop.point)?;
+        (low <= loop_high).then_some(cost.high.or(cost.point).unwrap_or(loop_high))
+    });
+    if let Some((cost, bound)) = estimates.get_mut(Statistic::Cost).zip(bound) {
         bound_to(cost, bound);
     }
+    estimates
 }
 
 fn bound_to(cost: &mut Estimate, bound: f64) {
@@ -184,11 +184,11 @@ fn bound_to(cost: &mut Estimate, bound: f64) {
     cost.detectable = None;
     cost.digits = DIGITS_WITHOUT_INTERVAL;
     cost.estimand
-        .push_str(&format!(": at most {}, not distinguishable from the loop", say::ns(bound)));
+        .push_str(&format!(": at most {}, not distinguishable from the loop", format::ns(bound)));
 }
 
 /// A quantile: over trials where the typical one supports it, else pooled.
-fn quantile(trials: &[Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Estimate {
+fn quantile(trials: &[&Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Estimate {
     let counts: Vec<f64> = trials.iter().map(|trial| support(trial, q)).collect();
     if publishable(sample::median(&counts).unwrap_or(0.0), q) {
         let estimand = format!("median over trials of the trial's {name} of {}", unit.word());
@@ -250,7 +250,8 @@ mod tests {
         let reduced: Vec<Trial> =
             raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
         let family = Family::of(raw.trials[0].stamp.unwrap());
-        estimates(&reduced, family, Unit(Workload::Roundtrip), &|n| n).unwrap()
+        estimates(&reduced.iter().collect::<Vec<_>>(), family, Unit(Workload::Roundtrip), &|n| n)
+            .unwrap()
     }
 
     #[test]

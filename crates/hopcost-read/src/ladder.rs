@@ -10,14 +10,16 @@ mod meaning;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, IdleKnob, Placement, Runtimes, WaitKind, Waits, Workload};
-use hopcost_model::results::{CaseResult, Estimates, LadderGroup, LadderRow, Status};
+use hopcost_model::results::{LadderGroup, LadderRow};
 
+use crate::case::{Reading, known};
+use crate::format;
 use crate::run::Run;
-use crate::say;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
 
 /// A case on its way into the ladder.
+#[derive(Clone, Copy)]
 struct Entry<'a> {
     index: u32,
     case: &'a Case,
@@ -39,18 +41,17 @@ struct Key {
     runtimes: Runtimes,
 }
 
-/// Builds the ladder from the results, which are in the order of the plan.
-pub fn ladder(run: &Run, results: &[CaseResult]) -> Vec<LadderGroup> {
+/// Builds the ladder from the cases, which are in the order of the plan.
+pub fn ladder(run: &Run, readings: &[Reading]) -> Vec<LadderGroup> {
     let mut groups: BTreeMap<Meaning, Vec<Entry>> = BTreeMap::new();
-    for (i, (case, result)) in run.cases.iter().zip(results).enumerate() {
-        let Ok(case) = case else { continue };
-        let family = result.stamp.map_or_else(|| expected(case), Family::of);
+    for (case, reading) in known(readings) {
+        let family = reading.family.unwrap_or_else(|| expected(case));
         let shape = run.facts(case).and_then(|facts| Some(facts.own.as_ref()?.shape));
         groups.entry(Meaning::of(case, family, shape)).or_default().push(Entry {
-            index: i as u32,
+            index: reading.index,
             case,
-            measured: result.status == Status::Measured,
-            cost_ns: result.estimates.as_ref().and_then(Estimates::headline_ns),
+            measured: reading.is_measured(),
+            cost_ns: reading.headline().and_then(|cost| cost.point),
         });
     }
     groups.into_iter().map(|(meaning, entries)| group(meaning, &entries)).collect()
@@ -73,10 +74,10 @@ fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         // A second two-CPU placement of the same case gets a row of its own; one
         // that was not measured gives way to one that was.
         if let Some(row) = rows.iter_mut().find(|row| row.takes(slot, entry.measured)) {
-            row.0[slot] = Some(Taken::of(entry));
+            row.0[slot] = Some(*entry);
         } else if entry.measured || rows.is_empty() {
             let mut row = Row::default();
-            row.0[slot] = Some(Taken::of(entry));
+            row.0[slot] = Some(*entry);
             rows.push(row);
         }
     }
@@ -86,10 +87,8 @@ fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         let several = found.len() > 1;
         for row in found {
             let Some(first) = row.0.iter().flatten().next() else { continue };
-            let case = entries.iter().find(|e| e.index == first.index).map(|e| e.case);
-            let Some(case) = case else { continue };
-            let place = case.placement.filter(|_| several);
-            rows.push((row.cost(), row.shown(case, naming.label(case, place))));
+            let place = first.case.placement.filter(|_| several);
+            rows.push((row.cost(), row.shown(first.case, naming.label(first.case, place))));
         }
     }
     // Stable: equal costs keep the order of their keys.
@@ -128,34 +127,20 @@ fn slot(case: &Case) -> usize {
     }
 }
 
-/// A case in its slot.
-#[derive(Clone, Copy)]
-struct Taken {
-    index: u32,
-    measured: bool,
-    cost_ns: Option<f64>,
-}
-
-impl Taken {
-    fn of(entry: &Entry) -> Self {
-        Self { index: entry.index, measured: entry.measured, cost_ns: entry.cost_ns }
-    }
-}
-
 /// The slots of a row.
 #[derive(Default)]
-struct Row([Option<Taken>; 3]);
+struct Row<'a>([Option<Entry<'a>>; 3]);
 
-impl Row {
+impl Row<'_> {
     fn takes(&self, slot: usize, measured: bool) -> bool {
-        self.0[slot].is_none_or(|taken| measured && !taken.measured)
+        self.0[slot].is_none_or(|entry| measured && !entry.measured)
     }
     /// On one CPU if that was measured, else on two, else free.
     fn cost(&self) -> Option<f64> {
-        self.0.iter().flatten().find_map(|taken| taken.cost_ns)
+        self.0.iter().flatten().find_map(|entry| entry.cost_ns)
     }
     fn shown(&self, case: &Case, label: String) -> LadderRow {
-        let index = |slot: usize| self.0[slot].map(|taken| taken.index);
+        let index = |slot: usize| self.0[slot].map(|entry| entry.index);
         LadderRow {
             label,
             boundary: case.boundary,
@@ -208,7 +193,7 @@ impl Naming {
         // The test engine's name says nothing to a reader of the ladder.
         let mut label = match (case.workload, case.mechanism_name()) {
             (Workload::Call, "null") => "empty loop".to_owned(),
-            _ => say::mechanism(case),
+            _ => format::mechanism(case),
         };
         let mut add = |word: String| {
             label.push(' ');
@@ -223,7 +208,7 @@ impl Naming {
             }
         }
         if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
-            add(format!("spin={}", say::ns(budget as f64)));
+            add(format!("spin={}", format::ns(budget as f64)));
         }
         if case.idle_knob != IdleKnob::None {
             add(format!("idle-knob={}", case.idle_knob));

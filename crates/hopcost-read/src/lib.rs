@@ -6,81 +6,82 @@
 //! mathematics. The same raw run gives the same bits on every machine, and by every
 //! version whose statistics are the same.
 //!
-//! The way through: [`run::Run`] looks at the run as a whole (host states, steal);
-//! [`case`] reduces each case's trials ([`trial`]) to estimates ([`estimate`]), a
-//! curve, modes and states, with what is particular to a [`wake`] or a [`stream`] and
-//! what was counted ([`counters`]); [`ratio`] and [`knobs`] pair cases by round;
-//! [`cost_model`] and [`variance`] look at many cases at once; [`findings`] judges;
-//! [`ladder`], [`runtimes`], [`published`], [`plots`] and [`remarks`] arrange and explain.
+//! The way through, each stage a function of the ones before, none of which it changes:
+//! [`run::Run`] looks at the run as a whole (host states, steal); [`trials`] is the table
+//! of a case, a row a trial; [`case`] reads from it the estimates ([`estimate`]), curve and
+//! modes ([`pooled`]), what is particular to a [`wake`] or a [`stream`] and what was counted
+//! ([`counters`]). Of these readings, [`ratio`], [`knobs`], [`cost_model`], [`variance`],
+//! [`runtimes`] and [`published`] compare cases, paired by round; [`findings`] judges;
+//! [`ladder`], [`plots`] and [`remarks`] arrange and explain.
 
 mod brief;
 mod case;
 mod command;
 mod cost_model;
 mod counters;
-mod curve;
 mod estimate;
 mod findings;
+mod format;
+mod group;
 mod knobs;
 mod ladder;
-mod per_trial;
 mod plots;
+mod pooled;
 mod published;
+mod rates;
 mod ratio;
 mod remarks;
 mod run;
 mod runtimes;
-mod say;
 mod stamp_check;
 mod stream;
+mod sums;
 #[cfg(test)]
 mod testing;
 mod threads;
 mod trial;
+mod trials;
 mod variance;
 mod wake;
 
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::Results;
+use hopcost_model::results::{CaseResult, Results};
 
 /// Computes everything that is shown of a run. What the run's file says of Rust's
 /// mechanisms counts; `rust` are those of this binary, for files that say nothing of them.
 pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let run = run::Run::new(raw, rust);
-    let mut readings: Vec<case::Reading> =
-        (0..raw.plan.cases.len()).map(|index| case::read(&run, index)).collect();
-    case::bound_by_loop(&run, &mut readings);
-    ratio::fill(&run, &mut readings);
+    let readings = case::read(&run);
+    let ratios = ratio::to_baseline(&run, &readings);
     let run_wide = findings::of_run(&run, &readings);
-    for (index, reading) in readings.iter_mut().enumerate() {
-        findings::judge_case(&run, index, reading, &run_wide);
-    }
-    let cost_models = cost_model::models(&run, &readings);
-    let variance = variance::shares(&run, &readings);
-    let knobs = knobs::prices(&run, &readings);
-    let published = published::tables(&run, &readings);
-    let plots = plots::plots(&run, &readings);
-    let runtimes = runtimes::comparison(&run, &readings);
-    let results: Vec<_> = readings.into_iter().map(|reading| reading.result).collect();
+    let judged: Vec<_> =
+        readings.iter().map(|reading| findings::of_case(&run, reading, &run_wide)).collect();
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
         plan: brief::plan(raw),
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
-        remarks: remarks::remarks(&run, &results),
+        remarks: remarks::remarks(&run, &readings),
         clocks: raw.clocks.clone(),
         workers: runtimes::workers(raw),
-        ladder: ladder::ladder(&run, &results),
-        findings: findings::all(run_wide, &results),
-        results,
-        published,
-        cost_models,
-        variance,
-        knobs,
-        runtimes,
-        plots,
+        ladder: ladder::ladder(&run, &readings),
+        findings: findings::all(run_wide, judged.iter().flat_map(|(found, _)| found)),
+        published: published::tables(&run, &readings),
+        cost_models: cost_model::models(&readings),
+        variance: variance::shares(&run, &readings),
+        knobs: knobs::prices(&readings),
+        runtimes: runtimes::comparison(&run, &readings),
+        plots: plots::plots(&run, &readings),
+        results: (readings.into_iter().zip(ratios).zip(judged))
+            .map(|((reading, ratio), (findings, validity))| CaseResult {
+                ratio,
+                findings,
+                validity,
+                ..reading.result
+            })
+            .collect(),
         command: command::of_run(&raw.about.argv, raw.plan.seed),
     }
 }

@@ -16,25 +16,16 @@ use hopcost_stats::ratio::paired_ratio;
 
 use crate::case::Reading;
 use crate::run::Run;
-use crate::trial::Family;
 
-/// Fills in the ratio of every case to the plan's baseline.
-pub fn fill(run: &Run, readings: &mut [Reading]) {
-    let Some(baseline) = run.raw.plan.baseline.as_deref() else { return };
-    let Some(base) = readings.iter().position(|reading| reading.result.id == baseline) else {
-        return;
+/// The ratio of every case to the plan's baseline, in the order of the plan.
+pub fn to_baseline(run: &Run, readings: &[Reading]) -> Vec<Option<Ratio>> {
+    let baseline = run.raw.plan.baseline.as_deref();
+    let base = readings.iter().find(|reading| Some(reading.result.id.as_str()) == baseline);
+    let of = |reading: &Reading| {
+        let base = base.filter(|base| comparable(reading, base))?;
+        ratio(&base.result.id, &reading.headline_by_round(), &base.headline_by_round())
     };
-    let Ok(base_case) = &run.cases[base] else { return };
-    let base_family = readings[base].family;
-    let base_is_exact = is_exact_enough(&readings[base]);
-    let base_values = by_round(&readings[base]);
-    for (case, reading) in run.cases.iter().zip(readings.iter_mut()) {
-        let Ok(case) = case else { continue };
-        let exact = base_is_exact && is_exact_enough(reading);
-        if exact && comparable(case, reading.family, base_case, base_family) {
-            reading.result.ratio = ratio(baseline, &by_round(reading), &base_values);
-        }
-    }
+    readings.iter().map(of).collect()
 }
 
 /// The greatest share of a one-way time that the clocks' bound may be of it for a
@@ -44,46 +35,40 @@ const BOUND_MAX: f64 = 0.1;
 /// Whether the clocks agree well enough for a multiple of this case.
 pub fn is_exact_enough(reading: &Reading) -> bool {
     let bound = reading.result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
-    let p50 = reading.result.estimates.as_ref().and_then(|e| e.get(Statistic::P50)?.point);
+    let p50 = reading.get(Statistic::P50).and_then(|p50| p50.point);
     bound.is_none_or(|bound| p50.is_some_and(|p50| bound <= BOUND_MAX * p50))
 }
 
-fn comparable(
-    case: &Case,
-    family: Option<Family>,
-    base: &Case,
-    base_family: Option<Family>,
-) -> bool {
-    case.workload == base.workload
-        && family.is_some()
-        && family == base_family
-        && (case.workload == Workload::Call
-            || case.payload_bytes.unwrap_or(0) == base.payload_bytes.unwrap_or(0))
-        && case.gap_ns == base.gap_ns
-        && (case.fields, case.flows, case.ack) == (base.fields, base.flows, base.ack)
+fn comparable(reading: &Reading, base: &Reading) -> bool {
+    let alike = |case: &Case, base: &Case| {
+        case.workload == base.workload
+            && (case.workload == Workload::Call
+                || case.payload_bytes.unwrap_or(0) == base.payload_bytes.unwrap_or(0))
+            && case.gap_ns == base.gap_ns
+            && (case.fields, case.flows, case.ack) == (base.fields, base.flows, base.ack)
+    };
+    reading.family.is_some()
+        && reading.family == base.family
+        && reading.case.zip(base.case).is_some_and(|(case, base)| alike(case, base))
+        && is_exact_enough(reading)
+        && is_exact_enough(base)
 }
 
-/// The headline of each measured trial by its round.
-pub fn by_round(reading: &Reading) -> BTreeMap<u32, f64> {
-    let trials = reading.result.trials.iter();
-    trials.filter_map(|trial| Some((trial.round, trial.value_ns?))).collect()
+/// Values of the rounds that both have: round, value and the base's.
+pub fn paired(values: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Vec<(u32, f64, f64)> {
+    let both = |(round, value): (&u32, &f64)| Some((*round, *value, *base.get(round)?));
+    values.iter().filter_map(both).collect()
 }
 
-fn ratio(
+/// The ratio of values to those of a base in the same round.
+pub fn ratio(
     baseline: &str,
     values: &BTreeMap<u32, f64>,
-    base_values: &BTreeMap<u32, f64>,
+    base: &BTreeMap<u32, f64>,
 ) -> Option<Ratio> {
-    let pairs: Vec<(f64, f64)> = values
-        .iter()
-        .filter_map(|(round, value)| Some((*value, *base_values.get(round)?)))
-        .collect();
-    of_pairs(baseline, &pairs)
-}
-
-/// The ratio of values paired by round.
-pub fn of_pairs(baseline: &str, pairs: &[(f64, f64)]) -> Option<Ratio> {
-    let found = paired_ratio(pairs, LEVEL)?;
+    let pairs: Vec<(f64, f64)> =
+        paired(values, base).into_iter().map(|(_, value, base)| (value, base)).collect();
+    let found = paired_ratio(&pairs, LEVEL)?;
     Some(Ratio {
         baseline: baseline.to_owned(),
         point: found.point,

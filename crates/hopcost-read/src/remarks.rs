@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::{CaseResult, Pinning, Status};
+use hopcost_model::results::Pinning;
 use hopcost_stats::sample::median;
 
+use crate::case::{Reading, known};
 use crate::run::Run;
-use crate::say;
-use crate::threads;
 use crate::trial::Family;
+use crate::{format, threads};
 
 /// From this multiple on, waking another CPU deserves an explanation.
 const WAKE_UP_MULTIPLE: f64 = 5.0;
 
 /// The remarks, most telling first.
-pub fn remarks(run: &Run, results: &[CaseResult]) -> Vec<String> {
+pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
     let all = [
-        cross_cpu(run, results),
+        cross_cpu(run, readings),
         host_states(run),
         guest(run),
-        stamps(run, results),
+        stamps(run, readings),
         frequency(run),
         filters(run),
         other_version(run),
@@ -30,7 +30,7 @@ pub fn remarks(run: &Run, results: &[CaseResult]) -> Vec<String> {
         one_cpu(run),
     ];
     let mut remarks: Vec<String> = all.into_iter().flatten().collect();
-    remarks.extend(ends_without_threads(run, results));
+    remarks.extend(ends_without_threads(readings));
     remarks
 }
 
@@ -46,14 +46,9 @@ fn other_version(run: &Run) -> Option<String> {
 }
 
 /// Median over mechanisms of two CPUs over one CPU, where both ends sleep.
-fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, usize)> {
-    let sleeping: Vec<(&Case, f64)> = run
-        .cases
-        .iter()
-        .zip(results)
-        .filter_map(|(case, result)| {
-            Some((case.as_ref().ok()?, result.estimates.as_ref()?.headline_ns()?))
-        })
+fn wake_up_multiple(run: &Run, readings: &[Reading]) -> Option<(f64, usize)> {
+    let sleeping: Vec<(&Case, f64)> = known(readings)
+        .filter_map(|(case, reading)| Some((case, reading.headline()?.point?)))
         .filter(|(case, cost)| {
             let sleeps = |w| matches!(w, WaitKind::Block | WaitKind::Epoll);
             let roundtrip = case.workload == Workload::Roundtrip;
@@ -77,8 +72,8 @@ fn wake_up_multiple(run: &Run, results: &[CaseResult]) -> Option<(f64, usize)> {
     Some((median(&multiples)?, multiples.len()))
 }
 
-fn cross_cpu(run: &Run, results: &[CaseResult]) -> Option<String> {
-    let (multiple, n) = wake_up_multiple(run, results)?;
+fn cross_cpu(run: &Run, readings: &[Reading]) -> Option<String> {
+    let (multiple, n) = wake_up_multiple(run, readings)?;
     if multiple <= WAKE_UP_MULTIPLE {
         return None;
     }
@@ -132,8 +127,8 @@ fn host_states(run: &Run) -> Option<String> {
     Some(format!(
         "The host changed speed during the run: the same system call took {} or {}. Where that \
          moves a case, each state's own p50 is shown.",
-        say::ns(two.medians[0]),
-        say::ns(two.medians[1])
+        format::ns(two.medians[0]),
+        format::ns(two.medians[1])
     ))
 }
 
@@ -145,11 +140,8 @@ fn guest(run: &Run) -> Option<String> {
     ))
 }
 
-fn stamps(run: &Run, results: &[CaseResult]) -> Option<String> {
-    let each = |result: &&CaseResult| {
-        result.status == Status::Measured && result.stamp.map(Family::of) == Some(Family::Each)
-    };
-    results.iter().find(each)?;
+fn stamps(run: &Run, readings: &[Reading]) -> Option<String> {
+    readings.iter().find(|reading| reading.result.stamp.map(Family::of) == Some(Family::Each))?;
     let mut clocks: Vec<&ClockReading> = Vec::new();
     for clock in run.raw.clocks.iter().filter(|clock| clock.source != "virtual") {
         if !clocks.iter().any(|known| known.runtime == clock.runtime) {
@@ -157,7 +149,7 @@ fn stamps(run: &Run, results: &[CaseResult]) -> Option<String> {
         }
     }
     let price = |clock: &&ClockReading| match clock.knows_its_cost() {
-        true => say::ns(clock.stamp_p50_ns),
+        true => format::ns(clock.stamp_p50_ns),
         false => "nobody knows how much".to_owned(),
     };
     let costs = match clocks.as_slice() {
@@ -212,14 +204,14 @@ fn one_cpu(run: &Run) -> Option<String> {
 }
 
 /// Runtimes whose ends are no threads of their own, and how many threads did the work.
-fn ends_without_threads(run: &Run, results: &[CaseResult]) -> Vec<String> {
+fn ends_without_threads(readings: &[Reading]) -> Vec<String> {
     let mut found: BTreeMap<&str, u32> = BTreeMap::new();
-    for (case, result) in run.cases.iter().zip(results) {
-        let Ok(case) = case else { continue };
+    for (case, reading) in known(readings) {
         for role in [Role::Caller, Role::Callee] {
-            if threads::is_no_thread(case, &result.threads, role) {
+            if threads::is_no_thread(case, &reading.result.threads, role) {
                 let process = threads::process_of(case, role);
-                let threads = result.threads.iter().filter(|thread| thread.process == process);
+                let threads = reading.result.threads.iter();
+                let threads = threads.filter(|thread| thread.process == process);
                 let most = found.entry(case.runtimes.of(role).word()).or_default();
                 *most = (*most).max(threads.map(|thread| thread.threads).sum());
             }

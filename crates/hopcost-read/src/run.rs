@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Runtime};
+use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::plan::UnknownCase;
-use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuSentinel, RawRun, RawTrial};
 use hopcost_stats::states::{TwoStates, split};
 
@@ -31,9 +29,6 @@ pub struct Run<'a> {
     /// As stored.
     pub raw: &'a RawRun,
     rust: &'a [Mechanism],
-    virtual_clock: ClockReading,
-    /// Each case of the plan taken apart, or why it cannot be.
-    pub cases: Vec<Result<Case, UnknownCase>>,
     /// Indexes of each case's trials, in time order.
     pub trials_of: Vec<Vec<usize>>,
     /// Seconds from the start of the run, a trial each; a resumed sitting
@@ -47,16 +42,10 @@ pub struct Run<'a> {
     pub steal: BTreeMap<u32, Steal>,
 }
 
-/// The clock of test engines with virtual time: exact, and free.
-fn virtual_clock() -> ClockReading {
-    ClockReading::of_rate("rust", "virtual", 1e9)
-}
-
 impl<'a> Run<'a> {
     /// Looks at the run as a whole.
     pub fn new(raw: &'a RawRun, rust: &'a [Mechanism]) -> Self {
-        let cases: Vec<_> = raw.plan.cases.iter().map(|planned| planned.case.clone()).collect();
-        let mut trials_of = vec![Vec::new(); cases.len()];
+        let mut trials_of = vec![Vec::new(); raw.plan.cases.len()];
         for (i, trial) in raw.trials.iter().enumerate() {
             if let Some(trials) = trials_of.get_mut(trial.case as usize) {
                 trials.push(i);
@@ -74,8 +63,6 @@ impl<'a> Run<'a> {
         Self {
             raw,
             rust: raw.rust().map_or(rust, |rust| &rust.mechanisms),
-            virtual_clock: virtual_clock(),
-            cases,
             trials_of,
             at_s: times(&raw.trials),
             states: split(&seen),
@@ -87,27 +74,6 @@ impl<'a> Run<'a> {
     /// What is said of a case's mechanism in Rust.
     pub fn facts(&self, case: &Case) -> Option<&'a Mechanism> {
         self.rust.iter().find(|mechanism| mechanism.name == case.mechanism_name())
-    }
-
-    /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU,
-    /// or else its first.
-    pub fn clock(&self, trial: &RawTrial) -> Option<&ClockReading> {
-        let case = self.cases.get(trial.case as usize)?.as_ref().ok()?;
-        if case.has_virtual_clock() {
-            return Some(&self.virtual_clock);
-        }
-        let cpu = caller_cpu(trial);
-        let mut clocks = self.clocks_of(&case.runtimes.caller);
-        let first = clocks.clone().next();
-        clocks.find(|clock| Some(clock.cpu) == cpu).or(first)
-    }
-
-    /// The clocks of a runtime, one a CPU.
-    pub fn clocks_of<'b>(
-        &'b self,
-        runtime: &'b Runtime,
-    ) -> impl Iterator<Item = &'b ClockReading> + Clone {
-        self.raw.clocks.iter().filter(move |clock| clock.runtime == runtime.word())
     }
 
     /// Whether time is made up by the clock of a test engine.
@@ -128,17 +94,11 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The CPU the caller was on: as asked, or else where it ended.
-fn caller_cpu(trial: &RawTrial) -> Option<u32> {
-    let asked = trial.cpus_asked.first().copied().flatten();
-    asked.or_else(|| trial.ends.first().map(|end| end.cpu_after))
-}
-
 /// Mean of the readings before and after, on the CPU that the plan gives the
 /// caller; a CPU that a free caller happened to choose has its own speed and
 /// would look like a state.
 fn sentinel(raw: &RawRun, trial: &RawTrial) -> Option<f64> {
-    let cpu = raw.plan.cpus.first().copied().or_else(|| caller_cpu(trial));
+    let cpu = raw.plan.cpus.first().copied().or_else(|| trial.caller_cpu());
     let of = |readings: &[CpuSentinel]| {
         let found = readings.iter().find(|r| Some(r.cpu) == cpu).or_else(|| readings.first());
         found.map(|r| r.call_ns).filter(|ns| ns.is_finite() && *ns > 0.0)

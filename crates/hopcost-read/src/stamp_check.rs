@@ -3,8 +3,8 @@
 use hopcost_model::raw::RawTrial;
 use hopcost_stats::sample::median;
 
-use crate::case::lost;
 use crate::run::Run;
+use crate::sums::lost;
 
 /// The exchanges of a measured phase as both ends timed them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ impl Spans {
     /// time no sample has.
     pub fn of(run: &Run, trial: &RawTrial) -> Option<Self> {
         let check = trial.stamp_check.filter(|c| c.exchanges > 0 && c.stamped_ns > 0.0)?;
-        let tick_ns = 1e9 / run.clock(trial)?.ticks_per_second;
+        let tick_ns = 1e9 / run.raw.clock(trial)?.ticks_per_second;
         let exchanges = check.exchanges as f64;
         // The caller's time is stored scaled to as many exchanges as the callee's has.
         let all_ns = check.stamped_by_caller_ns * (exchanges + 1.0) / exchanges;

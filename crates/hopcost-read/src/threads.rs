@@ -11,8 +11,7 @@ use hopcost_model::raw::{RawTrial, ThreadUse};
 use hopcost_model::results::ThreadResult;
 use hopcost_stats::sample::median;
 
-use crate::case::total;
-use crate::counters;
+use crate::sums::{handled, per, total};
 
 /// What may stand between a pool's name and a number.
 const SEPARATORS: [char; 6] = ['-', '_', '#', ' ', '/', ':'];
@@ -48,10 +47,7 @@ pub fn threads(case: &Case, trials: &[&RawTrial]) -> Vec<ThreadResult> {
                     each.filter_map(|(trial, sums)| of(trial, sums.get(&key).unwrap_or(&nothing)));
                 median(&values.collect::<Vec<_>>()).unwrap_or(0.0)
             };
-            let per_operation = |trial: &RawTrial, value: f64| {
-                let operations = counters::handled(case, trial);
-                (operations > 0.0).then(|| value / operations)
-            };
+            let per_operation = |trial: &RawTrial, value: f64| per(value, handled(case, trial));
             ThreadResult {
                 process: key.0,
                 seat: key.1,

@@ -6,7 +6,7 @@ use hopcost_model::results::Statistic;
 use hopcost_stats::effective::{n_eff, publishable};
 use hopcost_stats::sample::{Sample, SampleError, rank};
 
-use crate::stream;
+use crate::rates::rates;
 
 /// What kind of number a stamp leaves; the two never share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Trial {
     /// In one line, why there is no such time.
     pub fn of_whole_stream(raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
         let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
-        let rates = stream::rates(raw, clock.ticks_per_second)
+        let rates = rates(raw, clock.ticks_per_second)
             .ok_or("its receivers do not say when the first byte came and the last")?;
         let sample = Sample::new(vec![rates.ns_per_message])
             .map_err(|_| "its ticks are not a finite time".to_owned())?;

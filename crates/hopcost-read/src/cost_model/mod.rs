@@ -11,11 +11,10 @@ use hopcost_model::results::{CostModel, Estimate, Statistic};
 use hopcost_stats::line::{Line, fit_relative, residual_max};
 use hopcost_stats::sample::median;
 
-use crate::case::Reading;
+use crate::case::{Reading, known};
 use crate::estimate::{TRIALS_MIN, over_trials};
-use crate::ratio::by_round;
-use crate::run::Run;
-use crate::say;
+use crate::format;
+use crate::group::grouped;
 
 /// The least sizes: two make a line, and two more can contradict it.
 const SIZES_MIN: usize = 4;
@@ -24,25 +23,23 @@ const RESIDUAL_MAX: f64 = 0.15;
 
 /// One model for every set of cases that differ in their payload alone, in the order
 /// of the plan.
-pub fn models(run: &Run, readings: &[Reading]) -> Vec<CostModel> {
-    let mut sweeps: Vec<(Case, Vec<(u32, &Reading)>)> = Vec::new();
-    for (case, reading) in run.cases.iter().zip(readings) {
-        let Ok(case) = case else { continue };
-        let Some(payload) = case.payload_bytes.filter(|_| usable(reading)) else { continue };
-        let sweep = Case { payload_bytes: None, ..case.clone() };
-        match sweeps.iter_mut().find(|(of, _)| *of == sweep) {
-            Some((_, sizes)) => sizes.push((payload, reading)),
-            None => sweeps.push((sweep, vec![(payload, reading)])),
-        }
-    }
+pub fn models(readings: &[Reading]) -> Vec<CostModel> {
+    let sized =
+        known(readings).filter(|(case, reading)| case.payload_bytes.is_some() && usable(reading));
+    let sweeps = grouped(sized, |(case, _)| Case { payload_bytes: None, ..(*case).clone() });
     let modelled = sweeps.into_iter().filter(|(_, sizes)| sizes.len() >= SIZES_MIN);
-    modelled.map(|(sweep, sizes)| model(&sweep, sizes)).collect()
+    modelled
+        .map(|(sweep, sizes)| {
+            let sizes = sizes.into_iter();
+            let size = |(case, reading): (&Case, _)| (case.payload_bytes.unwrap_or(0), reading);
+            model(&sweep, sizes.map(size).collect())
+        })
+        .collect()
 }
 
 /// Measured, and not merely an upper bound.
 fn usable(reading: &Reading) -> bool {
-    let bound = reading.result.estimates.as_ref().and_then(|e| e.get(Statistic::Cost));
-    !reading.measured.is_empty() && !bound.is_some_and(|cost| cost.at_most)
+    reading.is_measured() && !reading.get(Statistic::Cost).is_some_and(|cost| cost.at_most)
 }
 
 fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
@@ -50,7 +47,7 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
     let mut rounds: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     let mut typical = Vec::new();
     for (payload, reading) in &sizes {
-        let values = by_round(reading);
+        let values = reading.headline_by_round();
         let all: Vec<f64> = values.values().copied().collect();
         typical.extend(median(&all).map(|ns| (f64::from(*payload), ns)));
         for (round, ns) in values {
@@ -110,19 +107,19 @@ fn refusal(fixed: &Estimate, slope: &Estimate, residual: Option<f64>, n: usize) 
     let (Some(low), Some(slope_low), Some(slope_high)) = (fixed.low, slope.low, slope.high) else {
         return Some(format!(
             "{} with every size; an interval needs {TRIALS_MIN}",
-            say::count(n, "round")
+            format::count(n, "round")
         ));
     };
     if let Some(residual) = residual.filter(|residual| *residual > RESIDUAL_MAX) {
         return Some(format!(
             "a straight line does not describe it (it is off by {} at one size); see the table",
-            say::percent(residual)
+            format::percent(residual)
         ));
     }
     if low <= 0.0 {
         return Some(format!(
             "the fixed part cannot be told from nothing (its interval begins at {}); see the table",
-            say::ns(low)
+            format::ns(low)
         ));
     }
     if slope_high < 0.0 {

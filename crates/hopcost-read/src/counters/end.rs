@@ -2,7 +2,7 @@
 
 use hopcost_model::protocol::{EndCounters, EventReading};
 
-use crate::case::total;
+use crate::sums::total;
 
 /// Events that the ends know without the kernel's counters.
 pub const ALWAYS: [&str; 3] = ["context-switches", "page-faults", "cpu-ns"];

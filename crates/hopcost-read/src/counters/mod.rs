@@ -9,12 +9,12 @@ mod end;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::{EndCounters, uncounted};
+use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::CounterResult;
 use hopcost_stats::sample::median;
 
-use crate::case::total;
+use crate::sums::{handled, messages, per, total};
 use end::Counted;
 
 /// The order in which events are shown; any other comes after them.
@@ -95,32 +95,15 @@ fn of_role(case: &Case, trials: &[&RawTrial], role: Role, event: &str) -> Counte
     }
 }
 
-/// Operations over which an end counted. Of a stream they include the lead-in and the
-/// end marker, which weigh where a trial has but a few messages.
-pub fn handled(case: &Case, trial: &RawTrial) -> f64 {
-    let besides = match case.workload {
-        Workload::Stream => uncounted(case.workload) * u64::from(case.flows.unwrap_or(1)),
-        _ => 0,
-    };
-    trial.operations.saturating_add(besides) as f64
-}
-
-fn per(value: f64, parts: f64) -> Option<f64> {
-    (parts > 0.0).then(|| value / parts)
-}
-
 /// Bytes of message that an end handled over the measured phase: of a stream, as it
 /// counted them; a round trip has two messages.
 fn bytes(case: &Case, trial: &RawTrial, role: Role) -> f64 {
     let payload = f64::from(case.payload_bytes.unwrap_or(0));
-    match case.workload {
-        Workload::Stream => {
-            let bytes = total(ends(trial, role).map(|end| end.bytes)) as f64;
-            bytes * handled(case, trial) / trial.operations.max(1) as f64
-        }
-        Workload::Roundtrip => 2.0 * payload * trial.operations as f64,
-        Workload::Call | Workload::Wake => payload * trial.operations as f64,
+    if case.workload == Workload::Stream {
+        let bytes = total(ends(trial, role).map(|end| end.bytes)) as f64;
+        return bytes * handled(case, trial) / trial.operations.max(1) as f64;
     }
+    messages(case.workload) * payload * trial.operations as f64
 }
 
 /// Events that only the phase after the measurement counts, or counts in another way
@@ -132,8 +115,7 @@ fn of_both(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
     let names: BTreeSet<&str> =
         trials.iter().flat_map(|t| &t.counted).map(|reading| reading.event.as_str()).collect();
     let names = COUNTED.into_iter().filter(|name| names.contains(name));
-    let messages = if case.workload == Workload::Roundtrip { 2.0 } else { 1.0 };
-    let message_bytes = messages * f64::from(case.payload_bytes.unwrap_or(0));
+    let message_bytes = messages(case.workload) * f64::from(case.payload_bytes.unwrap_or(0));
     let of = |event: &str| {
         let readings = || trials.iter().flat_map(|t| t.counted.iter().map(move |r| (t, r)));
         let of_event = || readings().filter(|(_, reading)| reading.event == event);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use hopcost_model::finding::{Code, Finding, Severity};
 
-use super::finding;
+use super::make::finding;
 use crate::case::Reading;
-use crate::say;
+use crate::format;
 
 /// An event that was counted for less than this share of the time is an
 /// extrapolation rather than a count.
@@ -27,7 +27,7 @@ fn multiplexed(reading: &Reading) -> Option<Finding> {
         .min_by(|a, b| a.0.total_cmp(&b.0))?;
     let severity = if share < COUNTED_MIN { Severity::Suspect } else { Severity::Note };
     let evidence =
-        format!("`{event}` was counted for {} of the time and scaled.", say::percent(share));
+        format!("`{event}` was counted for {} of the time and scaled.", format::percent(share));
     Some(finding(Code::Multiplexed, severity, evidence, &[("counted_share", share)]))
 }
 
@@ -40,8 +40,8 @@ fn lost(reading: &Reading) -> Option<Finding> {
     let severity = if share < LOST_MAX { Severity::Note } else { Severity::Suspect };
     let evidence = format!(
         "{} was or were lost ({}).",
-        say::count(lost as usize, "exchange"),
-        say::percent(share)
+        format::count(lost as usize, "exchange"),
+        format::percent(share)
     );
     Some(finding(Code::Lost, severity, evidence, &[("lost", lost as f64), ("share", share)]))
 }

@@ -6,11 +6,11 @@ use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
 use hopcost_stats::sample::median;
 
-use super::finding;
-use crate::case::{Reading, total};
+use super::make::{finding, of_trials};
+use crate::case::Reading;
 use crate::run::Run;
-use crate::say;
-use crate::threads;
+use crate::sums::total;
+use crate::{format, threads};
 
 /// Share of a typical trial that foreign tasks may take.
 const FOREIGN_SUSPECT: f64 = 0.02;
@@ -26,19 +26,19 @@ const SPINNER_VOLUNTARY_MAX: f64 = 0.01;
 
 /// All of them for one case.
 pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
-    let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let trials = &reading.trials;
     let threads = Threads { case, reading };
     let mut found = vec![
-        migrated(&threads, &trials),
-        pinning_failed(&threads, &trials),
+        migrated(&threads, trials),
+        pinning_failed(&threads, trials),
         confined_together(&threads),
         oversubscribed(run, case),
     ];
     if !run.is_engine(case) {
         found.extend([
-            preempted(run, &threads, &trials),
+            preempted(run, &threads, trials),
             never_slept(run, &threads),
-            spinner_slept(&threads, &trials),
+            spinner_slept(&threads, trials),
         ]);
     }
     found.into_iter().flatten().collect()
@@ -47,7 +47,7 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
 /// Which ends are threads, so that what was counted of a thread is that of an end.
 struct Threads<'a> {
     case: &'a Case,
-    reading: &'a Reading,
+    reading: &'a Reading<'a>,
 }
 
 impl Threads<'_> {
@@ -89,8 +89,7 @@ fn migrated(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
         (0, free) => (Severity::Note, free, "a free end"),
         (pinned, _) => (Severity::Invalid, pinned, "a pinned end"),
     };
-    let evidence =
-        format!("In {n} of {}, {which} changed its CPU.", say::count(trials.len(), "trial"));
+    let evidence = format!("In {}, {which} changed its CPU.", of_trials(n, trials.len()));
     let values = [("trials", n as f64), ("share", n as f64 / trials.len() as f64)];
     Some(finding(Code::Migrated, severity, evidence, &values))
 }
@@ -108,8 +107,7 @@ fn pinning_failed(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
     }
     let why = trials.iter().flat_map(|trial| &trial.pin_errors).next();
     let why = why.map_or("its affinity mask was changed", String::as_str);
-    let evidence =
-        format!("In {n} of {}, an end was not pinned: {why}.", say::count(trials.len(), "trial"));
+    let evidence = format!("In {}, an end was not pinned: {why}.", of_trials(n, trials.len()));
     Some(finding(Code::PinningFailed, Severity::Invalid, evidence, &[("trials", n as f64)]))
 }
 
@@ -197,20 +195,21 @@ fn preempted(run: &Run, threads: &Threads, trials: &[&RawTrial]) -> Option<Findi
     let hit = shares.iter().filter(|share| **share > FOREIGN_NOTE).count();
     let values =
         [("median_share", typical), ("worst_share", worst), ("trials_above_5_percent", hit as f64)];
-    let trials = say::count(shares.len(), "trial");
     if typical > FOREIGN_SUSPECT {
         let evidence = format!(
-            "Foreign tasks took {} of a typical trial ({} of the worst of {trials}).",
-            say::percent(typical),
-            say::percent(worst)
+            "Foreign tasks took {} of a typical trial ({} of the worst of {}).",
+            format::percent(typical),
+            format::percent(worst),
+            format::count(shares.len(), "trial")
         );
         return Some(finding(Code::Preempted, Severity::Suspect, evidence, &values));
     }
     (hit > 0).then(|| {
         let evidence = format!(
-            "In {hit} of {trials}, foreign tasks took more than {} (up to {}).",
-            say::percent(FOREIGN_NOTE),
-            say::percent(worst)
+            "In {}, foreign tasks took more than {} (up to {}).",
+            of_trials(hit, shares.len()),
+            format::percent(FOREIGN_NOTE),
+            format::percent(worst)
         );
         finding(Code::Preempted, Severity::Note, evidence, &values)
     })
@@ -244,8 +243,8 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         let evidence = format!(
             "Both ends together switched context {} times a round trip; sleeping on every message \
              takes at least {}.",
-            say::three(seen),
-            say::three(least)
+            format::three(seen),
+            format::three(least)
         );
         let values = [("switches_per_operation", seen), ("least", least)];
         finding(Code::NeverSlept, Severity::Suspect, evidence, &values)
@@ -277,7 +276,7 @@ fn spinner_slept(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
         let evidence = format!(
             "The {role} gave up its CPU of its own accord {} times an operation, though it is \
              said to spin.",
-            say::three(seen)
+            format::three(seen)
         );
         let values = [("voluntary_per_operation", seen)];
         finding(Code::SpinnerSlept, Severity::Suspect, evidence, &values)

@@ -2,9 +2,9 @@
 
 use hopcost_model::finding::{Code, Finding, Severity};
 
-use super::finding;
+use super::make::finding;
+use crate::format;
 use crate::run::{Run, Steal};
-use crate::say;
 
 /// Share of the run stolen from a used CPU from which on it is noted.
 const STEAL_NOTE: f64 = 0.001;
@@ -47,7 +47,7 @@ fn clocksource(run: &Run) -> Option<Finding> {
         (foreign, Some(ns)) => format!(
             "The kernel's clock source is `{}`, and reading it takes {}.",
             foreign.or(current).unwrap_or("not known"),
-            say::ns(ns)
+            format::ns(ns)
         ),
     };
     let values: Vec<_> = gettime_ns.map(|ns| ("clock_gettime_p50_ns", ns)).into_iter().collect();
@@ -68,9 +68,9 @@ fn steal(run: &Run) -> Option<Finding> {
     let severity = if suspect { Severity::Suspect } else { Severity::Note };
     let evidence = format!(
         "{} of the run was stolen from CPU {cpu} ({} of {}).",
-        say::percent(worst.share()),
-        say::ns(worst.stolen_ns as f64),
-        say::ns(worst.wall_ns as f64)
+        format::percent(worst.share()),
+        format::ns(worst.stolen_ns as f64),
+        format::ns(worst.wall_ns as f64)
     );
     let values = [("share", worst.share()), ("stolen_ns", worst.stolen_ns as f64)];
     Some(finding(Code::Steal, severity, evidence, &values))
@@ -85,10 +85,10 @@ fn host_state(run: &Run) -> Option<Finding> {
     let evidence = format!(
         "The sentinel ran at {} or at {} a call, a factor {} apart; {} of the trials were in the \
          slower state.",
-        say::ns(two.medians[0]),
-        say::ns(two.medians[1]),
-        say::three(ratio),
-        say::percent(share)
+        format::ns(two.medians[0]),
+        format::ns(two.medians[1]),
+        format::three(ratio),
+        format::percent(share)
     );
     let values = [
         ("sentinel_fast_ns", two.medians[0]),

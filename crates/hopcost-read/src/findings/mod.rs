@@ -11,36 +11,20 @@
 mod counters;
 mod cpu;
 mod host;
+mod make;
 mod numbers;
 mod placement;
 mod runtimes;
 mod stream;
 mod wake;
 
-use std::collections::BTreeMap;
-
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
-use hopcost_model::results::{CaseResult, Status};
+use hopcost_model::results::Status;
 
 use crate::case::Reading;
 use crate::run::Run;
 use crate::trial::Family;
-
-/// A finding of the whole run; `judge_case` fills in the case where there is one.
-fn finding(code: Code, severity: Severity, evidence: String, values: &[(&str, f64)]) -> Finding {
-    let finite = values.iter().filter(|(_, value)| value.is_finite());
-    Finding {
-        code,
-        severity,
-        case: None,
-        evidence,
-        values: finite
-            .map(|(name, value)| ((*name).to_owned(), *value))
-            .collect::<BTreeMap<_, _>>(),
-        remedy: code.remedy().to_owned(),
-    }
-}
 
 /// The findings of the whole run.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
@@ -50,13 +34,13 @@ pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     found
 }
 
-/// Adds a case's findings, and the validity that follows from the worst of them
+/// A case's findings, and the validity that follows from the worst of them
 /// and of those of the run that bear on it.
-pub fn judge_case(run: &Run, index: usize, reading: &mut Reading, run_wide: &[Finding]) {
-    let Ok(case) = &run.cases[index] else { return };
-    if reading.result.status != Status::Measured {
-        return;
-    }
+pub fn of_case(run: &Run, reading: &Reading, run_wide: &[Finding]) -> (Vec<Finding>, Validity) {
+    let measured = reading.result.status == Status::Measured;
+    let Some(case) = reading.case.filter(|_| measured) else {
+        return (Vec::new(), Validity::Valid);
+    };
     let mut found = cpu::findings(run, case, reading);
     found.extend(numbers::findings(run, case, reading));
     found.extend(wake::findings(run, case, reading));
@@ -68,9 +52,8 @@ pub fn judge_case(run: &Run, index: usize, reading: &mut Reading, run_wide: &[Fi
     }
     found.sort_by(order);
     let bearing = run_wide.iter().filter(|finding| bears_on(finding.code, case, reading.family));
-    let worst = found.iter().chain(bearing).map(|finding| finding.severity).max();
-    reading.result.validity = worst.map_or(Validity::Valid, Validity::from);
-    reading.result.findings = found;
+    let worst: Option<Severity> = found.iter().chain(bearing).map(|finding| finding.severity).max();
+    (found, worst.map_or(Validity::Valid, Validity::from))
 }
 
 /// Whether a finding of the whole run says something about a case's numbers.
@@ -85,9 +68,12 @@ fn bears_on(code: Code, case: &Case, family: Option<Family>) -> bool {
 
 /// Every finding, worst first; among equals those of the run, then by code, then
 /// in the order of the plan.
-pub fn all(run_wide: Vec<Finding>, results: &[CaseResult]) -> Vec<Finding> {
+pub fn all<'a>(
+    run_wide: Vec<Finding>,
+    of_cases: impl Iterator<Item = &'a Finding>,
+) -> Vec<Finding> {
     let mut found = run_wide;
-    found.extend(results.iter().flat_map(|result| result.findings.iter().cloned()));
+    found.extend(of_cases.cloned());
     found.sort_by(order);
     found
 }

@@ -2,15 +2,16 @@
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::results::HostStateShare;
 use hopcost_stats::sample::median;
 use hopcost_stats::states;
 use hopcost_stats::trend::{mann_kendall, theil_sen};
 
-use super::finding;
-use crate::case::{Reading, states_in_words};
+use super::make::finding;
+use crate::case::Reading;
 use crate::estimate::TRIALS_MIN;
+use crate::format;
 use crate::run::Run;
-use crate::say;
 use crate::trial::Family;
 
 /// The share of an operation that its stamp may take.
@@ -41,14 +42,13 @@ fn timer_dominates(run: &Run, case: &Case, reading: &Reading) -> Option<Finding>
     if reading.family != Some(Family::Each) {
         return None;
     }
-    let clock = run.clock(&run.raw.trials[*reading.measured.first()?])?;
-    let values: Vec<f64> = reading.result.trials.iter().filter_map(|t| t.value_ns).collect();
-    let (stamp_ns, p50_ns) = (clock.stamp_p50_ns, median(&values)?);
+    let clock = run.raw.clock(reading.trials.first()?)?;
+    let (stamp_ns, p50_ns) = (clock.stamp_p50_ns, median(&reading.values())?);
     (stamp_ns > STAMP_MAX * p50_ns).then(|| {
         let evidence = format!(
             "A stamp costs {}, the operation {} with it.",
-            say::ns(stamp_ns),
-            say::ns(p50_ns)
+            format::ns(stamp_ns),
+            format::ns(p50_ns)
         );
         let values = [("stamp_p50_ns", stamp_ns), ("p50_ns", p50_ns)];
         let mut found = finding(Code::TimerDominates, Severity::Suspect, evidence, &values);
@@ -62,10 +62,10 @@ fn timer_dominates(run: &Run, case: &Case, reading: &Reading) -> Option<Finding>
 }
 
 fn few_trials(reading: &Reading) -> Option<Finding> {
-    let n = reading.measured.len();
+    let n = reading.trials.len();
     (n < TRIALS_MIN).then(|| {
         let evidence =
-            format!("{} succeeded; an interval needs {TRIALS_MIN}.", say::count(n, "trial"));
+            format!("{} succeeded; an interval needs {TRIALS_MIN}.", format::count(n, "trial"));
         finding(Code::FewTrials, Severity::Suspect, evidence, &[("trials", n as f64)])
     })
 }
@@ -79,7 +79,7 @@ fn host_state(reading: &Reading) -> Option<Finding> {
     (least > 0.0 && most >= states::RATIO_MIN * least).then(|| {
         let evidence = format!(
             "This case follows the host's state: {}; the p50 over all trials mixes them.",
-            states_in_words(states)
+            in_words(states)
         );
         let values = [
             ("fast_p50_ns", fast.p50_ns),
@@ -90,8 +90,15 @@ fn host_state(reading: &Reading) -> Option<Finding> {
     })
 }
 
+fn in_words(states: &[HostStateShare]) -> String {
+    let each = states.iter().map(|state| {
+        format!("{} in {} of its trials", format::ns(state.p50_ns), format::percent(state.share))
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
 fn drift(reading: &Reading) -> Option<Finding> {
-    let values: Vec<f64> = reading.result.trials.iter().filter_map(|t| t.value_ns).collect();
+    let values = reading.values();
     let test = mann_kendall(&values)?;
     let points: Vec<(f64, f64)> =
         values.iter().enumerate().map(|(i, value)| (i as f64, *value)).collect();
@@ -102,8 +109,8 @@ fn drift(reading: &Reading) -> Option<Finding> {
         let evidence = format!(
             "From the first trial to the last it {} by {} (p = {}).",
             if relative > 0.0 { "rose" } else { "fell" },
-            say::percent(relative.abs()),
-            say::three(test.p)
+            format::percent(relative.abs()),
+            format::three(test.p)
         );
         let values = [("relative_change", relative), ("p", test.p)];
         finding(Code::Drift, Severity::Suspect, evidence, &values)
@@ -115,8 +122,9 @@ fn multimodal(reading: &Reading) -> Option<Finding> {
     if modes.len() < 2 {
         return None;
     }
-    let each =
-        modes.iter().map(|mode| format!("{} ({})", say::ns(mode.ns), say::percent(mode.share)));
+    let each = modes
+        .iter()
+        .map(|mode| format!("{} ({})", format::ns(mode.ns), format::percent(mode.share)));
     let list = each.collect::<Vec<_>>().join(", ");
     let main_share = modes.iter().map(|mode| mode.share).fold(0.0, f64::max);
     let (severity, why) = if reading.modes_by_state {

@@ -22,10 +22,10 @@ use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_stats::sample::Sample;
 
-use super::finding;
-use crate::case::Reading;
+use super::make::finding;
+use crate::case::{Reading, known};
+use crate::format;
 use crate::run::Run;
-use crate::say;
 
 /// The most a round trip between two threads of one core takes.
 const SIBLINGS_MAX_NS: f64 = 100.0;
@@ -39,11 +39,10 @@ const NOT_SIBLINGS_FACTOR: f64 = 3.0;
 /// A finding for every placement whose claim is contradicted.
 pub fn claims(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut values: BTreeMap<Placement, Vec<f64>> = BTreeMap::new();
-    for (case, reading) in run.cases.iter().zip(readings) {
-        let Ok(case) = case else { continue };
-        let Some(placement) = probes(case).filter(|_| !run.is_virtual()) else { continue };
-        let trials = reading.result.trials.iter();
-        values.entry(placement).or_default().extend(trials.filter_map(|trial| trial.value_ns));
+    for (case, reading) in known(readings).filter(|_| !run.is_virtual()) {
+        if let Some(placement) = probes(case) {
+            values.entry(placement).or_default().extend(reading.values());
+        }
     }
     let judged = values.into_iter().filter_map(|(claimed, values)| {
         Sample::new(values).ok().and_then(|sample| judge(claimed, &sample))
@@ -59,9 +58,9 @@ fn judge(claimed: Placement, sample: &Sample) -> Option<Finding> {
         let evidence = format!(
             "/sys claims `{claimed}`, but the spinning round trip took {} in {} of the trials and \
              {} in the others: the two CPUs are at times threads of one core and at times not.",
-            say::ns(near),
-            say::percent(share),
-            say::ns(far)
+            format::ns(near),
+            format::percent(share),
+            format::ns(far)
         );
         return note(evidence, &[("near_ns", near), ("far_ns", far), ("near_share", share)]);
     }
@@ -70,8 +69,8 @@ fn judge(claimed: Placement, sample: &Sample) -> Option<Finding> {
         let evidence = format!(
             "/sys claims that the two CPUs are threads of one core, but the spinning round trip \
              between them took {} at best, typically {}.",
-            say::ns(least),
-            say::ns(median)
+            format::ns(least),
+            format::ns(median)
         );
         return note(evidence, &[("least_ns", least), ("median_ns", median)]);
     }

@@ -8,10 +8,10 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::results::ThreadResult;
 use hopcost_stats::sample::median;
 
-use super::finding;
+use super::make::{finding, of_trials};
 use crate::case::Reading;
+use crate::format;
 use crate::run::Run;
-use crate::say;
 use crate::stamp_check::Spans;
 
 /// The share of the CPU time from which on threads that are no end are a visible part.
@@ -34,12 +34,12 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     if case.runtimes.are_rust() {
         return Vec::new();
     }
-    let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let trials = &reading.trials;
     let all = [
         hidden_thread(&reading.result.threads),
-        not_steady(&trials),
-        clock_disagrees(run, &trials),
-        covers_too_little(run, &trials),
+        not_steady(trials),
+        clock_disagrees(run, trials),
+        covers_too_little(run, trials),
     ];
     all.into_iter().flatten().collect()
 }
@@ -64,7 +64,7 @@ fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
         let times =
             if thread.threads > 1 { format!("{} x ", thread.threads) } else { String::new() };
         let of = if processes > 1 { format!(" of the {}", thread.process) } else { String::new() };
-        format!("{times}`{}`{of} {}", thread.name, say::percent(thread.cpu_share))
+        format!("{times}`{}`{of} {}", thread.name, format::percent(thread.cpu_share))
     });
     let switches: f64 = hidden.iter().map(|thread| thread.switches_per_operation).sum();
     let way = if switches < ON_THE_WAY_MIN {
@@ -75,9 +75,9 @@ fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
     let evidence = format!(
         "Threads that are neither end did {} of the CPU time: {}. They switched context {} times an \
          operation, {way}.",
-        say::percent(share),
+        format::percent(share),
         each.collect::<Vec<_>>().join(", "),
-        say::three(switches)
+        format::three(switches)
     );
     let values = [("cpu_share", share), ("switches_per_operation", switches)];
     Some(finding(Code::HiddenThread, Severity::Note, evidence, &values))
@@ -95,18 +95,18 @@ fn not_steady(trials: &[&RawTrial]) -> Option<Finding> {
     let mut said = Vec::new();
     if most(unfinished) {
         said.push(format!(
-            "in {unfinished} of {} the warm-up ended while its parts still differed by more than {}",
-            say::count(warmed.len(), "trial"),
-            say::percent(STEADY - 1.0)
+            "in {} the warm-up ended while its parts still differed by more than {}",
+            of_trials(unfinished, warmed.len()),
+            format::percent(STEADY - 1.0)
         ));
     }
     if most(changed) {
         said.push(format!(
-            "in {changed} of {} the median of the second half of the samples was another than that \
+            "in {} the median of the second half of the samples was another than that \
              of the first by more than {} (typically {} times it)",
-            say::count(warmed.len(), "trial"),
-            say::percent(STEADY - 1.0),
-            say::three(median(&halves)?)
+            of_trials(changed, warmed.len()),
+            format::percent(STEADY - 1.0),
+            format::three(median(&halves)?)
         ));
     }
     if said.is_empty() {
@@ -164,11 +164,11 @@ fn clock_disagrees(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     }
     let typical = median(&spans.iter().map(|spans| spans.disagreement()).collect::<Vec<_>>())?;
     let evidence = format!(
-        "In {n} of {}, the caller's clock and the callee's differ over the same exchanges by more \
+        "In {}, the caller's clock and the callee's differ over the same exchanges by more \
          than {} ppm, the first exchange and the last left out; typically by {} %.",
-        say::count(spans.len(), "trial"),
+        of_trials(n, spans.len()),
         CLOCKS_APART * 1e6,
-        say::three(typical * 100.0)
+        format::three(typical * 100.0)
     );
     let values = [("trials", n as f64), ("disagreement_ppm", typical * 1e6)];
     Some(finding(Code::ClockDisagrees, Severity::Invalid, evidence, &values))
@@ -197,8 +197,8 @@ fn covers_too_little(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     }
     let evidence = format!(
         "The samples cover {} % of the phases they are of, seen from outside; median over {}.",
-        say::three(share * 100.0),
-        say::count(phases.len(), "trial")
+        format::three(share * 100.0),
+        format::count(phases.len(), "trial")
     );
     let values = [("share", share), ("missing_ns", missing_ns)];
     Some(finding(Code::ClockDisagrees, Severity::Suspect, evidence, &values))

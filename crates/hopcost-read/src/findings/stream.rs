@@ -6,10 +6,11 @@ use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::RawTrial;
 
-use super::finding;
-use crate::case::{Reading, total};
+use super::make::finding;
+use crate::case::Reading;
 use crate::run::Run;
-use crate::{say, stream};
+use crate::sums::total;
+use crate::{format, stream};
 
 /// More messages in flight than allowed by this factor cannot be: the mean latency
 /// of thinned samples is off by less.
@@ -22,11 +23,11 @@ const INSIDE_SUSPECT: f64 = 0.5;
 
 /// All of them for one case.
 pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
-    let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let trials = &reading.trials;
     let all = [
-        stall::nagle_delack(run, case, &trials),
-        copied(&trials),
-        uncompleted(case, &trials),
+        stall::nagle_delack(run, case, trials),
+        copied(trials),
+        uncompleted(case, trials),
         little(reading),
     ];
     all.into_iter().flatten().collect()
@@ -39,7 +40,7 @@ fn copied(trials: &[&RawTrial]) -> Option<Finding> {
         "Of {} sends that were to be without a copy, the kernel copied {} ({}).",
         sends.completed,
         sends.copied,
-        say::percent(share)
+        format::percent(share)
     );
     let values = [("copied", sends.copied as f64), ("copied_share", share)];
     Some(finding(Code::ZeroCopyCopied, Severity::Note, evidence, &values))
@@ -71,7 +72,7 @@ fn little(reading: &Reading) -> Option<Finding> {
         let evidence = format!(
             "Throughput times latency is {} messages in flight, the acknowledgements allow {window}: \
              {why}",
-            say::three(found)
+            format::three(found)
         );
         Some(finding(Code::Little, severity, evidence, &values))
     };
@@ -81,7 +82,7 @@ fn little(reading: &Reading) -> Option<Finding> {
     if window > 1.0 || found >= INSIDE_NOTE {
         return None;
     }
-    let outside = say::percent(1.0 - found);
+    let outside = format::percent(1.0 - found);
     let why = format!("{outside} of the time passes outside the messages.");
     said(if found < INSIDE_SUSPECT { Severity::Suspect } else { Severity::Note }, &why)
 }

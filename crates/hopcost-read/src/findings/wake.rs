@@ -7,10 +7,11 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Statistic;
 use hopcost_stats::sample::median;
 
-use super::finding;
-use crate::case::{Reading, total};
+use super::make::finding;
+use crate::case::Reading;
+use crate::format;
 use crate::run::Run;
-use crate::say;
+use crate::sums::total;
 
 /// The share of a one-way time that the clocks' bound may take.
 const BOUND_MAX: f64 = 0.10;
@@ -30,22 +31,22 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     if case.workload != Workload::Wake {
         return Vec::new();
     }
-    let trials: Vec<&RawTrial> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let trials = &reading.trials;
     let mut found = vec![
-        backward(&trials),
-        negative(&trials),
+        backward(trials),
+        negative(trials),
         bound(reading),
         moved(reading),
-        overrun(reading, &trials),
+        overrun(reading, trials),
     ];
     if !run.is_engine(case) {
-        found.push(never_slept(case, &trials));
+        found.push(never_slept(case, trials));
     }
     found.into_iter().flatten().collect()
 }
 
 fn p50_ns(reading: &Reading) -> Option<f64> {
-    reading.result.estimates.as_ref()?.get(Statistic::P50)?.point
+    reading.get(Statistic::P50)?.point
 }
 
 /// A cause that comes after its effect: the clocks cannot be compared at all.
@@ -81,8 +82,8 @@ fn bound(reading: &Reading) -> Option<Finding> {
     (bound_ns > BOUND_MAX * p50_ns).then(|| {
         let evidence = format!(
             "The clocks agree to within {}, the one-way time is {}.",
-            say::ns(bound_ns),
-            say::ns(p50_ns)
+            format::ns(bound_ns),
+            format::ns(p50_ns)
         );
         let values = [("clock_bound_ns", bound_ns), ("p50_ns", p50_ns)];
         finding(Code::ClockOffset, Severity::Suspect, evidence, &values)
@@ -97,8 +98,8 @@ fn moved(reading: &Reading) -> Option<Finding> {
             if moved_ns > MOVED_SHARE * p50_ns { Severity::Suspect } else { Severity::Note };
         let evidence = format!(
             "The offset between the clocks moved by up to {} during a trial; the one-way time is {}.",
-            say::ns(moved_ns),
-            say::ns(p50_ns)
+            format::ns(moved_ns),
+            format::ns(p50_ns)
         );
         let values = [("clock_moved_ns", moved_ns), ("p50_ns", p50_ns)];
         finding(Code::ClockOffset, severity, evidence, &values)
@@ -111,7 +112,7 @@ fn overrun(reading: &Reading, trials: &[&RawTrial]) -> Option<Finding> {
     (share > OVERRUN_MAX).then(|| {
         let evidence = format!(
             "{overruns} notifications ({}) waited for the receiver to be ready.",
-            say::percent(share)
+            format::percent(share)
         );
         let values = [("overruns", overruns as f64), ("share", share)];
         finding(Code::Overrun, Severity::Suspect, evidence, &values)
@@ -132,7 +133,7 @@ fn never_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
     (seen < SLEPT_MIN).then(|| {
         let evidence = format!(
             "The receiver went to sleep {} times a wake-up; waiting asleep takes once.",
-            say::three(seen)
+            format::three(seen)
         );
         let values = [("voluntary_per_operation", seen), ("least", 1.0)];
         finding(Code::NeverSlept, Severity::Suspect, evidence, &values)

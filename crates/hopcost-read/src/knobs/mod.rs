@@ -1,46 +1,34 @@
 //! What each idle knob changes: a wake-up with it against the same wake-up without.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::case::{Case, IdleKnob, Workload};
 use hopcost_model::results::KnobPrice;
 
-use crate::case::Reading;
+use crate::case::{Reading, known};
 use crate::estimate::over_trials;
-use crate::ratio::by_round;
-use crate::run::Run;
+use crate::ratio::paired;
 
 /// Every pair of measured wake-ups that differ in the knob alone, in the order of the
 /// plan; none without a round in which both were measured.
-pub fn prices(run: &Run, readings: &[Reading]) -> Vec<KnobPrice> {
-    let measured = || {
-        run.cases.iter().zip(readings).filter_map(|(case, reading)| {
-            let case = case.as_ref().ok().filter(|case| case.workload == Workload::Wake)?;
-            (!reading.measured.is_empty()).then_some((case, reading))
-        })
-    };
-    let mut prices = Vec::new();
-    for (case, with) in measured().filter(|(case, _)| case.idle_knob != IdleKnob::None) {
+pub fn prices(readings: &[Reading]) -> Vec<KnobPrice> {
+    let wakes = known(readings).filter(|(case, _)| case.workload == Workload::Wake);
+    let measured = wakes.filter(|(_, reading)| reading.is_measured());
+    let price = |(case, with): (&Case, &Reading)| {
         let same = Case { idle_knob: IdleKnob::None, ..case.clone() };
-        if let Some((_, without)) = measured().find(|(other, _)| **other == same) {
-            prices.extend(price(case.idle_knob, without, with));
-        }
-    }
-    prices
+        let (_, without) = measured.clone().find(|(other, _)| **other == same)?;
+        price(case.idle_knob, without, with)
+    };
+    let knobs = measured.clone().filter(|(case, _)| case.idle_knob != IdleKnob::None);
+    knobs.filter_map(price).collect()
 }
 
 fn price(knob: IdleKnob, without: &Reading, with: &Reading) -> Option<KnobPrice> {
-    let with_knob: BTreeMap<u32, f64> = by_round(with);
-    let differences: Vec<f64> = by_round(without)
-        .into_iter()
-        .filter_map(|(round, ns)| Some(ns - with_knob.get(&round)?))
-        .collect();
-    (!differences.is_empty()).then(|| KnobPrice {
+    let pairs = paired(&without.headline_by_round(), &with.headline_by_round());
+    (!pairs.is_empty()).then(|| KnobPrice {
         without: without.result.id.clone(),
         with: with.result.id.clone(),
         knob,
         difference_ns: over_trials(
-            differences,
+            pairs.into_iter().map(|(_, without, with)| without - with).collect(),
             "median over rounds of the p50 without the knob minus the p50 with it".to_owned(),
         ),
     })

@@ -4,7 +4,7 @@ use hopcost_model::case::{Ack, Case, Workload};
 use hopcost_model::mechanism::Shape;
 use hopcost_model::units::format_size;
 
-use crate::say;
+use crate::format;
 use crate::trial::Family;
 
 /// What the numbers of a group mean; its order is that of the ladder.
@@ -50,12 +50,12 @@ impl Meaning {
                 format!("round trip, {} each way", bytes(payload_bytes))
             }
             Meaning::Wake { gap_ns } => {
-                format!("one-way wake-up after a gap of {}", say::exact_ns(gap_ns))
+                format!("one-way wake-up after a gap of {}", format::exact_ns(gap_ns))
             }
             Meaning::Stream { ack, payload_bytes, fields, flows } => format!(
                 "stream of {fields} x {} B, {}, {}",
                 payload_bytes / fields,
-                say::count(flows as usize, "flow"),
+                format::count(flows as usize, "flow"),
                 acknowledged(ack)
             ),
         }

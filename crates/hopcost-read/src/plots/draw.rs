@@ -4,7 +4,7 @@ use hopcost_model::case::{Boundary, Case, IdleKnob};
 use hopcost_model::results::{PlotAxis, PlotPoint, PlotSeries};
 
 use super::Measured;
-use crate::say;
+use crate::format;
 
 /// One series for every set of cases that are equal when `x` is taken out of them,
 /// in the order of the plan; points by x. A case that has no other along the axis is no
@@ -43,7 +43,7 @@ fn name(measured: &Measured, case: &Case, all: &[Case]) -> String {
     let stream = measured.reading.result.stream.as_ref();
     let mut name = match stream {
         Some(stream) => stream.label.clone(),
-        None => say::mechanism(case),
+        None => format::mechanism(case),
     };
     let mut tell = |of: &dyn Fn(&Case) -> Option<String>| {
         let mine = of(case);

@@ -14,24 +14,21 @@ mod wake;
 use hopcost_model::case::Case;
 use hopcost_model::results::Plot;
 
-use crate::case::Reading;
+use crate::case::{Reading, known};
 use crate::run::Run;
 
 /// A measured case with what was found out about it.
 #[derive(Clone, Copy)]
 struct Measured<'a> {
     case: &'a Case,
-    reading: &'a Reading,
+    reading: &'a Reading<'a>,
 }
 
 /// Every plot, in the order in which they are shown.
 pub fn plots(run: &Run, readings: &[Reading]) -> Vec<Plot> {
-    let measured: Vec<Measured> = run
-        .cases
-        .iter()
-        .zip(readings)
-        .filter(|(_, reading)| !reading.measured.is_empty())
-        .filter_map(|(case, reading)| Some(Measured { case: case.as_ref().ok()?, reading }))
+    let measured: Vec<Measured> = known(readings)
+        .filter(|(_, reading)| reading.is_measured())
+        .map(|(case, reading)| Measured { case, reading })
         .collect();
     let mut plots = wake::plots(&measured);
     plots.extend(size::plots(&measured));

@@ -10,11 +10,11 @@ mod pattern;
 mod source;
 mod statistic;
 
-use hopcost_model::case::Case;
 use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
 
-use crate::case::Reading;
-use crate::ratio::{is_exact_enough, of_pairs};
+use crate::case::{Reading, known};
+use crate::group::distinct;
+use crate::ratio::{is_exact_enough, ratio};
 use crate::run::Run;
 use order::{Entry, order};
 use source::{Row, Source};
@@ -65,12 +65,7 @@ fn of_source(run: &Run, readings: &[Reading], source: &Source) -> Vec<PublishedT
     if !source.suites.is_empty() && !source.suites.contains(&run.raw.plan.suite) {
         return Vec::new();
     }
-    let mut groups: Vec<&str> = Vec::new();
-    for row in &source.rows {
-        if !groups.contains(&row.group.as_str()) {
-            groups.push(&row.group);
-        }
-    }
+    let groups = distinct(source.rows.iter().map(|row| row.group.as_str()));
     let mut places: Vec<Option<&str>> = source.places.iter().map(|p| Some(p.as_str())).collect();
     if places.is_empty() {
         places.push(None);
@@ -82,7 +77,7 @@ fn of_source(run: &Run, readings: &[Reading], source: &Source) -> Vec<PublishedT
                 .rows
                 .iter()
                 .filter(|row| row.group == *group)
-                .map(|row| Beside { row, found: find(run, readings, row, place) })
+                .map(|row| Beside { row, found: find(readings, row, place) })
                 .collect();
             if rows.iter().any(|row| row.found.is_some()) {
                 tables.push(table(source, group, place, &rows));
@@ -95,23 +90,20 @@ fn of_source(run: &Run, readings: &[Reading], source: &Source) -> Vec<PublishedT
 /// A published row and the case that measures the same.
 struct Beside<'a> {
     row: &'a Row,
-    found: Option<&'a Reading>,
+    found: Option<&'a Reading<'a>>,
 }
 
 /// The first case of the best pattern, one that was measured before one that was not.
 fn find<'a>(
-    run: &Run,
-    readings: &'a [Reading],
+    readings: &'a [Reading<'a>],
     row: &Row,
     place: Option<&str>,
-) -> Option<&'a Reading> {
-    let cases = || run.cases.iter().zip(readings);
+) -> Option<&'a Reading<'a>> {
     let of = |measured: bool| {
         row.cases.iter().find_map(|pattern| {
-            let fits = |case: &Case| pattern.fits(case, place);
-            cases()
-                .filter(|(_, reading)| !measured || !reading.measured.is_empty())
-                .find(|(case, _)| case.as_ref().is_ok_and(fits))
+            known(readings)
+                .filter(|(_, reading)| !measured || reading.is_measured())
+                .find(|(case, _)| pattern.fits(case, place))
                 .map(|(_, reading)| reading)
         })
     };
@@ -207,12 +199,8 @@ fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
     if !is_exact_enough(found) || !is_exact_enough(base) {
         return None;
     }
-    let of_base = statistic::by_round(base, &beside.row.statistic);
-    let pairs: Vec<(f64, f64)> = statistic::by_round(found, &beside.row.statistic)
-        .into_iter()
-        .filter_map(|(round, value)| Some((value, *of_base.get(&round)?)))
-        .collect();
-    of_pairs(&base.result.id, &pairs)
+    let by_round = |of: &Reading| statistic::by_round(of, &beside.row.statistic);
+    ratio(&base.result.id, &by_round(found), &by_round(base))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopcost_model::results::{Estimate, Statistic};
 
 use crate::case::Reading;
-use crate::per_trial::PerTrial;
+use crate::trials::PerTrial;
 
 /// The estimate of a statistic in a unit; `None` where it is not measured.
 pub fn estimate(reading: &Reading, statistic: &str, unit: &str) -> Option<Estimate> {
@@ -57,5 +57,5 @@ pub fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
         "min" => None,
         _ => trial.get(Statistic::of_label(statistic)?),
     };
-    reading.per_trial.iter().filter_map(|trial| Some((trial.round, of(trial)?))).collect()
+    reading.by_round(of)
 }

@@ -6,17 +6,21 @@
 //! they are not weighted by their size as costs are.
 
 mod sentence;
+mod size;
 
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Runtimes, Workload};
 use hopcost_model::results::{AddedCost, Estimate};
 use hopcost_stats::line::Line;
-use hopcost_stats::sample::median;
 
-use super::{Entry, find, name};
+use super::entry::{Entry, find, with};
+use super::name;
 use crate::estimate::{TRIALS_MIN, over_trials};
-use crate::say;
+use crate::format;
+use crate::group::grouped;
+use crate::ratio::paired;
+use size::Size;
 
 /// How far a size may be off the line, as a share of the greatest difference.
 const RESIDUAL_MAX: f64 = 0.10;
@@ -24,69 +28,40 @@ const RESIDUAL_MAX: f64 = 0.10;
 /// largest difference is many times the smallest, the other rule sees only the largest.
 const SMALLEST_OFF_MAX: f64 = 0.25;
 
-/// A size with what was found at it, paired by round.
-struct Size {
-    bytes: u32,
-    /// The runtime's round trip and Rust's, by round.
-    rounds: BTreeMap<u32, (f64, f64)>,
-}
-
-impl Size {
-    fn over(&self, of: impl Fn(f64, f64) -> f64, estimand: &str) -> Estimate {
-        let values = self.rounds.values().map(|(foreign, rust)| of(*foreign, *rust));
-        over_trials(values.collect(), format!("median over rounds of {estimand}"))
-    }
-    fn difference(&self) -> Estimate {
-        self.over(|foreign, rust| foreign - rust, "the runtime's round trip less Rust's")
-    }
-    /// The difference as a multiple of all of Rust's round trip.
-    fn of_rust(&self) -> Estimate {
-        self.over(|foreign, rust| (foreign - rust) / rust, "the difference over Rust's round trip")
-    }
-    /// The difference as a share of the runtime's own.
-    fn share(&self) -> Estimate {
-        self.over(|foreign, rust| (foreign - rust) / foreign, "the difference over the runtime's")
-    }
-}
-
-/// Round trips that differ in their payload alone.
-struct Sweep<'a> {
-    /// Without its payload.
-    case: Case,
-    mechanism: &'a Case,
-    sizes: Vec<Size>,
-}
-
 /// One entry for every runtime and every set of round trips of it that differ in their
 /// payload alone and were measured in Rust too, in the order of the plan.
 pub fn added(entries: &[Entry]) -> Vec<AddedCost> {
-    let mut sweeps: Vec<Sweep> = Vec::new();
-    for entry in entries.iter().filter(|e| e.case.workload == Workload::Roundtrip) {
-        if entry.runtime().is_none_or(|runtime| runtime.is_rust()) {
-            continue;
-        }
-        let rust = super::with(entry.case, Runtimes::RUST);
-        let Some(rust) = find(entries, &rust) else { continue };
-        let pairs = entry.paired(rust).into_iter();
-        let rounds: BTreeMap<u32, (f64, f64)> =
-            pairs.map(|(round, foreign, rust)| (round, (foreign, rust))).collect();
-        if rounds.is_empty() || rounds.values().any(|(a, b)| *a <= 0.0 || *b <= 0.0) {
-            continue;
-        }
-        let size = Size { bytes: entry.case.payload_bytes.unwrap_or(0), rounds };
-        let case = Case { payload_bytes: None, ..entry.case.clone() };
-        match sweeps.iter_mut().find(|sweep| sweep.case == case) {
-            Some(sweep) => sweep.sizes.push(size),
-            None => sweeps.push(Sweep { case, mechanism: entry.case, sizes: vec![size] }),
-        }
-    }
-    let all: Vec<Case> = sweeps.iter().map(|sweep| sweep.case.clone()).collect();
-    sweeps.into_iter().map(|sweep| cost(sweep, &all)).collect()
+    let foreign = |entry: &&Entry| {
+        let runtime = entry.runtime().is_some_and(|runtime| !runtime.is_rust());
+        runtime && entry.case.workload == Workload::Roundtrip
+    };
+    let sized =
+        entries.iter().filter(foreign).filter_map(|entry| Some((entry, size(entries, entry)?)));
+    let sweeps = grouped(sized, |(entry, _)| Case { payload_bytes: None, ..entry.case.clone() });
+    let all: Vec<Case> = sweeps.iter().map(|(case, _)| case.clone()).collect();
+    let costs = sweeps.into_iter().filter_map(|(case, sized)| {
+        let first = &sized.first()?.0.case;
+        let name = name::mechanism(first, all.iter());
+        Some(cost(&case, name, sized.into_iter().map(|(_, size)| size).collect()))
+    });
+    costs.collect()
 }
 
-fn cost(mut sweep: Sweep, all: &[Case]) -> AddedCost {
-    sweep.sizes.sort_by_key(|size| size.bytes);
-    let sizes = &sweep.sizes;
+/// A round trip beside the same in Rust; `None` without a round of both.
+fn size(entries: &[Entry], entry: &Entry) -> Option<Size> {
+    let rust =
+        find(entries, &with(&entry.case, Runtimes::RUST)).filter(|rust| entry.is_like(rust))?;
+    let pairs = paired(&entry.by_round(), &rust.by_round()).into_iter();
+    let rounds: BTreeMap<u32, (f64, f64)> =
+        pairs.map(|(round, foreign, rust)| (round, (foreign, rust))).collect();
+    let positive = rounds.values().all(|(foreign, rust)| *foreign > 0.0 && *rust > 0.0);
+    let bytes = entry.case.payload_bytes.unwrap_or(0);
+    (positive && !rounds.is_empty()).then_some(Size { bytes, rounds })
+}
+
+fn cost(sweep: &Case, what: String, mut sizes: Vec<Size>) -> AddedCost {
+    sizes.sort_by_key(|size| size.bytes);
+    let sizes = &sizes;
     let differences_ns: Vec<Estimate> = sizes.iter().map(Size::difference).collect();
     let lines = lines(sizes);
     let over = |of: fn(&Line) -> f64, part: &str| {
@@ -101,11 +76,10 @@ fn cost(mut sweep: Sweep, all: &[Case]) -> AddedCost {
     let refused = refusal(sizes, &lines, line, residual);
     let given = |estimate: Estimate| Some(estimate).filter(|_| refused.is_none());
     let (constant_ns, per_byte_ns) = (given(constant), given(per_byte));
-    let runtime = sweep.case.runtimes.caller.to_string();
-    let what = name::mechanism(sweep.mechanism, all.iter());
+    let runtime = sweep.runtimes.caller.to_string();
     AddedCost {
         sentence: sentence::sentence(&runtime, &what, sizes, &constant_ns, &per_byte_ns),
-        label: [what].into_iter().chain(name::place(&sweep.case)).collect::<Vec<_>>().join(", "),
+        label: [what].into_iter().chain(name::place(sweep)).collect::<Vec<_>>().join(", "),
         runtime,
         sizes: sizes.iter().map(|size| size.bytes).collect(),
         differences_ns,
@@ -146,17 +120,11 @@ fn fit(points: &[(f64, f64)]) -> Option<Line> {
     (spread > 0.0 && line.fixed.is_finite() && line.per_unit.is_finite()).then_some(line)
 }
 
-/// The typical difference at each size.
-fn typical(size: &Size) -> f64 {
-    let values: Vec<f64> = size.rounds.values().map(|(foreign, rust)| foreign - rust).collect();
-    median(&values).unwrap_or(0.0)
-}
-
 /// The greatest distance of a size from the line, as a share of the greatest
 /// difference; nothing with two sizes, through which any line goes.
 fn residual(line: Line, sizes: &[Size]) -> Option<f64> {
-    let off = |size: &Size| (typical(size) - line.at(f64::from(size.bytes))).abs();
-    let greatest = sizes.iter().map(|size| typical(size).abs()).fold(0.0, f64::max);
+    let off = |size: &Size| (size.typical() - line.at(f64::from(size.bytes))).abs();
+    let greatest = sizes.iter().map(|size| size.typical().abs()).fold(0.0, f64::max);
     let off = sizes.iter().map(off).fold(0.0, f64::max);
     (sizes.len() > 2 && greatest > 0.0).then_some(off / greatest)
 }
@@ -171,14 +139,14 @@ fn refusal(
         return Some("one size makes no line".to_owned());
     }
     if lines.len() < TRIALS_MIN {
-        let rounds = say::count(lines.len(), "round");
+        let rounds = format::count(lines.len(), "round");
         return Some(format!("{rounds} with every size; an interval needs {TRIALS_MIN}"));
     }
     let (line, smallest) = (line?, sizes.first()?);
     if let Some(residual) = residual.filter(|residual| *residual > RESIDUAL_MAX) {
         return Some(format!(
             "the differences lie on no line: one is off it by {} of the greatest",
-            say::percent(residual)
+            format::percent(residual)
         ));
     }
     let difference = smallest.difference();
@@ -188,8 +156,8 @@ fn refusal(
         format!(
             "the differences lie on no line: at {} bytes it says {}, and {} was measured",
             smallest.bytes,
-            say::ns(at),
-            say::ns(seen)
+            format::ns(at),
+            format::ns(seen)
         )
     })
 }

@@ -4,7 +4,8 @@
 use hopcost_model::case::{Boundary, Case, Runtime, Workload};
 use hopcost_model::results::Contrast;
 
-use super::{Entry, in_order, name};
+use super::entry::{Entry, in_order};
+use super::name;
 use crate::ladder::bytes;
 
 /// The payload of a datagram where there are several.
@@ -16,7 +17,7 @@ pub fn contrasts(entries: &[Entry]) -> Vec<Contrast> {
     let runtimes = in_order(entries.iter().filter_map(Entry::runtime));
     let mut found: Vec<Contrast> =
         runtimes.iter().filter_map(|runtime| nobody_there(entries, runtime)).collect();
-    for entry in entries.iter().filter(|entry| is_hand_off(entry.case)) {
+    for entry in entries.iter().filter(|entry| is_hand_off(&entry.case)) {
         found.extend(hand_off(entries, entry));
     }
     // Stable: one title after the other, within one in the order of the runtimes.
@@ -74,7 +75,7 @@ fn hand_off(entries: &[Entry], first: &Entry) -> Option<Contrast> {
         entries.iter().find(|entry| fits(entry, &wanted))
     })?;
     let payload = first.case.payload_bytes.unwrap_or(0);
-    let place = name::place(second.case).unwrap_or_default();
+    let place = name::place(&second.case).unwrap_or_default();
     let between = if second.case.boundary == Boundary::Thread { "threads" } else { "processes" };
     Some(contrast(
         format!("hand-off against round trip, {}, {place}", bytes(payload)),
@@ -93,10 +94,10 @@ fn contrast(title: String, meaning: String, first: &Entry, second: &Entry) -> Co
         runtime: first.case.runtimes.caller.to_string(),
         title,
         meaning,
-        first: first.index,
-        second: second.index,
-        first_value: first.value(),
-        second_value: second.value(),
+        first: first.reading.index,
+        second: second.reading.index,
+        first_value: first.reading.headline().cloned(),
+        second_value: second.reading.headline().cloned(),
         ratio: second.over(first),
     }
 }

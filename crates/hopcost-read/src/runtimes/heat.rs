@@ -3,7 +3,9 @@
 use hopcost_model::case::{Case, Runtime, Runtimes, Waits};
 use hopcost_model::results::RuntimeHeatMap;
 
-use super::{Entry, empty, in_order, name};
+use super::entry::{Entry, empty, in_order, with};
+use super::name;
+use crate::group::grouped;
 use crate::trial::Family;
 
 /// Mixed pairs that make a map.
@@ -12,36 +14,30 @@ const PAIRS_MIN: usize = 2;
 /// One map for every mechanism and setting with enough measured pairs, in the order of
 /// the plan.
 pub fn maps(entries: &[Entry]) -> Vec<RuntimeHeatMap> {
-    let mut groups: Vec<(Case, Vec<Entry>)> = Vec::new();
-    for entry in entries {
-        // A runtime may have but one way of waiting, and mixed pairs then have two.
-        let group =
-            Case { waits: None, spin_budget_ns: None, ..super::with(entry.case, Runtimes::RUST) };
-        match groups.iter_mut().find(|(of, _)| *of == group) {
-            Some((_, of)) => of.push(*entry),
-            None => groups.push((group, vec![*entry])),
-        }
-    }
-    let enough = |entries: &[Entry]| {
-        let mixed = |entry: &&Entry| entry.case.runtimes.are_mixed() && entry.is_measured();
+    // A runtime may have but one way of waiting, and mixed pairs then have two.
+    let setting = |entry: &&Entry| Case {
+        waits: None,
+        spin_budget_ns: None,
+        ..with(&entry.case, Runtimes::RUST)
+    };
+    let groups = grouped(entries, setting);
+    let all: Vec<&Case> = groups.iter().map(|(case, _)| case).collect();
+    let enough = |entries: &[&Entry]| {
+        let mixed =
+            |entry: &&&Entry| entry.case.runtimes.are_mixed() && entry.reading.is_measured();
         entries.iter().filter(mixed).count() >= PAIRS_MIN
     };
-    let all: Vec<Case> = groups.iter().map(|(case, _)| case.clone()).collect();
-    groups
-        .iter()
-        .filter(|(_, entries)| enough(entries))
-        .map(|(case, entries)| map(case, &all, entries))
-        .collect()
+    let maps = groups.iter().filter(|(_, entries)| enough(entries));
+    maps.map(|(case, entries)| map(case, &all, entries)).collect()
 }
 
-fn map(case: &Case, all: &[Case], entries: &[Entry]) -> RuntimeHeatMap {
+fn map(case: &Case, all: &[&Case], entries: &[&Entry]) -> RuntimeHeatMap {
     let usual = usual_waits(entries);
     let cell = |caller: &Runtime, callee: &Runtime| {
-        let of_pair = || {
-            entries
-                .iter()
-                .filter(|e| e.case.runtimes.caller == *caller && e.case.runtimes.callee == *callee)
+        let of_pair = |entry: &&Entry| {
+            entry.case.runtimes.caller == *caller && entry.case.runtimes.callee == *callee
         };
+        let of_pair = || entries.iter().copied().filter(of_pair);
         of_pair().find(|entry| entry.case.waits == usual).or_else(|| of_pair().next())
     };
     let rust = cell(&Runtime::RUST, &Runtime::RUST);
@@ -54,7 +50,7 @@ fn map(case: &Case, all: &[Case], entries: &[Entry]) -> RuntimeHeatMap {
         });
         cells.collect()
     };
-    let mut title = format!("{}: ", name::mechanism(case, all.iter()));
+    let mut title = format!("{}: ", name::mechanism(case, all.iter().copied()));
     title.push_str(&name::title(&name::setting(case), Family::Each));
     RuntimeHeatMap {
         title,
@@ -64,7 +60,7 @@ fn map(case: &Case, all: &[Case], entries: &[Entry]) -> RuntimeHeatMap {
 }
 
 /// The wait of most cells; where cases of one pair differ in it, theirs is shown.
-fn usual_waits(entries: &[Entry]) -> Option<Waits> {
+fn usual_waits(entries: &[&Entry]) -> Option<Waits> {
     let count = |waits| entries.iter().filter(|entry| entry.case.waits == waits).count();
     // The first of those that are equally frequent.
     entries.iter().map(|entry| entry.case.waits).rev().max_by_key(|waits| count(*waits))?

@@ -6,40 +6,25 @@
 use hopcost_model::case::{Case, Runtime, Runtimes, Workload};
 use hopcost_model::results::{RuntimeCell, RuntimeMatrix, RuntimeRow};
 
-use super::{Entry, empty, find, in_order, name};
+use super::entry::{Entry, empty, find, in_order, with};
+use super::name;
+use crate::group::grouped;
 use crate::run::Run;
 use crate::trial::Family;
 
-/// Cases that differ in their runtime alone.
-struct Row<'a> {
-    /// The case, in Rust.
-    case: Case,
-    entries: Vec<Entry<'a>>,
-}
+/// Cases that differ in their runtime alone: the case in Rust, and each runtime's.
+type Row<'a> = (Case, Vec<&'a Entry<'a>>);
 
 /// One matrix, or two, for every setting in which a runtime other than Rust takes
 /// part, in the order of the plan.
-pub fn matrices(run: &Run, entries: &[Entry]) -> Vec<RuntimeMatrix> {
-    let mut settings: Vec<(Case, Vec<Row>)> = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.runtime().is_some()) {
-        let setting = name::setting(entry.case);
-        let at = settings.iter().position(|(of, _)| *of == setting).unwrap_or_else(|| {
-            settings.push((setting, Vec::new()));
-            settings.len() - 1
-        });
-        let rows = &mut settings[at].1;
-        let case = super::with(entry.case, Runtimes::RUST);
-        match rows.iter_mut().find(|row| row.case == case) {
-            Some(row) => row.entries.push(*entry),
-            None => rows.push(Row { case, entries: vec![*entry] }),
-        }
-    }
+pub fn matrices<'a>(run: &Run, entries: &'a [Entry<'a>]) -> Vec<RuntimeMatrix> {
+    let alike = entries.iter().filter(|entry| entry.runtime().is_some());
     let mut matrices = Vec::new();
-    for (setting, rows) in settings {
-        let foreign = |row: &Row| row.entries.iter().any(|e| !e.case.runtimes.are_rust());
-        let rows: Vec<Row> = rows.into_iter().filter(foreign).collect();
+    for (setting, entries) in grouped(alike, |entry| name::setting(&entry.case)) {
+        let rows = grouped(entries, |entry| with(&entry.case, Runtimes::RUST)).into_iter();
+        let foreign = |(_, entries): &Row| entries.iter().any(|e| !e.case.runtimes.are_rust());
         let (common, alone): (Vec<Row>, Vec<Row>) =
-            rows.into_iter().partition(|row| row.entries.len() > 1);
+            rows.filter(foreign).partition(|(_, entries)| entries.len() > 1);
         let title = name::title(&setting, family(common.iter().chain(&alone)));
         matrices.extend(matrix(run, title.clone(), common));
         matrices.extend(matrix(run, format!("{title}: measured in one runtime only"), alone));
@@ -50,7 +35,7 @@ pub fn matrices(run: &Run, entries: &[Entry]) -> Vec<RuntimeMatrix> {
 /// Batches only where nothing was timed by itself; before anything was measured, a call
 /// is expected in batches.
 fn family<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Family {
-    let entries: Vec<&Entry> = rows.flat_map(|row| &row.entries).collect();
+    let entries: Vec<&Entry> = rows.flat_map(|(_, entries)| entries).copied().collect();
     let mut families = entries.iter().filter_map(|entry| entry.reading.family).peekable();
     let batched = match families.peek() {
         Some(_) => families.all(|family| family == Family::Batch),
@@ -60,23 +45,23 @@ fn family<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Family {
 }
 
 fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix> {
-    let all = rows.iter().flat_map(|row| &row.entries);
-    let runtimes = in_order(all.filter_map(Entry::runtime));
+    let all: Vec<&Entry> = rows.iter().flat_map(|(_, entries)| entries).copied().collect();
+    let runtimes = in_order(all.into_iter().filter_map(Entry::runtime));
     // By the cost in the first column that has one: Rust's, where it was measured.
-    let cost = |row: &Row| {
+    let cost = |(_, entries): &Row| {
         (0..).zip(&runtimes).find_map(|(column, runtime)| {
-            let entry = row.entries.iter().find(|entry| entry.runtime() == Some(runtime))?;
-            Some((column, entry.value()?.point?))
+            let entry = entries.iter().find(|entry| entry.runtime() == Some(runtime))?;
+            Some((column, entry.reading.headline()?.point?))
         })
     };
-    let alone = rows.iter().all(|row| row.entries.len() == 1);
+    let alone = rows.iter().all(|(_, entries)| entries.len() == 1);
     rows.sort_by(|a, b| match (cost(a), cost(b)) {
         (Some((x, a)), Some((y, b))) if alone => x.cmp(&y).then(a.total_cmp(&b)),
         (Some((_, a)), Some((_, b))) => a.total_cmp(&b),
         (a, b) => b.is_some().cmp(&a.is_some()),
     });
     let shown = rows.iter().map(|row| RuntimeRow {
-        label: name::mechanism(&row.case, rows.iter().map(|row| &row.case)),
+        label: name::mechanism(&row.0, rows.iter().map(|(case, _)| case)),
         cells: runtimes.iter().map(|runtime| cell(run, row, runtime)).collect(),
     });
     (!rows.is_empty()).then(|| RuntimeMatrix {
@@ -86,11 +71,11 @@ fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix>
     })
 }
 
-fn cell(run: &Run, row: &Row, runtime: &Runtime) -> RuntimeCell {
-    let of = |runtimes: Runtimes| find(&row.entries, &super::with(&row.case, runtimes));
+fn cell(run: &Run, (case, entries): &Row, runtime: &Runtime) -> RuntimeCell {
+    let of = |runtimes: Runtimes| find(entries.iter().copied(), &with(case, runtimes));
     match of(Runtimes::both(runtime.clone())) {
         Some(entry) => entry.cell(of(Runtimes::RUST)),
-        None => empty(why_not(run, &row.case, runtime)),
+        None => empty(why_not(run, case, runtime)),
     }
 }
 

@@ -6,39 +6,26 @@
 
 mod added;
 mod contrast;
+mod entry;
 mod heat;
 mod matrix;
 mod name;
 mod search;
 mod stamp;
 
-use hopcost_model::case::{Case, Runtime, Runtimes};
+use hopcost_model::case::Case;
 use hopcost_model::describe::Description;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Estimate, Ratio, RuntimeCell, RuntimeComparison, WorkerBrief};
+use hopcost_model::results::{RuntimeComparison, WorkerBrief};
 
-use crate::case::Reading;
-use crate::ratio::{by_round, of_pairs};
+use crate::case::{Reading, known};
 use crate::run::Run;
-
-/// A case that could be read, and what came of it.
-#[derive(Clone, Copy)]
-struct Entry<'a> {
-    /// Its place in the plan.
-    index: u32,
-    /// Without the parameters that have their default, see [`plain`].
-    case: &'a Case,
-    reading: &'a Reading,
-}
+use entry::Entry;
 
 /// The comparison; `None` where every end of every case is in Rust.
 pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
-    let cases: Vec<Option<Case>> =
-        run.cases.iter().map(|case| Some(plain(run, case.as_ref().ok()?))).collect();
-    let entries: Vec<Entry> = (0..)
-        .zip(cases.iter().zip(readings))
-        .filter_map(|(index, (case, reading))| Some(Entry { index, case: case.as_ref()?, reading }))
-        .collect();
+    let entries: Vec<Entry> =
+        known(readings).map(|(case, reading)| Entry { case: plain(run, case), reading }).collect();
     if entries.iter().all(|entry| entry.case.runtimes.are_rust()) {
         return None;
     }
@@ -80,79 +67,6 @@ pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
         remarks: worker.remarks.clone(),
     };
     raw.workers.iter().filter(|worker| !worker.is_rust()).map(brief).collect()
-}
-
-impl<'a> Entry<'a> {
-    fn is_measured(&self) -> bool {
-        !self.reading.measured.is_empty()
-    }
-
-    /// p50, or the cost in batches.
-    fn value(&self) -> Option<Estimate> {
-        let estimates = self.reading.result.estimates.as_ref()?;
-        Some(estimates.headline()?.1.clone())
-    }
-
-    /// Round, this value and that of another case in the same round; none where they
-    /// are of two kinds, or an upper bound only.
-    fn paired(&self, base: &Entry) -> Vec<(u32, f64, f64)> {
-        let bound = |of: &Entry| of.value().is_none_or(|value| value.at_most);
-        if self.reading.family != base.reading.family || bound(self) || bound(base) {
-            return Vec::new();
-        }
-        let base = by_round(base.reading);
-        let values = by_round(self.reading).into_iter();
-        values.filter_map(|(round, value)| Some((round, value, *base.get(&round)?))).collect()
-    }
-
-    /// The multiple of another case, paired by round.
-    fn over(&self, base: &Entry) -> Option<Ratio> {
-        let pairs: Vec<(f64, f64)> = self.paired(base).iter().map(|(_, a, b)| (*a, *b)).collect();
-        of_pairs(&base.reading.result.id, &pairs)
-    }
-
-    /// As a cell, with its multiple of the same in Rust.
-    fn cell(&self, rust: Option<&Entry>) -> RuntimeCell {
-        RuntimeCell {
-            result: Some(self.index),
-            value: self.value(),
-            ratio: rust.and_then(|rust| self.over(rust)),
-            missing: if self.is_measured() { None } else { self.reading.result.reason.clone() },
-        }
-    }
-
-    /// The runtime that both ends are of.
-    fn runtime(&self) -> Option<&'a Runtime> {
-        let runtimes = &self.case.runtimes;
-        (!runtimes.are_mixed()).then_some(&runtimes.caller)
-    }
-}
-
-/// A cell of nothing.
-fn empty(why: String) -> RuntimeCell {
-    RuntimeCell { result: None, value: None, ratio: None, missing: Some(why) }
-}
-
-/// The same case with other runtimes.
-fn with(case: &Case, runtimes: Runtimes) -> Case {
-    Case { runtimes, ..case.clone() }
-}
-
-/// The entry of a case.
-fn find<'a, 'b>(entries: &'b [Entry<'a>], case: &Case) -> Option<&'b Entry<'a>> {
-    entries.iter().find(|entry| entry.case == case)
-}
-
-/// Each once: Rust first, the others in the order of the plan.
-fn in_order<'a>(runtimes: impl Iterator<Item = &'a Runtime>) -> Vec<&'a Runtime> {
-    let mut found: Vec<&Runtime> = Vec::new();
-    for runtime in runtimes {
-        if !found.contains(&runtime) {
-            found.push(runtime);
-        }
-    }
-    found.sort_by_key(|runtime| !runtime.is_rust());
-    found
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::results::{PublishedSearch, SearchCandidate};
 
-use super::Entry;
+use super::entry::Entry;
+use crate::format;
 use crate::published::{self, Search};
-use crate::say;
 
 /// Operations that are shown.
 const SHOWN: usize = 5;
@@ -27,10 +27,10 @@ fn of(entries: &[Entry], search: &Search) -> Option<PublishedSearch> {
             runtime && is_in_one_process(entry)
         })
         .filter_map(|entry| {
-            let value = entry.value()?;
+            let value = entry.reading.headline()?.clone();
             let ratio = value.point.filter(|ns| *ns > 0.0)? / search.published_ns;
             let case = entry.reading.result.id.clone();
-            Some(SearchCandidate { case, result: entry.index, value, ratio })
+            Some(SearchCandidate { case, result: entry.reading.index, value, ratio })
         })
         .collect();
     let distance = |candidate: &SearchCandidate| libm::log(candidate.ratio).abs();
@@ -76,7 +76,12 @@ fn conclusion(search: &Search, candidates: &[SearchCandidate]) -> Option<String>
     let published = format!("{} µs", search.published_ns / 1e3);
     let name = |candidate: &SearchCandidate| {
         let value = candidate.ratio * search.published_ns;
-        format!("{} ({}, {} of it)", candidate.case, say::ns(value), say::three(candidate.ratio))
+        format!(
+            "{} ({}, {} of it)",
+            candidate.case,
+            format::ns(value),
+            format::three(candidate.ratio)
+        )
     };
     let reaching = candidates.iter().filter(|c| reaches(c, search.published_ns));
     let mut found = if is_near(nearest.ratio * search.published_ns, search.published_ns) {
@@ -85,7 +90,7 @@ fn conclusion(search: &Search, candidates: &[SearchCandidate]) -> Option<String>
         format!(
             "Not found: nothing measured here comes within a factor of {FACTOR} of {published}; of \
              {}, the nearest is {}.",
-            say::count(candidates.len(), &format!("{} operation", search.runtime)),
+            format::count(candidates.len(), &format!("{} operation", search.runtime)),
             name(nearest)
         )
     };

@@ -1,10 +1,10 @@
 //! What a stamp costs in each runtime, by the clock of an end in Rust.
 
-use hopcost_model::raw::{RawTrial, StampCheck};
+use hopcost_model::raw::StampCheck;
 use hopcost_model::results::StampCost;
 use hopcost_stats::sample::median;
 
-use super::Entry;
+use super::entry::Entry;
 use crate::estimate::over_trials;
 use crate::run::Run;
 use crate::stamp_check::Spans;
@@ -16,8 +16,7 @@ pub fn costs(run: &Run, entries: &[Entry]) -> Vec<StampCost> {
 }
 
 fn cost(run: &Run, entry: &Entry) -> Option<StampCost> {
-    let trials: Vec<&RawTrial> =
-        entry.reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
+    let trials = &entry.reading.trials;
     let checks: Vec<StampCheck> = trials
         .iter()
         .filter_map(|trial| trial.stamp_check)
@@ -37,13 +36,13 @@ fn cost(run: &Run, entry: &Entry) -> Option<StampCost> {
          clock of the end in Rust"
             .to_owned(),
     );
-    let p50_ns = entry.value().and_then(|value| value.point).filter(|ns| *ns > 0.0);
+    let p50_ns = entry.reading.headline().and_then(|value| value.point).filter(|ns| *ns > 0.0);
     (!checks.is_empty()).then(|| StampCost {
         runtime: entry.case.runtimes.caller.to_string(),
         case: entry.reading.result.id.clone(),
         own_reading_ns: trials
             .first()
-            .and_then(|trial| run.clock(trial))
+            .and_then(|trial| run.raw.clock(trial))
             .filter(|clock| clock.knows_its_cost())
             .map(|clock| clock.stamp_p50_ns),
         clock_disagreement_ppm: median(&clocks),

@@ -3,7 +3,7 @@
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
 
-use crate::say;
+use crate::format;
 
 /// The name of a send that asks for no copy, by mechanism.
 const WITHOUT_COPY: [(&str, &str); 2] =
@@ -16,7 +16,7 @@ pub fn label(case: &Case, facts: Option<&Mechanism>, copied_share: Option<f64>) 
     let name = case.mechanism_name();
     let mut label = match WITHOUT_COPY.iter().find(|(mechanism, _)| *mechanism == name) {
         Some((_, flag)) => format!("{flag}{}", fate(copied_share)),
-        None => say::mechanism(case),
+        None => format::mechanism(case),
     };
     for (key, value) in &case.parameters {
         let default = facts.and_then(|facts| facts.parameter(key)).map(|p| &p.default);
@@ -31,7 +31,7 @@ fn fate(copied_share: Option<f64>) -> String {
     match copied_share {
         None => " (copies not known)".to_owned(),
         Some(share) if share >= 1.0 => " (copied)".to_owned(),
-        Some(share) if share > 0.0 => format!(" ({} copied)", say::percent(share)),
+        Some(share) if share > 0.0 => format!(" ({} copied)", format::percent(share)),
         Some(_) => String::new(),
     }
 }

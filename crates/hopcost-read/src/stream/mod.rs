@@ -2,7 +2,6 @@
 //! copied after all, and how many messages were in flight.
 
 mod label;
-mod rates;
 
 use hopcost_model::case::{Ack, Case, Workload};
 use hopcost_model::protocol::ZeroCopySends;
@@ -11,10 +10,9 @@ use hopcost_model::results::{Estimate, StreamResult};
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
-use crate::per_trial::PerTrial;
+use crate::rates::Rates;
 use crate::run::Run;
-
-pub use rates::{Rates, rates};
+use crate::trials::PerTrial;
 
 /// The result of a case's measured trials; `None` unless they are streams.
 pub fn result(

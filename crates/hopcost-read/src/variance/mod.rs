@@ -7,9 +7,10 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::results::VarianceShares;
 use hopcost_stats::variance::type_one;
 
-use crate::case::Reading;
+use crate::case::{Reading, known};
+use crate::format;
+use crate::group::distinct;
 use crate::run::Run;
-use crate::say;
 
 /// A factor and its level in a case.
 type Factor = (&'static str, fn(&Case) -> String);
@@ -17,7 +18,7 @@ type Factor = (&'static str, fn(&Case) -> String);
 /// The factors, in the order in which they are given what they explain.
 const FACTORS: [Factor; 4] = [
     ("mechanism", |case| {
-        let (mechanism, boundary) = (say::mechanism(case), case.boundary);
+        let (mechanism, boundary) = (format::mechanism(case), case.boundary);
         format!("{mechanism} {boundary} {:?} {:?}", case.parameters, case.sched)
     }),
     ("gap", |case| format!("{:?}", case.gap_ns)),
@@ -32,17 +33,8 @@ const FULL_MIN: f64 = 0.5;
 /// The shares over all cases whose receiver sleeps; `None` where no factor has two
 /// levels or nothing varies.
 pub fn shares(run: &Run, readings: &[Reading]) -> Option<VarianceShares> {
-    let cells: Vec<(&Case, Vec<&RawTrial>)> = run
-        .cases
-        .iter()
-        .zip(readings)
-        .filter_map(|(case, reading)| {
-            let case = case.as_ref().ok().filter(|case| sleeps(case))?;
-            let trials: Vec<_> = reading.measured.iter().map(|i| &run.raw.trials[*i]).collect();
-            (!trials.is_empty()).then_some((case, trials))
-        })
-        .collect();
-    let cells = balanced(cells);
+    let asleep = known(readings).filter(|(case, reading)| sleeps(case) && reading.is_measured());
+    let cells = balanced(asleep.map(|(case, reading)| (case, reading.trials.clone())).collect());
     let factors: Vec<(&str, Vec<usize>)> = FACTORS
         .iter()
         .map(|(name, level)| (*name, numbered(cells.iter().map(|(case, _)| level(case)))))
@@ -104,21 +96,15 @@ fn enough(n: usize, most: usize) -> bool {
 
 /// Levels by the order in which they first appear.
 fn numbered(levels: impl Iterator<Item = String>) -> Vec<usize> {
-    let mut seen: Vec<String> = Vec::new();
-    levels
-        .map(|level| {
-            seen.iter().position(|known| *known == level).unwrap_or_else(|| {
-                seen.push(level);
-                seen.len() - 1
-            })
-        })
-        .collect()
+    let levels: Vec<String> = levels.collect();
+    let seen = distinct(&levels);
+    levels.iter().filter_map(|level| seen.iter().position(|known| *known == level)).collect()
 }
 
 /// ln of the first samples of a trial, in nanoseconds; what came out as 0 or negative
 /// counts as one tick.
 fn logs(run: &Run, trial: &RawTrial, samples: usize) -> Vec<f64> {
-    let tick_ns = run.clock(trial).map_or(1.0, |clock| 1e9 / clock.ticks_per_second);
+    let tick_ns = run.raw.clock(trial).map_or(1.0, |clock| 1e9 / clock.ticks_per_second);
     let log = |ticks: &u32| libm::log(f64::from((*ticks).max(1)) * tick_ns);
     trial.samples.iter().take(samples).map(log).collect()
 }

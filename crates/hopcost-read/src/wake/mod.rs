@@ -7,15 +7,15 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::results::WakeResult;
 use hopcost_stats::sample::median;
 
-use crate::case::total;
 use crate::run::Run;
+use crate::sums::total;
 
 /// The result of a case's measured trials; `None` unless they are wake-ups.
 pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<WakeResult> {
     if case.workload != Workload::Wake || trials.is_empty() {
         return None;
     }
-    let tick_ns = |trial: &RawTrial| run.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
+    let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
     let greatest = |of: &dyn Fn(&RawTrial) -> Option<f64>| {
         let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
         values.filter(|ns| ns.is_finite()).max_by(f64::total_cmp)

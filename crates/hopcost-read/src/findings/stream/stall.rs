@@ -16,9 +16,9 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
 
-use crate::findings::finding;
+use crate::findings::make::finding;
+use crate::format;
 use crate::run::Run;
-use crate::say;
 
 /// Least and most time of one stall.
 const STALL_NS: (f64, f64) = (38e6, 48e6);
@@ -46,7 +46,7 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
     let mut within = [0u64; STALLS_MAX];
     let mut below = [0u64; STALLS_MAX];
     for trial in trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each)) {
-        let tick_ns = 1e9 / run.clock(trial)?.ticks_per_second;
+        let tick_ns = 1e9 / run.raw.clock(trial)?.ticks_per_second;
         for ticks in &trial.samples {
             let ns = f64::from(*ticks) * tick_ns;
             samples += 1;
@@ -75,7 +75,7 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
     };
     let evidence = format!(
         "{} of the {} take {times} or another small multiple of it.",
-        say::percent(share),
+        format::percent(share),
         if case.workload == Workload::Stream { "messages" } else { "round trips" },
     );
     let values = [("share", share), ("k", f64::from(k)), ("stalled_samples", stalled as f64)];

@@ -2,9 +2,9 @@
 
 use hopcost_model::results::Estimate;
 
-use super::Size;
+use super::size::Size;
+use crate::format;
 use crate::ladder::bytes;
-use crate::say;
 
 /// On which side of a value an interval lies.
 #[derive(Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ pub fn sentence(
         text.push_str(&shares(runtime, first));
         if last.bytes != first.bytes && side(&last.difference(), 0.0) == Some(Side::Above) {
             let share = last.share();
-            let of = with_interval(&share, say::percent);
+            let of = with_interval(&share, format::percent);
             text.push_str(&format!(", and at {} {of}", bytes_of(last)));
         }
     }
@@ -102,7 +102,7 @@ fn of_sizes(runtime: &str, mechanism: &str, first: &Size, last: &Size) -> String
             }
             None => format!(
                 "takes {amount} longer{than} at {bytes} ({}, too few for an interval)",
-                say::count(size.rounds.len(), "round")
+                format::count(size.rounds.len(), "round")
             ),
         }
     };
@@ -123,8 +123,8 @@ fn shares(runtime: &str, size: &Size) -> String {
     };
     format!(
         "that is {} times all of rust's round trip, or {} of {runtime}'s: {so}",
-        with_interval(&size.of_rust(), say::three),
-        with_interval(&share, say::percent)
+        with_interval(&size.of_rust(), format::three),
+        with_interval(&share, format::percent)
     )
 }
 
@@ -138,7 +138,7 @@ fn turned(of: &Estimate) -> Estimate {
 }
 
 fn ns(estimate: &Estimate) -> String {
-    with_interval(estimate, say::ns)
+    with_interval(estimate, format::ns)
 }
 
 /// `9.10 µs [8.90 µs, 9.30 µs]`; without brackets where there is no interval.

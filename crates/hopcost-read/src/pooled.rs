@@ -1,10 +1,89 @@
-//! The percentile curve of a case, pooled over its trials.
+//! What needs the samples of all trials of a case together: its percentile curve, its
+//! modes, and the band in which most of them lie.
 
-use hopcost_model::results::CurvePoint;
+use hopcost_model::results::{CurvePoint, Mode};
 use hopcost_stats::effective::publishable;
+use hopcost_stats::modes::{RATIO_MIN, find_modes};
 use hopcost_stats::sample::{quantile_sorted, rank};
 
-use crate::trial::Trial;
+use crate::run::Run;
+use crate::trial::{Family, Trial};
+use crate::trials::Trials;
+
+/// Within a state of the host, the share of its main mode from which on the
+/// states explain the modes (a state may change in the middle of a trial).
+const MAIN_MODE_MIN: f64 = 0.8;
+/// Above this share of costs that are zero or negative, no modes are looked for.
+const NEGATIVE_MAX: f64 = 0.01;
+
+/// The samples of all trials of a case, reduced.
+pub struct Pooled {
+    /// The percentile curve; empty for batches.
+    pub curve: Vec<CurvePoint>,
+    /// Several modes, or none.
+    pub modes: Vec<Mode>,
+    /// Whether these come from the host's states.
+    pub modes_by_state: bool,
+    /// p5 and p95, where the samples support them.
+    pub band: Option<(f64, f64)>,
+}
+
+impl Pooled {
+    /// Pools the measured trials of a case.
+    pub fn of(run: &Run, table: &Trials) -> Self {
+        let trials: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
+        let pooled = pool(trials.iter().copied());
+        let batched = table.family == Some(Family::Batch);
+        let modes = modes(&trials, &pooled);
+        let quantile = |q: f64| {
+            let enough = publishable(support(&trials, q), q.max(1.0 - q));
+            quantile_sorted(&pooled, q).filter(|_| enough)
+        };
+        Pooled {
+            curve: if batched { Vec::new() } else { curve(&trials, &pooled) },
+            modes_by_state: modes.len() > 1 && are_states(run, table),
+            modes,
+            band: quantile(0.05).zip(quantile(0.95)),
+        }
+    }
+}
+
+/// Whether within each of the host's states one mode holds nearly everything.
+fn are_states(run: &Run, table: &Trials) -> bool {
+    let Some(two) = run.states else { return false };
+    [0, 1].iter().all(|state| {
+        let of_state = table
+            .measured()
+            .filter(|(row, _)| row.sentinel_ns.is_some_and(|ns| two.of(ns) == *state));
+        let modes = find_modes(&pool(of_state.map(|(_, trial)| trial)), RATIO_MIN);
+        modes.iter().any(|mode| mode.share >= MAIN_MODE_MIN)
+    })
+}
+
+/// Several modes, or none. A value a trial is not a distribution of durations.
+fn modes(trials: &[&Trial], pooled: &[f64]) -> Vec<Mode> {
+    let not_positive = pooled.partition_point(|v| *v <= 0.0) as f64;
+    if pooled.len() == trials.len() || not_positive > NEGATIVE_MAX * pooled.len() as f64 {
+        return Vec::new();
+    }
+    let found = find_modes(pooled, RATIO_MIN);
+    let several = found.len() > 1;
+    let modes = found.into_iter().map(|mode| Mode { ns: mode.at, share: mode.share });
+    modes.filter(|_| several).collect()
+}
+
+/// The samples of several trials, sorted. (A stable sort finds the trials' own
+/// sorted runs and merges them.)
+fn pool<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
+    let mut pooled: Vec<f64> = trials.flat_map(|t| t.sample.values().iter().copied()).collect();
+    pooled.sort_by(f64::total_cmp);
+    pooled
+}
+
+/// Effective samples of all trials for a quantile.
+fn support(trials: &[&Trial], q: f64) -> f64 {
+    trials.iter().map(|trial| trial.n_eff_at(q)).sum()
+}
 
 /// Points up to the median, evenly spaced.
 const BELOW: usize = 18;
@@ -18,12 +97,11 @@ const HIGHEST: f64 = 0.9999;
 /// The curve from p1 to the last percentile that the samples of all trials
 /// support; `pooled` are those samples, sorted. Points that fall on one rank are
 /// drawn once.
-pub fn curve(trials: &[Trial], pooled: &[f64]) -> Vec<CurvePoint> {
+fn curve(trials: &[&Trial], pooled: &[f64]) -> Vec<CurvePoint> {
     let mut points: Vec<CurvePoint> = Vec::new();
     let mut last_rank = 0;
     for q in quantiles() {
-        let support: f64 = trials.iter().map(|trial| trial.n_eff_at(q)).sum();
-        if pooled.is_empty() || !publishable(support, q) {
+        if pooled.is_empty() || !publishable(support(trials, q), q) {
             continue;
         }
         let rank = rank(pooled.len(), q);
@@ -73,7 +151,7 @@ mod tests {
         let mut pooled: Vec<f64> =
             trials.iter().flat_map(|t| t.sample.values().iter().copied()).collect();
         pooled.sort_by(f64::total_cmp);
-        curve(&trials, &pooled)
+        curve(&trials.iter().collect::<Vec<_>>(), &pooled)
     }
 
     #[test]

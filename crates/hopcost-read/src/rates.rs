@@ -5,7 +5,7 @@ use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
 use hopcost_stats::sample::median;
 
-use crate::case::total;
+use crate::sums::total;
 
 /// What a trial of a stream moved in which time.
 #[derive(Debug, Clone, Copy, PartialEq)]

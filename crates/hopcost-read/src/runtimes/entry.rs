@@ -1,0 +1,82 @@
+//! A case on its way into the comparison of runtimes.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, Runtime, Runtimes};
+use hopcost_model::results::{Ratio, RuntimeCell};
+
+use crate::case::Reading;
+use crate::group::distinct;
+use crate::ratio::ratio;
+
+/// A case that could be read, and what came of it.
+pub struct Entry<'a> {
+    /// Without the parameters that have their default.
+    pub case: Case,
+    /// What came of it.
+    pub reading: &'a Reading<'a>,
+}
+
+impl Entry<'_> {
+    /// The headline by round; empty where it is an upper bound only.
+    pub fn by_round(&self) -> BTreeMap<u32, f64> {
+        let exact = self.reading.headline().is_some_and(|value| !value.at_most);
+        if exact { self.reading.headline_by_round() } else { BTreeMap::new() }
+    }
+
+    /// Whether its number and another's are of one kind.
+    pub fn is_like(&self, other: &Entry) -> bool {
+        self.reading.family == other.reading.family
+    }
+
+    /// The multiple of another case, paired by round.
+    pub fn over(&self, base: &Entry) -> Option<Ratio> {
+        let like = self.is_like(base);
+        like.then(|| ratio(&base.reading.result.id, &self.by_round(), &base.by_round()))?
+    }
+
+    /// As a cell, with its multiple of the same in Rust.
+    pub fn cell(&self, rust: Option<&Entry>) -> RuntimeCell {
+        let reason = self.reading.result.reason.clone();
+        RuntimeCell {
+            result: Some(self.reading.index),
+            value: self.reading.headline().cloned(),
+            ratio: rust.and_then(|rust| self.over(rust)),
+            missing: reason.filter(|_| !self.reading.is_measured()),
+        }
+    }
+
+    /// The runtime that both ends are of.
+    pub fn runtime(&self) -> Option<&Runtime> {
+        let runtimes = &self.case.runtimes;
+        (!runtimes.are_mixed()).then_some(&runtimes.caller)
+    }
+}
+
+/// A cell of nothing.
+pub fn empty(why: String) -> RuntimeCell {
+    RuntimeCell { result: None, value: None, ratio: None, missing: Some(why) }
+}
+
+/// The same case with other runtimes.
+pub fn with(case: &Case, runtimes: Runtimes) -> Case {
+    Case { runtimes, ..case.clone() }
+}
+
+/// The entry of a case.
+pub fn find<'a, 'b>(
+    entries: impl IntoIterator<Item = &'b Entry<'a>>,
+    case: &Case,
+) -> Option<&'b Entry<'a>>
+where
+    'a: 'b,
+{
+    entries.into_iter().find(|entry| entry.case == *case)
+}
+
+/// Each once: Rust first, the others in the order of the plan.
+pub fn in_order<'a>(runtimes: impl Iterator<Item = &'a Runtime>) -> Vec<&'a Runtime> {
+    let mut found = distinct(runtimes);
+    found.sort_by_key(|runtime| !runtime.is_rust());
+    found
+}

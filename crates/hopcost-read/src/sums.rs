@@ -1,0 +1,40 @@
+//! Sums over the ends of a trial, and what they are divided by.
+
+use hopcost_model::case::{Case, Workload};
+use hopcost_model::protocol::uncounted;
+use hopcost_model::raw::RawTrial;
+
+/// A sum that a file's nonsense cannot overflow.
+pub fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+/// Voluntary and involuntary switches of all ends.
+pub fn switches(trial: &RawTrial) -> u64 {
+    total(trial.ends.iter().flat_map(|end| [end.voluntary, end.involuntary]))
+}
+
+/// Exchanges of all ends that lost a message or timed out.
+pub fn lost(trial: &RawTrial) -> u64 {
+    total(trial.ends.iter().map(|end| end.lost))
+}
+
+/// Operations over which an end counted. Of a stream they include the lead-in and the
+/// end marker, which weigh where a trial has but a few messages.
+pub fn handled(case: &Case, trial: &RawTrial) -> f64 {
+    let besides = match case.workload {
+        Workload::Stream => uncounted(case.workload) * u64::from(case.flows.unwrap_or(1)),
+        _ => 0,
+    };
+    trial.operations.saturating_add(besides) as f64
+}
+
+/// The messages of an operation: a round trip has two.
+pub fn messages(workload: Workload) -> f64 {
+    if workload == Workload::Roundtrip { 2.0 } else { 1.0 }
+}
+
+/// A share of a value; `None` without parts.
+pub fn per(value: f64, parts: f64) -> Option<f64> {
+    (parts > 0.0).then(|| value / parts)
+}

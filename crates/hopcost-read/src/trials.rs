@@ -1,0 +1,122 @@
+//! The per-trial table of a case: each of its trials reduced to its own statistics.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Ack, Case};
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::{Statistic, TrialPoint};
+
+use crate::rates::{Rates, rates};
+use crate::run::Run;
+use crate::sums::lost;
+use crate::trial::{Family, Trial};
+
+/// The table of a case.
+pub struct Trials<'a> {
+    /// One row a trial, failed ones included, in time order.
+    pub rows: Vec<Row<'a>>,
+    /// What kind of number they left; `None` if none was measured.
+    pub family: Option<Family>,
+}
+
+/// A trial of a case.
+pub struct Row<'a> {
+    /// As stored.
+    pub raw: &'a RawTrial,
+    /// Seconds from the start of the run.
+    pub at_s: f64,
+    /// The sentinel around it.
+    pub sentinel_ns: Option<f64>,
+    /// Its samples, or why there are none.
+    pub trial: Result<Trial, String>,
+}
+
+/// Reduces the trials of a case. The first that was measured says which family
+/// of stamps the case has; a trial of the other family cannot stand in its column.
+pub fn trials<'a>(run: &Run<'a>, case: &Case, index: usize) -> Trials<'a> {
+    let mut family = None;
+    let mut rows = Vec::new();
+    for &i in &run.trials_of[index] {
+        let raw = &run.raw.trials[i];
+        let trial = reduce(run, case, raw).and_then(|trial| match family {
+            Some(first) if trial.family != first => {
+                Err("stamped in another way than the case's first trial, so not comparable with it"
+                    .to_owned())
+            }
+            _ => Ok(trial),
+        });
+        family = family.or(trial.as_ref().ok().map(|trial| trial.family));
+        rows.push(Row { raw, at_s: run.at_s[i], sentinel_ns: run.sentinels[i], trial });
+    }
+    Trials { rows, family }
+}
+
+fn reduce(run: &Run, case: &Case, raw: &RawTrial) -> Result<Trial, String> {
+    match &raw.error {
+        Some(error) => Err(error.clone()),
+        None if case.ack == Some(Ack::None) => Trial::of_whole_stream(raw, run.raw.clock(raw)),
+        None if raw.samples.is_empty() && lost(raw) > 0 => {
+            Err(format!("every exchange was lost ({})", lost(raw)))
+        }
+        None => Trial::new(raw, run.raw.clock(raw)),
+    }
+}
+
+impl<'a> Trials<'a> {
+    /// The rows that were measured, in time order.
+    pub fn measured(&self) -> impl Iterator<Item = (&Row<'a>, &Trial)> {
+        self.rows.iter().filter_map(|row| Some((row, row.trial.as_ref().ok()?)))
+    }
+
+    /// Each measured trial's own statistics.
+    pub fn statistics(&self, run: &Run) -> Vec<PerTrial> {
+        let clock = |row: &Row| run.raw.clock(row.raw);
+        let of = |(row, trial): (&Row, &Trial)| {
+            let rates = clock(row).and_then(|clock| rates(row.raw, clock.ticks_per_second));
+            PerTrial::new(row.raw.round, trial, rates)
+        };
+        self.measured().map(of).collect()
+    }
+}
+
+impl Row<'_> {
+    /// As shown; `state` is the host's.
+    pub fn point(&self, state: Option<u8>) -> TrialPoint {
+        let trial = self.trial.as_ref().ok();
+        TrialPoint {
+            round: self.raw.round,
+            at_s: self.at_s,
+            value_ns: trial.map(Trial::value_ns),
+            p99_ns: trial.and_then(|trial| trial.statistic(Statistic::P99)),
+            samples: self.raw.samples_taken,
+            sentinel_ns: self.sentinel_ns,
+            state,
+            error: self.trial.as_ref().err().cloned(),
+        }
+    }
+}
+
+/// The statistics of one measured trial; a quantile only where its samples support it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerTrial {
+    /// Round, from 0.
+    pub round: u32,
+    /// p50 of its operations, or its cost in batches.
+    pub value_ns: f64,
+    /// Throughput, of a stream only.
+    pub rates: Option<Rates>,
+    own: BTreeMap<Statistic, f64>,
+}
+
+impl PerTrial {
+    fn new(round: u32, trial: &Trial, rates: Option<Rates>) -> Self {
+        let all = Statistic::ALL.iter();
+        let own = all.filter_map(|&statistic| Some((statistic, trial.statistic(statistic)?)));
+        PerTrial { round, value_ns: trial.value_ns(), rates, own: own.collect() }
+    }
+
+    /// A statistic of the trial's own samples.
+    pub fn get(&self, statistic: Statistic) -> Option<f64> {
+        self.own.get(&statistic).copied()
+    }
+}
