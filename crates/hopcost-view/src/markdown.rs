@@ -3,8 +3,8 @@
 use hopcost_model::results::Results;
 use hopcost_model::text::is_plain;
 
-use crate::section::model::{Block, Cell, Fold, Mark, Medium, Table, Tone, Value};
-use crate::section::{self, Document};
+use crate::section;
+use crate::section::model::{Block, Cell, Document, Fold, Mark, Medium, Table, Tone, Value};
 
 /// The report of a run.
 pub fn report(results: &Results) -> String {
@@ -13,10 +13,13 @@ pub fn report(results: &Results) -> String {
 
 /// A document as Markdown.
 pub(crate) fn document(document: &Document) -> String {
-    let mut out = format!("# {}\n\n", escape(&document.title));
+    let mut out = String::new();
+    if !document.title.is_empty() {
+        out.push_str(&format!("# {}\n\n", escape(&document.title)));
+    }
     blocks(&mut out, &document.head);
     for section in &document.sections {
-        out.push_str(&format!("## {}\n\n", escape(section.title)));
+        out.push_str(&format!("## {}\n\n", escape(&section.title)));
         blocks(&mut out, &section.blocks);
     }
     blocks(&mut out, &document.rest);
@@ -86,6 +89,7 @@ fn row(out: &mut String, cells: impl Iterator<Item = String>) {
 pub(crate) fn cell(cell: &Cell) -> String {
     match &cell.value {
         Value::Empty | Value::Bar(_) => String::new(),
+        Value::Words(address) if address.starts_with("https://") => format!("<{address}>"),
         Value::Words(text) => escape(text),
         Value::Code(text) => code(text),
         Value::Grade(grade) => grade.word().to_owned(),

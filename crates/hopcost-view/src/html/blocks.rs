@@ -6,7 +6,7 @@ use crate::markup::{Esc, put};
 use crate::section::model::{Block, Cell, Fold, Form, Frame, Kind, Section, Table, Tone};
 
 pub(super) fn section(out: &mut String, section: &Section) {
-    put!(out, "<section id=\"{}\">\n<h2>{}</h2>\n", section.id, Esc(section.title));
+    put!(out, "<section id=\"{}\">\n<h2>{}</h2>\n", section.id, Esc(&section.title));
     blocks(out, &section.blocks, "h3");
     put!(out, "</section>\n");
 }

@@ -44,7 +44,7 @@ pub fn report(results: &Results) -> String {
     blocks::blocks(&mut out, &document.head, "h2");
     put!(out, "<nav aria-label=\"Contents\"><ul>\n");
     for section in &document.sections {
-        put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(section.title));
+        put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(&section.title));
     }
     put!(out, "</ul></nav>\n</header>\n<main>\n");
     document.sections.iter().for_each(|section| blocks::section(&mut out, section));

@@ -1,17 +1,15 @@
-//! What is known of the mechanisms, from their one row in the registry.
+//! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
 mod json;
-mod markdown;
-mod runtimes;
-mod text;
 
 use hopcost_model::case::Workload;
-use hopcost_model::describe::RuntimeFacts;
-use hopcost_model::mechanism::{Facts, Payload, PerOperation};
+use hopcost_model::describe::{Description, RuntimeFacts};
+use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, WaitFacts};
 
+use crate::section::model::{Block, Cell, Column, Document, Rows, Section, Value, notes, says};
+use crate::section::words::grouped;
 use crate::style::TextStyle;
-
-pub use markdown::reference;
+use crate::{markdown, text};
 
 /// How to show mechanisms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,21 +22,36 @@ pub enum Format {
     Markdown,
 }
 
+/// Where no worker was found at all.
+const NONE: &str = "Other runtimes: none was found; build them in a copy of hopcost's source with \
+    scripts/setup workers, and set HOPCOST_WORKERS to the absolute path of its folder workers.";
+
+/// A mechanism of the binary, asked whether it can be used here, which may open and
+/// close something in the kernel.
+fn asked(facts: &Facts) -> Mechanism {
+    Mechanism { unavailable: (facts.available)().err(), ..Mechanism::of(facts) }
+}
+
 /// All mechanisms but the hidden ones by family, in the order given, with
-/// whether each can be used here, and below them what other runtimes have. Asks
-/// each whether it is available, which may open and close something in the kernel.
+/// whether each can be used here, and below them what other runtimes have.
 pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) -> String {
-    let shown: Vec<&Facts> = mechanisms.iter().copied().filter(|facts| !facts.hidden).collect();
-    match format {
-        Format::Text(style) => {
-            text::list(&shown, &style) + &runtimes::text_list(&shown, runtimes, &style)
-        }
-        Format::Json => json::list(&shown, runtimes),
-        Format::Markdown => {
-            let table = markdown::table(&shown, markdown::Here::Asked);
-            table + &runtimes::markdown_list(&shown, runtimes)
-        }
+    let shown = mechanisms.iter().filter(|facts| !facts.hidden);
+    let shown: Vec<Mechanism> = shown.map(|facts| asked(facts)).collect();
+    if format == Format::Json {
+        return json::list(&shown, runtimes);
     }
+    let here = shown.iter().filter(|mechanism| mechanism.unavailable.is_none()).count();
+    let here = match here == shown.len() {
+        true => "all available here.".to_owned(),
+        false => format!("{here} available here, the others not for the reasons given."),
+    };
+    let head = vec![table(&shown), says(format!("{} mechanisms, {here}", shown.len()))];
+    let others = Section {
+        id: "runtimes",
+        title: "Other runtimes".into(),
+        blocks: others(&shown, runtimes),
+    };
+    written(&Document { head, sections: vec![others], ..Document::default() }, format)
 }
 
 /// Everything known of one mechanism: of Rust's, and of what other runtimes have by
@@ -49,67 +62,250 @@ pub fn show(
     runtimes: &[RuntimeFacts],
     format: Format,
 ) -> Option<String> {
-    let rows = runtimes::rows(name, runtimes);
-    if facts.is_none() && rows.is_empty() {
+    let own = facts.map(asked);
+    let found =
+        |facts: &'_ RuntimeFacts| Some((facts.runtime.to_string(), facts.mechanism(name)?.clone()));
+    let rows: Vec<(String, Mechanism)> = runtimes.iter().filter_map(found).collect();
+    if own.is_none() && rows.is_empty() {
         return None;
     }
-    let carried = runtimes::carried(name, runtimes);
-    let others = (rows.as_slice(), carried.as_slice());
-    Some(match format {
-        Format::Text(style) => {
-            facts.map_or(String::new(), |facts| text::show(facts, &style))
-                + &runtimes::text_rows(name, facts.is_none(), others, &style)
-        }
-        Format::Json => json::show(facts, &rows),
-        Format::Markdown => {
-            facts.map_or(String::new(), |facts| markdown::show(facts, markdown::Here::Asked))
-                + &runtimes::markdown_rows(name, facts.is_none(), others)
-        }
-    })
-}
-
-/// Mechanisms by family, both in the order in which they first occur.
-fn families<'a>(mechanisms: &[&'a Facts]) -> Vec<(&'static str, Vec<&'a Facts>)> {
-    let mut families: Vec<(&'static str, Vec<&Facts>)> = Vec::new();
-    for &facts in mechanisms {
-        match families.iter_mut().find(|(family, _)| *family == facts.family) {
-            Some((_, members)) => members.push(facts),
-            None => families.push((facts.family, vec![facts])),
-        }
+    if format == Format::Json {
+        return Some(json::show(own.as_ref(), &rows));
     }
-    families
-}
-
-fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> String {
-    all.iter().map(|&item| word(item)).collect::<Vec<_>>().join(", ")
-}
-
-fn workloads(facts: &Facts) -> String {
-    words(facts.workloads, Workload::word)
-}
-
-fn boundaries(facts: &Facts) -> String {
-    words(facts.boundaries, |boundary| boundary.word())
-}
-
-/// The waits, the default first.
-fn waits(facts: &Facts) -> String {
-    words(facts.waits, |facts| facts.wait.word())
-}
-
-fn payload(facts: &Facts) -> String {
-    match facts.payload {
-        Payload::None => "none".to_owned(),
-        Payload::Bytes { min, max, default } => bytes(min, max, default),
-    }
-}
-
-fn bytes(min: u32, max: u32, default: u32) -> String {
-    let size = |bytes: u32| match hopcost_model::units::format_size(u64::from(bytes)) {
-        text if text.ends_with('B') => text,
-        text => format!("{text} bytes"),
+    let mut blocks = match &own {
+        Some(own) => described(own),
+        None => vec![says("Not in Rust.")],
     };
-    format!("{min} to {}, {default} by default", size(max))
+    for (runtime, mechanism) in &rows {
+        blocks.push(Block::Heading(format!("In {runtime}")));
+        blocks.extend(described(mechanism));
+    }
+    let carried = carried(name, runtimes);
+    if !carried.is_empty() {
+        blocks.push(says(format!("Goes over it: {}.", carried.join(", "))));
+    }
+    let sections = vec![Section { id: "mechanism", title: name.to_owned(), blocks }];
+    Some(written(&Document { sections, ..Document::default() }, format))
+}
+
+/// The reference page of all mechanisms but the hidden ones: a table, then a
+/// section for each. It does not depend on the machine.
+pub fn reference(mechanisms: &[&Facts]) -> String {
+    let shown = mechanisms.iter().filter(|facts| !facts.hidden);
+    let shown: Vec<Mechanism> = shown.map(|facts| Mechanism::of(facts)).collect();
+    let section = |mechanism: &Mechanism| Section {
+        id: "mechanism",
+        title: mechanism.name.clone(),
+        blocks: described(mechanism),
+    };
+    let sections = by_family(&shown).map(section).collect();
+    let head = vec![table(&shown)];
+    markdown::document(&Document { head, sections, ..Document::default() })
+}
+
+fn written(document: &Document, format: Format) -> String {
+    match format {
+        Format::Text(style) => text::document(document, &style),
+        _ => markdown::document(document),
+    }
+}
+
+fn by_family(mechanisms: &[Mechanism]) -> impl Iterator<Item = &Mechanism> {
+    let families = grouped(mechanisms.iter().collect(), |mechanism| &mechanism.family);
+    families.into_iter().flat_map(|(_, members)| members)
+}
+
+/// One row a mechanism.
+fn table(mechanisms: &[Mechanism]) -> Block {
+    let rows: Vec<&Mechanism> = by_family(mechanisms).collect();
+    let calls = |mechanism: &Mechanism| {
+        let own = mechanism.own.as_ref()?;
+        own.call_system_calls.or(own.waits.first().map(|wait| wait.system_calls))
+    };
+    Rows::of(&rows)
+        .column(Column::repeated("family"), |row| Cell::text(row.family.clone()))
+        .column(Column::words("mechanism"), |row| Cell::code(row.name.clone()))
+        .column(Column::words("about"), |row| Cell::text(row.about.clone()))
+        .column(Column::words("shape").fold(5), |row| Cell::text(shape(row)))
+        .column(Column::words("boundaries").fold(4), |row| Cell::text(boundaries(row)))
+        .column(Column::words("waits").fold(3), |row| Cell::text(waits(row)))
+        .column(Column::number("payload").fold(2), |row| Cell::text(payload(row)))
+        .column(Column::number("system calls").fold(1), |row| {
+            Cell::text(calls(row).map_or(String::new(), count))
+        })
+        .column(Column::words("here").fold(1), |row| Cell::text(unavailable(row)))
+        .table()
+}
+
+/// What runtimes have, and what none of these is called.
+fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
+    if runtimes.is_empty() {
+        return vec![says(NONE)];
+    }
+    let is_shared = |row: &&Mechanism| mechanisms.iter().any(|own| own.name == row.name);
+    let all = |facts: &'_ RuntimeFacts| facts.state.clone().map_or(Vec::new(), |d| d.mechanisms);
+    let table = Rows::of(runtimes)
+        .column(Column::words("runtime"), |facts| Cell::text(facts.runtime.word()))
+        .column(Column::words("made of"), |facts| match &facts.state {
+            Ok(described) => Cell::text(made_of(described)),
+            Err(reason) => Cell::text(format!("absent: {reason}")),
+        })
+        .column(Column::words("has of the above"), |facts| {
+            let all = all(facts);
+            let names: Vec<&str> =
+                all.iter().filter(is_shared).map(|row| row.name.as_str()).collect();
+            Cell::text(names.join(", "))
+        });
+    let besides = |facts: &RuntimeFacts| {
+        let own = all(facts).into_iter().filter(|row| !is_shared(&row));
+        own.map(|row| (facts.runtime.to_string(), row)).collect::<Vec<_>>()
+    };
+    let besides: Vec<(String, Mechanism)> = runtimes.iter().flat_map(besides).collect();
+    let own = Rows::of(&besides)
+        .column(Column::repeated("runtime"), |(runtime, _)| Cell::text(runtime.clone()))
+        .column(Column::words("has besides"), |(_, row)| Cell::code(row.name.clone()))
+        .column(Column::words("about"), |(_, row)| Cell::text(row.about.clone()))
+        .column(Column::words("here").fold(1), |(_, row)| Cell::text(unavailable(row)));
+    vec![table.table(), own.table()]
+}
+
+/// What goes over a mechanism in other runtimes, and is not called so: `tcp-asyncio
+/// in python`.
+fn carried(name: &str, runtimes: &[RuntimeFacts]) -> Vec<String> {
+    let mut carried = Vec::new();
+    for facts in runtimes {
+        let all = facts.state.iter().flat_map(|described| &described.mechanisms);
+        for row in all.filter(|row| row.carrier.as_deref() == Some(name) && row.name != name) {
+            carried.push(format!("{} in {}", row.name, facts.runtime));
+        }
+    }
+    carried
+}
+
+/// What it is made of: the language first, then libraries.
+fn made_of(described: &Description) -> String {
+    let part = |(name, version): (&String, &String)| match *name == described.runtime {
+        // The version says itself what it is of (`GCC 12.2.0`).
+        true if version.contains(char::is_alphabetic) => version.clone(),
+        _ => format!("{name} {version}"),
+    };
+    let (language, others): (Vec<_>, Vec<_>) =
+        described.libraries.iter().partition(|(name, _)| **name == described.runtime);
+    let parts: Vec<String> = language.into_iter().chain(others).map(part).collect();
+    if parts.is_empty() { format!("worker {}", described.version) } else { parts.join(", ") }
+}
+
+/// All that is said of a mechanism.
+fn described(mechanism: &Mechanism) -> Vec<Block> {
+    let kind = match (shape(mechanism), mechanism.family.as_str()) {
+        (shape, "") => shape.to_owned(),
+        (shape, family) if shape == family => family.to_owned(),
+        (shape, family) => format!("{family}, {shape}"),
+    };
+    let here = unavailable(mechanism);
+    let here = if here.is_empty() { here } else { format!("; {here}") };
+    let mut blocks = vec![
+        says(mechanism.about.clone()),
+        says(format!("{kind}{here}.")),
+        Block::Facts(facts(mechanism)),
+    ];
+    let counted = mechanism.own.iter().flat_map(|own| &own.waits).collect::<Vec<_>>();
+    if !counted.is_empty() {
+        let operation = operation(mechanism);
+        blocks.push(says(format!(
+            "In one {operation}, both ends together and both waiting this way:"
+        )));
+        blocks.push(counts(&counted));
+        blocks.extend(notes(reasons(&counted)));
+    }
+    blocks
+}
+
+/// Its facts: name and text.
+fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
+    let own = mechanism.own.as_ref();
+    let calls = own.and_then(|own| own.call_system_calls).map(|calls| {
+        let reason = because(calls).map(|reason| format!(" ({reason})")).unwrap_or_default();
+        format!("{} in one call{reason}", count(calls))
+    });
+    let told = mechanism.system_calls.map(|calls| match calls.min == calls.max {
+        true => format!("{} in one operation", calls.min),
+        false => format!("{} to {} in one operation", calls.min, calls.max),
+    });
+    let peers = match (own, mechanism.peers, &mechanism.carrier) {
+        (Some(_), ..) => String::new(),
+        (_, Peers::Own, _) => "of this runtime too".to_owned(),
+        (_, Peers::Any, None) => "may be of any runtime".to_owned(),
+        (_, Peers::Any, Some(carrier)) => format!("may be of any runtime, and plays {carrier}"),
+    };
+    let waits = match waits(mechanism) {
+        waits if waits.is_empty() => waits,
+        waits => format!("{waits} (the first is the default)"),
+    };
+    let mut facts = vec![
+        ("What crosses", Cell::text(mechanism.crosses.clone())),
+        ("Who copies", Cell::text(mechanism.copies.clone())),
+        ("Who wakes", Cell::text(mechanism.wakes.clone())),
+        ("Between two stamps", Cell::text(mechanism.between_stamps.clone())),
+        ("Limits", Cell::text(mechanism.limits.clone())),
+        ("Workloads", Cell::text(words(&mechanism.workloads, |workload| workload.word()))),
+        ("Boundaries", Cell::text(boundaries(mechanism))),
+        ("Payload", Cell::text(payload(mechanism))),
+        ("Waits", Cell::text(waits)),
+        ("System calls", Cell::text(calls.or(told).unwrap_or_default())),
+        ("The other end", Cell::text(peers)),
+    ];
+    for parameter in &mechanism.parameters {
+        let about = if parameter.about.is_empty() { "" } else { ": " };
+        let values = parameter.values.join(", ");
+        facts.push((
+            "Parameter",
+            Cell::text(format!(
+                "{}{about}{}; one of {values}; {} by default",
+                parameter.name, parameter.about, parameter.default
+            )),
+        ));
+    }
+    let sources: Vec<Cell> = mechanism.sources.iter().map(Cell::text).collect();
+    if !sources.is_empty() {
+        facts.push(("See", Value::Several(sources).into()));
+    }
+    facts.retain(|(_, cell)| !cell.is_empty());
+    facts.into_iter().map(|(name, cell)| (name.to_owned(), cell)).collect()
+}
+
+/// The counts by wait.
+fn counts(waits: &[&WaitFacts]) -> Block {
+    Rows::of(waits)
+        .column(Column::words("wait"), |facts| Cell::code(facts.wait.word()))
+        .column(Column::number("system calls"), |facts| Cell::text(count(facts.system_calls)))
+        .column(Column::number("switches, one CPU"), |facts| {
+            Cell::text(count(facts.switches_one_cpu))
+        })
+        .column(Column::number("switches, two CPUs"), |facts| {
+            Cell::text(count(facts.switches_two_cpus))
+        })
+        .table()
+}
+
+/// Why counts are ranges: which, for which waits, and the reason; each reason once.
+fn reasons(waits: &[&WaitFacts]) -> Vec<String> {
+    let places = waits.iter().flat_map(|facts| {
+        let counts = [
+            ("system calls", facts.system_calls),
+            ("switches on one CPU", facts.switches_one_cpu),
+            ("switches on two CPUs", facts.switches_two_cpus),
+        ];
+        let wait = facts.wait;
+        let place = move |(what, count)| Some((because(count)?, format!("{what} of {wait}")));
+        counts.into_iter().filter_map(place)
+    });
+    let by_reason = grouped(places.collect(), |(reason, _)| *reason);
+    let sentence = |(reason, places): (&str, Vec<(&str, String)>)| {
+        let places: Vec<String> = places.into_iter().map(|(_, place)| place).collect();
+        format!("{}: {reason}", places.join(", "))
+    };
+    by_reason.into_iter().map(sentence).collect()
 }
 
 fn count(count: PerOperation) -> String {
@@ -127,94 +323,49 @@ fn because(count: PerOperation) -> Option<&'static str> {
     }
 }
 
-/// Family and shape, said once where they are the same word.
-fn kind(facts: &Facts) -> String {
-    match facts.shape.word() {
-        shape if shape == facts.family => shape.to_owned(),
-        shape => format!("{}, {shape}", facts.family),
-    }
-}
-
 /// What one operation is called.
-fn operation(facts: &Facts) -> &'static str {
+fn operation(mechanism: &Mechanism) -> &'static str {
     // The counts are of the first of these that the mechanism takes part in.
     let named = [
         (Workload::Roundtrip, "round trip"),
         (Workload::Stream, "message"),
         (Workload::Wake, "wake-up"),
     ];
-    let found = named.iter().find(|(workload, _)| facts.workloads.contains(workload));
+    let found = named.iter().find(|(workload, _)| mechanism.workloads.contains(workload));
     found.map_or("call", |(_, name)| name)
 }
 
-/// The facts in prose: heading and text.
-fn prose(facts: &Facts) -> Vec<(&'static str, String)> {
-    let mut prose = vec![
-        ("What crosses", facts.crosses.to_owned()),
-        ("Who copies", facts.copies.to_owned()),
-        ("Who wakes", facts.wakes.to_owned()),
-        ("Between two stamps", facts.between_stamps.to_owned()),
-        ("Limits", facts.limits.to_owned()),
-        ("Workloads", workloads(facts)),
-        ("Boundaries", boundaries(facts)),
-        ("Payload", payload(facts)),
-    ];
-    if !facts.waits.is_empty() {
-        prose.push(("Waits", format!("{} (the first is the default)", waits(facts))));
+fn shape(mechanism: &Mechanism) -> &'static str {
+    match &mechanism.own {
+        Some(own) => own.shape.word(),
+        None if mechanism.waits.is_empty() => "call",
+        None => "channel",
     }
-    if let Some(calls) = facts.call_system_calls {
-        let reason = because(calls).map(|reason| format!(" ({reason})")).unwrap_or_default();
-        prose.push(("System calls", format!("{} in one call{reason}", count(calls))));
-    }
-    for parameter in facts.parameters {
-        let values = parameter.values.join(", ");
-        let text = format!(
-            "{}: {}; one of {values}; {} by default",
-            parameter.name, parameter.about, parameter.default
-        );
-        prose.push(("Parameter", text));
-    }
-    prose.retain(|(_, text)| !text.is_empty());
-    prose
 }
 
-/// The counts by wait: wait, system calls, switches on one CPU, on two.
-fn counts(facts: &Facts) -> Vec<[String; 4]> {
-    facts
-        .waits
-        .iter()
-        .map(|wait| {
-            [
-                wait.wait.word().to_owned(),
-                count(wait.system_calls),
-                count(wait.switches_one_cpu),
-                count(wait.switches_two_cpus),
-            ]
-        })
-        .collect()
+fn unavailable(mechanism: &Mechanism) -> String {
+    let reason = mechanism.unavailable.as_ref();
+    reason.map_or(String::new(), |reason| format!("not available here: {reason}"))
 }
 
-/// Why counts are ranges: which, for which waits, and the reason; each reason once.
-fn reasons(facts: &Facts) -> Vec<String> {
-    let mut reasons: Vec<(&'static str, Vec<String>)> = Vec::new();
-    for wait in facts.waits {
-        for (what, count) in [
-            ("system calls", wait.system_calls),
-            ("switches on one CPU", wait.switches_one_cpu),
-            ("switches on two CPUs", wait.switches_two_cpus),
-        ] {
-            let Some(reason) = because(count) else { continue };
-            let place = format!("{what} of {}", wait.wait);
-            match reasons.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, places)) => places.push(place),
-                None => reasons.push((reason, vec![place])),
-            }
-        }
-    }
-    reasons.into_iter().map(|(reason, places)| format!("{}: {reason}", places.join(", "))).collect()
+fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
+    all.iter().map(|&item| word(item)).collect::<Vec<_>>().join(", ")
 }
 
-/// A row of a Markdown table.
-fn row(cells: impl IntoIterator<Item = String>) -> String {
-    format!("| {} |\n", cells.into_iter().collect::<Vec<_>>().join(" | "))
+fn boundaries(mechanism: &Mechanism) -> String {
+    words(&mechanism.boundaries, |boundary| boundary.word())
+}
+
+/// The waits, the default first.
+fn waits(mechanism: &Mechanism) -> String {
+    words(&mechanism.waits, |wait| wait.word())
+}
+
+fn payload(mechanism: &Mechanism) -> String {
+    let Some(range) = mechanism.payload else { return "none".to_owned() };
+    let most = match hopcost_model::units::format_size(u64::from(range.max)) {
+        text if text.ends_with('B') => text,
+        text => format!("{text} bytes"),
+    };
+    format!("{} to {most}, {} by default", range.min, range.default)
 }

@@ -36,7 +36,7 @@ pub(super) fn missing(results: &Results) -> Option<Section> {
             case.replay.clone().map_or(Cell::none(), Cell::code)
         });
     let blocks = vec![table.table()];
-    let section = Section { id: "missing", title: "Skipped and failed", blocks };
+    let section = Section { id: "missing", title: "Skipped and failed".to_owned(), blocks };
     (!missing.is_empty()).then_some(section)
 }
 

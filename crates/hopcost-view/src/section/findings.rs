@@ -23,7 +23,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Section {
     let kinds = by_code(&results.findings);
     if kinds.is_empty() {
         let none = "None: no detector saw anything that casts doubt on these numbers.";
-        return Section { id: "findings", title: "Findings", blocks: vec![says(none)] };
+        return Section { id: "findings", title: "Findings".to_owned(), blocks: vec![says(none)] };
     }
     let (full, brief) = (medium.room(FULL_MAX), medium.room(BRIEF_MAX));
     let mut blocks = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Section {
         let rest = format!("{names}Evidence and remedies of the last {left_out} are {ELSEWHERE}.");
         blocks.extend(notes([rest]));
     }
-    Section { id: "findings", title: "Findings", blocks }
+    Section { id: "findings", title: "Findings".to_owned(), blocks }
 }
 
 /// The findings by code and severity, the worst first and, of equally bad ones, what

@@ -34,7 +34,7 @@ pub(super) fn section(results: &Results) -> Section {
         };
         blocks.push(Block::Facts(readings.into_iter().map(fact).collect()));
     }
-    Section { id: "host", title: "Host and clocks", blocks }
+    Section { id: "host", title: "Host and clocks".to_owned(), blocks }
 }
 
 fn clocks(clocks: &[ClockReading]) -> Block {

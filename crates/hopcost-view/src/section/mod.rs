@@ -25,20 +25,7 @@ use hopcost_model::results::Results;
 
 pub(crate) use findings::finding_id;
 pub use head::Stored;
-use model::{Block, Medium, Section};
-
-/// A document, before any view writes it.
-#[derive(Debug, Clone)]
-pub(crate) struct Document {
-    /// What it is called.
-    pub title: String,
-    /// What stands above the first section.
-    pub head: Vec<Block>,
-    /// Its sections; each has something in it.
-    pub sections: Vec<Section>,
-    /// What stands below the last.
-    pub rest: Vec<Block>,
-}
+use model::{Document, Medium, Section};
 
 /// The report of a run, as far as the medium has room for it.
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {

@@ -25,21 +25,34 @@ impl Medium {
     }
 }
 
+/// A document, before any view writes it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Document {
+    /// What it is called; empty where somebody else says so.
+    pub title: String,
+    /// What stands above the first section.
+    pub head: Vec<Block>,
+    /// Its sections; each has something in it.
+    pub sections: Vec<Section>,
+    /// What stands below the last.
+    pub rest: Vec<Block>,
+}
+
 /// A heading with what stands under it.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
     /// Unique within a document.
     pub id: &'static str,
     /// Heading.
-    pub title: &'static str,
+    pub title: String,
     /// What stands under it.
     pub blocks: Vec<Block>,
 }
 
 impl Section {
     /// A section that begins with what its numbers mean.
-    pub fn new(id: &'static str, title: &'static str, lead: impl Into<String>) -> Self {
-        Self { id, title, blocks: vec![Block::Text(Tone::Lead, lead.into())] }
+    pub fn new(id: &'static str, title: &str, lead: impl Into<String>) -> Self {
+        Self { id, title: title.to_owned(), blocks: vec![Block::Text(Tone::Lead, lead.into())] }
     }
 
     /// The same with more in it.

@@ -24,7 +24,7 @@ pub(super) fn terms(results: &Results) -> Section {
     let table = Rows::of(&terms)
         .column(Column::words("term"), |(term, _)| Cell::text(*term))
         .column(Column::words("meaning"), |(_, meaning)| Cell::text(*meaning));
-    Section { id: "reading", title: TITLE, blocks: vec![table.table()] }
+    Section { id: "reading", title: TITLE.to_owned(), blocks: vec![table.table()] }
 }
 
 /// What the numbers mean and what the clock cost, a paragraph each.
@@ -46,7 +46,7 @@ pub(super) fn brief(results: &Results, medium: Medium) -> Section {
         );
     }
     paragraphs.extend(clock(results));
-    Section { id: "reading", title: TITLE, blocks: vec![Block::List(paragraphs)] }
+    Section { id: "reading", title: TITLE.to_owned(), blocks: vec![Block::List(paragraphs)] }
 }
 
 /// The sentence on intervals, with the levels that really occur.

@@ -118,7 +118,7 @@ pub(super) fn sentence(text: &str) -> String {
 }
 
 /// Items that belong together, in the order in which the first of each occurs.
-pub(super) fn grouped<T, K: PartialEq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
+pub(crate) fn grouped<T, K: PartialEq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();
     for item in items {
         let key = key(&item);

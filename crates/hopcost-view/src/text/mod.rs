@@ -4,8 +4,8 @@ mod table;
 
 use hopcost_model::results::Results;
 
-use crate::section::model::{Block, Cell, Fold, Medium, Section, Tone, Value};
-use crate::section::{self, Document};
+use crate::section;
+use crate::section::model::{Block, Cell, Document, Fold, Medium, Section, Tone, Value};
 use crate::style::{Align, Paint, pad, width_of, wrap};
 
 pub use crate::section::Stored;
@@ -22,7 +22,9 @@ pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) 
 /// A document as text.
 pub(crate) fn document(document: &Document, style: &TextStyle) -> String {
     let mut text = Text { out: String::new(), style };
-    text.bold("", &document.title);
+    if !document.title.is_empty() {
+        text.bold("", &document.title);
+    }
     text.blocks(&document.head, "");
     for section in &document.sections {
         text.section(section);
@@ -41,8 +43,10 @@ struct Text<'a> {
 
 impl Text<'_> {
     fn section(&mut self, section: &Section) {
-        self.out.push('\n');
-        self.bold("", section.title);
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.bold("", &section.title);
         self.blocks(&section.blocks, "  ");
     }
 

@@ -170,10 +170,14 @@ impl<'a> Grid<'a> {
             limit -= 1;
             self.shorten(limit);
         }
-        let left = self.style.columns().saturating_sub(self.width(0..self.widths.len()));
-        for (width, column) in self.widths.iter_mut().zip(self.columns) {
-            if let (Some(width), Kind::Bar) = (width, column.kind) {
-                *width = (*width + left).min(BAR_MAX);
+        // What is left goes to the words, then to the bars.
+        let mut left = self.style.columns().saturating_sub(self.width(0..self.widths.len()));
+        for at in 0..self.widths.len() {
+            let most = if self.columns[at].kind == Kind::Bar { BAR_MAX } else { self.widest(at) };
+            if let Some(width) = &mut self.widths[at] {
+                let more = left.min(most.saturating_sub(*width));
+                *width += more;
+                left -= more;
             }
         }
     }
