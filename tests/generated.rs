@@ -147,10 +147,8 @@ fn parses(shell: &str, script: &str) {
 
 /// The exit codes of the code.
 fn codes() -> BTreeSet<u8> {
-    let source = include_str!("../crates/hopcost/src/cli/mod.rs");
-    let (_, module) = source.split_once("pub mod exit {").expect("the module of exit codes");
-    let (module, _) = module.split_once("\n}").expect("its end");
-    let constants = module.lines().filter_map(|line| line.trim().strip_prefix("pub const "));
+    let source = include_str!("../crates/hopcost/src/cli/exit.rs");
+    let constants = source.lines().filter_map(|line| line.strip_prefix("pub const "));
     constants
         .map(|line| {
             let value = line.split('=').nth(1).unwrap_or_default();

@@ -179,6 +179,9 @@ pub struct Facts {
     /// Whether the kernel goes on reading the sender's buffers after a send has returned,
     /// so that only an acknowledgement tells when they may be written again.
     pub keeps_buffers: bool,
+    /// The mechanism whose addresses lead to its link, where an end that cannot inherit
+    /// descriptors may offer one or connect to one.
+    pub address: Option<&'static str>,
     /// Raised by one whenever a change of its code can move its numbers: runs with another
     /// revision do not compare.
     pub revision: u32,
@@ -208,6 +211,7 @@ impl Facts {
         hidden: false,
         argument: None,
         keeps_buffers: false,
+        address: None,
         revision: 1,
         available: || Ok(()),
     };

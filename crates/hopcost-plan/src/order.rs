@@ -3,34 +3,17 @@
 //! by any later version, so this file must never change what it returns; the
 //! fixed vectors below hold it to that.
 
-/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators"
-/// (OOPSLA 2014), with the constants of the reference implementation by Vigna
-/// (prng.di.unimi.it/splitmix64.c). Written here rather than taken from a crate
-/// because crates may change their streams between versions.
-struct SplitMix64(u64);
+use hopcost_stats::rng::{SplitMix64, mix};
 
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        mix(self.0)
-    }
-
-    /// Uniform in `0..n`, by rejection: a plain remainder would favour small values.
-    fn below(&mut self, n: u64) -> u64 {
-        let limit = u64::MAX - u64::MAX % n;
-        loop {
-            let drawn = self.next();
-            if drawn < limit {
-                return drawn % n;
-            }
+/// Uniform in `0..n`, by rejection: a plain remainder would favour small values.
+fn below(random: &mut SplitMix64, n: u64) -> u64 {
+    let limit = u64::MAX - u64::MAX % n;
+    loop {
+        let drawn = random.next_u64();
+        if drawn < limit {
+            return drawn % n;
         }
     }
-}
-
-const fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// The order of `n` cases in a round (counted from 0): a permutation of `0..n`,
@@ -40,7 +23,7 @@ pub fn order(seed: u64, round: u32, n: u32) -> Vec<u32> {
     let mut random = SplitMix64(mix(mix(seed).wrapping_add(u64::from(round))));
     let mut cases: Vec<u32> = (0..n).collect();
     for last in (1..cases.len()).rev() {
-        let drawn = random.below(last as u64 + 1);
+        let drawn = below(&mut random, last as u64 + 1);
         cases.swap(last, usize::try_from(drawn).unwrap_or(last));
     }
     cases
@@ -54,7 +37,7 @@ mod tests {
     fn the_generator_is_the_published_one() {
         // First outputs of splitmix64.c for the seed 1234567.
         let mut random = SplitMix64(1_234_567);
-        let drawn: Vec<u64> = (0..5).map(|_| random.next()).collect();
+        let drawn: Vec<u64> = (0..5).map(|_| random.next_u64()).collect();
         assert_eq!(
             drawn,
             [

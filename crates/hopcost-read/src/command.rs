@@ -2,15 +2,7 @@
 
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::{RawRun, RawTrial};
-
-/// A word quoted for a POSIX shell, if it needs to be.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
+use hopcost_model::text::shell_word;
 
 /// The command that makes the run again, in the same order: its arguments after
 /// the program's name, and its seed where they do not say it.
@@ -22,7 +14,7 @@ pub fn of_run(argv: &[String], seed: u64) -> String {
     }
     for word in arguments {
         command.push(' ');
-        command.push_str(&quoted(word));
+        command.push_str(&shell_word(word));
     }
     if !arguments.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
         command.push_str(&format!(" --seed {seed}"));
@@ -55,7 +47,7 @@ pub fn of_trial(id: &str, trial: &RawTrial, run: &RawRun) -> String {
         add("--deadline-ms", deadline_ms);
     }
     for worker in workers(&run.about.argv) {
-        command.push_str(&format!(" --worker {}", quoted(worker)));
+        command.push_str(&format!(" --worker {}", shell_word(worker)));
     }
     command
 }
@@ -91,7 +83,7 @@ mod tests {
         );
         assert_eq!(of_run(&["hopcost".to_owned()], 7), "hopcost run --seed 7");
         assert_eq!(of_case("call/syscall"), "hopcost run 'call/syscall'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!(shell_word(""), "''");
     }
 
     #[test]

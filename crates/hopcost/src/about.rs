@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hopcost_model::raw::{Build, RunAbout};
+use hopcost_stats::rng::SplitMix64;
 
 /// How this binary was built.
 pub fn build() -> Build {
@@ -30,8 +31,7 @@ pub fn unix_seconds() -> u64 {
 /// A number that differs from run to run; nothing depends on its quality.
 pub fn random() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut state = since.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32);
-    crate::run::pace::next(&mut state)
+    SplitMix64(since.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32)).next_u64()
 }
 
 /// The head of a new run, made by this command line.

@@ -39,6 +39,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     limits: "1 byte to 1 MiB; a message longer than the send buffer is written and read in parts; firewall rules are part of the number; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)", "veth(4)", "network_namespaces(7)"],
     available: tcp::loopback_available,
+    address: Some("tcp"),
     ..CHANNEL
 });
 

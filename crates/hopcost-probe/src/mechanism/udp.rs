@@ -47,6 +47,7 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     limits: "0 to 65,507 bytes, the most that one datagram holds; a lost exchange is counted and is no sample (without payload, where messages cannot be told apart, it ends the trial); a callee that waits for a dead partner is ended by the supervisor's deadline (an end that sends to it gets ECONNREFUSED); boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)", "timer_create(2)", "veth(4)"],
     available: loopback_available,
+    address: Some("udp"),
     ..CHANNEL
 });
 

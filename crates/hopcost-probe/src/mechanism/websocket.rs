@@ -46,6 +46,8 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     limits: "0 bytes to 1 MiB; a message longer than the socket's buffers is written and read in parts; the connection ends without a closing handshake; the wait is looked up at run time, because the library owns the read loop",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "tcp(7)"],
     available: tcp::loopback_available,
+    // Its handshake goes over a TCP connection.
+    address: Some("tcp"),
     ..CHANNEL
 });
 

@@ -1,9 +1,9 @@
 //! `hopcost completions SHELL`, the manual page and the reference: all made from the
 //! definition of the command line.
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
-use super::{Cli, exit, output};
+use super::{exit, output};
 
 /// Arguments of `completions`.
 #[derive(clap::Args)]
@@ -14,18 +14,18 @@ pub struct Args {
 }
 
 /// Prints a completion script.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
+pub fn run(args: &Args, mut command: Command) -> anyhow::Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "hopcost", &mut script);
+    clap_complete::generate(args.shell, &mut command, "hopcost", &mut script);
     output::write(&script, None)?;
     Ok(exit::OK)
 }
 
 /// Prints the manual: a page of hopcost and one of each visible subcommand, in one file.
-pub fn man() -> anyhow::Result<u8> {
+pub fn man(command: Command) -> anyhow::Result<u8> {
     let mut pages = Vec::new();
     // Without the revision, so that the pages change only with the command line.
-    let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));
+    let mut command = command.version(env!("CARGO_PKG_VERSION"));
     command.build();
     clap_mangen::Man::new(command.clone()).render(&mut pages)?;
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
@@ -40,11 +40,11 @@ pub fn man() -> anyhow::Result<u8> {
 }
 
 /// Prints the reference of every visible subcommand.
-pub fn reference() -> anyhow::Result<u8> {
+pub fn reference(command: Command) -> anyhow::Result<u8> {
     let mut text = String::from(
         "# Command line reference\n\nMade by `hopcost reference`; a test fails when it is stale.\n",
     );
-    let mut command = Cli::command().term_width(100);
+    let mut command = command.term_width(100);
     command.build();
     section(&mut text, &mut command.clone());
     for sub in command.get_subcommands_mut().filter(|sub| !sub.is_hide_set()) {

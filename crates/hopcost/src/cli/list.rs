@@ -2,7 +2,8 @@
 
 use hopcost_probe::mechanism;
 
-use super::{Format, exit, output};
+use super::exit;
+use super::output::{self, Format};
 use crate::run::runtimes::Runtimes;
 
 /// Arguments of `list`.

@@ -1,12 +1,14 @@
 //! The command line: one file a subcommand, each a few pipeline calls.
 
 mod completions;
+mod exit;
 mod host;
 mod list;
 mod output;
 mod progress;
 mod report;
 mod run;
+mod session;
 mod show;
 mod trial;
 mod worker;
@@ -14,23 +16,7 @@ mod worker_check;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
-
-/// Exit codes, the same for every subcommand.
-pub mod exit {
-    /// Fine.
-    pub const OK: u8 = 0;
-    /// A runtime error, or at least one case failed.
-    pub const ERROR: u8 = 1;
-    /// Bad usage or bad input.
-    pub const USAGE: u8 = 2;
-    /// At least one measurement is invalid.
-    pub const INVALID: u8 = 3;
-    /// Not comparable.
-    pub const NOT_COMPARABLE: u8 = 6;
-    /// Interrupted; finished trials are kept.
-    pub const INTERRUPTED: u8 = 130;
-}
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// What it costs to hand a message across a boundary, how sure that is, and why.
 ///
@@ -72,21 +58,6 @@ enum Command {
     Worker(worker::Args),
 }
 
-/// How a document is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For the terminal
-    Text,
-    /// The document behind every view (schema hopcost/1)
-    Json,
-    /// One row a case
-    Csv,
-    /// Markdown
-    Md,
-    /// One self-contained offline page
-    Html,
-}
-
 fn version() -> &'static str {
     concat!(
         env!("CARGO_PKG_VERSION"),
@@ -96,30 +67,6 @@ fn version() -> &'static str {
         env!("HOPCOST_PROFILE"),
         ")"
     )
-}
-
-/// A refusal with an exit code of its own.
-#[derive(Debug)]
-struct Refusal {
-    message: String,
-    code: u8,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-impl std::error::Error for Refusal {}
-
-/// A mistake of the user's, as an error: exit code 2.
-pub fn usage(message: impl std::fmt::Display) -> anyhow::Error {
-    anyhow::Error::new(Refusal { message: message.to_string(), code: exit::USAGE })
-}
-
-/// Two things that must not be put together, as an error: exit code 6.
-pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
-    anyhow::Error::new(Refusal { message: message.to_string(), code: exit::NOT_COMPARABLE })
 }
 
 /// A fault of hopcost's own is one line too, not a backtrace.
@@ -139,9 +86,9 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Completions(args)) => completions::run(&args),
-        Some(Command::Man) => completions::man(),
-        Some(Command::Reference) => completions::reference(),
+        Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
+        Some(Command::Man) => completions::man(Cli::command()),
+        Some(Command::Reference) => completions::reference(Cli::command()),
         Some(Command::Trial(args)) => trial::run(&args),
         Some(Command::Worker(args)) => match worker::run(args) {
             Ok(code) => return code,
@@ -154,9 +101,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // One line: the chain of causes, outermost first.
             output::say(&format!("hopcost: {error:#}"));
-            ExitCode::from(
-                error.downcast_ref::<Refusal>().map_or(exit::ERROR, |refusal| refusal.code),
-            )
+            ExitCode::from(exit::code_of(&error))
         }
     }
 }

@@ -6,14 +6,30 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use clap::ValueEnum;
 use hopcost_model::text::escaped;
 use hopcost_view::mechanisms;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
 use hopcost_probe::sys;
 
-use super::{Format, usage};
+use super::exit::usage;
 use crate::about;
+
+/// How a document is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For the terminal
+    Text,
+    /// The document behind every view (schema hopcost/1)
+    Json,
+    /// One row a case
+    Csv,
+    /// Markdown
+    Md,
+    /// One self-contained offline page
+    Html,
+}
 
 /// Writes a document to a file or to stdout.
 pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
@@ -163,11 +179,4 @@ fn utf8() -> bool {
         let locale = locale.to_ascii_lowercase();
         locale.contains("utf-8") || locale.contains("utf8")
     })
-}
-
-/// A path as a word for a POSIX shell.
-pub fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+~".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

@@ -8,11 +8,13 @@ use hopcost_file::Runs;
 use hopcost_model::finding::Validity;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Results, Status};
+use hopcost_model::text::shell_word;
 use hopcost_view::chart::model::Chart;
 use hopcost_view::export::Export;
 use hopcost_view::text::Stored;
 
-use super::{Format, exit, output, usage};
+use super::exit::{self, usage};
+use super::output::{self, Format};
 
 /// Arguments of `report`.
 #[derive(clap::Args)]
@@ -151,7 +153,7 @@ pub fn render(results: &Results, format: Format, path: &Path) -> anyhow::Result<
         Format::Text => {
             let report_command = format!(
                 "hopcost report {} --format html --output report.html",
-                output::shell_word(path)
+                shell_word(&path.display().to_string())
             );
             let stored =
                 Stored { path: &path.display().to_string(), report_command: &report_command };

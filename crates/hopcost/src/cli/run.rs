@@ -1,26 +1,23 @@
 //! `hopcost run`, and `hopcost` alone: plan, measure, read back, show.
 
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hopcost_file::{EstimateRow, RunFile, Runs};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
-use hopcost_model::results::{CaseResult, Estimate, Results};
+use hopcost_model::text::shell_word;
 use hopcost_model::units;
 use hopcost_plan::{Ask, SuiteSource};
-use hopcost_probe::orphans::Orphans;
-use hopcost_probe::{mechanism, sys};
+use hopcost_probe::mechanism;
 
-use super::progress::Line;
-use super::{Format, exit, host, not_comparable, output, report, usage};
+use super::exit::{self, usage};
+use super::output::{self, Format};
+use super::session::RunSession;
+use super::{host, report};
 use crate::about;
 use crate::run::runtimes::Runtimes;
-use crate::run::scratch::Scratch;
+use crate::run::setup::Setup;
 use crate::run::worker::Program;
-use crate::run::{self, Ending, Progress, Session, Sink, clocks, scratch};
+use crate::run::{self, Ending, scratch};
 
 /// Arguments of `run`.
 #[derive(clap::Args, Default)]
@@ -141,39 +138,43 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         output::write(document.as_bytes(), None)?;
         return Ok(exit::OK);
     }
-    sys::close_on_exec_from_3();
     run::ensure_descriptors().map_err(usage)?;
-    let orphans = Orphans::adopt()?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));
     }
-    let interrupt = sys::catch_interrupts().context("preparing for interrupts")?;
-    let mut sitting = match &args.resume {
-        Some(spec) => Sitting::resume(spec, &runtimes)?,
-        None => Sitting::begin(args, &runtimes)?,
+    let mut session = match &args.resume {
+        Some(spec) => RunSession::resume(spec, program(args)?, runtimes)?,
+        None => {
+            let about = about::run(std::env::args().collect());
+            let setup = Setup::new(&about.id, program(args)?, runtimes).map_err(usage)?;
+            let plan = plan(args, &setup.runtimes)?;
+            RunSession::begin(setup, &about, plan, args.out.as_deref())?
+        }
     };
-    let program = program(args)?;
-    let ending = match sitting.measure(&program, &runtimes, &interrupt, &orphans) {
+    let ending = match session.measure() {
         Ok(ending) => ending,
-        Err(error) => return Err(error.context(format!("the run stopped; {}", sitting.kept()))),
+        Err(error) => {
+            let kept = match session.kept() {
+                Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
+                Err(why) => why.to_string(),
+            };
+            return Err(error.context(format!("the run stopped; {kept}")));
+        }
     };
     if ending == Ending::Interrupted {
-        let (path, kept) = sitting.file.kept().context("interrupted")?;
+        let (path, kept) = session.kept().context("interrupted")?;
+        let word = |path: &Path| shell_word(&path.display().to_string());
+        let workers: String =
+            args.worker.iter().map(|path| format!(" --worker {}", word(path))).collect();
+        let path = word(&path);
         output::say(&format!(
-            "hopcost: interrupted; {kept} finished trials are kept in {path}; go on with: hopcost run --resume {path}{workers}",
-            path = output::shell_word(&path),
-            workers = args
-                .worker
-                .iter()
-                .map(|path| format!(" --worker {}", output::shell_word(path)))
-                .collect::<String>()
+            "hopcost: interrupted; {kept} finished trials are kept in {path}; \
+             go on with: hopcost run --resume {path}{workers}"
         ));
         return Ok(exit::INTERRUPTED);
     }
-    let raw = hopcost_file::open(&sitting.path)?;
-    let results = report::results(&raw);
-    sitting.file.put_derived(&estimate_rows(&results), &results.findings)?;
-    let document = report::render(&results, format, &sitting.path)?;
+    let results = session.results()?;
+    let document = report::render(&results, format, session.path())?;
     output::write(document.as_bytes(), None)?;
     Ok(report::verdict(&results))
 }
@@ -292,181 +293,4 @@ fn read_capped(path: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other("larger than 1 MiB, which no suite needs"));
     }
     String::from_utf8(bytes).map_err(|_| std::io::Error::other("not UTF-8 text"))
-}
-
-/// A run being made: its file and what it starts from.
-struct Sitting {
-    file: RunFile,
-    path: PathBuf,
-    scratch: Scratch,
-    plan: Plan,
-    earlier: Vec<RawTrial>,
-    clocks: Vec<ClockReading>,
-}
-
-impl Sitting {
-    fn begin(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Self> {
-        let plan = plan(args, runtimes)?;
-        let about = about::run(std::env::args().collect());
-        let path = match &args.out {
-            Some(path) => path.clone(),
-            None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
-        };
-        let scratch = Scratch::create(&about.id).map_err(usage)?;
-        let before = host::fingerprint(&plan);
-        let file = RunFile::create(&path, &about, &plan, &before).map_err(usage)?;
-        Ok(Self { file, path, scratch, plan, earlier: Vec::new(), clocks: Vec::new() })
-    }
-
-    fn resume(spec: &str, runtimes: &Runtimes) -> anyhow::Result<Self> {
-        let path = report::find(spec)?;
-        let (mut file, raw) = hopcost_file::open_for_resume(&path).map_err(usage)?;
-        if raw.about.ended.is_some() {
-            return Err(usage(format!(
-                "{} is complete: there is nothing to resume; see hopcost report",
-                path.display()
-            )));
-        }
-        same_machine(&raw)?;
-        same_workers(&raw, runtimes)?;
-        let scratch = Scratch::create(&raw.about.id).map_err(usage)?;
-        file.set_resumed(raw.about.resumed + 1)?;
-        Ok(Self { file, path, scratch, plan: raw.plan, earlier: raw.trials, clocks: raw.clocks })
-    }
-
-    /// What is kept of the run, and where, in words.
-    fn kept(&self) -> String {
-        match self.file.kept() {
-            Ok((path, kept)) => format!("{kept} finished trials are kept in {}", path.display()),
-            Err(why) => why.to_string(),
-        }
-    }
-
-    fn measure(
-        &mut self,
-        program: &Program,
-        runtimes: &Runtimes,
-        interrupt: &OwnedFd,
-        orphans: &Orphans,
-    ) -> anyhow::Result<Ending> {
-        if self.clocks.is_empty() {
-            let Some(clocks) = clocks::calibrate(&self.plan, program, runtimes, interrupt)? else {
-                return Ok(Ending::Interrupted);
-            };
-            self.file.put_clocks(&clocks)?;
-            self.file.put_workers(&runtimes.taking_part(&self.plan))?;
-            self.clocks = clocks;
-        }
-        let line = Line::start(&self.plan, hopcost_plan::estimate_ns(&self.plan));
-        let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
-        let session = Session {
-            scratch: &self.scratch,
-            plan: &self.plan,
-            clocks: &self.clocks,
-            program,
-            runtimes,
-            interrupt,
-            orphans,
-            earlier: &self.earlier,
-        };
-        let mut store = Store { file: &mut self.file, line: &line, base_ns };
-        let ending = run::execute(&session, &mut store);
-        line.clear();
-        let ending = ending?;
-        if ending != Ending::Interrupted {
-            let after = host::fingerprint(&self.plan);
-            self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
-        }
-        Ok(ending)
-    }
-}
-
-/// Refuses to go on with another worker under the same name, or without one.
-fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
-    // Rust's is that of the same version, which `same_machine` has seen to.
-    for then in raw.workers.iter().filter(|worker| !worker.is_rust()) {
-        let name = then.runtime.parse().map_err(usage)?;
-        let now = runtimes.ready(&name).map_err(|why| {
-            usage(format!("cannot resume: {why}; a program of your own is named by --worker PATH"))
-        })?;
-        if hopcost_file::as_read(&now.description).as_ref() != Some(then) {
-            return Err(not_comparable(format!(
-                "cannot resume: the worker of {name} says something else of itself than when the \
-                 run began (version {} then, {} now); start a new run",
-                then.version, now.description.version
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses to go on with a run of another machine, kernel or hopcost.
-fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
-    let now = host::fingerprint(&raw.plan);
-    for key in ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"] {
-        let (then, now) = (raw.host_before.get(key), now.get(key));
-        if then != now {
-            return Err(not_comparable(format!(
-                "cannot resume: {key} was `{}` and is `{}`; start a new run",
-                then.unwrap_or("unknown"),
-                now.unwrap_or("unknown")
-            )));
-        }
-    }
-    let (then, now) = (&raw.about.version, env!("CARGO_PKG_VERSION"));
-    if then != now {
-        return Err(not_comparable(format!(
-            "cannot resume: made by hopcost {then}, this is {now}"
-        )));
-    }
-    Ok(())
-}
-
-/// Makes trials durable and draws between them.
-struct Store<'a> {
-    file: &'a mut RunFile,
-    line: &'a Line,
-    base_ns: u64,
-}
-
-impl Sink for Store<'_> {
-    fn trial(&mut self, trial: &RawTrial) -> anyhow::Result<()> {
-        let mut trial = trial.clone();
-        trial.started_ns += self.base_ns;
-        self.file.append_trial(&trial).context("storing a trial")
-    }
-    fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {
-        self.file.put_accounting(accounting).context("storing the CPU accounting")
-    }
-    fn progress(&mut self, progress: &Progress) {
-        self.line.draw(progress);
-    }
-}
-
-/// The estimates as rows for people who never read our code.
-fn estimate_rows(results: &Results) -> Vec<EstimateRow> {
-    results.results.iter().flat_map(rows_of).collect()
-}
-
-fn rows_of(result: &CaseResult) -> Vec<EstimateRow> {
-    let row = |statistic: &str, estimate| EstimateRow {
-        case_id: result.id.clone(),
-        statistic: statistic.to_owned(),
-        estimate,
-        validity: result.validity,
-    };
-    let mut rows = Vec::new();
-    if let Some(estimates) = &result.estimates {
-        rows.extend(estimates.intervals().map(|(key, found)| row(key.key(), found.clone())));
-        let exact = estimates.exact_values();
-        rows.extend(exact.map(|(key, value)| {
-            row(key.key(), Estimate::exact(value, result.n_trials, key.about()))
-        }));
-    }
-    if let Some(stream) = &result.stream {
-        let rates =
-            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)];
-        rows.extend(rates.into_iter().filter_map(|(key, rate)| Some(row(key, rate.clone()?))));
-    }
-    rows
 }

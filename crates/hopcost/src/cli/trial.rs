@@ -2,21 +2,19 @@
 //! and no pilot, as JSON. For tests that count system calls, and for looking at
 //! one trial with strace or perf.
 
-use anyhow::Context;
-use hopcost_model::case::{Case, Placement, Role, Runtime};
-use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::case::{Case, Placement};
+use hopcost_model::plan::TrialShape;
+use hopcost_model::protocol::Stamp;
 use hopcost_plan::TRIAL_DEFAULT;
-use hopcost_probe::orphans::Orphans;
-use hopcost_probe::sys;
 
-use super::{exit, host, output, usage};
-use crate::run::crew::Crew;
+use super::exit::{self, usage};
+use super::{host, output};
 use crate::run::runtimes::Runtimes;
-use crate::run::scratch::Scratch;
-use crate::run::trial::spec::{Exactly, Outcome, TrialSpec};
+use crate::run::setup::Setup;
+use crate::run::trial;
+use crate::run::trial::spec::{Outcome, TrialSpec};
 use crate::run::worker::{Program, Transcript};
-use crate::run::{clocks, trial};
+use crate::run::workers::Workers;
 
 /// Arguments of `trial`.
 #[derive(clap::Args)]
@@ -35,7 +33,7 @@ pub struct Args {
     /// Operations before them that leave no samples
     #[arg(long, default_value = "0")]
     warm_up: u64,
-    /// The clock's rate, if it is known: saves its calibration (0.1 s)
+    /// The clock's rate, which a trial of a fixed number of operations does not look at
     #[arg(long)]
     ticks_per_second: Option<f64>,
     /// Operations between two stamps; one stamp each if absent
@@ -48,44 +46,20 @@ pub struct Args {
 
 /// Runs one trial.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
-    sys::close_on_exec_from_3();
     let case: Case = args.case.parse().map_err(usage)?;
-    let (interrupt, orphans) = (sys::catch_interrupts()?, Orphans::adopt()?);
-    let program = Program::own()?;
-    let runtimes = Runtimes::new(args.worker.clone());
-    let crew = Crew::assemble(&case, &program, &runtimes).map_err(usage)?;
-    let plan = plan(&case, args)?;
-    let clocks = match args.ticks_per_second {
-        Some(rate) if rate > 0.0 && rate.is_finite() => vec![known_clock(rate, &Runtime::RUST)],
-        Some(_) => return Err(usage("--ticks-per-second: want a rate over 0")),
-        None => {
-            let clocks = clocks::calibrate(&plan, &program, &runtimes, &interrupt)?;
-            clocks.context("interrupted")?
-        }
-    };
-    let mut clocks = clocks;
-    let caller = &case.runtimes.caller;
-    if let Some(ready) = crew.foreign(Role::Caller) {
-        clocks.push(known_clock(ready.description.clock.ticks_per_second, caller));
+    if args.ticks_per_second.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
+        return Err(usage("--ticks-per-second: want a rate over 0"));
     }
+    let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()))?;
+    let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
     let transcript = args.transcript.then(Transcript::default);
-    let scratch = Scratch::create("trial")?;
+    let counts = (args.warm_up, args.count);
+    let spec = TrialSpec::exactly(&setup, &case, &workers, cpus(&case)?, counts);
     let outcome = trial::run(&TrialSpec {
-        case: &case,
-        crew: &crew,
-        cpus: plan.cpus_for(case.placement),
-        shape: plan.trial,
+        shape: TrialShape { deadline_ms: args.deadline_ms, ..TRIAL_DEFAULT },
         stamp: args.batch.map(|n| Stamp::Batch { n }),
-        exactly: Some(Exactly { warm_up: args.warm_up, measure: args.count }),
-        clock: clocks::of(&clocks, caller, plan.cpus.first().copied())?,
-        callee_clock: clocks::of(&clocks, &Runtime::RUST, plan.cpus.get(1).copied())?,
         transcript: transcript.as_ref(),
-        scratch: scratch.path(),
-        number: 0,
-        padding: 0,
-        seed: 0,
-        interrupt: &interrupt,
-        orphans: &orphans,
+        ..spec
     });
     let Outcome::Row(row) = outcome else { return Ok(exit::INTERRUPTED) };
     match transcript {
@@ -98,34 +72,19 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(if row.error.is_some() { exit::ERROR } else { exit::OK })
 }
 
-/// A clock of which only the rate is known, which is all that a trial without pilot needs.
-fn known_clock(ticks_per_second: f64, runtime: &Runtime) -> ClockReading {
-    ClockReading::of_rate(runtime.word(), "given", ticks_per_second)
-}
-
-fn plan(case: &Case, args: &Args) -> anyhow::Result<Plan> {
+/// The CPUs of the two ends.
+fn cpus(case: &Case) -> anyhow::Result<(Option<u32>, Option<u32>)> {
     let machine = host::machine(&[])?;
-    let needs_two = !matches!(case.placement, None | Some(Placement::SameCpu | Placement::Free));
-    let pair = case.placement.and_then(|placement| machine.pairs.get(&placement));
-    if needs_two && pair.is_none() {
-        return Err(usage("this machine does not have the placement of this case"));
-    }
-    let mut cpus: Vec<u32> = machine.allowed_cpus.first().copied().into_iter().collect();
-    if let Some(&(caller, callee)) = pair {
-        cpus = vec![caller, callee];
-    }
-    let mut shape = TRIAL_DEFAULT;
-    shape.deadline_ms = args.deadline_ms;
-    Ok(Plan {
-        suite: "trial".into(),
-        seed: 0,
-        rounds: 1,
-        budget_ns: None,
-        trial: shape,
-        baseline: None,
-        cpus,
-        relation: None,
-        pairs: machine.pairs,
-        cases: Vec::new(),
+    let first = machine.allowed_cpus.first().copied();
+    Ok(match case.placement {
+        None | Some(Placement::SameCpu) => (first, first),
+        Some(Placement::Free) => (None, None),
+        Some(placement) => {
+            let pair = machine
+                .pairs
+                .get(&placement)
+                .ok_or_else(|| usage("this machine does not have the placement of this case"))?;
+            (Some(pair.0), Some(pair.1))
+        }
     })
 }

@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use hopcost_probe::orphans::Orphans;
-use hopcost_probe::sys;
-
-use super::{exit, host, output, usage};
+use super::exit::{self, usage};
+use super::{host, output};
 use crate::run::check::{self, Verdict};
 use crate::run::runtimes::Runtimes;
-use crate::run::scratch::Scratch;
+use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
 /// Arguments of `worker check`.
@@ -23,13 +21,11 @@ pub struct Args {
 
 /// Tests a worker; one line a check.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
-    sys::close_on_exec_from_3();
-    let (interrupt, orphans) = (sys::catch_interrupts()?, Orphans::adopt()?);
-    let native = Program::own()?;
-    let runtimes = match args.worker.contains('/') || PathBuf::from(&args.worker).is_file() {
-        true => Runtimes::new(vec![PathBuf::from(&args.worker)]),
-        false => Runtimes::new(Vec::new()),
-    };
+    let named = args.worker.contains('/') || PathBuf::from(&args.worker).is_file();
+    let named = named.then(|| PathBuf::from(&args.worker));
+    let runtimes = Runtimes::new(named.into_iter().collect());
+    let setup = Setup::new("check", Program::own()?, runtimes)?;
+    let runtimes = &setup.runtimes;
     let found = match runtimes.named().next() {
         Some(named) => Some(named),
         None => runtimes.all().into_iter().find(|found| found.runtime.word() == args.worker),
@@ -49,17 +45,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if let Some(unknown) = args.mechanism.iter().find(|name| !names.contains(&name.as_str())) {
         return Err(usage(format!("it has no mechanism `{unknown}`; it has {}", names.join(", "))));
     }
-    let scratch = Scratch::create("check")?;
-    let clock_cpu = host::machine(&[])?.allowed_cpus.first().copied().unwrap_or(0);
+    let machine = host::machine(&[])?;
     let bench = check::Bench {
+        setup: &setup,
         ready,
         runtime: &found.runtime,
-        runtimes: &runtimes,
-        native: &native,
-        scratch: scratch.path(),
-        interrupt: &interrupt,
-        orphans: &orphans,
-        cpu: clock_cpu,
+        machine: &machine,
         only: &args.mechanism,
     };
     let (mut failed, mut passed, mut skipped) = (0, 0, 0);

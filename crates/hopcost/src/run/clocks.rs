@@ -10,8 +10,9 @@ use hopcost_model::case::Runtime;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Command, Reply};
 
-use super::runtimes::{Ready, Runtimes};
-use super::worker::{Launch, Program, ReplyError, Worker, replies};
+use super::runtimes::Ready;
+use super::setup::Setup;
+use super::worker::{Launch, ReplyError, Worker, replies};
 
 /// Far longer than a calibration takes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -19,21 +20,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Calibrates the clock of every CPU that the plan uses, all at the same time, and
 /// asks every other runtime that calls what a stamp costs it; `None` if the user
 /// interrupted.
-pub fn calibrate(
-    plan: &Plan,
-    program: &Program,
-    runtimes: &Runtimes,
-    interrupt: &OwnedFd,
-) -> anyhow::Result<Option<Vec<ClockReading>>> {
-    let Some(mut clocks) = native(plan, program, interrupt)? else { return Ok(None) };
+pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
+    let Some(mut clocks) = native(plan, setup)? else { return Ok(None) };
     let callers = plan.live_cases().map(|case| &case.runtimes.caller);
     let callers: BTreeSet<&Runtime> = callers.filter(|runtime| !runtime.is_rust()).collect();
     for runtime in callers {
-        let ready = runtimes.ready(runtime).map_err(|reason| {
+        let ready = setup.runtimes.ready(runtime).map_err(|reason| {
             anyhow::anyhow!("the runtime {runtime} was there when the run was planned: {reason}")
         })?;
         let cpu = plan.cpus.first().copied().unwrap_or(0);
-        match foreign(runtime, ready, cpu, interrupt) {
+        match foreign(runtime, ready, cpu, &setup.interrupt) {
             Some(reading) => clocks.push(reading),
             None => return Ok(None),
         }
@@ -41,20 +37,16 @@ pub fn calibrate(
     Ok(Some(clocks))
 }
 
-fn native(
-    plan: &Plan,
-    program: &Program,
-    interrupt: &OwnedFd,
-) -> anyhow::Result<Option<Vec<ClockReading>>> {
+fn native(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
     let pairs = plan.pairs.values().flat_map(|&(caller, callee)| [caller, callee]);
     let cpus: BTreeSet<u32> = plan.cpus.iter().copied().chain(pairs).collect();
     let mut workers = Vec::new();
     for &cpu in &cpus {
-        let mut worker = Worker::spawn(program, Vec::new(), 0)?;
+        let mut worker = Worker::spawn(&setup.native, Vec::new(), 0)?;
         worker.send(&Command::Clock { cpu });
         workers.push(worker);
     }
-    match replies(&mut workers, Instant::now() + PATIENCE, interrupt) {
+    match replies(&mut workers, Instant::now() + PATIENCE, &setup.interrupt) {
         Ok(replies) => replies
             .into_iter()
             .map(|reply| match reply {

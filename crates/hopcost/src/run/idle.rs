@@ -56,7 +56,7 @@ impl Knob {
                         "an idle spinner needs a pinned receiver; name a placement".into(),
                     )
                 })?;
-                let mut worker = Worker::spawn(spec.crew.native, Vec::new(), 0)?;
+                let mut worker = Worker::spawn(&spec.setup.native, Vec::new(), 0)?;
                 let begin = Command::IdleSpin {
                     cpu,
                     deadline_ms: spec.deadline_ms().saturating_add(OUTLIVES_MS),
@@ -71,7 +71,7 @@ impl Knob {
                 };
                 worker.send(&begin);
                 let until = Instant::now() + PATIENCE;
-                match worker.reply(until, spec.interrupt) {
+                match worker.reply(until, &spec.setup.interrupt) {
                     Ok(Reply::Spinning) => Ok(Knob::Spinner { worker }),
                     Ok(_) => Err(Failure::Reason("the idle spinner answers nonsense".into())),
                     Err(error) => Err(story(error)),

@@ -4,34 +4,32 @@
 
 pub mod check;
 pub mod clocks;
-pub mod crew;
 pub mod idle;
 pub mod pace;
 pub mod runtimes;
 pub mod scratch;
 mod search;
+pub mod setup;
 pub mod threads;
 pub mod trial;
 mod trust;
 pub mod worker;
+pub mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use crew::Crew;
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawTrial};
-use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
-use runtimes::Runtimes;
-use scratch::Scratch;
-use trial::spec::{Outcome, TrialSpec};
-use worker::Program;
+use hopcost_stats::rng::SplitMix64;
+use setup::Setup;
+use trial::spec::{Clocks, Counts, Outcome, TrialSpec};
+use workers::Workers;
 
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
@@ -56,20 +54,12 @@ pub fn ensure_descriptors() -> std::io::Result<()> {
 
 /// What a run starts from.
 pub struct Session<'a> {
-    /// Where names go.
-    pub scratch: &'a Scratch,
+    /// What its trials need.
+    pub setup: &'a Setup,
     /// The plan.
     pub plan: &'a Plan,
     /// The clock of each used CPU, of each runtime.
     pub clocks: &'a [ClockReading],
-    /// The worker inside this binary.
-    pub program: &'a Program,
-    /// All the others.
-    pub runtimes: &'a Runtimes,
-    /// Readable once the user has interrupted.
-    pub interrupt: &'a OwnedFd,
-    /// What workers leave behind.
-    pub orphans: &'a Orphans,
     /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
     pub earlier: &'a [RawTrial],
 }
@@ -94,7 +84,7 @@ pub struct Progress {
 /// Where everything goes that a run brings.
 pub trait Sink {
     /// A finished trial; when this returns, it is durable.
-    fn trial(&mut self, trial: &RawTrial) -> anyhow::Result<()>;
+    fn trial(&mut self, trial: RawTrial) -> anyhow::Result<()>;
     /// CPU accounting of a finished round.
     fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()>;
     /// Between two trials. Losing the listener changes nothing.
@@ -115,7 +105,7 @@ pub enum Ending {
 struct Live<'a> {
     index: u32,
     case: &'a Case,
-    crew: Crew<'a>,
+    workers: Workers<'a>,
     stamp: Option<Stamp>,
     tried: u32,
     succeeded: u32,
@@ -166,7 +156,6 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
             row.round = round;
             row.position = position as u32;
             row.started_ns = started_ns;
-            sink.trial(&row)?;
             live.tried += 1;
             match row.error {
                 Some(_) => progress.trials_failed += 1,
@@ -175,6 +164,7 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
                     live.stamp = row.stamp;
                 }
             }
+            sink.trial(*row)?;
             here += 1;
             progress.trials_done += 1;
             let mean_ns = started.elapsed().as_nanos() as u64 / here;
@@ -205,12 +195,12 @@ fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
             let case = planned.case.as_ref().map_err(|unknown| {
                 anyhow::Error::new(unknown.error.clone()).context(format!("case `{}`", unknown.id))
             })?;
-            let crew = Crew::assemble(case, session.program, session.runtimes)
+            let workers = Workers::assemble(case, &session.setup.runtimes)
                 .map_err(|reason| anyhow!("{case}: {reason}"))?;
             Ok(Live {
                 index,
                 case,
-                crew,
+                workers,
                 stamp: stamps.get(&index).copied(),
                 tried: of_case().count() as u32,
                 succeeded: of_case().filter(|t| t.error.is_none()).count() as u32,
@@ -222,26 +212,25 @@ fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
 fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Result<Outcome> {
     let cpus = session.plan.cpus_for(live.case.placement);
     // Derived from the seed alone, so that a resumed run goes on as it would have.
-    let mut seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
-    let padding = (pace::next(&mut seed) % 4096) as usize;
-    let spec = TrialSpec {
+    let seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
+    let mut random = SplitMix64(seed);
+    let padding = (random.next_u64() % 4096) as usize;
+    Ok(trial::run(&TrialSpec {
+        setup: session.setup,
         case: live.case,
-        crew: &live.crew,
+        workers: &live.workers,
         cpus,
         shape: session.plan.trial,
         stamp: live.stamp,
-        exactly: None,
-        clock: clocks::of(session.clocks, &live.case.runtimes.caller, cpus.0)?,
-        callee_clock: clocks::of(session.clocks, &Runtime::RUST, cpus.1)?,
+        counts: Counts::Fitted(Clocks {
+            caller: clocks::of(session.clocks, &live.case.runtimes.caller, cpus.0)?,
+            callee: clocks::of(session.clocks, &Runtime::RUST, cpus.1)?,
+        }),
         transcript: None,
-        scratch: session.scratch.path(),
         number: round,
         padding,
-        seed,
-        interrupt: session.interrupt,
-        orphans: session.orphans,
-    };
-    Ok(trial::run(&spec))
+        seed: random.0,
+    }))
 }
 
 /// CPU accounting over one round.

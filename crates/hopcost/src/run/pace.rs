@@ -4,6 +4,7 @@
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_stats::rng::SplitMix64;
 
 /// A pilot run shorter than this says too little.
 const PILOT_NS: f64 = 1_500_000.0;
@@ -58,9 +59,11 @@ impl Pace {
         }
     }
 
-    /// Takes it that an operation takes this long from now on.
-    pub fn correct(&mut self, operation_ns: f64) {
+    /// Takes it that operations take from now on what these took: so many nanoseconds each.
+    pub fn correct(&mut self, count: u64, elapsed_ticks: u64) -> f64 {
+        let operation_ns = elapsed_ticks as f64 / self.ticks_per_ns / count as f64;
         self.operation_ns = operation_ns.max(1e-3);
+        operation_ns
     }
 
     /// Operations that take about this long, at most so many that a run may hold them.
@@ -153,12 +156,12 @@ pub fn thin(ticks: &[u64], keep: usize, stamp: Stamp, seed: u64) -> Vec<u32> {
     let groups = ticks.len() / group;
     let keep = (keep / group).min(groups);
     let mut kept = Vec::with_capacity(keep * group);
-    let mut state = seed;
+    let mut random = SplitMix64(seed);
     let mut wanted = keep;
     // Selection sampling: each group is taken with probability wanted / left.
     for (at, chunk) in ticks.chunks_exact(group).enumerate() {
         let left = groups - at;
-        if wanted == left || (next(&mut state) % left as u64) < wanted as u64 {
+        if wanted == left || (random.next_u64() % left as u64) < wanted as u64 {
             wanted -= 1;
             kept.extend(chunk.iter().map(|&t| u32::try_from(t).unwrap_or(u32::MAX)));
         }
@@ -167,15 +170,6 @@ pub fn thin(ticks: &[u64], keep: usize, stamp: Stamp, seed: u64) -> Vec<u32> {
         }
     }
     kept
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -271,9 +271,7 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
         LinkSource::Descriptors => {
             row.is_some_and(|row| row.facts.boundaries.contains(&Boundary::Process))
         }
-        LinkSource::Address => {
-            ["tcp", "udp", "unix-stream", "websocket"].contains(&mechanism.carrier())
-        }
+        LinkSource::Address => row.is_some_and(|row| row.facts.address.is_some()),
     };
     if !carrier_fits {
         return Err(format!("it cannot take the link of a `{}`", mechanism.carrier()));

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
+use hopcost_model::text::shell_word;
 use hopcost_probe::sys::{self, Inherited};
 
 /// Which program to run as a worker.
@@ -34,23 +35,18 @@ impl Program {
     }
     /// The command line that starts it, ready to paste.
     pub fn command_line(&self) -> String {
-        let mut words = vec![quoted(&self.path.display().to_string())];
-        words.extend(self.arguments.iter().map(|word| quoted(word)));
+        let mut words = vec![shell_word(&self.path.display().to_string())];
+        words.extend(self.arguments.iter().map(|word| shell_word(word)));
         match &self.directory {
             None => words.join(" "),
             Some(directory) => {
-                format!("(cd {} && {})", quoted(&directory.display().to_string()), words.join(" "))
+                format!(
+                    "(cd {} && {})",
+                    shell_word(&directory.display().to_string()),
+                    words.join(" ")
+                )
             }
         }
-    }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./=:+,@%".contains(&b);
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -2,92 +2,25 @@
 //! both roles and several sizes, with itself and with the worker in Rust at the other
 //! end, and what it does when something is wrong.
 
-mod manners;
+mod behaviour;
+mod bench;
 mod peer;
 
-use std::os::fd::OwnedFd;
-use std::path::Path;
-
 use anyhow::Context;
-use hopcost_model::case::{
-    Boundary, Case, IdleKnob, Placement, Runtime, Runtimes as Both, Sched, WaitKind, Waits,
-    Workload,
-};
-use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
-use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::case::{Case, Placement, Workload};
+use hopcost_model::mechanism::Mechanism;
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
-use hopcost_plan::TRIAL_DEFAULT;
-use hopcost_probe::mechanism;
-use hopcost_probe::orphans::Orphans;
 
-use super::crew::Crew;
-use super::runtimes::{Ready, Runtimes};
-use super::trial;
-use super::trial::spec::{Exactly, Outcome, TrialSpec};
-use super::worker::Program;
-
-/// What a check needs.
-pub struct Bench<'a> {
-    /// The worker.
-    pub ready: &'a Ready,
-    /// Its name.
-    pub runtime: &'a Runtime,
-    /// Where it was found.
-    pub runtimes: &'a Runtimes,
-    /// The worker inside this binary.
-    pub native: &'a Program,
-    /// Directory for names.
-    pub scratch: &'a Path,
-    /// Readable once the user has interrupted.
-    pub interrupt: &'a OwnedFd,
-    /// What workers leave behind.
-    pub orphans: &'a Orphans,
-    /// A CPU that this process may use.
-    pub cpu: u32,
-    /// Mechanisms to check; every one if empty.
-    pub only: &'a [String],
-}
-
-/// How a check ended.
-pub enum Verdict {
-    /// As it has to be.
-    Passed,
-    /// Not, for this reason.
-    Failed(String),
-    /// Not made, for this reason.
-    Skipped(String),
-}
-
-/// One check.
-pub struct Check {
-    /// What was checked.
-    pub what: String,
-    /// How it ended.
-    pub verdict: Verdict,
-}
+pub use self::bench::{Bench, Check, Verdict};
+use super::trial::spec::Outcome;
 
 /// Where checks are told to.
 pub type Say<'a> = dyn FnMut(Check) -> anyhow::Result<()> + 'a;
 
-impl Check {
-    fn of(what: impl Into<String>, result: Result<(), String>) -> Self {
-        let verdict = match result {
-            Ok(()) => Verdict::Passed,
-            Err(why) => Verdict::Failed(why),
-        };
-        Self { what: what.into(), verdict }
-    }
-    fn skipped(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), verdict: Verdict::Skipped(why.into()) }
-    }
-}
-
-/// Sizes of a message that are tried, as far as a mechanism has them.
-const SIZES: [u32; 3] = [1, 63, 4097];
 /// Fewer exchanges of more bytes than this will do.
 const LARGE: u32 = 1 << 14;
-/// The largest size that is tried.
-const SIZE_MAX: u32 = 1 << 20;
 
 /// Makes every check; `false` if the user interrupted.
 pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
@@ -101,8 +34,8 @@ pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
         ),
         Ok(()),
     ))?;
-    let left_before = manners::shared_memory();
-    for check in manners::checks(bench) {
+    let left_before = behaviour::shared_memory();
+    for check in behaviour::checks(bench) {
         say(check)?;
     }
     let usable = |m: &&Mechanism| {
@@ -130,7 +63,7 @@ pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
         }
     }
     let left: Vec<String> =
-        manners::shared_memory().into_iter().filter(|name| !left_before.contains(name)).collect();
+        behaviour::shared_memory().into_iter().filter(|name| !left_before.contains(name)).collect();
     let nothing = match left.as_slice() {
         [] => Ok(()),
         left => Err(format!("/dev/shm holds {}", left.join(", "))),
@@ -146,29 +79,31 @@ fn of_mechanism(
     say: &mut Say<'_>,
 ) -> anyhow::Result<bool> {
     for workload in &mechanism.workloads {
-        match workload {
-            Workload::Call => {
-                let case = case_of(mechanism, Workload::Call, Both::both(bench.runtime.clone()));
-                for stamp in [Stamp::Each, Stamp::Batch { n: 8 }, Stamp::TwoLengths { n: 8 }] {
-                    if !one(bench, &case, stamp, 48, say)? {
-                        return Ok(false);
-                    }
-                }
-            }
-            Workload::Roundtrip => {
-                for boundary in &mechanism.boundaries {
-                    if !of_boundary(bench, mechanism, *boundary, say)? {
-                        return Ok(false);
-                    }
-                }
-            }
-            Workload::Wake | Workload::Stream => {
-                let what = format!("{workload}/{}", mechanism.name);
-                say(Check::skipped(what, "only hopcost's own worker plays this so far"))?;
+        if matches!(workload, Workload::Wake | Workload::Stream) {
+            let what = format!("{workload}/{}", mechanism.name);
+            say(Check::skipped(what, "only hopcost's own worker plays this so far"))?;
+        }
+    }
+    let plan = match bench.plan(mechanism) {
+        Ok(plan) => plan,
+        Err(why) => {
+            say(Check::of(&mechanism.name, Err(why)))?;
+            return Ok(true);
+        }
+    };
+    for planned in &plan.cases {
+        if let Some(why) = &planned.skip {
+            say(Check::skipped(planned.id(), why))?;
+        }
+    }
+    for case in plan.live_cases() {
+        for &(stamp, count) in stamps(case, mechanism) {
+            if !one(bench, &plan, case, stamp, count, say)? {
+                return Ok(false);
             }
         }
     }
-    for check in peer::checks(bench, mechanism) {
+    for check in peer::checks(bench, mechanism, &plan) {
         say(check)?;
     }
     if mechanism.system_calls.is_some() {
@@ -176,6 +111,21 @@ fn of_mechanism(
         say(Check::skipped(what, "counting them takes ptrace, which the tests of hopcost do"))?;
     }
     Ok(true)
+}
+
+/// How the trials of a case are stamped, and how many operations they have: all sizes are tried
+/// where the ends are free, and batches of the default size.
+fn stamps(case: &Case, mechanism: &Mechanism) -> &'static [(Stamp, u64)] {
+    let default = case.payload_bytes == mechanism.payload.map(|payload| payload.default);
+    match case.workload {
+        Workload::Call => {
+            &[(Stamp::Each, 48), (Stamp::Batch { n: 8 }, 48), (Stamp::TwoLengths { n: 8 }, 48)]
+        }
+        _ if default => &[(Stamp::Each, 120), (Stamp::Batch { n: 16 }, 160)],
+        _ if case.placement != Some(Placement::Free) => &[],
+        _ if case.payload_bytes.is_some_and(|bytes| bytes > LARGE) => &[(Stamp::Each, 8)],
+        _ => &[(Stamp::Each, 120)],
+    }
 }
 
 /// How long the phase has to be in which a worker's clock is held against hopcost's.
@@ -188,20 +138,19 @@ const CLOCK_BATCH: u64 = 256;
 /// Whether the samples of a long phase cover it: a clock that runs slow, or samples
 /// that are less than what was timed, show here.
 fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
-    let (workload, stamp) = match mechanism.workloads.contains(&Workload::Roundtrip) {
-        true => (Workload::Roundtrip, Stamp::Each),
-        false => (Workload::Call, Stamp::Batch { n: CLOCK_BATCH }),
+    let plan = bench.plan(mechanism)?;
+    let exchange = plan.live_cases().find(|case| case.workload == Workload::Roundtrip);
+    let (case, stamp) = match (exchange, plan.live_cases().next()) {
+        (Some(exchange), _) => (exchange, Stamp::Each),
+        (None, Some(call)) => (call, Stamp::Batch { n: CLOCK_BATCH }),
+        (None, None) => return Err("it cannot be played here".to_owned()),
     };
-    let mut case = case_of(mechanism, workload, Both::both(bench.runtime.clone()));
-    if let Some(boundary) = mechanism.boundaries.first().filter(|_| workload != Workload::Call) {
-        case.boundary = *boundary;
-    }
     // Half as many warm up, whole batches too.
     let unit = 2 * CLOCK_BATCH;
-    let first = row_of(bench, &case, stamp, unit)?;
+    let first = row_of(bench, &plan, case, stamp, unit)?;
     let each_ns = (first.wall_ns as f64 / unit as f64).max(50.0);
     let count = (CLOCK_NS / each_ns).clamp(unit as f64, 4e6) as u64 / unit * unit;
-    let row = row_of(bench, &case, stamp, count)?;
+    let row = row_of(bench, &plan, case, stamp, count)?;
     let ticks = row.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
     let samples_ns = ticks / bench.ready.description.clock.ticks_per_second * 1e9;
     let wall_ns = row.wall_ns as f64;
@@ -221,8 +170,14 @@ fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
     }
 }
 
-fn row_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<RawTrial, String> {
-    match trial_of(bench, case, stamp, count)? {
+fn row_of(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    case: &Case,
+    stamp: Stamp,
+    count: u64,
+) -> Result<RawTrial, String> {
+    match bench.trial(plan, case, stamp, count)? {
         Outcome::Interrupted => Err("interrupted".to_owned()),
         Outcome::Row(row) => match &row.error {
             Some(error) => Err(error.clone()),
@@ -231,98 +186,17 @@ fn row_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<Ra
     }
 }
 
-fn of_boundary(
-    bench: &Bench<'_>,
-    mechanism: &Mechanism,
-    boundary: Boundary,
-    say: &mut Say<'_>,
-) -> anyhow::Result<bool> {
-    let mut pairs = vec![Both::both(bench.runtime.clone())];
-    let meets_rust = mechanism.peers == Peers::Any
-        && mechanism.link != LinkSource::Own
-        && mechanism::find(mechanism.carrier()).is_some();
-    if meets_rust && boundary == Boundary::Process {
-        let own = bench.runtime.clone();
-        pairs.push(Both { caller: own.clone(), callee: Runtime::RUST });
-        pairs.push(Both { caller: Runtime::RUST, callee: own });
-    }
-    for runtimes in pairs {
-        let mut case = case_of(mechanism, Workload::Roundtrip, runtimes);
-        case.boundary = boundary;
-        for placement in placements(mechanism) {
-            case.placement = Some(placement);
-            for bytes in sizes(mechanism) {
-                case.payload_bytes = bytes;
-                let count = if bytes.is_some_and(|bytes| bytes > LARGE) { 8 } else { 120 };
-                if !one(bench, &case, Stamp::Each, count, say)? {
-                    return Ok(false);
-                }
-                if placement != Placement::Free {
-                    break;
-                }
-            }
-        }
-        case.payload_bytes = mechanism.payload.map(|payload| payload.default);
-        if !one(bench, &case, Stamp::Batch { n: 16 }, 160, say)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn placements(mechanism: &Mechanism) -> Vec<Placement> {
-    let has = |p: &Placement| mechanism.placements.is_empty() || mechanism.placements.contains(p);
-    [Placement::Free, Placement::SameCpu].into_iter().filter(has).collect()
-}
-
-/// The sizes to try; the first is the default.
-fn sizes(mechanism: &Mechanism) -> Vec<Option<u32>> {
-    let Some(payload) = mechanism.payload else { return vec![None] };
-    let max = payload.max.min(SIZE_MAX);
-    let mut sizes = vec![payload.default, payload.min, max];
-    sizes.extend(SIZES.into_iter().filter(|size| (payload.min..=max).contains(size)));
-    let mut tried = Vec::new();
-    for size in sizes {
-        if !tried.contains(&Some(size)) {
-            tried.push(Some(size));
-        }
-    }
-    tried
-}
-
-fn case_of(mechanism: &Mechanism, workload: Workload, runtimes: Both) -> Case {
-    let two_ends = workload != Workload::Call;
-    let wait = mechanism.waits.first().copied().unwrap_or(WaitKind::Block);
-    let parameters = mechanism.parameters.iter();
-    Case {
-        workload,
-        mechanism: mechanism.name.clone(),
-        payload_bytes: mechanism.payload.map(|payload| payload.default),
-        fields: None,
-        flows: None,
-        ack: None,
-        gap_ns: None,
-        boundary: Boundary::Inline,
-        placement: two_ends.then_some(Placement::Free),
-        waits: two_ends.then_some(Waits::both(wait)),
-        spin_budget_ns: None,
-        parameters: parameters.map(|p| (p.name.clone(), p.default.clone())).collect(),
-        idle_knob: IdleKnob::None,
-        sched: Sched::Other,
-        runtimes,
-    }
-}
-
 /// One trial of given counts; `false` if the user interrupted.
 fn one(
     bench: &Bench<'_>,
+    plan: &Plan,
     case: &Case,
     stamp: Stamp,
     count: u64,
     say: &mut Say<'_>,
 ) -> anyhow::Result<bool> {
     let what = format!("{} ({stamp})", case.id());
-    let row = match trial_of(bench, case, stamp, count) {
+    let row = match bench.trial(plan, case, stamp, count) {
         Err(reason) => {
             say(Check::of(what, Err(reason)))?;
             return Ok(true);
@@ -346,32 +220,4 @@ fn one(
     };
     say(Check::of(what, result)).context("telling a check")?;
     Ok(true)
-}
-
-fn trial_of(bench: &Bench<'_>, case: &Case, stamp: Stamp, count: u64) -> Result<Outcome, String> {
-    let crew = Crew::assemble(case, bench.native, bench.runtimes)?;
-    let cpu = (case.placement != Some(Placement::Free)).then_some(bench.cpu);
-    let caller = &case.runtimes.caller;
-    let rate = match caller.is_rust() {
-        true => 1e9,
-        false => bench.ready.description.clock.ticks_per_second,
-    };
-    let clock = ClockReading::of_rate(caller.word(), "given", rate);
-    Ok(trial::run(&TrialSpec {
-        case,
-        crew: &crew,
-        cpus: (cpu, cpu),
-        shape: TRIAL_DEFAULT,
-        stamp: Some(stamp),
-        exactly: Some(Exactly { warm_up: count / 2, measure: count }),
-        clock: &clock,
-        callee_clock: &clock,
-        transcript: None,
-        scratch: bench.scratch,
-        number: 0,
-        padding: 0,
-        seed: 0,
-        interrupt: bench.interrupt,
-        orphans: bench.orphans,
-    }))
 }

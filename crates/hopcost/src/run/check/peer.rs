@@ -5,16 +5,18 @@ use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Boundary, Role, Runtimes as Both, Workload};
+use hopcost_model::case::{Boundary, Case, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
+use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
 use hopcost_probe::mechanism;
 use hopcost_probe::party;
-use hopcost_probe::shape::{Half, Opening};
+use hopcost_probe::registry::Row;
+use hopcost_probe::shape::{Half, Opening, PeerExit};
 use hopcost_probe::sys;
 
-use super::manners::answer;
-use super::{Bench, Check, case_of};
+use super::behaviour::answer;
+use super::bench::{Bench, Check};
 use crate::run::trial::dial;
 use crate::run::worker::{Launch, Worker};
 
@@ -24,8 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const START: Duration = Duration::from_secs(10);
 /// Carriers whose bytes are the messages and nothing else.
 const PLAIN: &[&str] = &["pipe", "tcp", "unix-stream", "unix-dgram", "unix-seqpacket", "udp"];
-/// Those that tell an end that the other is gone.
-const HANGS_UP: &[&str] = &["pipe", "tcp", "unix-stream", "unix-seqpacket"];
 /// A token, which no secret depends on here.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -41,27 +41,28 @@ enum Mischief {
 }
 
 /// The checks of a mechanism whose bytes hopcost can speak.
-pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism) -> Vec<Check> {
+pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Check> {
     let carrier = mechanism.carrier();
-    let speaks = mechanism.peers == Peers::Any
-        && mechanism.boundaries.contains(&Boundary::Process)
-        && mechanism.workloads.contains(&Workload::Roundtrip)
-        && PLAIN.contains(&carrier);
-    if !speaks {
+    let row = mechanism::find(carrier).filter(|_| PLAIN.contains(&carrier));
+    let itself = plan.live_cases().find(|case| {
+        case.boundary == Boundary::Process && !case.runtimes.are_mixed() && case.two_ends()
+    });
+    let (Some(row), Some(case), Peers::Any) = (row, itself, mechanism.peers) else {
         let what =
             format!("{}: notices a changed byte, and a partner that is gone", mechanism.name);
         let why = "hopcost cannot play its partner: that takes peers `any` over plain bytes";
         let two_ends = mechanism.workloads.contains(&Workload::Roundtrip);
         return if two_ends { vec![Check::skipped(what, why)] } else { Vec::new() };
-    }
+    };
+    let link = Link { mechanism, row, case };
     let mut checks = Vec::new();
     for role in [Role::Caller, Role::Callee] {
         let mut check = |mischief: Mischief, what: &str| {
             let what = format!("{} as {role}: {what}", mechanism.name);
-            checks.push(Check::of(what, provoke(bench, mechanism, role, mischief)));
+            checks.push(Check::of(what, provoke(bench, &link, role, mischief)));
         };
         check(Mischief::Flip, "fails when a byte of a message is not as it was sent");
-        if HANGS_UP.contains(&carrier) {
+        if row.peer_exit == PeerExit::Noticed {
             check(Mischief::HangUp, "fails when the other end is gone");
         }
         if mechanism.link == LinkSource::Address {
@@ -78,21 +79,25 @@ struct Laid {
     own: Vec<OwnedFd>,
 }
 
-fn lay(bench: &Bench<'_>, mechanism: &Mechanism, role: Role) -> Result<Laid, String> {
-    let carrier = mechanism.carrier();
-    if mechanism.link == LinkSource::Address {
+/// A mechanism that hopcost plays the partner of.
+struct Link<'a> {
+    mechanism: &'a Mechanism,
+    row: &'a Row,
+    case: &'a Case,
+}
+
+fn lay(bench: &Bench<'_>, link: &Link<'_>, role: Role) -> Result<Laid, String> {
+    if link.mechanism.link == LinkSource::Address {
         let offer = Offer {
-            carrier: carrier.to_owned(),
-            directory: bench.scratch.display().to_string(),
+            carrier: link.mechanism.carrier().to_owned(),
+            directory: bench.setup.scratch.path().display().to_string(),
             token: TOKEN.to_owned(),
         };
         let told = LinkHalf { offer: Some(offer), ..LinkHalf::default() };
         return Ok(Laid { told, inherited: Vec::new(), own: Vec::new() });
     }
-    let row = mechanism::find(carrier).ok_or("hopcost has no such carrier")?;
-    let case = case_of(mechanism, Workload::Roundtrip, Both::both(bench.runtime.clone()));
-    let opening = Opening { case: &case, scratch: bench.scratch };
-    let link = (row.open)(&opening).map_err(|e| e.to_string())?;
+    let opening = Opening { case: link.case, scratch: bench.setup.scratch.path() };
+    let link = (link.row.open)(&opening).map_err(|e| e.to_string())?;
     let (theirs, ours): (Half, Half) = match role {
         Role::Caller => (link.caller, link.callee),
         Role::Callee => (link.callee, link.caller),
@@ -104,11 +109,11 @@ fn lay(bench: &Bench<'_>, mechanism: &Mechanism, role: Role) -> Result<Laid, Str
 
 fn provoke(
     bench: &Bench<'_>,
-    mechanism: &Mechanism,
+    link: &Link<'_>,
     role: Role,
     mischief: Mischief,
 ) -> Result<(), String> {
-    let mut laid = lay(bench, mechanism, role)?;
+    let mut laid = lay(bench, link, role)?;
     let launch = Launch {
         deadline_ms: (START + 2 * PATIENCE).as_millis() as u64,
         cpus: Vec::new(),
@@ -116,16 +121,14 @@ fn provoke(
     };
     let mut worker = Worker::launch(&bench.ready.program, &launch, laid.inherited, 0)
         .map_err(|e| e.to_string())?;
-    let mut case = case_of(mechanism, Workload::Roundtrip, Both::both(bench.runtime.clone()));
-    case.boundary = Boundary::Process;
     let attach = Command::Attach {
-        case: case.id(),
+        case: link.case.id(),
         seats: vec![Seat { role, flow: 0, cpu: None, link: Some(laid.told) }],
         samples_fd: None,
         meeting_fd: None,
         deadline_ms: launch.deadline_ms,
         parent: Some(std::process::id()),
-        scratch: Some(bench.scratch.display().to_string()),
+        scratch: Some(bench.setup.scratch.path().display().to_string()),
         trial: 0,
     };
     worker.send(&attach);
@@ -138,7 +141,8 @@ fn provoke(
             Mischief::Flip | Mischief::HangUp => TOKEN.to_owned(),
         };
         worker.send(&Command::Meet);
-        let socket = dial::connect(mechanism.carrier(), &address, &token, bench.scratch);
+        let socket =
+            dial::connect(link.mechanism.carrier(), &address, &token, bench.setup.scratch.path());
         laid.own = vec![socket.map_err(|_| "it does not listen where it says".to_owned())?];
         if mischief == Mischief::WrongToken {
             return fails(bench, &mut worker);
@@ -149,7 +153,7 @@ fn provoke(
     }
     let run = Command::Run { phase: Phase::WarmUp, count: 1000, stamp: Stamp::Each, cap_ns: None };
     worker.send(&run);
-    play(bench, laid.own, &case.payload_bytes, role.other(), mischief)?;
+    play(bench, laid.own, &link.case.payload_bytes, role.other(), mischief)?;
     fails(bench, &mut worker)
 }
 
@@ -187,7 +191,7 @@ fn play(
         let mut filled = 0;
         while filled < size {
             let left = until.saturating_duration_since(Instant::now()).as_millis() as i32;
-            let fds = [incoming.as_raw_fd(), bench.interrupt.as_raw_fd()];
+            let fds = [incoming.as_raw_fd(), bench.setup.interrupt.as_raw_fd()];
             let ready = sys::poll_readable(&fds, left).map_err(|e| e.to_string())?;
             if !ready[0] {
                 return Err("it sends nothing".to_owned());

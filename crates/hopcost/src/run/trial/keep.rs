@@ -9,16 +9,18 @@ use hopcost_model::protocol::{EndCounters, EventReading, Stamp};
 use hopcost_model::raw::RawTrial;
 
 use super::plausible::{self, Measure, Origin};
-use super::spec::{Failure, TrialSpec};
+use super::spec::{Counts, Failure, TrialSpec};
 use super::workers::{Ran, TrialWorkers, unexpected};
 use crate::run::pace;
 
-/// What a phase is held against. Nothing where virtual time passes at any speed, nor where
-/// counts are given: such a trial may run under a tracer that stretches it, with a clock whose
-/// rate was not measured.
+/// What a phase is held against; nothing where virtual time passes at any speed, nor where
+/// no clock is looked at.
 fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
-    let real = !spec.case.has_virtual_clock() && spec.exactly.is_none();
-    real.then(|| Measure { outside_ns: ran.outside_ns, ticks_per_ns: spec.ticks_per_ns() })
+    let Counts::Fitted(clocks) = spec.counts else { return None };
+    (!spec.case.has_virtual_clock()).then(|| Measure {
+        outside_ns: ran.outside_ns,
+        ticks_per_ns: pace::ticks_per_ns(spec.case, clocks.caller),
+    })
 }
 
 /// Exchanges or calls: one end has stamped, and its samples are durations.
@@ -36,7 +38,7 @@ pub fn exchanges(
         return Err("the caller's worker handed over no samples".into());
     }
     if let Some(phase) = measure(spec, &ran).filter(|_| caller.lost == 0) {
-        let origin = if spec.crew.has_foreign() { Origin::Foreign } else { Origin::Native };
+        let origin = if spec.workers.has_foreign() { Origin::Foreign } else { Origin::Native };
         plausible::durations(phase, stamp, caller, &ticks, origin)?;
     }
     trial.operations = caller.count;

@@ -18,7 +18,7 @@ use hopcost_model::raw::RawTrial;
 
 use super::idle::Knob;
 use super::pace::Pace;
-use spec::{Failure, Outcome, TrialSpec};
+use spec::{Counts, Failure, Outcome, TrialSpec};
 use workers::TrialWorkers;
 
 /// Two-way exchanges and steps of the causality test before a measurement: what
@@ -38,7 +38,7 @@ pub fn run(spec: &TrialSpec<'_>) -> Outcome {
     let started = Instant::now();
     let mut trial = empty_trial(spec);
     let result = perform(spec, &mut trial);
-    spec.orphans.end();
+    spec.setup.orphans.end();
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
@@ -69,7 +69,7 @@ fn perform(spec: &TrialSpec<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     }
     knob.still_held()?;
     let counts = spec.shape.counted_operations > 0 && spec.number < COUNTED_TRIALS;
-    if counts && spec.case.two_ends() && spec.exactly.is_none() {
+    if counts && spec.case.two_ends() && !spec.is_exact() {
         count(&mut workers, trial)?;
     }
     workers.dismiss();
@@ -80,15 +80,18 @@ fn perform(spec: &TrialSpec<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
 fn exchange(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let spec = workers.spec;
     let phases = Instant::now();
-    if let Some(exactly) = spec.exactly {
-        let stamp = spec.stamp.unwrap_or(Stamp::Each);
-        trial.stamp = Some(stamp);
-        workers.warm_up(exactly.warm_up, stamp, None)?;
-        let ran = workers.phase(Phase::Measure, exactly.measure, stamp, None)?;
-        trial.phases_ns = phases.elapsed().as_nanos() as u64;
-        return keep::exchanges(workers, trial, stamp, ran);
-    }
-    let mut pace = Pace::new(spec.case, spec.clock, spec.shape);
+    let clocks = match spec.counts {
+        Counts::Fitted(clocks) => clocks,
+        Counts::Exactly { warm_up, measure } => {
+            let stamp = spec.stamp.unwrap_or(Stamp::Each);
+            trial.stamp = Some(stamp);
+            workers.warm_up(warm_up, stamp, None)?;
+            let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
+            trial.phases_ns = phases.elapsed().as_nanos() as u64;
+            return keep::exchanges(workers, trial, stamp, ran);
+        }
+    };
+    let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
     loop {
         let count = pace.pilot_count();
         let ran = workers.phase(Phase::Pilot, count, pace.pilot_stamp(), None)?;
@@ -96,7 +99,7 @@ fn exchange(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), 
             break;
         }
     }
-    if spec.crew.warms_up_until_steady() {
+    if spec.workers.warms_up_until_steady() {
         trial.warm_up_ns = steady::warm_up(workers, &mut pace)?;
     }
     let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
@@ -105,7 +108,7 @@ fn exchange(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), 
     trial.sentinel_before_ns = workers.sentinels()?;
     let phases = Instant::now();
     workers.warm_up(pace.warm_up_count(stamp), stamp, None)?;
-    let ran = steady::measure(workers, trial, stamp, pace.measure_count(stamp))?;
+    let ran = steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))?;
     trial.phases_ns = (pilot_ns + phases.elapsed()).as_nanos() as u64;
     trial.sentinel_after_ns = workers.sentinels()?;
     keep::exchanges(workers, trial, stamp, ran)
@@ -139,7 +142,7 @@ fn wake(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fail
 /// Compares the two ends' clocks, and refuses what runs against causality.
 fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading, Failure> {
     let spec = workers.spec;
-    let (exchanges, steps) = if spec.exactly.is_some() { GATE_BRIEF } else { aimed };
+    let (exchanges, steps) = if spec.is_exact() { GATE_BRIEF } else { aimed };
     let reading = workers.gate(exchanges, steps)?;
     let one_cpu = spec.case.placement == Some(Placement::SameCpu);
     if !one_cpu && (reading.exchanges == 0 || reading.steps == 0) {
@@ -160,10 +163,10 @@ fn stream(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fa
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
     let (spec, most) = (workers.spec, workers.spec.messages_max());
-    let (warm_up, warm_up_ns, measure_ns) = match spec.exactly {
-        Some(exactly) => (exactly.warm_up, None, None),
-        None if spec.shape.warm_up_ns == 0 => (0, None, Some(spec.shape.measure_ns)),
-        None => (
+    let (warm_up, warm_up_ns, measure_ns) = match spec.counts {
+        Counts::Exactly { warm_up, .. } => (warm_up, None, None),
+        Counts::Fitted(_) if spec.shape.warm_up_ns == 0 => (0, None, Some(spec.shape.measure_ns)),
+        Counts::Fitted(_) => (
             spec.shape.warm_up_operations.unwrap_or(most),
             Some(spec.shape.warm_up_ns),
             Some(spec.shape.measure_ns),

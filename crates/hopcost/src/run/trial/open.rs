@@ -77,7 +77,7 @@ pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<(TrialWorkers<'a>, Vec<String
     if spec.case.workload == Workload::Wake && spec.case.two_processes() {
         opening.meeting = Some(meeting_memory()?);
     }
-    if spec.crew.two_workers() {
+    if spec.workers.two_workers() {
         opening.two_workers()?
     } else {
         opening.one_worker()?
@@ -87,14 +87,14 @@ pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<(TrialWorkers<'a>, Vec<String
 
 /// Who runs the sentinel of a trial.
 fn watch(spec: &TrialSpec<'_>) -> Result<Watch, Failure> {
-    if !spec.crew.has_foreign() || spec.exactly.is_some() {
+    if !spec.workers.has_foreign() || spec.is_exact() {
         return Ok(Watch::Ends(if spec.cpus.0 == spec.cpus.1 { 1 } else { 2 }));
     }
     let mut cpus = vec![spec.cpus.0];
     if spec.case.two_ends() && spec.cpus.1 != spec.cpus.0 {
         cpus.push(spec.cpus.1);
     }
-    let worker = Worker::spawn(spec.crew.native, Vec::new(), 0)?;
+    let worker = Worker::spawn(&spec.setup.native, Vec::new(), 0)?;
     Ok(Watch::Beside(Box::new(worker), cpus))
 }
 
@@ -135,7 +135,7 @@ impl Opened<'_, '_> {
 
     /// Each end has a worker of its own.
     fn two_workers(&mut self) -> Result<(), Failure> {
-        let by_address = |role| self.spec.crew.part(role).link == LinkSource::Address;
+        let by_address = |role| self.spec.workers.part(role).link == LinkSource::Address;
         match (by_address(Role::Caller), by_address(Role::Callee)) {
             (false, false) => self.over_descriptors(),
             (true, false) => self.over_address(Role::Caller, Role::Callee),
@@ -146,9 +146,9 @@ impl Opened<'_, '_> {
     fn over_descriptors(&mut self) -> Result<(), Failure> {
         let (mut caller, mut callee) = (WorkerSpec::of(Role::Caller), WorkerSpec::of(Role::Callee));
         for flow in 0..self.spec.case.flows.unwrap_or(1) {
-            let row = self.spec.crew.link.ok_or_else(|| unexpected("open"))?;
-            let case = &self.spec.crew.part(Role::Caller).case;
-            let link = (row.open)(&Opening { case, scratch: self.spec.scratch })
+            let row = self.spec.workers.link.ok_or_else(|| unexpected("open"))?;
+            let case = &self.spec.workers.part(Role::Caller).case;
+            let link = (row.open)(&Opening { case, scratch: self.spec.setup.scratch.path() })
                 .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
             let (half, other) = (caller.inherits(link.caller), callee.inherits(link.callee));
             caller.seat(Role::Caller, flow, self.cpu(Role::Caller), Some(half));
@@ -170,16 +170,12 @@ impl Opened<'_, '_> {
 
     /// `first` offers an address; the other end gets the connected socket, or connects.
     fn over_address(&mut self, first: Role, other: Role) -> Result<(), Failure> {
-        let carrier = match self.spec.crew.cast.carrier.as_deref() {
-            // A WebSocket's handshake goes over a TCP connection.
-            Some("websocket") => "tcp",
-            Some(carrier) => carrier,
-            None => return Err(unexpected("open")),
-        };
+        let link = self.spec.workers.link.and_then(|row| row.facts.address);
+        let carrier = link.ok_or_else(|| unexpected("open"))?;
         let token = token();
         let offer = Offer {
             carrier: carrier.to_owned(),
-            directory: self.spec.scratch.display().to_string(),
+            directory: self.spec.setup.scratch.path().display().to_string(),
             token: token.clone(),
         };
         let mut offering = WorkerSpec::of(first);
@@ -191,12 +187,12 @@ impl Opened<'_, '_> {
             Failure::Reason(format!("the {first}'s worker offers no address to connect to"))
         })?;
         let mut connecting = WorkerSpec::of(other);
-        let link = if self.spec.crew.part(other).link == LinkSource::Address {
-            dial::check(carrier, &address, self.spec.scratch)?;
+        let link = if self.spec.workers.part(other).link == LinkSource::Address {
+            dial::check(carrier, &address, self.spec.setup.scratch.path())?;
             let connect = Connect { carrier: carrier.to_owned(), address, token };
             LinkHalf { connect: Some(connect), ..LinkHalf::default() }
         } else {
-            let socket = dial::connect(carrier, &address, &token, self.spec.scratch)?;
+            let socket = dial::connect(carrier, &address, &token, self.spec.setup.scratch.path())?;
             connecting.inherits(Half::of_fds([socket]))
         };
         connecting.seat(other, 0, self.cpu(other), Some(link));
@@ -217,7 +213,7 @@ impl Opened<'_, '_> {
     /// Spawns a worker; gives back what it is to be told.
     fn start(&mut self, mut worker_spec: WorkerSpec) -> Result<Command, Failure> {
         let spec = self.spec;
-        let part = spec.crew.part(worker_spec.role);
+        let part = spec.workers.part(worker_spec.role);
         let samples = File::from(sys::memfd("hopcost-samples", 0)?);
         let stamps = worker_spec
             .seats
@@ -244,12 +240,12 @@ impl Opened<'_, '_> {
             },
             // What is written down is to be typed by somebody else, whose child it is then.
             parent: spec.transcript.is_none().then(std::process::id),
-            scratch: Some(spec.scratch.display().to_string()),
+            scratch: Some(spec.setup.scratch.path().display().to_string()),
             trial: spec.number,
         };
-        let foreign = spec.crew.foreign(worker_spec.role);
+        let foreign = spec.workers.foreign(worker_spec.role);
         let mut worker = match foreign {
-            None => Worker::spawn(spec.crew.native, worker_spec.fds, spec.padding)?,
+            None => Worker::spawn(&spec.setup.native, worker_spec.fds, spec.padding)?,
             Some(ready) => {
                 let launch = Launch {
                     deadline_ms: self.deadline_ms,
@@ -263,12 +259,12 @@ impl Opened<'_, '_> {
             }
         };
         if let Some(transcript) = spec.transcript {
-            let name = match (spec.crew.two_workers(), worker_spec.role) {
+            let name = match (spec.workers.two_workers(), worker_spec.role) {
                 (false, _) => "worker",
                 (true, Role::Caller) => "caller",
                 (true, Role::Callee) => "callee",
             };
-            let program = foreign.map_or(spec.crew.native, |ready| &ready.program);
+            let program = foreign.map_or(&spec.setup.native, |ready| &ready.program);
             let started = typed(worker_spec.role, program, &worker_spec.seats, samples_fd);
             transcript.borrow_mut().push_str(&format!("{name} $ {started}\n"));
             worker.write_down(name, transcript);

@@ -1,17 +1,14 @@
 //! What a trial depends on, and how it may end.
 
-use std::os::fd::OwnedFd;
-use std::path::Path;
-
 use hopcost_model::case::Case;
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::RawTrial;
-use hopcost_probe::orphans::Orphans;
+use hopcost_plan::TRIAL_DEFAULT;
 
-use crate::run::crew::Crew;
-use crate::run::pace;
+use crate::run::setup::Setup;
 use crate::run::worker::Transcript;
+use crate::run::workers::Workers;
 
 /// Messages of a flow at most where nobody says; the time ends it before.
 const MESSAGES_MAX: u64 = 1 << 16;
@@ -22,45 +19,52 @@ const STEADY_START_UP_MS: u64 = 20_000;
 
 /// Everything a trial depends on.
 pub struct TrialSpec<'a> {
+    /// What all trials have.
+    pub setup: &'a Setup,
     /// The case.
     pub case: &'a Case,
     /// Who plays it.
-    pub crew: &'a Crew<'a>,
+    pub workers: &'a Workers<'a>,
     /// CPUs of the caller and the callee; none where free.
     pub cpus: (Option<u32>, Option<u32>),
     /// How it is shaped.
     pub shape: TrialShape,
     /// The stamp that earlier trials of this case used.
     pub stamp: Option<Stamp>,
-    /// Run exactly these counts, without pilot and sentinel.
-    pub exactly: Option<Exactly>,
-    /// The caller's clock, on its CPU.
-    pub clock: &'a ClockReading,
-    /// The clock of an end in Rust on the callee's CPU.
-    pub callee_clock: &'a ClockReading,
+    /// How many operations there are.
+    pub counts: Counts<'a>,
     /// Where to write down what is said to the workers and what they answer.
     pub transcript: Option<&'a Transcript>,
-    /// Directory for names.
-    pub scratch: &'a Path,
     /// The trial's number among those of its case.
     pub number: u32,
     /// Bytes of padding in the environment.
     pub padding: usize,
     /// Seed for thinning the samples.
     pub seed: u64,
-    /// Readable once the user has interrupted.
-    pub interrupt: &'a OwnedFd,
-    /// What workers leave behind.
-    pub orphans: &'a Orphans,
 }
 
-/// Counts given from outside instead of found by a pilot.
-#[derive(Debug, Clone, Copy)]
-pub struct Exactly {
-    /// Operations of the warm-up; none if 0.
-    pub warm_up: u64,
-    /// Operations of the measurement.
-    pub measure: u64,
+/// How many operations a trial has.
+#[derive(Clone, Copy)]
+pub enum Counts<'a> {
+    /// These, without pilot, sentinel and a look at the clock: for tests and for looking at one
+    /// trial, maybe under a tracer that stretches it.
+    Exactly {
+        /// Operations of the warm-up; none if 0.
+        warm_up: u64,
+        /// Operations of the measurement.
+        measure: u64,
+    },
+    /// As many as fit its shape, by these clocks.
+    Fitted(Clocks<'a>),
+}
+
+/// The clocks of a trial's ends.
+#[derive(Clone, Copy)]
+pub struct Clocks<'a> {
+    /// The caller's, on its CPU.
+    pub caller: &'a ClockReading,
+    /// That of an end in Rust on the callee's CPU.
+    pub callee: &'a ClockReading,
 }
 
 /// How a trial ended.
@@ -97,25 +101,48 @@ impl From<&str> for Failure {
     }
 }
 
-impl TrialSpec<'_> {
-    /// Ticks in a nanosecond of the caller's clock.
-    pub fn ticks_per_ns(&self) -> f64 {
-        pace::ticks_per_ns(self.case, self.clock)
+impl<'a> TrialSpec<'a> {
+    /// A trial of given counts.
+    pub fn exactly(
+        setup: &'a Setup,
+        case: &'a Case,
+        workers: &'a Workers<'a>,
+        cpus: (Option<u32>, Option<u32>),
+        (warm_up, measure): (u64, u64),
+    ) -> Self {
+        Self {
+            setup,
+            case,
+            workers,
+            cpus,
+            shape: TRIAL_DEFAULT,
+            stamp: None,
+            counts: Counts::Exactly { warm_up, measure },
+            transcript: None,
+            number: 0,
+            padding: 0,
+            seed: 0,
+        }
+    }
+
+    /// Whether the counts are given.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.counts, Counts::Exactly { .. })
     }
 
     /// Wake-ups of the warm-up and of the measurement.
     pub fn wake_ups(&self) -> (u64, u64) {
-        match self.exactly {
-            Some(exactly) => (exactly.warm_up, exactly.measure),
-            None => self.shape.wake_ups(),
+        match self.counts {
+            Counts::Exactly { warm_up, measure } => (warm_up, measure),
+            Counts::Fitted(_) => self.shape.wake_ups(),
         }
     }
 
     /// Messages of each flow at most.
     pub fn messages_max(&self) -> u64 {
-        match self.exactly {
-            Some(exactly) => exactly.measure,
-            None => self.shape.operations.unwrap_or(MESSAGES_MAX),
+        match self.counts {
+            Counts::Exactly { measure, .. } => measure,
+            Counts::Fitted(_) => self.shape.operations.unwrap_or(MESSAGES_MAX),
         }
     }
 
@@ -123,8 +150,8 @@ impl TrialSpec<'_> {
     /// take long.
     pub fn deadline_ms(&self) -> u64 {
         let start_up_ms = match () {
-            () if self.crew.warms_up_until_steady() => STEADY_START_UP_MS,
-            () if self.crew.has_foreign() => START_UP_MS,
+            () if self.workers.warms_up_until_steady() => STEADY_START_UP_MS,
+            () if self.workers.has_foreign() => START_UP_MS,
             () => 0,
         };
         let (warm_up, measure) = self.wake_ups();

@@ -7,7 +7,7 @@ use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::{Phase, Stamp};
 use hopcost_model::raw::{RawTrial, StampCheck};
 
-use super::spec::Failure;
+use super::spec::{Clocks, Failure};
 use super::workers::{Ran, TrialWorkers};
 use crate::run::pace::{self, Pace};
 
@@ -29,10 +29,7 @@ pub fn warm_up(workers: &mut TrialWorkers<'_>, pace: &mut Pace) -> Result<Vec<f6
     while parts.len() < PARTS_MAX && started.elapsed() < TIME_MAX && !agree(&parts) {
         let count = pace.count_of(PART_NS);
         let ran = workers.phase(Phase::WarmUp, count, Stamp::Batch { n: count }, None)?;
-        let ticks = ran.ends.first().map_or(0, |end| end.elapsed_ticks);
-        let operation_ns = ticks as f64 / workers.spec.ticks_per_ns() / count as f64;
-        pace.correct(operation_ns);
-        parts.push(operation_ns);
+        parts.push(pace.correct(count, ran.ends.first().map_or(0, |end| end.elapsed_ticks)));
     }
     Ok(parts)
 }
@@ -55,13 +52,14 @@ const BARE_MIN: u64 = 100;
 pub fn measure(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
+    clocks: Clocks<'_>,
     stamp: Stamp,
     count: u64,
 ) -> Result<Ran, Failure> {
     let spec = workers.spec;
     let checks = spec.case.workload == Workload::Roundtrip
-        && spec.crew.foreign(Role::Caller).is_some()
-        && spec.crew.foreign(Role::Callee).is_none()
+        && spec.workers.foreign(Role::Caller).is_some()
+        && spec.workers.foreign(Role::Callee).is_none()
         && stamp == Stamp::Each
         && count >= BARE_MIN;
     if !checks {
@@ -76,12 +74,12 @@ pub fn measure(
     let by_callee = |ran: &Ran| {
         let callee = ran.ends.iter().find(|end| end.role == Role::Callee);
         let ticks = callee.map_or(0, |end| end.elapsed_ticks);
-        ticks as f64 / pace::ticks_per_ns(spec.case, spec.callee_clock)
+        ticks as f64 / pace::ticks_per_ns(spec.case, clocks.callee)
     };
     // The callee's two stamps hold one exchange less than the caller's.
     let exchanges = count - 1;
     let by_caller = ran.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
-    let by_caller_ns = by_caller / spec.ticks_per_ns();
+    let by_caller_ns = by_caller / pace::ticks_per_ns(spec.case, clocks.caller);
     trial.stamp_check = Some(StampCheck {
         exchanges,
         stamped_ns: by_callee(&ran),

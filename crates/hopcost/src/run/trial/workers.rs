@@ -182,7 +182,7 @@ impl<'a> TrialWorkers<'a> {
     /// Times the sentinel on every used CPU; on none in a trial of given counts, whose numbers
     /// nobody reads.
     pub fn sentinels(&mut self) -> Result<Vec<CpuSentinel>, Failure> {
-        if self.spec.exactly.is_some() {
+        if self.spec.is_exact() {
             return Ok(Vec::new());
         }
         let doing = "timing the sentinel";
@@ -190,7 +190,7 @@ impl<'a> TrialWorkers<'a> {
             let mut readings = Vec::new();
             for cpu in cpus {
                 worker.send(&Command::Sentinel { cpu: *cpu });
-                match worker.reply(self.deadline, self.spec.interrupt) {
+                match worker.reply(self.deadline, &self.spec.setup.interrupt) {
                     Ok(reply) => readings.push(sentinel(reply)?),
                     Err(ReplyError::Interrupted) => return Err(Failure::Interrupted),
                     Err(_) => return Err(unexpected("sentinel")),
@@ -214,7 +214,7 @@ impl<'a> TrialWorkers<'a> {
         // Nobody waits for the answer but whoever reads all of the conversation.
         if self.all.iter().any(Worker::is_written_down) {
             let until = Instant::now() + LAST_WORDS;
-            let _ = replies(&mut self.all, until, self.spec.interrupt);
+            let _ = replies(&mut self.all, until, &self.spec.setup.interrupt);
         }
         for worker in &mut self.all {
             worker.leave(LAST_WORDS);
@@ -222,7 +222,7 @@ impl<'a> TrialWorkers<'a> {
     }
 
     pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
-        replies(&mut self.all[..count], self.deadline, self.spec.interrupt)
+        replies(&mut self.all[..count], self.deadline, &self.spec.setup.interrupt)
             .map_err(|(at, error)| self.failure(at, error, doing))
     }
 
@@ -243,7 +243,7 @@ impl<'a> TrialWorkers<'a> {
         let mut accounts = vec![(at, error)];
         for other in (0..self.all.len()).filter(|&other| other != at) {
             let until = Instant::now() + LAST_WORDS;
-            match self.all[other].reply(until, self.spec.interrupt) {
+            match self.all[other].reply(until, &self.spec.setup.interrupt) {
                 Ok(_) | Err(ReplyError::Deadline | ReplyError::Interrupted) => {}
                 Err(error) => accounts.push((other, error)),
             }

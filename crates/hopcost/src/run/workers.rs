@@ -7,12 +7,9 @@ use hopcost_probe::mechanism;
 use hopcost_probe::registry::Row;
 
 use super::runtimes::{Ready, Runtimes};
-use super::worker::Program;
 
 /// The workers of a case.
-pub struct Crew<'a> {
-    /// The worker inside this binary.
-    pub native: &'a Program,
+pub struct Workers<'a> {
     /// What each end plays.
     pub cast: Cast,
     /// What opens the link, where hopcost does.
@@ -21,13 +18,9 @@ pub struct Crew<'a> {
     callee: Option<&'a Ready>,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Workers<'a> {
     /// Finds everybody that a case needs, or says who is missing.
-    pub fn assemble(
-        case: &Case,
-        native: &'a Program,
-        runtimes: &'a Runtimes,
-    ) -> Result<Self, String> {
+    pub fn assemble(case: &Case, runtimes: &'a Runtimes) -> Result<Self, String> {
         let ready = |runtime: &Runtime| match runtime.is_rust() {
             true => Ok(None),
             false => runtimes.ready(runtime).map(Some),
@@ -43,7 +36,7 @@ impl<'a> Crew<'a> {
             row(&case.mechanism)?;
         }
         let link = cast.carrier.as_deref().map(row).transpose()?;
-        Ok(Self { native, cast, link, caller, callee })
+        Ok(Self { cast, link, caller, callee })
     }
 
     /// The worker of an end; `None` where it is the one inside this binary.

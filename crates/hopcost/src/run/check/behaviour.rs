@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, Reply};
 
-use super::{Bench, Check};
+use super::bench::{Bench, Check};
 use crate::run::worker::{Launch, ReplyError, Worker};
 
 /// How long an answer may take: a cold JVM on a busy machine.
@@ -51,7 +51,7 @@ pub(super) fn answer(
     worker: &mut Worker,
     patience: Duration,
 ) -> Result<Reply, ReplyError> {
-    worker.reply(Instant::now() + patience, bench.interrupt)
+    worker.reply(Instant::now() + patience, &bench.setup.interrupt)
 }
 
 /// Whether a line is answered with `failed`, and the worker then leaves with an exit

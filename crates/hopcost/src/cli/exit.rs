@@ -1,0 +1,43 @@
+//! How a subcommand ends: its exit code, the same for every subcommand, and refusals.
+
+/// Fine.
+pub const OK: u8 = 0;
+/// A runtime error, or at least one case failed.
+pub const ERROR: u8 = 1;
+/// Bad usage or bad input.
+pub const USAGE: u8 = 2;
+/// At least one measurement is invalid.
+pub const INVALID: u8 = 3;
+/// Not comparable.
+pub const NOT_COMPARABLE: u8 = 6;
+/// Interrupted; finished trials are kept.
+pub const INTERRUPTED: u8 = 130;
+
+/// A refusal with an exit code of its own.
+#[derive(Debug)]
+struct Refusal {
+    message: String,
+    code: u8,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+impl std::error::Error for Refusal {}
+
+/// A mistake of the user's, as an error: exit code 2.
+pub fn usage(message: impl std::fmt::Display) -> anyhow::Error {
+    anyhow::Error::new(Refusal { message: message.to_string(), code: USAGE })
+}
+
+/// Two things that must not be put together, as an error: exit code 6.
+pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
+    anyhow::Error::new(Refusal { message: message.to_string(), code: NOT_COMPARABLE })
+}
+
+/// The exit code of an error.
+pub fn code_of(error: &anyhow::Error) -> u8 {
+    error.downcast_ref::<Refusal>().map_or(ERROR, |refusal| refusal.code)
+}

@@ -1,0 +1,197 @@
+//! A run being made, or gone on with: its file, and what it starts from.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hopcost_file::{EstimateRow, RunFile, Runs};
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout};
+use hopcost_model::results::{CaseResult, Estimate, Results};
+
+use super::exit::{not_comparable, usage};
+use super::progress::Line;
+use super::{host, report};
+use crate::about;
+use crate::run::runtimes::Runtimes;
+use crate::run::setup::Setup;
+use crate::run::worker::Program;
+use crate::run::{self, Ending, Progress, Session, Sink, clocks};
+
+/// A run and its file.
+pub struct RunSession {
+    setup: Setup,
+    file: RunFile,
+    path: PathBuf,
+    plan: Plan,
+    earlier: Vec<RawTrial>,
+    clocks: Vec<ClockReading>,
+}
+
+impl RunSession {
+    /// A new run, in the runs directory where no file is named.
+    pub fn begin(
+        setup: Setup,
+        about: &RunAbout,
+        plan: Plan,
+        out: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        let path = match out {
+            Some(path) => path.to_owned(),
+            None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
+        };
+        let before = host::fingerprint(&plan);
+        let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
+        Ok(Self { setup, file, path, plan, earlier: Vec::new(), clocks: Vec::new() })
+    }
+
+    /// A run that was cut off.
+    pub fn resume(spec: &str, native: Program, runtimes: Runtimes) -> anyhow::Result<Self> {
+        let path = report::find(spec)?;
+        let (mut file, raw) = hopcost_file::open_for_resume(&path).map_err(usage)?;
+        if raw.about.ended.is_some() {
+            return Err(usage(format!(
+                "{} is complete: there is nothing to resume; see hopcost report",
+                path.display()
+            )));
+        }
+        same_machine(&raw)?;
+        let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
+        same_workers(&raw, &setup.runtimes)?;
+        file.set_resumed(raw.about.resumed + 1)?;
+        let RawRun { plan, trials, clocks, .. } = raw;
+        Ok(Self { setup, file, path, plan, earlier: trials, clocks })
+    }
+
+    /// Where the run is stored.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where its file is by now, and how many finished trials are in it.
+    pub fn kept(&self) -> hopcost_file::Result<(PathBuf, i64)> {
+        self.file.kept()
+    }
+
+    /// Measures what is left of the plan.
+    pub fn measure(&mut self) -> anyhow::Result<Ending> {
+        if self.clocks.is_empty() {
+            let Some(clocks) = clocks::calibrate(&self.plan, &self.setup)? else {
+                return Ok(Ending::Interrupted);
+            };
+            self.file.put_clocks(&clocks)?;
+            self.file.put_workers(&self.setup.runtimes.taking_part(&self.plan))?;
+            self.clocks = clocks;
+        }
+        let line = Line::start(&self.plan, hopcost_plan::estimate_ns(&self.plan));
+        let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
+        let session = Session {
+            setup: &self.setup,
+            plan: &self.plan,
+            clocks: &self.clocks,
+            earlier: &self.earlier,
+        };
+        let mut store = Store { file: &mut self.file, line: &line, base_ns };
+        let ending = run::execute(&session, &mut store);
+        line.clear();
+        let ending = ending?;
+        if ending != Ending::Interrupted {
+            let after = host::fingerprint(&self.plan);
+            self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
+        }
+        Ok(ending)
+    }
+
+    /// Reads the run back, and stores what follows from it beside it.
+    pub fn results(&mut self) -> anyhow::Result<Results> {
+        let results = report::results(&hopcost_file::open(&self.path)?);
+        let rows: Vec<EstimateRow> = results.results.iter().flat_map(rows_of).collect();
+        self.file.put_derived(&rows, &results.findings)?;
+        Ok(results)
+    }
+}
+
+/// Refuses to go on with another worker under the same name, or without one.
+fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
+    // Rust's is that of the same version, which `same_machine` has seen to.
+    for then in raw.workers.iter().filter(|worker| !worker.is_rust()) {
+        let name = then.runtime.parse().map_err(usage)?;
+        let now = runtimes.ready(&name).map_err(|why| {
+            usage(format!("cannot resume: {why}; a program of your own is named by --worker PATH"))
+        })?;
+        if hopcost_file::as_read(&now.description).as_ref() != Some(then) {
+            return Err(not_comparable(format!(
+                "cannot resume: the worker of {name} says something else of itself than when the \
+                 run began (version {} then, {} now); start a new run",
+                then.version, now.description.version
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to go on with a run of another machine, kernel or hopcost.
+fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
+    let now = host::fingerprint(&raw.plan);
+    for key in ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"] {
+        let (then, now) = (raw.host_before.get(key), now.get(key));
+        if then != now {
+            return Err(not_comparable(format!(
+                "cannot resume: {key} was `{}` and is `{}`; start a new run",
+                then.unwrap_or("unknown"),
+                now.unwrap_or("unknown")
+            )));
+        }
+    }
+    let (then, now) = (&raw.about.version, env!("CARGO_PKG_VERSION"));
+    if then != now {
+        return Err(not_comparable(format!(
+            "cannot resume: made by hopcost {then}, this is {now}"
+        )));
+    }
+    Ok(())
+}
+
+/// Makes trials durable and draws between them.
+struct Store<'a> {
+    file: &'a mut RunFile,
+    line: &'a Line,
+    base_ns: u64,
+}
+
+impl Sink for Store<'_> {
+    fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
+        trial.started_ns += self.base_ns;
+        self.file.append_trial(&trial).context("storing a trial")
+    }
+    fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {
+        self.file.put_accounting(accounting).context("storing the CPU accounting")
+    }
+    fn progress(&mut self, progress: &Progress) {
+        self.line.draw(progress);
+    }
+}
+
+/// The estimates of a case as rows, for people who never read our code.
+fn rows_of(result: &CaseResult) -> Vec<EstimateRow> {
+    let row = |statistic: &str, estimate| EstimateRow {
+        case_id: result.id.clone(),
+        statistic: statistic.to_owned(),
+        estimate,
+        validity: result.validity,
+    };
+    let mut rows = Vec::new();
+    if let Some(estimates) = &result.estimates {
+        rows.extend(estimates.intervals().map(|(key, found)| row(key.key(), found.clone())));
+        let exact = estimates.exact_values();
+        rows.extend(exact.map(|(key, value)| {
+            row(key.key(), Estimate::exact(value, result.n_trials, key.about()))
+        }));
+    }
+    if let Some(stream) = &result.stream {
+        let rates =
+            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)];
+        rows.extend(rates.into_iter().filter_map(|(key, rate)| Some(row(key, rate.clone()?))));
+    }
+    rows
+}
