@@ -13,6 +13,7 @@ use crate::error::{Origin, PlanError, SourceText, plain, quote};
 use crate::pattern::{self, Pattern};
 use crate::selector::{Selector, parse_workloads};
 use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT, TWO_CPUS_NS};
+use crate::shown::Shown;
 use value::{Source, Value};
 
 /// Longest suite, in bytes.
@@ -123,7 +124,9 @@ pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
 
 impl Source {
     fn suite(&self, table: &DeTable) -> Result<Suite, PlanError> {
-        self.only(table, "", &["name", "about", "rounds", "budget", "baseline", "trial", "cases"])?;
+        let measures = ["name", "about", "rounds", "budget", "baseline", "trial", "cases"];
+        self.only(table, "", &[&measures[..], &["published", "contrast", "plot"]].concat())?;
+        self.shown()?;
         let name = self.required_name(table)?;
         let about = self.text_or_empty(table, "about")?;
         let rounds = self.whole(table, "", "rounds", 1..=u64::from(ROUNDS_MAX))?;
@@ -150,6 +153,14 @@ impl Source {
             measure_said,
             baseline,
             entries: self.entries(table)?,
+        })
+    }
+
+    /// What reports show of the cases is checked here and read by `shown`.
+    fn shown(&self) -> Result<(), PlanError> {
+        toml::from_str::<Shown>(&self.0.text).map(drop).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            self.at(start, "").error(plain(error.message()))
         })
     }
 

@@ -25,6 +25,7 @@ mod format;
 mod group;
 mod knobs;
 mod ladder;
+mod pattern;
 mod plots;
 mod pooled;
 mod published;

@@ -6,11 +6,11 @@
 //! measured here.
 
 mod order;
-mod pattern;
 mod source;
 mod statistic;
 
 use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
+use hopcost_plan::{Published, shown};
 
 use crate::case::{Reading, known};
 use crate::group::distinct;
@@ -19,24 +19,34 @@ use crate::run::Run;
 use order::{Entry, order};
 use source::{Row, Source};
 
-/// The files of published/, in the order in which they are shown.
-const FILES: [&str; 6] = [
-    include_str!("../../../../published/threads-udp-websocket.csv"),
-    include_str!("../../../../published/python-and-cpp.csv"),
-    include_str!("../../../../published/microkernel.csv"),
-    include_str!("../../../../published/wakeup-i9-9900k.csv"),
-    include_str!("../../../../published/wakeup-i5-m460.csv"),
-    include_str!("../../../../published/copies.csv"),
+/// The files of published/, by name.
+const FILES: [(&str, &str); 6] = [
+    ("threads-udp-websocket.csv", include_str!("../../../../published/threads-udp-websocket.csv")),
+    ("python-and-cpp.csv", include_str!("../../../../published/python-and-cpp.csv")),
+    ("microkernel.csv", include_str!("../../../../published/microkernel.csv")),
+    ("wakeup-i9-9900k.csv", include_str!("../../../../published/wakeup-i9-9900k.csv")),
+    ("wakeup-i5-m460.csv", include_str!("../../../../published/wakeup-i5-m460.csv")),
+    ("copies.csv", include_str!("../../../../published/copies.csv")),
 ];
 
-/// Every table that the run has a case for. (A file that cannot be read is a mistake
-/// that a test finds, and shows nothing.)
+/// Every table that the run has a case for.
 pub fn tables(run: &Run, readings: &[Reading]) -> Vec<PublishedTable> {
-    sources().flat_map(|source| of_source(run, readings, &source)).collect()
+    let sources = sources(|suite, table| !table.here_only || suite == run.raw.plan.suite);
+    sources.iter().flat_map(|source| of_source(readings, source)).collect()
 }
 
-fn sources() -> impl Iterator<Item = Source> {
-    FILES.iter().filter_map(|text| Source::parse(text).ok())
+/// The tables that suites name, in their order. (A file that cannot be read is a mistake
+/// that a test finds, and shows nothing.)
+fn sources(wanted: impl Fn(&str, &Published) -> bool) -> Vec<Source> {
+    let named = shown()
+        .iter()
+        .flat_map(|(suite, shown)| shown.published.iter().map(move |table| (*suite, table)));
+    let wanted = |file: &&str| {
+        named.clone().any(|(suite, table)| table.file == *file && wanted(suite, table))
+    };
+    let files = distinct(named.clone().map(|(_, table)| table.file.as_str())).into_iter();
+    let text = |file: &str| FILES.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
+    files.filter(wanted).filter_map(|file| Source::parse(text(file)?).ok()).collect()
 }
 
 /// A published number that does not say what was timed.
@@ -58,13 +68,10 @@ pub fn searches() -> Vec<Search> {
         let row = source.rows.into_iter().find(|row| row.label == label)?;
         Some(Search { label, source: source.source, published_ns: row.value * 1e3, runtime })
     };
-    sources().filter_map(search).collect()
+    sources(|_, _| true).into_iter().filter_map(search).collect()
 }
 
-fn of_source(run: &Run, readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
-    if !source.suites.is_empty() && !source.suites.contains(&run.raw.plan.suite) {
-        return Vec::new();
-    }
+fn of_source(readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
     let groups = distinct(source.rows.iter().map(|row| row.group.as_str()));
     let mut places: Vec<Option<&str>> = source.places.iter().map(|p| Some(p.as_str())).collect();
     if places.is_empty() {
@@ -103,7 +110,7 @@ fn find<'a>(
         row.cases.iter().find_map(|pattern| {
             known(readings)
                 .filter(|(_, reading)| !measured || reading.is_measured())
-                .find(|(case, _)| pattern.fits(case, place))
+                .find(|(case, _)| pattern.fits_at(case, place))
                 .map(|(_, reading)| reading)
         })
     };
@@ -118,7 +125,7 @@ fn table(source: &Source, group: &str, place: Option<&str>, rows: &[Beside]) -> 
         }
     }
     let shown: Vec<PublishedRow> =
-        rows.iter().map(|beside| shown(beside, base(source, rows, beside.row))).collect();
+        rows.iter().map(|beside| published_row(beside, base(source, rows, beside.row))).collect();
     let ordered = || shown.iter().filter(|row| source.order.as_ref() == Some(&row.statistic));
     let measured = |row: &&PublishedRow| point(row).is_some();
     // Only what was measured can be put in both orders; if nothing was, the published
@@ -173,7 +180,7 @@ fn base<'a>(source: &Source, rows: &'a [Beside], row: &Row) -> Option<&'a Beside
     rows.iter().find(|of| of.row.label == *label && of.row.statistic == row.statistic)
 }
 
-fn shown(beside: &Beside, base: Option<&Beside>) -> PublishedRow {
+fn published_row(beside: &Beside, base: Option<&Beside>) -> PublishedRow {
     let row = beside.row;
     let of_published = base
         .map(|base| row.value / base.row.value)

@@ -1,6 +1,6 @@
 //! A published table as it is carried: published/README.md describes the form.
 
-use super::pattern::Pattern;
+use crate::pattern::Pattern;
 
 /// A file of published/.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,6 @@ pub struct Source {
     pub order: Option<String>,
     /// Placements that it is shown beside; none where its rows have none.
     pub places: Vec<String>,
-    /// The only suites it is shown with; any where there are none.
-    pub suites: Vec<String>,
     /// Label of a row that does not say what was timed, and the runtime whose
     /// operations may be it.
     pub search: Option<(String, String)>,
@@ -76,10 +74,8 @@ impl Source {
         if heading != COLUMNS {
             return Err(format!("the heading is {heading:?}"));
         }
-        let list = |name: &str| -> Vec<String> {
-            let words = key(name).unwrap_or_default();
-            words.split(", ").filter(|word| !word.is_empty()).map(str::to_owned).collect()
-        };
+        let places = key("places").unwrap_or_default();
+        let places = places.split(", ").filter(|word| !word.is_empty()).map(str::to_owned);
         let rows: Vec<Row> = lines.map(row).collect::<Result<_, _>>()?;
         let search = key("search").map(|text| {
             let (label, runtime) = text.rsplit_once(" in ").unwrap_or((&text, ""));
@@ -96,8 +92,7 @@ impl Source {
             timed: needed("timed")?,
             baseline: key("baseline"),
             order: key("order"),
-            places: list("places"),
-            suites: list("suite"),
+            places: places.collect(),
             search: search.transpose()?,
             rows,
         })

@@ -1,99 +1,72 @@
-//! Pairs of operations of one runtime that are often compared as if they were alike:
-//! what is measured in one thread alone, and what takes two.
+//! Pairs of operations of one runtime, as the suites name them.
 
-use hopcost_model::case::{Boundary, Case, Runtime, Workload};
+use hopcost_model::case::{Boundary, Case};
 use hopcost_model::results::Contrast;
+use hopcost_plan::shown;
 
 use super::entry::{Entry, in_order};
 use super::name;
+use crate::group::{distinct, grouped};
 use crate::ladder::bytes;
+use crate::pattern::Pattern;
 
-/// The payload of a datagram where there are several.
-const PAYLOAD: u32 = 64;
-
-/// Uncontended lock against a datagram to nobody, then hand-off against round trip,
-/// each in every runtime that has both.
+/// Each contrast in every runtime that has both sides: one title after the other, within
+/// one in the order of the runtimes.
 pub fn contrasts(entries: &[Entry]) -> Vec<Contrast> {
+    let specs = shown().iter().flat_map(|(_, shown)| &shown.contrast);
+    let mut found: Vec<Contrast> = specs.flat_map(|spec| of_spec(spec, entries)).collect();
     let runtimes = in_order(entries.iter().filter_map(Entry::runtime));
-    let mut found: Vec<Contrast> =
-        runtimes.iter().filter_map(|runtime| nobody_there(entries, runtime)).collect();
-    for entry in entries.iter().filter(|entry| is_hand_off(&entry.case)) {
-        found.extend(hand_off(entries, entry));
-    }
-    // Stable: one title after the other, within one in the order of the runtimes.
-    let titles: Vec<String> = found.iter().map(|contrast| contrast.title.clone()).collect();
-    let place = |contrast: &Contrast| titles.iter().position(|title| *title == contrast.title);
-    let column = |of: &Contrast| runtimes.iter().position(|runtime| runtime.word() == of.runtime);
-    found.sort_by_key(|contrast| (place(contrast), column(contrast)));
+    let titles = distinct(found.iter().map(|contrast| contrast.title.clone()));
+    found.sort_by_key(|contrast| {
+        let title = titles.iter().position(|title| *title == contrast.title);
+        (title, runtimes.iter().position(|runtime| runtime.word() == contrast.runtime))
+    });
     found
 }
 
-fn nobody_there(entries: &[Entry], runtime: &Runtime) -> Option<Contrast> {
-    let calls = |mechanism: &'static str| {
-        entries.iter().filter(move |entry| {
-            entry.case.workload == Workload::Call
-                && entry.case.mechanism == mechanism
-                && entry.runtime() == Some(runtime)
-        })
+fn of_spec(spec: &hopcost_plan::Contrast, entries: &[Entry]) -> Vec<Contrast> {
+    let Ok(first) = Pattern::parse(&spec.first) else { return Vec::new() };
+    let seconds: Vec<Pattern> =
+        spec.second.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
+    let firsts = entries.iter().filter(|e| e.runtime().is_some() && first.fits(&e.case));
+    let by_runtime = grouped(firsts, |entry| entry.runtime()).into_iter();
+    let taken = by_runtime
+        .flat_map(|(_, firsts)| firsts.into_iter().take(if spec.alike { usize::MAX } else { 1 }));
+    let pair = |first: &Entry| {
+        let goes_with = |second: &&Entry| {
+            let alike = !spec.alike || common(&second.case) == common(&first.case);
+            second.runtime() == first.runtime() && alike
+        };
+        let second = seconds
+            .iter()
+            .find_map(|pattern| entries.iter().filter(goes_with).find(|e| pattern.fits(&e.case)))?;
+        Some(contrast(spec, first, second))
     };
-    let lock = calls("mutex-uncontended").next()?;
-    let usual = |entry: &&Entry| entry.case.payload_bytes == Some(PAYLOAD);
-    let datagram = calls("udp-send").find(usual).or_else(|| calls("udp-send").next())?;
-    Some(contrast(
-        "uncontended lock against a datagram to nobody".to_owned(),
-        "The first takes and releases a lock that no other thread wants, a few instructions in \
-         user space; the second has the kernel put a datagram into a socket that nobody reads. \
-         One thread does either alone, so neither is communication, and the ratio is that of an \
-         atomic instruction or two to a system call with the network stack below it."
-            .to_owned(),
-        lock,
-        datagram,
-    ))
+    taken.filter_map(pair).collect()
 }
 
-fn is_hand_off(case: &Case) -> bool {
-    case.workload == Workload::Roundtrip
-        && case.mechanism == "condvar"
-        && case.boundary == Boundary::Thread
-}
-
-/// A hand-off between two threads beside a round trip of as many bytes in the same
-/// place: between two threads as well, or else two processes.
-fn hand_off(entries: &[Entry], first: &Entry) -> Option<Contrast> {
-    first.runtime()?;
-    let alike = |boundary: Boundary| Case {
-        mechanism: "udp".to_owned(),
+/// What the sides of a contrast have in common.
+fn common(case: &Case) -> Case {
+    Case {
+        mechanism: String::new(),
         parameters: Default::default(),
-        boundary,
-        ..first.case.clone()
-    };
-    let fits = |entry: &&Entry, wanted: &Case| {
-        Case { parameters: Default::default(), ..entry.case.clone() } == *wanted
-    };
-    let second = [Boundary::Thread, Boundary::Process].into_iter().find_map(|boundary| {
-        let wanted = alike(boundary);
-        entries.iter().find(|entry| fits(entry, &wanted))
-    })?;
-    let payload = first.case.payload_bytes.unwrap_or(0);
-    let place = name::place(&second.case).unwrap_or_default();
-    let between = if second.case.boundary == Boundary::Thread { "threads" } else { "processes" };
-    Some(contrast(
-        format!("hand-off against round trip, {}, {place}", bytes(payload)),
-        format!(
-            "The first hands a message to another thread and gets one back, with a mutex and a \
-             condition variable; the second sends a datagram there and back between two {between}. \
-             Both sleep in the kernel until they are woken, twice a round trip."
-        ),
-        first,
-        second,
-    ))
+        boundary: Boundary::Inline,
+        ..case.clone()
+    }
 }
 
-fn contrast(title: String, meaning: String, first: &Entry, second: &Entry) -> Contrast {
+fn contrast(spec: &hopcost_plan::Contrast, first: &Entry, second: &Entry) -> Contrast {
+    let case = &second.case;
+    let ends = if case.boundary == Boundary::Thread { "threads" } else { "processes" };
+    let named = |text: &str| {
+        text.replace("{size}", &bytes(case.payload_bytes.unwrap_or(0)))
+            .replace("{place}", &name::place(case).unwrap_or_default())
+            .replace("{ends}", ends)
+    };
     Contrast {
         runtime: first.case.runtimes.caller.to_string(),
-        title,
-        meaning,
+        title: named(&spec.title),
+        meaning: named(&spec.meaning),
         first: first.reading.index,
         second: second.reading.index,
         first_value: first.reading.headline().cloned(),

@@ -1,10 +1,14 @@
 //! Series of cases, named by what tells them apart.
 
 use hopcost_model::case::{Boundary, Case, IdleKnob};
-use hopcost_model::results::{PlotAxis, PlotPoint, PlotSeries};
+use hopcost_model::results::{PlotPoint, PlotSeries};
 
-use super::Measured;
+use crate::case::Reading;
 use crate::format;
+use crate::group::grouped;
+
+/// A measured case with what was found out about it.
+pub type Measured<'a> = (&'a Case, &'a Reading<'a>);
 
 /// One series for every set of cases that are equal when `x` is taken out of them,
 /// in the order of the plan; points by x. A case that has no other along the axis is no
@@ -13,34 +17,28 @@ use crate::format;
 pub fn series(
     cases: &[Measured],
     without_x: &dyn Fn(&Case) -> Case,
-    point: &dyn Fn(&Measured) -> Option<PlotPoint>,
+    point: &dyn Fn(Measured) -> Option<PlotPoint>,
 ) -> Vec<PlotSeries> {
-    let mut found: Vec<(Case, Measured, Vec<PlotPoint>)> = Vec::new();
-    for measured in cases {
-        let Some(point) = point(measured).filter(drawable) else { continue };
-        let key = without_x(measured.case);
-        match found.iter_mut().find(|(of, ..)| *of == key) {
-            Some((.., points)) => points.push(point),
-            None => found.push((key, *measured, vec![point])),
-        }
-    }
-    found.retain(|(.., points)| points.len() >= 2);
-    let keys: Vec<Case> = found.iter().map(|(key, ..)| key.clone()).collect();
+    let drawable = |point: &PlotPoint| point.x.is_finite() && point.y.is_finite();
+    let drawn = cases.iter().filter_map(|of| Some((*of, point(*of).filter(drawable)?)));
+    let mut found = grouped(drawn, |((case, _), _)| without_x(case));
+    found.retain(|(_, points)| points.len() >= 2);
+    let keys: Vec<&Case> = found.iter().map(|(key, _)| key).collect();
     found
-        .into_iter()
-        .map(|(key, first, mut points)| {
+        .iter()
+        .map(|(key, members)| {
+            let mut points: Vec<PlotPoint> = members.iter().map(|(_, point)| *point).collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            PlotSeries { name: name(&first, &key, &keys), points }
+            PlotSeries {
+                name: members.first().map_or(String::new(), |(of, _)| name(of.1, key, &keys)),
+                points,
+            }
         })
         .collect()
 }
 
-fn drawable(point: &PlotPoint) -> bool {
-    point.x.is_finite() && point.y.is_finite()
-}
-
-fn name(measured: &Measured, case: &Case, all: &[Case]) -> String {
-    let stream = measured.reading.result.stream.as_ref();
+fn name(reading: &Reading, case: &Case, all: &[&Case]) -> String {
+    let stream = reading.result.stream.as_ref();
     let mut name = match stream {
         Some(stream) => stream.label.clone(),
         None => format::mechanism(case),
@@ -66,14 +64,4 @@ fn name(measured: &Measured, case: &Case, all: &[Case]) -> String {
         });
     }
     name
-}
-
-/// An axis on a logarithmic scale.
-pub fn logarithmic(label: &str, unit: &str) -> PlotAxis {
-    PlotAxis { label: label.to_owned(), unit: unit.to_owned(), logarithmic: true }
-}
-
-/// A point without a band.
-pub fn bare(x: f64, y: f64) -> PlotPoint {
-    PlotPoint { x, y, low: None, high: None }
 }

@@ -1,4 +1,4 @@
-//! Which case measures what a published row says.
+//! Which cases are meant where a suite or a published table speaks of some.
 
 use std::collections::BTreeMap;
 
@@ -33,10 +33,8 @@ impl Pattern {
         Ok(Pattern { path: path.to_owned(), keys: keys.ok_or_else(wrong)? })
     }
 
-    /// Whether a case has every key with its value, and this placement where one is
-    /// asked for (`cross`: any two CPUs). A call has no placement and fits any. Without a
-    /// runtime, both ends must be in Rust.
-    pub fn fits(&self, case: &Case, place: Option<&str>) -> bool {
+    /// Whether a case has every key with its value; `*` stands for any mechanism.
+    pub fn fits(&self, case: &Case) -> bool {
         let id = case.id();
         let (path, query) = id.split_once('?').unwrap_or((&id, ""));
         let pairs: BTreeMap<&str, &str> =
@@ -45,10 +43,17 @@ impl Pattern {
             let left_out = LEFT_OUT.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
             pairs.get(key).copied().or(left_out)
         };
-        path == self.path
-            && (self.keys.contains_key("runtime") || case.runtimes.are_rust())
+        let any = self.path.strip_suffix('*').is_some_and(|workload| path.starts_with(workload));
+        (path == self.path || any)
             && self.keys.iter().all(|(key, wanted)| value(key) == Some(wanted))
+    }
+
+    /// Whether it also has this placement where one is asked for (`cross`: any two CPUs). A
+    /// call has no placement and fits any. Without a runtime, both ends must be in Rust.
+    pub fn fits_at(&self, case: &Case, place: Option<&str>) -> bool {
+        (self.keys.contains_key("runtime") || case.runtimes.are_rust())
             && place.is_none_or(|place| case.placement.is_none_or(|of| is(of, place)))
+            && self.fits(case)
     }
 }
 
@@ -67,7 +72,7 @@ mod tests {
     #[test]
     fn some_keys_decide() {
         let fits = |pattern: &str, id: &str, place: Option<&str>| {
-            Pattern::parse(pattern).unwrap().fits(&id.parse().unwrap(), place)
+            Pattern::parse(pattern).unwrap().fits_at(&id.parse().unwrap(), place)
         };
         assert!(fits("roundtrip/pipe", PIPE, None));
         assert!(fits("roundtrip/pipe?payload=64&wait=block", PIPE, Some("same-cpu")));

@@ -1,0 +1,128 @@
+//! What reports show of cases besides their results: tables that others published,
+//! contrasts and plots. Each stands in the suite that it belongs to, as `[[published]]`,
+//! `[[contrast]]` and `[[plot]]`; those of the shipped suites are drawn for every run that
+//! has such cases.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::suite::SHIPPED;
+
+/// What a suite's file says of reports.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Shown {
+    /// Tables that others published.
+    #[serde(default)]
+    pub published: Vec<Published>,
+    /// Pairs of operations of one runtime.
+    #[serde(default)]
+    pub contrast: Vec<Contrast>,
+    /// Plots.
+    #[serde(default)]
+    pub plot: Vec<Plot>,
+}
+
+/// A table that others published, to stand beside what is measured.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Published {
+    /// Its file in published/.
+    pub file: String,
+    /// Whether only runs of this suite show it.
+    #[serde(default)]
+    pub here_only: bool,
+}
+
+/// Two operations of one runtime, to be compared in every runtime that has both.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Contrast {
+    /// What is contrasted; `{size}` and `{place}` are those of the second.
+    pub title: String,
+    /// What both sides really are; `{ends}` are those of the second.
+    pub meaning: String,
+    /// The first operation, as a pattern of cases.
+    pub first: String,
+    /// The second, the best pattern first.
+    pub second: Vec<String>,
+    /// Whether there is one for each first, whose second is alike in all but mechanism,
+    /// parameters and boundary; otherwise one for each runtime.
+    #[serde(default)]
+    pub alike: bool,
+}
+
+/// A plot of cases that differ along one axis.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Plot {
+    /// Name in file names.
+    pub id: String,
+    /// The cases, as a pattern.
+    pub cases: String,
+    /// What x is.
+    pub x: PlotX,
+    /// What is drawn.
+    pub draw: PlotY,
+    /// What is drawn instead where an event was not counted.
+    pub instead: Option<PlotY>,
+    /// One plot for each placement; `{placement}` in the title is it.
+    #[serde(default)]
+    pub each_placement: bool,
+    /// Of the field sizes, this one if it was measured at several x, or else that with the
+    /// most; `{field}` in the title is it.
+    pub field: Option<u32>,
+    /// The least points of a line.
+    #[serde(default = "two")]
+    pub points_min: usize,
+}
+
+fn two() -> usize {
+    2
+}
+
+/// What a plot is of.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PlotY {
+    /// Title.
+    pub title: String,
+    /// Label of y.
+    pub label: String,
+    /// Unit of y.
+    #[serde(default)]
+    pub unit: String,
+    /// The values, each with what is added to the name of its lines: a statistic (`p50`),
+    /// `aggregate-gbps`, `per-flow-gbps`, `cpu-time` or a counted event, these two for each
+    /// message of both ends, or with `/byte` for each byte of it.
+    pub y: BTreeMap<String, String>,
+    /// Whether the band is that of the samples, p5 to p95, and not the estimate's interval.
+    #[serde(default)]
+    pub sample_band: bool,
+    /// What is said under it; `{reason}` is why an event was not counted.
+    pub note: Option<String>,
+}
+
+/// An axis of cases that a plot is drawn along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlotX {
+    /// Bytes of a message.
+    Payload,
+    /// Bytes of a field of a stream's message.
+    Field,
+    /// Flows of a stream.
+    Flows,
+    /// Gap before a wake-up.
+    Gap,
+}
+
+/// What the shipped suites say of reports, with their names.
+pub fn shown() -> &'static [(&'static str, Shown)] {
+    static SHOWN: LazyLock<Vec<(&str, Shown)>> = LazyLock::new(|| {
+        let of = |(name, text): &(&'static str, &str)| Some((*name, toml::from_str(text).ok()?));
+        SHIPPED.iter().filter_map(of).collect()
+    });
+    &SHOWN
+}
