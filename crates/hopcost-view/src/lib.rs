@@ -6,8 +6,6 @@
 pub mod chart;
 pub mod csv;
 pub mod export;
-#[cfg(any(test, feature = "fixture"))]
-pub mod fixture;
 pub mod html;
 pub mod json;
 pub mod markdown;

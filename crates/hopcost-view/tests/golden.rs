@@ -1,12 +1,13 @@
-//! Every output format on the fixture, as stored snapshots. After a change of
+//! Every output format on stored runs, as stored snapshots. After a change of
 //! output, run with INSTA_UPDATE=always and read the difference as a sceptic.
 
 mod facts;
+mod stored;
 
-use hopcost_view::fixture;
 use hopcost_view::mechanisms::{self, Format};
 use hopcost_view::text::{self, Stored, TextStyle};
 use hopcost_view::{csv, json, markdown, plan};
+use stored::{results, worn};
 
 const STORED: Stored<'static> = Stored {
     path: "/home/ada/.local/share/hopcost/runs/20250314-092653-7f3a.hopcost",
@@ -16,64 +17,63 @@ const STORED: Stored<'static> = Stored {
 /// One style a format: `layout.rs` holds the others against this one.
 const STYLE: TextStyle = TextStyle::plain(100);
 
-const SUITES: [&str; 5] = ["wakeup", "copies", "threads-udp-websocket", "microkernel", "runtimes"];
-
-#[test]
-fn reports() {
-    let results = fixture::example_results();
-    insta::assert_snapshot!("text", text::report(&results, Some(STORED), &STYLE));
-    insta::assert_snapshot!("markdown", markdown::report(&results));
+/// The lines from the one that begins so.
+fn lines(out: &str, from: &str, count: usize) -> String {
+    let lines = out.lines().skip_while(|line| !line.starts_with(from)).take(count);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the suites have beside the ladder, without the lines that it has too.
 #[test]
-fn sections_of_the_suites() {
-    for suite in SUITES {
-        let results = fixture::example(suite);
-        let (text, markdown) = (text::report(&results, None, &STYLE), markdown::report(&results));
-        for (name, out, from, to) in [
-            ("text", text, "\n\n", "\nFindings\n"),
-            ("markdown", markdown, "\n## ", "\n## Findings\n"),
-        ] {
-            let (_, out) = out.split_once(from).unwrap();
-            let (sections, _) = out.split_once(to).unwrap();
-            insta::assert_snapshot!(format!("{suite}_{name}"), sections);
-        }
+fn text_of_every_suite() {
+    insta::assert_snapshot!("text_worn", text::report(&worn(), Some(STORED), &STYLE));
+    for run in stored::RUNS {
+        let out = text::report(&results(run), None, &STYLE);
+        insta::assert_snapshot!(format!("text_{run}"), lines(&out, "", 90));
     }
-    // A machine without counters says so once, and shows no number.
-    let out = text::report(&fixture::example_microkernel(false), None, &STYLE);
-    let (_, out) = out.split_once("\nThe ladder").unwrap();
-    let (ladder, _) = out.split_once("\nFixed").unwrap();
-    insta::assert_snapshot!("microkernel_no_pmu", ladder);
 }
 
 #[test]
-fn csv_of_the_suites() {
-    let mut results = fixture::example_copies();
-    results.results.truncate(3);
-    insta::assert_snapshot!("copies_csv", csv::report(&results));
-    let mut results = fixture::example_wakeup();
-    results.results.truncate(1);
-    insta::assert_snapshot!("wakeup_csv", csv::report(&results));
-    let mut results = fixture::example_runtimes();
-    let pair = results.results.len() - 3;
-    results.results = [3, 5, 20, pair].map(|at| results.results[at].clone()).to_vec();
-    results.runtimes = None;
-    insta::assert_snapshot!("runtimes_csv", csv::report(&results));
+fn markdown_of_what_is_not_in_every_run() {
+    insta::assert_snapshot!("markdown_worn", lines(&markdown::report(&worn()), "", 120));
+    for (run, from) in [("wakeup", "## Wake"), ("copies", "## Stream"), ("runtimes", "### ")] {
+        let out = markdown::report(&results(run));
+        insta::assert_snapshot!(format!("markdown_{run}"), lines(&out, from, 60));
+    }
 }
 
 #[test]
-fn csv_report_and_samples() {
-    insta::assert_snapshot!("csv_report", csv::report(&fixture::example_results()));
+fn csv_of_every_workload() {
+    let out = csv::report(&worn());
+    insta::assert_snapshot!("csv_worn", lines(&out, "", 60));
+    for run in ["wakeup", "copies", "runtimes"] {
+        let mut results = results(run);
+        let pair = results.results.iter().find(|case| case.case.runtime.contains(':')).cloned();
+        results.results.truncate(1);
+        results.results.extend(pair);
+        insta::assert_snapshot!(format!("csv_{run}"), csv::report(&results));
+    }
+    let mut raw = stored::raw("quick");
+    raw.trials.truncate(2);
+    raw.trials.iter_mut().for_each(|trial| trial.samples.truncate(4));
     let mut samples = Vec::new();
-    csv::samples(&fixture::example_raw(), &mut samples).unwrap();
+    csv::samples(&raw, &mut samples).unwrap();
     insta::assert_snapshot!("csv_samples", String::from_utf8(samples).unwrap());
 }
 
 #[test]
 fn json_report() {
-    let mut results = fixture::example_results();
+    let mut results = worn();
     results.results.truncate(5);
+    for case in &mut results.results {
+        case.trials.truncate(1);
+        case.curve.truncate(1);
+    }
+    results.results.drain(1..4);
+    results.host.readings.truncate(2);
+    results.findings.truncate(2);
+    results.ladder.truncate(1);
+    results.ladder[0].rows.truncate(1);
+    results.published.iter_mut().for_each(|table| table.rows.truncate(1));
     insta::assert_snapshot!("json_report", json::report(&results).unwrap());
     // What JSON cannot say must not break the document.
     results.results[0].cpu_ns_per_message = Some(f64::NAN);
@@ -157,7 +157,7 @@ fn counts_are_of_what_the_mechanism_does() {
 
 #[test]
 fn dry_run() {
-    let example = fixture::example_plan();
+    let example = stored::raw("quick").plan;
     let text = plan::dry_run(&example, 64_200_000_000, &STYLE);
     insta::assert_snapshot!("dry_run", text);
     let json = plan::dry_run_json(&example, 64_200_000_000).unwrap();

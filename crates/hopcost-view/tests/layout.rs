@@ -1,8 +1,10 @@
 //! What must hold of every text, whatever the results.
 
+mod stored;
+
 use hopcost_model::results::{Results, RuntimeComparison, Statistic};
-use hopcost_view::fixture;
 use hopcost_view::text::{self, Charset, Color, TextStyle};
+use stored::{RUNS, results, worn};
 use unicode_width::UnicodeWidthStr;
 
 fn styles() -> impl Iterator<Item = TextStyle> {
@@ -17,7 +19,7 @@ fn styles() -> impl Iterator<Item = TextStyle> {
 
 /// The example with names and reasons that nobody expected.
 fn hostile() -> Results {
-    let mut results = fixture::example_results();
+    let mut results = worn();
     let long = "文字".repeat(40) + "\x1b[2J\nend";
     for group in &mut results.ladder {
         group.title = long.clone();
@@ -47,7 +49,7 @@ fn hostile() -> Results {
 }
 
 fn empty() -> Results {
-    let mut results = fixture::example_results();
+    let mut results = worn();
     results.results.clear();
     results.ladder.clear();
     results.findings.clear();
@@ -59,25 +61,22 @@ fn empty() -> Results {
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_ascii_is_ascii() {
-    let (example, cut_off) = (fixture::example_results(), fixture::example_cut_off());
-    for (name, results) in [("example", &example), ("cut off", &cut_off), ("empty", &empty())] {
+    for (name, results) in [("worn", &worn()), ("empty", &empty())] {
         for style in styles() {
             check(name, &text::report(results, None, &style), &style);
         }
     }
-    for suite in SUITES {
-        let results = fixture::example(suite);
+    for suite in RUNS {
+        let results = results(suite);
         for style in styles() {
             check(suite, &text::report(&results, None, &style), &style);
         }
     }
 }
 
-const SUITES: [&str; 5] = ["wakeup", "copies", "threads-udp-websocket", "microkernel", "runtimes"];
-
 /// The sections with names, reasons and numbers that nobody expected.
 fn hostile_sections(suite: &str) -> Results {
-    let mut results = fixture::example(suite);
+    let mut results = results(suite);
     let long = "文字 ".repeat(30) + "\x1b[2J|<b>\nend" + &"x".repeat(120);
     for case in &mut results.results {
         case.reason = case.reason.as_ref().map(|_| long.clone());
@@ -193,7 +192,7 @@ fn hostile_runtimes(runtimes: &mut RuntimeComparison, long: &str) {
 
 #[test]
 fn hostile_sections_neither_command_the_terminal_nor_break_a_document() {
-    for suite in SUITES {
+    for suite in RUNS {
         let results = hostile_sections(suite);
         for style in styles() {
             let out = text::report(&results, None, &style);
@@ -207,8 +206,8 @@ fn hostile_sections_neither_command_the_terminal_nor_break_a_document() {
 
 #[test]
 fn a_column_that_does_not_fit_is_below_its_row_and_never_gone() {
-    for suite in SUITES {
-        let results = fixture::example(suite);
+    for suite in RUNS {
+        let results = results(suite);
         let words = |width| {
             let out = text::report(&results, None, &TextStyle::plain(width));
             // The axis of the bars goes with them.
@@ -240,7 +239,7 @@ fn hostile_results_neither_command_the_terminal_nor_break_narrow_columns() {
 
 #[test]
 fn colour_changes_nothing_but_colour() {
-    let results = fixture::example_results();
+    let results = worn();
     for style in styles() {
         let plain = text::report(&results, None, &style);
         let painted = text::report(&results, None, &TextStyle { color: Color::Ansi, ..style });
@@ -253,7 +252,7 @@ fn colour_changes_nothing_but_colour() {
 
 /// Calls with parameters in their labels, a multiple and wide intervals.
 fn crowded_calls() -> Results {
-    let mut results = fixture::example_results();
+    let mut results = worn();
     results.ladder.retain(|group| group.rows.iter().all(|row| row.wait.is_none()));
     let ratio = results.results.iter().find_map(|r| r.ratio.clone());
     for row in &mut results.ladder[0].rows {

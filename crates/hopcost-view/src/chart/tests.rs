@@ -6,7 +6,7 @@ use super::model::{
 use super::unit::Unit;
 use super::{charts, element, svg};
 use crate::chart::Heading;
-use crate::fixture::{example_cut_off, example_results};
+use crate::stored::{self, RUNS, worn};
 use hopcost_model::results::Statistic;
 
 /// Complains where markup is not well formed: tags that do not nest, attributes
@@ -128,14 +128,10 @@ fn a_small_chart_is_drawn_like_this() {
 
 #[test]
 fn every_drawing_is_well_formed_xml() {
-    let mut empty = example_results();
+    let mut empty = worn();
     empty.ladder.clear();
     empty.results.clear();
-    let suites = ["wakeup", "copies", "runtimes"].map(crate::fixture::example);
-    let stored = crate::stored::RUNS.map(crate::stored::results);
-    for results in
-        [example_results(), example_cut_off(), empty].into_iter().chain(suites).chain(stored)
-    {
+    for results in [worn(), empty].into_iter().chain(RUNS.map(stored::results)) {
         for chart in charts(&results) {
             for drawing in [svg(&chart), element(&chart, Heading::Elsewhere)] {
                 well_formed(&drawing, &[]).unwrap_or_else(|e| panic!("{}: {e}", chart.id));
@@ -160,7 +156,7 @@ fn a_drawing_that_stands_alone_needs_nothing() {
 
 #[test]
 fn odd_values_do_not_break_a_drawing() {
-    let mut results: Results = example_results();
+    let mut results = worn();
     for (i, value) in [0.0, -1.0, 1e18, 1e-9].into_iter().enumerate() {
         for case in &mut results.results {
             if let Some(p50) = case.estimates.as_mut().and_then(|e| e.get_mut(Statistic::P50)) {
@@ -194,7 +190,7 @@ fn no_two_series_of_a_curve_chart_look_alike() {
 
 #[test]
 fn every_measured_case_of_the_ladder_is_on_the_charts() {
-    let results = example_results();
+    let results = worn();
     let all = charts(&results);
     let marks: usize = all
         .iter()
@@ -214,9 +210,11 @@ fn every_measured_case_of_the_ladder_is_on_the_charts() {
 /// A plot with more series than there are looks, in units of its own.
 fn crowded() -> Results {
     use hopcost_model::results::{PlotPoint, PlotSeries};
-    let mut results = crate::fixture::example_copies();
+    let mut results = stored::results("copies");
+    results.plots.truncate(1);
     let plot = &mut results.plots[0];
     plot.y.unit = "furlongs".to_owned();
+    (plot.x.logarithmic, plot.y.logarithmic) = (true, false);
     let point = |x: f64, y: f64| PlotPoint { x, y, low: Some(y * 0.9), high: Some(f64::NAN) };
     plot.series = (0..20)
         .map(|i| PlotSeries {
@@ -232,7 +230,7 @@ fn plots_have_a_look_for_each_series_and_say_what_they_leave_out() {
     let results = crowded();
     let plots = super::plots(&results);
     let names: Vec<&str> = plots.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["throughput-size-1", "throughput-size-2", "latency-flows"]);
+    assert_eq!(names, ["throughput-size-1", "throughput-size-2"]);
     let (_, first) = &plots[0];
     assert_eq!(first.series.len(), 10);
     for (i, a) in first.series.iter().enumerate() {
@@ -272,7 +270,7 @@ fn twelve_looks_differ_in_colour_and_dash_or_marker() {
 
 #[test]
 fn a_plot_is_drawn_like_this() {
-    let plots = super::plots(&crate::fixture::example_copies());
+    let plots = super::plots(&stored::results("copies"));
     insta::assert_snapshot!(element(&plots[0].1, Heading::Drawn).replace("><", ">\n<"));
 }
 
@@ -287,7 +285,7 @@ fn size_of(png: &[u8]) -> (u32, u32) {
 #[cfg(feature = "png")]
 #[test]
 fn a_png_is_the_drawing_at_twice_its_size_with_its_letters() {
-    let chart = &super::plots(&crate::fixture::example_copies())[0].1;
+    let chart = &super::plots(&stored::results("copies"))[0].1;
     let drawn = super::png(chart).unwrap();
     let drawing = svg(chart);
     let of = |name: &str| -> f64 {

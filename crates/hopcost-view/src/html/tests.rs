@@ -1,6 +1,6 @@
 use super::*;
 use crate::chart::tests::well_formed;
-use crate::fixture::example_results;
+use crate::stored::{RUNS, results, worn};
 use hopcost_model::results::{Statistic, ThreadResult};
 
 /// FIPS 180-4, plainly.
@@ -74,7 +74,7 @@ fn the_hash_here_is_sha256() {
 
 #[test]
 fn the_policy_admits_this_style_and_this_script() {
-    let page = report(&example_results());
+    let page = report(&worn());
     for (element, hash) in [("style", STYLE_HASH), ("script", SCRIPT_HASH)] {
         let found = between(&page, &format!("<{element}>"), &format!("</{element}>"));
         assert_eq!(found.len(), 1, "one <{element}>");
@@ -91,9 +91,7 @@ fn ids(page: &str) -> Vec<&str> {
 
 #[test]
 fn the_page_is_well_formed_and_its_links_lead_somewhere() {
-    let suites = SUITES.map(crate::fixture::example);
-    for results in [example_results(), crate::fixture::example_cut_off()].into_iter().chain(suites)
-    {
+    for results in [worn()].into_iter().chain(RUNS.map(results)) {
         let page = report(&results);
         well_formed(&page, VOID).unwrap();
         let mut ids = ids(&page);
@@ -111,40 +109,37 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
     }
 }
 
-const SUITES: [&str; 5] = ["wakeup", "copies", "threads-udp-websocket", "microkernel", "runtimes"];
-
 #[test]
 fn sections_are_there_where_there_is_something() {
-    let ids = |suite| {
-        let page = report(&crate::fixture::example(suite));
+    let ids = |run| {
+        let page = report(&results(run));
         let all = between(&page, "<section id=\"", "\"");
         let every = ["remarks", "percentiles", "trials", "findings", "host", "cases", "reading"];
         let own = all.iter().filter(|id| !every.contains(id)).map(|id| (*id).to_owned());
         own.collect::<Vec<_>>()
     };
-    assert_eq!(ids(""), ["ladder"]);
     assert_eq!(ids("wakeup"), ["wake", "idling", "spread", "published", "plots"]);
     assert_eq!(ids("copies"), ["streams", "models", "published", "plots"]);
     assert_eq!(ids("threads-udp-websocket"), ["ladder", "counted", "published"]);
-    assert_eq!(ids("microkernel"), ["ladder", "models", "published"]);
+    assert_eq!(ids("microkernel"), ["ladder", "models", "published", "plots"]);
     let of_runtimes = ["runtimes", "contrasts", "added", "pairs", "search", "threads", "stamps"];
-    assert_eq!(ids("runtimes"), [&of_runtimes[..], &["workers", "ladder"]].concat());
+    assert_eq!(ids("runtimes"), [&of_runtimes[..], &["workers", "ladder", "published"]].concat());
 }
 
 #[test]
 fn what_was_not_counted_is_said_and_is_no_zero() {
-    let page = report(&crate::fixture::example_microkernel(false));
-    assert!(page.contains("Not counted: cycles: perf_event_open"));
+    let page = report(&results("quick"));
+    assert!(page.contains("Not counted: cycles, instructions: no performance monitoring unit"));
     assert!(!page.contains("class=\"n\">cycles<") && page.contains("class=\"n\">ticks<"));
-    let page = report(&crate::fixture::example_microkernel(true));
-    assert!(page.contains("class=\"n\">cycles<") && !page.contains("Not counted"));
-    let page = report(&crate::fixture::example_copies());
-    assert!(page.contains("<td>not counted: perf_event_open"));
+    let page = report(&worn());
+    assert!(page.contains("class=\"n\">cycles<") && !page.contains("Not counted: cycles"));
+    let page = report(&results("copies"));
+    assert!(page.contains("<td>not counted: no performance monitoring unit"));
 }
 
 #[test]
 fn plots_have_their_notes_and_numbers() {
-    let results = crate::fixture::example_copies();
+    let results = results("copies");
     let page = report(&results);
     for plot in &results.plots {
         for note in &plot.notes {
@@ -156,23 +151,26 @@ fn plots_have_their_notes_and_numbers() {
 
 #[test]
 fn threads_and_the_replay_of_a_case_are_in_its_details() {
-    let results = crate::fixture::example_runtimes();
+    let results = results("runtimes");
     let page = report(&results);
     let (_, cases) = page.split_once("<section id=\"cases\"").unwrap();
     let details = between(cases, "<details class=\"one\"", "</details>");
     for (case, details) in results.results.iter().zip(details) {
         let replay = case.replay.as_ref().map(|replay| Esc(replay).to_string());
         assert!(replay.is_none_or(|replay| details.contains(&replay)), "{}", case.id);
-        let (hidden, of) =
-            (details.contains("<td>hidden</td>"), |t: &ThreadResult| t.seat.is_none());
+        let tied = |t: &ThreadResult| {
+            case.threads.iter().any(|other| other.process == t.process && other.seat.is_some())
+        };
+        let of = |t: &ThreadResult| t.seat.is_none() && tied(t);
+        let hidden = details.contains("<td>hidden</td>");
         assert_eq!(hidden, case.threads.iter().any(of), "{}", case.id);
     }
-    assert!(page.contains("<th scope=\"row\">python3 (3 threads)</th>"));
+    assert!(page.contains("<th scope=\"row\">worker (2 threads)</th>"));
 }
 
 #[test]
 fn every_chart_finding_and_case_is_on_the_page() {
-    for results in SUITES.into_iter().chain([""]).map(crate::fixture::example) {
+    for results in [worn()].into_iter().chain(RUNS.map(results)) {
         all_is_on_the_page(&results);
     }
 }
@@ -199,7 +197,7 @@ fn all_is_on_the_page(results: &hopcost_model::results::Results) {
 #[test]
 fn hostile_texts_stay_texts() {
     let evil = "replay:\"'><script>alert(1)</script><img src=x onerror=alert(2)>&\u{202e}\u{0}";
-    let mut results = example_results();
+    let mut results = worn();
     results.command = evil.to_owned();
     results.remarks.push(evil.to_owned());
     results.plan.suite = evil.to_owned();
@@ -255,10 +253,10 @@ fn hostile_texts_stay_texts() {
 
 #[test]
 fn what_is_missing_is_said() {
-    let mut results = crate::fixture::example_cut_off();
+    let mut results = results("interrupted");
     let page = report(&results);
-    assert!(page.contains("This run was cut off: 4 of 9 rounds"));
-    assert!(page.contains("not available: no cpufreq in this virtual machine"));
+    assert!(page.contains("This run was cut off: 1 of 6 rounds"));
+    assert!(page.contains("not available: no cpufreq driver"));
     results.results.clear();
     results.ladder.clear();
     results.findings.clear();

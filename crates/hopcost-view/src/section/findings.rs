@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_note_is_not_counted_under_a_worse_word() {
-        let mut findings = crate::fixture::example_results().findings;
+        let mut findings = crate::stored::worn().findings;
         let case = findings.iter().position(|f| f.severity == Severity::Suspect).expect("one");
         let suspect = findings.swap_remove(case);
         let note = |case: &str| Finding {

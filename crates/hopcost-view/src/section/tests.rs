@@ -1,8 +1,8 @@
 use super::model::{Block, Cell, Form, Medium, Section, Table, Tone, Value};
 use super::report;
-use crate::fixture::{example, example_results, example_runtimes};
 use crate::markdown;
-use hopcost_model::results::{Results, RuntimeCell, Statistic};
+use crate::stored::{results, worn};
+use hopcost_model::results::{CaseResult, Results, RuntimeCell, Statistic, Status, ThreadResult};
 
 fn section(results: &Results, medium: Medium, id: &str) -> Option<Section> {
     report(results, medium, None).sections.into_iter().find(|section| section.id == id)
@@ -27,76 +27,105 @@ fn texts(table: &Table) -> Vec<Vec<String>> {
 
 #[test]
 fn a_terminal_is_told_every_number_once_and_none_gets_lost() {
-    assert!(section(&example_results(), Medium::Terminal, "ladder").is_some());
-    let mut results = example_runtimes();
-    assert!(section(&results, Medium::Terminal, "ladder").is_none(), "all are in tables");
+    let mut results = results("runtimes");
+    let cases = |results: &Results| -> Vec<usize> {
+        let ladder = section(results, Medium::Terminal, "ladder").unwrap();
+        tables(&ladder).iter().flat_map(|t| &t.rows).filter_map(|row| row[0].case).collect()
+    };
+    let own = cases(&results);
     let runtimes = results.runtimes.as_mut().unwrap();
-    let left_out = runtimes.matrices[1].rows.remove(0).cells[1].result.unwrap();
-    let ladder = section(&results, Medium::Terminal, "ladder").unwrap();
-    let cases: Vec<usize> =
-        tables(&ladder).iter().flat_map(|t| &t.rows).filter_map(|row| row[0].case).collect();
-    assert!(cases.contains(&(left_out as usize)), "{cases:?}");
-    let measured = |index: &&usize| results.results[**index].n_trials > 0;
-    assert_eq!(cases.iter().filter(measured).count(), cases.len());
+    let left_out = runtimes.matrices[0].rows.remove(0);
+    let left_out = left_out.cells.iter().filter_map(|cell| Some(cell.result? as usize));
+    let mut all: Vec<usize> = own.iter().copied().chain(left_out.clone()).collect();
+    assert!(left_out.clone().all(|index| !own.contains(&index)) && left_out.count() == 6);
+    all.sort_unstable();
+    let mut now = cases(&results);
+    now.sort_unstable();
+    assert_eq!(now, all);
+    assert!(now.iter().all(|index| results.results[*index].n_trials > 0));
+    results.runtimes = None;
+    let measured = results.results.iter().filter(|case| case.n_trials > 0).count();
+    assert_eq!(cases(&results).len(), measured);
 }
 
 #[test]
 fn a_reason_stands_once_however_many_cells_lack_a_value() {
-    let results = example_runtimes();
+    let mut results = results("runtimes");
+    let matrices = &mut results.runtimes.as_mut().unwrap().matrices;
+    matrices.truncate(1);
+    let rows = &mut matrices[0].rows;
+    let mut lacks = |row: usize, column: usize, status: Status, reason: &str| {
+        let cell = &mut rows[row].cells[column];
+        (cell.value, cell.ratio) = (None, None);
+        let case = &mut results.results[cell.result.unwrap() as usize];
+        (case.status, case.reason) = (status, Some(reason.to_owned()));
+    };
+    let (rust, java) = (0, 3);
+    (0..5).for_each(|row| lacks(row, java, Status::Skipped, "java: not found"));
+    lacks(1, rust, Status::Failed, "it hung up");
+    let partly = &mut results.results[rows[2].cells[1].result.unwrap() as usize];
+    (partly.n_trials, partly.n_failed) = (7, 2);
+    partly.reason = Some("it said nothing".to_owned());
     let section = section(&results, Medium::Document, "runtimes").unwrap();
     let notes = said(&section, Tone::Note);
     assert_eq!(notes.len(), 3, "{notes:?}");
-    assert!(notes[0].starts_with("(1) skipped: java"), "{notes:?}");
-    assert!(notes[1].starts_with("(2) failed: "), "{notes:?}");
-    assert!(notes[2].starts_with("2 of 9 trials failed"), "{notes:?}");
+    assert_eq!(notes[..2], ["(1) skipped: java: not found", "(2) failed: it hung up"]);
+    assert!(notes[2].starts_with("2 of 9 trials failed: it said nothing"), "{notes:?}");
     let cells: Vec<String> = tables(&section).into_iter().flat_map(texts).flatten().collect();
     let marks = |mark: &str| cells.iter().filter(|cell| *cell == mark).count();
-    assert_eq!((marks("skipped (1)"), marks("failed (2)")), (9, 1));
+    assert_eq!((marks("skipped (1)"), marks("failed (2)")), (5, 1));
     let replays: Vec<_> =
         section.blocks.iter().filter(|block| matches!(block, Block::Command(..))).collect();
     let [Block::Command(name, command)] = replays[..] else { panic!("{replays:?}") };
-    assert!(name.ends_with("(2)") && command.contains("payload=4096"));
+    assert!(name.ends_with("(2)") && command.contains("payload=64"));
 }
 
 #[test]
 fn what_one_runtime_alone_has_is_a_list_without_gaps() {
-    let mut results = example_runtimes();
-    let gap = |why: &str| RuntimeCell {
+    let mut results = results("runtimes");
+    let runtimes = results.runtimes.as_mut().unwrap();
+    runtimes.matrices.truncate(2);
+    let cell = &mut runtimes.matrices[1].rows[1].cells;
+    let cell = cell.iter_mut().find(|cell| cell.result.is_some()).unwrap();
+    cell.value = None;
+    let case = &mut results.results[cell.result.unwrap() as usize];
+    (case.status, case.reason) = (Status::Skipped, Some("not found".to_owned()));
+    let gap = RuntimeCell {
         result: None,
         value: None,
         ratio: None,
-        missing: Some(why.to_owned()),
+        missing: Some("go has no pipe".to_owned()),
     };
-    let matrix = &mut results.runtimes.as_mut().unwrap().matrices[2];
-    matrix.rows[0].cells[1] = gap("go has no pipe");
+    runtimes.matrices[0].rows[0].cells[2] = gap;
     let of = |results: &Results| section(results, Medium::Document, "runtimes").unwrap();
     let found = of(&results);
-    assert_eq!(tables(&found)[2].form, Form::Matrix);
-    assert!(said(&found, Tone::Note).contains(&"–: go has no pipe."));
-    let matrix = &mut results.runtimes.as_mut().unwrap().matrices[2];
-    for (at, row) in matrix.rows.iter_mut().enumerate() {
-        for (column, cell) in row.cells.iter_mut().enumerate().filter(|(c, _)| *c != at) {
-            *cell = gap(&format!("{column} has no {at}"));
-        }
-    }
-    let list = texts(tables(&of(&results))[2]);
-    assert_eq!(list[0], ["pipe", "rust", "2.65 µs [2.61, 2.71]", "9", "valid"]);
-    assert_eq!(list[2], ["websocket", "java", "skipped (1)", "", ""]);
+    assert_eq!(tables(&found)[0].form, Form::Matrix);
+    let notes = said(&found, Tone::Note);
+    assert!(notes.contains(&"–: go has no pipe."), "only of matrices: {notes:?}");
+    let list = texts(tables(&found)[1]);
+    assert_eq!((list.len(), list[0].len()), (9, 5), "{list:?}");
+    assert_eq!(list[0][..2], ["mp-shared-memory", "python"]);
+    assert_eq!(list[1], ["mp-pipe", "python", "skipped (1)", "", ""]);
     let matrices = &mut results.runtimes.as_mut().unwrap().matrices;
     *matrices = vec![matrices.clone(); 5].concat();
     let found = section(&results, Medium::Terminal, "runtimes").unwrap();
     let notes = said(&found, Tone::Note);
-    assert!(notes.iter().all(|note| !note.contains("has no ")), "{notes:?}");
-    let nowhere = |note: &&str| note.starts_with("Measured in none of the runtimes: websocket;");
+    let nowhere = |note: &&str| note.starts_with("Measured in none of the runtimes: mp-pipe;");
     assert!(notes.iter().any(nowhere), "{notes:?}");
 }
 
 #[test]
 fn few_sentences_and_candidates_are_for_terminals_alone() {
-    let mut results = example_runtimes();
+    let mut results = results("runtimes");
     let runtimes = results.runtimes.as_mut().unwrap();
+    runtimes.added.truncate(6);
+    for added in runtimes.added.iter_mut().take(2) {
+        added.constant_ns = added.differences_ns.first().cloned();
+    }
+    assert_ne!(runtimes.added[0].runtime, runtimes.added[1].runtime);
     runtimes.added = vec![runtimes.added.clone(); 5].concat();
     let candidates = &mut runtimes.searches[0].candidates;
+    candidates.truncate(3);
     *candidates = vec![candidates.clone(); 5].concat();
     let count = |medium| {
         let added = section(&results, medium, "added").unwrap();
@@ -112,26 +141,35 @@ fn few_sentences_and_candidates_are_for_terminals_alone() {
 
 #[test]
 fn only_hidden_threads_that_weigh_are_told() {
-    let mut results = example_runtimes();
+    let mut results = results("runtimes");
+    let is_hidden = |case: &CaseResult| case.case.runtime == "python" && case.threads.len() > 3;
+    let at = results.results.iter().position(is_hidden).unwrap();
+    for (_, case) in results.results.iter_mut().enumerate().filter(|(index, _)| *index != at) {
+        case.threads.clear();
+    }
     let rows = |results: &Results| {
         section(results, Medium::Document, "threads").map(|s| texts(tables(&s)[0]))
     };
-    let found = rows(&results).unwrap();
-    assert!(found.iter().all(|row| row[1] == "recv\\_events"), "no 0.3 %: {found:?}");
-    assert_eq!(found.len(), 2);
-    for thread in results.results.iter_mut().flat_map(|case| &mut case.threads) {
+    let told = rows(&results).unwrap().len();
+    assert!(told > 0);
+    let threads = &mut results.results[at].threads;
+    let hidden = threads.iter().find(|thread| thread.seat.is_none()).unwrap().clone();
+    threads.push(ThreadResult { cpu_share: 0.003, name: "light".to_owned(), ..hidden });
+    assert_eq!(rows(&results).unwrap().len(), told, "no 0.3 %");
+    let threads = &mut results.results[at].threads;
+    for thread in threads.iter_mut() {
         thread.cpu_share = if thread.seat.is_some() { 0.47 } else { 0.02 };
     }
-    assert!(rows(&results).is_none(), "6 % is less than a tenth");
-    for thread in results.results.iter_mut().flat_map(|case| &mut case.threads) {
-        thread.seat = None;
-    }
+    assert!(rows(&results).is_none(), "a few per cent are less than a tenth");
+    results.results[at].threads.iter_mut().for_each(|thread| thread.cpu_share = 0.5);
+    assert!(rows(&results).is_some());
+    results.results[at].threads.iter_mut().for_each(|thread| thread.seat = None);
     assert!(rows(&results).is_none(), "which of them plays is not known");
 }
 
 #[test]
 fn a_terminal_with_many_tables_has_one_number_a_row_and_says_what_it_lacks() {
-    let mut results = example("wakeup");
+    let mut results = results("wakeup");
     let table = results.published[0].clone();
     let all = 4 * table.rows.len();
     results.published = vec![table; 4];
@@ -149,7 +187,7 @@ fn a_terminal_with_many_tables_has_one_number_a_row_and_says_what_it_lacks() {
 /// Whatever a view writes last, no number is text before.
 #[test]
 fn a_cell_leads_to_its_case_and_keeps_its_value() {
-    let results = example_results();
+    let results = worn();
     let ladder = section(&results, Medium::Page, "ladder").unwrap();
     let rows: Vec<&Vec<Cell>> = tables(&ladder).into_iter().flat_map(|t| &t.rows).collect();
     assert_eq!(rows.len(), results.results.len());
