@@ -235,39 +235,37 @@ impl Meeting {
     }
 }
 
-/// Waits for a word to become `number`, which it does within [`GONE_NS`] if the
-/// other end is alive.
+/// Looks for a word to become `number`, a few hundred times.
 #[inline(always)]
-fn until_equal(word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
+fn becomes(word: &AtomicU64, number: u64, pause: Pause) -> bool {
     for _ in 0..BETWEEN_LOOKS {
         if word.load(Ordering::Acquire) == number {
-            return Ok(());
+            return true;
         }
         match pause {
             Pause::Spin => std::hint::spin_loop(),
             Pause::Yield => sys::sched_yield(),
         }
     }
-    until_equal_or_gone(word, number, pause)
+    false
+}
+
+/// Waits for a word to become `number`, which it does within [`GONE_NS`] if the
+/// other end is alive.
+#[inline(always)]
+fn until_equal(word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
+    if becomes(word, number, pause) { Ok(()) } else { until_equal_or_gone(word, number, pause) }
 }
 
 #[cold]
 fn until_equal_or_gone(word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
     let until_ns = now_ns() + GONE_NS;
-    loop {
-        for _ in 0..BETWEEN_LOOKS {
-            if word.load(Ordering::Acquire) == number {
-                return Ok(());
-            }
-            match pause {
-                Pause::Spin => std::hint::spin_loop(),
-                Pause::Yield => sys::sched_yield(),
-            }
-        }
+    while !becomes(word, number, pause) {
         if now_ns() > until_ns {
             return Err(sys::failure("the other end does not answer while clocks are compared"));
         }
     }
+    Ok(())
 }
 
 fn now_ns() -> u64 {

@@ -267,6 +267,25 @@ pub fn sched_yield() {
     unsafe { libc::sched_yield() };
 }
 
+/// A time as the kernel takes it.
+pub const fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    }
+}
+
+/// Sleeps for this long, whatever signals come (clock_nanosleep(2)).
+#[inline(always)]
+pub fn sleep(time: libc::timespec) {
+    let mut rest = time;
+    // SAFETY: both point to a live value; the kernel reads the first before it writes the
+    // second, and writes it only when a signal came, which is when it is needed.
+    while unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const rest, &raw mut rest) }
+        == libc::EINTR
+    {}
+}
+
 /// Sleeps on a word that may be shared while it holds `expected` (FUTEX_WAIT, futex(2));
 /// may return early.
 pub fn futex_wait(word: &AtomicU32, expected: u32) -> io::Result<()> {

@@ -58,10 +58,7 @@ impl Ticker {
             sys::check(libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer))
                 .map_err(|e| sys::context(e, "creating a timer"))?;
             let ticker = Ticker { timer, ticks };
-            let every = libc::timespec {
-                tv_sec: period.as_secs() as libc::time_t,
-                tv_nsec: period.subsec_nanos() as libc::c_long,
-            };
+            let every = sys::timespec(period.as_nanos() as u64);
             let times = libc::itimerspec { it_interval: every, it_value: every };
             sys::check(libc::timer_settime(timer, 0, &times, std::ptr::null_mut()))
                 .map_err(|e| sys::context(e, "starting a timer"))?;

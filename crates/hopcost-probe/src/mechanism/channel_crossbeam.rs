@@ -12,7 +12,6 @@
 //! that hardly any round trip ever parks: `block` is here what the library's
 //! `recv` does, and not a sleep.
 
-use std::io;
 use std::sync::mpsc::TryRecvError;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -20,13 +19,11 @@ use hopcost_model::case::{Boundary, WaitKind};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 
 use crate::registry::{CHANNEL, Row};
-use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
-use crate::wait::{Block, Spin, Yield};
 
 /// The row.
-pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
+pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
     name: "channel-crossbeam",
     family: "channel",
     about: "two bounded channels of the crate crossbeam-channel",
@@ -67,20 +64,8 @@ pub static ROW: Row = Row::channel::<ChannelCrossbeam>(Facts {
 /// Places in each channel. A strict round trip uses one.
 const PLACES: usize = 4;
 
-/// How its ends meet, and the library's queue.
+/// The library's queue.
 struct ChannelCrossbeam;
-
-impl TwoEnds for ChannelCrossbeam {
-    type End = OverQueues<Self>;
-    type Waits = (Block, Spin, Yield);
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Ok(OverQueues::<Self>::link(opening.payload()))
-    }
-    fn attach(half: Half, _: &Attaching<'_>) -> io::Result<OverQueues<Self>> {
-        half.take_local()
-    }
-}
 
 impl Queue for ChannelCrossbeam {
     type Sender = Sender<Vec<u8>>;

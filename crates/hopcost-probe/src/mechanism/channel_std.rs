@@ -6,20 +6,17 @@
 //! allocates no message; the list itself allocates a block every 31 messages and
 //! frees one as often. A receiver that finds nothing parks on a futex.
 
-use std::io;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use hopcost_model::case::{Boundary, WaitKind};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 
 use crate::registry::{CHANNEL, Row};
-use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
-use crate::wait::{Block, Spin, Yield};
 
 /// The row.
-pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
+pub static ROW: Row = Row::channel::<OverQueues<ChannelStd>>(Facts {
     name: "channel-std",
     family: "channel",
     about: "two channels of the Rust standard library (std::sync::mpsc::channel)",
@@ -57,20 +54,8 @@ pub static ROW: Row = Row::channel::<ChannelStd>(Facts {
     ..CHANNEL
 });
 
-/// How its ends meet, and the library's queue.
+/// The library's queue.
 struct ChannelStd;
-
-impl TwoEnds for ChannelStd {
-    type End = OverQueues<Self>;
-    type Waits = (Block, Spin, Yield);
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Ok(OverQueues::<Self>::link(opening.payload()))
-    }
-    fn attach(half: Half, _: &Attaching<'_>) -> io::Result<OverQueues<Self>> {
-        half.take_local()
-    }
-}
 
 impl Queue for ChannelStd {
     type Sender = Sender<Vec<u8>>;

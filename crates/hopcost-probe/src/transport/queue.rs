@@ -7,9 +7,9 @@ use std::sync::mpsc::TryRecvError;
 use hopcost_model::case::WaitKind;
 
 use super::peer_closed;
-use crate::shape::{Channel, Half, Link};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::wait::Wait;
+use crate::wait::{Block, Spin, Wait, Yield};
 
 /// A queue's two ends.
 pub trait Queue: 'static {
@@ -35,16 +35,21 @@ pub struct OverQueues<Q: Queue> {
     held: Vec<u8>,
 }
 
-impl<Q: Queue> OverQueues<Q> {
-    /// A link of two queues, for messages of this length.
-    pub fn link(payload: usize) -> Link {
+impl<Q: Queue> TwoEnds for OverQueues<Q> {
+    type End = Self;
+    type Waits = (Block, Spin, Yield);
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let (request_out, request_in) = Q::new();
         let (reply_out, reply_in) = Q::new();
         // Filled with ones, because pages of zeros are not touched until written.
-        let held = vec![1; payload];
+        let held = vec![1; opening.payload()];
         let caller: Self = Self { outgoing: request_out, incoming: reply_in, held };
         let callee: Self = Self { outgoing: reply_out, incoming: request_in, held: Vec::new() };
-        Link { caller: Half::of_local(caller), callee: Half::of_local(callee) }
+        Ok(Link { caller: Half::of_local(caller), callee: Half::of_local(callee) })
+    }
+    fn attach(half: Half, _: &Attaching<'_>) -> io::Result<Self> {
+        half.take_local()
     }
 }
 

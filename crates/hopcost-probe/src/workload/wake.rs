@@ -127,23 +127,13 @@ struct Sleep(libc::timespec);
 
 impl Sleep {
     fn of(ns: u64) -> Self {
-        Sleep(libc::timespec {
-            tv_sec: (ns / 1_000_000_000) as libc::time_t,
-            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
-        })
+        Sleep(sys::timespec(ns))
     }
 
     #[inline(always)]
     fn sleep(&self) {
-        if self.0.tv_sec == 0 && self.0.tv_nsec == 0 {
-            return;
+        if self.0.tv_sec != 0 || self.0.tv_nsec != 0 {
+            sys::sleep(self.0);
         }
-        let mut rest = self.0;
-        // SAFETY: both point to a live value; the kernel reads the first before it writes the
-        // second, and writes it only when a signal came, which is when it is needed.
-        while unsafe {
-            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const rest, &raw mut rest)
-        } == libc::EINTR
-        {}
     }
 }

@@ -10,6 +10,7 @@ use super::{FACTS, attach};
 use crate::clock::Virtual;
 use crate::registry::{Row, no_link};
 use crate::shape::{Attaching, Call, PeerExit};
+use crate::sys;
 
 /// The row.
 pub static ROW: Row = Row {
@@ -40,22 +41,11 @@ struct Sleep {
 
 impl Call for Sleep {
     fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
-        let ns = argument(attaching)?;
-        let time = libc::timespec {
-            tv_sec: (ns / 1_000_000_000) as libc::time_t,
-            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
-        };
-        Ok(Sleep { time })
+        Ok(Sleep { time: sys::timespec(argument(attaching)?) })
     }
     #[inline(always)]
     fn call(&mut self, x: u64) -> u64 {
-        let mut rest = self.time;
-        // SAFETY: both point to a live value; the kernel reads the first before it writes the
-        // second, and writes it only when a signal came, which is when it is needed.
-        while unsafe {
-            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const rest, &raw mut rest)
-        } == libc::EINTR
-        {}
+        sys::sleep(self.time);
         x
     }
 }
