@@ -5,8 +5,9 @@ use hopcost_model::plan::TrialShape;
 use crate::error::{Origin, PlanError, quote, unknown};
 use crate::request::Request;
 use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT, Time};
+use crate::shipped::SHIPPED;
 use crate::suite::{
-    MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, SHIPPED, Suite, deadline_ms, parse_suite,
+    MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, Suite, deadline_ms, parse_suite,
 };
 use crate::{Ask, SuiteSource};
 

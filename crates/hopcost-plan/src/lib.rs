@@ -48,6 +48,7 @@ mod request;
 mod resolve;
 mod selector;
 mod shape;
+mod shipped;
 mod shown;
 mod spread;
 mod suite;
@@ -67,8 +68,9 @@ pub use shape::{
     MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRIAL_DEFAULT,
     TRIAL_FIXED_NS, estimate_ns, trial_ns,
 };
-pub use shown::{Contrast, Plot, PlotX, PlotY, Published, Shown, shown};
-pub use suite::{SHIPPED, Suite, parse_suite};
+pub use shipped::{SHIPPED, shown};
+pub use shown::{Contrast, Plot, PlotX, PlotY, Published, Shown};
+pub use suite::{Suite, parse_suite};
 
 /// What the user asked for. Every list may hold comma lists; an empty one means
 /// that nothing was said.

@@ -4,11 +4,8 @@
 //! has such cases.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use serde::Deserialize;
-
-use crate::suite::SHIPPED;
 
 /// What a suite's file says of reports.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -116,13 +113,4 @@ pub enum PlotX {
     Flows,
     /// Gap before a wake-up.
     Gap,
-}
-
-/// What the shipped suites say of reports, with their names.
-pub fn shown() -> &'static [(&'static str, Shown)] {
-    static SHOWN: LazyLock<Vec<(&str, Shown)>> = LazyLock::new(|| {
-        let of = |(name, text): &(&'static str, &str)| Some((*name, toml::from_str(text).ok()?));
-        SHIPPED.iter().filter_map(of).collect()
-    });
-    &SHOWN
 }

@@ -25,18 +25,6 @@ const GLOBS_MAX: usize = 1_000;
 /// Most values of a suite, counted once for every selector that they are said of.
 const VALUES_MAX: usize = 1_000_000;
 
-/// The suites inside the binary: name, text.
-pub const SHIPPED: &[(&str, &str)] = &[
-    ("ladder", include_str!("../../../suites/ladder.toml")),
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("threads-udp-websocket", include_str!("../../../suites/threads-udp-websocket.toml")),
-    ("microkernel", include_str!("../../../suites/microkernel.toml")),
-    ("wakeup", include_str!("../../../suites/wakeup.toml")),
-    ("wakeup-full", include_str!("../../../suites/wakeup-full.toml")),
-    ("copies", include_str!("../../../suites/copies.toml")),
-    ("runtimes", include_str!("../../../suites/runtimes.toml")),
-];
-
 /// A parsed suite; its mechanisms and parameters are not looked up yet.
 #[derive(Debug, Clone)]
 pub struct Suite {

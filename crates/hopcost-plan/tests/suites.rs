@@ -444,3 +444,23 @@ fn a_file_name_cannot_break_the_line() {
     let error = parse_suite("a\nb\u{1b}.toml", "").unwrap_err();
     assert!(one_line(error).starts_with("a b .toml:1:1: "));
 }
+
+#[test]
+fn what_reports_show_is_checked_too() {
+    let of = |more: &str| {
+        let text = format!("name = \"mine\"\n[[cases]]\nselect = \"roundtrip/pipe\"\n{more}");
+        parse_suite("mine.toml", &text).map(|suite| suite.name).map_err(|error| error.to_string())
+    };
+    assert_eq!(of("[[published]]\nfile = \"copies.csv\""), Ok("mine".to_owned()));
+    for (more, part) in [
+        ("[[published]]\nfiles = \"copies.csv\"", "mine.toml:5:1: unknown field `files`"),
+        ("[[contrast]]\ntitle = \"a\"", "mine.toml:4:1: missing field"),
+        (
+            "[[plot]]\nid = \"a\"\ncases = \"call/*\"\nx = \"flow\"",
+            "mine.toml:7:5: unknown variant",
+        ),
+    ] {
+        let error = of(more).unwrap_err();
+        assert!(error.starts_with(part), "{error}");
+    }
+}

@@ -1,0 +1,26 @@
+//! The suites inside the binary.
+
+use std::sync::LazyLock;
+
+use crate::shown::Shown;
+
+/// The suites inside the binary: name, text.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("ladder", include_str!("../../../suites/ladder.toml")),
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("threads-udp-websocket", include_str!("../../../suites/threads-udp-websocket.toml")),
+    ("microkernel", include_str!("../../../suites/microkernel.toml")),
+    ("wakeup", include_str!("../../../suites/wakeup.toml")),
+    ("wakeup-full", include_str!("../../../suites/wakeup-full.toml")),
+    ("copies", include_str!("../../../suites/copies.toml")),
+    ("runtimes", include_str!("../../../suites/runtimes.toml")),
+];
+
+/// What the shipped suites say of reports, with their names.
+pub fn shown() -> &'static [(&'static str, Shown)] {
+    static SHOWN: LazyLock<Vec<(&str, Shown)>> = LazyLock::new(|| {
+        let of = |(name, text): &(&'static str, &str)| Some((*name, toml::from_str(text).ok()?));
+        SHIPPED.iter().filter_map(of).collect()
+    });
+    &SHOWN
+}
