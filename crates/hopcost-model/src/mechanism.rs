@@ -179,6 +179,8 @@ pub struct Facts {
     /// Whether the kernel goes on reading the sender's buffers after a send has returned,
     /// so that only an acknowledgement tells when they may be written again.
     pub keeps_buffers: bool,
+    /// The flag by which it asks for sends without a copy.
+    pub no_copy: Option<&'static str>,
     /// The mechanism whose addresses lead to its link, where an end that cannot inherit
     /// descriptors may offer one or connect to one.
     pub address: Option<&'static str>,
@@ -211,6 +213,7 @@ impl Facts {
         hidden: false,
         argument: None,
         keeps_buffers: false,
+        no_copy: None,
         address: None,
         revision: 1,
         available: || Ok(()),
@@ -392,6 +395,9 @@ pub struct Own {
     pub hidden: bool,
     /// See [`Facts::keeps_buffers`].
     pub keeps_buffers: bool,
+    /// See [`Facts::no_copy`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_copy: Option<String>,
 }
 
 /// What can only be asked of the binary that has the mechanism.
@@ -452,6 +458,7 @@ impl Mechanism {
                 call_system_calls: facts.call_system_calls,
                 hidden: facts.hidden,
                 keeps_buffers: facts.keeps_buffers,
+                no_copy: facts.no_copy.map(str::to_owned),
             }),
             here: Here { available: facts.available, argument: facts.argument },
         }

@@ -12,7 +12,7 @@ use hopcost_model::mechanism::{Facts, Mechanism, Parameter, PerOperation, Shape,
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
-use hopcost_model::results::Results;
+use hopcost_model::results::{Estimate, Results, Statistic};
 use hopcost_stats::rng::Rng;
 
 pub use foreign::{foreign_clock, thread, worker};
@@ -67,7 +67,9 @@ pub static MECHANISMS: LazyLock<Vec<Mechanism>> = LazyLock::new(|| {
     all.extend(of(SYSCALL, &["syscall"]));
     all.extend(of(ENGINE, &["sleep"]));
     all.extend(of(CHANNEL, &["pipe", "tcp", "udp"]));
-    all.extend(of(SEND, &["tcp-send", "tcp-sendmsg", "tcp-zerocopy"]));
+    all.extend(of(SEND, &["tcp-send", "tcp-sendmsg"]));
+    all.extend(of(Facts { no_copy: Some("MSG_ZEROCOPY"), ..SEND }, &["tcp-zerocopy"]));
+    all.extend(of(Facts { no_copy: Some("SEND_ZC"), ..SEND }, &["tcp-uring-zc"]));
     all
 });
 
@@ -79,6 +81,11 @@ pub fn read(raw: &RawRun) -> Results {
 /// The worst severity of a code among all findings.
 pub fn severity(results: &Results, code: Code) -> Option<Severity> {
     results.findings.iter().filter(|f| f.code == code).map(|f| f.severity).max()
+}
+
+/// The estimate of a statistic of the run's first case.
+pub fn estimate(results: &Results, statistic: Statistic) -> Estimate {
+    results.results[0].estimates.as_ref().unwrap().get(statistic).unwrap().clone()
 }
 
 /// A clock of 20 ns a stamp.

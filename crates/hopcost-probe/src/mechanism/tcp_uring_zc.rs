@@ -50,6 +50,7 @@ pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
         "io_uring_enter(2)",
         "tcp(7)",
     ],
+    no_copy: Some("SEND_ZC"),
     available,
     ..TCP
 });

@@ -44,6 +44,7 @@ pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
     between_stamps: "one sendmsg (again after reading completions, if the kernel has no room for more of them); the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields, and waiting until they may be filled, is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); sixteen sets of fields, or as many as fit 64 MiB; the memory for completions is limited (net.core.optmem_max); pinned pages count against RLIMIT_MEMLOCK; between network namespaces each flow has a veth pair of its own",
     sources: &["Documentation/networking/msg_zerocopy.rst", "tcp(7)", "sendmsg(2)", "recvmsg(2)"],
+    no_copy: Some("MSG_ZEROCOPY"),
     available,
     ..TCP
 });

@@ -5,17 +5,12 @@ use hopcost_model::mechanism::Mechanism;
 
 use crate::format;
 
-/// The name of a send that asks for no copy, by mechanism.
-const WITHOUT_COPY: [(&str, &str); 2] =
-    [("tcp-zerocopy", "MSG_ZEROCOPY"), ("tcp-uring-zc", "SEND_ZC")];
-
 /// The mechanism's name, or that of its flag with what became of it; then its
 /// parameters where they are not the default (all of them where the default is
 /// not known).
 pub fn label(case: &Case, facts: Option<&Mechanism>, copied_share: Option<f64>) -> String {
-    let name = case.mechanism_name();
-    let mut label = match WITHOUT_COPY.iter().find(|(mechanism, _)| *mechanism == name) {
-        Some((_, flag)) => format!("{flag}{}", fate(copied_share)),
+    let mut label = match facts.and_then(|facts| facts.own.as_ref()?.no_copy.as_ref()) {
+        Some(flag) => format!("{flag}{}", fate(copied_share)),
         None => format::mechanism(case),
     };
     for (key, value) in &case.parameters {

@@ -94,10 +94,7 @@ mod tests {
         assert!((stream.little_outstanding.unwrap() - 1.0).abs() < 1e-9);
         assert_eq!((stream.window, stream.fields, stream.field_bytes), (Some(1), 8, 256));
         assert_eq!((stream.flows, stream.ack.as_str()), (1, "per-message"));
-        assert_eq!(
-            result.estimates.unwrap().get(Statistic::P50).cloned().unwrap().point,
-            Some(3000.0)
-        );
+        assert_eq!(result.estimates.unwrap().get(Statistic::P50).unwrap().point, Some(3000.0));
         assert_eq!(stream.copied_share, None);
     }
 
@@ -132,7 +129,7 @@ mod tests {
         assert_eq!((results[0].n_trials, results[0].n_failed), (8, 0));
         let estimates = results[0].estimates.clone().unwrap();
         assert!(estimates.get(Statistic::P50).is_none() && results[0].modes.is_empty());
-        let cost = estimates.get(Statistic::Cost).cloned().unwrap();
+        let cost = estimates.get(Statistic::Cost).unwrap();
         assert!((cost.point.unwrap() - 2000.0035).abs() < 1e-6, "{cost:?}");
         assert!(cost.estimand.contains("time per message"), "{}", cost.estimand);
         assert!((results[1].ratio.clone().unwrap().point - 2.0).abs() < 1e-9);
