@@ -9,6 +9,7 @@ use hopcost_model::case::Workload;
 use hopcost_model::results::{Estimate, Estimates, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
+use hopcost_stats::line::Line;
 use hopcost_stats::pooled::{DRAWS, pooled_quantile};
 use hopcost_stats::precision::{
     DIGITS_WITHOUT_INTERVAL, detectable_difference, significant_digits,
@@ -109,19 +110,19 @@ pub fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
     };
     let interval = median_interval(&sample, LEVEL);
     let ends = interval.map(|interval| (interval.low, interval.high));
-    let point = sample.median();
+    let level = interval.map(|interval| interval.ranks.coverage);
+    Estimate { level, ..between(sample.median(), ends, sample.len(), estimand) }
+}
+
+/// A value with the ends of its interval.
+fn between(point: f64, ends: Option<(f64, f64)>, trials: usize, estimand: String) -> Estimate {
     Estimate {
-        point: Some(point),
         low: ends.map(|ends| ends.0),
         high: ends.map(|ends| ends.1),
-        level: interval.map(|interval| interval.ranks.coverage),
-        n_trials,
-        pooled: false,
-        estimand,
-        insufficient: too_few(sample.len()),
+        insufficient: too_few(trials),
         detectable: ends.and_then(|(low, high)| detectable_difference(low, high)),
         digits: significant_digits(point, ends),
-        at_most: false,
+        ..Estimate::exact(point, trials as u32, estimand)
     }
 }
 
@@ -133,17 +134,22 @@ fn too_few(trials: usize) -> Option<String> {
 fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
     Estimate {
         point: None,
-        low: None,
-        high: None,
-        level: None,
-        n_trials,
-        pooled: false,
-        estimand,
         insufficient: Some(why),
-        detectable: None,
         digits: DIGITS_WITHOUT_INTERVAL,
-        at_most: false,
+        ..Estimate::exact(0.0, n_trials, estimand)
     }
+}
+
+/// The two parts of the line of each round, each over rounds, and the line that they make.
+pub fn over_lines(lines: &[Line]) -> (Estimate, Estimate, Option<Line>) {
+    let over = |of: fn(&Line) -> f64, part: &str| {
+        let values = lines.iter().map(of).collect();
+        over_trials(values, format!("median over rounds of the {part} of the round's line"))
+    };
+    let fixed = over(|line| line.fixed, "value at size 0");
+    let per_unit = over(|line| line.per_unit, "slope");
+    let line = fixed.point.zip(per_unit.point);
+    (fixed, per_unit, line.map(|(fixed, per_unit)| Line { fixed, per_unit }))
 }
 
 /// The cost of one operation in batches. Where the loop was subtracted and the
@@ -214,21 +220,8 @@ fn quantile(trials: &[&Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Est
     let Some(pooled) = pooled_quantile(&samples, q, LEVEL, seed) else {
         return missing(n_trials, estimand, "there are no samples".to_owned());
     };
-    let ends = pooled.interval;
-    Estimate {
-        point: Some(pooled.point),
-        low: ends.map(|ends| ends.0),
-        high: ends.map(|ends| ends.1),
-        // The bootstrap's coverage is not known exactly.
-        level: None,
-        n_trials,
-        pooled: true,
-        estimand,
-        insufficient: too_few(trials.len()),
-        detectable: ends.and_then(|(low, high)| detectable_difference(low, high)),
-        digits: significant_digits(pooled.point, ends),
-        at_most: false,
-    }
+    // The bootstrap's coverage is not known exactly.
+    Estimate { pooled: true, ..between(pooled.point, pooled.interval, trials.len(), estimand) }
 }
 
 /// Effective samples that a trial brings to a quantile. For the median, six
@@ -258,8 +251,8 @@ mod tests {
     fn the_interval_is_that_of_the_ranks() {
         let p50 = of(9, |round, t| t.each(&vec![1000 + 10 * round; 2000]))
             .get(Statistic::P50)
-            .cloned()
-            .unwrap();
+            .unwrap()
+            .clone();
         assert_eq!((p50.point, p50.low, p50.high), (Some(1040.0), Some(1010.0), Some(1070.0)));
         assert!((p50.level.unwrap() - 0.960_937_5).abs() < 1e-12);
         assert!(!p50.pooled && p50.insufficient.is_none());
@@ -269,7 +262,7 @@ mod tests {
 
     #[test]
     fn few_trials_have_a_point_and_no_interval() {
-        let p50 = of(5, |_, t| t.each(&[1000; 2000])).get(Statistic::P50).cloned().unwrap();
+        let p50 = of(5, |_, t| t.each(&[1000; 2000])).get(Statistic::P50).unwrap().clone();
         assert_eq!((p50.point, p50.low, p50.level), (Some(1000.0), None, None));
         assert!(p50.insufficient.unwrap().contains("5 trials"));
     }
@@ -277,15 +270,15 @@ mod tests {
     #[test]
     fn tails_go_from_trials_to_pooled_to_insufficient() {
         let enough =
-            of(8, |round, t| t.each(&noisy(2_000, round))).get(Statistic::P99).cloned().unwrap();
+            of(8, |round, t| t.each(&noisy(2_000, round))).get(Statistic::P99).unwrap().clone();
         assert!(!enough.pooled && enough.point.is_some() && enough.level.is_some());
         let pooled =
-            of(8, |round, t| t.each(&noisy(400, round))).get(Statistic::P99).cloned().unwrap();
+            of(8, |round, t| t.each(&noisy(400, round))).get(Statistic::P99).unwrap().clone();
         assert!(pooled.pooled && pooled.low.is_some() && pooled.level.is_none());
         assert!(pooled.estimand.starts_with("pooled"));
         assert!(pooled.low <= pooled.point && pooled.point <= pooled.high);
         let none =
-            of(8, |round, t| t.each(&noisy(100, round))).get(Statistic::P99).cloned().unwrap();
+            of(8, |round, t| t.each(&noisy(100, round))).get(Statistic::P99).unwrap().clone();
         assert_eq!((none.point, none.low), (None, None));
         assert!(none.insufficient.unwrap().contains("needs 1000"), "says what it needs");
     }
@@ -293,7 +286,7 @@ mod tests {
     #[test]
     fn batches_have_a_cost_and_nothing_else() {
         let estimates = of(8, |round, t| t.batch(100, &[7_000 + 100 * round; 30]));
-        assert_eq!(estimates.get(Statistic::Cost).cloned().unwrap().point, Some(73.5));
+        assert_eq!(estimates.get(Statistic::Cost).unwrap().clone().point, Some(73.5));
         assert!(estimates.get(Statistic::P50).is_none() && estimates.get(Statistic::P99).is_none());
         assert!(
             estimates.get(Statistic::Min).is_none() && estimates.exact(Statistic::Max).is_none()
@@ -307,28 +300,28 @@ mod tests {
             t.two_lengths(1000, &[10_090, two, 10_090, two, 10_090, two]);
         })
         .get(Statistic::Cost)
-        .cloned()
-        .unwrap();
+        .unwrap()
+        .clone();
         assert!(near_zero.at_most, "{near_zero:?}");
         assert_eq!(near_zero.point, Some(0.12));
         assert!(near_zero.low.unwrap() < 0.0, "the raw sign stays");
         // Its point is clear of the clock's resolution (0.02 ns), its interval not of zero.
         let wide = of(8, |round, t| t.two_lengths(1000, &[10_000, 9_700 + 100 * round]));
-        let wide = wide.get(Statistic::Cost).cloned().unwrap();
+        let wide = wide.get(Statistic::Cost).unwrap().clone();
         assert!(wide.at_most && wide.point == Some(0.4) && wide.low == Some(-0.3), "{wide:?}");
         let clear = of(8, |round, t| {
             t.two_lengths(1000, &[10_000, 12_000 + round, 10_000, 12_000 + round]);
         })
         .get(Statistic::Cost)
-        .cloned()
-        .unwrap();
+        .unwrap()
+        .clone();
         assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
     }
 
     #[test]
     fn one_trial_in_two_halves_does_not_take_the_median_away() {
         let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 1000 } else { 1500 }).collect();
-        let p50 = of(8, |_, t| t.each(&halves)).get(Statistic::P50).cloned().unwrap();
+        let p50 = of(8, |_, t| t.each(&halves)).get(Statistic::P50).unwrap().clone();
         assert!(!p50.pooled && p50.point.is_some());
     }
 }

@@ -12,7 +12,7 @@ use hopcost_stats::line::{Line, fit_relative, residual_max};
 use hopcost_stats::sample::median;
 
 use crate::case::{Reading, known};
-use crate::estimate::{TRIALS_MIN, over_trials};
+use crate::estimate::{TRIALS_MIN, over_lines, over_trials};
 use crate::format;
 use crate::group::grouped;
 
@@ -60,14 +60,7 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
         .filter(|points| points.len() == sizes.len())
         .filter_map(|points| fit_relative(points))
         .collect();
-    let over = |of: fn(&Line) -> f64, part: &str| {
-        let values = lines.iter().map(of).collect();
-        over_trials(values, format!("median over rounds of the {part} of the round's line"))
-    };
-    let fixed_ns = over(|line| line.fixed, "value at size 0");
-    let per_byte_ns = over(|line| line.per_unit, "slope");
-    let line =
-        fixed_ns.point.zip(per_byte_ns.point).map(|(fixed, per_unit)| Line { fixed, per_unit });
+    let (fixed_ns, per_byte_ns, line) = over_lines(&lines);
     let residual = line.and_then(|line| residual_max(line, &typical));
     let refused = refusal(&fixed_ns, &per_byte_ns, residual, lines.len());
     let given = |estimate: Estimate| Some(estimate).filter(|_| refused.is_none());

@@ -16,7 +16,7 @@ use hopcost_stats::line::Line;
 
 use super::entry::{Entry, find, with};
 use super::name;
-use crate::estimate::{TRIALS_MIN, over_trials};
+use crate::estimate::{TRIALS_MIN, over_lines};
 use crate::format;
 use crate::group::grouped;
 use crate::ratio::paired;
@@ -64,14 +64,7 @@ fn cost(sweep: &Case, what: String, mut sizes: Vec<Size>) -> AddedCost {
     let sizes = &sizes;
     let differences_ns: Vec<Estimate> = sizes.iter().map(Size::difference).collect();
     let lines = lines(sizes);
-    let over = |of: fn(&Line) -> f64, part: &str| {
-        let values = lines.iter().map(of).collect();
-        over_trials(values, format!("median over rounds of the {part} of the round's line"))
-    };
-    let constant = over(|line| line.fixed, "value at size 0");
-    let per_byte = over(|line| line.per_unit, "slope");
-    let line = constant.point.zip(per_byte.point);
-    let line = line.map(|(fixed, per_unit)| Line { fixed, per_unit });
+    let (constant, per_byte, line) = over_lines(&lines);
     let residual = line.and_then(|line| residual(line, sizes));
     let refused = refusal(sizes, &lines, line, residual);
     let given = |estimate: Estimate| Some(estimate).filter(|_| refused.is_none());

@@ -62,8 +62,9 @@ fn moved_ticks(trial: &RawTrial) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Builder, WAKE, noisy, read};
     use hopcost_model::results::Statistic;
+
+    use crate::testing::{Builder, TrialBuilder, WAKE, estimate, noisy, read};
 
     #[test]
     fn the_gap_and_the_clocks() {
@@ -113,26 +114,18 @@ mod tests {
 
     #[test]
     fn a_wake_up_has_its_own_statistics() {
-        let raw = Builder::new().case(WAKE, 8, |round, t| t.wake(&noisy(100, round), 9)).build();
-        let estimates = read(&raw).results[0].estimates.clone().unwrap();
-        let p95 = estimates.get(Statistic::P95).cloned().unwrap();
+        let of = |trials: u32| {
+            let make = |round: u32, t: &mut TrialBuilder| t.wake(&noisy(100, round), 9);
+            read(&Builder::new().case(WAKE, trials, make).build())
+        };
+        let many = of(8);
+        let p95 = estimate(&many, Statistic::P95);
         assert!(p95.pooled && p95.point.is_some(), "100 samples are too few for a p95: {p95:?}");
-        let stdev = estimates.get(Statistic::Stdev).cloned().unwrap();
+        let stdev = estimate(&many, Statistic::Stdev);
         assert!(stdev.low < stdev.point && stdev.point < stdev.high, "{stdev:?}");
         assert!(stdev.estimand.contains("standard deviation of one wake-up"));
-        assert_eq!(
-            estimates.get(Statistic::P99).cloned().unwrap().point,
-            None,
-            "800 samples are too few"
-        );
-        let few = Builder::new().case(WAKE, 5, |round, t| t.wake(&noisy(100, round), 9)).build();
-        let few = read(&few).results[0]
-            .estimates
-            .clone()
-            .unwrap()
-            .get(Statistic::Stdev)
-            .cloned()
-            .unwrap();
+        assert_eq!(estimate(&many, Statistic::P99).point, None, "800 samples are too few");
+        let few = estimate(&of(5), Statistic::Stdev);
         assert!(few.point.is_some() && few.low.is_none() && few.insufficient.is_some());
     }
 
@@ -141,13 +134,7 @@ mod tests {
         // Half at 1000, half at 3000: 1000 but for the n − 1.
         let samples: Vec<u32> = (0..1000).map(|i| if i % 2 == 0 { 1000 } else { 3000 }).collect();
         let raw = Builder::new().case(WAKE, 6, |_, t| t.wake(&samples, 9)).build();
-        let stdev = read(&raw).results[0]
-            .estimates
-            .clone()
-            .unwrap()
-            .get(Statistic::Stdev)
-            .cloned()
-            .unwrap();
+        let stdev = estimate(&read(&raw), Statistic::Stdev);
         assert!((stdev.point.unwrap() - 1000.5).abs() < 0.01, "{stdev:?}");
     }
 }
