@@ -70,7 +70,15 @@ fn store(path: &Path, journal: &str, page: u32, blobs: &[Vec<u8>]) -> Outcome<(f
     conn.pragma_update(None, "page_size", page)?;
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update_and_check(None, "journal_mode", journal, |_| Ok(()))?;
-    conn.execute_batch(include_str!("../src/schema/1.sql"))?;
+    // As many columns as the tables had when the figures were taken.
+    conn.execute_batch(
+        "CREATE TABLE trial (trial INTEGER PRIMARY KEY, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p,
+                             q, samples, UNIQUE (a, b));
+         CREATE TABLE trial_end (trial, position, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o,
+                                 PRIMARY KEY (trial, position)) WITHOUT ROWID;
+         CREATE TABLE sentinel (trial, moment, position, a, b,
+                                PRIMARY KEY (trial, moment, position)) WITHOUT ROWID",
+    )?;
     let mut us = Vec::new();
     for (i, blob) in blobs.iter().enumerate() {
         let start = Instant::now();

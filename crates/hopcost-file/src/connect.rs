@@ -14,7 +14,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, Result};
-use crate::limits::VALUE_MAX_BYTES;
+use crate::limits::{Limits, SCHEMA_STEPS, VALUE_MAX_BYTES};
 use crate::schema::{APPLICATION_ID, VERSION};
 
 /// How long to wait for another program's lock: a reader's is short.
@@ -158,10 +158,24 @@ fn try_reading(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 /// A hardened connection that has been read from.
-fn proved(conn: Connection) -> rusqlite::Result<Connection> {
+fn proved(mut conn: Connection) -> rusqlite::Result<Connection> {
     harden(&conn)?;
+    bound(&mut conn, SCHEMA_STEPS)?;
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let bytes = conn.path().map_or(0, |path| fs::metadata(path).map_or(0, |found| found.len()));
+    bound(&mut conn, Limits::of(bytes).steps())?;
     Ok(conn)
+}
+
+/// Ends what takes more steps of SQLite's virtual machine.
+fn bound(conn: &mut Connection, steps: u64) -> rusqlite::Result<()> {
+    const AT_ONCE: i32 = 1000;
+    let mut left = steps / AT_ONCE as u64;
+    let step = move || {
+        left = left.saturating_sub(1);
+        left == 0
+    };
+    conn.progress_handler(AT_ONCE, Some(step))
 }
 
 fn read_only(path: &Path) -> rusqlite::Result<Connection> {
@@ -181,7 +195,9 @@ pub(crate) fn immutable(path: &Path) -> rusqlite::Result<Connection> {
     uri.extend_from_slice(b"?immutable=1");
     let uri = PathBuf::from(std::ffi::OsString::from_vec(uri));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(&uri, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    let conn = Connection::open_with_flags(&uri, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES)?;
+    Ok(conn)
 }
 
 /// The most that is copied to settle it.
@@ -296,16 +312,18 @@ pub(crate) fn resuming(path: &Path) -> Result<Connection> {
     append(path).map_err(|error| Error::sqlite(path, DOING, error))
 }
 
-/// Brings an older format up to date in memory, leaving the file as it is.
-pub(crate) fn upgraded_copy(
-    conn: &Connection,
-    from: i64,
-    steps: &[&str],
-) -> rusqlite::Result<Connection> {
-    let mut copy = Connection::open_in_memory()?;
-    harden(&copy)?;
-    let all_pages = -1;
-    rusqlite::backup::Backup::new(conn, &mut copy)?.step(all_pages)?;
-    crate::schema::apply(&copy, steps, from)?;
-    Ok(copy)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_ends_is_ended() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        bound(&mut conn, 100_000).unwrap();
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+                       SELECT count(*) FROM n";
+        let ended = conn.query_row(endless, [], |_| Ok(())).unwrap_err();
+        let line = Error::sqlite(Path::new("f"), DOING_READ, ended).to_string();
+        assert!(line.contains("takes longer than reading a run"), "{line}");
+    }
 }

@@ -224,6 +224,11 @@ impl Error {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Error::Damaged { path, why: source.to_string(), readable_trials: 0 }
             }
+            Some(ErrorCode::OperationInterrupted) => Error::Content {
+                path,
+                place: "the file".to_owned(),
+                why: "reading it takes longer than reading a run".to_owned(),
+            },
             _ => Error::Sqlite { path, doing, cause: source },
         }
     }

@@ -10,22 +10,24 @@
 //!
 //! This crate knows no statistic and reads no clock.
 
+mod cell;
 mod connect;
 mod error;
 mod id;
 mod limits;
 mod read;
-mod record;
 mod rows;
 mod runs;
 pub mod samples;
 mod schema;
+mod tables;
 mod write;
 
+pub use cell::as_read;
 pub use error::{Error, Result};
 pub use id::{new_id, utc};
 pub use read::{finished, open};
-pub use record::as_read;
+
 pub use runs::{EXTENSION, RunEntry, Runs, data_folder, folder_named_by};
 pub use schema::{APPLICATION_ID, VERSION};
 pub use write::{EstimateRow, RunFile, open_for_resume};

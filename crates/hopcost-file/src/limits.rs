@@ -14,13 +14,39 @@ pub(crate) const VALUE_MAX_BYTES: i32 = 16 << 20;
 /// Cases of a plan, as many as a suite may have.
 pub(crate) const CASES_MAX: usize = 10_000;
 
-/// Rows of a table.
-pub(crate) fn rows_max(table: &str) -> usize {
-    match table {
-        "run" => 1,
-        "worker" => 100,
-        "host_reading" | "clock" => 10_000,
-        "trial" | "stamp_check" => 200_000,
-        _ => 2_000_000,
+/// Trials of a case, as many as a plan may have rounds.
+pub(crate) const TRIALS_OF_CASE_MAX: u32 = 10_000;
+
+/// Steps of SQLite's virtual machine in which the names of tables are read, and then
+/// everything else of a file of 100 MB.
+pub(crate) const SCHEMA_STEPS: u64 = 100_000;
+const STEPS: u64 = 500_000_000;
+
+/// Samples of a file of 100 MB.
+const SAMPLES: usize = 1 << 26;
+
+/// What grows with the file: a larger one may take longer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Hundreds of megabytes, rounded up; at most 100.
+    hundreds: u64,
+}
+
+impl Limits {
+    /// Those of a file of this size.
+    pub(crate) fn of(bytes: u64) -> Self {
+        Self { hundreds: bytes.div_ceil(100_000_000).clamp(1, 100) }
+    }
+    /// Rows of a table that may have `rows` in 100 MB.
+    pub(crate) fn rows(self, rows: usize) -> usize {
+        rows.saturating_mul(self.hundreds as usize)
+    }
+    /// Samples in all.
+    pub(crate) fn samples(self) -> usize {
+        self.rows(SAMPLES).min(crate::samples::MAX_PER_RUN)
+    }
+    /// Steps of SQLite's virtual machine.
+    pub(crate) fn steps(self) -> u64 {
+        STEPS * self.hundreds
     }
 }

@@ -1,22 +1,25 @@
 //! Reading a run, trusting nothing that the file says.
 
-mod trials;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 
 use hopcost_model::describe::Description;
-use hopcost_model::host::{Host, Reading};
+use hopcost_model::host::{Host, Reading as HostReading};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuAccounting, RawRun, RunAbout};
+use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
+use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{StampCheck, ThreadUse};
 use rusqlite::Connection;
 
+use crate::cell::{Get, Reading};
 use crate::connect;
-use crate::error::{Error, Result};
-use crate::limits::CASES_MAX;
-use crate::record::{DOING, Record, rows};
-use crate::schema::{self, STEPS, VERSION};
+use crate::error::{Cell, Error, Result};
+use crate::limits::{CASES_MAX, Limits, TRIALS_OF_CASE_MAX};
+use crate::rows::{DOING, Source};
+use crate::samples;
+use crate::schema::{self, VERSION};
+use crate::tables::{self as t, Table};
 
 /// Reads a whole run. The file may lie in a directory that cannot be written to,
 /// may still be being written, or may have been left by a killed process.
@@ -28,30 +31,8 @@ use crate::schema::{self, STEPS, VERSION};
 /// hopcost would never have written.
 pub fn open(path: &Path) -> Result<RawRun> {
     let path = connect::check_file(path)?;
-    read_checked(&path).map_err(|error| count_readable(error, &path))
-}
-
-fn read_checked(path: &Path) -> Result<RawRun> {
-    let conn = &connect::reading(path)?;
-    let sqlite = |error| Error::sqlite(path, DOING, error);
-    let schema_objects: i64 = conn
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(sqlite)?;
-    if schema_objects == 0 {
-        // Killed while creating; the journal has just undone the rest.
-        return Err(Error::Empty(path.to_owned()));
-    }
-    // The header is not the last word: a journal may have changed it since.
-    let version = schema::version(conn).map_err(sqlite)?;
-    if version > VERSION {
-        return Err(Error::Newer { path: path.to_owned(), found: version, known: VERSION });
-    }
-    schema::check(conn, path, STEPS)?;
-    if version < VERSION {
-        let copy = connect::upgraded_copy(conn, version, STEPS).map_err(sqlite)?;
-        return run(&copy, path);
-    }
-    run(conn, path)
+    let read = || run(&connect::reading(&path)?, &path);
+    read().map_err(|error| count_readable(error, &path))
 }
 
 /// `(case, round)` of every trial of a run, failed ones included.
@@ -72,8 +53,9 @@ pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
         let mut rows = query.query([])?;
         let mut count = 0;
         while let Ok(Some(row)) = rows.next() {
-            let record = Record(row);
-            if record.samples().is_err() {
+            let (kept, blob) = (row.get::<_, i64>(0), row.get_ref(1)?.as_blob());
+            let (Ok(kept), Ok(blob)) = (kept, blob) else { break };
+            if samples::unpack(blob, usize::try_from(kept).unwrap_or(usize::MAX)).is_err() {
                 break;
             }
             count += 1;
@@ -83,128 +65,206 @@ pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
     Error::Damaged { path: told, why, readable_trials: count().unwrap_or(0) }
 }
 
-/// Reads a run of the current format, as of one moment.
+/// Reads a run of any known format, as of one moment.
 pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
-    let snapshot = conn.unchecked_transaction().map_err(|e| Error::sqlite(path, DOING, e))?;
-    let about = rows(
-        conn,
-        path,
-        ("run", "SELECT * FROM run"),
-        |_| "run".to_owned(),
-        |r| {
-            let about = RunAbout {
-                id: r.text("run_id")?,
-                version: r.text("version")?,
-                commit: r.text("revision")?,
-                build: r.json("build")?,
-                argv: r.json("argv")?,
-                started: r.text("started")?,
-                ended: r.maybe_text("ended")?,
-                resumed: r.whole("resumed")?,
-            };
-            Ok((about, r.json::<Plan>("plan")?))
-        },
-    )?;
-    let Ok([(about, plan)]) = <[_; 1]>::try_from(about) else {
-        return Err(Error::Content {
-            path: path.to_owned(),
-            place: "run".to_owned(),
-            why: "it should have one row".to_owned(),
-        });
+    let sqlite = |error| Error::sqlite(path, DOING, error);
+    let snapshot = conn.unchecked_transaction().map_err(sqlite)?;
+    let objects: i64 = conn
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(sqlite)?;
+    if objects == 0 {
+        // Killed while creating; the journal has just undone the rest.
+        return Err(Error::Empty(path.to_owned()));
+    }
+    // The header is not the last word: a journal may have changed it since.
+    let version = schema::version(conn).map_err(sqlite)?;
+    if version > VERSION {
+        return Err(Error::Newer { path: path.to_owned(), found: version, known: VERSION });
+    }
+    schema::check(conn, path, version)?;
+    let pages = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let bytes = pages("page_count").and_then(|count| Ok(count * pages("page_size")?));
+    let bytes = u64::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
+    let on_disk = fs::metadata(path).map_or(0, |found| found.len());
+    let limits = Limits::of(bytes.min(on_disk));
+    let source = Source { conn, path, version, limits, bytes_left: bytes.into() };
+    let run = of_source(&source)?;
+    drop(snapshot);
+    Ok(run)
+}
+
+fn of_source(source: &Source<'_>) -> Result<RawRun> {
+    let runs = source.read::<(i64, RunAbout, Plan), _>(&t::RUN, |row| row.0)?;
+    let Ok([(_, about, plan)]) = <[_; 1]>::try_from(runs) else {
+        return source.wrong("run", "it should have one row");
     };
     if plan.cases.len() > CASES_MAX {
-        return Err(Error::Content {
-            path: path.to_owned(),
-            place: "run".to_owned(),
-            why: format!("plan has more than {CASES_MAX} cases"),
-        });
+        return source.wrong("run", format!("plan has more than {CASES_MAX} cases"));
     }
-    let host_before = Host { readings: host(conn, path, "before")? };
-    let after = host(conn, path, "after")?;
+    let (before, after) = hosts(source)?;
     // A host that could not be read at all is still a host that was looked at.
     let host_after =
         (about.ended.is_some() || !after.is_empty()).then_some(Host { readings: after });
-    let clocks = clocks(conn, path)?;
-    let workers = workers(conn, path)?;
-    let accounting = accounting(conn, path)?;
-    let trials = trials::trials(conn, path, plan.cases.len())?;
-    drop(snapshot);
-    Ok(RawRun { about, plan, host_before, host_after, clocks, workers, trials, accounting })
+    let trials = trials(source, plan.cases.len())?;
+    Ok(RawRun {
+        about,
+        plan,
+        host_before: Host { readings: before },
+        host_after,
+        clocks: by_position(source, &t::CLOCK)?,
+        workers: workers(source)?,
+        accounting: by_position::<CpuAccounting>(source, &t::ACCOUNTING)?,
+        trials,
+    })
 }
 
-fn host(conn: &Connection, path: &Path, moment: &'static str) -> Result<Vec<Reading>> {
-    let query = format!("SELECT * FROM host_reading WHERE moment = '{moment}' ORDER BY position");
-    rows(
-        conn,
-        path,
-        ("host_reading", &query),
-        |n| format!("host_reading {moment} {n}"),
-        |r| {
-            Ok(Reading {
-                section: r.text("section")?,
-                key: r.text("key")?,
-                value: r.maybe_text("value")?,
-                reason: r.maybe_text("reason")?,
-            })
-        },
-    )
+fn by_position<T: Get>(source: &Source<'_>, table: &Table) -> Result<Vec<T>> {
+    let rows = source.read::<(i64, T), _>(table, |row| row.0)?;
+    Ok(rows.into_iter().map(|row| row.1).collect())
 }
 
-fn clocks(conn: &Connection, path: &Path) -> Result<Vec<ClockReading>> {
-    rows(
-        conn,
-        path,
-        ("clock", "SELECT * FROM clock ORDER BY position"),
-        |n| format!("clock {n}"),
-        |r| {
-            Ok(ClockReading {
-                cpu: r.whole("cpu")?,
-                runtime: r.text("runtime")?,
-                source: r.text("source")?,
-                ticks_per_second: r.real("ticks_per_second")?,
-                rate_spread_ppm: r.real("rate_spread_ppm")?,
-                resolution_ticks: r.whole("resolution_ticks")?,
-                stamp_min_ns: r.real("stamp_min_ns")?,
-                stamp_p50_ns: r.real("stamp_p50_ns")?,
-                stamp_p99_ns: r.real("stamp_p99_ns")?,
-                clock_gettime_p50_ns: r.real("clock_gettime_p50_ns")?,
-            })
-        },
-    )
+/// What was read of the host before the run and after it.
+fn hosts(source: &Source<'_>) -> Result<(Vec<HostReading>, Vec<HostReading>)> {
+    type Row = (String, i64, HostReading);
+    let rows = source.read::<Row, _>(&t::HOST, |row| (row.0.clone(), row.1))?;
+    let of = |moment: &'static str| {
+        let rows = rows.iter().filter(move |row| row.0 == moment);
+        rows.map(|row| row.2.clone()).collect()
+    };
+    Ok((of("before"), of("after")))
 }
 
-fn workers(conn: &Connection, path: &Path) -> Result<Vec<Description>> {
-    rows(
-        conn,
-        path,
-        ("worker", "SELECT * FROM worker ORDER BY position"),
-        |n| format!("worker {n}"),
-        |r| {
-            let worker: Description = r.json("description")?;
-            for (name, said) in [("runtime", &worker.runtime), ("version", &worker.version)] {
-                if r.str(name)? != said {
-                    return r.wrong(name, "not that of its description");
-                }
+/// A description with two of its fields beside it, for SQL.
+struct Worker(Description);
+
+impl Get for Worker {
+    fn get(row: &mut Reading<'_>) -> Cell<Self> {
+        let (runtime, version, description) = <(String, String, Description)>::get(row)?;
+        for (back, told, said) in
+            [(2, runtime, &description.runtime), (1, version, &description.version)]
+        {
+            if told != *said {
+                row.at -= back;
+                return row.wrong("not that of its description");
             }
-            Ok(worker)
-        },
-    )
+        }
+        Ok(Self(description))
+    }
 }
 
-fn accounting(conn: &Connection, path: &Path) -> Result<Vec<CpuAccounting>> {
-    let query = "SELECT * FROM cpu_accounting ORDER BY position";
-    rows(
-        conn,
-        path,
-        ("cpu_accounting", query),
-        |n| format!("cpu_accounting {n}"),
-        |r| {
-            Ok(CpuAccounting {
-                round: r.whole("round")?,
-                cpu: r.whole("cpu")?,
-                wall_ns: r.whole("wall_ns")?,
-                steal_ns: r.whole("steal_ns")?,
-            })
-        },
-    )
+fn workers(source: &Source<'_>) -> Result<Vec<Description>> {
+    let workers = by_position::<Worker>(source, &t::WORKER)?;
+    Ok(workers.into_iter().map(|worker| worker.0).collect())
+}
+
+/// The rows of a table that belong to trials, taken trial by trial.
+struct Belonging<K, T> {
+    table: &'static str,
+    rows: std::iter::Peekable<std::vec::IntoIter<(K, T)>>,
+}
+
+impl<K: Ord, T> Belonging<K, T> {
+    fn take(&mut self, key: &K) -> Vec<T> {
+        std::iter::from_fn(|| self.rows.next_if(|row| row.0 == *key)).map(|row| row.1).collect()
+    }
+}
+
+fn belonging<R: Get, S: Ord, K: Ord, T>(
+    source: &Source<'_>,
+    table: &'static Table,
+    sorted_by: impl Fn(&R) -> S,
+    split: impl Fn(R) -> (K, T),
+) -> Result<Belonging<K, T>> {
+    let rows: Vec<(K, T)> = source.read(table, sorted_by)?.into_iter().map(split).collect();
+    Ok(Belonging { table: table.name, rows: rows.into_iter().peekable() })
+}
+
+fn by_trial<T: Get>(source: &Source<'_>, table: &'static Table) -> Result<Belonging<i64, T>> {
+    belonging(source, table, |row: &(i64, u32, T)| (row.0, row.1), |row| (row.0, row.2))
+}
+
+/// `end_position` of what was counted for both ends together.
+pub(crate) const BOTH_ENDS: i64 = -1;
+
+/// Every trial in time order, of a plan with so many cases.
+fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
+    let mut ends = belonging(
+        source,
+        &t::END,
+        |row: &(i64, u32, EndCounters)| (row.0, row.1),
+        |(trial, position, end)| (trial, (position, end)),
+    )?;
+    let mut events = belonging(
+        source,
+        &t::EVENT,
+        |row: &(i64, i64, u32, EventReading)| (row.0, row.1, row.2),
+        |row| ((row.0, row.1), row.3),
+    )?;
+    let mut sentinels = belonging(
+        source,
+        &t::SENTINEL,
+        |row: &(i64, String, u32, CpuSentinel)| (row.0, row.1 == "after", row.2),
+        |(trial, moment, _, sentinel)| (trial, (moment, sentinel)),
+    )?;
+    let mut gates = by_trial::<GateReading>(source, &t::GATE)?;
+    let mut threads = by_trial::<ThreadUse>(source, &t::THREAD_USE)?;
+    let mut warm_ups = by_trial::<f64>(source, &t::WARM_UP)?;
+    let mut checks =
+        belonging(source, &t::STAMP_CHECK, |row: &(i64, StampCheck)| row.0, |row| row)?;
+    let trials = source.read::<(i64, RawTrial), _>(&t::TRIAL, |row| row.0)?;
+    let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();
+    let mut samples = 0;
+    let mut out = Vec::with_capacity(trials.len());
+    for (at, (number, mut trial)) in trials.into_iter().enumerate() {
+        let counted = events.take(&(number, BOTH_ENDS));
+        let with_events = |(position, end)| EndCounters {
+            events: events.take(&(number, i64::from(position))),
+            ..end
+        };
+        trial.ends = ends.take(&number).into_iter().map(with_events).collect();
+        trial.counted = counted;
+        for (moment, sentinel) in sentinels.take(&number) {
+            match moment.as_str() {
+                "before" => trial.sentinel_before_ns.push(sentinel),
+                "after" => trial.sentinel_after_ns.push(sentinel),
+                _ => {}
+            }
+        }
+        trial.gates = gates.take(&number);
+        trial.threads = threads.take(&number);
+        trial.warm_up_ns = warm_ups.take(&number);
+        trial.stamp_check = checks.take(&number).pop();
+        samples += trial.samples.len();
+        let of_case = trials_of.entry(trial.case).or_default();
+        let why = if trial.case as usize >= cases {
+            format!("case_index is {}, of {cases} cases", trial.case)
+        } else if !of_case.insert(trial.round) {
+            format!("case {} is measured twice in round {}", trial.case, trial.round)
+        } else if of_case.len() > TRIALS_OF_CASE_MAX as usize {
+            format!("case {} has more than {TRIALS_OF_CASE_MAX} trials", trial.case)
+        } else if samples > source.limits.samples() {
+            format!("the number of samples so far is more than {}", source.limits.samples())
+        } else {
+            out.push(trial);
+            continue;
+        };
+        return source.wrong(format!("trial {}", at + 1), why);
+    }
+    let orphan = |table: &str, number: Option<&i64>| match number {
+        Some(number) => {
+            source.wrong(table, format!("a row belongs to trial {number}, which does not exist"))
+        }
+        None => Ok(()),
+    };
+    orphan(ends.table, ends.rows.peek().map(|row| &row.0))?;
+    orphan(sentinels.table, sentinels.rows.peek().map(|row| &row.0))?;
+    orphan(gates.table, gates.rows.peek().map(|row| &row.0))?;
+    orphan(threads.table, threads.rows.peek().map(|row| &row.0))?;
+    orphan(warm_ups.table, warm_ups.rows.peek().map(|row| &row.0))?;
+    orphan(checks.table, checks.rows.peek().map(|row| &row.0))?;
+    if let Some(((number, end), _)) = events.rows.peek() {
+        let why = format!("a row belongs to end {end} of trial {number}, which does not exist");
+        return source.wrong(events.table, why);
+    }
+    Ok(out)
 }

@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::describe::Description;
 use hopcost_model::finding::{Finding, Validity};
-use hopcost_model::host::Host;
+use hopcost_model::host::{Host, Reading};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::ClockReading;
+use hopcost_model::protocol::{ClockReading, EventReading};
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout};
 use hopcost_model::results::Estimate;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::connect::{self, beside};
 use crate::error::{Cell, Error, Problem, Result};
-use crate::rows;
-use crate::samples;
-use crate::schema::{self, APPLICATION_ID, STEPS, VERSION};
+use crate::read::BOTH_ENDS;
+use crate::schema::{self, APPLICATION_ID, VERSION};
+use crate::tables as t;
 
 /// A run being written. Its lock keeps every other hopcost from appending to
 /// the file, and goes with the process however that ends.
@@ -76,14 +76,14 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
     let sqlite = |error| Error::sqlite(&path, DOING, error);
     let opened = (|| {
         let mut conn = connect::resuming(&path)?;
-        schema::check(&conn, &path, STEPS)?;
+        // A file that cannot be read is left as it is.
+        let run = crate::read::run(&conn, &path)?;
         let from = schema::version(&conn).map_err(sqlite)?;
         if from < VERSION {
             let tx = begin(&mut conn).map_err(sqlite)?;
-            schema::apply(&tx, STEPS, from).map_err(sqlite)?;
+            schema::bring_up_to_date(&tx, from).map_err(sqlite)?;
             tx.commit().map_err(sqlite)?;
         }
-        let run = crate::read::run(&conn, &path)?;
         let last: i64 = conn
             .query_row("SELECT coalesce(max(trial), 0) FROM trial", [], |row| row.get(0))
             .map_err(sqlite)?;
@@ -197,7 +197,7 @@ impl RunFile {
     /// # Errors
     /// [`Error::Unstorable`]: the case is not in the plan, its trial of this round
     /// is stored already, a count exceeds 2^63 - 1, a time is not finite or
-    /// more than [`samples::MAX_PER_TRIAL`] samples are kept. [`Error::Full`] and
+    /// more than [`crate::samples::MAX_PER_TRIAL`] samples are kept. [`Error::Full`] and
     /// others from below.
     pub fn append_trial(&mut self, trial: &RawTrial) -> Result<()> {
         let place = format!("the trial of case {} in round {}", trial.case, trial.round);
@@ -209,25 +209,27 @@ impl RunFile {
         if self.finished.contains(&key) {
             return Err(refuse("it is stored already".to_owned()));
         }
-        if trial.samples.len() > samples::MAX_PER_TRIAL {
-            let kept = trial.samples.len();
-            return Err(refuse(format!("{kept} samples, more than {}", samples::MAX_PER_TRIAL)));
-        }
         // Outside the transaction, which then is as short as can be.
-        let packed = samples::pack(&trial.samples);
         let number = self.next_trial;
+        let cells = t::TRIAL.cells(&(number, trial));
+        let cells = cells.map_err(|problem| problem.storing(&self.path, "store it", &place))?;
         self.transaction("store a trial", &place, |tx| {
-            rows::put_trial(tx, number, trial, &packed)?;
-            for (position, end) in trial.ends.iter().enumerate() {
-                rows::put_end(tx, number, position, end)?;
+            t::TRIAL.insert_cells(tx, cells)?;
+            t::END.insert(tx, numbered(number, &trial.ends))?;
+            for (position, end) in (0..).zip(&trial.ends) {
+                t::EVENT.insert(tx, counted(number, position, &end.events))?;
             }
-            rows::put_sentinels(tx, number, "before", &trial.sentinel_before_ns)?;
-            rows::put_sentinels(tx, number, "after", &trial.sentinel_after_ns)?;
-            rows::put_gates(tx, number, &trial.gates)?;
-            rows::put_events(tx, number, rows::BOTH_ENDS, &trial.counted)?;
-            rows::put_threads(tx, number, &trial.threads)?;
-            rows::put_warm_up(tx, number, &trial.warm_up_ns)?;
-            trial.stamp_check.iter().try_for_each(|c| rows::put_stamp_check(tx, number, c))
+            t::EVENT.insert(tx, counted(number, BOTH_ENDS, &trial.counted))?;
+            for (moment, read) in
+                [("before", &trial.sentinel_before_ns), ("after", &trial.sentinel_after_ns)]
+            {
+                let rows = (0i64..).zip(read).map(|(at, read)| (number, moment, at, read));
+                t::SENTINEL.insert(tx, rows)?;
+            }
+            t::GATE.insert(tx, numbered(number, &trial.gates))?;
+            t::THREAD_USE.insert(tx, numbered(number, &trial.threads))?;
+            t::WARM_UP.insert(tx, numbered(number, &trial.warm_up_ns))?;
+            t::STAMP_CHECK.insert(tx, trial.stamp_check.iter().map(|check| (number, check)))
         })?;
         self.next_trial += 1;
         self.finished.insert(key);
@@ -240,11 +242,7 @@ impl RunFile {
     /// [`Error::Unstorable`] for a reading that is not finite; others from below.
     pub fn put_clocks(&mut self, clocks: &[ClockReading]) -> Result<()> {
         self.transaction("store the clocks", "the clocks", |tx| {
-            tx.execute("DELETE FROM clock", [])?;
-            for (position, clock) in clocks.iter().enumerate() {
-                rows::put_clock(tx, position, clock)?;
-            }
-            Ok(())
+            t::CLOCK.replace(tx, (0i64..).zip(clocks))
         })
     }
 
@@ -255,11 +253,8 @@ impl RunFile {
     /// [`Error::Unstorable`] for a number that is not finite; others from below.
     pub fn put_workers(&mut self, workers: &[Description]) -> Result<()> {
         self.transaction("store the workers", "the workers", |tx| {
-            tx.execute("DELETE FROM worker", [])?;
-            for (position, worker) in workers.iter().enumerate() {
-                rows::put_worker(tx, position, worker)?;
-            }
-            Ok(())
+            let rows = (0i64..).zip(workers).map(|(at, w)| (at, &w.runtime, &w.version, w));
+            t::WORKER.replace(tx, rows)
         })
     }
 
@@ -269,7 +264,9 @@ impl RunFile {
     /// [`Error::Unstorable`] for a time beyond 2^63 - 1; others from below.
     pub fn put_accounting(&mut self, accounting: &[CpuAccounting]) -> Result<()> {
         self.transaction("store CPU accounting", "CPU accounting", |tx| {
-            accounting.iter().try_for_each(|row| rows::put_accounting(tx, row))
+            let next = "SELECT coalesce(max(position) + 1, 0) FROM cpu_accounting";
+            let next: i64 = tx.query_row(next, [], |row| row.get(0))?;
+            t::ACCOUNTING.insert(tx, (next..).zip(accounting))
         })
     }
 
@@ -280,7 +277,7 @@ impl RunFile {
     pub fn finish(&mut self, after: &Host, ended: &str) -> Result<()> {
         self.transaction("finish it", "the end of the run", |tx| {
             tx.execute("DELETE FROM host_reading WHERE moment = 'after'", [])?;
-            rows::put_host(tx, "after", after)?;
+            t::HOST.insert(tx, host("after", after))?;
             tx.execute("UPDATE run SET ended = ?1", [ended])?;
             Ok(())
         })
@@ -308,15 +305,8 @@ impl RunFile {
     /// [`Error::Unstorable`] for a number that is not finite; others from below.
     pub fn put_derived(&mut self, estimates: &[EstimateRow], findings: &[Finding]) -> Result<()> {
         self.transaction("store results", "the results", |tx| {
-            tx.execute("DELETE FROM estimate", [])?;
-            tx.execute("DELETE FROM finding", [])?;
-            for row in estimates {
-                rows::put_estimate(tx, row)?;
-            }
-            for (position, finding) in findings.iter().enumerate() {
-                rows::put_finding(tx, position, finding)?;
-            }
-            Ok(())
+            t::ESTIMATE.replace(tx, estimates)?;
+            t::FINDING.replace(tx, (0i64..).zip(findings))
         })
     }
 }
@@ -328,12 +318,31 @@ impl Drop for RunFile {
     }
 }
 
+/// Rows of a trial in their order.
+fn numbered<T>(trial: i64, rows: &[T]) -> impl Iterator<Item = (i64, i64, &T)> {
+    (0..).zip(rows).map(move |(position, row)| (trial, position, row))
+}
+
+/// What was counted for an end of a trial.
+fn counted(
+    trial: i64,
+    end: i64,
+    rows: &[EventReading],
+) -> impl Iterator<Item = (i64, i64, i64, &EventReading)> {
+    (0..).zip(rows).map(move |(position, row)| (trial, end, position, row))
+}
+
+fn host<'a>(moment: &'a str, host: &'a Host) -> impl Iterator<Item = (&'a str, i64, &'a Reading)> {
+    (0..).zip(&host.readings).map(move |(position, row)| (moment, position, row))
+}
+
 fn fill(conn: &mut Connection, about: &RunAbout, plan: &Plan, before: &Host) -> Cell<()> {
     let tx = begin(conn)?;
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-    schema::apply(&tx, STEPS, 0)?;
-    rows::put_run(&tx, about, plan)?;
-    rows::put_host(&tx, "before", before)?;
+    schema::bring_up_to_date(&tx, 0)?;
+    t::RUN.insert(&tx, [(1i64, about, plan)])?;
+    t::PLANNED_CASE.insert(&tx, (0i64..).zip(&plan.cases))?;
+    t::HOST.insert(&tx, host("before", before))?;
     tx.commit()?;
     Ok(())
 }

@@ -224,6 +224,17 @@ fn what_takes_long_to_read_is_refused_before_it_is_read() {
             "cpu_accounting: it has more than 2000000 rows",
         ),
         (
+            "CREATE TABLE one AS SELECT * FROM trial WHERE trial = 1; DELETE FROM trial;
+             DELETE FROM trial_end; DELETE FROM sentinel; DELETE FROM event;
+             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 10001)
+             INSERT INTO trial SELECT i + 1, case_index, i, position, started_ns, took_ns, phases_ns,
+                    error, stamp, stamp_n, wall_ns, cpu_ns, cpus_asked, pin_errors, operations,
+                    samples_taken, samples_max_ticks, samples_kept, samples, negative_samples,
+                    counted_operations FROM n, one"
+                .to_owned(),
+            "case 0 has more than 10000 trials",
+        ),
+        (
             format!("{} worker SELECT i, runtime, version, description FROM n, worker", many(100)),
             "worker: it has more than 100 rows",
         ),

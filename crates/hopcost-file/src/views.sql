@@ -1,45 +1,4 @@
--- Format 2: wake-ups, streams and what the kernel counted. FORMAT.md explains
--- every table and column. Rows of format 1 get the values that are true of them.
-
-ALTER TABLE planned_case ADD COLUMN fields INTEGER;
-ALTER TABLE planned_case ADD COLUMN flows INTEGER;
-ALTER TABLE planned_case ADD COLUMN ack TEXT;       -- 'none', 'per-message', 'window:N'
-ALTER TABLE planned_case ADD COLUMN gap_ns INTEGER;
-ALTER TABLE planned_case ADD COLUMN idle_knob TEXT; -- NULL: not a wake-up
-
-ALTER TABLE trial ADD COLUMN negative_samples INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trial ADD COLUMN counted_operations INTEGER NOT NULL DEFAULT 0;
-
-ALTER TABLE trial_end ADD COLUMN flow INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trial_end ADD COLUMN first_tick INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trial_end ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trial_end ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trial_end ADD COLUMN overruns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trial_end ADD COLUMN zero_copy_completed INTEGER; -- NULL: none were asked for
-ALTER TABLE trial_end ADD COLUMN zero_copy_copied INTEGER;    -- NULL: none were asked for
-
-CREATE TABLE clock_gate (       -- the clocks of the two ends of a wake-up, compared
-    trial INTEGER NOT NULL,
-    position INTEGER NOT NULL,  -- 0: before the measurement, 1: after it
-    offset_ticks INTEGER NOT NULL,
-    bound_ticks INTEGER NOT NULL,
-    exchanges INTEGER NOT NULL,
-    steps INTEGER NOT NULL,
-    backward_steps INTEGER NOT NULL,
-    PRIMARY KEY (trial, position)
-) WITHOUT ROWID;
-
-CREATE TABLE event (            -- what the kernel counted
-    trial INTEGER NOT NULL,
-    end_position INTEGER NOT NULL, -- of trial_end; -1: both ends, in the counting phase
-    position INTEGER NOT NULL,  -- from 0
-    event TEXT NOT NULL,
-    value INTEGER,              -- NULL: could not be counted
-    enabled_ns INTEGER NOT NULL,
-    running_ns INTEGER NOT NULL,
-    unavailable TEXT,           -- why there is no value
-    PRIMARY KEY (trial, end_position, position)
-) WITHOUT ROWID;
+-- The views, as FORMAT.md describes them.
 
 DROP VIEW IF EXISTS trials;
 CREATE VIEW trials AS
@@ -47,6 +6,7 @@ SELECT t.trial, t.round, t.position, c.case_id,
        c.workload, c.mechanism, c.payload_bytes, c.fields, c.flows, c.ack, c.gap_ns,
        c.boundary, c.placement,
        c.wait, c.wait_caller, c.wait_callee, c.spin_budget_ns, c.parameters, c.idle_knob, c.sched,
+       c.runtime_caller, c.runtime_callee,
        t.error, t.stamp, t.stamp_n,
        t.started_ns, t.took_ns, t.wall_ns, t.cpu_ns, t.operations,
        CAST(t.wall_ns AS REAL) / NULLIF(t.operations, 0) AS wall_ns_per_operation,
@@ -75,8 +35,10 @@ SELECT t.trial, t.round, t.position, c.case_id,
   JOIN planned_case c ON c.case_index = t.case_index
   LEFT JOIN clock k ON k.position = COALESCE(
        (SELECT MIN(k1.position) FROM trial_end e JOIN clock k1 ON k1.cpu = e.cpu_after
-         WHERE e.trial = t.trial AND e.role = 'caller'),
-       (SELECT MIN(position) FROM clock))
+         WHERE e.trial = t.trial AND e.role = 'caller'
+           AND k1.runtime = COALESCE(c.runtime_caller, 'rust')),
+       (SELECT MIN(k2.position) FROM clock k2
+         WHERE k2.runtime = COALESCE(c.runtime_caller, 'rust')))
  ORDER BY t.trial;
 
 DROP VIEW IF EXISTS estimates;
@@ -85,6 +47,7 @@ SELECT c.case_index, c.case_id,
        c.workload, c.mechanism, c.payload_bytes, c.fields, c.flows, c.ack, c.gap_ns,
        c.boundary, c.placement,
        c.wait, c.wait_caller, c.wait_callee, c.spin_budget_ns, c.parameters, c.idle_knob, c.sched,
+       c.runtime_caller, c.runtime_callee,
        e.statistic, e.point, e.low, e.high, e.level, e.n_trials, e.pooled, e.at_most,
        e.digits, e.detectable, e.insufficient, e.estimand, e.validity
   FROM estimate e

@@ -1,0 +1,305 @@
+//! The tables of a run file: one list of columns each, by which it is created, brought up to
+//! date, written and read. FORMAT.md explains every table and column.
+//!
+//! A released column is never edited. A change is a further format: columns at the end of
+//! their table, or a table, with the number of that format.
+
+use hopcost_model::case::Workload;
+use hopcost_model::finding::{Finding, Severity};
+use hopcost_model::host::Reading as HostReading;
+use hopcost_model::plan::PlannedCase;
+use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading};
+use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
+
+use crate::cell::{Column, Get, Json, Put, Reading, Writing};
+use crate::error::Cell;
+use crate::write::EstimateRow;
+
+/// A table: its columns, and what a file of 100 MB may hold of its rows.
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) columns: &'static [&'static [Column]],
+    /// What stands behind the columns in its declaration.
+    pub(crate) end: &'static str,
+    pub(crate) since: i64,
+    pub(crate) rows_max: usize,
+}
+
+const INT: &str = "INTEGER NOT NULL";
+const MAYBE_INT: &str = "INTEGER";
+/// A count that older formats did not have.
+const NO_INT: &str = "INTEGER NOT NULL DEFAULT 0";
+const REAL: &str = "REAL NOT NULL";
+/// A real number without a type, so that its bits stay as they are.
+const BITS: &str = "";
+const MAYBE_REAL: &str = "REAL";
+const TEXT: &str = "TEXT NOT NULL";
+const MAYBE_TEXT: &str = "TEXT";
+const KEY: &str = "INTEGER PRIMARY KEY";
+
+const fn column(name: &'static str, sql: &'static str, since: i64) -> Column {
+    Column { name, sql, since }
+}
+
+macro_rules! list {
+    ($($name:ident $sql:ident $since:literal),+ $(,)?) => {
+        &[$(column(stringify!($name), $sql, $since)),+]
+    };
+}
+
+/// Fields and the columns that hold them, in the order of the columns; `rest` is where the
+/// fields that other tables hold come from.
+macro_rules! fields {
+    ($list:ident of $type:ty { $($field:ident: $($name:ident $sql:ident $since:literal)/+,)+ } $($rest:tt)*) => {
+        const $list: &[Column] = list![$($($name $sql $since),+),+];
+        impl Put for $type {
+            fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+                $(self.$field.put(row)?;)+
+                Ok(())
+            }
+        }
+        impl Get for $type {
+            fn get(row: &mut Reading<'_>) -> Cell<Self> {
+                Ok(Self { $($field: Get::get(row)?,)+ $($rest)* })
+            }
+        }
+    };
+}
+
+fields!(ABOUT of RunAbout {
+    id: run_id TEXT 1,
+    version: version TEXT 1,
+    commit: revision TEXT 1,
+    build: build TEXT 1,
+    argv: argv TEXT 1,
+    started: started TEXT 1,
+    ended: ended MAYBE_TEXT 1,
+    resumed: resumed INT 1,
+});
+
+fields!(HOST_READING of HostReading {
+    section: section TEXT 1,
+    key: key TEXT 1,
+    value: value MAYBE_TEXT 1,
+    reason: reason MAYBE_TEXT 1,
+});
+
+/// `clock.runtime`: older formats have Rust's clocks alone.
+const OF_RUST: &str = "TEXT NOT NULL DEFAULT 'rust'";
+
+fields!(CLOCK_READING of ClockReading {
+    cpu: cpu INT 1,
+    source: source TEXT 1,
+    ticks_per_second: ticks_per_second REAL 1,
+    rate_spread_ppm: rate_spread_ppm REAL 1,
+    resolution_ticks: resolution_ticks INT 1,
+    stamp_min_ns: stamp_min_ns REAL 1,
+    stamp_p50_ns: stamp_p50_ns REAL 1,
+    stamp_p99_ns: stamp_p99_ns REAL 1,
+    clock_gettime_p50_ns: clock_gettime_p50_ns REAL 1,
+    runtime: runtime OF_RUST 3,
+});
+
+fields!(CPU_ACCOUNTING of CpuAccounting {
+    round: round INT 1,
+    cpu: cpu INT 1,
+    wall_ns: wall_ns INT 1,
+    steal_ns: steal_ns INT 1,
+});
+
+const BLOB: &str = "BLOB NOT NULL";
+
+fields!(RAW_TRIAL of RawTrial {
+    case: case_index INT 1,
+    round: round INT 1,
+    position: position INT 1,
+    started_ns: started_ns INT 1,
+    took_ns: took_ns INT 1,
+    phases_ns: phases_ns INT 1,
+    error: error MAYBE_TEXT 1,
+    stamp: stamp MAYBE_TEXT 1 / stamp_n MAYBE_INT 1,
+    wall_ns: wall_ns INT 1,
+    cpu_ns: cpu_ns INT 1,
+    cpus_asked: cpus_asked TEXT 1,
+    pin_errors: pin_errors TEXT 1,
+    operations: operations INT 1,
+    samples_taken: samples_taken INT 1,
+    samples_max_ticks: samples_max_ticks INT 1,
+    samples: samples_kept INT 1 / samples BLOB 1,
+    negative_samples: negative_samples NO_INT 2,
+    counted_operations: counted_operations NO_INT 2,
+} ..RawTrial::empty());
+
+fields!(END_COUNTERS of EndCounters {
+    role: role TEXT 1,
+    count: count INT 1,
+    samples: samples INT 1,
+    max_ticks: max_ticks INT 1,
+    elapsed_ticks: elapsed_ticks INT 1,
+    thread_cpu_ns: thread_cpu_ns INT 1,
+    voluntary: voluntary INT 1,
+    involuntary: involuntary INT 1,
+    minor_faults: minor_faults INT 1,
+    major_faults: major_faults INT 1,
+    run_delay_ns: run_delay_ns MAYBE_INT 1,
+    cpu_before: cpu_before INT 1,
+    cpu_after: cpu_after INT 1,
+    cpu_changes: cpu_changes INT 1,
+    pinned: pinned INT 1,
+    flow: flow NO_INT 2,
+    first_tick: first_tick NO_INT 2,
+    bytes: bytes NO_INT 2,
+    lost: lost NO_INT 2,
+    overruns: overruns NO_INT 2,
+    zero_copy: zero_copy_completed MAYBE_INT 2 / zero_copy_copied MAYBE_INT 2,
+} events: Vec::new());
+
+fields!(CPU_SENTINEL of CpuSentinel {
+    cpu: cpu INT 1,
+    call_ns: call_ns BITS 1,
+});
+
+fields!(GATE_READING of GateReading {
+    offset_ticks: offset_ticks INT 2,
+    bound_ticks: bound_ticks INT 2,
+    exchanges: exchanges INT 2,
+    steps: steps INT 2,
+    backward_steps: backward_steps INT 2,
+});
+
+fields!(EVENT_READING of EventReading {
+    event: event TEXT 2,
+    value: value MAYBE_INT 2,
+    enabled_ns: enabled_ns INT 2,
+    running_ns: running_ns INT 2,
+    unavailable: unavailable MAYBE_TEXT 2,
+});
+
+fields!(THREAD of ThreadUse {
+    process: process TEXT 3,
+    seat: seat MAYBE_TEXT 3,
+    name: name TEXT 3,
+    cpu_ns: cpu_ns INT 3,
+    voluntary: voluntary INT 3,
+    involuntary: involuntary INT 3,
+});
+
+fields!(CHECKED_STAMP of StampCheck {
+    exchanges: exchanges INT 3,
+    stamped_ns: stamped_ns BITS 3,
+    stamped_by_caller_ns: stamped_by_caller_ns BITS 3,
+    bare_before_ns: bare_before_ns BITS 3,
+    bare_after_ns: bare_after_ns BITS 3,
+});
+
+/// `plan.cases` taken apart, for SQL alone: hopcost reads the plan.
+const PLANNED: &[Column] = list![
+    case_id TEXT 1, skip MAYBE_TEXT 1, workload MAYBE_TEXT 1, mechanism MAYBE_TEXT 1,
+    payload_bytes MAYBE_INT 1, boundary MAYBE_TEXT 1, placement MAYBE_TEXT 1, wait MAYBE_TEXT 1,
+    wait_caller MAYBE_TEXT 1, wait_callee MAYBE_TEXT 1, spin_budget_ns MAYBE_INT 1,
+    parameters MAYBE_TEXT 1, sched MAYBE_TEXT 1, fields MAYBE_INT 2, flows MAYBE_INT 2,
+    ack MAYBE_TEXT 2, gap_ns MAYBE_INT 2, idle_knob MAYBE_TEXT 2, runtime_caller MAYBE_TEXT 3,
+    runtime_callee MAYBE_TEXT 3,
+];
+
+impl Put for PlannedCase {
+    fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+        // A spelling this version cannot take apart keeps its columns empty.
+        let case = self.known();
+        let waits = case.and_then(|c| c.waits);
+        (self.id(), &self.skip).put(row)?;
+        (case.map(|c| c.workload.word()), case.map(|c| c.mechanism.as_str())).put(row)?;
+        (case.and_then(|c| c.payload_bytes), case.map(|c| c.boundary.word())).put(row)?;
+        (case.and_then(|c| c.placement).map(|p| p.word()), waits.map(|w| w.to_string()))
+            .put(row)?;
+        (waits.map(|w| w.caller.word()), waits.map(|w| w.callee.word())).put(row)?;
+        case.and_then(|c| c.spin_budget_ns).put(row)?;
+        case.map(|c| Json(&c.parameters)).put(row)?;
+        case.map(|c| c.sched.to_string()).put(row)?;
+        (case.and_then(|c| c.fields), case.and_then(|c| c.flows)).put(row)?;
+        case.and_then(|c| c.ack).map(|ack| ack.to_string()).put(row)?;
+        case.and_then(|c| c.gap_ns).put(row)?;
+        let woken = case.filter(|c| c.workload == Workload::Wake);
+        woken.map(|c| c.idle_knob.word()).put(row)?;
+        let runtimes = case.map(|c| &c.runtimes);
+        (runtimes.map(|r| r.caller.word()), runtimes.map(|r| r.callee.word())).put(row)
+    }
+}
+
+/// Derived, for SQL alone.
+const ESTIMATED: &[Column] = list![
+    case_id TEXT 1, statistic TEXT 1, point MAYBE_REAL 1, low MAYBE_REAL 1, high MAYBE_REAL 1,
+    level MAYBE_REAL 1, n_trials INT 1, pooled INT 1, at_most INT 1, digits INT 1,
+    detectable MAYBE_REAL 1, insufficient MAYBE_TEXT 1, estimand TEXT 1, validity TEXT 1,
+];
+
+impl Put for EstimateRow {
+    fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+        let e = &self.estimate;
+        (&self.case_id, &self.statistic).put(row)?;
+        (e.point, e.low, e.high, e.level).put(row)?;
+        (e.n_trials, e.pooled, e.at_most, e.digits).put(row)?;
+        (e.detectable, &e.insufficient, &e.estimand, self.validity.word()).put(row)
+    }
+}
+
+/// Derived, for SQL alone.
+const FOUND: &[Column] = &[
+    column("code", TEXT, 1),
+    column("severity", TEXT, 1),
+    column("case_id", MAYBE_TEXT, 1),
+    column("evidence", TEXT, 1),
+    column("\"values\"", TEXT, 1),
+    column("remedy", TEXT, 1),
+];
+
+impl Put for Finding {
+    fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+        let severity = match self.severity {
+            Severity::Note => "note",
+            Severity::Suspect => "suspect",
+            Severity::Invalid => "invalid",
+        };
+        (self.code.word(), severity, &self.case).put(row)?;
+        (&self.evidence, Json(&self.values), &self.remedy).put(row)
+    }
+}
+
+const OF_TRIAL: &[Column] = list![trial INT 1, position INT 1];
+const BY_TRIAL: &str = ",\n    PRIMARY KEY (trial, position)\n) WITHOUT ROWID";
+const POSITION: &[Column] = list![position KEY 1];
+const ROWS: usize = 2_000_000;
+
+macro_rules! tables {
+    ($($table:ident: $name:literal $columns:expr, $end:expr, $since:literal, $rows_max:expr;)+) => {
+        $(pub(crate) const $table: Table = Table {
+            name: $name, columns: $columns, end: $end, since: $since, rows_max: $rows_max,
+        };)+
+        /// Every table, in the order in which they are created.
+        pub(crate) const TABLES: &[&Table] = &[$(&$table),+];
+    };
+}
+
+tables! {
+    RUN: "run" &[&[column("one", "INTEGER PRIMARY KEY CHECK (one = 1)", 1)], ABOUT, list![plan TEXT 1]],
+        "\n)", 1, 1;
+    PLANNED_CASE: "planned_case" &[list![case_index KEY 1], PLANNED], "\n)", 1, ROWS;
+    HOST: "host_reading" &[list![moment TEXT 1, position INT 1], HOST_READING],
+        ",\n    PRIMARY KEY (moment, position)\n) WITHOUT ROWID", 1, 10_000;
+    CLOCK: "clock" &[POSITION, CLOCK_READING], "\n)", 1, 10_000;
+    ACCOUNTING: "cpu_accounting" &[POSITION, CPU_ACCOUNTING], "\n)", 1, ROWS;
+    TRIAL: "trial" &[list![trial KEY 1], RAW_TRIAL], ",\n    UNIQUE (case_index, round)\n)", 1, 200_000;
+    END: "trial_end" &[OF_TRIAL, END_COUNTERS], BY_TRIAL, 1, ROWS;
+    SENTINEL: "sentinel" &[list![trial INT 1, moment TEXT 1, position INT 1], CPU_SENTINEL],
+        ",\n    PRIMARY KEY (trial, moment, position)\n) WITHOUT ROWID", 1, ROWS;
+    ESTIMATE: "estimate" &[ESTIMATED], ",\n    PRIMARY KEY (case_id, statistic)\n) WITHOUT ROWID", 1, ROWS;
+    FINDING: "finding" &[POSITION, FOUND], "\n)", 1, ROWS;
+    GATE: "clock_gate" &[OF_TRIAL, GATE_READING], BY_TRIAL, 2, ROWS;
+    EVENT: "event" &[list![trial INT 2, end_position INT 2, position INT 2], EVENT_READING],
+        ",\n    PRIMARY KEY (trial, end_position, position)\n) WITHOUT ROWID", 2, ROWS;
+    WORKER: "worker" &[POSITION, list![runtime TEXT 3, version TEXT 3, description TEXT 3]],
+        "\n)", 3, 100;
+    THREAD_USE: "thread_use" &[OF_TRIAL, THREAD], BY_TRIAL, 3, ROWS;
+    WARM_UP: "warm_up" &[OF_TRIAL, list![operation_ns BITS 3]], BY_TRIAL, 3, ROWS;
+    STAMP_CHECK: "stamp_check" &[list![trial KEY 3], CHECKED_STAMP], "\n)", 3, 200_000;
+}
