@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Placement};
+use hopcost_model::case::{Case, Placement, encode};
 
 /// Workload, mechanism, and some keys of a case's spelling.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,17 +35,24 @@ impl Pattern {
 
     /// Whether a case has every key with its value; `*` stands for any mechanism.
     pub fn fits(&self, case: &Case) -> bool {
+        // Before the spelling, which takes time: most cases are of another mechanism.
+        let (workload, mechanism) = self.path.split_once('/').unwrap_or_default();
+        let is_of_it = |name: &str| match mechanism.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == mechanism,
+        };
+        if workload != case.workload.word() || !is_of_it(&encode(&case.mechanism)) {
+            return false;
+        }
         let id = case.id();
-        let (path, query) = id.split_once('?').unwrap_or((&id, ""));
+        let query = id.split_once('?').map_or("", |(_, query)| query);
         let pairs: BTreeMap<&str, &str> =
             query.split('&').filter_map(|pair| pair.split_once('=')).collect();
         let value = |key: &str| {
             let left_out = LEFT_OUT.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
             pairs.get(key).copied().or(left_out)
         };
-        let any = self.path.strip_suffix('*').is_some_and(|workload| path.starts_with(workload));
-        (path == self.path || any)
-            && self.keys.iter().all(|(key, wanted)| value(key) == Some(wanted))
+        self.keys.iter().all(|(key, wanted)| value(key) == Some(wanted))
     }
 
     /// Whether it also has this placement where one is asked for (`cross`: any two CPUs). A
