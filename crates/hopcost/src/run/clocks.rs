@@ -46,6 +46,7 @@ fn native(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>
         worker.send(&Command::Clock { cpu });
         workers.push(worker);
     }
+    let mut workers: Vec<&mut Worker> = workers.iter_mut().collect();
     match replies(&mut workers, Instant::now() + PATIENCE, &setup.interrupt) {
         Ok(replies) => replies
             .into_iter()

@@ -193,11 +193,6 @@ impl Worker {
         self.transcript = Some((name, transcript.clone()));
     }
 
-    /// Whether what is said to it is written down.
-    pub fn is_written_down(&self) -> bool {
-        self.transcript.is_some()
-    }
-
     fn note(&self, arrow: char, line: &[u8]) {
         if let Some((name, transcript)) = &self.transcript {
             let line = String::from_utf8_lossy(line);
@@ -236,8 +231,7 @@ impl Worker {
 
     /// Waits for one reply until `deadline`.
     pub fn reply(&mut self, deadline: Instant, interrupt: &OwnedFd) -> Result<Reply, ReplyError> {
-        let mut replies =
-            replies(std::slice::from_mut(self), deadline, interrupt).map_err(|(_, error)| error)?;
+        let mut replies = replies(&mut [self], deadline, interrupt).map_err(|(_, error)| error)?;
         replies.pop().ok_or(ReplyError::Closed)
     }
 
@@ -374,7 +368,7 @@ impl Drop for Worker {
 /// Waits for one reply from each of `workers` until `deadline`, asleep in one
 /// wait. The first failure ends the waiting: its worker's index comes with it.
 pub fn replies(
-    workers: &mut [Worker],
+    workers: &mut [&mut Worker],
     deadline: Instant,
     interrupt: &OwnedFd,
 ) -> Result<Vec<Reply>, (usize, ReplyError)> {
@@ -433,7 +427,8 @@ mod tests {
         for worker in &mut workers {
             let _ = worker.receive();
         }
-        let Err((0, ReplyError::Said(first))) = replies(&mut workers, until, &never) else {
+        let Err((0, ReplyError::Said(first))) = replies(&mut workers.each_mut(), until, &never)
+        else {
             panic!("the first one failed");
         };
         assert_eq!(first, "Connection refused");

@@ -32,7 +32,7 @@ pub fn exchanges(
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
-    let ticks = ticks(&mut workers.samples[0], caller.samples, "caller")?;
+    let ticks = ticks(&mut workers.all[0].samples, caller.samples, "caller")?;
     // Losing every exchange is an outcome; saying nothing is not.
     if ticks.is_empty() && caller.lost == 0 {
         return Err("the caller's worker handed over no samples".into());
@@ -58,15 +58,17 @@ pub fn wakes(
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let [caller, callee] = ran.ends.as_slice() else { return Err(unexpected("run")) };
-    let (sent, woken) = match workers.samples.as_mut_slice() {
+    let (sent, woken) = match workers.all.as_mut_slice() {
         [both] => {
-            let all = ticks(both, caller.samples.saturating_add(callee.samples), "worker")?;
+            let all =
+                ticks(&mut both.samples, caller.samples.saturating_add(callee.samples), "worker")?;
             let (sent, woken) = all.split_at((caller.samples as usize).min(all.len()));
             (sent.to_vec(), woken.to_vec())
         }
-        [first, second, ..] => {
-            (ticks(first, caller.samples, "caller")?, ticks(second, callee.samples, "callee")?)
-        }
+        [first, second, ..] => (
+            ticks(&mut first.samples, caller.samples, "caller")?,
+            ticks(&mut second.samples, callee.samples, "callee")?,
+        ),
         [] => return Err(unexpected("run")),
     };
     plausible::stamps([caller, callee], &sent, &woken)?;
@@ -111,7 +113,7 @@ pub fn messages(
     let payload = u64::from(spec.case.payload_bytes.unwrap_or(0));
     plausible::flows(measure(spec, &ran), &ran.ends, payload, spec.messages_max())?;
     let expected: u64 = of(Role::Caller).map(|end| end.samples).sum();
-    let ticks = ticks(&mut workers.samples[0], expected, "senders")?;
+    let ticks = ticks(&mut workers.all[0].samples, expected, "senders")?;
     if spec.case.ack != Some(Ack::None) && ticks.is_empty() {
         return Err("the senders handed over no samples".into());
     }

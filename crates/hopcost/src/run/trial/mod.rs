@@ -4,7 +4,7 @@
 pub mod dial;
 mod keep;
 mod open;
-mod plausible;
+pub mod plausible;
 mod snapshot;
 pub mod spec;
 mod steady;
@@ -60,8 +60,8 @@ fn perform(spec: &TrialSpec<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let receiver = spec.cpus.1.or(spec.cpus.0);
     // Held until the trial is over.
     let mut knob = Knob::turn(spec.case.idle_knob, receiver, spec)?;
-    let (mut workers, pin_errors) = open::open(spec)?;
-    trial.pin_errors = pin_errors;
+    let mut workers = open::open(spec)?;
+    trial.pin_errors.append(&mut workers.pin_errors);
     match spec.case.workload {
         Workload::Call | Workload::Roundtrip => exchange(&mut workers, trial)?,
         Workload::Wake => wake(&mut workers, trial)?,

@@ -18,6 +18,9 @@ const FOREIGN_UNCOVERED_NS: f64 = 200e6;
 /// The same where it was not warmed up yet.
 const COLD_UNCOVERED_NS: f64 = 300e6;
 
+/// What getting ready is little beside.
+const LONG_NS: f64 = 100e6;
+
 /// How long a phase took, and the clock that its stamps are of.
 #[derive(Clone, Copy)]
 pub struct Measure {
@@ -98,6 +101,16 @@ pub fn durations(
         Origin::Foreign => FOREIGN_UNCOVERED_NS,
     };
     phase.covered(caller.elapsed_ticks, least, besides_ns, "the samples cover")
+}
+
+/// Whether the samples of a phase that is to be long cover it: a clock that runs slow, or samples
+/// that are less than what was timed, show here.
+pub fn long_phase(phase: Measure, ticks: u64) -> Result<(), String> {
+    phase.holds(ticks, "the samples add up to")?;
+    match (phase.outside_ns as f64) < LONG_NS {
+        true => Ok(()),
+        false => phase.covered(ticks, 0.6, 0.0, "the samples add up to"),
+    }
 }
 
 /// Whether what a worker of another runtime says of any phase is about what it was told to do.

@@ -1,8 +1,11 @@
-//! What a phase looked like from outside: the workers' processes before and after.
+//! Ends and their processes seen from outside: where they are, and what they did in a phase.
+
+use std::path::Path;
 
 use hopcost_model::case::Role;
-use hopcost_model::protocol::EndCounters;
+use hopcost_model::protocol::{Attached, EndCounters};
 use hopcost_model::raw::ThreadUse;
+use hopcost_probe::sys;
 
 use crate::run::threads::{Process, Thread};
 
@@ -17,6 +20,46 @@ pub struct Seated {
     pub tid: u32,
     /// The CPU it is to stay on.
     pub cpu: Option<u32>,
+}
+
+impl Seated {
+    /// Before anything is known of its thread.
+    pub fn new(role: Role, pid: u32, cpu: Option<u32>) -> Self {
+        Self { role, pid, tid: 0, cpu }
+    }
+
+    /// Takes over what a worker says of it, if it is one of the worker's own threads.
+    pub fn take(&mut self, said: &Attached, worker: u32) -> Result<(), String> {
+        let pid = said.pid.unwrap_or(worker);
+        // A process that the worker started is in its process group, which dies with the trial.
+        let group = |pid: u32| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            let fields = stat.get(stat.rfind(')')? + 2..)?;
+            fields.split_whitespace().nth(2)?.parse::<u32>().ok()
+        };
+        if pid != worker && group(pid) != Some(worker) {
+            return Err(format!("process {pid} is none of its own"));
+        }
+        let there = |tid: u32| Path::new(&format!("/proc/{pid}/task/{tid}")).exists();
+        if said.tid != 0 && !there(said.tid) {
+            return Err(format!("there is no thread {} in process {pid}", said.tid));
+        }
+        (self.pid, self.tid) = (pid, said.tid);
+        Ok(())
+    }
+
+    /// Pins it: its thread, or all threads of a process of its own.
+    pub fn pin(&self, worker: u32) -> std::io::Result<()> {
+        let Some(cpu) = self.cpu else { return Ok(()) };
+        if self.pid != worker {
+            for tid in Process::look(self.pid).threads.keys() {
+                sys::confine(*tid, &[cpu])?;
+            }
+        } else if self.tid != 0 {
+            sys::confine(self.tid, &[cpu])?;
+        }
+        Ok(())
+    }
 }
 
 /// A process of a worker, at a moment or over a while.

@@ -125,6 +125,15 @@ impl<'a> TrialSpec<'a> {
         }
     }
 
+    /// The CPUs that are used, each once; one that is not pinned is none.
+    pub fn used_cpus(&self) -> Vec<Option<u32>> {
+        let (caller, callee) = self.cpus;
+        match caller == callee || !self.case.two_ends() {
+            true => vec![caller],
+            false => vec![caller, callee],
+        }
+    }
+
     /// Whether the counts are given.
     pub fn is_exact(&self) -> bool {
         matches!(self.counts, Counts::Exactly { .. })

@@ -1,7 +1,8 @@
-//! The workers of a trial: spawned, told what to do all at once, listened to, and
-//! explained when one fails.
+//! The workers of a trial: told what to do all at once, listened to, and explained when one
+//! fails.
 
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
@@ -15,40 +16,31 @@ use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
 const SIGALRM: i32 = 14;
-/// Time that the control plane grants beyond the workers' own deadline.
-pub(super) const GRACE: Duration = Duration::from_millis(500);
 /// How long the other worker may take to say why, after the first fell silent.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The workers of one trial, the caller's first.
 pub struct TrialWorkers<'a> {
-    pub(super) all: Vec<Worker>,
-    /// What is known of each worker.
-    pub(super) casts: Vec<Casting>,
-    /// Who runs the sentinel.
-    pub(super) watch: Watch,
-    /// What each worker hands its samples over in.
-    pub samples: Vec<File>,
-    pub(super) deadline: Instant,
     pub(super) spec: &'a TrialSpec<'a>,
+    pub(super) all: Vec<TrialWorker>,
+    /// Memory for the two ends of a `wake` to meet in.
+    pub(super) meeting: Option<OwnedFd>,
+    /// One of hopcost's own beside them, which runs the sentinel where they are not.
+    pub(super) beside: Option<Worker>,
+    pub(super) deadline: Instant,
+    /// For which reasons ends could not be pinned.
+    pub(super) pin_errors: Vec<String>,
 }
 
-/// Who runs the sentinel.
-pub enum Watch {
-    /// The workers themselves, which are all of hopcost: as many of them as there are CPUs.
-    Ends(usize),
-    /// A worker beside them, on each of these CPUs in turn (on any where none is named).
-    Beside(Box<Worker>, Vec<Option<u32>>),
-}
-
-/// What is known of a worker.
-pub struct Casting {
-    /// Whether it is hopcost's own.
-    pub native: bool,
-    /// Of its clock; of hopcost's own it is not looked at.
-    pub ticks_per_ns: f64,
+/// A worker and what is known of it.
+pub struct TrialWorker {
+    pub(super) worker: Worker,
+    /// Of its clock, where it is of another runtime.
+    pub(super) foreign_ticks_per_ns: Option<f64>,
     /// The seats it plays, in the order of attaching.
-    pub seats: Vec<Seated>,
+    pub(super) seats: Vec<Seated>,
+    /// What it hands its samples over in.
+    pub(super) samples: File,
 }
 
 /// What one phase brought.
@@ -65,28 +57,21 @@ pub struct Ran {
     pub threads: Vec<ThreadUse>,
 }
 
-impl<'a> TrialWorkers<'a> {
+impl TrialWorkers<'_> {
     /// Has both ends compare their clocks.
     pub fn gate(&mut self, exchanges: u64, steps: u64) -> Result<GateReading, Failure> {
-        let doing = "comparing clocks";
-        for at in (0..self.all.len()).rev() {
-            self.all[at].send(&Command::Gate { exchanges, steps });
-        }
         let mut found = None;
-        for reply in self.replies(self.all.len(), doing)? {
+        for reply in self.ask_all(&Command::Gate { exchanges, steps }, "comparing clocks")? {
             let Reply::Gate { reading } = reply else { return Err(unexpected("gate")) };
             found = found.or(reading);
         }
         let found = found.ok_or_else(|| unexpected("gate"))?;
-        plausible::storable(&[
-            found.offset_ticks.unsigned_abs(),
-            found.bound_ticks,
-            found.exchanges,
-        ])?;
+        let offset_ticks = found.offset_ticks.unsigned_abs();
+        plausible::storable(&[offset_ticks, found.bound_ticks, found.exchanges])?;
         Ok(found)
     }
 
-    /// Runs a phase on every worker; the callee's is told first.
+    /// Runs a phase on every worker.
     pub fn phase(
         &mut self,
         phase: Phase,
@@ -100,34 +85,25 @@ impl<'a> TrialWorkers<'a> {
             Phase::Measure => "measuring",
             Phase::Count => "counting system calls",
         };
-        let looked = self.look();
+        let before = self.snapshots();
         let started = Instant::now();
-        for at in (0..self.all.len()).rev() {
-            self.all[at].send(&Command::Run { phase, count, stamp, cap_ns });
-        }
-        let replies = self.replies(self.all.len(), doing)?;
+        let replies = self.ask_all(&Command::Run { phase, count, stamp, cap_ns }, doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;
-        let did = self.did_since(&looked);
-        let mut all = Ran {
-            process_cpu_ns: 0,
-            wall_ns: 0,
-            outside_ns,
-            ends: Vec::new(),
-            threads: Vec::new(),
-        };
+        let did: Vec<_> = before.iter().map(ProcessSnapshot::until_now).collect();
+        let threads = did.iter().flat_map(ProcessSnapshot::rows).collect();
+        let mut all = Ran { process_cpu_ns: 0, wall_ns: 0, outside_ns, ends: Vec::new(), threads };
         for (at, reply) in replies.into_iter().enumerate() {
             let Reply::Ran { mut process_cpu_ns, mut wall_ns, mut ends } = reply else {
                 return Err(unexpected("run"));
             };
-            let casting = &self.casts[at];
-            if !casting.native {
-                let phase = Measure { outside_ns, ticks_per_ns: casting.ticks_per_ns };
-                plausible::foreign(phase, &ends, &casting.seats, count)
+            let seats = &self.all[at].seats;
+            if let Some(ticks_per_ns) = self.all[at].foreign_ticks_per_ns {
+                plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, seats, count)
                     .map_err(|why| format!("{} {why}", self.name(at)))?;
                 wall_ns = outside_ns;
                 process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
-                for (end, seat) in ends.iter_mut().zip(&casting.seats) {
-                    snapshot::fill(end, seat, &casting.seats, &did);
+                for (end, seat) in ends.iter_mut().zip(seats) {
+                    snapshot::fill(end, seat, seats, &did);
                 }
             }
             if at == 0 {
@@ -138,7 +114,6 @@ impl<'a> TrialWorkers<'a> {
             all.process_cpu_ns = all.process_cpu_ns.saturating_add(process_cpu_ns);
             all.ends.extend(ends);
         }
-        all.threads = did.iter().flat_map(|process| process.rows()).collect();
         // A worker that plays both ends tells them in the order of its seats.
         all.ends.sort_by_key(|end| (end.role, end.flow));
         Ok(all)
@@ -159,70 +134,77 @@ impl<'a> TrialWorkers<'a> {
 
     /// The processes of the workers right now; none where every end is hopcost's own
     /// and counts for itself.
-    fn look(&self) -> Vec<ProcessSnapshot> {
-        if self.casts.iter().all(|casting| casting.native) {
+    fn snapshots(&self) -> Vec<ProcessSnapshot> {
+        if self.all.iter().all(|worker| worker.foreign_ticks_per_ns.is_none()) {
             return Vec::new();
         }
-        let of = |(at, casting): (usize, &Casting)| {
-            let own = self.all[at].id();
-            let mut pids = vec![own];
-            pids.extend(casting.seats.iter().map(|seat| seat.pid));
+        let of = |(at, one): (usize, &TrialWorker)| {
+            let mut pids = vec![one.worker.id()];
+            pids.extend(one.seats.iter().map(|seat| seat.pid));
             pids.sort_unstable();
             pids.dedup();
-            let seats = casting.seats.clone();
+            let seats = one.seats.clone();
             pids.into_iter().map(move |pid| ProcessSnapshot::now(at, pid, &seats))
         };
-        self.casts.iter().enumerate().flat_map(of).collect()
-    }
-
-    fn did_since(&self, before: &[ProcessSnapshot]) -> Vec<ProcessSnapshot> {
-        before.iter().map(ProcessSnapshot::until_now).collect()
+        self.all.iter().enumerate().flat_map(of).collect()
     }
 
     /// Times the sentinel on every used CPU; on none in a trial of given counts, whose numbers
     /// nobody reads.
     pub fn sentinels(&mut self) -> Result<Vec<CpuSentinel>, Failure> {
+        let doing = "timing the sentinel";
+        let cpus = self.spec.used_cpus();
         if self.spec.is_exact() {
             return Ok(Vec::new());
         }
-        let doing = "timing the sentinel";
-        if let Watch::Beside(worker, cpus) = &mut self.watch {
+        if let Some(worker) = &mut self.beside {
             let mut readings = Vec::new();
             for cpu in cpus {
-                worker.send(&Command::Sentinel { cpu: *cpu });
-                match worker.reply(self.deadline, &self.spec.setup.interrupt) {
-                    Ok(reply) => readings.push(sentinel(reply)?),
-                    Err(ReplyError::Interrupted) => return Err(Failure::Interrupted),
-                    Err(_) => return Err(unexpected("sentinel")),
-                }
+                worker.send(&Command::Sentinel { cpu });
+                let reply = worker.reply(self.deadline, &self.spec.setup.interrupt);
+                readings.push(sentinel(reply.map_err(|error| match error {
+                    ReplyError::Interrupted => Failure::Interrupted,
+                    _ => unexpected("sentinel"),
+                })?)?);
             }
             return Ok(readings);
         }
-        let Watch::Ends(watchers) = self.watch else { return Ok(Vec::new()) };
-        let watchers = watchers.min(self.all.len());
-        for at in 0..watchers {
-            self.all[at].send(&Command::Sentinel { cpu: None });
+        let watchers = cpus.len().min(self.all.len());
+        for one in &mut self.all[..watchers] {
+            one.worker.send(&Command::Sentinel { cpu: None });
         }
         self.replies(watchers, doing)?.into_iter().map(sentinel).collect()
     }
 
     /// Asks the workers to leave and sees that they do.
     pub fn dismiss(&mut self) {
-        for worker in &mut self.all {
-            worker.send(&Command::Stop);
+        for one in &mut self.all {
+            one.worker.send(&Command::Stop);
         }
         // Nobody waits for the answer but whoever reads all of the conversation.
-        if self.all.iter().any(Worker::is_written_down) {
-            let until = Instant::now() + LAST_WORDS;
-            let _ = replies(&mut self.all, until, &self.spec.setup.interrupt);
+        if self.spec.transcript.is_some() {
+            for one in &mut self.all {
+                let until = Instant::now() + LAST_WORDS;
+                let _ = one.worker.reply(until, &self.spec.setup.interrupt);
+            }
         }
-        for worker in &mut self.all {
-            worker.leave(LAST_WORDS);
+        for one in &mut self.all {
+            one.worker.leave(LAST_WORDS);
         }
     }
 
+    /// Tells every worker the same, the callee's first, and waits for all replies.
+    fn ask_all(&mut self, command: &Command, doing: &str) -> Result<Vec<Reply>, Failure> {
+        for one in self.all.iter_mut().rev() {
+            one.worker.send(command);
+        }
+        self.replies(self.all.len(), doing)
+    }
+
+    /// Waits for a reply of each of the first workers.
     pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
-        replies(&mut self.all[..count], self.deadline, &self.spec.setup.interrupt)
+        let mut workers: Vec<_> = self.all.iter_mut().map(|one| &mut one.worker).collect();
+        replies(&mut workers[..count], self.deadline, &self.spec.setup.interrupt)
             .map_err(|(at, error)| self.failure(at, error, doing))
     }
 
@@ -236,22 +218,23 @@ impl<'a> TrialWorkers<'a> {
 
     /// Says why a trial failed: what every worker knows of it, but for one that only saw its
     /// partner go, where there is more.
-    pub(super) fn failure(&mut self, at: usize, error: ReplyError, doing: &str) -> Failure {
+    fn failure(&mut self, at: usize, error: ReplyError, doing: &str) -> Failure {
         if error == ReplyError::Interrupted {
             return Failure::Interrupted;
         }
         let mut accounts = vec![(at, error)];
         for other in (0..self.all.len()).filter(|&other| other != at) {
             let until = Instant::now() + LAST_WORDS;
-            match self.all[other].reply(until, &self.spec.setup.interrupt) {
+            match self.all[other].worker.reply(until, &self.spec.setup.interrupt) {
                 Ok(_) | Err(ReplyError::Deadline | ReplyError::Interrupted) => {}
                 Err(error) => accounts.push((other, error)),
             }
         }
-        for (at, worker) in self.all.iter_mut().enumerate() {
+        for (at, one) in self.all.iter_mut().enumerate() {
             // One that closed its output is dying: how it dies is worth waiting for.
             let dying = accounts.contains(&(at, ReplyError::Closed));
-            let status = worker.leave(if dying { LAST_WORDS } else { Duration::from_millis(5) });
+            let patience = if dying { LAST_WORDS } else { Duration::from_millis(5) };
+            let status = one.worker.leave(patience);
             if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
                 let name = if at == 0 { "the caller" } else { "the callee" };
                 return Failure::Reason(format!("{name} passed its deadline while {doing}"));
@@ -267,7 +250,7 @@ impl<'a> TrialWorkers<'a> {
         let mut reasons = Vec::new();
         for (at, error) in &accounts[..knowing] {
             let reason = match error {
-                ReplyError::Closed => self.all[*at].epitaph(),
+                ReplyError::Closed => self.all[*at].worker.epitaph(),
                 ReplyError::Deadline => format!("{error} while {doing}"),
                 error => error.to_string(),
             };
