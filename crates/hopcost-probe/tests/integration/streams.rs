@@ -9,9 +9,6 @@ use hopcost_probe::workload::{PhaseSpec, Stamped};
 
 use crate::support::{alone, attach, both_end_well, case, message, none_failed, phase, rows, with};
 
-/// Mechanisms that hand out the sender's own memory, and so need acknowledgements.
-const NEED_ACKNOWLEDGEMENTS: &[&str] = &["tcp-vmsplice", "tcp-sendfile", "vm-readv"];
-
 /// Mechanisms that count sends without a copy, and how many a message of
 /// `fields` fields takes.
 fn zero_copy_sends(name: &str, fields: u64) -> Option<u64> {
@@ -102,7 +99,7 @@ fn run_all(cases: impl Fn(&Row) -> Vec<Case>) {
     let _alone = alone();
     let mut failed = Vec::new();
     for row in rows(Workload::Stream) {
-        let needs = NEED_ACKNOWLEDGEMENTS.contains(&row.facts.name);
+        let needs = row.facts.keeps_buffers;
         for case in cases(row).into_iter().filter(|case| !needs || case.ack != Some(Ack::None)) {
             failed.extend(wrong(&case, enough(&case)).map(|error| format!("{case}: {error}")));
         }
@@ -154,12 +151,12 @@ fn refusal(row: &'static Row, case: &Case) -> String {
 
 #[test]
 fn what_cannot_be_streamed_is_refused_in_a_line() {
-    for name in NEED_ACKNOWLEDGEMENTS {
-        let row = find(name).unwrap();
+    let rows = rows(Workload::Stream);
+    for row in rows.into_iter().filter(|row| row.facts.keeps_buffers) {
         let said = refusal(row, &of(row, 64, 8, "none"));
-        assert!(said.contains("needs acknowledgements"), "{name}: {said}");
+        assert!(said.contains("needs acknowledgements"), "{}: {said}", row.facts.name);
         let said = refusal(row, &of(row, 2 << 20, 8, "window:1024"));
-        assert!(said.contains("256 MiB"), "{name}: {said}");
+        assert!(said.contains("256 MiB"), "{}: {said}", row.facts.name);
     }
     let row = find("tcp-sendmsg").unwrap();
     for (payload, fields) in [(100, 8), (7, 1), (2048, 2048), (8, 0)] {
@@ -197,7 +194,7 @@ fn a_phase_ends_when_its_time_is_up() {
     let specs = [capped, PhaseSpec::of(3, Stamp::Each)];
     for row in rows(Workload::Stream) {
         for ack in ["per-message", "window:7", "none"] {
-            if ack == "none" && NEED_ACKNOWLEDGEMENTS.contains(&row.facts.name) {
+            if ack == "none" && row.facts.keeps_buffers {
                 continue;
             }
             let case = of(row, 64, 8, ack);
