@@ -6,7 +6,9 @@ use hopcost_model::case::Workload;
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, WaitFacts};
 
-use crate::section::model::{Block, Cell, Column, Document, Rows, Section, Value, notes, says};
+use crate::section::model::{
+    Block, Cell, Document, Rows, Section, Value, notes, numbers, repeated, says, words,
+};
 use crate::section::words::grouped;
 use crate::style::TextStyle;
 use crate::{markdown, text};
@@ -123,17 +125,17 @@ fn table(mechanisms: &[Mechanism]) -> Block {
         own.call_system_calls.or(own.waits.first().map(|wait| wait.system_calls))
     };
     Rows::of(&rows)
-        .column(Column::repeated("family"), |row| Cell::text(row.family.clone()))
-        .column(Column::words("mechanism"), |row| Cell::code(row.name.clone()))
-        .column(Column::words("about"), |row| Cell::text(row.about.clone()))
-        .column(Column::words("shape").fold(5), |row| Cell::text(shape(row)))
-        .column(Column::words("boundaries").fold(4), |row| Cell::text(boundaries(row)))
-        .column(Column::words("waits").fold(3), |row| Cell::text(waits(row)))
-        .column(Column::number("payload").fold(2), |row| Cell::text(payload(row)))
-        .column(Column::number("system calls").fold(1), |row| {
+        .column(repeated("family"), |row| Cell::text(row.family.clone()))
+        .column(words("mechanism"), |row| Cell::code(row.name.clone()))
+        .column(words("about"), |row| Cell::text(row.about.clone()))
+        .column(words("shape").fold(5), |row| Cell::text(shape(row)))
+        .column(words("boundaries").fold(4), |row| Cell::text(boundaries(row)))
+        .column(words("waits").fold(3), |row| Cell::text(waits(row)))
+        .column(numbers("payload").fold(2), |row| Cell::text(payload(row)))
+        .column(numbers("system calls").fold(1), |row| {
             Cell::text(calls(row).map_or(String::new(), count))
         })
-        .column(Column::words("here").fold(1), |row| Cell::text(unavailable(row)))
+        .column(words("here").fold(1), |row| Cell::text(unavailable(row)))
         .table()
 }
 
@@ -145,12 +147,12 @@ fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
     let is_shared = |row: &&Mechanism| mechanisms.iter().any(|own| own.name == row.name);
     let all = |facts: &'_ RuntimeFacts| facts.state.clone().map_or(Vec::new(), |d| d.mechanisms);
     let table = Rows::of(runtimes)
-        .column(Column::words("runtime"), |facts| Cell::text(facts.runtime.word()))
-        .column(Column::words("made of"), |facts| match &facts.state {
+        .column(words("runtime"), |facts| Cell::text(facts.runtime.word()))
+        .column(words("made of"), |facts| match &facts.state {
             Ok(described) => Cell::text(made_of(described)),
             Err(reason) => Cell::text(format!("absent: {reason}")),
         })
-        .column(Column::words("has of the above"), |facts| {
+        .column(words("has of the above"), |facts| {
             let all = all(facts);
             let names: Vec<&str> =
                 all.iter().filter(is_shared).map(|row| row.name.as_str()).collect();
@@ -162,10 +164,10 @@ fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
     };
     let besides: Vec<(String, Mechanism)> = runtimes.iter().flat_map(besides).collect();
     let own = Rows::of(&besides)
-        .column(Column::repeated("runtime"), |(runtime, _)| Cell::text(runtime.clone()))
-        .column(Column::words("has besides"), |(_, row)| Cell::code(row.name.clone()))
-        .column(Column::words("about"), |(_, row)| Cell::text(row.about.clone()))
-        .column(Column::words("here").fold(1), |(_, row)| Cell::text(unavailable(row)));
+        .column(repeated("runtime"), |(runtime, _)| Cell::text(runtime.clone()))
+        .column(words("has besides"), |(_, row)| Cell::code(row.name.clone()))
+        .column(words("about"), |(_, row)| Cell::text(row.about.clone()))
+        .column(words("here").fold(1), |(_, row)| Cell::text(unavailable(row)));
     vec![table.table(), own.table()]
 }
 
@@ -248,7 +250,7 @@ fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
         ("Who wakes", Cell::text(mechanism.wakes.clone())),
         ("Between two stamps", Cell::text(mechanism.between_stamps.clone())),
         ("Limits", Cell::text(mechanism.limits.clone())),
-        ("Workloads", Cell::text(words(&mechanism.workloads, |workload| workload.word()))),
+        ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(boundaries(mechanism))),
         ("Payload", Cell::text(payload(mechanism))),
         ("Waits", Cell::text(waits)),
@@ -277,14 +279,10 @@ fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
 /// The counts by wait.
 fn counts(waits: &[&WaitFacts]) -> Block {
     Rows::of(waits)
-        .column(Column::words("wait"), |facts| Cell::code(facts.wait.word()))
-        .column(Column::number("system calls"), |facts| Cell::text(count(facts.system_calls)))
-        .column(Column::number("switches, one CPU"), |facts| {
-            Cell::text(count(facts.switches_one_cpu))
-        })
-        .column(Column::number("switches, two CPUs"), |facts| {
-            Cell::text(count(facts.switches_two_cpus))
-        })
+        .column(words("wait"), |facts| Cell::code(facts.wait.word()))
+        .column(numbers("system calls"), |facts| Cell::text(count(facts.system_calls)))
+        .column(numbers("switches, one CPU"), |facts| Cell::text(count(facts.switches_one_cpu)))
+        .column(numbers("switches, two CPUs"), |facts| Cell::text(count(facts.switches_two_cpus)))
         .table()
 }
 
@@ -348,17 +346,17 @@ fn unavailable(mechanism: &Mechanism) -> String {
     reason.map_or(String::new(), |reason| format!("not available here: {reason}"))
 }
 
-fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
+fn joined<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
     all.iter().map(|&item| word(item)).collect::<Vec<_>>().join(", ")
 }
 
 fn boundaries(mechanism: &Mechanism) -> String {
-    words(&mechanism.boundaries, |boundary| boundary.word())
+    joined(&mechanism.boundaries, |boundary| boundary.word())
 }
 
 /// The waits, the default first.
 fn waits(mechanism: &Mechanism) -> String {
-    words(&mechanism.waits, |wait| wait.word())
+    joined(&mechanism.waits, |wait| wait.word())
 }
 
 fn payload(mechanism: &Mechanism) -> String {

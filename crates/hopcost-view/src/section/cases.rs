@@ -7,37 +7,32 @@ use hopcost_model::results::{
 };
 
 use super::findings;
-use super::model::{Block, Cell, Column, Fold, Rows, Scale, Section, Tone, Unit, Value};
+use super::model::{
+    Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Unit, Value, estimates, numbers, words,
+};
 use super::runtimes::threads;
 use super::words::{REPLAY, fate, trials};
 use crate::names::headline;
 use crate::number;
 
-const LEAD: &str = "In the order of the plan. Each is repeated alone by the command inside.";
-
 /// Every case with its details.
-pub(super) fn details(results: &Results) -> Section {
-    let cases = results.results.iter().enumerate().map(|(index, case)| one(index, case));
-    Section::new("cases", "Every case", LEAD).with(cases)
+pub(super) fn details(results: &Results, _: Medium) -> Option<Section> {
+    let cases = results.results.iter().enumerate();
+    Section::of("cases", cases.map(|(index, case)| one(index, case)))
 }
 
 /// The cases that were not measured, or not in every trial.
-pub(super) fn missing(results: &Results) -> Option<Section> {
-    let missing: Vec<(&CaseResult, String, &str)> = results
-        .results
-        .iter()
-        .filter_map(|case| fate(case).map(|(what, why)| (case, what, why)))
-        .collect();
+pub(super) fn missing(results: &Results, _: Medium) -> Option<Section> {
+    let missing = results.results.iter().filter_map(|case| Some((case, fate(case)?)));
+    let missing: Vec<(&CaseResult, (String, &str))> = missing.collect();
     let table = Rows::of(&missing)
-        .column(Column::words("case"), |(case, ..)| Cell::code(case.id.clone()))
-        .column(Column::words("what"), |(_, what, _)| Cell::text(what.clone()))
-        .column(Column::words("reason"), |(.., why)| Cell::text(*why))
-        .column(Column::words("replay by hand"), |(case, ..)| {
-            case.replay.clone().map_or(Cell::none(), Cell::code)
+        .column(words("case"), |(case, _)| Cell::code(&case.id))
+        .column(words("what"), |(_, (what, _))| Cell::text(what))
+        .column(words("reason"), |(_, (_, why))| Cell::text(*why))
+        .column(words("replay by hand"), |(case, _)| {
+            case.replay.as_ref().map_or(Cell::none(), Cell::code)
         });
-    let blocks = vec![table.table()];
-    let section = Section { id: "missing", title: "Skipped and failed".to_owned(), blocks };
-    (!missing.is_empty()).then_some(section)
+    Section::of("missing", [table.table()])
 }
 
 fn one(index: usize, case: &CaseResult) -> Block {
@@ -57,7 +52,7 @@ fn one(index: usize, case: &CaseResult) -> Block {
     let replay = format!("{REPLAY} one trial by hand, with every line of the protocol");
     blocks.extend(case.replay.clone().map(|command| Block::Command(replay, command)));
     if measured {
-        let estimates = case.estimates.as_ref().map(estimates);
+        let estimates = case.estimates.as_ref().map(found);
         let tables = [
             Some(("", Block::Facts(facts(case)))),
             estimates.map(|table| ("", table)),
@@ -149,12 +144,12 @@ fn counters(case: &CaseResult) -> Block {
         reason.map(|reason| format!("not counted: {reason}"))
     };
     Rows::of(&case.counters)
-        .column(Column::words("event"), |counter| Cell::text(counter.event.clone()))
-        .column(Column::words("end"), |counter| Cell::text(counter.role.map_or("both", Role::word)))
-        .column(Column::number("per operation"), |c| Cell::maybe(c.per_operation, Unit::Plain(3)))
-        .column(Column::number("per byte"), |c| Cell::maybe(c.per_byte, Unit::Plain(3)))
-        .column(Column::number("per trial"), |c| Cell::maybe(c.per_trial, Unit::Plain(3)))
-        .column(Column::words("counted"), |counter| {
+        .column(words("event"), |counter| Cell::text(counter.event.clone()))
+        .column(words("end"), |counter| Cell::text(counter.role.map_or("both", Role::word)))
+        .column(numbers("per operation"), |c| Cell::maybe(c.per_operation, Unit::Plain(3)))
+        .column(numbers("per byte"), |c| Cell::maybe(c.per_byte, Unit::Plain(3)))
+        .column(numbers("per trial"), |c| Cell::maybe(c.per_trial, Unit::Plain(3)))
+        .column(words("counted"), |counter| {
             let share = |share| format!("{} of the time", number::share(share));
             let counted = counter.counted_share.map_or("always".to_owned(), share);
             Cell::text(why(counter).unwrap_or(counted))
@@ -162,29 +157,29 @@ fn counters(case: &CaseResult) -> Block {
         .table()
 }
 
-fn estimates(estimates: &Estimates) -> Block {
-    let max = estimates.exact(Statistic::Max);
-    let known = estimates.intervals().map(|(statistic, e)| (statistic.label(), Some(e)));
+fn found(found: &Estimates) -> Block {
+    let max = found.exact(Statistic::Max);
+    let known = found.intervals().map(|(statistic, e)| (statistic.label(), Some(e)));
     let known: Vec<(&str, Option<&Estimate>)> =
         known.chain(max.map(|_| (Statistic::Max.label(), None))).collect();
     Rows::of(&known)
-        .column(Column::words("statistic"), |(name, _)| Cell::text(*name))
-        .column(Column::estimate("value"), |(_, estimate)| match estimate {
+        .column(words("statistic"), |(name, _)| Cell::text(*name))
+        .column(estimates("value"), |(_, estimate)| match estimate {
             Some(estimate) => Cell::estimate(Some(estimate), Scale::Time),
             None => Cell::maybe(max, Unit::Time(3)),
         })
-        .column(Column::number("coverage"), |(_, estimate)| {
+        .column(numbers("coverage"), |(_, estimate)| {
             let level = |level| Value::Sorted(number::percent(level), level).into();
             estimate.and_then(|e| e.level).map_or(Cell::none(), level)
         })
-        .column(Column::number("trials"), |(_, estimate)| {
+        .column(numbers("trials"), |(_, estimate)| {
             Cell::maybe(estimate.map(|e| f64::from(e.n_trials)), Unit::Whole)
         })
-        .column(Column::number("detectable"), |(_, estimate)| {
+        .column(numbers("detectable"), |(_, estimate)| {
             let relative = |share| Value::Sorted(number::detectable(share), share).into();
             estimate.and_then(|e| e.detectable).map_or(Cell::none(), relative)
         })
-        .column(Column::words("what is estimated"), |(_, estimate)| match estimate {
+        .column(words("what is estimated"), |(_, estimate)| match estimate {
             Some(Estimate { estimand, insufficient: Some(why), .. }) => {
                 Cell::text(format!("{estimand} ({why})"))
             }
@@ -197,21 +192,19 @@ fn estimates(estimates: &Estimates) -> Block {
 fn states(case: &CaseResult) -> Block {
     let states: Vec<_> = case.states.iter().enumerate().collect();
     Rows::of(&states)
-        .column(Column::words("state"), |(i, _)| Cell::text((i + 1).to_string()))
-        .column(Column::number("sentinel"), |(_, s)| Cell::number(s.sentinel_ns, Unit::Time(3)))
-        .column(Column::number("p50 or cost"), |(_, s)| Cell::number(s.p50_ns, Unit::Time(3)))
-        .column(Column::number("trials"), |(_, s)| Cell::number(s.n_trials, Unit::Whole))
-        .column(Column::number("share"), |(_, s)| Cell::number(s.share, Unit::Share))
+        .column(words("state"), |(i, _)| Cell::text((i + 1).to_string()))
+        .column(numbers("sentinel"), |(_, s)| Cell::number(s.sentinel_ns, Unit::Time(3)))
+        .column(numbers("p50 or cost"), |(_, s)| Cell::number(s.p50_ns, Unit::Time(3)))
+        .column(numbers("trials"), |(_, s)| Cell::number(s.n_trials, Unit::Whole))
+        .column(numbers("share"), |(_, s)| Cell::number(s.share, Unit::Share))
         .table()
 }
 
 fn modes(case: &CaseResult) -> Block {
     let modes: Vec<_> = case.modes.iter().enumerate().collect();
     Rows::of(&modes)
-        .column(Column::words("mode"), |(i, _)| Cell::text((i + 1).to_string()))
-        .column(Column::number("at"), |(_, mode)| Cell::number(mode.ns, Unit::Time(3)))
-        .column(Column::number("share of samples"), |(_, mode)| {
-            Cell::number(mode.share, Unit::Share)
-        })
+        .column(words("mode"), |(i, _)| Cell::text((i + 1).to_string()))
+        .column(numbers("at"), |(_, mode)| Cell::number(mode.ns, Unit::Time(3)))
+        .column(numbers("share of samples"), |(_, mode)| Cell::number(mode.share, Unit::Share))
         .table()
 }

@@ -3,7 +3,7 @@
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::results::Results;
 
-use super::model::{Block, Cell, Column, Fold, Grade, Medium, Rows, Section, Value, notes, says};
+use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, Value, notes, says, words};
 use super::words::{ELSEWHERE, grouped, index_of};
 use crate::names::count;
 
@@ -19,32 +19,28 @@ struct Kind<'a> {
     findings: Vec<&'a Finding>,
 }
 
-pub(super) fn section(results: &Results, medium: Medium) -> Section {
+pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let kinds = by_code(&results.findings);
     if kinds.is_empty() {
         let none = "None: no detector saw anything that casts doubt on these numbers.";
-        return Section { id: "findings", title: "Findings".to_owned(), blocks: vec![says(none)] };
+        return Section::of("findings", [says(none)]);
     }
     let (full, brief) = (medium.room(FULL_MAX), medium.room(BRIEF_MAX));
-    let mut blocks = Vec::new();
-    for (at, kind) in kinds.iter().enumerate().take(brief) {
-        let mut told = Vec::new();
-        match medium {
-            _ if at >= full => {}
-            Medium::Terminal => told.extend(worst(kind)),
-            _ => told.extend(all(kind, results)),
-        }
-        blocks.push(kind.fold(told));
+    let told = |(at, kind): (usize, &Kind<'_>)| match medium {
+        _ if at >= full => kind.fold(Vec::new()),
+        Medium::Terminal => kind.fold(worst(kind)),
+        _ => kind.fold(all(kind, results)),
+    };
+    let mut blocks: Vec<Block> = kinds.iter().take(brief).enumerate().map(told).collect();
+    let names: Vec<&str> = kinds.iter().skip(brief).map(|kind| kind.code.word()).collect();
+    if !names.is_empty() {
+        blocks.extend(notes([format!("Also: {}.", names.join(", "))]));
     }
-    if kinds.len() > full {
-        let names = kinds.iter().skip(brief).map(|kind| kind.code.word()).collect::<Vec<_>>();
-        let names =
-            if names.is_empty() { String::new() } else { format!("Also: {}. ", names.join(", ")) };
-        let left_out = kinds.len() - full;
-        let rest = format!("{names}Evidence and remedies of the last {left_out} are {ELSEWHERE}.");
+    if let Some(rest) = kinds.len().checked_sub(full).filter(|rest| *rest > 0) {
+        let rest = format!("Evidence and remedies of the last {rest} are {ELSEWHERE}.");
         blocks.extend(notes([rest]));
     }
-    Section { id: "findings", title: "Findings".to_owned(), blocks }
+    Section::of("findings", blocks)
 }
 
 /// The findings by code and severity, the worst first and, of equally bad ones, what
@@ -111,12 +107,12 @@ fn worst(kind: &Kind<'_>) -> Vec<Block> {
 fn all(kind: &Kind<'_>, results: &Results) -> Vec<Block> {
     let remedy = kind.code.remedy();
     let table = Rows::of(&kind.findings)
-        .column(Column::words("case"), |finding| match &finding.case {
+        .column(words("case"), |finding| match &finding.case {
             Some(id) => Cell::code(id.clone()).of(index_of(results, id)),
             None => Cell::text("the whole run"),
         })
-        .column(Column::words("evidence"), |finding| Cell::text(finding.evidence.clone()))
-        .column(Column::words("remedy"), |finding| match finding.remedy == remedy {
+        .column(words("evidence"), |finding| Cell::text(finding.evidence.clone()))
+        .column(words("remedy"), |finding| match finding.remedy == remedy {
             true => Cell::none(),
             false => Cell::text(finding.remedy.clone()),
         });
@@ -126,9 +122,9 @@ fn all(kind: &Kind<'_>, results: &Results) -> Vec<Block> {
 /// Findings of a case with their evidence, for its details.
 pub(super) fn of_case(findings: &[Finding]) -> Block {
     Rows::of(findings)
-        .column(Column::words("finding"), |f| Value::Finding(f.code, f.severity).into())
-        .column(Column::words("evidence"), |f| Cell::text(f.evidence.clone()))
-        .column(Column::words("remedy"), |f| Cell::text(f.remedy.clone()))
+        .column(words("finding"), |f| Value::Finding(f.code, f.severity).into())
+        .column(words("evidence"), |f| Cell::text(f.evidence.clone()))
+        .column(words("remedy"), |f| Cell::text(f.remedy.clone()))
         .table()
 }
 

@@ -32,14 +32,9 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
 }
 
 /// Remarks on this machine.
-pub(super) fn remarks(results: &Results) -> Option<Section> {
-    let blocks = vec![Block::List(results.remarks.clone())];
-    let section = Section {
-        id: "remarks",
-        title: "What of this machine shapes these numbers".to_owned(),
-        blocks,
-    };
-    (!results.remarks.is_empty()).then_some(section)
+pub(super) fn remarks(results: &Results, _: Medium) -> Option<Section> {
+    let list = (!results.remarks.is_empty()).then(|| Block::List(results.remarks.clone()));
+    Section::of("remarks", list)
 }
 
 fn summary(results: &Results) -> String {

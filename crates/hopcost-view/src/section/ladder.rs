@@ -2,15 +2,15 @@
 
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic, Status};
 
-use super::model::{Block, Cell, Column, Frame, Medium, Rows, Scale, Section, Unit, Value, says};
+use super::model::{
+    Block, Cell, Frame, Medium, Rows, Scale, Section, Unit, Value, bars, estimates, numbers,
+    repeated, says, words,
+};
 use super::runtimes::told;
 use super::words::{estimated, fate, missing, trials, uncounted};
 use crate::chart::ladder::charts;
 use crate::names::{Place, capitalised, covers, headline, row_label};
 use crate::number::{self, DIGITS_MAX, DIGITS_MIN, UNICODE};
-
-const LEAD: &str =
-    "Cheapest first. Only numbers under one heading mean the same thing and may be compared.";
 
 /// A case in its row.
 struct Line<'a> {
@@ -54,7 +54,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
             blocks.extend(missing(cases));
         }
     }
-    (!blocks.is_empty()).then(|| Section::new("ladder", "The ladder", LEAD).with(blocks))
+    Section::of("ladder", blocks)
 }
 
 /// Whether a group has but calls: no second party, and so no message.
@@ -82,51 +82,49 @@ fn table(
     let axis = Axis::around(points());
     let ends = axis.map(|axis| axis.0.map(|ns| number::decade(ns, UNICODE)).join(" to "));
     Rows::of(&lines)
-        .column(Column::repeated("mechanism"), |line| {
+        .column(repeated("mechanism"), |line| {
             Cell::text(row_label(line.row, results)).of(line.index)
         })
-        .column(Column::repeated("boundary"), |line| Cell::text(line.row.boundary.word()))
-        .column(Column::repeated("wait"), |line| {
-            Cell::text(line.row.wait.clone().unwrap_or_default())
-        })
-        .column_if(!calls, Column::words("placement"), |line| Cell::text(place(line)))
-        .column(Column::estimate(cost), |line| match (fate(line.case), headline(line.case)) {
+        .column(repeated("boundary"), |line| Cell::text(line.row.boundary.word()))
+        .column(repeated("wait"), |line| Cell::text(line.row.wait.clone().unwrap_or_default()))
+        .column_if(!calls, words("placement"), |line| Cell::text(place(line)))
+        .column(estimates(cost), |line| match (fate(line.case), headline(line.case)) {
             (Some((what, why)), _) if line.case.status != Status::Measured => {
                 Cell::text(what).hint(Some(why.to_owned()))
             }
             (_, Some((_, estimate))) => Cell::estimate(Some(estimate), Scale::Time),
             (_, None) => Cell::text("no estimate"),
         })
-        .column_if(!group.batched, Column::estimate("p99").fold(7), |line| {
+        .column_if(!group.batched, estimates("p99").fold(7), |line| {
             Cell::estimate(estimated(line.case, Statistic::P99), Scale::Time)
         })
-        .column(Column::number("ticks").fold(4), |line| {
+        .column(numbers("ticks").fold(4), |line| {
             Cell::maybe(line.case.cost_ticks, Unit::Plain(digits(line.case)))
         })
-        .column(Column::number("cycles").fold(4), |line| {
+        .column(numbers("cycles").fold(4), |line| {
             Cell::maybe(line.case.cost_cycles, Unit::Plain(digits(line.case)))
         })
-        .column(Column::estimate("multiple").fold(3), |line| {
+        .column(estimates("multiple").fold(3), |line| {
             Cell::ratio(line.case.ratio.as_ref(), &line.case.id)
         })
-        .column(Column::number(if calls { "CPU/op" } else { "CPU/msg" }).fold(6), |line| {
+        .column(numbers(if calls { "CPU/op" } else { "CPU/msg" }).fold(6), |line| {
             Cell::maybe(line.case.cpu_ns_per_message, Unit::Time(2))
         })
-        .column(Column::number("n").fold(2), |line| match line.case.status {
+        .column(numbers("n").fold(2), |line| match line.case.status {
             Status::Measured => trials(line.case),
             _ => Cell::none(),
         })
-        .column_if(medium == Medium::Document, Column::words("stamp"), |line| {
+        .column_if(medium == Medium::Document, words("stamp"), |line| {
             Cell::text(line.case.stamp.map_or(String::new(), |stamp| stamp.to_string()))
         })
-        .column(Column::words("valid?"), |line| match line.case.status {
+        .column(words("valid?"), |line| match line.case.status {
             Status::Measured => Cell::grade(line.case.validity),
             _ => Cell::none(),
         })
-        .column_if(page, Column::words("findings"), |line| findings(line.case))
+        .column_if(page, words("findings"), |line| findings(line.case))
         .column_if(
             medium == Medium::Terminal,
-            Column::bar(&format!("{}, log", ends.unwrap_or_default())),
+            bars(&format!("{}, log", ends.unwrap_or_default())),
             |line| {
                 let point = headline(line.case).and_then(|(_, estimate)| estimate.point);
                 let share = axis.zip(point).map(|(axis, ns)| axis.share(ns));

@@ -27,35 +27,51 @@ pub(crate) use findings::finding_id;
 pub use head::Stored;
 use model::{Document, Medium, Section};
 
+/// A section, if the results have something to put into it.
+type Make = fn(&Results, Medium) -> Option<Section>;
+
+const TERMINAL: &[Medium] = &[Medium::Terminal];
+const DOCUMENT: &[Medium] = &[Medium::Document];
+const PAGE: &[Medium] = &[Medium::Page];
+const WHOLE: &[Medium] = &[Medium::Document, Medium::Page];
+const ALL: &[Medium] = &[Medium::Terminal, Medium::Document, Medium::Page];
+
+/// The sections of a report in their order, and where each is shown.
+const SECTIONS: &[(&[Medium], Make)] = &[
+    (ALL, head::remarks),
+    (ALL, runtimes::matrix::mechanisms),
+    (ALL, runtimes::contrast::section),
+    (ALL, runtimes::added::section),
+    (ALL, runtimes::matrix::pairs),
+    (ALL, runtimes::search::section),
+    (ALL, runtimes::threads::section),
+    (ALL, runtimes::stamp::section),
+    (ALL, runtimes::stamp::workers),
+    (ALL, ladder::section),
+    (ALL, wake::section),
+    (ALL, idling::knobs),
+    (ALL, idling::variance),
+    (ALL, stream::section),
+    (ALL, counted::section),
+    (ALL, models::section),
+    (ALL, published::section),
+    (PAGE, plots::swept),
+    (PAGE, plots::percentiles),
+    (PAGE, plots::trials),
+    (DOCUMENT, cases::missing),
+    (ALL, findings::section),
+    (WHOLE, host::section),
+    (PAGE, cases::details),
+    (ALL, reading::section),
+];
+
 /// The report of a run, as far as the medium has room for it.
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {
-    let on = |media: &[Medium]| media.contains(&medium);
-    let page = on(&[Medium::Page]);
-    let mut sections: Vec<Section> = head::remarks(results).into_iter().collect();
-    sections.extend(runtimes::all(results, medium));
-    let more = [
-        ladder::section(results, medium),
-        wake::section(results),
-        idling::knobs(results),
-        idling::variance(results),
-        stream::section(results),
-        counted::section(results),
-        models::section(results),
-        published::section(results, medium),
-        page.then(|| plots::swept(results)).flatten(),
-        page.then(|| plots::percentiles(results)),
-        page.then(|| plots::trials(results)),
-        on(&[Medium::Document]).then(|| cases::missing(results)).flatten(),
-        Some(findings::section(results, medium)),
-        on(&[Medium::Document, Medium::Page]).then(|| host::section(results)),
-        page.then(|| cases::details(results)),
-        Some(if page { reading::terms(results) } else { reading::brief(results, medium) }),
-    ];
-    sections.extend(more.into_iter().flatten());
+    let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
     Document {
         title: format!("hopcost: suite {}", results.plan.suite),
         head: head::blocks(results, medium),
-        sections,
-        rest: if on(&[Medium::Terminal]) { head::rest(results, stored) } else { Vec::new() },
+        sections: shown.filter_map(|(_, section)| section(results, medium)).collect(),
+        rest: if TERMINAL.contains(&medium) { head::rest(results, stored) } else { Vec::new() },
     }
 }

@@ -49,16 +49,23 @@ pub(crate) struct Section {
     pub blocks: Vec<Block>,
 }
 
-impl Section {
-    /// A section that begins with what its numbers mean.
-    pub fn new(id: &'static str, title: &str, lead: impl Into<String>) -> Self {
-        Self { id, title: title.to_owned(), blocks: vec![Block::Text(Tone::Lead, lead.into())] }
-    }
+/// Title and lead of every section, by its id.
+const SECTIONS: &str = include_str!("sections.txt");
 
-    /// The same with more in it.
-    pub fn with(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
-        self.blocks.extend(blocks);
-        self
+impl Section {
+    /// A section with its title and what it begins with; `None` without anything in it.
+    pub fn of(id: &'static str, blocks: impl IntoIterator<Item = Block>) -> Option<Self> {
+        let says = |block: &Block| !matches!(block, Block::Table(table) if table.rows.is_empty());
+        let blocks: Vec<Block> = blocks.into_iter().filter(says).collect();
+        let own =
+            |text: &'static str| text.trim_start_matches('[').strip_prefix(id)?.strip_prefix("] ");
+        let written = SECTIONS.split("\n[").find_map(own);
+        let (title, lead) = written.and_then(|text| text.split_once('\n')).unwrap_or((id, ""));
+        let lead = Some(lead.trim()).filter(|lead| !lead.is_empty());
+        let lead = lead.map(|lead| Block::Text(Tone::Lead, lead.to_owned()));
+        let any = !blocks.is_empty();
+        let blocks = lead.into_iter().chain(blocks).collect();
+        any.then(|| Self { id, title: title.to_owned(), blocks })
     }
 }
 
@@ -187,30 +194,36 @@ impl Kind {
     }
 }
 
+fn column(head: &str, kind: Kind) -> Column {
+    Column { head: head.to_owned(), kind, unit: "", fold: 0 }
+}
+
+/// A column of words.
+pub(crate) fn words(head: &str) -> Column {
+    column(head, Kind::Words)
+}
+
+/// A column of words that belong to several rows each.
+pub(crate) fn repeated(head: &str) -> Column {
+    column(head, Kind::Repeated)
+}
+
+/// A column of numbers.
+pub(crate) fn numbers(head: &str) -> Column {
+    column(head, Kind::Number)
+}
+
+/// A column of numbers with their intervals.
+pub(crate) fn estimates(head: &str) -> Column {
+    column(head, Kind::Estimate)
+}
+
+/// A column of bars, left out where there is no room for it.
+pub(crate) fn bars(head: &str) -> Column {
+    column(head, Kind::Bar).fold(u8::MAX)
+}
+
 impl Column {
-    fn new(head: &str, kind: Kind) -> Self {
-        Self { head: head.to_owned(), kind, unit: "", fold: 0 }
-    }
-    /// A column of words.
-    pub fn words(head: &str) -> Self {
-        Self::new(head, Kind::Words)
-    }
-    /// A column of words that belong to several rows each.
-    pub fn repeated(head: &str) -> Self {
-        Self::new(head, Kind::Repeated)
-    }
-    /// A column of numbers.
-    pub fn number(head: &str) -> Self {
-        Self::new(head, Kind::Number)
-    }
-    /// A column of numbers with their intervals.
-    pub fn estimate(head: &str) -> Self {
-        Self::new(head, Kind::Estimate)
-    }
-    /// A column of bars, left out where there is no room for it.
-    pub fn bar(head: &str) -> Self {
-        Self { fold: u8::MAX, ..Self::new(head, Kind::Bar) }
-    }
     /// The same, folded early or late.
     pub fn fold(self, fold: u8) -> Self {
         Self { fold, ..self }

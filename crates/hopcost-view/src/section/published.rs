@@ -2,13 +2,11 @@
 
 use hopcost_model::results::{PublishedRow, PublishedTable, Results};
 
-use super::model::{Block, Cell, Column, Medium, Rows, Scale, Section, Unit, Value, notes};
+use super::model::{
+    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, notes, numbers, words,
+};
 use super::words::{ELSEWHERE, Numbered, index_of, sentence};
 use crate::number;
-
-/// Stands over every such table.
-const NOT_JUDGED: &str = "Absolute numbers of another machine are shown beside those of \
-    this one and are not judged; what can be compared are multiples and order.";
 
 /// Tables from which on a terminal is shown one number a row of the source.
 const MANY: usize = 4;
@@ -34,8 +32,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
              {ELSEWHERE}."
         )]));
     }
-    let section = Section::new("published", "Published beside measured", NOT_JUDGED);
-    (!blocks.is_empty()).then(|| section.with(blocks))
+    Section::of("published", blocks)
 }
 
 /// The measured rows of one statistic: the median where the source has one, or else the
@@ -59,23 +56,23 @@ fn part(table: &PublishedTable, rows: &[&PublishedRow], results: &Results) -> Ve
     };
     let mut remarks = Numbered::default();
     let drawn = Rows::of(rows)
-        .column(Column::words("as published"), |row| {
+        .column(words("as published"), |row| {
             let note = row.note.as_ref().map(|note| format!(" ({})", remarks.number(note)));
             let case = row.case.as_ref().and_then(|id| index_of(results, id));
             Cell::text(row.label.clone() + &note.unwrap_or_default()).of(case)
         })
-        .column_if(!alike, Column::words("number"), |row| Cell::text(row.statistic.clone()))
-        .column(Column::number("published"), |row| published(row))
-        .column(Column::estimate("here"), |row| match &row.measured {
+        .column_if(!alike, words("number"), |row| Cell::text(row.statistic.clone()))
+        .column(numbers("published"), |row| published(row))
+        .column(estimates("here"), |row| match &row.measured {
             Some(measured) => Cell::estimate(Some(measured), Scale::Named(row.unit.clone())),
             None => Cell::text("not measured"),
         })
-        .column(Column::number("multiple published").fold(2), |row| {
+        .column(numbers("multiple published").fold(2), |row| {
             // No more than four digits, and no zeros that nobody wrote.
             let brief = |ratio: f64| number::plain(ratio, 4).parse().unwrap_or(ratio);
             Cell::maybe(row.published_ratio.map(brief), Unit::Spelled(String::new()))
         })
-        .column(Column::estimate("multiple here").fold(1), |row| {
+        .column(estimates("multiple here").fold(1), |row| {
             let case = row.case.as_deref().unwrap_or_default();
             Cell::ratio(row.measured_ratio.as_ref(), case)
         })

@@ -1,38 +1,27 @@
 //! Wake-ups: one table a mechanism, placement and idle knob, one row a gap.
 
 use hopcost_model::case::{IdleKnob, Workload};
-use hopcost_model::results::{CaseResult, Results, Statistic, Status, WakeResult};
+use hopcost_model::results::{CaseResult, Results, Statistic, WakeResult};
 
-use super::model::{Block, Cell, Column, Rows, Scale, Section, Unit, Value};
-use super::words::{estimated, grouped, mechanism, missing, payload, setting, trials};
+use super::model::{
+    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, words,
+};
+use super::words::{Of, cases_of, grouped, mechanism, missing, payload, setting};
 use crate::number;
 
 /// Microseconds as a power of ten in nanoseconds: all wake-ups in one unit, so
 /// that they can be compared down the column and across tables.
-const MICROSECONDS: Scale = Scale::Power(3);
+const MICRO: Scale = Scale::Power(3);
 
-const LEAD: &str = "One way: from just before the sender notifies, after having slept for the gap, \
-    to the moment when the receiver runs. “Clock”: how far the clocks of the two CPUs may be \
-    apart, which no number of that row is more exact than; “one clock”: both ends read the same. “Gap \
-    found”: mean time from one notification to the next, with what the kernel's timer adds to the \
-    sleep. Min and max are of all trials together.";
+type Wake<'a> = Of<'a, &'a WakeResult>;
 
-type Wake<'a> = (usize, &'a CaseResult, &'a WakeResult);
-
-pub(super) fn section(results: &Results) -> Option<Section> {
-    let cases = results.results.iter().enumerate();
-    let cases: Vec<(usize, &CaseResult)> =
-        cases.filter(|(_, case)| case.case.workload == Workload::Wake).collect();
-    if cases.is_empty() {
-        return None;
-    }
-    let measured = cases.iter().filter(|(_, case)| case.status == Status::Measured);
-    let measured: Vec<Wake<'_>> =
-        measured.filter_map(|(at, case)| Some((*at, *case, case.wake.as_ref()?))).collect();
-    let groups = grouped(measured, |(_, case, _)| title(case));
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
+    let cases = cases_of(results, Workload::Wake);
+    let measured = Wake::measured(cases.iter().copied(), |case| case.wake.as_ref());
+    let groups = grouped(measured, |wake| title(wake.case)).into_iter();
+    let tables = groups.flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
     let missing = missing(cases.into_iter().map(|(_, case)| case));
-    let tables = groups.into_iter().flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
-    Some(Section::new("wake", "Wake-up after a gap", LEAD).with(tables).with(missing))
+    Section::of("wake", tables.chain(missing))
 }
 
 /// `semaphore, process, same-llc, block`
@@ -47,41 +36,27 @@ fn title(case: &CaseResult) -> String {
 }
 
 fn table(mut rows: Vec<Wake<'_>>) -> Block {
-    rows.sort_by_key(|(_, _, wake)| wake.gap_asked_ns);
-    let micro = |case: &CaseResult, statistic| {
-        let ns = case.estimates.as_ref().and_then(|estimates| estimates.exact(statistic));
+    rows.sort_by_key(|row| row.with.gap_asked_ns);
+    let exact = |row: &Wake<'_>, statistic| {
+        let ns = row.case.estimates.as_ref().and_then(|estimates| estimates.exact(statistic));
         Cell::maybe(ns.map(|ns| ns / 1e3), Unit::Plain(3))
     };
     let late = |wake: &WakeResult| Some(wake.overrun_share).filter(|share| *share > 0.0);
     Rows::of(&rows)
-        .column(Column::number("gap"), |(index, _, wake)| {
-            Cell::number(wake.gap_asked_ns as f64, Unit::Exact).of(*index)
+        .column(numbers("gap"), |r| {
+            Cell::number(r.with.gap_asked_ns as f64, Unit::Exact).of(r.index)
         })
-        .column(Column::number("gap found").fold(8), |(.., wake)| {
-            Cell::maybe(wake.gap_found_ns, Unit::Time(3))
-        })
-        .column(Column::number("mean ± stdev").unit("µs"), |(_, case, _)| mean_and_spread(case))
-        .column(Column::number("min").unit("µs").fold(4), |(_, case, _)| {
-            micro(case, Statistic::Least)
-        })
-        .column(Column::estimate("p50").unit("µs"), |(_, case, _)| {
-            Cell::estimate(estimated(case, Statistic::P50), MICROSECONDS)
-        })
-        .column(Column::number("p95").unit("µs").fold(2), |(_, case, _)| {
-            Cell::point(estimated(case, Statistic::P95), MICROSECONDS)
-        })
-        .column(Column::number("p99").unit("µs"), |(_, case, _)| {
-            Cell::point(estimated(case, Statistic::P99), MICROSECONDS)
-        })
-        .column(Column::number("max").unit("µs").fold(5), |(_, case, _)| {
-            micro(case, Statistic::Max)
-        })
-        .column(Column::number("clock").fold(3), |(.., wake)| clock(wake.clock_bound_ns))
-        .column(Column::number("put off").fold(6), |(.., wake)| {
-            Cell::maybe(late(wake), Unit::Share)
-        })
-        .column(Column::number("n").fold(7), |(_, case, _)| trials(case))
-        .column(Column::words("valid?"), |(_, case, _)| Cell::grade(case.validity))
+        .column(numbers("gap found").fold(8), |r| Cell::maybe(r.with.gap_found_ns, Unit::Time(3)))
+        .column(numbers("mean ± stdev").unit("µs"), mean_and_spread)
+        .column(numbers("min").unit("µs").fold(4), |r| exact(r, Statistic::Least))
+        .column(estimates("p50").unit("µs"), |r| r.estimate(Statistic::P50, MICRO))
+        .column(numbers("p95").unit("µs").fold(2), |r| r.point(Statistic::P95, MICRO))
+        .column(numbers("p99").unit("µs"), |r| r.point(Statistic::P99, MICRO))
+        .column(numbers("max").unit("µs").fold(5), |r| exact(r, Statistic::Max))
+        .column(numbers("clock").fold(3), |r| clock(r.with.clock_bound_ns))
+        .column(numbers("put off").fold(6), |r| Cell::maybe(late(r.with), Unit::Share))
+        .column(numbers("n").fold(7), Wake::trials)
+        .column(words("valid?"), Wake::grade)
         .table()
 }
 
@@ -89,17 +64,16 @@ fn clock(bound_ns: Option<f64>) -> Cell {
     match bound_ns {
         None => Cell::text("not known"),
         Some(0.0) => Value::Sorted("one clock".to_owned(), 0.0).into(),
-        Some(ns) => Value::Sorted(format!("±{}", number::rough(ns, number::UNICODE)), ns).into(),
+        Some(ns) => Value::Sorted(format!("±{}", number::time(ns, 2)), ns).into(),
     }
 }
 
 /// `63.2 ± 22.0`
-fn mean_and_spread(case: &CaseResult) -> Cell {
-    let mean = Cell::point(estimated(case, Statistic::Mean), MICROSECONDS);
-    let stdev = Cell::point(estimated(case, Statistic::Stdev), MICROSECONDS);
-    match (mean.value.key().and(mean.value.shown()), stdev.value.key().and(stdev.value.shown())) {
-        (Some(of), Some(spread)) => {
-            let key = mean.value.key().unwrap_or_default();
+fn mean_and_spread(row: &Wake<'_>) -> Cell {
+    let known = |cell: &Cell| cell.value.key().and(cell.value.shown());
+    let [mean, stdev] = [Statistic::Mean, Statistic::Stdev].map(|of| row.point(of, MICRO));
+    match (known(&mean), known(&stdev), mean.value.key()) {
+        (Some(of), Some(spread), Some(key)) => {
             Value::Sorted(format!("{of} ± {spread}"), key).into()
         }
         _ => mean,

@@ -1,10 +1,10 @@
 //! What several sections say of cases: their settings, their counts, and why some have
 //! no numbers.
 
-use hopcost_model::case::Role;
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
-use super::model::{Block, Cell, Medium, Unit, Value, notes};
+use super::model::{Block, Cell, Medium, Scale, Unit, Value, notes};
 use crate::names::foreign;
 use crate::number;
 
@@ -207,4 +207,44 @@ pub(super) fn uncounted<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> 
         format!("Not counted: {}: {reason}", events.join(", "))
     };
     notes(by_reason.into_iter().map(sentence)).collect()
+}
+
+/// A case in a table, with what the table knows of it besides.
+pub(super) struct Of<'a, T> {
+    pub index: usize,
+    pub case: &'a CaseResult,
+    pub with: T,
+}
+
+impl<'a, T> Of<'a, T> {
+    /// The cases that were measured, as far as there is something besides.
+    pub fn measured(
+        cases: impl IntoIterator<Item = (usize, &'a CaseResult)>,
+        with: impl Fn(&'a CaseResult) -> Option<T>,
+    ) -> Vec<Self> {
+        let measured = cases.into_iter().filter(|(_, case)| case.status == Status::Measured);
+        measured.filter_map(|(index, case)| Some(Self { index, case, with: with(case)? })).collect()
+    }
+    /// A statistic with its interval.
+    pub fn estimate(&self, statistic: Statistic, scale: Scale) -> Cell {
+        Cell::estimate(estimated(self.case, statistic), scale)
+    }
+    /// A statistic without.
+    pub fn point(&self, statistic: Statistic, scale: Scale) -> Cell {
+        Cell::point(estimated(self.case, statistic), scale)
+    }
+    /// How far its numbers can be trusted.
+    pub fn grade(&self) -> Cell {
+        Cell::grade(self.case.validity)
+    }
+    /// How many trials are behind it.
+    pub fn trials(&self) -> Cell {
+        trials(self.case)
+    }
+}
+
+/// The cases of a workload, each with its index.
+pub(super) fn cases_of(results: &Results, workload: Workload) -> Vec<(usize, &CaseResult)> {
+    let cases = results.results.iter().enumerate();
+    cases.filter(|(_, case)| case.case.workload == workload).collect()
 }

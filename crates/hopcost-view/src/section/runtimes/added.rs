@@ -1,21 +1,16 @@
 //! What a runtime adds to a mechanism: a constant part and a part for each byte.
 
-use hopcost_model::results::{AddedCost, Estimate, Results, RuntimeComparison};
+use hopcost_model::results::{AddedCost, Estimate, Results};
 
 use crate::names::capitalised;
 use crate::number;
-use crate::section::model::{Block, Cell, Column, Medium, Rows, Scale, Section, Unit, notes, says};
+use crate::section::model::{
+    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, says, words,
+};
 use crate::section::words::{Numbered, grouped, more};
 
-const LEAD: &str = "The round trip in the runtime less the one in Rust, paired by round, as a \
-    constant and a part for each further byte of a message (sent each way). An interval that holds \
-    0 tells no difference.";
-
-pub(super) fn section(
-    _: &Results,
-    runtimes: &RuntimeComparison,
-    medium: Medium,
-) -> Option<Section> {
+pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
+    let runtimes = results.runtimes.as_ref()?;
     let all: Vec<&AddedCost> = runtimes.added.iter().collect();
     let told = told(&all, medium);
     let mut refused = Numbered::default();
@@ -28,8 +23,7 @@ pub(super) fn section(
     }
     let sentences = all.iter().filter(|added| !added.sentence.is_empty()).count();
     let left_out = notes(more(medium, sentences, told.len(), "sentences like these are"));
-    let section = Section::new("added", "What a runtime adds to Rust's time", LEAD);
-    (!all.is_empty()).then(|| section.with(blocks).with(refused.notes()).with(left_out))
+    Section::of("added", blocks.into_iter().chain(refused.notes()).chain(left_out))
 }
 
 /// Those whose sentence is told: all, or on a terminal the first of each runtime that
@@ -58,28 +52,28 @@ fn table(all: &[&AddedCost], medium: Medium, refused: &mut Numbered) -> Block {
     sizes.sort_unstable();
     sizes.dedup();
     let mut rows = Rows::of(all)
-        .column(Column::words("runtime"), |added| match &added.refused {
+        .column(words("runtime"), |added| match &added.refused {
             Some(reason) => {
                 let number = refused.number(&format!("no line: {reason}."));
                 Cell::text(format!("{} ({number})", added.runtime))
             }
             None => Cell::text(added.runtime.clone()),
         })
-        .column(Column::estimate("constant"), |added| {
+        .column(estimates("constant"), |added| {
             Cell::estimate(added.constant_ns.as_ref(), Scale::Difference)
         })
-        .column(Column::estimate("per byte"), |added| {
+        .column(estimates("per byte"), |added| {
             Cell::estimate(added.per_byte_ns.as_ref(), Scale::DifferencePerByte)
         })
-        .column(Column::number("farthest from the line").fold(3), |added| {
+        .column(numbers("farthest from the line").fold(3), |added| {
             Cell::maybe(added.residual_max.filter(|_| added.refused.is_none()), Unit::Share)
         })
-        .column_if(!whole, Column::words("sizes").fold(2), |added| {
+        .column_if(!whole, words("sizes").fold(2), |added| {
             let words: Vec<String> = added.sizes.iter().map(|b| number::bytes(*b)).collect();
             Cell::text(words.join(", "))
         });
     for bytes in sizes.into_iter().filter(|_| whole) {
-        let column = Column::estimate(&format!("at {}", number::bytes(bytes))).fold(1);
+        let column = estimates(&format!("at {}", number::bytes(bytes))).fold(1);
         rows = rows.column(column, |added| Cell::estimate(at(added, bytes), Scale::Difference));
     }
     rows.table()

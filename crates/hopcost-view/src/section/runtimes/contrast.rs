@@ -2,27 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::results::{CaseResult, Contrast, Estimate, Results, RuntimeComparison, Status};
+use hopcost_model::results::{CaseResult, Contrast, Estimate, Results, Status};
 
-use crate::section::model::{Block, Cell, Column, Rows, Scale, Section, says};
+use super::told;
+use crate::section::model::{Block, Cell, Medium, Rows, Scale, Section, estimates, says, words};
 use crate::section::words::{case_at, grouped, missing};
 
-const LEAD: &str = "A multiple says as much as its two sides have in common. The pairs here \
-    are different questions and have different answers. Each multiple is of the second over the \
-    first, paired by round.";
-
 /// The section; what happened to the cases that were told already is not told again.
-pub(super) fn section(
-    results: &Results,
-    runtimes: &RuntimeComparison,
-    told: &BTreeSet<u32>,
-) -> Option<Section> {
+pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
+    let runtimes = results.runtimes.as_ref()?;
+    let told = told(results);
     let all: Vec<&Contrast> = runtimes.contrasts.iter().collect();
     let groups = grouped(all, |contrast| contrast.title.clone());
-    let blocks: Vec<Block> =
-        groups.into_iter().flat_map(|(title, pairs)| part(results, told, title, &pairs)).collect();
-    let section = Section::new("contrasts", "What a multiple is of", LEAD);
-    (!blocks.is_empty()).then(|| section.with(blocks))
+    let parts = groups.into_iter().flat_map(|(title, pairs)| part(results, &told, title, &pairs));
+    Section::of("contrasts", parts)
 }
 
 /// The mechanism that all cases on one side have in common.
@@ -38,20 +31,20 @@ fn heading<'a>(cases: impl Iterator<Item = &'a CaseResult>, otherwise: &str) -> 
 fn part(results: &Results, told: &BTreeSet<u32>, title: String, pairs: &[&Contrast]) -> Vec<Block> {
     let case = |index| case_at(results, index).map(|(_, case)| case);
     let side = |pick: fn(&Contrast) -> u32| pairs.iter().filter_map(move |pair| case(pick(pair)));
-    let first = Column::estimate(&heading(side(|pair| pair.first), "first")).fold(2);
-    let second = Column::estimate(&heading(side(|pair| pair.second), "second")).fold(1);
+    let first = estimates(&heading(side(|pair| pair.first), "first")).fold(2);
+    let second = estimates(&heading(side(|pair| pair.second), "second")).fold(1);
     let value = |value: Option<&Estimate>, index| match (value, case(index)) {
         (None, Some(case)) if case.status != Status::Measured => Cell::text(case.status.word()),
         (value, _) => Cell::estimate(value, Scale::Time),
     };
     let table = Rows::of(pairs)
-        .column(Column::words("runtime"), |pair| {
+        .column(words("runtime"), |pair| {
             Cell::text(pair.runtime.clone()).of(case_at(results, pair.second).map(|(i, _)| i))
         })
         .column(first, |pair| value(pair.first_value.as_ref(), pair.first))
         .column(second, |pair| value(pair.second_value.as_ref(), pair.second))
-        .column(Column::estimate("second over first"), |pair| Cell::ratio(pair.ratio.as_ref(), ""))
-        .column(Column::words("valid?"), |pair| {
+        .column(estimates("second over first"), |pair| Cell::ratio(pair.ratio.as_ref(), ""))
+        .column(words("valid?"), |pair| {
             let cases = [pair.first, pair.second].into_iter().filter_map(case);
             let worst = cases.map(|case| case.validity).max().filter(|_| pair.ratio.is_some());
             worst.map_or(Cell::none(), Cell::grade)

@@ -1,32 +1,19 @@
 //! Mechanisms by runtimes, and caller by callee: one number a pair.
 
-use hopcost_model::results::{
-    Results, RuntimeCell, RuntimeComparison, RuntimeHeatMap, RuntimeMatrix, RuntimeRow,
-};
+use hopcost_model::results::{Results, RuntimeCell, RuntimeHeatMap, RuntimeMatrix, RuntimeRow};
 
 use super::footnotes::Footnotes;
 use crate::chart::heat;
 use crate::section::model::{
-    Block, Cell, Column, Form, Frame, Medium, Rows, Section, Table, Value, notes,
+    Block, Cell, Form, Frame, Medium, Rows, Section, Table, Value, estimates, notes, numbers, words,
 };
 use crate::section::words::{ELSEWHERE, case_at, trials};
-
-const LEAD: &str = "p50, or the cost in batches, with its interval; both ends are of one runtime. \
-    “×”: multiple of the same in Rust with its interval, paired by round. Only numbers under one heading mean the \
-    same thing.";
-
-const PAIRS: &str = "p50 with its interval, the caller's runtime in the rows and the callee's in \
-    the columns; the caller takes the stamps. “×”: multiple of the same between two ends in Rust, \
-    paired by round.";
 
 /// Rows without a number in any runtime that a terminal is shown.
 const NOWHERE_MAX: usize = 4;
 
-pub(super) fn mechanisms(
-    results: &Results,
-    runtimes: &RuntimeComparison,
-    medium: Medium,
-) -> Option<Section> {
+pub(crate) fn mechanisms(results: &Results, medium: Medium) -> Option<Section> {
+    let runtimes = results.runtimes.as_ref()?;
     let mut footnotes = Footnotes::default();
     let all = || runtimes.matrices.iter().flat_map(|matrix| &matrix.rows);
     let nowhere: Vec<&str> =
@@ -49,9 +36,6 @@ pub(super) fn mechanisms(
             }
         });
     }
-    if blocks.is_empty() && !left_out {
-        return None;
-    }
     blocks.extend(footnotes.blocks(medium));
     if left_out {
         let mut names = nowhere;
@@ -61,12 +45,11 @@ pub(super) fn mechanisms(
         let note = format!("Measured in none of the runtimes: {names}; why, is {ELSEWHERE}.");
         blocks.extend(notes([note]));
     }
-    let elsewhere = match medium {
-        Medium::Terminal => format!(" p99, CPU time and trials of these cases are {ELSEWHERE}."),
-        _ => String::new(),
-    };
-    let lead = format!("{LEAD}{elsewhere}");
-    Some(Section::new("runtimes", "Mechanisms by runtime", lead).with(blocks))
+    if medium == Medium::Terminal && !blocks.is_empty() {
+        let more = format!("p99, CPU time and trials of these cases are {ELSEWHERE}.");
+        blocks.extend(notes([more]));
+    }
+    Section::of("runtimes", blocks)
 }
 
 /// Whether it has a number in any runtime.
@@ -75,11 +58,8 @@ fn has_value(row: &RuntimeRow) -> bool {
 }
 
 /// Caller by callee, under its heat map where one can be drawn.
-pub(super) fn pairs(
-    results: &Results,
-    runtimes: &RuntimeComparison,
-    medium: Medium,
-) -> Option<Section> {
+pub(crate) fn pairs(results: &Results, medium: Medium) -> Option<Section> {
+    let runtimes = results.runtimes.as_ref()?;
     let mut footnotes = Footnotes::default();
     let mut blocks = Vec::new();
     let maps = runtimes.heat_maps.iter().zip(heat::charts(results));
@@ -91,8 +71,7 @@ pub(super) fn pairs(
         let rows = runtimes.iter().map(String::as_str).zip(cells.iter().map(Vec::as_slice));
         blocks.push(grid("caller", &to, rows, results, &mut footnotes));
     }
-    let section = Section::new("pairs", "Caller by callee", PAIRS);
-    (!blocks.is_empty()).then(|| section.with(blocks).with(footnotes.blocks(medium)))
+    Section::of("pairs", blocks.into_iter().chain(footnotes.blocks(medium)))
 }
 
 fn grid<'a>(
@@ -109,8 +88,8 @@ fn grid<'a>(
         row
     };
     let rows = rows.map(row).collect();
-    let named = columns.iter().map(|name| Column::number(name));
-    let columns = std::iter::once(Column::words(head)).chain(named).collect();
+    let named = columns.iter().map(|name| numbers(name));
+    let columns = std::iter::once(words(head)).chain(named).collect();
     Block::Table(Table { columns, rows, form: Form::Matrix })
 }
 
@@ -141,13 +120,11 @@ fn list<'a>(
     });
     let found: Vec<_> = found.collect();
     Rows::of(&found)
-        .column(Column::words("mechanism"), |(label, _, value, _)| {
-            Cell::text(*label).of(value.case)
-        })
-        .column(Column::words("runtime"), |(_, runtime, ..)| Cell::text(*runtime))
-        .column(Column::estimate("p50 or cost"), |(.., value, _)| value.clone())
-        .column(Column::number("n"), |(.., case)| case.map_or(Cell::none(), trials))
-        .column(Column::words("valid?"), |(.., case)| {
+        .column(words("mechanism"), |(label, _, value, _)| Cell::text(*label).of(value.case))
+        .column(words("runtime"), |(_, runtime, ..)| Cell::text(*runtime))
+        .column(estimates("p50 or cost"), |(.., value, _)| value.clone())
+        .column(numbers("n"), |(.., case)| case.map_or(Cell::none(), trials))
+        .column(words("valid?"), |(.., case)| {
             case.map_or(Cell::none(), |case| Cell::grade(case.validity))
         })
         .table()

@@ -3,17 +3,8 @@
 use hopcost_model::case::Role;
 use hopcost_model::results::{CaseResult, Results, ThreadResult};
 
-use crate::section::model::{Block, Cell, Column, Medium, Rows, Section, Unit, notes};
-use crate::section::words::{mechanism, more, payload, setting};
-
-const LEAD: &str = "Threads that a runtime or a library has besides those that play the ends, in \
-    cases in which they took a tenth of the CPU time or more, the greatest share first. A library \
-    with a thread of its own hands each message over once more; a compiler's thread takes CPU time \
-    until the loops are steady. A runtime that moves its ends from thread to thread has no hidden \
-    one.";
-
-const NOTE: &str = "Process: whose end it plays. Share: of the CPU time of all threads of the \
-    case. CPU time and context switches are per operation.";
+use crate::section::model::{Block, Cell, Medium, Rows, Section, Unit, notes, numbers, words};
+use crate::section::words::{Of, mechanism, more, payload, setting};
 
 /// Share of the CPU time from which on the hidden threads of a case are told.
 const SHARE_TOLD: f64 = 0.10;
@@ -22,35 +13,35 @@ const SHARE_LEAST: f64 = 0.01;
 /// Rows that a terminal has room for.
 const ROWS_MAX: usize = 10;
 
-type Thread<'a> = (usize, &'a CaseResult, &'a ThreadResult);
+type Thread<'a> = Of<'a, &'a ThreadResult>;
 
-pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
+pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let mut threads: Vec<Thread<'_>> = Vec::new();
     for (index, case) in results.results.iter().enumerate() {
         let is_hidden = |thread: &&ThreadResult| Plays::of(thread, case) == Plays::Nothing;
         let told: Vec<&ThreadResult> = case.threads.iter().filter(is_hidden).collect();
         if told.iter().map(|thread| thread.cpu_share).sum::<f64>() >= SHARE_TOLD {
             let weighs = told.into_iter().filter(|thread| thread.cpu_share >= SHARE_LEAST);
-            threads.extend(weighs.map(|thread| (index, case, thread)));
+            threads.extend(weighs.map(|with| Of { index, case, with }));
         }
     }
     // Stable: equal shares keep the order of the plan.
-    threads.sort_by(|(.., a), (.., b)| b.cpu_share.total_cmp(&a.cpu_share));
+    threads.sort_by(|a, b| b.with.cpu_share.total_cmp(&a.with.cpu_share));
     let all = threads.len();
     threads.truncate(medium.room(ROWS_MAX));
+    let named = |case: &CaseResult| {
+        let words = std::iter::once(mechanism(case)).chain(payload(case)).chain(setting(case));
+        words.collect::<Vec<_>>().join(", ")
+    };
     let table = Rows::of(&threads)
-        .column(Column::words("case"), |(index, case, _)| {
-            let words = std::iter::once(mechanism(case)).chain(payload(case)).chain(setting(case));
-            Cell::text(words.collect::<Vec<_>>().join(", ")).of(*index)
-        })
-        .column(Column::words("hidden thread"), |(.., thread)| name(thread))
-        .column(Column::words("process"), |(.., thread)| Cell::text(thread.process.word()))
-        .column(Column::number("CPU share"), |(.., thread)| share(thread))
-        .column(Column::number("CPU time").fold(2), |(.., thread)| cpu_time(thread))
-        .column(Column::number("switches").fold(1), |(.., thread)| switches(thread));
-    let more = notes([NOTE.to_owned()].into_iter().chain(more(medium, all, ROWS_MAX, "rows are")));
-    let section = Section::new("threads", "Which threads did the work", LEAD);
-    (all > 0).then(|| section.with([table.table()]).with(more))
+        .column(words("case"), |r| Cell::text(named(r.case)).of(r.index))
+        .column(words("hidden thread"), |r| name(r.with))
+        .column(words("process"), |r| Cell::text(r.with.process.word()))
+        .column(numbers("CPU share"), |r| share(r.with))
+        .column(numbers("CPU time").fold(2), |r| cpu_time(r.with))
+        .column(numbers("switches").fold(1), |r| switches(r.with));
+    let more = notes(more(medium, all, ROWS_MAX, "rows are"));
+    Section::of("threads", [table.table()].into_iter().chain(more))
 }
 
 /// All threads of a case, for its details.
@@ -61,12 +52,12 @@ pub(crate) fn of_case(case: &CaseResult) -> Block {
         Plays::Nothing => "hidden".to_owned(),
     };
     Rows::of(&case.threads)
-        .column(Column::words("thread"), name)
-        .column(Column::words("process of the"), |thread| Cell::text(thread.process.word()))
-        .column(Column::words("plays"), |thread| Cell::text(plays(thread)))
-        .column(Column::number("share of CPU time"), share)
-        .column(Column::number("CPU time per operation"), cpu_time)
-        .column(Column::number("switches per operation"), switches)
+        .column(words("thread"), name)
+        .column(words("process of the"), |thread| Cell::text(thread.process.word()))
+        .column(words("plays"), |thread| Cell::text(plays(thread)))
+        .column(numbers("share of CPU time"), share)
+        .column(numbers("CPU time per operation"), cpu_time)
+        .column(numbers("switches per operation"), switches)
         .table()
 }
 
