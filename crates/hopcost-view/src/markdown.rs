@@ -31,7 +31,7 @@ pub(crate) fn document(document: &Document) -> String {
 fn blocks(out: &mut String, blocks: &[Block]) {
     for (at, block) in blocks.iter().enumerate() {
         let is_item = |block: Option<&Block>| {
-            matches!(block, Some(Block::Text(Tone::Note, _) | Block::Command(..)))
+            matches!(block, Some(Block::Text(Tone::Note, _) | Block::Paste(..)))
         };
         match block {
             Block::Heading(text) => out.push_str(&format!("### {}\n\n", escape(text))),
@@ -48,8 +48,9 @@ fn blocks(out: &mut String, blocks: &[Block]) {
                 }
                 out.push('\n');
             }
-            Block::Command(name, command) => {
-                out.push_str(&format!("- {}: {}\n", escape(name), code(command)));
+            Block::Paste(name, lines) => {
+                let lines: Vec<String> = lines.iter().map(|line| code(line)).collect();
+                out.push_str(&format!("- {}: {}\n", escape(name), lines.join(", ")));
             }
             Block::Table(table) => self::table(out, table),
             Block::Charts(..) => {}
@@ -88,7 +89,7 @@ fn row(out: &mut String, cells: impl Iterator<Item = String>) {
 /// A cell in a line.
 pub(crate) fn cell(cell: &Cell) -> String {
     match &cell.value {
-        Value::Empty | Value::Bar(_) => String::new(),
+        Value::Empty => String::new(),
         Value::Words(address) if address.starts_with("https://") => format!("<{address}>"),
         Value::Words(text) => escape(text),
         Value::Code(text) => code(text),

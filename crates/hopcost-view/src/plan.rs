@@ -5,37 +5,38 @@ use hopcost_model::plan::Plan;
 use serde_json::json;
 
 use crate::number;
-use crate::style::{Paint, TextStyle};
+use crate::section::model::{Block, Cell, Document, Section, says};
+use crate::section::words::grouped;
+use crate::style::TextStyle;
+use crate::text;
 
 /// A plan for people: every case in its canonical spelling (never broken, so
 /// that it can be pasted), what is skipped and why, rounds, expected duration
 /// (`estimate_ns`, which the planner knows) and the seed of the order.
 pub fn dry_run(plan: &Plan, estimate_ns: u64, style: &TextStyle) -> String {
-    let mut out = String::new();
-    head(&mut out, plan, estimate_ns, style);
-    let live: Vec<String> = plan.live().map(|(_, case)| case.id()).collect();
-    heading(&mut out, style, "To measure, in the order of the suite");
-    if live.is_empty() {
-        out.push_str("  nothing: every case is skipped\n");
-    }
-    for id in &live {
-        let base = if plan.baseline.as_ref() == Some(id) { "  (baseline)" } else { "" };
-        out.push_str(&format!("  {}{}\n", style.clean(id), style.paint(Paint::Dim, base)));
-    }
-    let skipped = skipped(plan);
-    if !skipped.is_empty() {
-        heading(&mut out, style, "Skipped");
-    }
-    for (reason, ids) in skipped {
-        style.paragraph(&mut out, "  ", "  ", &format!("{reason}:"));
-        for id in ids {
-            out.push_str(&format!("    {}\n", style.clean(&id)));
-        }
-    }
-    out
+    let live = plan.live().map(|(_, case)| match plan.baseline.as_ref() == Some(&case.id()) {
+        true => format!("{}  (baseline)", case.id()),
+        false => case.id(),
+    });
+    let live: Vec<String> = live.collect();
+    let measured = match live.is_empty() {
+        true => says("nothing: every case is skipped"),
+        false => Block::Paste(String::new(), live),
+    };
+    let skipped = plan.cases.iter().filter_map(|case| Some((case.skip.as_deref()?, case.id())));
+    let skipped = grouped(skipped.collect(), |(reason, _)| *reason).into_iter().flat_map(
+        |(reason, cases)| {
+            let ids = cases.into_iter().map(|(_, id)| id).collect();
+            [says(format!("{reason}:")), Block::Paste(String::new(), ids)]
+        },
+    );
+    let sections = [Section::of("measured", [measured]), Section::of("skipped", skipped)];
+    let head = vec![Block::Facts(facts(plan, estimate_ns))];
+    let sections = sections.into_iter().flatten().collect();
+    text::document(&Document { head, sections, ..Document::default() }, style)
 }
 
-fn head(out: &mut String, plan: &Plan, estimate_ns: u64, style: &TextStyle) {
+fn facts(plan: &Plan, estimate_ns: u64) -> Vec<(String, Cell)> {
     let live = plan.live().count();
     let cpus: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
     let relation = plan.relation.map(|relation| format!(" ({relation})")).unwrap_or_default();
@@ -43,24 +44,21 @@ fn head(out: &mut String, plan: &Plan, estimate_ns: u64, style: &TextStyle) {
         Some(ns) => format!("; no round starts after {}", number::expected(ns)),
         None => String::new(),
     };
+    let least = match plan.trial.operations {
+        Some(n) => format!("{n} operations where a case has two ends, of a stream at most; "),
+        None => String::new(),
+    };
     let trial = format!(
-        "measures for about {}, up to {} to reach {} operations; killed after {} s",
-        number::rough(plan.trial.measure_ns as f64, style.charset),
-        number::rough(plan.trial.measure_max_ns as f64, style.charset),
+        "{least}measures for about {}, up to {} to reach {} operations; killed after {} s",
+        number::time(plan.trial.measure_ns as f64, 2),
+        number::time(plan.trial.measure_max_ns as f64, 2),
         plan.trial.operations_min,
         plan.trial.deadline_ms as f64 / 1e3,
     );
-    let trial = match plan.trial.operations {
-        Some(n) => {
-            format!("{n} operations where a case has two ends, of a stream at most; {trial}")
-        }
-        None => trial,
+    let pair = |(placement, (caller, callee)): (_, &(u32, u32))| {
+        format!("{placement} {caller} and {callee}")
     };
-    let pairs: Vec<String> = plan
-        .pairs
-        .iter()
-        .map(|(placement, (caller, callee))| format!("{placement} {caller} and {callee}"))
-        .collect();
+    let pairs: Vec<String> = plan.pairs.iter().map(pair).collect();
     let cpus = match pairs.is_empty() {
         true => format!("{}{relation}", cpus.join(", ")),
         false => format!("{}; of two: {}", cpus.join(", "), pairs.join(", ")),
@@ -74,26 +72,7 @@ fn head(out: &mut String, plan: &Plan, estimate_ns: u64, style: &TextStyle) {
         ("CPUs", cpus),
         ("Takes", format!("about {}", number::expected(estimate_ns))),
     ];
-    for (name, text) in lines {
-        style.paragraph(out, &format!("{name:<8}"), "        ", &text);
-    }
-}
-
-fn heading(out: &mut String, style: &TextStyle, text: &str) {
-    out.push_str(&format!("\n{}\n", style.paint(Paint::Bold, text)));
-}
-
-/// The skipped cases by reason, in the order of the suite.
-fn skipped(plan: &Plan) -> Vec<(&str, Vec<String>)> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for case in &plan.cases {
-        let Some(reason) = case.skip.as_deref() else { continue };
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, ids)) => ids.push(case.id()),
-            None => reasons.push((reason, vec![case.id()])),
-        }
-    }
-    reasons
+    lines.into_iter().map(|(name, text)| (name.to_owned(), Cell::text(text))).collect()
 }
 
 /// A plan for programs: `{schema, estimate_ns, plan}`, with a line feed at its end.

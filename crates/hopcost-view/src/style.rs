@@ -42,7 +42,6 @@ pub(crate) enum Paint {
     Green,
     Yellow,
     Red,
-    Cyan,
 }
 
 /// Where text stands in its column.
@@ -83,7 +82,6 @@ impl TextStyle {
             Paint::Green => "32",
             Paint::Yellow => "33",
             Paint::Red => "31",
-            Paint::Cyan => "36",
         };
         if self.color == Color::Plain || text.trim().is_empty() {
             return text.to_owned();

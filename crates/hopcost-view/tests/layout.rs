@@ -8,7 +8,7 @@ use stored::{RUNS, results, worn};
 use unicode_width::UnicodeWidthStr;
 
 fn styles() -> impl Iterator<Item = TextStyle> {
-    [80, 81, 99, 100, 101, 120, 200].into_iter().flat_map(|width| {
+    [80, 97, 200].into_iter().flat_map(|width| {
         [Charset::Unicode, Charset::Ascii].map(|charset| TextStyle {
             width,
             color: Color::Plain,
@@ -210,9 +210,6 @@ fn a_column_that_does_not_fit_is_below_its_row_and_never_gone() {
         let results = results(suite);
         let words = |width| {
             let out = text::report(&results, None, &TextStyle::plain(width));
-            // The axis of the bars goes with them.
-            let lines = out.lines().filter(|line| !line.ends_with(", log"));
-            let out = lines.collect::<Vec<_>>().join("\n");
             let numbers = out.split(|c: char| c.is_whitespace() || "[],".contains(c));
             let numbers = numbers.filter(|w| w.starts_with(|c: char| c.is_ascii_digit()));
             numbers.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
@@ -270,15 +267,10 @@ fn crowded_calls() -> Results {
 }
 
 #[test]
-fn bars_too_short_to_differ_are_left_out() {
+fn crowded_tables_keep_to_the_width() {
     let results = crowded_calls();
     for style in styles() {
-        let out = text::report(&results, None, &style);
-        check("calls", &out, &style);
-        let has_bars = out.contains(" ns, log");
-        assert_eq!(has_bars, style.width == 200, "{out}");
-        let bar = if style.charset == Charset::Unicode { "█" } else { "########" };
-        assert_eq!(out.lines().any(|line| line.ends_with(bar)), has_bars, "{out}");
+        check("calls", &text::report(&results, None, &style), &style);
     }
 }
 

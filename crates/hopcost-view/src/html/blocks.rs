@@ -39,11 +39,11 @@ pub(super) fn blocks(out: &mut String, blocks: &[Block], rank: &str) {
                 put!(out, "</dl>\n");
             }
             // Selecting it takes one click even without the script.
-            Block::Command(name, command) => put!(
+            Block::Paste(name, lines) => put!(
                 out,
                 "<p class=\"label\">{}</p>\n<pre class=\"command\"><code>{}</code></pre>\n",
                 Esc(name),
-                Esc(command)
+                Esc(&lines.join("\n"))
             ),
             Block::Table(of) if of.rows.is_empty() => {}
             Block::Table(of) => table(out, of),

@@ -50,7 +50,7 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, is_first: bool, ag
 /// A cell in a line.
 pub(super) fn inline(cell: &Cell) -> String {
     let text = match &cell.value {
-        Value::Empty | Value::Bar(_) => String::new(),
+        Value::Empty => String::new(),
         Value::Words(text) => Esc(text).to_string(),
         Value::Code(text) => format!("<span class=\"case\">{}</span>", Esc(text)),
         Value::Grade(grade) => self::grade(*grade),

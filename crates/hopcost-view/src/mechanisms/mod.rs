@@ -7,7 +7,7 @@ use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, WaitFacts};
 
 use crate::section::model::{
-    Block, Cell, Document, Rows, Section, Value, notes, numbers, repeated, says, words,
+    Block, Cell, Document, Rows, Section, notes, numbers, repeated, says, words,
 };
 use crate::section::words::grouped;
 use crate::style::TextStyle;
@@ -269,9 +269,7 @@ fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
         ));
     }
     let sources: Vec<Cell> = mechanism.sources.iter().map(Cell::text).collect();
-    if !sources.is_empty() {
-        facts.push(("See", Value::Several(sources).into()));
-    }
+    facts.push(("See", Cell::several(sources)));
     facts.retain(|(_, cell)| !cell.is_empty());
     facts.into_iter().map(|(name, cell)| (name.to_owned(), cell)).collect()
 }

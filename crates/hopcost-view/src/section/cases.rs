@@ -48,9 +48,9 @@ fn one(index: usize, case: &CaseResult) -> Block {
         let word = if measured { "failed trials" } else { case.status.word() };
         blocks.push(Block::Text(Tone::Alert, format!("{word}: {reason}")));
     }
-    blocks.push(Block::Command("Repeat".to_owned(), case.command.clone()));
+    blocks.push(Block::Paste("Repeat".to_owned(), vec![case.command.clone()]));
     let replay = format!("{REPLAY} one trial by hand, with every line of the protocol");
-    blocks.extend(case.replay.clone().map(|command| Block::Command(replay, command)));
+    blocks.extend(case.replay.clone().map(|command| Block::Paste(replay, vec![command])));
     if measured {
         let estimates = case.estimates.as_ref().map(found);
         let tables = [

@@ -26,7 +26,7 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
     blocks.push(Block::Facts(facts(results, medium)));
     if medium != Medium::Terminal {
         let what = "Command that made this run".to_owned();
-        blocks.push(Block::Command(what, results.command.clone()));
+        blocks.push(Block::Paste(what, vec![results.command.clone()]));
     }
     blocks
 }
@@ -118,7 +118,7 @@ pub(super) fn rest(results: &Results, stored: Option<Stored<'_>>) -> Vec<Block> 
              --plots DIR`."
         ))
     });
-    let command = |(name, text): (&str, &str)| Block::Command(name.to_owned(), text.to_owned());
+    let command = |(name, text): (&str, &str)| Block::Paste(name.to_owned(), vec![text.to_owned()]);
     let stored =
         stored.map(|stored| [("Stored in", stored.path), ("Report", stored.report_command)]);
     let repeat = ("Repeat", results.command.as_str());

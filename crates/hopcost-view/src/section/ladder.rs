@@ -3,22 +3,16 @@
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic, Status};
 
 use super::model::{
-    Block, Cell, Frame, Medium, Rows, Scale, Section, Unit, Value, bars, estimates, numbers,
-    repeated, says, words,
+    Block, Cell, Frame, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, repeated,
+    says, words,
 };
 use super::runtimes::told;
-use super::words::{estimated, fate, missing, trials, uncounted};
+use super::words::{Of, fate, missing, uncounted};
 use crate::chart::ladder::charts;
 use crate::names::{Place, capitalised, covers, headline, row_label};
-use crate::number::{self, DIGITS_MAX, DIGITS_MIN, UNICODE};
+use crate::number::{DIGITS_MAX, DIGITS_MIN};
 
-/// A case in its row.
-struct Line<'a> {
-    row: &'a LadderRow,
-    place: Place,
-    index: usize,
-    case: &'a CaseResult,
-}
+type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
 
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     // A terminal is told each number once.
@@ -33,7 +27,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     for (group, chart) in results.ladder.iter().zip(drawn) {
         let at = |row| {
             let line = move |place: Place| {
-                place.of(row, results).map(|(index, case)| Line { row, place, index, case })
+                place.of(row, results).map(|(index, case)| Of { index, case, with: (row, place) })
             };
             Place::ALL.into_iter().filter_map(line)
         };
@@ -43,7 +37,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
             continue;
         }
         blocks.push(Block::Heading(capitalised(&group.title)));
-        blocks.push(says(group.meaning.clone()));
+        blocks.push(says(&group.meaning));
         blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
         let cases: Vec<&CaseResult> = lines.iter().map(|line| line.case).collect();
         blocks.push(table(group, lines, results, medium));
@@ -71,118 +65,52 @@ fn table(
     if medium != Medium::Page {
         lines.retain(|line| line.case.status == Status::Measured);
     }
-    let (page, calls) = (medium == Medium::Page, is_calls(group));
     let cost = if group.batched { "cost" } else { "p50" };
-    let digits = |case: &CaseResult| match headline(case) {
-        Some((_, estimate)) => estimate.digits.min(DIGITS_MAX),
-        None => DIGITS_MIN,
+    let cpu = if is_calls(group) { "CPU/op" } else { "CPU/msg" };
+    let digits = |case: &CaseResult| {
+        Unit::Plain(headline(case).map_or(DIGITS_MIN, |(_, e)| e.digits.min(DIGITS_MAX)))
     };
-    let place = |line: &Line<'_>| line.case.case.placement.map_or(line.place.name(), |p| p.word());
-    let points = || lines.iter().filter_map(|line| headline(line.case)?.1.point);
-    let axis = Axis::around(points());
-    let ends = axis.map(|axis| axis.0.map(|ns| number::decade(ns, UNICODE)).join(" to "));
+    let stamp = |line: &Line<'_>| line.case.stamp.map_or(String::new(), |stamp| stamp.to_string());
     Rows::of(&lines)
-        .column(repeated("mechanism"), |line| {
-            Cell::text(row_label(line.row, results)).of(line.index)
+        .column(repeated("mechanism"), |l| Cell::text(row_label(l.with.0, results)).of(l.index))
+        .column(repeated("boundary"), |l| Cell::text(l.with.0.boundary.word()))
+        .column(repeated("wait"), |l| Cell::text(l.with.0.wait.as_deref().unwrap_or_default()))
+        .column_if(!is_calls(group), words("placement"), placement)
+        .column(estimates(cost), first)
+        .column_if(!group.batched, estimates("p99").fold(7), |l| {
+            l.estimate(Statistic::P99, Scale::Time)
         })
-        .column(repeated("boundary"), |line| Cell::text(line.row.boundary.word()))
-        .column(repeated("wait"), |line| Cell::text(line.row.wait.clone().unwrap_or_default()))
-        .column_if(!calls, words("placement"), |line| Cell::text(place(line)))
-        .column(estimates(cost), |line| match (fate(line.case), headline(line.case)) {
-            (Some((what, why)), _) if line.case.status != Status::Measured => {
-                Cell::text(what).hint(Some(why.to_owned()))
-            }
-            (_, Some((_, estimate))) => Cell::estimate(Some(estimate), Scale::Time),
-            (_, None) => Cell::text("no estimate"),
-        })
-        .column_if(!group.batched, estimates("p99").fold(7), |line| {
-            Cell::estimate(estimated(line.case, Statistic::P99), Scale::Time)
-        })
-        .column(numbers("ticks").fold(4), |line| {
-            Cell::maybe(line.case.cost_ticks, Unit::Plain(digits(line.case)))
-        })
-        .column(numbers("cycles").fold(4), |line| {
-            Cell::maybe(line.case.cost_cycles, Unit::Plain(digits(line.case)))
-        })
-        .column(estimates("multiple").fold(3), |line| {
-            Cell::ratio(line.case.ratio.as_ref(), &line.case.id)
-        })
-        .column(numbers(if calls { "CPU/op" } else { "CPU/msg" }).fold(6), |line| {
-            Cell::maybe(line.case.cpu_ns_per_message, Unit::Time(2))
-        })
-        .column(numbers("n").fold(2), |line| match line.case.status {
-            Status::Measured => trials(line.case),
-            _ => Cell::none(),
-        })
-        .column_if(medium == Medium::Document, words("stamp"), |line| {
-            Cell::text(line.case.stamp.map_or(String::new(), |stamp| stamp.to_string()))
-        })
-        .column(words("valid?"), |line| match line.case.status {
-            Status::Measured => Cell::grade(line.case.validity),
-            _ => Cell::none(),
-        })
-        .column_if(page, words("findings"), |line| findings(line.case))
-        .column_if(
-            medium == Medium::Terminal,
-            bars(&format!("{}, log", ends.unwrap_or_default())),
-            |line| {
-                let point = headline(line.case).and_then(|(_, estimate)| estimate.point);
-                let share = axis.zip(point).map(|(axis, ns)| axis.share(ns));
-                share.map_or(Cell::none(), |share| Value::Bar(share).into())
-            },
-        )
+        .column(numbers("ticks").fold(4), |l| Cell::maybe(l.case.cost_ticks, digits(l.case)))
+        .column(numbers("cycles").fold(4), |l| Cell::maybe(l.case.cost_cycles, digits(l.case)))
+        .column(estimates("multiple").fold(3), |l| Cell::ratio(l.case.ratio.as_ref(), &l.case.id))
+        .column(numbers(cpu).fold(6), |l| Cell::maybe(l.case.cpu_ns_per_message, Unit::Time(2)))
+        .column(numbers("n").fold(2), Line::trials)
+        .column_if(medium == Medium::Document, words("stamp"), |l| Cell::text(stamp(l)))
+        .column(words("valid?"), Line::grade)
+        .column_if(medium == Medium::Page, words("findings"), findings)
         .table()
 }
 
+fn placement(line: &Line<'_>) -> Cell {
+    let place = line.case.case.placement.map(|placement| placement.word());
+    Cell::text(place.unwrap_or(line.with.1.name()))
+}
+
+/// The number that a row is ranked by, or why there is none.
+fn first(line: &Line<'_>) -> Cell {
+    match (fate(line.case), headline(line.case)) {
+        (Some((what, why)), _) if line.case.status != Status::Measured => {
+            Cell::text(what).hint(Some(why.to_owned()))
+        }
+        (_, Some((_, estimate))) => Cell::estimate(Some(estimate), Scale::Time),
+        (_, None) => Cell::text("no estimate"),
+    }
+}
+
 /// Links to the findings, one a code and severity.
-fn findings(case: &CaseResult) -> Cell {
-    let mut found: Vec<_> = case.findings.iter().map(|f| (f.code, f.severity)).collect();
+fn findings(line: &Line<'_>) -> Cell {
+    let mut found: Vec<_> = line.case.findings.iter().map(|f| (f.code, f.severity)).collect();
     found.dedup();
-    let cells: Vec<Cell> =
-        found.into_iter().map(|(code, severity)| Value::Finding(code, severity).into()).collect();
-    if cells.is_empty() { Cell::none() } else { Value::Several(cells).into() }
-}
-
-/// A logarithmic axis over whole decades.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Axis([f64; 2]);
-
-impl Axis {
-    /// The decades that hold all values; `None` without a positive one.
-    fn around(values: impl Iterator<Item = f64>) -> Option<Self> {
-        // What lies outside cannot be a duration.
-        let values = values.filter(|ns| (1e-6..=1e30).contains(ns)).map(f64::log10);
-        let (least, most) = values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), log| {
-                (least.min(log), most.max(log))
-            });
-        let low = least.floor() as i32;
-        let high = (most.ceil() as i32).max(low.saturating_add(1));
-        most.is_finite().then(|| Self([low, high].map(|power| 10f64.powi(power))))
-    }
-
-    /// Where a value stands, 0 to 1.
-    fn share(self, ns: f64) -> f64 {
-        let [low, high] = self.0;
-        if ns > low { ((ns / low).log10() / (high / low).log10()).clamp(0.0, 1.0) } else { 0.0 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_axis_spans_whole_decades_around_every_value() {
-        let ends = |values: &[f64]| Axis::around(values.iter().copied()).map(|axis| axis.0);
-        assert_eq!(ends(&[212.0, 61_420.0]), Some([100.0, 100_000.0]));
-        assert_eq!(ends(&[100.0]), Some([100.0, 1_000.0]));
-        assert_eq!(ends(&[1_000.0, 10.0]), Some([10.0, 1_000.0]));
-        let [low, high] = ends(&[0.3, 71.0]).expect("two positive values");
-        assert!((low - 0.1).abs() < 1e-9 && (high - 100.0).abs() < 1e-6);
-        assert_eq!(ends(&[]), None);
-        assert_eq!(ends(&[0.0, -3.0, f64::NAN, f64::MIN_POSITIVE, f64::INFINITY]), None);
-        let share = |ns| Axis([1.0, 10_000.0]).share(ns);
-        assert_eq!([share(100.0), share(1e9), share(0.5), share(f64::NAN)], [0.5, 1.0, 0.0, 0.0]);
-    }
+    let link = |(code, severity)| Value::Finding(code, severity).into();
+    Cell::several(found.into_iter().map(link).collect())
 }

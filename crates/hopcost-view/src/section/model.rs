@@ -80,8 +80,8 @@ pub(crate) enum Block {
     List(Vec<String>),
     /// Names with their values.
     Facts(Vec<(String, Cell)>),
-    /// A command to paste, and what it does.
-    Command(String, String),
+    /// Lines to paste, which are never broken, and what they are.
+    Paste(String, Vec<String>),
     /// A table.
     Table(Table),
     /// Charts, for whoever can draw.
@@ -183,14 +183,12 @@ pub(crate) enum Kind {
     Number,
     /// Numbers with their intervals.
     Estimate,
-    /// Bars.
-    Bar,
 }
 
 impl Kind {
     /// Whether its cells stand left.
     pub fn is_words(self) -> bool {
-        matches!(self, Kind::Words | Kind::Repeated | Kind::Bar)
+        matches!(self, Kind::Words | Kind::Repeated)
     }
 }
 
@@ -216,11 +214,6 @@ pub(crate) fn numbers(head: &str) -> Column {
 /// A column of numbers with their intervals.
 pub(crate) fn estimates(head: &str) -> Column {
     column(head, Kind::Estimate)
-}
-
-/// A column of bars, left out where there is no room for it.
-pub(crate) fn bars(head: &str) -> Column {
-    column(head, Kind::Bar).fold(u8::MAX)
 }
 
 impl Column {
@@ -310,8 +303,6 @@ pub(crate) enum Value {
     Finding(Code, Severity),
     /// Several values: stacked in a matrix, or else in one line.
     Several(Vec<Cell>),
-    /// A bar of this share of the greatest length.
-    Bar(f64),
 }
 
 /// How a number is written.
@@ -423,20 +414,18 @@ impl Measured {
     /// As it is written; `[–]` where there is no interval.
     fn shown(&self) -> Shown {
         let estimate = &self.estimate;
-        let per_byte = |shown: Shown| Shown { unit: format!("{}/B", shown.unit), ..shown };
         let mut shown = match &self.scale {
-            _ if estimate.point.is_none_or(|point| !point.is_finite()) => {
-                number::estimate(estimate, DIGITS_MAX, UNICODE)
-            }
-            Scale::Time => number::estimate(estimate, DIGITS_MAX, UNICODE),
-            Scale::TimePerByte => per_byte(number::estimate(estimate, DIGITS_MAX, UNICODE)),
-            Scale::Difference => number::difference(estimate, DIGITS_MAX, UNICODE),
-            Scale::DifferencePerByte => per_byte(number::difference(estimate, DIGITS_MAX, UNICODE)),
+            Scale::Time | Scale::TimePerByte => number::estimate(estimate, DIGITS_MAX, UNICODE),
             Scale::Power(power) => number::scaled(estimate, *power, DIGITS_MAX),
-            Scale::Named(unit) => {
-                Shown { unit: unit.clone(), ..number::scaled(estimate, 0, DIGITS_MAX) }
-            }
+            Scale::Named(_) => number::scaled(estimate, 0, DIGITS_MAX),
+            _ => number::difference(estimate, DIGITS_MAX, UNICODE),
         };
+        match &self.scale {
+            _ if estimate.point.is_none_or(|point| !point.is_finite()) => {}
+            Scale::TimePerByte | Scale::DifferencePerByte => shown.unit.push_str("/B"),
+            Scale::Named(unit) => shown.unit.clone_from(unit),
+            _ => {}
+        }
         match self.interval {
             Interval::Untold => shown.interval = None,
             Interval::Told if shown.interval.is_none() && estimate.point.is_some() => {
@@ -568,6 +557,11 @@ impl Cell {
             Some(ratio) => Value::Ratio(ratio.clone()).into(),
             None => Self::none(),
         }
+    }
+
+    /// Several values.
+    pub fn several(cells: Vec<Cell>) -> Self {
+        if cells.is_empty() { Self::none() } else { Value::Several(cells).into() }
     }
 
     /// A verdict.

@@ -75,9 +75,9 @@ fn a_reason_stands_once_however_many_cells_lack_a_value() {
     let marks = |mark: &str| cells.iter().filter(|cell| *cell == mark).count();
     assert_eq!((marks("skipped (1)"), marks("failed (2)")), (5, 1));
     let replays: Vec<_> =
-        section.blocks.iter().filter(|block| matches!(block, Block::Command(..))).collect();
-    let [Block::Command(name, command)] = replays[..] else { panic!("{replays:?}") };
-    assert!(name.ends_with("(2)") && command.contains("payload=64"));
+        section.blocks.iter().filter(|block| matches!(block, Block::Paste(..))).collect();
+    let [Block::Paste(name, command)] = replays[..] else { panic!("{replays:?}") };
+    assert!(name.ends_with("(2)") && command[0].contains("payload=64"));
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub(super) fn missing<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Ve
         blocks.extend(notes([format!("{what}: {reason}: {ids}")]));
         let failed = cases.iter().find(|(_, case)| case.status == Status::Failed);
         let replay = failed.and_then(|(_, case)| case.replay.clone());
-        blocks.extend(replay.map(|command| Block::Command(REPLAY.to_owned(), command)));
+        blocks.extend(replay.map(|command| Block::Paste(REPLAY.to_owned(), vec![command])));
     }
     blocks
 }
@@ -233,13 +233,19 @@ impl<'a, T> Of<'a, T> {
     pub fn point(&self, statistic: Statistic, scale: Scale) -> Cell {
         Cell::point(estimated(self.case, statistic), scale)
     }
-    /// How far its numbers can be trusted.
+    /// How far its numbers can be trusted, if it has any.
     pub fn grade(&self) -> Cell {
-        Cell::grade(self.case.validity)
+        match self.case.status {
+            Status::Measured => Cell::grade(self.case.validity),
+            _ => Cell::none(),
+        }
     }
-    /// How many trials are behind it.
+    /// How many trials are behind it, if any.
     pub fn trials(&self) -> Cell {
-        trials(self.case)
+        match self.case.status {
+            Status::Measured => trials(self.case),
+            _ => Cell::none(),
+        }
     }
 }
 

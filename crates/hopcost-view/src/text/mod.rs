@@ -86,9 +86,11 @@ impl Text<'_> {
                 items.iter().for_each(|item| style.paragraph(&mut self.out, &first, rest, item));
             }
             Block::Facts(facts) => self.facts(facts, indent),
-            // Never broken, so that it can be pasted; the terminal wraps it.
-            Block::Command(name, command) => {
-                self.push(&format!("{indent}{name}: {}", style.clean(command)));
+            Block::Paste(name, lines) if !name.is_empty() => {
+                self.push(&format!("{indent}{name}: {}", style.clean(&lines.join(" "))));
+            }
+            Block::Paste(_, lines) => {
+                lines.iter().for_each(|line| self.push(&format!("{hanging}{}", style.clean(line))));
             }
             Block::Table(table) => table::write(&mut self.out, table, style),
             Block::Charts(..) => {}

@@ -2,7 +2,7 @@
 //! important first; where none may, they go on below each other.
 
 use crate::section::model::{Cell, Column, Form, Grade, Kind, Mark, Table, Value};
-use crate::style::{Align, Charset, Paint, TextStyle, pad, width_of, wrap};
+use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 
 /// Blanks before the first column and between two.
 const GAP: usize = 2;
@@ -10,11 +10,6 @@ const GAP: usize = 2;
 const WORDS_MAX: usize = 40;
 /// Shortest.
 const WORDS_MIN: usize = 12;
-/// Shorter bars would all look alike.
-const BAR_MIN: usize = 8;
-/// Longest bar.
-const BAR_MAX: usize = 30;
-
 /// Writes a table.
 pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
     if !table.rows.is_empty() {
@@ -35,13 +30,12 @@ pub(super) fn paint_of(grade: Grade) -> Paint {
 /// What a cell says: a value with what stands behind it, or several below each other.
 pub(super) struct Piece {
     lines: Vec<(String, String, Paint)>,
-    bar: Option<f64>,
 }
 
 impl Piece {
     /// In any character.
     pub fn of(cell: &Cell) -> Self {
-        let mut piece = Self { lines: Vec::new(), bar: None };
+        let mut piece = Self { lines: Vec::new() };
         match &cell.value {
             Value::Empty => {}
             Value::Words(text) | Value::Code(text) => piece.push(text.clone(), Paint::Plain),
@@ -50,7 +44,6 @@ impl Piece {
             Value::Several(cells) => {
                 piece.lines = cells.iter().flat_map(|cell| Self::of(cell).lines).collect();
             }
-            Value::Bar(share) => piece.bar = Some(*share),
             value => {
                 let Some(shown) = value.shown() else { return piece };
                 let marks = match value {
@@ -94,7 +87,6 @@ struct Grid<'a> {
     columns: &'a [Column],
     style: &'a TextStyle,
     rows: Vec<Vec<Vec<Line>>>,
-    bars: Vec<Option<f64>>,
     /// `None` for a column that goes below its row.
     widths: Vec<Option<usize>>,
 }
@@ -112,10 +104,7 @@ impl<'a> Grid<'a> {
             };
             rows.iter_mut().zip(texts).for_each(|(row, text)| row.push(text));
         }
-        let is_bar = table.columns.iter().position(|column| column.kind == Kind::Bar);
-        let bar = |row: &Vec<Piece>| is_bar.and_then(|at| row.get(at)?.bar);
-        let bars = pieces.iter().map(bar).collect();
-        let mut grid = Self { columns: &table.columns, style, rows, bars, widths: Vec::new() };
+        let mut grid = Self { columns: &table.columns, style, rows, widths: Vec::new() };
         grid.widths = (0..table.columns.len()).map(|at| Some(grid.widest(at))).collect();
         grid.quiet();
         grid.fit();
@@ -125,10 +114,7 @@ impl<'a> Grid<'a> {
     fn widest(&self, at: usize) -> usize {
         let lines = self.rows.iter().filter_map(|row| row.get(at)).flatten();
         let cells = lines.map(|(text, _)| width_of(text)).max().unwrap_or(0);
-        match self.columns[at].kind {
-            Kind::Bar => BAR_MIN,
-            _ => cells.max(width_of(&self.style.clean(&self.columns[at].heading()))),
-        }
+        cells.max(width_of(&self.style.clean(&self.columns[at].heading())))
     }
 
     /// Leaves out words that the row above has said.
@@ -170,12 +156,12 @@ impl<'a> Grid<'a> {
             limit -= 1;
             self.shorten(limit);
         }
-        // What is left goes to the words, then to the bars.
+        // What is left goes to the words.
         let mut left = self.style.columns().saturating_sub(self.width(0..self.widths.len()));
         for at in 0..self.widths.len() {
-            let most = if self.columns[at].kind == Kind::Bar { BAR_MAX } else { self.widest(at) };
+            let widest = self.widest(at);
             if let Some(width) = &mut self.widths[at] {
-                let more = left.min(most.saturating_sub(*width));
+                let more = left.min(widest.saturating_sub(*width));
                 *width += more;
                 left -= more;
             }
@@ -219,16 +205,9 @@ impl<'a> Grid<'a> {
                 out.push('\n');
             }
             self.lines(out, &heads, &block);
-            for (row, bar) in self.rows.iter().zip(&self.bars) {
-                let mut row = row.clone();
-                let bar = bar.map(|share| (share, self.columns.len() - 1));
-                if let Some((share, at)) = bar
-                    && let Some(width) = self.widths[at]
-                {
-                    row[at] = vec![(drawn(share, width, style.charset), Paint::Cyan)];
-                }
-                self.lines(out, &row, &block);
-                self.below(out, &row);
+            for row in &self.rows {
+                self.lines(out, row, &block);
+                self.below(out, row);
             }
         }
     }
@@ -346,31 +325,4 @@ fn broken(lines: &[Line], width: usize) -> Vec<Line> {
         texts.into_iter().map(|text| (text, *paint))
     });
     lines.collect()
-}
-
-/// A bar; a measured value always leaves a trace.
-fn drawn(share: f64, width: usize, charset: Charset) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let columns = share * width as f64;
-    match charset {
-        Charset::Ascii => "#".repeat((columns.round() as usize).clamp(1, width.max(1))),
-        Charset::Unicode => {
-            let eighths = ((columns * 8.0).round() as usize).clamp(1, width.max(1) * 8);
-            format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_have_eighths_and_never_vanish() {
-        assert_eq!(drawn(0.5, 8, Charset::Ascii), "####");
-        assert_eq!(drawn(0.5, 8, Charset::Unicode), "████");
-        assert_eq!(drawn(1.0, 8, Charset::Unicode), "████████");
-        assert_eq!(drawn(0.0, 8, Charset::Unicode), "▏");
-        assert_eq!(drawn(0.25, 9, Charset::Unicode), "██▎");
-    }
 }

@@ -79,7 +79,7 @@ impl<'a> Footnotes<'a> {
             let failed = case.filter(|case| case.status == Status::Failed);
             let replay = failed.and_then(|case| case.replay.clone());
             let named = format!("{REPLAY} ({})", at + 1);
-            replays.extend(replay.map(|command| Block::Command(named, command)));
+            replays.extend(replay.map(|command| Block::Paste(named, vec![command])));
         }
         match self.gaps.as_slice() {
             [] => {}
