@@ -9,8 +9,16 @@ use hopcost_model::raw::RawRun;
 use hopcost_model::results::Results;
 
 /// Names of the runs, one a suite and one that was cut off.
-pub const RUNS: [&str; 7] =
-    ["ladder", "quick", "microkernel", "threads-udp-websocket", "wakeup", "copies", "interrupted"];
+pub const RUNS: [&str; 8] = [
+    "ladder",
+    "quick",
+    "microkernel",
+    "threads-udp-websocket",
+    "wakeup",
+    "copies",
+    "runtimes",
+    "interrupted",
+];
 
 /// What a run says.
 pub fn results(name: &str) -> Results {
