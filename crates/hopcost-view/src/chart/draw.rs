@@ -91,7 +91,7 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
     match &chart.y {
         Vertical::Value(axis, _) => {
             drawing.x_axis(&mut out);
-            drawing.y_axis(&mut out, &axis.label);
+            drawing.y_axis(&mut out, &axis.title());
         }
         Vertical::Rows(rows) => {
             drawing.x_axis(&mut out);
@@ -193,7 +193,7 @@ impl<'a> Drawing<'a> {
                 text(out, "quiet mid", x, top - 6.0, &tick.text);
             }
         }
-        text(out, "quiet small mid", (left + right) / 2.0, bottom + 32.0, &self.chart.x.label);
+        text(out, "quiet small mid", (left + right) / 2.0, bottom + 32.0, &self.chart.x.title());
     }
 
     fn y_axis(&self, out: &mut String, label: &str) {

@@ -60,7 +60,7 @@ fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
         y: Vertical::Cells(grid),
         series: Vec::new(),
         notes: notes(map, results),
-        table: table(map),
+        table: Table::default(),
     })
 }
 
@@ -144,20 +144,6 @@ fn absent(cell: &RuntimeCell, results: &Results) -> (String, String) {
     };
     let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
     (word.to_owned(), reason.unwrap_or("not in this run").to_owned())
-}
-
-fn table(map: &RuntimeHeatMap) -> Table {
-    let callees = map.runtimes.iter().map(|runtime| format!("to {runtime}"));
-    let text =
-        |cell: &RuntimeCell| cell.value.as_ref().map_or("–".to_owned(), number::estimate_text);
-    let row = |(runtime, cells): (&String, &Vec<RuntimeCell>)| {
-        std::iter::once(runtime.clone()).chain(cells.iter().map(text)).collect()
-    };
-    Table {
-        columns: std::iter::once("caller".to_owned()).chain(callees).collect(),
-        words: 1,
-        rows: map.runtimes.iter().zip(&map.cells).map(row).collect(),
-    }
 }
 
 #[cfg(test)]

@@ -40,11 +40,11 @@ fn chart(index: usize, group: &LadderGroup, results: &Results) -> Option<Chart> 
         title: capitalised(&group.title),
         description: description(group, &places),
         width: 780.0,
-        x: Axis::new(format!("time per {per} (log scale)"), Scale::Log, Unit::Ns),
+        x: Axis::new(format!("time per {per}"), Scale::Log, Unit::Ns),
         y: Vertical::Rows(rows(group, results, places.len())),
         series,
         notes: Vec::new(),
-        table: table(group, results),
+        table: Table::default(),
     })
 }
 
@@ -84,17 +84,12 @@ fn dots(group: &LadderGroup, place: Place, lane: f64, results: &Results) -> [Ser
     let mut middle = Series::new(format!("{of_place}{what}"), look(place));
     let mut tail = Series::new(format!("{of_place}p99"), look(place).open());
     for (r, row) in group.rows.iter().enumerate() {
-        let Some((what, estimate, case)) = place
-            .case(row, results)
-            .and_then(|case| headline(case).map(|(what, estimate)| (what, estimate, case)))
-        else {
-            continue;
-        };
-        let p99 = p99(case).filter(|estimate| estimate.point.is_some());
+        let Some(case) = place.case(row, results) else { continue };
+        let Some((what, estimate)) = headline(case) else { continue };
+        let p99 = case.estimates.as_ref().and_then(|e| e.get(Statistic::P99));
+        let p99 = p99.filter(|estimate| estimate.point.is_some());
         let mut tip = format!("{}, {}", row_name(row, results), place.name());
-        for (what, estimate) in
-            [Some((what, estimate)), p99.map(|p99| ("p99", p99))].iter().flatten()
-        {
+        for (what, estimate) in [(what, estimate)].into_iter().chain(p99.map(|p99| ("p99", p99))) {
             tip.push_str(&format!("\n{what} {}", number::estimate_text(estimate)));
         }
         let mark = |estimate: &Estimate| {
@@ -112,22 +107,18 @@ fn dots(group: &LadderGroup, place: Place, lane: f64, results: &Results) -> [Ser
     [middle, tail]
 }
 
-fn p99(case: &CaseResult) -> Option<&Estimate> {
-    case.estimates.as_ref()?.get(Statistic::P99)
-}
-
 fn rows(group: &LadderGroup, results: &Results, lanes: usize) -> Rows {
     let gutter = Gutter::of(group.rows.iter());
     let row = |row: &LadderRow| Row {
         cells: gutter.cells(row, results),
         note: note(row, results),
-        end: String::new(),
+        ..Row::default()
     };
     Rows {
         columns: gutter.heads(),
-        end: String::new(),
         rows: group.rows.iter().map(row).collect(),
         height: 10.0 + 10.0 * lanes as f64,
+        ..Rows::default()
     }
 }
 
@@ -141,22 +132,4 @@ fn note(row: &LadderRow, results: &Results) -> Option<String> {
     let case = cases.first()?;
     let reason = case.reason.as_deref().unwrap_or("no reason was stored");
     Some(format!("{}: {reason}", case.status.word()))
-}
-
-fn table(group: &LadderGroup, results: &Results) -> Table {
-    let columns = ["mechanism", "place", "p50 or cost", "p99"].map(str::to_owned).to_vec();
-    let text = |e: Option<&Estimate>| e.map_or("–".to_owned(), number::estimate_text);
-    let mut rows = Vec::new();
-    for row in &group.rows {
-        for place in Place::ALL {
-            let Some(case) = place.case(row, results) else { continue };
-            rows.push(vec![
-                row_name(row, results),
-                place.name().to_owned(),
-                text(headline(case).map(|(_, e)| e)),
-                text(p99(case)),
-            ]);
-        }
-    }
-    Table { columns, words: 2, rows }
 }

@@ -29,6 +29,8 @@ pub(crate) use draw::Heading;
 use draw::Surroundings;
 use model::Chart;
 pub(crate) use palette::CSS;
+#[cfg(feature = "png")]
+pub use png::png;
 
 /// A chart as an SVG file that stands alone: its style sheet inside, colours
 /// that follow the reader's preference for light or dark, an opaque ground.
@@ -37,15 +39,6 @@ pub fn svg(chart: &Chart) -> String {
     let dark = palette::resolve(CSS, |ink| ink.dark);
     let style = format!("{light}@media (prefers-color-scheme:dark){{{dark}}}");
     draw::svg(chart, Surroundings::Alone(&style))
-}
-
-/// A chart as a PNG file, as on paper.
-///
-/// # Errors
-/// What the renderer says of a drawing that it cannot draw, in one line.
-#[cfg(feature = "png")]
-pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
-    png::png(chart)
 }
 
 /// The plots of a run, each with the name that its files have (without ending).

@@ -22,7 +22,7 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Said under it, where it stands alone; a page says it beside the drawing.
     pub notes: Vec<String>,
-    /// The same numbers as text.
+    /// The same numbers as text; empty where the page has a fuller table of them.
     pub table: Table,
 }
 
@@ -112,6 +112,10 @@ impl Axis {
     /// An axis that finds its ends and its ticks itself.
     pub fn new(label: impl Into<String>, scale: Scale, unit: Unit) -> Self {
         Self { label: label.into(), scale, unit, domain: None, at: Vec::new() }
+    }
+    /// What is written beside it.
+    pub fn title(&self) -> String {
+        format!("{}{}", self.label, if self.scale == Scale::Log { " (log scale)" } else { "" })
     }
 }
 

@@ -48,7 +48,7 @@ fn curve_group(index: usize, group: &LadderGroup, results: &Results) -> Option<V
     };
     let y = Axis {
         domain: Some(scale::domain(Scale::Log, points().flat_map(bands))),
-        ..Axis::new("time per operation (log scale)", Scale::Log, Unit::Ns)
+        ..Axis::new("time per operation", Scale::Log, Unit::Ns)
     };
     let mut charts = Vec::new();
     for (place, curves) in &by_place {

@@ -13,11 +13,11 @@ const FONT: &[u8] = include_bytes!("../../assets/fonts/chart.ttf");
 /// Pixels of the file for one of the drawing.
 const ZOOM: f32 = 2.0;
 
-/// The chart on paper, two pixels for each of the drawing's.
+/// A chart as a PNG file, as on paper, two pixels for each of the drawing's.
 ///
 /// # Errors
 /// What the renderer says of a drawing that it cannot draw, in one line.
-pub(super) fn png(chart: &Chart) -> Result<Vec<u8>, String> {
+pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
     let mut options = usvg::Options::default();
     let fonts = options.fontdb_mut();
     fonts.load_font_data(FONT.to_vec());

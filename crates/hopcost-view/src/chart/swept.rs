@@ -29,8 +29,6 @@ pub(crate) fn charts(results: &Results) -> Vec<Chart> {
 
 /// An axis of a plot.
 struct Swept {
-    /// What is plotted, without its unit.
-    label: String,
     axis: Axis,
     /// Makes the unit of the plot that of the chart.
     factor: f64,
@@ -39,18 +37,12 @@ struct Swept {
 impl Swept {
     fn of(axis: &PlotAxis) -> Self {
         let (unit, factor) = Unit::of(&axis.unit);
-        let mut label = axis.label.clone();
-        if let Unit::Named(name) = &unit
-            && !name.is_empty()
-        {
-            label.push_str(&format!(" in {name}"));
-        }
-        let (scale, says) = match axis.logarithmic {
-            true => (Scale::Log, " (log scale)"),
-            false => (Scale::Linear, ""),
+        let label = match &unit {
+            Unit::Named(name) if !name.is_empty() => format!("{} in {name}", axis.label),
+            _ => axis.label.clone(),
         };
-        let axis = Axis::new(format!("{label}{says}"), scale, unit);
-        Self { label, axis, factor }
+        let scale = if axis.logarithmic { Scale::Log } else { Scale::Linear };
+        Self { axis: Axis::new(label, scale, unit), factor }
     }
 
     /// A value in the chart's unit, if the axis has a place for it.
@@ -91,7 +83,7 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
     let names: Vec<&str> = series.iter().map(|(name, _)| name.as_str()).collect();
     let banded = points().any(|p| p.low.is_some());
     let tip = |name: &str, p: &PlotPoint| {
-        format!("{name}\n{} {}\n{} {}", x.label, x.text(p.x), y.label, y.point(p))
+        format!("{name}\n{} {}\n{} {}", x.axis.label, x.text(p.x), y.axis.label, y.point(p))
     };
     Chart {
         id,
@@ -99,8 +91,8 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
         description: format!(
             "{} over {}: {}. A line joins the measured points of one series{}. The table below \
              holds the same numbers.",
-            y.axis.label,
-            x.axis.label,
+            y.axis.title(),
+            x.axis.title(),
             names.join("; "),
             if banded { "; the shaded band spans their intervals" } else { "" }
         ),
@@ -110,7 +102,7 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
             .zip(Style::twelve())
             .map(|(one, style)| lines::series(one, style, |p| Some(tip(&one.0, p))))
             .collect(),
-        table: lines::table(&x.label, &series, |at| x.text(at), |p| y.point(p)),
+        table: lines::table(&x.axis.label, &series, |at| x.text(at), |p| y.point(p)),
         notes,
         x: x.axis.clone(),
         y: Vertical::Value(y.axis.clone(), 300.0),

@@ -124,7 +124,7 @@ fn sentinel(results: &Results) -> Option<Chart> {
             .to_owned(),
         width: 780.0,
         x: seconds(results),
-        y: Vertical::Value(Axis::new("time per call (log scale)", Scale::Log, Unit::Ns), 170.0),
+        y: Vertical::Value(Axis::new("time per call", Scale::Log, Unit::Ns), 170.0),
         series,
         notes: Vec::new(),
         table: table(named, &[ROUND, AT, SENTINEL, STATE]),
