@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hopcost_file::{open, open_for_resume};
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::Workload;
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawRun;
 use rusqlite::Connection;
@@ -37,12 +37,46 @@ fn version(path: &Path) -> i64 {
     conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
 }
 
-fn is_the_fixture(run: &RawRun) {
+/// Reads a run of an older format, which stays as it is.
+fn read(path: &Path, format: i64) -> RawRun {
+    let before = fs::read(path).unwrap();
+    let run = open(path).unwrap();
+    assert_eq!(fs::read(path).unwrap(), before);
+    assert_eq!(version(path), format);
+    assert!(run.workers.is_empty());
+    assert!(run.clocks.iter().all(|clock| clock.runtime == "rust"));
+    for trial in &run.trials {
+        assert_eq!((&trial.error, &trial.stamp_check), (&None, &None));
+        assert!(trial.threads.is_empty() && trial.warm_up_ns.is_empty());
+        assert!(run.ticks_per_second(trial).is_some_and(|rate| rate > 1e6));
+    }
+    run
+}
+
+/// Resumes a run of an older format with a trial that has everything of today's.
+fn resume(path: &Path) -> Connection {
+    let old = open(path).unwrap();
+    let (mut file, run) = open_for_resume(path).unwrap();
+    assert_eq!((&run, version(path)), (&old, 3));
+    file.set_resumed(1).unwrap();
+    let rich = common::rich(0, 2);
+    file.append_trial(&rich).unwrap();
+    drop(file);
+    let run = open(path).unwrap();
+    let (last, first) = run.trials.split_last().unwrap();
+    assert_eq!((first, last), (&old.trials[..], &rich));
+    Connection::open(path).unwrap()
+}
+
+#[test]
+fn format_1_is_read_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = format_1(&dir);
+    let run = read(&path, 1);
     assert_eq!((run.plan.cases.len(), run.plan.rounds, run.trials.len()), (3, 2, 4));
     assert!(run.plan.cases[1].skip.as_ref().unwrap().contains("no boundary `inline`"));
     assert_eq!((run.plan.trial.operations, run.plan.trial.counted_operations), (None, 0));
     for trial in &run.trials {
-        assert_eq!(trial.error, None);
         assert!(trial.operations > 100 && !trial.samples.is_empty());
         assert!((trial.stamp == Some(Stamp::Each)) == (trial.case == 0), "{trial:?}");
         assert_eq!((trial.gates.len(), trial.counted.len(), trial.negative_samples), (0, 0, 0));
@@ -52,18 +86,6 @@ fn is_the_fixture(run: &RawRun) {
             assert_eq!((end.zero_copy, end.events.len()), (None, 0));
         }
     }
-}
-
-#[test]
-fn format_1_is_read_and_left_as_it_is() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = format_1(&dir);
-    let before = fs::read(&path).unwrap();
-    let run = open(&path).unwrap();
-    is_the_fixture(&run);
-    all_in_rust(&run);
-    assert_eq!(fs::read(&path).unwrap(), before);
-    assert_eq!(version(&path), 1);
     // Whatever its owner has made of it since: other pages, a WAL.
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("PRAGMA page_size = 16384; VACUUM; PRAGMA journal_mode = WAL").unwrap();
@@ -72,80 +94,36 @@ fn format_1_is_read_and_left_as_it_is() {
 }
 
 #[test]
-fn resuming_brings_format_1_up_to_date() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = format_1(&dir);
-    let old = open(&path).unwrap();
-    let (mut file, run) = open_for_resume(&path).unwrap();
-    assert_eq!(run, old);
-    assert_eq!(version(&path), 3);
-    file.set_resumed(1).unwrap();
-    let rich = common::rich(0, 2);
-    file.append_trial(&rich).unwrap();
-    drop(file);
-    let run = open(&path).unwrap();
-    assert_eq!((&run.trials[..4], &run.trials[4]), (&old.trials[..], &rich));
-    // The old trials are in the new views, with nothing made up for them.
-    let conn = Connection::open(&path).unwrap();
-    let query = "SELECT count(*), count(system_calls_per_operation), count(clock_bound_ns),
-                        count(gap_ns), count(idle_knob), min(switches_per_operation) FROM trials";
-    let row: (i64, i64, i64, i64, i64, f64) = conn
-        .query_row(query, [], |r| {
-            Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?, r.get(5)?))
-        })
-        .unwrap();
-    assert_eq!((row.0, row.1, row.2, row.3, row.4), (5, 1, 1, 0, 0));
-    assert!(row.5 >= 0.0);
-}
-
-fn all_in_rust(run: &RawRun) {
-    assert!(run.workers.is_empty());
-    assert!(run.clocks.iter().all(|clock| clock.runtime == "rust"));
-    for trial in &run.trials {
-        assert!(trial.threads.is_empty() && trial.warm_up_ns.is_empty());
-        assert_eq!(trial.stamp_check, None);
-    }
-}
-
-#[test]
 fn format_2_is_read_and_left_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let path = format_2(&dir);
-    let before = fs::read(&path).unwrap();
-    let run = open(&path).unwrap();
-    all_in_rust(&run);
+    let run = read(&format_2(&dir), 2);
     assert_eq!((run.plan.cases.len(), run.plan.rounds, run.trials.len()), (5, 2, 8));
     for trial in &run.trials {
-        let case: Case = run.plan.cases[trial.case as usize].case.clone().unwrap();
-        assert_eq!((trial.error.as_ref(), case.runtimes.are_rust()), (None, true));
-        let wake = case.workload == Workload::Wake;
-        assert_eq!(trial.gates.len(), if wake { 2 } else { 0 });
-        assert!(run.ticks_per_second(trial).is_some_and(|rate| rate > 1e6));
+        let case = run.plan.case(trial.case).unwrap();
+        assert!(case.runtimes.are_rust());
+        assert_eq!(trial.gates.len(), if case.workload == Workload::Wake { 2 } else { 0 });
     }
     assert!(run.trials.iter().any(|trial| trial.ends.iter().any(|end| !end.events.is_empty())));
-    assert_eq!(fs::read(&path).unwrap(), before);
-    assert_eq!(version(&path), 2);
 }
 
 #[test]
-fn resuming_brings_format_2_up_to_date() {
+fn resuming_brings_an_older_format_up_to_date() {
+    // The old trials are in the new views, with nothing made up for them.
     let dir = tempfile::tempdir().unwrap();
-    let path = format_2(&dir);
-    let old = open(&path).unwrap();
-    let (mut file, run) = open_for_resume(&path).unwrap();
-    assert_eq!((&run, version(&path)), (&old, 3));
-    file.set_resumed(1).unwrap();
-    let rich = common::rich(0, 2);
-    file.append_trial(&rich).unwrap();
-    drop(file);
-    let run = open(&path).unwrap();
-    assert_eq!((&run.trials[..8], &run.trials[8]), (&old.trials[..], &rich));
-    let conn = Connection::open(&path).unwrap();
-    let query = "SELECT count(*) FROM trials
+    let query = "SELECT count(*), count(system_calls_per_operation), count(clock_bound_ns),
+                        count(gap_ns), count(idle_knob), min(switches_per_operation) >= 0 FROM trials";
+    let counts: [i64; 6] = resume(&format_1(&dir))
+        .query_row(query, [], |r| {
+            Ok([r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?, r.get(5)?])
+        })
+        .unwrap();
+    assert_eq!(counts, [5, 1, 1, 0, 0, 1]);
+    let dir = tempfile::tempdir().unwrap();
+    let query = "SELECT count(*), (SELECT count(*) FROM thread_use) FROM trials
                   WHERE runtime_caller = 'rust' AND runtime_callee = 'rust' AND ns_per_tick > 0";
-    assert_eq!(conn.query_row(query, [], |r| r.get::<_, i64>(0)).unwrap(), 9);
-    let threads: i64 = conn.query_row("SELECT count(*) FROM thread_use", [], |r| r.get(0)).unwrap();
-    assert_eq!(threads, 2, "those of the new trial");
+    let counts: [i64; 2] =
+        resume(&format_2(&dir)).query_row(query, [], |r| Ok([r.get(0)?, r.get(1)?])).unwrap();
+    assert_eq!(counts, [9, 2], "the threads are those of the new trial");
 }
 
 #[test]
