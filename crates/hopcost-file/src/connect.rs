@@ -46,11 +46,10 @@ fn beside_bytes(path: &Path, suffix: &str) -> Result<u64> {
 /// groups, can put another file in the place of a run or of what lies beside it.
 fn is_ours_alone(path: &Path, group: Group) -> bool {
     let others = if group == Group::Trusted { 0o002 } else { 0o022 };
-    let Ok(user) = fs::metadata("/proc/self").map(|own| own.uid()) else { return false };
     let ours = |at: &Path| match fs::symlink_metadata(at) {
         Ok(found) => {
             let sticky = found.is_dir() && found.mode() & 0o1000 != 0;
-            [0, user].contains(&found.uid()) && (found.mode() & others == 0 || sticky)
+            is_trusted(&found) && (found.mode() & others == 0 || sticky)
         }
         Err(_) => false,
     };
@@ -292,23 +291,36 @@ pub(crate) fn leave(path: &Path) {
     }
 }
 
+/// Sees to it that the journal is this user's: an empty one keeps others from putting theirs
+/// there, and one of theirs is an error.
+pub(crate) fn own_journal(path: &Path) -> Result<()> {
+    let journal = beside(path, "-journal");
+    let made = File::options().write(true).create_new(true).mode(0o600).open(&journal);
+    match made {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            match fs::symlink_metadata(&journal) {
+                Ok(found) if found.is_file() && is_trusted(&found) => Ok(()),
+                _ => Err(Error::Shared(journal)),
+            }
+        }
+        // Then SQLite says so, where that is what stands in the way.
+        _ => Ok(()),
+    }
+}
+
+/// Whether a file is this user's or root's.
+fn is_trusted(found: &fs::Metadata) -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| [0, own.uid()].contains(&found.uid()))
+}
+
 /// Opens a checked file to append to it.
 pub(crate) fn resuming(path: &Path) -> Result<Connection> {
     const DOING: &str = "resume it";
     beside_bytes(path, "-wal")?;
-    let journal = beside(path, "-journal");
-    if beside_bytes(path, "-journal")? > 0 {
-        if !is_ours_alone(path, Group::Trusted) {
-            return Err(Error::Shared(path.to_owned()));
-        }
-    } else {
-        // An empty one of this user keeps others from putting theirs there.
-        match File::options().write(true).create_new(true).mode(0o600).open(&journal) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            // Then SQLite says so, where that is what stands in the way.
-            created => drop(created),
-        }
+    if beside_bytes(path, "-journal")? > 0 && !is_ours_alone(path, Group::Trusted) {
+        return Err(Error::Shared(beside(path, "-journal")));
     }
+    own_journal(path)?;
     append(path).map_err(|error| Error::sqlite(path, DOING, error))
 }
 

@@ -80,8 +80,8 @@ pub enum Error {
     /// Another program keeps a lock on the database.
     #[error("{}: another program keeps the file locked; close it and try again", .0.display())]
     Busy(PathBuf),
-    /// An unfinished commit where others can write.
-    #[error("{}: its unfinished trial cannot be undone where other users may write; copy it and its -journal into a folder of your own and resume that", .0.display())]
+    /// A journal of others, or an unfinished commit where others can write.
+    #[error("{}: other users may write this; use a folder of your own (a run goes there with its -journal)", .0.display())]
     Shared(PathBuf),
     /// Moved or deleted by somebody while it was being written.
     #[error("{}: the file is no longer there: somebody moved or deleted it", .0.display())]

@@ -127,7 +127,7 @@ impl RunFile {
             }
             _ => Error::io(&path, DOING, error),
         })?;
-        let stored = lock(&path, &file).and_then(|()| {
+        let stored = lock(&path, &file).and_then(|()| connect::own_journal(&path)).and_then(|()| {
             let mut conn = connect::append(&path).map_err(|e| Error::sqlite(&path, DOING, e))?;
             fill(&mut conn, about, plan, before)
                 .map_err(|problem| problem.storing(&path, DOING, "the run"))?;

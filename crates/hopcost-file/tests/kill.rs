@@ -1,4 +1,5 @@
-//! A kill at any moment loses nothing that was reported as stored.
+//! A kill at any moment loses nothing that was reported as stored, and what it leaves beside
+//! the file is believed only where nobody else can have put it there.
 
 mod common;
 
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{about, host, plan, trial};
+use common::{about, host, make, plan, torn, trial};
 use hopcost_file::{Error, RunFile, open, open_for_resume};
 use hopcost_model::raw::RawTrial;
 use rusqlite::Connection;
@@ -130,4 +131,118 @@ fn a_kill_at_any_moment_loses_no_stored_trial() {
     println!(
         "{settled} of {KILLS} kills hit a commit; {needed} of these files needed their journal"
     );
+}
+
+#[test]
+fn an_unfinished_commit_is_undone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, run) = torn(dir.path());
+    assert!(open(&dir.path().join("bare")).ok() != Some(run.clone()), "the journal matters");
+    assert!(open(&path).unwrap() == run);
+    assert!(!dir.path().join("torn-journal").exists(), "the file alone is the run again");
+    assert!(open(&path).unwrap() == run);
+}
+
+/// Adds to a journal what made SQLite 3.40 delete a file when it had applied the journal
+/// (<https://www.sqlite.org/atomiccommit.html>, "super-journal").
+fn name_another(journal: &Path, other: &Path) {
+    let name = other.to_str().unwrap().as_bytes();
+    let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
+    let mut bytes = fs::read(journal).unwrap();
+    bytes.extend(0x40000001u32.to_be_bytes());
+    bytes.extend(name);
+    bytes.extend((name.len() as u32).to_be_bytes());
+    bytes.extend(sum.to_be_bytes());
+    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    fs::write(journal, bytes).unwrap();
+}
+
+fn names_in(dir: &Path) -> Vec<String> {
+    let names = fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_journal_deletes_no_other_file() {
+    use std::os::unix::fs::PermissionsExt;
+    for mode in [0o700, 0o777] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).unwrap();
+        let (path, run) = torn(dir.path());
+        let precious = dir.path().join("precious");
+        fs::write(&precious, "precious").unwrap();
+        name_another(&dir.path().join("torn-journal"), &precious);
+        assert!(open(&path).unwrap() == run);
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    }
+}
+
+#[test]
+fn where_others_can_write_nothing_is_settled_in_place() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let (path, run) = torn(dir.path());
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let before = (names_in(dir.path()), fs::read(&path).unwrap());
+    assert!(open(&path).unwrap() == run);
+    assert_eq!((names_in(dir.path()), fs::read(&path).unwrap()), before);
+    let refused = open_for_resume(&path).unwrap_err();
+    assert!(matches!(refused, Error::Shared(_)), "{refused}");
+    // Nor is an empty journal used that somebody else can fill.
+    let (whole, journal) = (dir.path().join("whole"), dir.path().join("whole-journal"));
+    let create = || RunFile::create(&whole, &about(), &plan(), &host("x"));
+    for resumed in [true, false] {
+        fs::write(&journal, "").unwrap();
+        if std::os::unix::fs::lchown(&journal, Some(65_534), None).is_err() {
+            return;
+        }
+        let refused = if resumed { open_for_resume(&whole).err() } else { create().err() };
+        assert!(matches!(refused, Some(Error::Shared(_))), "{refused:?}");
+        let _ = fs::remove_file(&whole);
+    }
+}
+
+#[test]
+fn what_lies_beside_a_run_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    make(&path, 1);
+    let precious = dir.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    for suffix in ["-journal", "-wal"] {
+        let beside = dir.path().join(format!("run{suffix}"));
+        let link = |at: &Path| std::os::unix::fs::symlink("precious", at).unwrap();
+        let socket = |at: &Path| drop(std::os::unix::net::UnixListener::bind(at).unwrap());
+        for put in [&link as &dyn Fn(&Path), &socket] {
+            put(&beside);
+            for error in [open(&path).unwrap_err(), open_for_resume(&path).unwrap_err()] {
+                assert!(error.to_string().contains("not a regular file"), "{suffix}: {error}");
+            }
+            fs::remove_file(&beside).unwrap();
+        }
+    }
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+}
+
+#[test]
+fn a_wal_is_read_and_nothing_is_left_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let run = make(&path, 1);
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch("PRAGMA journal_mode = WAL; UPDATE run SET resumed = 7").unwrap();
+    // As a kill leaves it: the change is in the second file alone.
+    let killed = dir.path().join("killed");
+    fs::copy(&path, &killed).unwrap();
+    fs::copy(dir.path().join("run-wal"), dir.path().join("killed-wal")).unwrap();
+    drop(conn);
+    assert_eq!(names_in(dir.path()), ["killed", "killed-wal", "run"]);
+    assert_eq!(open(&killed).unwrap().about.resumed, 7);
+    assert_eq!(open(&path).unwrap().trials, run.trials);
+    assert_eq!(names_in(dir.path()), ["killed", "killed-wal", "run"]);
+    drop(open_for_resume(&path).unwrap());
+    assert_eq!(fs::read(&path).unwrap()[18..20], [1, 1], "turned back");
 }

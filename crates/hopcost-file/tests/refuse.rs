@@ -3,12 +3,12 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use common::make;
+use common::{make, torn};
 use hopcost_file::samples::pack_at;
-use hopcost_file::{Error, open, open_for_resume};
+use hopcost_file::{Error, RunFile, open, open_for_resume};
 use rusqlite::Connection;
 
 fn line(path: &Path) -> String {
@@ -316,126 +316,6 @@ fn a_truncated_run_says_what_is_left() {
     assert!(counts.is_sorted(), "{counts:?}");
 }
 
-/// A run and its journal as a kill in the middle of a commit leaves them: pages
-/// of the file overwritten, the journal that undoes it complete.
-fn torn(dir: &Path) -> (PathBuf, hopcost_model::raw::RawRun) {
-    let whole = dir.join("whole");
-    let run = make(&whole, 100);
-    let conn = Connection::open(&whole).unwrap();
-    // A cache of one page makes SQLite write before the commit.
-    conn.execute_batch(
-        "PRAGMA cache_size = 1; BEGIN; UPDATE trial SET wall_ns = 1, samples = zeroblob(9000);",
-    )
-    .unwrap();
-    let path = dir.join("torn");
-    fs::copy(&whole, &path).unwrap();
-    fs::copy(dir.join("whole-journal"), dir.join("torn-journal")).unwrap();
-    fs::copy(&whole, dir.join("bare")).unwrap();
-    (path, run)
-}
-
-#[test]
-fn an_unfinished_commit_is_undone() {
-    let dir = tempfile::tempdir().unwrap();
-    let (path, run) = torn(dir.path());
-    assert!(open(&dir.path().join("bare")).ok() != Some(run.clone()), "the journal matters");
-    assert!(open(&path).unwrap() == run);
-    assert!(!dir.path().join("torn-journal").exists(), "the file alone is the run again");
-    assert!(open(&path).unwrap() == run);
-}
-
-/// Adds to a journal what made SQLite 3.40 delete a file when it had applied the journal
-/// (<https://www.sqlite.org/atomiccommit.html>, "super-journal").
-fn name_another(journal: &Path, other: &Path) {
-    let name = other.to_str().unwrap().as_bytes();
-    let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
-    let mut bytes = fs::read(journal).unwrap();
-    bytes.extend(0x40000001u32.to_be_bytes());
-    bytes.extend(name);
-    bytes.extend((name.len() as u32).to_be_bytes());
-    bytes.extend(sum.to_be_bytes());
-    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
-    fs::write(journal, bytes).unwrap();
-}
-
-fn names_in(dir: &Path) -> Vec<String> {
-    let names = fs::read_dir(dir).unwrap();
-    let mut names: Vec<_> =
-        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
-#[test]
-fn a_journal_deletes_no_other_file() {
-    use std::os::unix::fs::PermissionsExt;
-    for mode in [0o700, 0o777] {
-        let dir = tempfile::tempdir().unwrap();
-        fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).unwrap();
-        let (path, run) = torn(dir.path());
-        let precious = dir.path().join("precious");
-        fs::write(&precious, "precious").unwrap();
-        name_another(&dir.path().join("torn-journal"), &precious);
-        assert!(open(&path).unwrap() == run);
-        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
-    }
-}
-
-#[test]
-fn where_others_can_write_nothing_is_settled_in_place() {
-    use std::os::unix::fs::PermissionsExt;
-    let dir = tempfile::tempdir().unwrap();
-    let (path, run) = torn(dir.path());
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    let before = (names_in(dir.path()), fs::read(&path).unwrap());
-    assert!(open(&path).unwrap() == run);
-    assert_eq!((names_in(dir.path()), fs::read(&path).unwrap()), before);
-    let refused = open_for_resume(&path).unwrap_err();
-    assert!(matches!(refused, Error::Shared(_)), "{refused}");
-}
-
-#[test]
-fn what_lies_beside_a_run_is_not_followed() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    make(&path, 1);
-    let precious = dir.path().join("precious");
-    fs::write(&precious, "precious").unwrap();
-    for suffix in ["-journal", "-wal"] {
-        let beside = dir.path().join(format!("run{suffix}"));
-        let link = |at: &Path| std::os::unix::fs::symlink("precious", at).unwrap();
-        let socket = |at: &Path| drop(std::os::unix::net::UnixListener::bind(at).unwrap());
-        for put in [&link as &dyn Fn(&Path), &socket] {
-            put(&beside);
-            for error in [open(&path).unwrap_err(), open_for_resume(&path).unwrap_err()] {
-                assert!(error.to_string().contains("not a regular file"), "{suffix}: {error}");
-            }
-            fs::remove_file(&beside).unwrap();
-        }
-    }
-    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
-}
-
-#[test]
-fn a_wal_is_read_and_nothing_is_left_beside_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    let run = make(&path, 1);
-    let conn = Connection::open(&path).unwrap();
-    conn.execute_batch("PRAGMA journal_mode = WAL; UPDATE run SET resumed = 7").unwrap();
-    // As a kill leaves it: the change is in the second file alone.
-    let killed = dir.path().join("killed");
-    fs::copy(&path, &killed).unwrap();
-    fs::copy(dir.path().join("run-wal"), dir.path().join("killed-wal")).unwrap();
-    drop(conn);
-    assert_eq!(names_in(dir.path()), ["killed", "killed-wal", "run"]);
-    assert_eq!(open(&killed).unwrap().about.resumed, 7);
-    assert_eq!(open(&path).unwrap().trials, run.trials);
-    assert_eq!(names_in(dir.path()), ["killed", "killed-wal", "run"]);
-    drop(open_for_resume(&path).unwrap());
-    assert_eq!(fs::read(&path).unwrap()[18..20], [1, 1], "turned back");
-}
-
 /// Needs a user who may not do everything; see the next test.
 fn check_permissions() {
     use std::os::unix::fs::PermissionsExt;
@@ -445,9 +325,8 @@ fn check_permissions() {
     let dir = tempfile::tempdir().unwrap();
     let (path, run) = torn(dir.path());
     let whole = dir.path().join("whole");
-    let create = |path: &Path| {
-        hopcost_file::RunFile::create(path, &common::about(), &common::plan(), &common::host("x"))
-    };
+    let create =
+        |path: &Path| RunFile::create(path, &common::about(), &common::plan(), &common::host("x"));
 
     // Nothing here can be written: reading works, even of what a kill left.
     mode(&path, 0o444);

@@ -1,7 +1,8 @@
 //! Runs made up for tests.
 #![allow(dead_code)]
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use hopcost_file::RunFile;
 use hopcost_model::case::{Placement, Role};
@@ -15,6 +16,7 @@ use hopcost_model::protocol::{
 use hopcost_model::raw::{
     Build, CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout, StampCheck, ThreadUse,
 };
+use rusqlite::Connection;
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const SYSCALL: &str = "call/syscall";
@@ -292,4 +294,22 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
         trials,
         accounting,
     }
+}
+
+/// A run and its journal as a kill in the middle of a commit leaves them: pages
+/// of the file overwritten, the journal that undoes it complete.
+pub fn torn(dir: &Path) -> (PathBuf, RawRun) {
+    let whole = dir.join("whole");
+    let run = make(&whole, 100);
+    let conn = Connection::open(&whole).unwrap();
+    // A cache of one page makes SQLite write before the commit.
+    conn.execute_batch(
+        "PRAGMA cache_size = 1; BEGIN; UPDATE trial SET wall_ns = 1, samples = zeroblob(9000);",
+    )
+    .unwrap();
+    let path = dir.join("torn");
+    fs::copy(&whole, &path).unwrap();
+    fs::copy(dir.join("whole-journal"), dir.join("torn-journal")).unwrap();
+    fs::copy(&whole, dir.join("bare")).unwrap();
+    (path, run)
 }
