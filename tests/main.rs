@@ -10,6 +10,9 @@ mod artefacts;
 /// Bad input: one clear line, the documented exit code, nothing lost.
 #[path = "bad_input/mod.rs"]
 mod bad_input;
+/// Modules build on each other and not in circles.
+#[path = "circles.rs"]
+mod circles;
 /// Each mechanism is what its row says: messages, system calls, context switches, sizes.
 #[path = "conformance.rs"]
 mod conformance;
