@@ -4,7 +4,7 @@
 //! A released column is never edited. A change is a further format: columns at the end of
 //! their table, or a table, with the number of that format.
 
-use hopcost_model::case::Workload;
+use hopcost_model::columns::{self, CaseParts};
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::host::Reading as HostReading;
 use hopcost_model::plan::PlannedCase;
@@ -204,25 +204,20 @@ const PLANNED: &[Column] = list![
 
 impl Put for PlannedCase {
     fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
-        // A spelling this version cannot take apart keeps its columns empty.
-        let case = self.known();
-        let waits = case.and_then(|c| c.waits);
         (self.id(), &self.skip).put(row)?;
-        (case.map(|c| c.workload.word()), case.map(|c| c.mechanism.as_str())).put(row)?;
-        (case.and_then(|c| c.payload_bytes), case.map(|c| c.boundary.word())).put(row)?;
-        (case.and_then(|c| c.placement).map(|p| p.word()), waits.map(|w| w.to_string()))
-            .put(row)?;
-        (waits.map(|w| w.caller.word()), waits.map(|w| w.callee.word())).put(row)?;
-        case.and_then(|c| c.spin_budget_ns).put(row)?;
-        case.map(|c| Json(&c.parameters)).put(row)?;
-        case.map(|c| c.sched.to_string()).put(row)?;
-        (case.and_then(|c| c.fields), case.and_then(|c| c.flows)).put(row)?;
-        case.and_then(|c| c.ack).map(|ack| ack.to_string()).put(row)?;
-        case.and_then(|c| c.gap_ns).put(row)?;
-        let woken = case.filter(|c| c.workload == Workload::Wake);
-        woken.map(|c| c.idle_knob.word()).put(row)?;
-        let runtimes = case.map(|c| &c.runtimes);
-        (runtimes.map(|r| r.caller.word()), runtimes.map(|r| r.callee.word())).put(row)
+        // A spelling this version cannot take apart keeps its columns empty.
+        let parts = self.known().map(CaseParts::of);
+        while let Some(column) = row.columns.get(row.cells.len()) {
+            let mut parts_of = columns::Column::of(columns::Table::RunFile);
+            let part = parts_of.find(|part| part.name == column.name);
+            match part.zip(parts.as_ref()).and_then(|(part, parts)| (part.cell)(parts)) {
+                None => None::<u64>.put(row)?,
+                Some(columns::Cell::Number(number)) => number.put(row)?,
+                Some(columns::Cell::Text(text)) => text.put(row)?,
+                Some(columns::Cell::Parameters(all)) => Json(&all).put(row)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -302,4 +297,19 @@ tables! {
     THREAD_USE: "thread_use" &[OF_TRIAL, THREAD], BY_TRIAL, 3, ROWS;
     WARM_UP: "warm_up" &[OF_TRIAL, list![operation_ns BITS 3]], BY_TRIAL, 3, ROWS;
     STAMP_CHECK: "stamp_check" &[list![trial KEY 3], CHECKED_STAMP], "\n)", 3, 200_000;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_case_that_files_hold_has_its_column() {
+        let parts = columns::Column::of(columns::Table::RunFile).map(|part| part.name);
+        let own = ["case_id", "skip"];
+        let stored: BTreeSet<&str> = PLANNED.iter().map(|column| column.name).collect();
+        assert_eq!(stored, own.into_iter().chain(parts).collect());
+    }
 }

@@ -1,21 +1,5 @@
-//! A case: workload × mechanism × waits × boundary × placement × parameters,
-//! and its one canonical spelling.
-//!
-//! ```text
-//! roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block
-//! roundtrip/futex?payload=0&boundary=thread&place=same-llc&wait=spin-then-block:block&spin=20000
-//! call/ring-inline?payload=44
-//! wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block
-//! stream/tcp-sendmsg?payload=2048&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block
-//! ```
-//!
-//! Keys stand in a fixed order. `payload` is in bytes (of a whole message, all
-//! its fields together), `gap` (how long the sender of a `wake` sleeps before it
-//! notifies) and `spin` (the budget of `spin-then-block`) in nanoseconds. What
-//! does not apply to a workload is left out: a `call` has no second party, so no
-//! boundary, placement or wait. Mechanism parameters (`nodelay=on`) follow in
-//! alphabetical order, then `idle-knob`, `sched` and `runtime` (`python`, or
-//! `python:rust` for caller and callee) where they are not the default.
+//! A case: workload × mechanism × waits × boundary × placement × parameters.
+//! [`crate::axis`] lists its axes and [`crate::spelling`] writes and reads it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -142,51 +126,6 @@ impl Role {
     }
 }
 
-/// How both ends wait; spelled `block` or, when they differ, `caller:callee`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Waits {
-    /// The caller's wait.
-    pub caller: WaitKind,
-    /// The callee's wait.
-    pub callee: WaitKind,
-}
-
-impl Waits {
-    /// Both ends wait the same way.
-    pub const fn both(wait: WaitKind) -> Self {
-        Self { caller: wait, callee: wait }
-    }
-    /// Whether either end waits in this way.
-    pub fn any(self, wait: WaitKind) -> bool {
-        self.caller == wait || self.callee == wait
-    }
-    /// The wait of one end.
-    pub fn of(self, role: Role) -> WaitKind {
-        match role {
-            Role::Caller => self.caller,
-            Role::Callee => self.callee,
-        }
-    }
-}
-impl fmt::Display for Waits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.caller == self.callee {
-            f.pad(self.caller.word())
-        } else {
-            f.pad(&format!("{}:{}", self.caller, self.callee))
-        }
-    }
-}
-impl FromStr for Waits {
-    type Err = CaseError;
-    fn from_str(s: &str) -> Result<Self, CaseError> {
-        match s.split_once(':') {
-            None => Ok(Self::both(s.parse()?)),
-            Some((a, b)) => Ok(Self { caller: a.parse()?, callee: b.parse()? }),
-        }
-    }
-}
-
 /// What an end is written in: a language's own name (`rust`, `python`), or that of
 /// somebody's worker. Lower-case letters, digits and `-`, `_`, `.`, `+`, a letter
 /// first, at most 32 characters.
@@ -228,25 +167,28 @@ impl FromStr for Runtime {
     }
 }
 
-/// What the two ends are written in; spelled `python` or, when they differ,
+/// What each of the two ends has; spelled as one (`block`) or, where they differ, as
 /// `caller:callee`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Runtimes {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ends<T> {
     /// The caller's.
-    pub caller: Runtime,
+    pub caller: T,
     /// The callee's; the caller's where there is no second end.
-    pub callee: Runtime,
+    pub callee: T,
 }
 
-impl Runtimes {
-    /// Both ends in Rust.
-    pub const RUST: Runtimes = Runtimes { caller: Runtime::RUST, callee: Runtime::RUST };
-    /// Both ends in one.
-    pub fn both(runtime: Runtime) -> Self {
-        Self { callee: runtime.clone(), caller: runtime }
+/// How both ends wait.
+pub type Waits = Ends<WaitKind>;
+/// What both ends are written in.
+pub type Runtimes = Ends<Runtime>;
+
+impl<T: Clone + PartialEq> Ends<T> {
+    /// Both ends have the same.
+    pub fn both(one: T) -> Self {
+        Self { callee: one.clone(), caller: one }
     }
     /// That of one end.
-    pub fn of(&self, role: Role) -> &Runtime {
+    pub fn of(&self, role: Role) -> &T {
         match role {
             Role::Caller => &self.caller,
             Role::Callee => &self.callee,
@@ -256,6 +198,14 @@ impl Runtimes {
     pub fn are_mixed(&self) -> bool {
         self.caller != self.callee
     }
+    /// Whether either end has this.
+    pub fn any(&self, one: T) -> bool {
+        self.caller == one || self.callee == one
+    }
+}
+impl Runtimes {
+    /// Both ends in Rust.
+    pub const RUST: Runtimes = Ends { caller: Runtime::RUST, callee: Runtime::RUST };
     /// Whether both are the worker inside the hopcost binary.
     pub fn are_rust(&self) -> bool {
         self.caller.is_rust() && self.callee.is_rust()
@@ -266,21 +216,20 @@ impl Default for Runtimes {
         Self::RUST
     }
 }
-impl fmt::Display for Runtimes {
+impl<T: fmt::Display + PartialEq> fmt::Display for Ends<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.are_mixed() {
-            f.pad(&format!("{}:{}", self.caller, self.callee))
-        } else {
-            f.pad(self.caller.word())
+        match self.caller == self.callee {
+            true => self.caller.fmt(f),
+            false => f.pad(&format!("{}:{}", self.caller, self.callee)),
         }
     }
 }
-impl FromStr for Runtimes {
+impl<T: Clone + PartialEq + FromStr<Err = CaseError>> FromStr for Ends<T> {
     type Err = CaseError;
     fn from_str(s: &str) -> Result<Self, CaseError> {
         match s.split_once(':') {
             None => Ok(Self::both(s.parse()?)),
-            Some((a, b)) => Ok(Self { caller: a.parse()?, callee: b.parse()? }),
+            Some((caller, callee)) => Ok(Self { caller: caller.parse()?, callee: callee.parse()? }),
         }
     }
 }
@@ -479,6 +428,26 @@ pub fn decode(name: &str) -> Option<String> {
 }
 
 impl Case {
+    /// With nothing said on any axis.
+    pub fn new(workload: Workload, mechanism: &str) -> Self {
+        Self {
+            workload,
+            mechanism: mechanism.to_owned(),
+            payload_bytes: None,
+            fields: None,
+            flows: None,
+            ack: None,
+            gap_ns: None,
+            boundary: Boundary::Inline,
+            placement: None,
+            waits: None,
+            spin_budget_ns: None,
+            parameters: BTreeMap::new(),
+            idle_knob: IdleKnob::None,
+            sched: Sched::Other,
+            runtimes: Runtimes::RUST,
+        }
+    }
     /// The mechanism's name without a test engine's argument.
     pub fn mechanism_name(&self) -> &str {
         self.mechanism.split(':').next().unwrap_or(&self.mechanism)
@@ -493,11 +462,15 @@ impl Case {
     }
     /// The wait of one end; a `call` has none and is treated as spinning.
     pub fn wait(&self, role: Role) -> WaitKind {
-        self.waits.map_or(WaitKind::Spin, |w| w.of(role))
+        self.waits.map_or(WaitKind::Spin, |waits| *waits.of(role))
     }
     /// Whether the ends are two processes.
     pub fn two_processes(&self) -> bool {
         matches!(self.boundary, Boundary::Process | Boundary::Namespace)
+    }
+    /// Bytes of one field of a stream's message.
+    pub fn field_bytes(&self) -> Option<u32> {
+        self.payload_bytes?.checked_div(self.fields?)
     }
     /// Whether there is a second party.
     pub fn two_ends(&self) -> bool {
@@ -506,197 +479,5 @@ impl Case {
     /// The canonical spelling.
     pub fn id(&self) -> String {
         self.to_string()
-    }
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.workload, encode(&self.mechanism))?;
-        let mut separator = '?';
-        let mut key = |f: &mut fmt::Formatter<'_>, key: &str, value: &dyn fmt::Display| {
-            let result = write!(f, "{separator}{key}={value}");
-            separator = '&';
-            result
-        };
-        if let Some(payload) = self.payload_bytes {
-            key(f, "payload", &payload)?;
-        }
-        if let Some(fields) = self.fields {
-            key(f, "fields", &fields)?;
-        }
-        if let Some(flows) = self.flows {
-            key(f, "flows", &flows)?;
-        }
-        if let Some(ack) = self.ack {
-            key(f, "ack", &ack)?;
-        }
-        if let Some(gap) = self.gap_ns {
-            key(f, "gap", &gap)?;
-        }
-        if self.workload != Workload::Call {
-            key(f, "boundary", &self.boundary)?;
-        }
-        if let Some(placement) = self.placement {
-            key(f, "place", &placement)?;
-        }
-        if let Some(waits) = self.waits {
-            key(f, "wait", &waits)?;
-        }
-        if let Some(budget) = self.spin_budget_ns {
-            key(f, "spin", &budget)?;
-        }
-        for (name, value) in &self.parameters {
-            key(f, name, value)?;
-        }
-        if self.idle_knob != IdleKnob::None {
-            key(f, "idle-knob", &self.idle_knob)?;
-        }
-        if self.sched != Sched::Other {
-            key(f, "sched", &self.sched)?;
-        }
-        if !self.runtimes.are_rust() {
-            key(f, "runtime", &self.runtimes)?;
-        }
-        Ok(())
-    }
-}
-
-impl FromStr for Case {
-    type Err = CaseError;
-
-    /// Parses a complete canonical case: nothing is defaulted here (the planner
-    /// does that), and unknown keys are taken as mechanism parameters.
-    fn from_str(s: &str) -> Result<Self, CaseError> {
-        let form = || CaseError::Form(s.to_owned());
-        let (path, query) = match s.split_once('?') {
-            Some((path, query)) => (path, Some(query)),
-            None => (s, None),
-        };
-        let (workload, mechanism) = path.split_once('/').ok_or_else(form)?;
-        if mechanism.is_empty() {
-            return Err(form());
-        }
-        let workload: Workload = workload.parse()?;
-        let mut keys = BTreeMap::new();
-        for pair in query.into_iter().flat_map(|q| q.split('&')) {
-            let (key, value) = pair.split_once('=').ok_or_else(form)?;
-            if keys.insert(key.to_owned(), value.to_owned()).is_some() {
-                return Err(CaseError::Twice(key.to_owned()));
-            }
-        }
-        fn number<T: FromStr>(key: &str, value: &str) -> Result<T, CaseError> {
-            value.parse().map_err(|_| CaseError::Value {
-                key: key.to_owned(),
-                got: value.to_owned(),
-                want: "a whole number that is not negative and not too large".into(),
-            })
-        }
-        let payload_bytes = keys.remove("payload").map(|v| number("payload", &v)).transpose()?;
-        let fields = keys.remove("fields").map(|v| number("fields", &v)).transpose()?;
-        let flows = keys.remove("flows").map(|v| number("flows", &v)).transpose()?;
-        let ack: Option<Ack> = keys.remove("ack").map(|v| v.parse()).transpose()?;
-        let gap_ns = keys.remove("gap").map(|v| number("gap", &v)).transpose()?;
-        if workload == Workload::Wake && gap_ns.is_none() {
-            return Err(CaseError::Missing("gap"));
-        }
-        if workload == Workload::Stream {
-            for (key, there) in
-                [("fields", fields.is_some()), ("flows", flows.is_some()), ("ack", ack.is_some())]
-            {
-                if !there {
-                    return Err(CaseError::Missing(key));
-                }
-            }
-        }
-        let boundary = match keys.remove("boundary") {
-            Some(word) => word.parse()?,
-            None if workload == Workload::Call => Boundary::Inline,
-            None => return Err(CaseError::Missing("boundary")),
-        };
-        let placement = keys.remove("place").map(|v| v.parse()).transpose()?;
-        let waits = keys.remove("wait").map(|v| v.parse()).transpose()?;
-        if workload != Workload::Call {
-            if placement.is_none() {
-                return Err(CaseError::Missing("place"));
-            }
-            if waits.is_none() {
-                return Err(CaseError::Missing("wait"));
-            }
-        }
-        let spin_budget_ns = keys.remove("spin").map(|v| number("spin", &v)).transpose()?;
-        let idle_knob = keys.remove("idle-knob").map_or(Ok(IdleKnob::None), |v| v.parse())?;
-        let sched = keys.remove("sched").map_or(Ok(Sched::Other), |v| v.parse())?;
-        let runtimes = keys.remove("runtime").map_or(Ok(Runtimes::RUST), |v| v.parse())?;
-        Ok(Case {
-            workload,
-            mechanism: decode(mechanism).ok_or_else(form)?,
-            payload_bytes,
-            fields,
-            flows,
-            ack,
-            gap_ns,
-            boundary,
-            placement,
-            waits,
-            spin_budget_ns,
-            parameters: keys,
-            idle_knob,
-            sched,
-            runtimes,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_spelling_of_a_case_survives_parsing() {
-        for id in [
-            "call/syscall",
-            "call/ring-inline?payload=44",
-            "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
-            "roundtrip/futex?payload=0&boundary=thread&place=same-llc&wait=spin-then-block:block&spin=20000&sched=fifo:10",
-            "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on",
-            "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
-            "wake/pipe?payload=1&gap=1000&boundary=process&place=same-llc&wait=block&idle-knob=spinner&sched=fifo:1",
-            "stream/tcp-send?payload=2048&fields=8&flows=2&ack=window:16&boundary=namespace&place=free&wait=block&more=off",
-            "call/mutex-uncontended?runtime=python",
-            "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on&sched=fifo:1&runtime=python:rust",
-            "roundtrip/replay:/tmp/a%20b%3Fc?payload=0&boundary=process&place=same-cpu&wait=block",
-        ] {
-            let case: Case = id.parse().unwrap();
-            assert_eq!(case.to_string(), id);
-        }
-    }
-
-    #[test]
-    fn broken_spellings_say_what_is_wrong() {
-        for (id, part) in [
-            ("pipe", "is not a case"),
-            ("roundtrip/", "is not a case"),
-            ("rountrip/pipe", "unknown workload"),
-            ("roundtrip/pipe?payload=64", "boundary"),
-            ("roundtrip/pipe?payload=-1&boundary=process&place=free&wait=block", "payload"),
-            ("roundtrip/pipe?payload=1&payload=2", "twice"),
-            ("roundtrip/pipe?boundary=process&place=nearby&wait=block", "unknown place"),
-            ("roundtrip/pipe?boundary=process&place=free&wait=block&sched=fifo:200", "sched"),
-            ("wake/pipe?payload=1&boundary=process&place=free&wait=block", "gap"),
-            (
-                "stream/tcp-send?payload=8&fields=8&flows=1&boundary=process&place=free&wait=block",
-                "ack",
-            ),
-            (
-                "stream/tcp-send?payload=8&fields=8&flows=1&ack=window:0&boundary=process&place=free&wait=block",
-                "window:N",
-            ),
-            ("call/x%zz", "is not a case"),
-            ("call/mutex-uncontended?runtime=Python", "runtime"),
-            ("call/mutex-uncontended?runtime=python:", "runtime"),
-        ] {
-            let error = id.parse::<Case>().unwrap_err().to_string();
-            assert!(error.contains(part), "{id}: {error}");
-        }
     }
 }

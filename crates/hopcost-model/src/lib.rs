@@ -2,7 +2,9 @@
 //! The words of hopcost (GLOSSARY.md) as types, shared by every stage of the
 //! pipeline. This crate does no I/O, reads no clock and computes no statistic.
 
+pub mod axis;
 pub mod case;
+pub mod columns;
 pub mod describe;
 pub mod finding;
 pub mod host;
@@ -11,6 +13,7 @@ pub mod plan;
 pub mod protocol;
 pub mod raw;
 pub mod results;
+mod spelling;
 pub mod text;
 pub mod units;
 

@@ -1,350 +1,317 @@
 //! From a mechanism and what was asked for to cases, with every default filled in.
 //!
-//! The defaults, which docs/suites.md repeats:
+//! The defaults that are not in [`AXES`], which docs/suites.md repeats:
 //!
 //! | key | where nothing is said |
 //! |---|---|
 //! | workload | the mechanism's first |
 //! | payload | the mechanism's default; of a wake-up the least it has |
-//! | fields, flows | [`FIELDS_DEFAULT`](crate::FIELDS_DEFAULT), 1 |
-//! | ack | per-message |
-//! | gap | [`GAP_NS`] |
 //! | boundary | process, else thread, else inline, whichever it has |
 //! | place | same-cpu and cross; for an inline boundary same-cpu, for a stream free |
 //! | wait | the mechanism's first that makes sense in the placement |
-//! | spin | [`SPIN_BUDGET_NS`] |
-//! | idle-knob | none |
-//! | sched | other |
 //! | runtime | rust if it has the mechanism, else the first that has |
 //! | parameters | the mechanism's defaults |
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use hopcost_model::case::{
-    Ack, Boundary, Case, IdleKnob, Placement, SPIN_BUDGET_NS, Sched, WaitKind, Waits, Workload,
-};
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::axis::{AXES, Axis, Of, Value};
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
+use hopcost_model::mechanism::Mechanism;
 
-use crate::axes::{Axes, KEYS, Place};
+use crate::asked::{Asked, axis_keys};
+use crate::catalog::Catalog;
 use crate::error::{quote, unknown};
-use crate::feasible::{Feasible, spins};
-use crate::known::Known;
-use crate::message::{Message, messages};
-use crate::pattern::Target;
+use crate::feasible::{Feasible, spins, uneven};
+use crate::selection::Selection;
 
 /// Cases that a plan may have: enough for any sweep, and a limit for a slip.
 pub const CASES_MAX: u64 = 10_000;
 
-/// The gap before a wake-up where nothing is said.
-pub const GAP_NS: u64 = 1_000_000;
-
-/// How two ends stand to each other.
-struct Sides {
-    boundary: Boundary,
-    placement: Placement,
-    waits: Waits,
-}
-
-/// A mechanism with a workload that was asked of it.
-#[derive(Clone)]
-pub(crate) struct Wanted {
-    /// The mechanism.
-    pub target: Target,
-    /// The workload; it may not have it.
-    pub workload: Workload,
-}
-
-impl Wanted {
-    /// The workloads of a mechanism that are asked for: a name is asked for every
-    /// one of them, a glob selects the mechanisms that have one. Where none is
-    /// said, it is the first that the mechanism has, or `every` one.
-    pub fn of(target: &Target, workloads: Option<&[Workload]>, every: bool) -> Vec<Wanted> {
-        let has = target.facts.workloads;
-        let unsaid = if every { has } else { &has[..has.len().min(1)] };
-        let said = workloads.unwrap_or(unsaid).iter();
-        said.filter(|workload| target.named || has.contains(workload))
-            .map(|workload| Wanted { target: target.clone(), workload: *workload })
-            .collect()
-    }
-
-    fn has_workload(&self) -> bool {
-        self.target.facts.workloads.contains(&self.workload)
-    }
-
-    /// How many cases [`Wanted::cases`] makes: the product of its lists.
-    pub fn count(&self, axes: &Axes, feasible: &Feasible) -> u64 {
-        let facts = self.target.facts;
+impl Selection<'_> {
+    /// How many cases [`Selection::cases`] makes: the product of its lists.
+    pub fn count(&self, asked: &Asked, feasible: &Feasible) -> u64 {
         let length = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-        let mut product = length(messages(facts, self.workload, axes).len());
-        for parameter in facts.parameters {
-            let values = axes.parameters.get(parameter.name).map_or(1, Vec::len);
-            product = product.saturating_mul(length(values));
-        }
-        product = product.saturating_mul(length(axes.sched.as_ref().map_or(1, Vec::len)));
-        fn said<T>(list: &Option<Vec<T>>) -> usize {
-            list.as_ref().map_or(1, Vec::len)
-        }
-        for values in match self.workload {
-            Workload::Wake => [said(&axes.gap), said(&axes.idle_knob)],
-            Workload::Stream => [said(&axes.flows), said(&axes.ack)],
-            Workload::Call | Workload::Roundtrip => [1, 1],
-        } {
-            product = product.saturating_mul(length(values));
-        }
+        let said = |values: Option<&Vec<String>>| values.map_or(1, Vec::len);
+        let parameters = self.mechanism.parameters.iter();
+        let lists = parameters.map(|parameter| said(asked.parameters.get(&parameter.name)));
+        let axes = AXES.iter().filter(|axis| self.varies(axis));
+        let lists = lists.chain(axes.map(|axis| values(axis, asked).len()));
+        let product = lists.fold(length(self.messages(asked).len()), |product, list| {
+            product.saturating_mul(length(list))
+        });
         if self.workload == Workload::Call {
             return product;
         }
-        let sides = self.sides(axes, feasible).into_iter();
-        let sides = sides.map(|side| length(budgets(axes, side.waits).len()));
+        let sides = self.sides(asked, feasible).into_iter();
+        let sides = sides.map(|side| length(budgets(asked, side.waits).len()));
         product.saturating_mul(sides.fold(0, u64::saturating_add))
     }
 
-    /// The cases, in the order fields, payload, parameters, flows, ack, gap,
-    /// boundary, wait, place, spin, idle-knob, sched: what is compared most often
-    /// stands side by side.
-    pub fn cases(&self, axes: &Axes, feasible: &Feasible) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for message in messages(self.target.facts, self.workload, axes) {
-            for parameters in parameter_sets(self.target.facts, axes) {
-                for base in self.paced(axes, message, parameters) {
-                    if self.workload == Workload::Call {
-                        cases.push(base);
-                    } else {
-                        self.two_sided(axes, feasible, &base, &mut cases);
-                    }
-                }
-            }
+    /// The cases, in the order fields, payload, parameters and then that of the axes, but
+    /// for the wait, which stands before the place: what is compared most often stands side
+    /// by side.
+    pub fn cases(&self, asked: &Asked, feasible: &Feasible) -> Vec<Case> {
+        let mut cases: Vec<Case> = self.messages(asked);
+        for parameter in &self.mechanism.parameters {
+            let default = [parameter.default.clone()];
+            let said = asked.parameters.get(&parameter.name).map_or(&default[..], Vec::as_slice);
+            cases = each(cases, said, |case, value| {
+                case.parameters.insert(parameter.name.clone(), value.clone());
+            });
         }
-        let knobs = match (&axes.idle_knob, self.workload) {
-            (Some(said), Workload::Wake) => said.as_slice(),
-            _ => &[IdleKnob::None],
-        };
-        let scheds = axes.sched.as_deref().unwrap_or(&[Sched::Other]);
-        let mut all = Vec::new();
-        for case in &cases {
-            for (idle_knob, sched) in knobs.iter().flat_map(|k| scheds.iter().map(|s| (*k, *s))) {
-                all.push(Case { idle_knob, sched, ..case.clone() });
-            }
-        }
-        all
-    }
-
-    /// The cases of one message that differ in what only a `wake` or only a
-    /// `stream` has.
-    fn paced(
-        &self,
-        axes: &Axes,
-        message: Message,
-        parameters: BTreeMap<String, String>,
-    ) -> Vec<Case> {
-        let base = Case {
-            workload: self.workload,
-            mechanism: self.target.mechanism.clone(),
-            payload_bytes: message.payload_bytes,
-            fields: message.fields,
-            flows: None,
-            ack: None,
-            gap_ns: None,
-            boundary: Boundary::Inline,
-            placement: None,
-            waits: None,
-            spin_budget_ns: None,
-            parameters,
-            idle_knob: IdleKnob::None,
-            sched: Sched::Other,
-            runtimes: self.target.runtimes.clone(),
-        };
-        match self.workload {
-            Workload::Call | Workload::Roundtrip => vec![base],
-            Workload::Wake => {
-                let gaps = axes.gap.as_deref().unwrap_or(&[GAP_NS]).iter();
-                gaps.map(|gap| Case { gap_ns: Some(*gap), ..base.clone() }).collect()
-            }
-            Workload::Stream => {
-                let flows = axes.flows.as_deref().unwrap_or(&[1]).iter();
-                let acks = axes.ack.as_deref().unwrap_or(&[Ack::PerMessage]);
-                flows
-                    .flat_map(|flows| acks.iter().map(|ack| (Some(*flows), Some(*ack))))
-                    .map(|(flows, ack)| Case { flows, ack, ..base.clone() })
-                    .collect()
-            }
-        }
-    }
-
-    fn two_sided(&self, axes: &Axes, feasible: &Feasible, base: &Case, cases: &mut Vec<Case>) {
-        for side in self.sides(axes, feasible) {
-            for spin_budget_ns in budgets(axes, side.waits) {
-                cases.push(Case {
-                    boundary: side.boundary,
-                    placement: Some(side.placement),
-                    waits: Some(side.waits),
-                    spin_budget_ns,
-                    ..base.clone()
+        for axis in &AXES {
+            if self.varies(axis) {
+                let values = values(axis, asked);
+                cases = each(cases, &values, |case, value| axis.set(case, value));
+            } else if axis.key == "boundary" && self.workload != Workload::Call {
+                cases = each(cases, &self.sides(asked, feasible), |case, side| {
+                    case.boundary = side.boundary;
+                    case.placement = Some(side.placement);
+                    case.waits = Some(side.waits);
                 });
+                let budgets = |case: Case| {
+                    let budgets = case.waits.map_or(vec![None], |waits| budgets(asked, waits));
+                    each(vec![case], &budgets, |case, budget| case.spin_budget_ns = *budget)
+                };
+                cases = cases.into_iter().flat_map(budgets).collect();
             }
         }
+        cases
+    }
+
+    /// Whether the values of an axis depend on nothing else. The others make up the message
+    /// and the sides, or are in the selection already.
+    fn varies(&self, axis: &Axis) -> bool {
+        let depends = axis.default.is_none() || axis.of == Of::SpinThenBlock;
+        !depends && !matches!(axis.key, "fields" | "runtime") && axis.of.has(self.workload)
+    }
+
+    /// A case for each message that was asked for, or that is meant where none was.
+    fn messages(&self, asked: &Asked) -> Vec<Case> {
+        let case = Case { runtimes: self.runtimes.clone(), ..Case::new(self.workload, &self.name) };
+        let of = |bytes: Option<u32>| Case { payload_bytes: bytes, ..case.clone() };
+        let said = asked.numbers("payload");
+        let payload = self.mechanism.payload;
+        if self.workload != Workload::Stream {
+            return match (payload, said) {
+                (None, _) => vec![of(None)],
+                (_, Some(said)) => said.into_iter().map(|bytes| of(Some(bytes))).collect(),
+                // A wake-up carries no more than it must.
+                (Some(range), None) if self.workload == Workload::Wake => vec![of(Some(range.min))],
+                (Some(range), None) => vec![of(Some(range.default))],
+            };
+        }
+        let messages = |fields: u32| {
+            let payloads = match (payload, asked.numbers("field"), &said) {
+                (None, ..) => vec![None],
+                (_, Some(said), _) => {
+                    said.iter().map(|field| Some(field.saturating_mul(fields))).collect()
+                }
+                (_, None, Some(said)) => said.iter().copied().map(Some).collect(),
+                (Some(range), None, None) => {
+                    vec![Some((range.default / fields).max(1).saturating_mul(fields))]
+                }
+            };
+            let with = move |case: Case| Case { fields: Some(fields), ..case };
+            payloads.into_iter().map(|bytes| with(of(bytes))).collect::<Vec<_>>()
+        };
+        fields(asked).into_iter().flat_map(messages).collect()
     }
 
     /// Boundary, wait and placement; few, since the words on each axis are few.
-    fn sides(&self, axes: &Axes, feasible: &Feasible) -> Vec<Sides> {
+    fn sides(&self, asked: &Asked, feasible: &Feasible) -> Vec<Side> {
         let mut sides = Vec::new();
-        for boundary in self.boundaries(axes) {
-            let said = axes.wait.iter().flatten().copied().map(Some);
-            let waits: Vec<_> = if axes.wait.is_some() { said.collect() } else { vec![None] };
+        for boundary in self.boundaries(asked) {
+            let waits: Vec<Option<Waits>> = match asked.get("wait") {
+                Some(said) => said.iter().map(Value::waits).collect(),
+                None => vec![None],
+            };
             for wait in waits {
-                for place in self.places(axes, boundary) {
-                    let placement = feasible.cpus.precise(place);
+                for place in self.places(asked, boundary) {
+                    let placement = feasible.cpus.precise(&place);
                     // The default may differ between placements.
-                    let waits = wait
-                        .unwrap_or_else(|| default_waits(self.target.ends, boundary, placement));
-                    sides.push(Sides { boundary, placement, waits });
+                    let waits = wait.unwrap_or_else(|| self.default_waits(boundary, placement));
+                    sides.push(Side { boundary, placement, waits });
                 }
             }
         }
         sides
     }
 
-    fn boundaries(&self, axes: &Axes) -> Vec<Boundary> {
-        let has = self.target.facts.boundaries;
-        axes.boundary.clone().unwrap_or_else(|| {
-            if self.target.runtimes.are_mixed() {
-                return vec![Boundary::Process];
-            }
-            let preferred = [Boundary::Process, Boundary::Thread, Boundary::Inline];
-            let first = preferred.into_iter().find(|boundary| has.contains(boundary));
-            vec![first.unwrap_or(Boundary::Inline)]
-        })
+    fn boundaries(&self, asked: &Asked) -> Vec<Boundary> {
+        if let Some(said) = asked.get("boundary") {
+            return said.iter().filter_map(Value::boundary).collect();
+        }
+        if self.runtimes.are_mixed() {
+            return vec![Boundary::Process];
+        }
+        let preferred = [Boundary::Process, Boundary::Thread, Boundary::Inline];
+        let has = &self.mechanism.boundaries;
+        let first = preferred.into_iter().find(|boundary| has.contains(boundary));
+        vec![first.unwrap_or(Boundary::Inline)]
     }
 
-    fn places(&self, axes: &Axes, boundary: Boundary) -> Vec<Place> {
-        axes.place.clone().unwrap_or_else(|| {
-            if self.workload == Workload::Stream {
-                return vec![Place::Named(Placement::Free)];
-            }
-            let mut places = vec![Place::Named(Placement::SameCpu)];
-            // One row is enough to say that a mechanism has no such workload.
-            if boundary != Boundary::Inline && self.has_workload() {
-                places.push(Place::Cross);
-            }
-            places
-        })
+    fn places(&self, asked: &Asked, boundary: Boundary) -> Vec<Value> {
+        if let Some(said) = asked.get("place") {
+            return said.to_vec();
+        }
+        if self.workload == Workload::Stream {
+            return vec![Value::Place(Placement::Free)];
+        }
+        let mut places = vec![Value::Place(Placement::SameCpu)];
+        // One row is enough to say that a mechanism has no such workload.
+        if boundary != Boundary::Inline && self.has_workload() {
+            places.push(Value::Cross);
+        }
+        places
+    }
+
+    /// Each end's first wait, unless the ends share a CPU and it has a later one that
+    /// does not spin there.
+    fn default_waits(&self, boundary: Boundary, placement: Placement) -> Waits {
+        let one_cpu = placement == Placement::SameCpu && boundary != Boundary::Inline;
+        let first = |mechanism: &Mechanism| {
+            let mut kinds = mechanism.waits.iter().copied();
+            let sensible = kinds.clone().find(|kind| !(one_cpu && spins(*kind)));
+            sensible.or(kinds.next()).unwrap_or(WaitKind::Block)
+        };
+        Waits { caller: first(&self.ends.caller), callee: first(&self.ends.callee) }
     }
 
     /// The keys among these that mean something to its cases.
-    pub fn applicable<'a>(&self, axes: &'a Axes) -> BTreeSet<&'a str> {
-        let facts = self.target.facts;
-        let second = self.workload != Workload::Call;
-        let stream = self.workload == Workload::Stream;
-        let spins = axes.wait.iter().flatten().any(|waits| waits.any(WaitKind::SpinThenBlock))
-            || (axes.wait.is_none()
-                && facts.waits.first().is_some_and(|w| w.wait == WaitKind::SpinThenBlock));
-        axes.keys()
-            .into_iter()
-            .filter(|key| match *key {
-                "payload" => facts.payload != Payload::None && !(stream && axes.field.is_some()),
-                "field" => stream && facts.payload != Payload::None,
-                "fields" | "flows" | "ack" => stream,
-                "gap" | "idle-knob" => self.workload == Workload::Wake,
-                "boundary" | "place" | "wait" => second,
-                "spin" => second && spins,
-                "sched" | "runtime" => true,
-                parameter => facts.parameter(parameter).is_some(),
-            })
-            .collect()
+    pub fn applicable<'a>(&self, asked: &'a Asked) -> BTreeSet<&'a str> {
+        let mechanism = &self.mechanism;
+        let spins = || match asked.get("wait") {
+            Some(said) => {
+                let mut said = said.iter().filter_map(Value::waits);
+                said.any(|waits| waits.any(WaitKind::SpinThenBlock))
+            }
+            None => mechanism.waits.first() == Some(&WaitKind::SpinThenBlock),
+        };
+        let by_field = self.workload == Workload::Stream && asked.get("field").is_some();
+        let applies = |key: &&str| match Axis::of_key(key) {
+            None => mechanism.parameter(key).is_some(),
+            Some(axis) => {
+                axis.of.has(self.workload)
+                    && match axis.of {
+                        Of::Payload => mechanism.payload.is_some() && !by_field,
+                        Of::StreamPayload => mechanism.payload.is_some(),
+                        Of::SpinThenBlock => spins(),
+                        Of::Every | Of::Stream | Of::Wake | Of::TwoEnds => true,
+                    }
+            }
+        };
+        asked.keys().into_iter().filter(applies).collect()
     }
 
     /// A message that was asked for and cannot be. Where a glob selects the
     /// mechanism, it was not asked for of this one, and is a skipped case.
-    pub fn bad_message(&self, axes: &Axes) -> Option<String> {
-        let asked = self.workload == Workload::Stream
+    pub fn bad_message(&self, asked: &Asked) -> Option<String> {
+        let (payload, field) = (asked.numbers("payload"), asked.numbers("field"));
+        let meant = self.workload == Workload::Stream
             && self.has_workload()
-            && (self.target.named || axes.field.is_some());
-        asked.then(|| crate::message::mistake(axes)).flatten()
+            && (self.named || field.is_some());
+        let mut fields = fields(asked).into_iter().filter(|_| meant);
+        match (field, payload) {
+            (Some(sizes), _) => fields.find_map(|n| {
+                let field = sizes.iter().find(|field| field.checked_mul(n).is_none())?;
+                Some(format!(
+                    "fields {n} of {field} bytes are over the {} bytes that any message may have",
+                    u32::MAX
+                ))
+            }),
+            (None, Some(payloads)) => {
+                fields.find_map(|n| payloads.iter().find_map(|bytes| uneven(Some(*bytes), Some(n))))
+            }
+            (None, None) => None,
+        }
     }
 
     /// A value that a parameter of this mechanism does not take.
-    pub fn bad_parameter(&self, axes: &Axes) -> Option<(String, String)> {
-        self.target.facts.parameters.iter().find_map(|parameter| {
-            let said = axes.parameters.get(parameter.name)?;
-            let bad = said.iter().find(|value| !parameter.values.contains(&value.as_str()))?;
-            let what = format!("value of `{}`", parameter.name);
-            Some((parameter.name.to_owned(), unknown(&what, bad, parameter.values)))
+    pub fn bad_parameter(&self, asked: &Asked) -> Option<String> {
+        self.mechanism.parameters.iter().find_map(|parameter| {
+            let said = asked.parameters.get(&parameter.name)?;
+            let bad = said.iter().find(|value| !parameter.values.contains(value))?;
+            let known: Vec<&str> = parameter.values.iter().map(String::as_str).collect();
+            Some(unknown(&format!("value of `{}`", parameter.name), bad, &known))
         })
     }
 }
 
-fn budgets(axes: &Axes, waits: Waits) -> Vec<Option<u64>> {
-    match &axes.spin {
-        _ if !waits.any(WaitKind::SpinThenBlock) => vec![None],
-        None => vec![Some(SPIN_BUDGET_NS)],
-        Some(said) => said.iter().copied().map(Some).collect(),
+/// How two ends stand to each other.
+struct Side {
+    boundary: Boundary,
+    placement: Placement,
+    waits: Waits,
+}
+
+/// Every case with every value.
+fn each<T>(cases: Vec<Case>, values: &[T], set: impl Fn(&mut Case, &T)) -> Vec<Case> {
+    let with = |case: &Case, value: &T| {
+        let mut case = case.clone();
+        set(&mut case, value);
+        case
+    };
+    cases.iter().flat_map(|case| values.iter().map(|value| with(case, value))).collect()
+}
+
+fn values<'a>(axis: &'a Axis, asked: &'a Asked) -> Cow<'a, [Value]> {
+    match asked.get(axis.key) {
+        Some(said) => Cow::Borrowed(said),
+        None => Cow::Owned(axis.default.clone().into_iter().collect()),
     }
 }
 
-fn parameter_sets(facts: &Facts, axes: &Axes) -> Vec<BTreeMap<String, String>> {
-    let mut sets = vec![BTreeMap::new()];
-    for parameter in facts.parameters {
-        let default = [parameter.default.to_owned()];
-        let values = axes.parameters.get(parameter.name).map_or(&default[..], Vec::as_slice);
-        sets = sets
-            .iter()
-            .flat_map(|set| {
-                values.iter().map(|value| {
-                    let mut next = set.clone();
-                    next.insert(parameter.name.to_owned(), value.clone());
-                    next
-                })
-            })
-            .collect();
-    }
-    sets
+fn fields(asked: &Asked) -> Vec<u32> {
+    let default = || Axis::of_key("fields")?.default.as_ref()?.number();
+    asked.numbers("fields").unwrap_or_else(|| default().into_iter().collect())
 }
 
-/// Each end's first wait, unless the ends share a CPU and it has a later one that
-/// does not spin there.
-fn default_waits(ends: [&Facts; 2], boundary: Boundary, placement: Placement) -> Waits {
-    let one_cpu = placement == Placement::SameCpu && boundary != Boundary::Inline;
-    let [caller, callee] = ends.map(|facts| {
-        let mut kinds = facts.waits.iter().map(|facts| facts.wait);
-        let sensible = kinds.clone().find(|kind| !(one_cpu && spins(*kind)));
-        sensible.or(kinds.next()).unwrap_or(WaitKind::Block)
-    });
-    Waits { caller, callee }
+fn budgets(asked: &Asked, waits: Waits) -> Vec<Option<u64>> {
+    let Some(spin) = Axis::of_key("spin").filter(|_| waits.any(WaitKind::SpinThenBlock)) else {
+        return vec![None];
+    };
+    values(spin, asked).iter().map(Value::number).collect()
 }
 
 /// Why a key means nothing to any of the mechanisms selected.
-pub(crate) fn inapplicable(key: &str, wanted: &[Wanted], known: &Known) -> String {
-    let first = wanted.first().map(|wanted| &wanted.target);
-    let name = quote(first.map_or("the cases selected", |target| target.mechanism.as_str()));
-    let first = match first.map(|target| &target.runtimes) {
+pub(crate) fn inapplicable(key: &str, selections: &[Selection], catalog: &Catalog) -> String {
+    let first = selections.first();
+    let name = quote(first.map_or("the cases selected", |selection| &selection.name));
+    let first = match first.map(|selection| &selection.runtimes) {
         Some(runtimes) if !runtimes.are_rust() => format!("{name} in {runtimes}"),
         _ => name,
     };
-    match key {
-        "payload" if wanted.iter().any(|w| w.target.facts.payload != Payload::None) => {
-            "`payload` has no effect, since `field` says how large a message is".to_owned()
+    let has_no_effect =
+        |other: &str| format!("`{key}` has no effect, since `{other}` says how large a message is");
+    match Axis::of_key(key).map(|axis| axis.of) {
+        Some(Of::Payload) if selections.iter().any(|s| s.mechanism.payload.is_some()) => {
+            has_no_effect("field")
         }
-        "payload" => format!("{first} carries no payload; leave `payload` out"),
-        "field" if wanted.iter().any(|w| w.workload == Workload::Stream) => {
-            "`field` has no effect, since `payload` says how large a message is".to_owned()
+        Some(Of::Payload) => format!("{first} carries no payload; leave `{key}` out"),
+        Some(Of::StreamPayload) if selections.iter().any(|s| s.workload == Workload::Stream) => {
+            has_no_effect("payload")
         }
-        "field" | "fields" | "flows" | "ack" => {
+        Some(Of::Stream | Of::StreamPayload) => {
             format!("only a stream has `{key}`; write stream/MECHANISM or leave it out")
         }
-        "gap" | "idle-knob" => {
+        Some(Of::Wake) => {
             format!("only a wake-up has `{key}`; write wake/MECHANISM or leave it out")
         }
-        "boundary" | "place" | "wait" => {
+        Some(Of::TwoEnds) => {
             format!("a call has no second party, so `{key}` says nothing of it; leave it out")
         }
-        "spin" => "`spin` is the budget of wait=spin-then-block; ask for that wait too".to_owned(),
-        _ => match known.facts().into_iter().find(|facts| facts.parameter(key).is_some()) {
-            Some(owner) => {
-                format!("`{key}` is a parameter of {}, not of {first}", owner.name)
-            }
+        Some(Of::SpinThenBlock) => {
+            format!("`{key}` is the budget of wait=spin-then-block; ask for that wait too")
+        }
+        Some(Of::Every) => format!("`{key}` says nothing of {first}; leave it out"),
+        None => match catalog.known().find(|mechanism| mechanism.parameter(key).is_some()) {
+            Some(owner) => format!("`{key}` is a parameter of {}, not of {first}", owner.name),
             None => {
-                let own = wanted.iter().flat_map(|w| w.target.facts.parameters).map(|p| p.name);
-                let mut known: Vec<&str> = KEYS.iter().copied().chain(own).collect();
+                let own = selections.iter().flat_map(|s| &s.mechanism.parameters);
+                let mut known: Vec<&str> = axis_keys().collect();
+                known.extend(own.map(|parameter| parameter.name.as_str()));
                 known.dedup();
                 unknown("key", key, &known)
             }

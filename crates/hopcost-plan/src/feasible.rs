@@ -8,13 +8,12 @@ use std::fmt::Display;
 use hopcost_model::case::{
     Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Waits, Workload,
 };
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::{Mechanism, PayloadRange};
 
-use crate::cast::{Part, cast};
+use crate::catalog::Catalog;
 use crate::error::plain;
-use crate::known::Known;
 use crate::machine::{Cpus, Machine, is_two_cpu};
-use crate::message::{Message, uneven};
+use crate::roles::{RoleAssignment, assign};
 
 /// What can be done here.
 pub(crate) struct Feasible {
@@ -24,7 +23,7 @@ pub(crate) struct Feasible {
     namespaces: fn() -> Result<(), String>,
     one_way: fn(u32, u32) -> Result<(), String>,
     /// Each mechanism is asked once whether it is available.
-    available: RefCell<BTreeMap<&'static str, Option<String>>>,
+    available: RefCell<BTreeMap<String, Option<String>>>,
 }
 
 /// Whether this wait keeps its CPU busy until its time slice ends.
@@ -41,57 +40,54 @@ impl Feasible {
 
     /// The first reason that stands against a case: what the mechanism is comes
     /// before what this machine has, since only the latter may be mended.
-    pub fn reason_against(&self, case: &Case, known: &Known) -> Option<String> {
+    pub fn reason_against(&self, case: &Case, catalog: &Catalog) -> Option<String> {
         let reason = match case.runtimes.are_rust() {
-            true => self.rust_lacks(case, known),
-            false => self.runtimes_lack(case, known),
+            true => self.rust_lacks(case, catalog),
+            false => self.runtimes_lack(case, catalog),
         };
         reason.or_else(|| self.machine_lacks(case))
     }
 
-    fn rust_lacks(&self, case: &Case, known: &Known) -> Option<String> {
-        match known.facts_in(&Runtime::RUST, case.mechanism_name()) {
+    fn rust_lacks(&self, case: &Case, catalog: &Catalog) -> Option<String> {
+        match catalog.mechanism(&Runtime::RUST, case.mechanism_name()) {
             None => Some(format!("rust has no mechanism {}", plain(&case.mechanism))),
-            Some(facts) => {
-                mechanism_lacks(case, facts, facts.name).or_else(|| self.unavailable(facts))
-            }
+            Some(mechanism) => mechanism_lacks(case, mechanism, &mechanism.name)
+                .or_else(|| self.unavailable(mechanism)),
         }
     }
 
     /// Where an end is not in Rust.
-    fn runtimes_lack(&self, case: &Case, known: &Known) -> Option<String> {
+    fn runtimes_lack(&self, case: &Case, catalog: &Catalog) -> Option<String> {
         let runtimes = [&case.runtimes.caller, &case.runtimes.callee];
-        if let Some(reason) = runtimes.into_iter().find_map(|runtime| known.absent(runtime)) {
+        if let Some(reason) = runtimes.into_iter().find_map(|runtime| catalog.absent(runtime)) {
             return Some(reason);
         }
         let caller = &case.runtimes.caller;
         if !case.runtimes.are_mixed()
-            && let Some(facts) = known.facts_in(caller, case.mechanism_name())
-            && let Some(reason) = mechanism_lacks(case, facts, &whose(caller, facts.name))
+            && let Some(mechanism) = catalog.mechanism(caller, case.mechanism_name())
+            && let Some(reason) = mechanism_lacks(case, mechanism, &whose(caller, &mechanism.name))
         {
             return Some(reason);
         }
-        let find = |runtime: &Runtime| known.description(runtime);
-        match cast(case, &find) {
+        match assign(case, &|runtime| catalog.description(runtime)) {
             Err(reason) => Some(plain(&reason)),
-            Ok(cast) => [Role::Caller, Role::Callee]
+            Ok(roles) => [Role::Caller, Role::Callee]
                 .into_iter()
-                .find_map(|role| self.part_lacks(cast.of(role), role, known)),
+                .find_map(|role| self.end_lacks(roles.of(role), role, catalog)),
         }
     }
 
-    /// What stands against one end's part.
-    fn part_lacks(&self, part: &Part, role: Role, known: &Known) -> Option<String> {
-        let name = whose(&part.runtime, &part.mechanism);
-        let facts = known.facts_in(&part.runtime, &part.mechanism)?;
-        let row = known.row(&part.runtime, &part.mechanism)?;
+    /// What stands against what one end plays.
+    fn end_lacks(&self, end: &RoleAssignment, role: Role, catalog: &Catalog) -> Option<String> {
+        let name = whose(&end.runtime, &end.mechanism);
+        let mechanism = catalog.mechanism(&end.runtime, &end.mechanism)?;
         // The other end's wait is the other's business.
-        let waits = part.case.waits.map(|waits| Waits::both(waits.of(role)));
-        let case = Case { waits, ..part.case.clone() };
-        if let Some(reason) = mechanism_lacks(&case, facts, &name) {
+        let waits = end.case.waits.map(|waits| Waits::both(*waits.of(role)));
+        let case = Case { waits, ..end.case.clone() };
+        if let Some(reason) = mechanism_lacks(&case, mechanism, &name) {
             return Some(reason);
         }
-        for parameter in &row.parameters {
+        for parameter in &mechanism.parameters {
             let Some(said) = case.parameters.get(&parameter.name) else { continue };
             if !parameter.values.contains(said) {
                 let (key, has) = (&parameter.name, words(&parameter.values));
@@ -99,28 +95,28 @@ impl Feasible {
             }
         }
         if let Some(placement) = case.placement
-            && !row.placements.is_empty()
-            && !row.placements.contains(&placement)
+            && !mechanism.placements.is_empty()
+            && !mechanism.placements.contains(&placement)
         {
-            let has = words(&row.placements);
+            let has = words(&mechanism.placements);
             return Some(format!("{name} has no placement `{placement}`; it has {has}"));
         }
-        // Another runtime says so in its description, which `cast` has looked at.
-        part.runtime.is_rust().then(|| self.unavailable(facts)).flatten()
+        // Another runtime says so in its description, which `assign` has looked at.
+        end.runtime.is_rust().then(|| self.unavailable(mechanism)).flatten()
     }
 
-    fn unavailable(&self, facts: &'static Facts) -> Option<String> {
-        self.ask_once(facts.name, facts.available)
+    fn unavailable(&self, mechanism: &Mechanism) -> Option<String> {
+        self.ask_once(&mechanism.name, mechanism.here.available)
     }
 
     /// What stands against something, found out when it is first needed.
-    fn ask_once(&self, what: &'static str, ask: fn() -> Result<(), String>) -> Option<String> {
+    fn ask_once(&self, what: &str, ask: fn() -> Result<(), String>) -> Option<String> {
         let mut known = self.available.borrow_mut();
         let probe = || {
             let error = ask().err()?;
             Some(format!("{what} is not available here: {}", plain(&error)))
         };
-        known.entry(what).or_insert_with(probe).clone()
+        known.entry(what.to_owned()).or_insert_with(probe).clone()
     }
 
     fn knob_lacks(&self, case: &Case) -> Option<String> {
@@ -176,20 +172,20 @@ fn whose(runtime: &Runtime, mechanism: &str) -> String {
     }
 }
 
-fn mechanism_lacks(case: &Case, facts: &Facts, name: &str) -> Option<String> {
-    if !facts.workloads.contains(&case.workload) {
-        let has = words(facts.workloads);
+fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
+    if !mechanism.workloads.contains(&case.workload) {
+        let has = words(&mechanism.workloads);
         return Some(format!("{name} has no workload `{}`; it has {has}", case.workload));
     }
     if let Some(waits) = case.waits {
-        if !facts.boundaries.contains(&case.boundary) {
-            let has = words(facts.boundaries);
+        if !mechanism.boundaries.contains(&case.boundary) {
+            let has = words(&mechanism.boundaries);
             return Some(format!("{name} has no boundary `{}`; it has {has}", case.boundary));
         }
-        for kind in [Role::Caller, Role::Callee].map(|role| waits.of(role)) {
-            if facts.wait(kind).is_none() {
-                let has: Vec<WaitKind> = facts.waits.iter().map(|facts| facts.wait).collect();
-                return Some(format!("{name} has no wait `{kind}`; it has {}", words(&has)));
+        for kind in [waits.caller, waits.callee] {
+            if !mechanism.waits.contains(&kind) {
+                let has = words(&mechanism.waits);
+                return Some(format!("{name} has no wait `{kind}`; it has {has}"));
             }
         }
     }
@@ -201,26 +197,36 @@ fn mechanism_lacks(case: &Case, facts: &Facts, name: &str) -> Option<String> {
             case.workload
         ));
     }
-    if case.ack == Some(Ack::None) && facts.keeps_buffers {
+    if case.ack == Some(Ack::None) && mechanism.own.as_ref().is_some_and(|own| own.keeps_buffers) {
         return Some(format!(
             "{name} must not write a message's buffers again before it is received, so it needs \
              an ack"
         ));
     }
-    let message = Message { payload_bytes: case.payload_bytes, fields: case.fields };
-    if let Some(reason) = uneven(message) {
+    if let Some(reason) = uneven(case.payload_bytes, case.fields) {
         return Some(reason);
     }
-    let Payload::Bytes { min, max, .. } = facts.payload else { return None };
-    match case.payload_bytes {
-        Some(bytes) if bytes > max => {
+    let PayloadRange { min, max, .. } = mechanism.payload?;
+    match case.payload_bytes? {
+        bytes if bytes > max => {
             Some(format!("payload {bytes} is over the limit of {max} bytes of {name}"))
         }
-        Some(bytes) if bytes < min => {
+        bytes if bytes < min => {
             Some(format!("payload {bytes} is under the least of {min} bytes of {name}"))
         }
         _ => None,
     }
+}
+
+/// Why a message does not divide into its fields.
+pub(crate) fn uneven(payload_bytes: Option<u32>, fields: Option<u32>) -> Option<String> {
+    let (payload, fields) = (payload_bytes?, fields?);
+    (payload < fields || payload % fields != 0).then(|| {
+        format!(
+            "payload {payload} does not divide into fields {fields}; make it a multiple, or give \
+             `field`, the bytes of one field"
+        )
+    })
 }
 
 fn words<T: Display>(all: &[T]) -> String {

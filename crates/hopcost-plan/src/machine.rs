@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use hopcost_model::axis::Value;
 use hopcost_model::case::Placement;
 
-use crate::axes::Place;
 use crate::error::{Origin, PlanError};
 
 /// The machine as a plan sees it; the caller reads it from the system.
@@ -128,11 +128,8 @@ impl Cpus {
 
     /// A placement's precise name. Where no two CPUs can be had, `cross` is
     /// spelled as the relation most machines have, and is then skipped.
-    pub fn precise(&self, place: Place) -> Placement {
-        match place {
-            Place::Named(placement) => placement,
-            Place::Cross => self.cross.unwrap_or(Placement::SameLlc),
-        }
+    pub fn precise(&self, place: &Value) -> Placement {
+        place.place().or(self.cross).unwrap_or(Placement::SameLlc)
     }
 
     /// Whether unpinned ends may run at the same time.
@@ -164,7 +161,7 @@ impl Cpus {
 }
 
 /// Whether the placement pins the ends to two CPUs.
-pub(crate) fn is_two_cpu(placement: Placement) -> bool {
+pub fn is_two_cpu(placement: Placement) -> bool {
     !matches!(placement, Placement::SameCpu | Placement::Free)
 }
 

@@ -1,13 +1,13 @@
 //! The command line, before anything is looked up.
 
+use hopcost_model::axis::Axis;
 use hopcost_model::case::Workload;
 
-use crate::Ask;
-use crate::axes::Axes;
+use crate::ask::Ask;
+use crate::asked::Asked;
 use crate::error::{Origin, PlanError, quote};
-use crate::expand::Wanted;
-use crate::pattern::{self, Pattern};
-use crate::selector::{Selector, parse_workloads};
+use crate::select::{Pattern, Selector, parse_workloads};
+use crate::selection::Selection;
 use crate::suite::Entry;
 
 /// The command line, parsed.
@@ -19,7 +19,7 @@ pub(crate) struct Request {
     /// `--workload`.
     pub workloads: Option<Vec<Workload>>,
     /// The other options.
-    pub options: Axes,
+    pub options: Asked,
 }
 
 impl Request {
@@ -35,7 +35,7 @@ impl Request {
         let mut mechanisms = Vec::new();
         for text in &ask.mechanism {
             let origin = Origin::option("--mechanism");
-            for pattern in pattern::parse(text).map_err(|message| origin.error(message))? {
+            for pattern in Pattern::parse(text).map_err(|message| origin.error(message))? {
                 mechanisms.push((pattern, origin.clone()));
             }
         }
@@ -58,57 +58,35 @@ impl Request {
     }
 
     /// Whether a mechanism and workload are among those chosen.
-    pub fn admits(&self, wanted: &Wanted) -> bool {
-        let workload = self.workloads.as_ref().is_none_or(|all| all.contains(&wanted.workload));
-        let mut patterns = self.mechanisms.iter();
-        workload
+    pub fn admits(&self, selection: &Selection) -> bool {
+        self.workloads.as_ref().is_none_or(|all| all.contains(&selection.workload))
             && (self.mechanisms.is_empty()
-                || patterns.any(|(pattern, _)| pattern.matches(&wanted.target)))
+                || self.mechanisms.iter().any(|(pattern, _)| selection.matches(pattern)))
     }
 }
 
 /// The name of the option that gives a key.
 pub(crate) fn option_of(key: &str) -> String {
-    match key {
-        "place" => "--placement".to_owned(),
-        key if crate::axes::KEYS.contains(&key) => format!("--{key}"),
-        _ => "--parameter".to_owned(),
-    }
+    format!("--{}", Axis::of_key(key).map_or("parameter", |axis| axis.option))
 }
 
-fn options(ask: &Ask) -> Result<Axes, PlanError> {
-    let mut axes = Axes::default();
-    for (key, lists) in [
-        ("payload", &ask.payload),
-        ("field", &ask.field),
-        ("fields", &ask.fields),
-        ("flows", &ask.flows),
-        ("ack", &ask.ack),
-        ("gap", &ask.gap),
-        ("idle-knob", &ask.idle_knob),
-        ("boundary", &ask.boundary),
-        ("place", &ask.placement),
-        ("wait", &ask.wait),
-        ("spin", &ask.spin),
-        ("sched", &ask.sched),
-        ("runtime", &ask.runtime),
-    ] {
-        if !lists.is_empty() {
-            let origin = Origin::option(&option_of(key));
-            axes.set(key, &lists.join(",")).map_err(|message| origin.error(message))?;
-        }
+fn options(ask: &Ask) -> Result<Asked, PlanError> {
+    let mut asked = Asked::default();
+    for (key, lists) in ask.axes.iter().filter(|(_, lists)| !lists.is_empty()) {
+        let origin = Origin::option(&option_of(key));
+        asked.set(key, &lists.join(",")).map_err(|message| origin.error(message))?;
     }
-    axes.check().map_err(|message| Origin::option("--field").error(message))?;
+    asked.check().map_err(|message| Origin::option("--field").error(message))?;
     let origin = Origin::option("--parameter");
     for text in &ask.parameters {
         let Some((key, list)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             return Err(origin.error(format!("{} is not KEY=VALUE", quote(text))));
         };
-        if axes.keys().contains(&key) || crate::axes::KEYS.contains(&key) {
+        if asked.keys().contains(&key) || Axis::of_key(key).is_some() {
             let message = format!("{} is given twice or has an option of its own", quote(key));
             return Err(origin.error(message));
         }
-        axes.set(key, list).map_err(|message| origin.error(message))?;
+        asked.set(key, list).map_err(|message| origin.error(message))?;
     }
-    Ok(axes)
+    Ok(asked)
 }

@@ -2,45 +2,45 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopcost_model::axis::Value;
 use hopcost_model::case::{Case, Placement, Runtimes, Workload};
 use hopcost_model::describe::RuntimeFacts;
-use hopcost_model::mechanism::Facts;
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{Plan, PlannedCase};
 
-use crate::Ask;
-use crate::axes::Axes;
-use crate::chosen::{suite_of, time_of};
-use crate::error::{Origin, PlanError, quote};
-use crate::expand::{CASES_MAX, Wanted, inapplicable};
+use crate::ask::{Ask, SuiteSource};
+use crate::asked::Asked;
+use crate::catalog::Catalog;
+use crate::error::{Origin, PlanError, quote, unknown};
+use crate::expand::{CASES_MAX, inapplicable};
 use crate::feasible::Feasible;
-use crate::known::Known;
 use crate::machine::{Cpus, Machine, is_two_cpu};
-use crate::pattern::{self, Pattern, Target};
 use crate::request::{Request, option_of};
-use crate::selector::Selector;
-use crate::shape::live_cases;
-use crate::spread::side_by_side;
-use crate::suite::{Entry, Suite};
+use crate::select::{Pattern, Selector};
+use crate::selection::{Selection, side_by_side};
+use crate::shipped::SHIPPED;
+use crate::suite::{Entry, Suite, parse_suite};
+use crate::time::Time;
 
 /// Resolves what was asked for. Everything wrong with the question is an error;
 /// everything that this machine cannot do is a case with a reason.
 ///
-/// `mechanisms` are Rust's. `runtimes` looks for the others; it is called at most
+/// `rust` are Rust's mechanisms. `runtimes` looks for the others; it is called at most
 /// once, and only if another runtime, or a mechanism that Rust has not, is named.
 pub fn plan(
     ask: &Ask,
-    mechanisms: &[&'static Facts],
+    rust: Vec<Mechanism>,
     runtimes: &dyn Fn() -> Vec<RuntimeFacts>,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
     let request = Request::parse(ask)?;
     let suite = suite_of(ask, &request)?;
     let cpus = Cpus::resolve(machine, &ask.cpus)?;
-    let known = Known::new(mechanisms, runtimes);
-    if let Some(said) = &request.options.runtime {
-        known.check(said).map_err(|message| Origin::option("--runtime").error(message))?;
+    let catalog = Catalog::new(rust, runtimes);
+    if let Some(said) = &request.options.runtimes() {
+        catalog.check(said).map_err(|message| Origin::option("--runtime").error(message))?;
     }
-    let planner = Planner { known, feasible: Feasible::new(cpus, machine) };
+    let planner = Planner { catalog: &catalog, feasible: Feasible::new(cpus, machine) };
 
     let (cases, added) = match &suite {
         None => (planner.of_selectors(&request)?, false),
@@ -55,14 +55,16 @@ pub fn plan(
             }
         }
     };
-    let time = time_of(ask, suite.as_ref(), added)?;
-    let (rounds, trial) = time.settle(&live_cases(&cases));
-    if ask.operations.is_some() && !cases.iter().filter_map(PlannedCase::known).any(has_two_ends) {
+    let time = suite.as_ref().map_or_else(Time::default, |suite| suite.time).under(ask, added)?;
+    let live: Vec<&Case> = live(&cases).collect();
+    let (rounds, trial) = time.settle(&live);
+    let calls_alone = cases.iter().filter_map(PlannedCase::known).all(|case| !two_ends(case));
+    if ask.operations.is_some() && calls_alone {
         let message = "a call takes as many as fit its time; leave it out or ask for another case";
         return Err(Origin::option("--operations").error(message));
     }
     let baseline = planner.baseline(ask, suite.as_ref(), &request, &cases)?;
-    let used = planner.cpus_used(&cases);
+    let used = planner.cpus_used(&live);
     Ok(Plan {
         suite: suite.map_or_else(|| "command line".to_owned(), |suite| suite.name),
         seed: ask.seed,
@@ -77,8 +79,50 @@ pub fn plan(
     })
 }
 
-fn has_two_ends(case: &Case) -> bool {
+fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
+    cases.iter().filter(|case| case.skip.is_none()).filter_map(PlannedCase::known)
+}
+
+fn two_ends(case: &Case) -> bool {
     case.workload != Workload::Call
+}
+
+/// The suite that was asked for, or the default one where nothing was.
+fn suite_of(ask: &Ask, request: &Request) -> Result<Option<Suite>, PlanError> {
+    let shipped = |name: &str| match SHIPPED.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => parse_suite(&format!("suites/{name}.toml"), text).map(Some),
+        None => {
+            let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+            let message = unknown("suite", name, &known);
+            let message = format!("{message}; a file is named by its path, as in ./mine.toml");
+            Err(Origin::option("--suite").error(message))
+        }
+    };
+    if ask.full {
+        return shipped(&full_suite(&ask.suite)?);
+    }
+    match &ask.suite {
+        Some(SuiteSource::Shipped(name)) => shipped(name),
+        Some(SuiteSource::Text { file, text }) => parse_suite(file, text).map(Some),
+        None if request.is_plain() => shipped("ladder"),
+        None => Ok(None),
+    }
+}
+
+/// The name of the suite that `--full` means.
+fn full_suite(suite: &Option<SuiteSource>) -> Result<String, PlanError> {
+    let full: Vec<&str> =
+        SHIPPED.iter().filter_map(|(name, _)| name.strip_suffix("-full")).collect();
+    let message = match suite {
+        Some(SuiteSource::Shipped(name)) if full.contains(&name.as_str()) => {
+            return Ok(format!("{name}-full"));
+        }
+        Some(SuiteSource::Shipped(name)) => format!("the suite {} has no full form", quote(name)),
+        Some(SuiteSource::Text { .. }) => "a suite file has no full form".to_owned(),
+        None => "which suite?".to_owned(),
+    };
+    let message = format!("{message}; write --suite {} --full", full.join(" or "));
+    Err(Origin::option("--full").error(message))
 }
 
 /// Cases in the order asked for, each once, up to the limit.
@@ -89,8 +133,8 @@ struct Cases {
     asked: u64,
 }
 
-struct Planner<'a> {
-    known: Known<'a>,
+struct Planner<'c> {
+    catalog: &'c Catalog<'c>,
     feasible: Feasible,
 }
 
@@ -100,82 +144,75 @@ struct CpusUsed {
     pairs: BTreeMap<Placement, (u32, u32)>,
 }
 
-impl Planner<'_> {
+/// A selection and what was asked of it in all.
+type Meant<'c> = (Selection<'c>, Asked);
+
+impl<'c> Planner<'c> {
     /// What a selector selects, of the runtimes that are said in all.
-    fn wanted(
+    fn selections(
         &self,
         selector: &Selector,
         workloads: Option<&[Workload]>,
-        runtimes: Option<&[Runtimes]>,
+        said: Option<&[Runtimes]>,
         origin: &Origin,
-    ) -> Result<Vec<Wanted>, PlanError> {
-        self.known.check(runtimes.unwrap_or_default()).map_err(|message| origin.error(message))?;
-        let workloads = selector.workloads.as_deref().or(workloads);
-        let mut wanted = Vec::new();
-        for pattern in &selector.mechanisms {
-            let targets =
-                pattern.targets(&self.known, runtimes).map_err(|message| origin.error(message))?;
-            let every = selector.every_workload;
-            wanted.extend(targets.iter().flat_map(|t| Wanted::of(t, workloads, every)));
-        }
-        if wanted.is_empty() {
-            let words: Vec<&str> = workloads.iter().copied().flatten().map(|w| w.word()).collect();
-            let message = format!("no such mechanism has the workload {}", words.join(" or "));
-            return Err(origin.error(message));
-        }
-        Ok(wanted)
+    ) -> Result<Vec<Selection<'c>>, PlanError> {
+        Selection::of_selector(selector, self.catalog, workloads, said)
+            .map_err(|message| origin.error(message))
     }
 
-    /// Adds what is wanted, in every runtime asked for, and says what that was.
+    /// Adds what is selected, in every runtime asked for, and says what that was.
     fn add(
         &self,
         cases: &mut Cases,
-        wanted: &Wanted,
-        axes: &Axes,
+        selection: &Selection<'c>,
+        asked: &Asked,
         origin: &Origin,
-    ) -> Result<Vec<Wanted>, PlanError> {
-        let spread = wanted.spread(axes, &self.known).map_err(|message| origin.error(message))?;
+    ) -> Result<Vec<Meant<'c>>, PlanError> {
+        let error = |message: String| origin.error(message);
+        let all = selection.in_runtimes(asked, self.catalog).map_err(error)?;
         // A value that none of the runtimes takes is a slip; one that some take is
         // a row with a reason for the others.
-        let bad: Vec<_> = spread.iter().filter_map(|wanted| wanted.bad_parameter(axes)).collect();
-        if let (true, Some((_, message))) = (bad.len() == spread.len(), bad.first()) {
-            return Err(origin.error(message));
+        let bad: Vec<String> = all.iter().filter_map(|one| one.bad_parameter(asked)).collect();
+        if let (true, Some(message)) = (bad.len() == all.len(), bad.into_iter().next()) {
+            return Err(error(message));
         }
-        if let Some(message) = spread.iter().find_map(|wanted| wanted.bad_message(axes)) {
-            return Err(origin.error(message));
+        if let Some(message) = all.iter().find_map(|one| one.bad_message(asked)) {
+            return Err(error(message));
         }
-        for wanted in &spread {
-            cases.asked = cases.asked.saturating_add(wanted.count(axes, &self.feasible));
+        for one in &all {
+            cases.asked = cases.asked.saturating_add(one.count(asked, &self.feasible));
         }
         if cases.asked > CASES_MAX {
-            return Err(origin.error(format!(
+            return Err(error(format!(
                 "this makes {} cases or more; a plan has at most {CASES_MAX}, so shorten a list",
                 cases.asked
             )));
         }
-        for case in side_by_side(&spread, axes, &self.feasible) {
+        let lists: Vec<Vec<Case>> =
+            all.iter().map(|one| one.cases(asked, &self.feasible)).collect();
+        for case in side_by_side(&lists) {
             if cases.seen.insert(case.clone()) {
-                let skip = self.feasible.reason_against(&case, &self.known);
+                let skip = self.feasible.reason_against(&case, self.catalog);
                 cases.cases.push(PlannedCase { case: Ok(case), skip });
             }
         }
-        Ok(spread)
+        Ok(all.into_iter().map(|one| (one, asked.clone())).collect())
     }
 
     /// Refuses keys of a layer that mean nothing to any case they were said of.
     fn check_keys(
         &self,
-        layer: &Axes,
-        effective: &[(&Wanted, &Axes)],
+        layer: &Asked,
+        meant: &[Meant<'c>],
         origin: impl Fn(&str) -> Origin,
     ) -> Result<(), PlanError> {
-        let mean: BTreeSet<&str> =
-            effective.iter().flat_map(|(wanted, axes)| wanted.applicable(axes)).collect();
-        match layer.keys().into_iter().find(|key| !mean.contains(key)) {
+        let applicable = meant.iter().flat_map(|(selection, asked)| selection.applicable(asked));
+        let applicable: BTreeSet<&str> = applicable.collect();
+        match layer.keys().into_iter().find(|key| !applicable.contains(key)) {
             None => Ok(()),
             Some(key) => {
-                let wanted: Vec<Wanted> = effective.iter().map(|(w, _)| (*w).clone()).collect();
-                Err(origin(key).error(inapplicable(key, &wanted, &self.known)))
+                let selections: Vec<_> = meant.iter().map(|(one, _)| one.clone()).collect();
+                Err(origin(key).error(inapplicable(key, &selections, self.catalog)))
             }
         }
     }
@@ -184,29 +221,26 @@ impl Planner<'_> {
         let mut entries = request.selectors.clone();
         if entries.is_empty() {
             for (pattern, origin) in self.mechanism_patterns(request)? {
-                let mechanisms = vec![pattern];
-                let selector = Selector::of(None, mechanisms, Axes::default());
-                let group = entries.len();
-                entries.push(Entry { selector, origin, group });
+                let selector = Selector::of(None, vec![pattern], Asked::default());
+                entries.push(Entry { selector, origin, group: entries.len() });
             }
         }
         let mut cases = Cases::default();
-        let mut all: Vec<(Wanted, Axes)> = Vec::new();
-        for entry in &entries {
-            let axes = entry.selector.axes.over(&request.options);
+        let mut all = Vec::new();
+        for Entry { selector, origin, .. } in &entries {
+            let asked = selector.asked.over(&request.options);
+            let said = asked.runtimes();
             let workloads = request.workloads.as_deref();
-            let runtimes = axes.runtime.as_deref();
-            let wanted = self.wanted(&entry.selector, workloads, runtimes, &entry.origin)?;
-            let mut spread = Vec::new();
-            for wanted in &wanted {
-                let all = wanted.spread(&axes, &self.known);
-                spread.extend(all.map_err(|message| entry.origin.error(message))?);
+            let selections = self.selections(selector, workloads, said.as_deref(), origin)?;
+            let mut meant = Vec::new();
+            for selection in &selections {
+                let each = selection.in_runtimes(&asked, self.catalog);
+                let each = each.map_err(|message| origin.error(message))?;
+                meant.extend(each.into_iter().map(|one| (one, asked.clone())));
             }
-            let pairs: Vec<(&Wanted, &Axes)> = spread.iter().map(|w| (w, &axes)).collect();
-            self.check_keys(&entry.selector.axes, &pairs, |_| entry.origin.clone())?;
-            for wanted in wanted.iter().filter(|wanted| request.admits(wanted)) {
-                let added = self.add(&mut cases, wanted, &axes, &entry.origin)?;
-                all.extend(added.into_iter().map(|wanted| (wanted, axes.clone())));
+            self.check_keys(&selector.asked, &meant, |_| origin.clone())?;
+            for selection in selections.iter().filter(|one| request.admits(one)) {
+                all.extend(self.add(&mut cases, selection, &asked, origin)?);
             }
         }
         self.finish(request, cases, &all, "the selectors")
@@ -218,7 +252,7 @@ impl Planner<'_> {
             return Ok(request.mechanisms.clone());
         }
         let origin = Origin::option("all mechanisms");
-        let every = pattern::parse("*").map_err(|message| origin.error(message))?;
+        let every = Pattern::parse("*").map_err(|message| origin.error(message))?;
         Ok(every.into_iter().map(|pattern| (pattern, origin.clone())).collect())
     }
 
@@ -226,22 +260,24 @@ impl Planner<'_> {
     fn suite_alone(&self, suite: &Suite) -> Result<Vec<PlannedCase>, PlanError> {
         let mut cases = Cases::default();
         for group in suite.entries.chunk_by(|a, b| a.group == b.group) {
-            let mut mean = BTreeSet::new();
+            let selections = |entry: &Entry| {
+                let said = entry.selector.asked.runtimes();
+                self.selections(&entry.selector, None, said.as_deref(), &entry.origin)
+            };
+            let mut applicable = BTreeSet::new();
             for entry in group {
-                let axes = &entry.selector.axes;
-                let runtimes = axes.runtime.as_deref();
-                for wanted in self.wanted(&entry.selector, None, runtimes, &entry.origin)? {
-                    for added in self.add(&mut cases, &wanted, axes, &entry.origin)? {
-                        mean.extend(added.applicable(axes));
+                let asked = &entry.selector.asked;
+                for selection in selections(entry)? {
+                    for (added, _) in self.add(&mut cases, &selection, asked, &entry.origin)? {
+                        applicable.extend(added.applicable(asked));
                     }
                 }
             }
             for entry in group {
-                let without = |key: &&str| !mean.contains(key);
-                if let Some(key) = entry.selector.axes.keys().into_iter().find(without) {
-                    let runtimes = entry.selector.axes.runtime.as_deref();
-                    let wanted = self.wanted(&entry.selector, None, runtimes, &entry.origin)?;
-                    return Err(entry.origin.error(inapplicable(key, &wanted, &self.known)));
+                let keys = entry.selector.asked.keys();
+                if let Some(key) = keys.into_iter().find(|key| !applicable.contains(key)) {
+                    let why = inapplicable(key, &selections(entry)?, self.catalog);
+                    return Err(entry.origin.error(why));
                 }
             }
         }
@@ -251,39 +287,36 @@ impl Planner<'_> {
     /// The suite with the command line laid over it.
     fn over_suite(&self, suite: &Suite, request: &Request) -> Result<Vec<PlannedCase>, PlanError> {
         let mut cases = Cases::default();
-        let mut all: Vec<(Wanted, Axes)> = Vec::new();
-        let mut by_selector: Vec<Vec<(Wanted, Axes)>> = vec![Vec::new(); request.selectors.len()];
-        for entry in &suite.entries {
-            let axes = request.options.over(&entry.selector.axes);
-            let runtimes = axes.runtime.as_deref();
-            let wanted = self.wanted(&entry.selector, None, runtimes, &entry.origin)?;
-            for wanted in wanted.iter().filter(|wanted| request.admits(wanted)) {
+        let mut all = Vec::new();
+        let mut by_selector: Vec<Vec<Meant>> = vec![Vec::new(); request.selectors.len()];
+        for Entry { selector, origin, .. } in &suite.entries {
+            let asked = request.options.over(&selector.asked);
+            let said = asked.runtimes();
+            let selections = self.selections(selector, None, said.as_deref(), origin)?;
+            for selection in selections.iter().filter(|one| request.admits(one)) {
                 if request.selectors.is_empty() {
-                    let added = self.add(&mut cases, wanted, &axes, &entry.origin)?;
-                    all.extend(added.into_iter().map(|wanted| (wanted, axes.clone())));
+                    all.extend(self.add(&mut cases, selection, &asked, origin)?);
                 }
-                for (chosen, by_selector) in request.selectors.iter().zip(&mut by_selector) {
-                    if chosen.selector.chooses(wanted) {
-                        let axes = chosen.selector.axes.over(&axes);
-                        for added in self.add(&mut cases, wanted, &axes, &chosen.origin)? {
-                            by_selector.push((added.clone(), axes.clone()));
-                            all.push((added, axes.clone()));
-                        }
+                for (chosen, meant) in request.selectors.iter().zip(&mut by_selector) {
+                    if selection.is_chosen(&chosen.selector) {
+                        let asked = chosen.selector.asked.over(&asked);
+                        let added = self.add(&mut cases, selection, &asked, &chosen.origin)?;
+                        meant.extend(added.iter().cloned());
+                        all.extend(added);
                     }
                 }
             }
         }
-        for (chosen, matched) in request.selectors.iter().zip(&by_selector) {
-            if matched.is_empty() {
-                let runtimes = chosen.selector.axes.runtime.as_deref();
-                self.wanted(&chosen.selector, None, runtimes, &chosen.origin)?;
+        for (chosen, meant) in request.selectors.iter().zip(&by_selector) {
+            if meant.is_empty() {
+                let said = chosen.selector.asked.runtimes();
+                self.selections(&chosen.selector, None, said.as_deref(), &chosen.origin)?;
                 return Err(chosen.origin.error(format!(
                     "the suite `{}` has no such case; leave the suite out to measure it anyway",
                     suite.name
                 )));
             }
-            let pairs: Vec<(&Wanted, &Axes)> = matched.iter().map(|(w, a)| (w, a)).collect();
-            self.check_keys(&chosen.selector.axes, &pairs, |_| chosen.origin.clone())?;
+            self.check_keys(&chosen.selector.asked, meant, |_| chosen.origin.clone())?;
         }
         self.finish(request, cases, &all, &format!("the suite `{}`", suite.name))
     }
@@ -293,13 +326,14 @@ impl Planner<'_> {
         &self,
         request: &Request,
         cases: Cases,
-        all: &[(Wanted, Axes)],
+        all: &[Meant<'c>],
         whole: &str,
     ) -> Result<Vec<PlannedCase>, PlanError> {
+        let said = request.options.runtimes();
         for (pattern, origin) in &request.mechanisms {
-            let runtimes = request.options.runtime.as_deref();
-            pattern.targets(&self.known, runtimes).map_err(|message| origin.error(message))?;
-            if !all.iter().any(|(wanted, _)| pattern.matches(&wanted.target)) {
+            Selection::of_pattern(pattern, self.catalog, said.as_deref())
+                .map_err(|message| origin.error(message))?;
+            if !all.iter().any(|(selection, _)| selection.matches(pattern)) {
                 let text = quote(pattern.text());
                 return Err(origin.error(format!("{whole} has no case of {text} left")));
             }
@@ -307,8 +341,7 @@ impl Planner<'_> {
         if all.is_empty() {
             return Err(Origin::option("--workload").error(format!("{whole} has no such case")));
         }
-        let pairs: Vec<(&Wanted, &Axes)> = all.iter().map(|(w, a)| (w, a)).collect();
-        self.check_keys(&request.options, &pairs, |key| Origin::option(&option_of(key)))?;
+        self.check_keys(&request.options, all, |key| Origin::option(&option_of(key)))?;
         Ok(cases.cases)
     }
 
@@ -333,11 +366,11 @@ impl Planner<'_> {
             }
             _ => return Ok(None),
         };
-        self.wanted(&selector, None, selector.axes.runtime.as_deref(), &origin)?;
+        self.selections(&selector, None, selector.asked.runtimes().as_deref(), &origin)?;
         let of_plan = cases.iter().filter_map(|planned| Some((planned.known()?, &planned.skip)));
         let mut matching: Vec<(&Case, &Option<String>)> =
             of_plan.filter(|(case, _)| self.selects(&selector, case)).collect();
-        if selector.axes.runtime.is_none() {
+        if !selector.says_runtime() {
             matching.sort_by_key(|(case, _)| !case.runtimes.are_rust());
         }
         let live = matching.iter().find(|(_, skip)| skip.is_none());
@@ -355,24 +388,21 @@ impl Planner<'_> {
     }
 
     fn selects(&self, selector: &Selector, case: &Case) -> bool {
-        let facts = self.known.facts_for(&case.runtimes, case.mechanism_name());
-        let Some(facts) = facts else { return false };
-        let target = Target::new(facts, &case.mechanism, false, case.runtimes.clone());
-        selector.chooses(&Wanted { target, workload: case.workload })
-            && selector.axes.admit(case, |place| self.feasible.cpus.precise(place))
+        let mechanism = self.catalog.mechanism_of(&case.runtimes, case.mechanism_name());
+        let cross = self.feasible.cpus.precise(&Value::Cross);
+        mechanism.is_some_and(|mechanism| {
+            selector.selects(case, mechanism.hidden(), &|placement| placement == cross)
+        })
     }
 
     /// The CPUs that the live cases use.
-    fn cpus_used(&self, cases: &[PlannedCase]) -> CpusUsed {
+    fn cpus_used(&self, live: &[&Case]) -> CpusUsed {
         let cpus = &self.feasible.cpus;
-        let live = cases.iter().filter(|case| case.skip.is_none());
-        let used: Vec<Placement> = live
-            .filter_map(|planned| planned.known()?.placement)
-            .filter(|placement| is_two_cpu(*placement))
-            .collect();
+        let placements = live.iter().filter_map(|case| case.placement);
+        let used: Vec<Placement> = placements.filter(|placement| is_two_cpu(*placement)).collect();
         let pairs: BTreeMap<Placement, (u32, u32)> =
             used.iter().filter_map(|p| Some((*p, *cpus.pairs.get(p)?))).collect();
-        let cross = cpus.precise(crate::axes::Place::Cross);
+        let cross = cpus.precise(&Value::Cross);
         let relation = if used.contains(&cross) { Some(cross) } else { used.first().copied() };
         let mut all = match relation.and_then(|relation| pairs.get(&relation)) {
             Some(&(caller, callee)) => vec![caller, callee],

@@ -8,12 +8,13 @@ use hopcost_model::case::Workload;
 use hopcost_model::plan::TrialShape;
 use toml::de::{DeTable, DeValue};
 
-use crate::axes::{Axes, KEYS};
+use crate::asked::{Asked, axis_keys};
 use crate::error::{Origin, PlanError, SourceText, plain, quote};
-use crate::pattern::{self, Pattern};
-use crate::selector::{Selector, parse_workloads};
-use crate::shape::{ROUNDS_MAX, TRIAL_DEFAULT, TWO_CPUS_NS};
+use crate::select::{Pattern, Selector, parse_workloads};
 use crate::shown::Shown;
+use crate::time::{
+    MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time, deadline_ms,
+};
 use value::{Source, Value};
 
 /// Longest suite, in bytes.
@@ -32,14 +33,7 @@ pub struct Suite {
     pub name: String,
     /// What it is for, in a sentence.
     pub about: String,
-    /// Rounds.
-    pub rounds: Option<u32>,
-    /// No round is started after this, in nanoseconds.
-    pub budget_ns: Option<u64>,
-    /// How a trial is shaped.
-    pub trial: TrialShape,
-    /// Whether the suite says how long a trial measures.
-    pub(crate) measure_said: bool,
+    pub(crate) time: Time,
     pub(crate) baseline: Option<(Selector, Origin)>,
     pub(crate) entries: Vec<Entry>,
 }
@@ -72,7 +66,7 @@ impl Entries {
         let globs = patterns.iter().filter(|pattern| matches!(pattern, Pattern::Glob(..))).count();
         self.globs += globs;
         self.names += patterns.len() - globs;
-        self.values += entry.selector.axes.size();
+        self.values += entry.selector.asked.size();
         for (count, most, what) in [
             (self.names, NAMES_MAX, "names"),
             (self.globs, GLOBS_MAX, "globs"),
@@ -135,10 +129,12 @@ impl Source {
         Ok(Suite {
             name,
             about,
-            rounds: rounds.and_then(|n| u32::try_from(n).ok()),
-            budget_ns,
-            trial,
-            measure_said,
+            time: Time {
+                rounds: rounds.and_then(|n| u32::try_from(n).ok()),
+                budget_ns,
+                trial,
+                measure_said,
+            },
             baseline,
             entries: self.entries(table)?,
         })
@@ -245,9 +241,9 @@ impl Source {
         entries: &mut Entries,
     ) -> Result<(), PlanError> {
         let own = ["select", "mechanism", "workload", "parameters"];
-        let known: Vec<&str> = own.iter().chain(KEYS).copied().collect();
+        let known: Vec<&str> = own.into_iter().chain(axis_keys()).collect();
         self.only(table, "cases.", &known)?;
-        let axes = self.axes(table)?;
+        let asked = self.asked(table)?;
         match (table.get("select"), table.get("mechanism")) {
             (Some(select), None) => {
                 if let Some(workload) = table.get("workload") {
@@ -256,7 +252,7 @@ impl Source {
                 }
                 for (text, origin) in self.strings(select, "cases.select")? {
                     let mut selector = Selector::parse(&text).map_err(|m| origin.error(m))?;
-                    selector.axes = selector.axes.over(&axes);
+                    selector.asked = selector.asked.over(&asked);
                     entries.push(Entry { selector, origin, group })?;
                 }
                 Ok(())
@@ -264,9 +260,9 @@ impl Source {
             (None, Some(mechanism)) => {
                 let workloads = self.workloads(table)?;
                 for (text, origin) in self.strings(mechanism, "cases.mechanism")? {
-                    let mechanisms = pattern::parse(&text).map_err(|m| origin.error(m))?;
+                    let mechanisms = Pattern::parse(&text).map_err(|m| origin.error(m))?;
                     let workloads = workloads.clone();
-                    let selector = Selector::of(workloads, mechanisms, axes.clone());
+                    let selector = Selector::of(workloads, mechanisms, asked.clone());
                     entries.push(Entry { selector, origin, group })?;
                 }
                 Ok(())
@@ -287,50 +283,32 @@ impl Source {
         parse_workloads(&list).map(Some).map_err(|message| origin.error(message))
     }
 
-    fn axes(&self, table: &DeTable) -> Result<Axes, PlanError> {
-        let mut axes = Axes::default();
-        for key in KEYS {
-            if let Some(value) = table.get(*key) {
+    fn asked(&self, table: &DeTable) -> Result<Asked, PlanError> {
+        let mut asked = Asked::default();
+        for key in axis_keys() {
+            if let Some(value) = table.get(key) {
                 let path = format!("cases.{key}");
                 let list = self.list(value, &path)?;
-                axes.set(key, &list).map_err(|message| self.of(value, &path).error(message))?;
+                asked.set(key, &list).map_err(|message| self.of(value, &path).error(message))?;
             }
         }
-        if let (Err(message), Some(field)) = (axes.check(), table.get("field")) {
+        if let (Err(message), Some(field)) = (asked.check(), table.get("field")) {
             return Err(self.of(field, "cases.field").error(message));
         }
-        let Some(parameters) = table.get("parameters") else { return Ok(axes) };
+        let Some(parameters) = table.get("parameters") else { return Ok(asked) };
         for (name, value) in self.table(parameters, "cases.parameters")? {
             let path = format!("cases.parameters.{}", plain(name.get_ref()));
             let origin = self.at(name.span().start, &path);
-            if KEYS.contains(&name.get_ref().as_ref()) {
+            if axis_keys().any(|key| key == name.get_ref().as_ref()) {
                 return Err(origin.error("is not a parameter; write it outside `parameters`"));
             }
             let list = self.list(value, &path)?;
-            axes.set(name.get_ref(), &list).map_err(|message| origin.error(message))?;
+            asked.set(name.get_ref(), &list).map_err(|message| origin.error(message))?;
         }
-        Ok(axes)
+        Ok(asked)
     }
 }
 
 const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;
-/// Shortest measured phase.
-pub(crate) const MEASURE_MIN_NS: u64 = 100_000;
-/// Longest measured phase.
-pub(crate) const MEASURE_MAX_NS: u64 = 60_000_000_000;
-
-/// Most operations of a trial, where their number is given.
-pub(crate) const OPERATIONS_MAX: u64 = 100_000_000;
 /// Most operations of the phase in which system calls are counted.
 const COUNTED_MAX: u64 = 1_000_000;
-
-/// A trial that hangs must not cost the run, one that is merely slow must end:
-/// twenty times what it should take, ten seconds at least.
-pub(crate) fn deadline_ms(shape: &TrialShape, said_ns: Option<u64>) -> u64 {
-    let operations = shape.operations.unwrap_or(0) + shape.warm_up_operations.unwrap_or(0);
-    let expected = shape
-        .measure_max_ns
-        .saturating_add(shape.warm_up_ns)
-        .saturating_add((operations + shape.counted_operations).saturating_mul(TWO_CPUS_NS));
-    said_ns.map_or((expected.saturating_mul(20) / 1_000_000).max(10_000), |ns| ns / 1_000_000)
-}

@@ -5,7 +5,6 @@ mod common;
 use common::runtimes::{PYTHON, absent, here};
 use common::*;
 use hopcost_model::case::Case;
-use hopcost_model::mechanism::Payload;
 use hopcost_plan::{Ask, SuiteSource, estimate_ns, order, parse_suite, plan};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -91,15 +90,15 @@ proptest! {
         if let Err(error) = planned(&ask(&[&text])) {
             one_line(error);
         }
-        let option = Ask { mechanism: vec![text.clone()], wait: vec![text.clone()], ..ask(&[]) };
+        let option = Ask { mechanism: vec![text.clone()], axes: said([("wait", vec![text.clone()])]), ..ask(&[]) };
         if let Err(error) = planned(&option) {
             one_line(error);
         }
         // The same beside a worker that is there and one that is not.
         let scan = || vec![here(PYTHON), absent("go", "not\nbuilt")];
-        let option = Ask { runtime: vec![text.clone()], ..ask(&["pipe"]) };
+        let option = Ask { axes: said([("runtime", vec![text.clone()])]), ..ask(&["pipe"]) };
         for ask in [ask(&[&text]), option] {
-            match plan(&ask, &mechanisms(), &scan, &two()) {
+            match plan(&ask, mechanisms(), &scan, &two()) {
                 Err(error) => drop(one_line(error)),
                 Ok(plan) => for case in &plan.cases {
                     let reason = case.skip.as_deref().unwrap_or_default();
@@ -138,11 +137,7 @@ proptest! {
     ) {
         let ask = Ask {
             mechanism: vec![hopcost_model::case::encode(mechanism)],
-            payload: strings(&payload),
-            boundary: strings(&boundary),
-            placement: strings(&place),
-            wait: strings(&wait),
-            sched: strings(&sched),
+            axes: said([("payload", strings(&payload)), ("boundary", strings(&boundary)), ("place", strings(&place)), ("wait", strings(&wait)), ("sched", strings(&sched))]),
             workload: strings(&["roundtrip"]),
             ..Ask::default()
         };
@@ -268,6 +263,6 @@ const FIXED_MAX_11: [u32; 10] = [3, 8, 7, 4, 2, 5, 6, 1, 9, 0];
 #[test]
 fn the_test_mechanisms_have_every_shape() {
     let all = mechanisms();
-    assert!(all.iter().any(|facts| facts.payload == Payload::None));
-    assert!(plan(&ask(&["*"]), &all, &Vec::new, &big()).is_ok());
+    assert!(all.iter().any(|facts| facts.payload.is_none()));
+    assert!(plan(&ask(&["*"]), all, &Vec::new, &big()).is_ok());
 }

@@ -16,7 +16,7 @@ fn scan() -> Vec<RuntimeFacts> {
 }
 
 fn planned(ask: &Ask) -> Result<Plan, PlanError> {
-    plan(ask, &mechanisms(), &scan, &two())
+    plan(ask, mechanisms(), &scan, &two())
 }
 
 fn of(selector: &str) -> Plan {
@@ -106,7 +106,7 @@ fn each_runtime_has_its_own_defaults_parameters_and_limits() {
     let scan = || vec![here(PYTHON), here(&java)];
     let rows = |runtime: &str| {
         let selector = format!("tcp?place=same-cpu&nodelay=off&runtime={runtime}");
-        hopcost_plan::plan(&ask(&[&selector]), &mechanisms(), &scan, &two())
+        hopcost_plan::plan(&ask(&[&selector]), mechanisms(), &scan, &two())
     };
     let plan_of_three = rows("python,java,python:java").unwrap();
     let skips: Vec<_> = plan_of_three.cases.iter().map(|case| case.skip.as_deref()).collect();
@@ -202,7 +202,7 @@ fn both_ends_wait_as_their_own_runtime_does_where_nothing_is_said() {
     let epoll = JAVA.replace(r#""waits":["block"]"#, r#""waits":["epoll"]"#);
     let scan = || vec![here(PYTHON), here(&epoll)];
     let ask = ask(&["tcp?place=same-cpu&runtime=java,python:java,java:rust"]);
-    let plan = plan(&ask, &mechanisms(), &scan, &two()).unwrap();
+    let plan = plan(&ask, mechanisms(), &scan, &two()).unwrap();
     let waits: Vec<String> = plan
         .cases
         .iter()
@@ -230,10 +230,10 @@ fn workers_are_asked_once_and_only_if_one_matters() {
         (ask(&["pipe?runtime=python", "tcp?runtime=java", "simple-queue"]), 1),
         (ask(&["simple-queue"]), 1),
         (ask(&["no-such"]), 1),
-        (Ask { runtime: strings(&["python"]), ..ask(&["pipe"]) }, 1),
+        (Ask { axes: said([("runtime", strings(&["python"]))]), ..ask(&["pipe"]) }, 1),
     ] {
         scans.set(0);
-        let _ = plan(&ask, &mechanisms(), &scan, &two());
+        let _ = plan(&ask, mechanisms(), &scan, &two());
         assert_eq!(scans.get(), times, "{ask:?}");
     }
 }
@@ -268,7 +268,7 @@ fn mistakes_are_one_line_with_a_suggestion() {
         let text = one_line(planned(&ask(&[selector])).unwrap_err());
         assert!(text.contains(part), "{selector}: {text}");
     }
-    let option = Ask { runtime: strings(&["pyton"]), ..ask(&["pipe"]) };
+    let option = Ask { axes: said([("runtime", strings(&["pyton"]))]), ..ask(&["pipe"]) };
     let text = one_line(planned(&option).unwrap_err());
     assert!(text.starts_with("--runtime: unknown runtime"), "{text}");
 }
@@ -281,7 +281,8 @@ fn the_option_replaces_what_a_suite_says() {
     let base = Ask { suite, ..ask(&[]) };
     let plan = planned(&base).unwrap();
     assert_eq!(plan.cases.len(), 4);
-    let python = planned(&Ask { runtime: strings(&["python"]), ..base.clone() }).unwrap();
+    let python =
+        planned(&Ask { axes: said([("runtime", strings(&["python"]))]), ..base.clone() }).unwrap();
     assert_eq!(
         ids(&python),
         [format!("{PIPE}&runtime=python"), "call/mutex-uncontended?runtime=python".to_owned()]

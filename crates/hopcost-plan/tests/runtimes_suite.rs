@@ -26,7 +26,7 @@ fn workers() -> Vec<RuntimeFacts> {
 
 fn planned(workers: &dyn Fn() -> Vec<RuntimeFacts>) -> Plan {
     let suite = Some(SuiteSource::Shipped("runtimes".into()));
-    plan(&Ask { suite, ..ask(&[]) }, &mechanisms(), workers, &two()).unwrap()
+    plan(&Ask { suite, ..ask(&[]) }, mechanisms(), workers, &two()).unwrap()
 }
 
 fn cases(plan: &Plan) -> Vec<Case> {

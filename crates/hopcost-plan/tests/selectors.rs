@@ -237,7 +237,7 @@ fn a_plan_knows_the_cpus_of_every_placement() {
 fn cpus_can_be_named() {
     let on = |cpus: &[u32], asked, selector| {
         let ask = Ask { cpus: cpus.to_vec(), ..ask(&[selector]) };
-        hopcost_plan::plan(&ask, &mechanisms(), &Vec::new, &Machine { asked, ..big() })
+        hopcost_plan::plan(&ask, mechanisms(), &Vec::new, &Machine { asked, ..big() })
     };
     let plan = on(&[5, 37], Some(Placement::Smt), "pipe?place=same-cpu,cross,cross-node").unwrap();
     assert_eq!((plan.cpus.as_slice(), plan.relation), (&[5, 37][..], Some(Placement::Smt)));
@@ -345,8 +345,7 @@ fn a_key_is_left_out_where_it_means_nothing() {
 #[test]
 fn options_fill_in_what_selectors_leave_open() {
     let ask = Ask {
-        payload: strings(&["4KiB,64", "1"]),
-        placement: strings(&["same-cpu"]),
+        axes: said([("payload", strings(&["4KiB,64", "1"])), ("place", strings(&["same-cpu"]))]),
         parameters: strings(&["nodelay=off"]),
         ..ask(&["pipe?payload=100", "tcp"])
     };
@@ -377,8 +376,8 @@ fn a_size_said_above_replaces_either_below() {
         let payloads = plan.cases.iter().map(|case| case.case.clone().unwrap());
         payloads.map(|case: hopcost_model::case::Case| case.payload_bytes).collect::<Vec<_>>()
     };
-    let field = Ask { field: strings(&["100"]), ..Ask::default() };
-    let payload = Ask { payload: strings(&["80"]), ..Ask::default() };
+    let field = Ask { axes: said([("field", strings(&["100"]))]), ..Ask::default() };
+    let payload = Ask { axes: said([("payload", strings(&["80"]))]), ..Ask::default() };
     assert_eq!(of(field.clone(), "tcp-send"), [Some(800)]);
     assert_eq!(of(field.clone(), "tcp-send?fields=2"), [Some(200)]);
     assert_eq!(of(field, "tcp-send?field=9"), [Some(72)]);
@@ -399,7 +398,10 @@ fn operations_are_exact_and_counted_in_the_estimate() {
 #[test]
 fn an_option_without_effect_is_a_mistake() {
     for (ask, want) in [
-        (Ask { placement: strings(&["cross"]), ..ask(&["syscall"]) }, "--placement: a call has no"),
+        (
+            Ask { axes: said([("place", strings(&["cross"]))]), ..ask(&["syscall"]) },
+            "--placement: a call has no",
+        ),
         (Ask { parameters: strings(&["nodelay=on"]), ..ask(&["pipe"]) }, "--parameter: `nodelay`"),
         (Ask { parameters: strings(&["nodelay"]), ..ask(&["pipe"]) }, "is not KEY=VALUE"),
         (Ask { parameters: strings(&["payload=1"]), ..ask(&["pipe"]) }, "an option of its own"),
@@ -409,21 +411,39 @@ fn an_option_without_effect_is_a_mistake() {
         ),
         (Ask { mechanism: strings(&["pip"]), ..ask(&[]) }, "--mechanism: unknown mechanism `pip`"),
         (Ask { workload: strings(&["cal"]), ..ask(&[]) }, "--workload: unknown workload `cal`"),
-        (Ask { wait: strings(&["blok"]), ..ask(&[]) }, "--wait: unknown wait `blok`"),
-        (Ask { gap: strings(&["1ms"]), ..ask(&["pipe"]) }, "--gap: only a wake-up has `gap`"),
-        (Ask { flows: strings(&["2"]), ..ask(&["pipe"]) }, "--flows: only a stream has"),
-        (Ask { ack: strings(&["soon"]), ..ask(&["tcp-send"]) }, "--ack: `soon` is not a value"),
-        (Ask { idle_knob: strings(&["off"]), ..ask(&["pipe"]) }, "--idle-knob: unknown idle-knob"),
         (
-            Ask { field: strings(&["64"]), payload: strings(&["64"]), ..ask(&["tcp-send"]) },
+            Ask { axes: said([("wait", strings(&["blok"]))]), ..ask(&[]) },
+            "--wait: unknown wait `blok`",
+        ),
+        (
+            Ask { axes: said([("gap", strings(&["1ms"]))]), ..ask(&["pipe"]) },
+            "--gap: only a wake-up has `gap`",
+        ),
+        (
+            Ask { axes: said([("flows", strings(&["2"]))]), ..ask(&["pipe"]) },
+            "--flows: only a stream has",
+        ),
+        (
+            Ask { axes: said([("ack", strings(&["soon"]))]), ..ask(&["tcp-send"]) },
+            "--ack: `soon` is not a value",
+        ),
+        (
+            Ask { axes: said([("idle-knob", strings(&["off"]))]), ..ask(&["pipe"]) },
+            "--idle-knob: unknown idle-knob",
+        ),
+        (
+            Ask {
+                axes: said([("field", strings(&["64"])), ("payload", strings(&["64"]))]),
+                ..ask(&["tcp-send"])
+            },
             "--field: `payload` and `field` both say",
         ),
         (
-            Ask { payload: strings(&["64"]), ..ask(&["tcp-send?field=64"]) },
+            Ask { axes: said([("payload", strings(&["64"]))]), ..ask(&["tcp-send?field=64"]) },
             "--payload: `payload` has no effect, since `field` says",
         ),
         (
-            Ask { field: strings(&["64"]), ..ask(&["tcp-send?payload=64"]) },
+            Ask { axes: said([("field", strings(&["64"]))]), ..ask(&["tcp-send?payload=64"]) },
             "--field: `field` has no effect, since `payload` says",
         ),
         (Ask { operations: Some(0), ..ask(&["pipe"]) }, "--operations: want a whole number"),

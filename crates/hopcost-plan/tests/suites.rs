@@ -66,7 +66,7 @@ fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
         let suite = parse_suite(name, text).unwrap();
         assert_eq!(suite.name, *name);
         assert!(!suite.about.is_empty());
-        let plan = hopcost_plan::plan(&shipped(name), &mechanisms(), &Vec::new, &one()).unwrap();
+        let plan = hopcost_plan::plan(&shipped(name), mechanisms(), &Vec::new, &one()).unwrap();
         let skips: Vec<_> = plan.cases.iter().filter_map(|case| case.skip.as_deref()).collect();
         let needs_two = "needs two CPUs; this process may use only CPU 3";
         match *name {
@@ -210,7 +210,7 @@ fn the_documented_example_parses() {
     let plan = planned(&file(example)).unwrap();
     assert_eq!(plan.cases.len(), 18 + 4 + 1, "tcp with its defaults is in it twice");
     assert_eq!(plan.live().count(), 23 - 6, "64 KiB is over the limit of these mechanisms");
-    assert_eq!(parse_suite("doc", example).unwrap().trial, TRIAL_DEFAULT);
+    assert_eq!(plan.trial, TRIAL_DEFAULT);
     assert!(plan.baseline.is_some());
 
     let example = doc.split("```toml\n").nth(2).unwrap().split("```").next().unwrap();
@@ -232,10 +232,11 @@ fn the_command_line_chooses_and_replaces() {
     let plan = planned(&Ask { workload: strings(&["call"]), ..base.clone() }).unwrap();
     assert_eq!(plan.cases.len(), 10);
 
-    let plan = planned(&Ask { placement: strings(&["cross"]), ..base.clone() }).unwrap();
+    let plan =
+        planned(&Ask { axes: said([("place", strings(&["cross"]))]), ..base.clone() }).unwrap();
     assert_eq!(plan.cases.len(), 10 + 21 + 2, "calls have no placement and stay");
 
-    let more = Ask { payload: strings(&["64,4KiB"]), ..base.clone() };
+    let more = Ask { axes: said([("payload", strings(&["64,4KiB"]))]), ..base.clone() };
     let plan = planned(&more).unwrap();
     assert!(plan.cases.len() > 53);
     assert_eq!((plan.rounds, plan.budget_ns), (15, None), "the budget was for 54 cases");
@@ -251,7 +252,11 @@ fn the_command_line_chooses_and_replaces() {
         (Ask { selectors: strings(&["pip"]), ..base.clone() }, "did you mean `pipe`"),
         (Ask { mechanism: strings(&["sleep:1ms"]), ..base.clone() }, "has no case of"),
         (
-            Ask { workload: strings(&["call"]), placement: strings(&["cross"]), ..base },
+            Ask {
+                workload: strings(&["call"]),
+                axes: said([("place", strings(&["cross"]))]),
+                ..base
+            },
             "--placement",
         ),
         (shipped("laddr"), "unknown suite `laddr`; did you mean `ladder`?"),

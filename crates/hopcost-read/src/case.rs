@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Case, IdleKnob, Workload};
+use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{
@@ -245,24 +245,7 @@ fn state(run: &Run, row: &Row, states: &[HostStateShare]) -> Option<u8> {
 /// A row for a plan's case whose spelling this version cannot read.
 fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
     let id = unknown.id.as_str();
-    let nothing = Case {
-        workload: Workload::Call,
-        mechanism: id.to_owned(),
-        payload_bytes: None,
-        fields: None,
-        flows: None,
-        ack: None,
-        gap_ns: None,
-        boundary: Boundary::Inline,
-        placement: None,
-        waits: None,
-        spin_budget_ns: None,
-        parameters: BTreeMap::new(),
-        idle_knob: IdleKnob::None,
-        sched: Default::default(),
-        runtimes: Default::default(),
-    };
-    let parts = CaseParts::of(&nothing);
+    let parts = CaseParts::of(&Case::new(Workload::Call, id));
     let mut result = CaseResult::empty(id, parts, Status::Failed, command::of_case(id));
     result.reason = Some(format!("this version of hopcost cannot read the case: {unknown}"));
     Reading {

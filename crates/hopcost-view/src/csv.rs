@@ -10,6 +10,7 @@
 use std::io::{self, Write};
 
 use hopcost_model::case::{Role, Workload};
+use hopcost_model::columns;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, Statistic, ThreadResult,
@@ -53,38 +54,50 @@ pub(crate) struct Found {
     pub insufficient: Option<String>,
 }
 
-/// A column: its name, and what it holds.
-pub(crate) type Column = (&'static str, fn(&Row) -> String);
+/// A column of a row: the case's own, or another with its name.
+#[derive(Clone, Copy)]
+pub(crate) enum Column {
+    Part(&'static columns::Column),
+    Other(&'static str, Field),
+}
+
+type Field = fn(&Row) -> String;
+
+impl Column {
+    pub fn name(self) -> &'static str {
+        match self {
+            Column::Part(part) => part.name,
+            Column::Other(name, _) => name,
+        }
+    }
+    /// What it holds.
+    pub fn text(self, row: &Row) -> String {
+        match self {
+            Column::Other(_, field) => field(row),
+            Column::Part(part) => match (part.cell)(&row.result.case) {
+                None => String::new(),
+                Some(columns::Cell::Number(number)) => number.to_string(),
+                Some(columns::Cell::Text(text)) => text,
+                Some(columns::Cell::Parameters(all)) => {
+                    let pairs = all.iter().map(|(key, value)| format!("{key}={value}"));
+                    pairs.collect::<Vec<_>>().join(";")
+                }
+            },
+        }
+    }
+}
 
 /// The columns of [`report`].
-pub(crate) const COLUMNS: &[Column] = &[
-    ("run", |row| row.run.to_owned()),
-    ("case", |row| row.result.id.clone()),
-    ("workload", |row| row.result.case.workload.word().to_owned()),
-    ("mechanism", |row| row.result.case.mechanism.clone()),
-    ("payload_bytes", |row| text(row.result.case.payload_bytes)),
-    ("fields", |row| text(row.result.case.fields)),
-    ("field_bytes", |row| text(row.result.case.field_bytes)),
-    ("flows", |row| text(row.result.case.flows)),
-    ("ack", |row| text(row.result.case.ack.as_ref())),
-    ("gap_ns", |row| text(row.result.case.gap_ns)),
-    ("idle_knob", |row| {
-        let case = &row.result.case;
-        text((case.workload == Workload::Wake).then_some(case.idle_knob))
-    }),
-    ("boundary", |row| row.result.case.boundary.word().to_owned()),
-    ("placement", |row| text(row.result.case.placement.map(|placement| placement.word()))),
-    ("wait_caller", |row| text(row.result.case.wait_caller.map(|wait| wait.word()))),
-    ("wait_callee", |row| text(row.result.case.wait_callee.map(|wait| wait.word()))),
-    ("spin_budget_ns", |row| text(row.result.case.spin_budget_ns)),
-    ("runtime", |row| row.result.case.runtime.clone()),
-    ("runtime_caller", |row| row.result.case.runtime_caller.clone()),
-    ("runtime_callee", |row| row.result.case.runtime_callee.clone()),
-    ("sched", |row| row.result.case.sched.clone()),
-    ("parameters", |row| {
-        let pairs = row.result.case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
-        pairs.collect::<Vec<_>>().join(";")
-    }),
+pub(crate) fn columns() -> impl Iterator<Item = Column> {
+    let other = |(name, field): &(&'static str, Field)| Column::Other(name, *field);
+    let parts = columns::Column::of(columns::Table::Csv).map(Column::Part);
+    BEFORE.iter().map(other).chain(parts).chain(BEHIND.iter().map(other))
+}
+
+/// Before the parts of the case, and behind them.
+const BEFORE: &[(&str, Field)] =
+    &[("run", |row| row.run.to_owned()), ("case", |row| row.result.id.clone())];
+const BEHIND: &[(&str, Field)] = &[
     ("status", |row| row.result.status.word().to_owned()),
     ("reason", |row| text(row.result.reason.as_ref())),
     ("validity", |row| row.result.validity.word().to_owned()),
@@ -114,7 +127,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 /// All results, tidy: one row a case and statistic.
 pub fn report(results: &Results) -> String {
     let mut out = String::new();
-    push_row(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
+    push_row(&mut out, columns().map(|column| column.name().to_owned()));
     for (index, result) in results.results.iter().enumerate() {
         let mut all = statistics(result);
         all.extend(of_rust(results, index));
@@ -123,7 +136,7 @@ pub fn report(results: &Results) -> String {
         }
         for found in all {
             let row = Row { run: &results.about.id, result, found };
-            push_row(&mut out, COLUMNS.iter().map(|(_, field)| field(&row)));
+            push_row(&mut out, columns().map(|column| column.text(&row)));
         }
     }
     out
@@ -354,7 +367,7 @@ mod tests {
         let last = results.results.last_mut().expect("a case");
         last.reason = Some(odd.to_owned());
         let rows = parse(&report(&results));
-        let columns = COLUMNS.len();
+        let columns = columns().count();
         assert!(rows.iter().all(|row| row.len() == columns));
         for result in &results.results {
             assert!(rows.iter().any(|row| row[1] == result.id), "{}", result.id);
@@ -378,7 +391,7 @@ mod tests {
     #[test]
     fn every_column_is_documented() {
         let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/csv.md"));
-        let columns = COLUMNS.iter().map(|(name, _)| *name);
+        let columns = super::columns().map(Column::name);
         for column in columns.chain(SAMPLES_HEADER.split(',')) {
             assert!(page.contains(&format!("`{column}`")), "{column} is not in docs/csv.md");
         }

@@ -7,7 +7,7 @@ use std::fmt;
 use hopcost_model::results::{CaseResult, Results, Status};
 use serde::Deserialize;
 
-use crate::csv::{COLUMNS, Found, Row, push_row, statistics};
+use crate::csv::{Found, Row, columns, push_row, statistics};
 
 /// A table: which cases it has, and what it says of them.
 #[derive(Debug, Clone, Deserialize)]
@@ -95,7 +95,7 @@ impl Export {
     fn fields(&self, result: &CaseResult) -> Option<Vec<String>> {
         let row = Row { run: "", result, found: Found::default() };
         let of_case = |name: &str| {
-            COLUMNS.iter().find(|(column, _)| *column == name).map(|(_, field)| field(&row))
+            columns().find(|column| column.name() == name).map(|column| column.text(&row))
         };
         let fits = |wanted: &BTreeMap<String, String>| {
             wanted.iter().all(|(name, value)| match of_case(name) {

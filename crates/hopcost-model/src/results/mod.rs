@@ -8,7 +8,7 @@ mod statistic;
 
 use std::collections::BTreeMap;
 
-use crate::case::{Boundary, Case, IdleKnob, Placement, Role, WaitKind, Workload};
+use crate::case::{Boundary, IdleKnob, Placement, Role};
 use crate::document;
 use crate::finding::{Finding, Validity};
 use crate::host::Host;
@@ -16,6 +16,7 @@ use crate::plan::TrialShape;
 use crate::protocol::{ClockReading, Stamp};
 use crate::raw::RunAbout;
 
+pub use crate::columns::CaseParts;
 pub use runtimes::*;
 pub use statistic::{Estimates, Kind, Statistic};
 
@@ -139,83 +140,6 @@ impl Status {
             Status::Measured => "measured",
             Status::Skipped => "skipped",
             Status::Failed => "failed",
-        }
-    }
-}
-
-document! {
-    /// A case taken apart, for programs.
-    pub struct CaseParts {
-        /// What was done.
-        pub workload: Workload,
-        /// With what.
-        pub mechanism: String,
-        /// Bytes a message; `null` where the mechanism carries none.
-        pub payload_bytes: Option<u32>,
-        /// Fields of a message of a stream.
-        pub fields: Option<u32>,
-        /// Bytes of one of them.
-        pub field_bytes: Option<u32>,
-        /// Flows of a stream.
-        pub flows: Option<u32>,
-        /// When a stream is acknowledged.
-        pub ack: Option<String>,
-        /// How long the sender of a wake-up sleeps before it.
-        pub gap_ns: Option<u64>,
-        /// What keeps the receiver's CPU from idling deeply.
-        pub idle_knob: IdleKnob,
-        /// What separates the ends.
-        pub boundary: Boundary,
-        /// Where they run; `null` for `call`.
-        pub placement: Option<Placement>,
-        /// How the caller waits; `null` for `call`.
-        pub wait_caller: Option<WaitKind>,
-        /// How the callee waits; `null` for `call`.
-        pub wait_callee: Option<WaitKind>,
-        /// Both waits in one word (`block`, `block:spin`); `null` for `call`.
-        pub wait: Option<String>,
-        /// Budget of `spin-then-block`.
-        pub spin_budget_ns: Option<u64>,
-        /// What the ends are written in, in one word (`python`, `python:rust`).
-        pub runtime: String,
-        /// What the caller is written in.
-        pub runtime_caller: String,
-        /// What the callee is written in; the caller's for `call`.
-        pub runtime_callee: String,
-        /// Scheduling policy.
-        pub sched: String,
-        /// The mechanism's own parameters.
-        pub parameters: BTreeMap<String, String>,
-    }
-}
-
-impl CaseParts {
-    /// Takes a case apart.
-    pub fn of(case: &Case) -> Self {
-        CaseParts {
-            workload: case.workload,
-            mechanism: case.mechanism.clone(),
-            payload_bytes: case.payload_bytes,
-            fields: case.fields,
-            field_bytes: case
-                .payload_bytes
-                .zip(case.fields)
-                .and_then(|(payload, fields)| payload.checked_div(fields)),
-            flows: case.flows,
-            ack: case.ack.map(|ack| ack.to_string()),
-            gap_ns: case.gap_ns,
-            idle_knob: case.idle_knob,
-            boundary: case.boundary,
-            placement: case.placement,
-            wait_caller: case.waits.map(|waits| waits.caller),
-            wait_callee: case.waits.map(|waits| waits.callee),
-            wait: case.waits.map(|waits| waits.to_string()),
-            spin_budget_ns: case.spin_budget_ns,
-            runtime: case.runtimes.to_string(),
-            runtime_caller: case.runtimes.caller.to_string(),
-            runtime_callee: case.runtimes.callee.to_string(),
-            sched: case.sched.to_string(),
-            parameters: case.parameters.clone(),
         }
     }
 }

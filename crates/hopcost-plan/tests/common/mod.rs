@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{
-    Argument, Facts, Parameter, Payload, PerOperation, Shape, WaitFacts,
+    Argument, Facts, Mechanism, Parameter, Payload, PerOperation, Shape, WaitFacts,
 };
 use hopcost_model::plan::Plan;
 use hopcost_model::units::parse_duration_ns;
@@ -168,8 +168,8 @@ static ALL: &[Facts] = &[
     engine("replay", "replay:FILE", |argument| argument.is_some_and(|file| !file.is_empty())),
 ];
 
-pub fn mechanisms() -> Vec<&'static Facts> {
-    ALL.iter().collect()
+pub fn mechanisms() -> Vec<Mechanism> {
+    ALL.iter().map(Mechanism::of).collect()
 }
 
 /// Two CPUs, as the machine that this was written on.
@@ -213,14 +213,20 @@ pub fn big() -> Machine {
 pub fn ask(selectors: &[&str]) -> Ask {
     Ask { selectors: strings(selectors), seed: 7, ..Ask::default() }
 }
+/// What is asked for on axes.
+pub fn said<const N: usize>(
+    axes: [(&'static str, Vec<String>); N],
+) -> BTreeMap<&'static str, Vec<String>> {
+    axes.into()
+}
 pub fn strings(all: &[&str]) -> Vec<String> {
     all.iter().map(|text| (*text).to_owned()).collect()
 }
 pub fn planned(ask: &Ask) -> Result<Plan, PlanError> {
-    hopcost_plan::plan(ask, &mechanisms(), &Vec::new, &two())
+    hopcost_plan::plan(ask, mechanisms(), &Vec::new, &two())
 }
 pub fn planned_on(machine: &Machine, selectors: &[&str]) -> Plan {
-    hopcost_plan::plan(&ask(selectors), &mechanisms(), &Vec::new, machine).unwrap()
+    hopcost_plan::plan(&ask(selectors), mechanisms(), &Vec::new, machine).unwrap()
 }
 pub fn ids(plan: &Plan) -> Vec<String> {
     plan.cases.iter().map(|case| case.id()).collect()

@@ -2,7 +2,6 @@
 
 use hopcost_model::case::Runtime;
 use hopcost_model::describe::Description;
-use hopcost_model::mechanism::Mechanism;
 use hopcost_plan::RuntimeFacts;
 
 pub const PYTHON: &str = r#"{"protocol":2,"runtime":"python","version":"0.1.0",
@@ -61,9 +60,9 @@ pub fn describe(text: &str) -> Description {
 
 /// Rust, with the mechanisms of these tests.
 pub fn rust() -> Description {
-    let rows = super::mechanisms().into_iter().filter(|facts| !facts.hidden);
+    let rows = super::mechanisms().into_iter().filter(|mechanism| !mechanism.hidden());
     let mut rust = describe(r#"{"protocol":2,"runtime":"rust","version":"0.1.0","mechanisms":[]}"#);
-    rust.mechanisms = rows.map(Mechanism::of).collect();
+    rust.mechanisms = rows.collect();
     rust
 }
 

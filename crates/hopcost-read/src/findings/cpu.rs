@@ -263,7 +263,7 @@ fn spinner_slept(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
     };
     // The sender of a wake-up sleeps for the gap.
     let waits_by_spinning = |role: &Role| {
-        waits.of(*role) == WaitKind::Spin
+        *waits.of(*role) == WaitKind::Spin
             && threads.has(*role)
             && !(case.workload == Workload::Wake && *role == Role::Caller)
     };

@@ -1,13 +1,14 @@
 //! `hopcost run`, and `hopcost` alone: plan, measure, read back, show.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use hopcost_model::axis::{AXES, Axis};
 use hopcost_model::plan::Plan;
 use hopcost_model::text::shell_word;
 use hopcost_model::units;
 use hopcost_plan::{Ask, SuiteSource};
-use hopcost_probe::mechanism;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
@@ -37,45 +38,11 @@ pub struct Args {
     /// Workloads (call, roundtrip, wake, stream)
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     workload: Vec<String>,
-    /// Boundaries (inline, thread, process, namespace)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    boundary: Vec<String>,
-    /// Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    placement: Vec<String>,
-    /// Waits (block, spin, yield, spin-then-block, epoll), per end as caller:callee
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    wait: Vec<String>,
-    /// Budgets of spin-then-block (20us)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    spin: Vec<String>,
-    /// Payloads (64,4KiB)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    payload: Vec<String>,
-    /// Gaps before a wake-up (10us,1ms)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    gap: Vec<String>,
-    /// Idle knobs of a wake-up (none, dma-latency, spinner)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    idle_knob: Vec<String>,
-    /// Fields of a stream's message (8)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    fields: Vec<String>,
-    /// Bytes of one field, in place of --payload (256,4KiB)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    field: Vec<String>,
-    /// Flows of a stream (1,4)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    flows: Vec<String>,
-    /// When a stream is acknowledged (none, per-message, window:N)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    ack: Vec<String>,
+    #[command(flatten)]
+    axes: AxisArgs,
     /// A mechanism's own parameter (nodelay=on,off)
     #[arg(long, value_name = "KEY=LIST")]
     parameter: Vec<String>,
-    /// Scheduling policies of both ends (other, fifo:N)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    sched: Vec<String>,
     /// The case that multiples refer to
     #[arg(long, value_name = "CASE")]
     baseline: Option<String>,
@@ -101,10 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Go on with a run that was cut off
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["selectors", "suite", "mechanism",
-        "workload", "boundary", "placement", "wait", "spin", "payload", "parameter", "sched", "full",
-        "gap", "idle_knob", "fields", "field", "flows", "ack", "operations", "runtime",
-        "baseline", "rounds", "budget", "measure", "seed", "cpus", "out", "dry_run"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = not_resumed())]
     resume: Option<String>,
     /// How to print the result
     #[arg(long, value_enum, default_value = "text")]
@@ -112,15 +76,50 @@ pub struct Args {
     /// Print the plan with what is skipped and why, and measure nothing
     #[arg(long)]
     dry_run: bool,
-    /// Runtimes of the ends (rust, python), per end as caller:callee
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    runtime: Vec<String>,
     /// A worker program of your own, which says itself what it has (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<PathBuf>,
     /// A program that plays the worker inside this binary, for tests
     #[arg(long, value_name = "PATH", hide = true)]
     stand_in: Option<PathBuf>,
+}
+
+/// The options of a plan: a run that is resumed has its own.
+fn not_resumed() -> impl Iterator<Item = &'static str> {
+    let others = ["selectors", "suite", "full", "mechanism", "workload", "parameter", "baseline"];
+    let how = ["rounds", "budget", "measure", "operations", "seed", "cpus", "out", "dry_run"];
+    others.into_iter().chain(AXES.iter().map(|axis| axis.option)).chain(how)
+}
+
+/// The options that give values on the axes of a case, made from their table; by key.
+#[derive(Default)]
+struct AxisArgs(BTreeMap<&'static str, Vec<String>>);
+
+impl clap::Args for AxisArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(AXES.iter().map(|axis| {
+            clap::Arg::new(axis.option)
+                .long(axis.option)
+                .help(axis.help)
+                .value_name("LIST")
+                .value_delimiter(',')
+                .action(clap::ArgAction::Append)
+        }))
+    }
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for AxisArgs {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        let values = |axis: &Axis| matches.get_many(axis.option).into_iter().flatten().cloned();
+        Ok(Self(AXES.iter().map(|axis| (axis.key, values(axis).collect())).collect()))
+    }
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Plans, measures, reads back and shows.
@@ -198,27 +197,14 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
             .map(|text| units::parse_duration_ns(text).map_err(|e| usage(format!("{name}: {e}"))))
             .transpose()
     };
-    let facts: Vec<_> = mechanism::ALL.iter().map(|row| &row.facts).collect();
     let own = own_workers(args, runtimes)?;
     let ask = Ask {
         suite: args.suite.as_deref().map(suite).transpose()?,
         full: args.full,
         selectors: args.selectors.clone(),
         mechanism: own.mechanism,
-        runtime: own.runtime,
         workload: args.workload.clone(),
-        payload: args.payload.clone(),
-        field: args.field.clone(),
-        fields: args.fields.clone(),
-        flows: args.flows.clone(),
-        ack: args.ack.clone(),
-        gap: args.gap.clone(),
-        idle_knob: args.idle_knob.clone(),
-        boundary: args.boundary.clone(),
-        placement: args.placement.clone(),
-        wait: args.wait.clone(),
-        spin: args.spin.clone(),
-        sched: args.sched.clone(),
+        axes: own.axes,
         parameters: args.parameter.clone(),
         rounds: args.rounds,
         budget_ns: duration("--budget", &args.budget)?,
@@ -229,7 +215,8 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
         baseline: args.baseline.clone(),
     };
     let machine = host::machine(&args.cpus)?;
-    let plan = hopcost_plan::plan(&ask, &facts, &|| runtimes.facts(), &machine).map_err(usage)?;
+    let rust = hopcost_probe::worker::mechanisms();
+    let plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine).map_err(usage)?;
     if !args.dry_run {
         hopcost_plan::ensure_live(&plan).map_err(usage)?;
     }
@@ -239,12 +226,12 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
 /// What is asked for where nothing but a worker is named.
 struct Own {
     mechanism: Vec<String>,
-    runtime: Vec<String>,
+    axes: BTreeMap<&'static str, Vec<String>>,
 }
 
 /// `--worker` alone asks for everything that the worker has, at both ends.
 fn own_workers(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Own> {
-    let mut own = Own { mechanism: args.mechanism.clone(), runtime: args.runtime.clone() };
+    let mut own = Own { mechanism: args.mechanism.clone(), axes: args.axes.0.clone() };
     let mut named = Vec::new();
     for (path, found) in args.worker.iter().zip(runtimes.named()) {
         let ready = found.state.as_ref();
@@ -252,10 +239,11 @@ fn own_workers(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Own> {
         named.push(&ready.description);
     }
     let says = args.selectors.iter().any(|selector| selector.contains("runtime="));
-    if named.is_empty() || args.suite.is_some() || says || !own.runtime.is_empty() {
+    let runtimes = own.axes.entry("runtime").or_default();
+    if named.is_empty() || args.suite.is_some() || says || !runtimes.is_empty() {
         return Ok(own);
     }
-    own.runtime = named.iter().map(|description| description.runtime.clone()).collect();
+    runtimes.extend(named.iter().map(|description| description.runtime.clone()));
     if args.selectors.is_empty() && own.mechanism.is_empty() {
         let all = named.iter().flat_map(|description| &description.mechanisms);
         own.mechanism = all.map(|mechanism| mechanism.name.clone()).collect();

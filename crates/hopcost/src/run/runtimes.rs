@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Runtime, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::{LinkSource, Mechanism};
@@ -294,7 +295,7 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
     };
     for parameter in &mechanism.parameters {
-        if hopcost_plan::KEYS.contains(&parameter.name.as_str()) {
+        if Axis::of_key(&parameter.name).is_some() {
             return Err(format!("`{}` is a key of every case", parameter.name));
         }
         if !plain(&parameter.name) || !parameter.values.iter().all(|value| plain(value)) {

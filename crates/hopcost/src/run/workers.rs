@@ -2,7 +2,7 @@
 
 use hopcost_model::case::{Case, Role, Runtime};
 use hopcost_model::describe::WarmUp;
-use hopcost_plan::{Cast, Part, cast};
+use hopcost_plan::{RoleAssignment, Roles, assign};
 use hopcost_probe::mechanism;
 use hopcost_probe::registry::Row;
 
@@ -11,7 +11,7 @@ use super::runtimes::{Ready, Runtimes};
 /// The workers of a case.
 pub struct Workers<'a> {
     /// What each end plays.
-    pub cast: Cast,
+    pub cast: Roles,
     /// What opens the link, where hopcost does.
     pub link: Option<&'static Row>,
     caller: Option<&'a Ready>,
@@ -26,7 +26,7 @@ impl<'a> Workers<'a> {
             false => runtimes.ready(runtime).map(Some),
         };
         let (caller, callee) = (ready(&case.runtimes.caller)?, ready(&case.runtimes.callee)?);
-        let cast = cast(case, &|runtime| runtimes.description(runtime))?;
+        let cast = assign(case, &|runtime| runtimes.description(runtime))?;
         // A mechanism of Rust carries a test engine's argument, which is no part of its name.
         let row = |name: &str| {
             let name = name.split(':').next().unwrap_or(name);
@@ -48,7 +48,7 @@ impl<'a> Workers<'a> {
     }
 
     /// What an end plays.
-    pub fn part(&self, role: Role) -> &Part {
+    pub fn part(&self, role: Role) -> &RoleAssignment {
         self.cast.of(role)
     }
 

@@ -70,13 +70,13 @@ impl Check {
 impl Bench<'_> {
     /// Every way of playing a mechanism that is tried.
     pub fn plan(&self, mechanism: &Mechanism) -> Result<Plan, String> {
-        let facts: Vec<_> = mechanism::ALL.iter().map(|row| &row.facts).collect();
         let itself = || {
             let state = Ok(self.ready.description.clone());
             vec![RuntimeFacts { runtime: self.runtime.clone(), state }]
         };
         let ask = Ask { selectors: selectors(mechanism, self.runtime), ..Ask::default() };
-        let plan = hopcost_plan::plan(&ask, &facts, &itself, self.machine);
+        let rust = hopcost_probe::worker::mechanisms();
+        let plan = hopcost_plan::plan(&ask, rust, &itself, self.machine);
         plan.map_err(|error| error.to_string())
     }
 

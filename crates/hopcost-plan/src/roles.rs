@@ -10,22 +10,22 @@ use hopcost_model::case::{Boundary, Case, Role, Runtime, Runtimes, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 
-/// A case with its parts given out.
+/// What each end of a case plays.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cast {
-    /// The caller's part.
-    pub caller: Part,
-    /// The callee's part; the caller's again where there is no second end.
-    pub callee: Part,
+pub struct Roles {
+    /// The caller's.
+    pub caller: RoleAssignment,
+    /// The callee's; the caller's again where there is no second end.
+    pub callee: RoleAssignment,
     /// The mechanism of hopcost whose link the ends share; `None` where the worker
     /// makes the link itself. Then both parts are of one runtime and one worker
     /// plays both.
     pub carrier: Option<String>,
 }
 
-impl Cast {
-    /// The part of one end.
-    pub fn of(&self, role: Role) -> &Part {
+impl Roles {
+    /// That of one end.
+    pub fn of(&self, role: Role) -> &RoleAssignment {
         match role {
             Role::Caller => &self.caller,
             Role::Callee => &self.callee,
@@ -35,7 +35,7 @@ impl Cast {
 
 /// What one end plays.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct RoleAssignment {
     /// Whose worker plays it.
     pub runtime: Runtime,
     /// The mechanism that it plays.
@@ -48,21 +48,21 @@ pub struct Part {
     pub case: Case,
 }
 
-/// Gives the parts of a case out, or says why it cannot be played. `find` gives the
+/// Assigns the roles of a case, or says why it cannot be played. `find` gives the
 /// description of a runtime, `None` where there is none; Rust's is asked for only
 /// where the other end is of another runtime. Waits, sizes and values of parameters
 /// are not looked at.
-pub fn cast<'d>(
+pub fn assign<'d>(
     case: &Case,
     find: &dyn Fn(&Runtime) -> Option<&'d Description>,
-) -> Result<Cast, String> {
+) -> Result<Roles, String> {
     let Runtimes { caller, callee } = &case.runtimes;
     if case.runtimes.are_rust() {
         let link = if case.two_processes() { LinkSource::Descriptors } else { LinkSource::Own };
         let (runtime, mechanism) = (Runtime::RUST, case.mechanism.clone());
-        let part = Part { runtime, mechanism, link, case: case.clone() };
+        let one = RoleAssignment { runtime, mechanism, link, case: case.clone() };
         let carrier = case.two_processes().then(|| case.mechanism.clone());
-        return Ok(Cast { caller: part.clone(), callee: part, carrier });
+        return Ok(Roles { caller: one.clone(), callee: one, carrier });
     }
     if !case.runtimes.are_mixed() {
         let described = described(caller, find)?;
@@ -103,16 +103,16 @@ fn lacks(runtime: &Runtime, mechanism: &str) -> String {
 }
 
 /// Both ends of one runtime.
-fn alone(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<Cast, String> {
+fn alone(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<Roles, String> {
     usable(case, runtime, row)?;
     let link = if case.two_processes() { row.link } else { LinkSource::Own };
-    let part = part(case, runtime, row, link);
+    let one = assignment(case, runtime, row, link);
     let carrier = (link != LinkSource::Own).then(|| row.carrier().to_owned());
-    Ok(Cast { caller: part.clone(), callee: part, carrier })
+    Ok(Roles { caller: one.clone(), callee: one, carrier })
 }
 
 /// Ends of two runtimes.
-fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Cast, String> {
+fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Roles, String> {
     let Runtimes { caller: first, callee: second } = &case.runtimes;
     // The end that has not the mechanism plays what the other's goes over.
     let carried = |own: &Mechanism, runtime: &Runtime, other: (&Runtime, _)| {
@@ -146,9 +146,9 @@ fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Cast
             caller_row.name, callee_row.name
         ));
     }
-    Ok(Cast {
-        caller: part(case, first, caller_row, caller_row.link),
-        callee: part(case, second, callee_row, callee_row.link),
+    Ok(Roles {
+        caller: assignment(case, first, caller_row, caller_row.link),
+        callee: assignment(case, second, callee_row, callee_row.link),
         carrier: Some(one.to_owned()),
     })
 }
@@ -177,12 +177,12 @@ fn usable(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<(), String>
     }
 }
 
-fn part(case: &Case, runtime: &Runtime, row: &Mechanism, link: LinkSource) -> Part {
+fn assignment(case: &Case, runtime: &Runtime, row: &Mechanism, link: LinkSource) -> RoleAssignment {
     let parameters = row.parameters.iter().map(|parameter| {
         let said = case.parameters.get(&parameter.name);
         (parameter.name.clone(), said.unwrap_or(&parameter.default).clone())
     });
     let told =
         Case { mechanism: row.name.clone(), parameters: parameters.collect(), ..case.clone() };
-    Part { runtime: runtime.clone(), mechanism: row.name.clone(), link, case: told }
+    RoleAssignment { runtime: runtime.clone(), mechanism: row.name.clone(), link, case: told }
 }

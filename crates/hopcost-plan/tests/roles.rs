@@ -6,9 +6,9 @@ use common::runtimes::{CPP, GO, JAVA, PYTHON, describe, rust};
 use hopcost_model::case::{Case, Role, Runtime};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::LinkSource;
-use hopcost_plan::{Cast, cast};
+use hopcost_plan::{Roles, assign};
 
-fn play(id: &str) -> Result<Cast, String> {
+fn play(id: &str) -> Result<Roles, String> {
     let mut all: Vec<Description> = [PYTHON, CPP, GO, JAVA].map(describe).into();
     // Another build of the same, one of whose mechanisms goes over something else, and
     // another of which, the pipe, takes hopcost's link but has a wire format of its own.
@@ -17,23 +17,23 @@ fn play(id: &str) -> Result<Cast, String> {
     all.push(describe(&other.replace(r#""carrier":"tcp""#, r#""carrier":"unix-stream""#)));
     all.push(rust());
     let case: Case = id.parse().unwrap();
-    cast(&case, &|runtime: &Runtime| all.iter().find(|d| d.runtime == runtime.word()))
+    assign(&case, &|runtime: &Runtime| all.iter().find(|d| d.runtime == runtime.word()))
 }
 
 /// Runtime, mechanism and link of either end, and the carrier.
 fn summary(id: &str) -> String {
-    let cast = play(id).unwrap_or_else(|error| panic!("{id}: {error}"));
+    let roles = play(id).unwrap_or_else(|error| panic!("{id}: {error}"));
     let part = |role| {
-        let part = cast.of(role);
-        let link = match part.link {
+        let end = roles.of(role);
+        let link = match end.link {
             LinkSource::Own => "own",
             LinkSource::Descriptors => "descriptors",
             LinkSource::Address => "address",
         };
-        assert_eq!(part.case.mechanism, part.mechanism);
-        format!("{} {} {link}", part.runtime, part.mechanism)
+        assert_eq!(end.case.mechanism, end.mechanism);
+        format!("{} {} {link}", end.runtime, end.mechanism)
     };
-    let carrier = cast.carrier.as_deref().unwrap_or("-");
+    let carrier = roles.carrier.as_deref().unwrap_or("-");
     format!("{} | {} | {carrier}", part(Role::Caller), part(Role::Callee))
 }
 

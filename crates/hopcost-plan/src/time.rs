@@ -7,7 +7,10 @@
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
 use hopcost_model::case::{Case, Placement, Runtime, Workload};
-use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
+use hopcost_model::plan::{Plan, TrialShape};
+
+use crate::ask::Ask;
+use crate::error::{Origin, PlanError};
 
 const MS: u64 = 1_000_000;
 
@@ -122,20 +125,14 @@ fn follows_measure(shape: &TrialShape, case: &Case) -> bool {
     }
 }
 
-fn round_ns(shape: &TrialShape, live: &[Case]) -> u64 {
-    live.iter().map(|case| trial_ns(shape, case)).fold(0, u64::saturating_add)
-}
-
-/// The cases that will be measured.
-pub(crate) fn live_cases(cases: &[PlannedCase]) -> Vec<Case> {
-    let live = cases.iter().filter(|case| case.skip.is_none());
-    live.filter_map(|planned| planned.known().cloned()).collect()
+fn round_ns<'a>(shape: &TrialShape, live: impl IntoIterator<Item = &'a Case>) -> u64 {
+    live.into_iter().map(|case| trial_ns(shape, case)).fold(0, u64::saturating_add)
 }
 
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a
 /// quarter. With a budget no round is started after it, but the last one ends.
 pub fn estimate_ns(plan: &Plan) -> u64 {
-    let round = round_ns(&plan.trial, &live_cases(&plan.cases));
+    let round = round_ns(&plan.trial, plan.live_cases());
     let rounds = match plan.budget_ns {
         Some(budget) if round > 0 => u64::from(plan.rounds).min(budget.div_ceil(round).max(1)),
         _ => u64::from(plan.rounds),
@@ -143,7 +140,26 @@ pub fn estimate_ns(plan: &Plan) -> u64 {
     RUN_FIXED_NS.saturating_add(round.saturating_mul(rounds))
 }
 
-/// What was said of time; the command line has already been laid over the suite.
+/// Shortest measured phase.
+pub(crate) const MEASURE_MIN_NS: u64 = 100_000;
+/// Longest measured phase.
+pub(crate) const MEASURE_MAX_NS: u64 = 60_000_000_000;
+/// Most operations of a trial, where their number is given.
+pub(crate) const OPERATIONS_MAX: u64 = 100_000_000;
+
+/// A trial that hangs must not cost the run, one that is merely slow must end:
+/// twenty times what it should take, ten seconds at least.
+pub(crate) fn deadline_ms(shape: &TrialShape, said_ns: Option<u64>) -> u64 {
+    let operations = shape.operations.unwrap_or(0) + shape.warm_up_operations.unwrap_or(0);
+    let expected = shape
+        .measure_max_ns
+        .saturating_add(shape.warm_up_ns)
+        .saturating_add((operations + shape.counted_operations).saturating_mul(TWO_CPUS_NS));
+    said_ns.map_or((expected.saturating_mul(20) / MS).max(10_000), |ns| ns / MS)
+}
+
+/// What was said of time.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Time {
     /// Rounds.
     pub rounds: Option<u32>,
@@ -155,20 +171,63 @@ pub(crate) struct Time {
     pub measure_said: bool,
 }
 
+impl Default for Time {
+    fn default() -> Self {
+        Self { rounds: None, budget_ns: None, trial: TRIAL_DEFAULT, measure_said: false }
+    }
+}
+
 impl Time {
+    /// The command line over this. A suite's own budget is for the suite as written: where
+    /// cases were `added` to it, only its rounds count.
+    pub fn under(mut self, ask: &Ask, added: bool) -> Result<Time, PlanError> {
+        let whole = |option: &str, n: Option<u64>, most: u64| match n {
+            Some(n) if !(1..=most).contains(&n) => {
+                Err(Origin::option(option).error(format!("want a whole number from 1 to {most}")))
+            }
+            _ => Ok(()),
+        };
+        whole("--rounds", ask.rounds.map(u64::from), ROUNDS_MAX.into())?;
+        if ask.budget_ns == Some(0) {
+            return Err(Origin::option("--budget").error("no time at all; want for instance 75s"));
+        }
+        if (ask.rounds, ask.budget_ns) != (None, None) {
+            (self.rounds, self.budget_ns) = (ask.rounds, ask.budget_ns);
+        } else if added {
+            self.budget_ns = None;
+        }
+        let trial = &mut self.trial;
+        if let Some(ns) = ask.measure_ns {
+            if !(MEASURE_MIN_NS..=MEASURE_MAX_NS).contains(&ns) {
+                return Err(Origin::option("--measure").error("want a duration from 100us to 60s"));
+            }
+            self.measure_said = true;
+            trial.measure_ns = ns;
+            trial.measure_max_ns = trial.measure_max_ns.max(ns.saturating_mul(2));
+            trial.deadline_ms = trial.deadline_ms.max(deadline_ms(trial, None));
+        }
+        whole("--operations", ask.operations, OPERATIONS_MAX)?;
+        if ask.operations.is_some() {
+            trial.operations = ask.operations;
+            trial.deadline_ms = trial.deadline_ms.max(deadline_ms(trial, None));
+        }
+        Ok(self)
+    }
+
     /// Rounds and trial for these live cases.
-    pub fn settle(&self, live: &[Case]) -> (u32, TrialShape) {
+    pub fn settle(&self, live: &[&Case]) -> (u32, TrialShape) {
         let (Some(budget), None) = (self.budget_ns, self.rounds) else {
             return (self.rounds.unwrap_or(ROUNDS_DEFAULT), self.trial);
         };
         let usable = budget.saturating_sub(RUN_FIXED_NS);
-        let fit = |trial: &TrialShape| usable / round_ns(trial, live).max(TRIAL_FIXED_NS);
+        let fit =
+            |trial: &TrialShape| usable / round_ns(trial, live.iter().copied()).max(TRIAL_FIXED_NS);
         let mut trial = self.trial;
         if fit(&trial) < u64::from(ROUNDS_FOR_INTERVAL) && !self.measure_said {
             // Nothing but the measured phases of these can be cut.
             let cut = live.iter().filter(|case| follows_measure(&trial, case)).count();
             let cut = u64::try_from(cut).unwrap_or(u64::MAX).max(1);
-            let uncut = round_ns(&TrialShape { measure_ns: 0, ..trial }, live);
+            let uncut = round_ns(&TrialShape { measure_ns: 0, ..trial }, live.iter().copied());
             let left = (usable / u64::from(ROUNDS_FOR_INTERVAL)).saturating_sub(uncut) / cut;
             trial.measure_ns = left.max(MEASURE_FLOOR_NS).min(trial.measure_ns);
         }
@@ -186,6 +245,12 @@ mod tests {
         Time { rounds, budget_ns, trial: TRIAL_DEFAULT, measure_said: false }
     }
 
+    impl Time {
+        fn settled(&self, live: &[Case]) -> (u32, TrialShape) {
+            self.settle(&live.iter().collect::<Vec<_>>())
+        }
+    }
+
     /// So many round trips.
     fn cases(n: usize) -> Vec<Case> {
         let id = "roundtrip/pipe?payload=1&boundary=process&place=same-cpu&wait=block";
@@ -194,28 +259,28 @@ mod tests {
 
     #[test]
     fn a_budget_buys_rounds_and_not_longer_trials() {
-        let (few, short) = time(None, Some(60)).settle(&cases(10));
-        let (many, long) = time(None, Some(600)).settle(&cases(10));
+        let (few, short) = time(None, Some(60)).settled(&cases(10));
+        let (many, long) = time(None, Some(600)).settled(&cases(10));
         assert_eq!((short, long), (TRIAL_DEFAULT, TRIAL_DEFAULT));
         assert!(many > 9 * few, "{few} {many}");
     }
 
     #[test]
     fn a_small_budget_shortens_trials_before_it_costs_the_interval() {
-        let (rounds, trial) = time(None, Some(30)).settle(&cases(80));
+        let (rounds, trial) = time(None, Some(30)).settled(&cases(80));
         assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
         assert!(trial.measure_ns < TRIAL_DEFAULT.measure_ns);
-        let (rounds, trial) = time(None, Some(3)).settle(&cases(80));
+        let (rounds, trial) = time(None, Some(3)).settled(&cases(80));
         assert_eq!((rounds, trial.measure_ns), (1, MEASURE_FLOOR_NS));
         let said = Time { measure_said: true, ..time(None, Some(30)) };
-        assert_eq!(said.settle(&cases(80)).1, TRIAL_DEFAULT);
+        assert_eq!(said.settled(&cases(80)).1, TRIAL_DEFAULT);
     }
 
     #[test]
     fn rounds_that_were_said_stay() {
-        assert_eq!(time(Some(9), Some(1)).settle(&cases(1000)).0, 9);
-        assert_eq!(time(None, None).settle(&cases(1000)), (ROUNDS_DEFAULT, TRIAL_DEFAULT));
-        assert_eq!(time(None, Some(u64::MAX / 1000 / MS)).settle(&cases(1)).0, ROUNDS_MAX);
+        assert_eq!(time(Some(9), Some(1)).settled(&cases(1000)).0, 9);
+        assert_eq!(time(None, None).settled(&cases(1000)), (ROUNDS_DEFAULT, TRIAL_DEFAULT));
+        assert_eq!(time(None, Some(u64::MAX / 1000 / MS)).settled(&cases(1)).0, ROUNDS_MAX);
     }
 
     #[test]
@@ -266,7 +331,7 @@ mod tests {
         let mut live = cases(10);
         live.extend(vec![wake.parse::<Case>().unwrap(); 2]);
         // Six rounds of two wake-ups alone take 13.8 s.
-        let (rounds, trial) = time(None, Some(20)).settle(&live);
+        let (rounds, trial) = time(None, Some(20)).settled(&live);
         assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
         assert!((MEASURE_FLOOR_NS..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
         assert!(round_ns(&trial, &live) * 6 <= 18 * 1000 * MS);
