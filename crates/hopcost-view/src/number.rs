@@ -3,11 +3,6 @@
 
 use hopcost_model::results::{Estimate, Ratio};
 
-use crate::style::Charset;
-
-/// The character set of what is made once for all views.
-pub(crate) const UNICODE: Charset = Charset::Unicode;
-
 /// Most digits ever shown.
 pub const DIGITS_MAX: u8 = 4;
 
@@ -69,12 +64,11 @@ impl Place {
         let digits = i32::from(digits.clamp(DIGITS_MIN, DIGITS_MAX));
         Self { power, decimals: digits - 1 - (exponent(value, digits) - power) }
     }
-    fn unit(&self, charset: Charset) -> &'static str {
-        match (self.power, charset) {
-            (0, _) => "ns",
-            (3, Charset::Unicode) => "µs",
-            (3, Charset::Ascii) => "us",
-            (6, _) => "ms",
+    fn unit(&self) -> &'static str {
+        match self.power {
+            0 => "ns",
+            3 => "µs",
+            6 => "ms",
             _ => "s",
         }
     }
@@ -113,35 +107,18 @@ fn up(x: f64) -> f64 {
 }
 
 /// A duration with so many significant digits, apart from its unit.
-pub fn quantity(ns: f64, digits: u8, charset: Charset) -> Shown {
+pub fn quantity(ns: f64, digits: u8) -> Shown {
     if !ns.is_finite() {
         return Shown::words("not known");
     }
     let place = Place::of(ns, digits);
-    let (value, unit) = (place.write(ns, f64::round), place.unit(charset).to_owned());
+    let (value, unit) = (place.write(ns, f64::round), place.unit().to_owned());
     Shown { value, unit, interval: None }
 }
 
 /// A duration with so many significant digits (`2.65 µs`).
-pub fn duration(ns: f64, digits: u8, charset: Charset) -> String {
-    quantity(ns, digits, charset).to_string()
-}
-
-/// A duration as charts and pages write it.
 pub fn time(ns: f64, digits: u8) -> String {
-    duration(ns, digits, UNICODE)
-}
-
-/// A power of ten in nanoseconds (`100 ns`, `1 µs`): an end of an axis.
-pub fn decade(ns: f64, charset: Charset) -> String {
-    let power = exponent(ns, 1).clamp(0, 9) / 3 * 3;
-    let place = Place { power, decimals: (power - exponent(ns, 1)).max(0) };
-    format!("{} {}", place.write(ns, f64::round), place.unit(charset))
-}
-
-/// A duration whose spread is not known: two significant digits.
-pub fn rough(ns: f64, charset: Charset) -> String {
-    duration(ns, DIGITS_UNKNOWN, charset)
+    quantity(ns, digits).to_string()
 }
 
 /// Whether an estimate's interval spans more than a factor of 2: nobody should
@@ -153,32 +130,30 @@ pub fn is_wide(estimate: &Estimate) -> bool {
     }
 }
 
-/// An estimate and its interval, with at most `digits_max` digits, two at
+/// An estimate and its interval, with at most [`DIGITS_MAX`] digits, two at
 /// least. The interval is rounded outwards to the decimals of the value: what
 /// is shown covers what was found, and a value within its interval is shown
 /// within it.
-pub fn estimate(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown {
-    let digits = estimate.digits.min(digits_max);
-    written(estimate, charset, |point| Place::of(point, digits))
+pub fn estimate(estimate: &Estimate) -> Shown {
+    written(estimate, |point| Place::of(point, estimate.digits))
 }
 
 /// A difference and its interval as [`estimate`] shows them, but with no more decimals
 /// than the farther end of the interval has digits: beside an interval that holds 0,
 /// the digits of a point near 0 say nothing.
-pub fn difference(estimate: &Estimate, digits_max: u8, charset: Charset) -> Shown {
+pub fn difference(estimate: &Estimate) -> Shown {
     let ends = [estimate.low, estimate.high].into_iter().flatten().filter(|end| end.is_finite());
-    written(estimate, charset, |point| {
+    written(estimate, |point| {
         let far = ends.map(f64::abs).fold(point.abs(), f64::max);
         let close = far <= 2.0 * point.abs();
-        Place::of(far, if close { estimate.digits.min(digits_max) } else { DIGITS_MIN })
+        Place::of(far, if close { estimate.digits } else { DIGITS_MIN })
     })
 }
 
 /// An estimate and its interval as [`estimate`] shows them, but without a unit and
 /// in the one that is 10^`power` of its own: for columns that name theirs.
-pub fn scaled(estimate: &Estimate, power: i32, digits_max: u8) -> Shown {
-    let digits = estimate.digits.min(digits_max);
-    let shown = written(estimate, UNICODE, |point| Place::in_unit(point, digits, power));
+pub fn scaled(estimate: &Estimate, power: i32) -> Shown {
+    let shown = written(estimate, |point| Place::in_unit(point, estimate.digits, power));
     Shown { unit: String::new(), ..shown }
 }
 
@@ -187,18 +162,17 @@ pub fn scaled(estimate: &Estimate, power: i32, digits_max: u8) -> Shown {
 pub fn estimate_text(estimate: &Estimate) -> String {
     let pooled = if estimate.pooled && estimate.point.is_some() { ", pooled" } else { "" };
     let wide = if is_wide(estimate) { ", wide" } else { "" };
-    format!("{}{pooled}{wide}", self::estimate(estimate, DIGITS_MAX, UNICODE))
+    format!("{}{pooled}{wide}", self::estimate(estimate))
 }
 
-fn written(estimate: &Estimate, charset: Charset, place: impl FnOnce(f64) -> Place) -> Shown {
+fn written(estimate: &Estimate, place: impl FnOnce(f64) -> Place) -> Shown {
     let Some(point) = estimate.point.filter(|point| point.is_finite()) else {
         return Shown::words("insufficient");
     };
     let place = place(point);
-    let unit = place.unit(charset).to_owned();
+    let unit = place.unit().to_owned();
     if estimate.at_most {
-        let sign = if charset == Charset::Unicode { "≤" } else { "<=" };
-        return Shown { value: format!("{sign} {}", place.write(point, up)), unit, interval: None };
+        return Shown { value: format!("≤ {}", place.write(point, up)), unit, interval: None };
     }
     let interval = match (estimate.low, estimate.high) {
         (Some(low), Some(high)) if low.is_finite() && high.is_finite() => {
@@ -270,37 +244,25 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// A multiple (`×23`), with the digits that its interval supports: three, or two
-/// if so it still stands within the interval as [`ratio_interval`] writes it.
-pub fn ratio(ratio: &Ratio, charset: Charset) -> String {
+/// A multiple and its interval (`×23`, `[21.0, 26.1]`), with the digits that the interval
+/// supports: three, or two if so it still stands within it. The interval is rounded
+/// outwards to three digits.
+pub fn ratio(ratio: &Ratio) -> Shown {
     if !ratio.point.is_finite() {
-        return "not known".to_owned();
+        return Shown::words("not known");
     }
-    let sign = if charset == Charset::Unicode { "×" } else { "x" };
     let write =
         |digits: i32| fixed(ratio.point, digits - 1 - exponent(ratio.point, digits), f64::round);
     let brief = write(i32::from(DIGITS_UNKNOWN));
-    let needs_three = match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) => {
-            let within = brief.parse().is_ok_and(|brief: f64| (low..=high).contains(&brief));
-            high - low < 0.04 * ratio.point.abs() || !within
-        }
-        _ => false,
+    let Some((low, high)) = ratio.low.zip(ratio.high) else {
+        return Shown::words(&format!("×{brief}"));
     };
-    format!("{sign}{}", if needs_three { write(3) } else { brief })
-}
-
-/// The interval of a multiple (`[21, 26]`), rounded outwards to three digits.
-pub fn ratio_interval(ratio: &Ratio) -> Option<String> {
-    let (low, high) = (ratio.low?, ratio.high?);
+    let within = brief.parse().is_ok_and(|brief: f64| (low..=high).contains(&brief));
+    let needs_three = high - low < 0.04 * ratio.point.abs() || !within;
     let decimals = 2 - exponent(ratio.point, 3);
-    Some(format!("[{}, {}]", fixed(low, decimals, down), fixed(high, decimals, up)))
-}
-
-/// A multiple without its sign, and its interval: for where the sign stands elsewhere.
-pub fn multiple(ratio: &Ratio) -> (String, Option<String>) {
-    let text = self::ratio(ratio, UNICODE);
-    (text.trim_start_matches('×').to_owned(), ratio_interval(ratio))
+    let interval = format!("[{}, {}]", fixed(low, decimals, down), fixed(high, decimals, up));
+    let value = format!("×{}", if needs_three { write(3) } else { brief });
+    Shown { value, unit: String::new(), interval: Some(interval) }
 }
 
 /// A level as per cent (`96.09 %`), rounded down: never more is promised.

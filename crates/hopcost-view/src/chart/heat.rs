@@ -8,7 +8,7 @@ use super::model::{Axis, Cell, Cells, Chart, STEPS, Scale, Table, Vertical};
 use super::unit::Unit;
 use super::{cells, lines};
 use crate::names::{capitalised, cpus, plain_id};
-use crate::number::{self, DIGITS_MAX, UNICODE};
+use crate::number;
 
 /// Width that a long title may ask for.
 const WIDTH_MAX: f64 = 780.0;
@@ -122,7 +122,7 @@ fn cell(
         let (text, why) = absent(found, results);
         return Cell { tip: format!("{pair}\n{why}"), text, ..Cell::default() };
     };
-    let shown = number::estimate(estimate, DIGITS_MAX, UNICODE);
+    let shown = number::estimate(estimate);
     let validity = case(found, results).map(|case| case.validity);
     let validity = validity.filter(|validity| *validity != Validity::Valid);
     let validity = validity.map_or(String::new(), |v| format!("\n{}", v.word()));

@@ -11,7 +11,7 @@ use super::model::{
 use super::scale;
 use super::unit::Unit;
 use crate::names::{Place, capitalised, cases_at, headline, row_name};
-use crate::number::{self, DIGITS_MAX, UNICODE};
+use crate::number;
 
 /// What the edges of a row may stand for: the narrowest that holds every trial
 /// is taken, and none narrower than the first, so that noise does not look like drift.
@@ -153,7 +153,7 @@ fn chart(
             (trial, Mark::at(trial.at_s, strip.height(trial.value_ns), tip(&name, trial)))
         }));
         let mut cells = gutter.cells(row, results);
-        let reported = |e| number::estimate(e, DIGITS_MAX, UNICODE).amount();
+        let reported = |e| number::estimate(e).amount();
         cells.push(headline(case).map_or(String::new(), |(_, e)| reported(e)));
         rows.push(Row { cells, note: None, end: format!("×÷ {}", strip.edge) });
     }

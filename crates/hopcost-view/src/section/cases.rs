@@ -80,10 +80,8 @@ fn facts(case: &CaseResult) -> Vec<(String, Cell)> {
     };
     let stamp = case.stamp.map(|stamp| Cell::text(stamp.to_string()));
     let multiple = case.ratio.as_ref().map(|ratio| {
-        let (point, interval) = number::multiple(ratio);
-        let interval = interval.map_or(String::new(), |interval| format!(" {interval}"));
-        let of = format!("× {}, paired over {} rounds", ratio.baseline, ratio.n_rounds);
-        Cell::text(format!("{point}{interval} {of}"))
+        let of = format!("of {}, paired over {} rounds", ratio.baseline, ratio.n_rounds);
+        Cell::text(format!("{} {of}", number::ratio(ratio)))
     });
     let lost = (case.lost > 0).then(|| format!("{} exchanges, in no estimate", case.lost));
     let mut facts = vec![

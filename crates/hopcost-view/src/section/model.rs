@@ -5,7 +5,7 @@ use hopcost_model::finding::{Code, Severity, Validity};
 use hopcost_model::results::{Estimate, Ratio};
 
 use crate::chart::model::Chart;
-use crate::number::{self, DIGITS_MAX, Shown, UNICODE};
+use crate::number::{self, Shown};
 
 /// Where a document is read, which decides how much of it there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -415,10 +415,10 @@ impl Measured {
     fn shown(&self) -> Shown {
         let estimate = &self.estimate;
         let mut shown = match &self.scale {
-            Scale::Time | Scale::TimePerByte => number::estimate(estimate, DIGITS_MAX, UNICODE),
-            Scale::Power(power) => number::scaled(estimate, *power, DIGITS_MAX),
-            Scale::Named(_) => number::scaled(estimate, 0, DIGITS_MAX),
-            _ => number::difference(estimate, DIGITS_MAX, UNICODE),
+            Scale::Time | Scale::TimePerByte => number::estimate(estimate),
+            Scale::Power(power) => number::scaled(estimate, *power),
+            Scale::Named(_) => number::scaled(estimate, 0),
+            _ => number::difference(estimate),
         };
         match &self.scale {
             _ if estimate.point.is_none_or(|point| !point.is_finite()) => {}
@@ -454,7 +454,7 @@ impl Value {
         Some(match self {
             Value::Sorted(text, _) => bare(text.clone()),
             Value::Number(value, unit) => match unit {
-                Unit::Time(digits) => number::quantity(*value, *digits, UNICODE),
+                Unit::Time(digits) => number::quantity(*value, *digits),
                 Unit::Exact => bare(number::exact(*value as u64)),
                 Unit::Share => bare(number::share(*value)),
                 Unit::Count if *value >= 99.5 || !value.is_finite() => {
@@ -468,8 +468,9 @@ impl Value {
             },
             Value::Estimate(measured) => measured.shown(),
             Value::Ratio(ratio) => {
-                let interval = number::ratio_interval(ratio).or_else(|| Some("[–]".to_owned()));
-                Shown { interval, ..bare(number::ratio(ratio, UNICODE)) }
+                let shown = number::ratio(ratio);
+                let interval = shown.interval.or_else(|| Some("[–]".to_owned()));
+                Shown { interval, ..shown }
             }
             _ => return None,
         })
