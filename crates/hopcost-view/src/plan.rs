@@ -5,7 +5,7 @@ use hopcost_model::plan::Plan;
 use serde_json::json;
 
 use crate::number;
-use crate::section::model::{Block, Cell, Document, Section, says};
+use crate::section::model::{Block, Cell, Document, Section, facts, says};
 use crate::section::words::grouped;
 use crate::style::TextStyle;
 use crate::text;
@@ -31,12 +31,12 @@ pub fn dry_run(plan: &Plan, estimate_ns: u64, style: &TextStyle) -> String {
         },
     );
     let sections = [Section::of("measured", [measured]), Section::of("skipped", skipped)];
-    let head = vec![Block::Facts(facts(plan, estimate_ns))];
+    let head = vec![facts(known(plan, estimate_ns))];
     let sections = sections.into_iter().flatten().collect();
     text::document(&Document { head, sections, ..Document::default() }, style)
 }
 
-fn facts(plan: &Plan, estimate_ns: u64) -> Vec<(String, Cell)> {
+fn known(plan: &Plan, estimate_ns: u64) -> Vec<(&'static str, Cell)> {
     let live = plan.live().count();
     let cpus: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
     let relation = plan.relation.map(|relation| format!(" ({relation})")).unwrap_or_default();
@@ -72,7 +72,7 @@ fn facts(plan: &Plan, estimate_ns: u64) -> Vec<(String, Cell)> {
         ("CPUs", cpus),
         ("Takes", format!("about {}", number::expected(estimate_ns))),
     ];
-    lines.into_iter().map(|(name, text)| (name.to_owned(), Cell::text(text))).collect()
+    lines.into_iter().map(|(name, text)| (name, Cell::text(text))).collect()
 }
 
 /// A plan for programs: `{schema, estimate_ns, plan}`, with a line feed at its end.

@@ -7,7 +7,7 @@ use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, WaitFacts};
 
 use crate::section::model::{
-    Block, Cell, Document, Rows, Section, notes, numbers, repeated, says, words,
+    Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
 };
 use crate::section::words::grouped;
 use crate::style::TextStyle;
@@ -125,9 +125,9 @@ fn table(mechanisms: &[Mechanism]) -> Block {
         own.call_system_calls.or(own.waits.first().map(|wait| wait.system_calls))
     };
     Rows::of(&rows)
-        .column(repeated("family"), |row| Cell::text(row.family.clone()))
-        .column(words("mechanism"), |row| Cell::code(row.name.clone()))
-        .column(words("about"), |row| Cell::text(row.about.clone()))
+        .column(repeated("family"), |row| Cell::text(&row.family))
+        .column(words("mechanism"), |row| Cell::code(&row.name))
+        .column(words("about"), |row| Cell::text(&row.about))
         .column(words("shape").fold(5), |row| Cell::text(shape(row)))
         .column(words("boundaries").fold(4), |row| Cell::text(boundaries(row)))
         .column(words("waits").fold(3), |row| Cell::text(waits(row)))
@@ -165,8 +165,8 @@ fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
     let besides: Vec<(String, Mechanism)> = runtimes.iter().flat_map(besides).collect();
     let own = Rows::of(&besides)
         .column(repeated("runtime"), |(runtime, _)| Cell::text(runtime.clone()))
-        .column(words("has besides"), |(_, row)| Cell::code(row.name.clone()))
-        .column(words("about"), |(_, row)| Cell::text(row.about.clone()))
+        .column(words("has besides"), |(_, row)| Cell::code(&row.name))
+        .column(words("about"), |(_, row)| Cell::text(&row.about))
         .column(words("here").fold(1), |(_, row)| Cell::text(unavailable(row)));
     vec![table.table(), own.table()]
 }
@@ -209,7 +209,7 @@ fn described(mechanism: &Mechanism) -> Vec<Block> {
     let mut blocks = vec![
         says(mechanism.about.clone()),
         says(format!("{kind}{here}.")),
-        Block::Facts(facts(mechanism)),
+        facts(known(mechanism)),
     ];
     let counted = mechanism.own.iter().flat_map(|own| &own.waits).collect::<Vec<_>>();
     if !counted.is_empty() {
@@ -224,7 +224,7 @@ fn described(mechanism: &Mechanism) -> Vec<Block> {
 }
 
 /// Its facts: name and text.
-fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
+fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     let own = mechanism.own.as_ref();
     let calls = own.and_then(|own| own.call_system_calls).map(|calls| {
         let reason = because(calls).map(|reason| format!(" ({reason})")).unwrap_or_default();
@@ -244,12 +244,12 @@ fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
         waits if waits.is_empty() => waits,
         waits => format!("{waits} (the first is the default)"),
     };
-    let mut facts = vec![
-        ("What crosses", Cell::text(mechanism.crosses.clone())),
-        ("Who copies", Cell::text(mechanism.copies.clone())),
-        ("Who wakes", Cell::text(mechanism.wakes.clone())),
-        ("Between two stamps", Cell::text(mechanism.between_stamps.clone())),
-        ("Limits", Cell::text(mechanism.limits.clone())),
+    let mut known = vec![
+        ("What crosses", Cell::text(&mechanism.crosses)),
+        ("Who copies", Cell::text(&mechanism.copies)),
+        ("Who wakes", Cell::text(&mechanism.wakes)),
+        ("Between two stamps", Cell::text(&mechanism.between_stamps)),
+        ("Limits", Cell::text(&mechanism.limits)),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(boundaries(mechanism))),
         ("Payload", Cell::text(payload(mechanism))),
@@ -260,7 +260,7 @@ fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
     for parameter in &mechanism.parameters {
         let about = if parameter.about.is_empty() { "" } else { ": " };
         let values = parameter.values.join(", ");
-        facts.push((
+        known.push((
             "Parameter",
             Cell::text(format!(
                 "{}{about}{}; one of {values}; {} by default",
@@ -269,9 +269,8 @@ fn facts(mechanism: &Mechanism) -> Vec<(String, Cell)> {
         ));
     }
     let sources: Vec<Cell> = mechanism.sources.iter().map(Cell::text).collect();
-    facts.push(("See", Cell::several(sources)));
-    facts.retain(|(_, cell)| !cell.is_empty());
-    facts.into_iter().map(|(name, cell)| (name.to_owned(), cell)).collect()
+    known.push(("See", Cell::several(sources)));
+    known
 }
 
 /// The counts by wait.

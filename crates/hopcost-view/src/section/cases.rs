@@ -8,7 +8,8 @@ use hopcost_model::results::{
 
 use super::findings;
 use super::model::{
-    Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Unit, Value, estimates, numbers, words,
+    Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Unit, estimates, facts, numbers, paste,
+    words,
 };
 use super::runtimes::threads;
 use super::words::{REPLAY, fate, trials};
@@ -30,14 +31,14 @@ pub(super) fn missing(results: &Results, _: Medium) -> Option<Section> {
         .column(words("what"), |(_, (what, _))| Cell::text(what))
         .column(words("reason"), |(_, (_, why))| Cell::text(*why))
         .column(words("replay by hand"), |(case, _)| {
-            case.replay.as_ref().map_or(Cell::none(), Cell::code)
+            Cell::code(case.replay.as_deref().unwrap_or(""))
         });
     Section::of("missing", [table.table()])
 }
 
 fn one(index: usize, case: &CaseResult) -> Block {
     let measured = case.status == Status::Measured;
-    let mut brief = vec![Cell::code(case.id.clone())];
+    let mut brief = vec![Cell::code(&case.id)];
     brief.push(match headline(case).filter(|_| measured) {
         Some((what, estimate)) => Cell::text(format!("{what} {}", number::estimate_text(estimate))),
         None => Cell::text(case.status.word()),
@@ -48,13 +49,13 @@ fn one(index: usize, case: &CaseResult) -> Block {
         let word = if measured { "failed trials" } else { case.status.word() };
         blocks.push(Block::Text(Tone::Alert, format!("{word}: {reason}")));
     }
-    blocks.push(Block::Paste("Repeat".to_owned(), vec![case.command.clone()]));
+    blocks.push(paste("Repeat", &case.command));
     let replay = format!("{REPLAY} one trial by hand, with every line of the protocol");
-    blocks.extend(case.replay.clone().map(|command| Block::Paste(replay, vec![command])));
+    blocks.extend(case.replay.as_ref().map(|command| paste(replay, command)));
     if measured {
         let estimates = case.estimates.as_ref().map(found);
         let tables = [
-            Some(("", Block::Facts(facts(case)))),
+            Some(("", facts(own(case)))),
             estimates.map(|table| ("", table)),
             (!case.counters.is_empty()).then(|| ("Counted", counters(case))),
             (!case.threads.is_empty()).then(|| ("Threads", threads::of_case(case))),
@@ -73,36 +74,35 @@ fn one(index: usize, case: &CaseResult) -> Block {
     Block::Fold(Fold { id: format!("case-{index}"), open: false, brief, blocks })
 }
 
-fn facts(case: &CaseResult) -> Vec<(String, Cell)> {
+fn own(case: &CaseResult) -> Vec<(&'static str, Cell)> {
     let cpu_time = match case.case.workload {
         Workload::Call => "CPU time per operation",
         _ => "CPU time per message",
     };
-    let stamp = case.stamp.map(|stamp| Cell::text(stamp.to_string()));
-    let multiple = case.ratio.as_ref().map(|ratio| {
+    let stamp = case.stamp.map_or(String::new(), |stamp| stamp.to_string());
+    let multiple = case.ratio.as_ref().map_or(String::new(), |ratio| {
         let of = format!("of {}, paired over {} rounds", ratio.baseline, ratio.n_rounds);
-        Cell::text(format!("{} {of}", number::ratio(ratio)))
+        format!("{} {of}", number::ratio(ratio))
     });
-    let lost = (case.lost > 0).then(|| format!("{} exchanges, in no estimate", case.lost));
-    let mut facts = vec![
-        ("Stamp", stamp.unwrap_or(Cell::none())),
+    let lost = Some(case.lost as f64).filter(|lost| *lost > 0.0);
+    let mut known = vec![
+        ("Stamp", Cell::text(stamp)),
         ("Trials", trials(case)),
         ("Operations", Cell::whole(case.operations)),
         ("Samples", Cell::whole(case.samples)),
         (cpu_time, Cell::maybe(case.cpu_ns_per_message, Unit::Time(2))),
         ("Context switches per operation", Cell::maybe(case.switches_per_operation, Unit::Count)),
-        ("Multiple", multiple.unwrap_or(Cell::none())),
-        ("Lost", Cell::text(lost.unwrap_or_default())),
+        ("Multiple", Cell::text(multiple)),
+        ("Lost exchanges, in no estimate", Cell::maybe(lost, Unit::Whole)),
         ("Cost in ticks of the clock", Cell::maybe(case.cost_ticks, Unit::Plain(3))),
         ("Cost in core cycles", Cell::maybe(case.cost_cycles, Unit::Plain(3))),
     ];
-    facts.extend(wake_facts(case));
-    facts.extend(stream_facts(case));
-    facts.retain(|(_, cell)| !cell.is_empty());
-    facts.into_iter().map(|(name, cell)| (name.to_owned(), cell)).collect()
+    known.extend(of_wake(case));
+    known.extend(of_stream(case));
+    known
 }
 
-fn wake_facts(case: &CaseResult) -> Vec<(&'static str, Cell)> {
+fn of_wake(case: &CaseResult) -> Vec<(&'static str, Cell)> {
     let Some(wake) = &case.wake else { return Vec::new() };
     let time = |ns: Option<f64>| match ns {
         Some(ns) => Cell::number(ns, Unit::Time(3)),
@@ -118,13 +118,13 @@ fn wake_facts(case: &CaseResult) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-fn stream_facts(case: &CaseResult) -> Vec<(&'static str, Cell)> {
+fn of_stream(case: &CaseResult) -> Vec<(&'static str, Cell)> {
     let Some(stream) = &case.stream else { return Vec::new() };
     let rate = |estimate: &Option<Estimate>| {
         Cell::estimate(estimate.as_ref(), Scale::Named("Gbit/s".to_owned()))
     };
     vec![
-        ("Path", Cell::text(stream.label.clone())),
+        ("Path", Cell::text(&stream.label)),
         ("Aggregate throughput", rate(&stream.aggregate_gbps)),
         ("Throughput of a flow", rate(&stream.per_flow_gbps)),
         ("Messages a second", Cell::maybe(stream.messages_per_s, Unit::Plain(3))),
@@ -142,7 +142,7 @@ fn counters(case: &CaseResult) -> Block {
         reason.map(|reason| format!("not counted: {reason}"))
     };
     Rows::of(&case.counters)
-        .column(words("event"), |counter| Cell::text(counter.event.clone()))
+        .column(words("event"), |counter| Cell::text(&counter.event))
         .column(words("end"), |counter| Cell::text(counter.role.map_or("both", Role::word)))
         .column(numbers("per operation"), |c| Cell::maybe(c.per_operation, Unit::Plain(3)))
         .column(numbers("per byte"), |c| Cell::maybe(c.per_byte, Unit::Plain(3)))
@@ -166,22 +166,18 @@ fn found(found: &Estimates) -> Block {
             Some(estimate) => Cell::estimate(Some(estimate), Scale::Time),
             None => Cell::maybe(max, Unit::Time(3)),
         })
-        .column(numbers("coverage"), |(_, estimate)| {
-            let level = |level| Value::Sorted(number::percent(level), level).into();
-            estimate.and_then(|e| e.level).map_or(Cell::none(), level)
+        .column(numbers("coverage"), |(_, e)| {
+            Cell::sorted(e.and_then(|e| e.level), number::percent)
         })
-        .column(numbers("trials"), |(_, estimate)| {
-            Cell::maybe(estimate.map(|e| f64::from(e.n_trials)), Unit::Whole)
-        })
-        .column(numbers("detectable"), |(_, estimate)| {
-            let relative = |share| Value::Sorted(number::detectable(share), share).into();
-            estimate.and_then(|e| e.detectable).map_or(Cell::none(), relative)
+        .column(numbers("trials"), |(_, e)| Cell::maybe(e.map(|e| e.n_trials.into()), Unit::Whole))
+        .column(numbers("detectable"), |(_, e)| {
+            Cell::sorted(e.and_then(|e| e.detectable), number::detectable)
         })
         .column(words("what is estimated"), |(_, estimate)| match estimate {
             Some(Estimate { estimand, insufficient: Some(why), .. }) => {
                 Cell::text(format!("{estimand} ({why})"))
             }
-            Some(estimate) => Cell::text(estimate.estimand.clone()),
+            Some(estimate) => Cell::text(&estimate.estimand),
             None => Cell::text("greatest single value of all trials, exactly"),
         })
         .table()

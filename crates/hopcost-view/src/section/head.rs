@@ -3,7 +3,7 @@
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{Results, Status};
 
-use super::model::{Block, Cell, Medium, Section, Tone, says};
+use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
 use crate::names::{count, cpus};
 
 /// What stands above the first section.
@@ -11,10 +11,10 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
     let plan = &results.plan;
     let mut blocks = vec![Block::Text(Tone::Lead, summary(results))];
     if !plan.complete {
+        let (done, planned) = (plan.rounds_done, plan.rounds_planned);
         blocks.push(Block::Text(Tone::Alert, format!(
-            "This run was cut off: {} of {} rounds have a finished trial. What follows is what was \
-             stored until then.",
-            plan.rounds_done, plan.rounds_planned
+            "This run was cut off: {done} of {planned} rounds have a finished trial. What follows is \
+             what was stored until then."
         )));
     }
     let slow = &results.about.build.slow;
@@ -23,10 +23,9 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
         let text = format!("This hopcost was not built for measuring: {slow}.");
         blocks.push(Block::Text(Tone::Alert, text));
     }
-    blocks.push(Block::Facts(facts(results, medium)));
+    blocks.push(facts(known(results, medium)));
     if medium != Medium::Terminal {
-        let what = "Command that made this run".to_owned();
-        blocks.push(Block::Paste(what, vec![results.command.clone()]));
+        blocks.push(paste("Command that made this run", &results.command));
     }
     blocks
 }
@@ -60,7 +59,7 @@ fn summary(results: &Results) -> String {
     )
 }
 
-fn facts(results: &Results, medium: Medium) -> Vec<(String, Cell)> {
+fn known(results: &Results, medium: Medium) -> Vec<(&'static str, Cell)> {
     let (about, plan, build) = (&results.about, &results.plan, &results.about.build);
     let until = about.ended.as_deref().map_or("cut off".to_owned(), |e| format!("to {e}"));
     let resumed = match about.resumed {
@@ -83,20 +82,18 @@ fn facts(results: &Results, medium: Medium) -> Vec<(String, Cell)> {
         "{} ({}), {} build, {}, {}",
         about.version, about.commit, build.profile, build.compiler, build.target
     );
-    let brief = [
+    let mut known = vec![
         ("When", Cell::text(format!("{} {until}{resumed}", about.started))),
         ("Processor", host("cpu.model")),
         ("Kernel", host("kernel.release")),
         ("Virtual machine", host("virt.hypervisor")),
         ("Rounds", Cell::text(rounds)),
-        ("Baseline of “×”", plan.baseline.clone().map_or(Cell::none(), Cell::code)),
+        ("Baseline of “×”", Cell::code(plan.baseline.clone().unwrap_or_default())),
         ("hopcost", Cell::text(tool)),
-        ("Run", Cell::code(about.id.clone())),
     ];
-    // Where a terminal's reader finds these is said below.
-    let told = brief.len() - if medium == Medium::Terminal { 1 } else { 0 };
-    let known = brief.into_iter().take(told).filter(|(_, cell)| !cell.is_empty());
-    known.map(|(name, cell)| (name.to_owned(), cell)).collect()
+    // A terminal says below where the run is stored.
+    known.extend((medium != Medium::Terminal).then(|| ("Run", Cell::code(&about.id))));
+    known
 }
 
 /// Where a run is stored and how to open its report; the view knows neither.
@@ -118,10 +115,9 @@ pub(super) fn rest(results: &Results, stored: Option<Stored<'_>>) -> Vec<Block> 
              --plots DIR`."
         ))
     });
-    let command = |(name, text): (&str, &str)| Block::Paste(name.to_owned(), vec![text.to_owned()]);
     let stored =
         stored.map(|stored| [("Stored in", stored.path), ("Report", stored.report_command)]);
     let repeat = ("Repeat", results.command.as_str());
-    let commands = stored.into_iter().flatten().chain([repeat]).map(command);
-    plots.into_iter().chain(commands).collect()
+    let commands = stored.into_iter().flatten().chain([repeat]);
+    plots.into_iter().chain(commands.map(|(name, line)| paste(name, line))).collect()
 }

@@ -1,9 +1,10 @@
 //! The host's fingerprint, what changed, and the clocks.
 
+use hopcost_model::host::Reading;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::Results;
 
-use super::model::{Block, Cell, Medium, Rows, Section, Unit, Value, numbers, says, words};
+use super::model::{Block, Cell, Medium, Rows, Section, Unit, Value, facts, numbers, says, words};
 use super::words::grouped;
 use crate::names::count;
 
@@ -20,12 +21,12 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let readings = results.host.readings.iter().collect();
     for (part, readings) in grouped(readings, |reading| reading.section.as_str()) {
         blocks.push(Block::Heading(format!("Before the run: {part}")));
-        let fact = |reading: &hopcost_model::host::Reading| {
-            let why = reading.reason.as_deref().unwrap_or("no reason was stored");
-            let missing = || Cell::text(format!("not available: {why}"));
-            (reading.key.clone(), reading.value.clone().map_or_else(missing, Cell::text))
+        let value = |reading: &Reading| match (&reading.value, &reading.reason) {
+            (Some(value), _) => Cell::text(value),
+            (None, Some(why)) => Cell::text(format!("not available: {why}")),
+            (None, None) => Cell::text("not available: no reason was stored"),
         };
-        blocks.push(Block::Facts(readings.into_iter().map(fact).collect()));
+        blocks.push(facts(readings.into_iter().map(|r: &Reading| (r.key.as_str(), value(r)))));
     }
     Section::of("host", blocks)
 }

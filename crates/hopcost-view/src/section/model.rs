@@ -132,6 +132,17 @@ pub(crate) fn says(text: impl Into<String>) -> Block {
     Block::Text(Tone::Plain, text.into())
 }
 
+/// A line to paste, and what it is.
+pub(crate) fn paste(name: impl Into<String>, line: impl Into<String>) -> Block {
+    Block::Paste(name.into(), vec![line.into()])
+}
+
+/// Names with their values, as far as there is one.
+pub(crate) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, Cell)>) -> Block {
+    let known = facts.into_iter().filter(|(_, cell)| !cell.is_empty());
+    Block::Facts(known.map(|(name, cell)| (name.to_owned(), cell)).collect())
+}
+
 /// Sentences below a table.
 pub(crate) fn notes(sentences: impl IntoIterator<Item = String>) -> impl Iterator<Item = Block> {
     sentences.into_iter().map(|sentence| Block::Text(Tone::Note, sentence))
@@ -514,9 +525,12 @@ impl Cell {
         }
     }
 
-    /// What is spelled exactly so.
+    /// What is spelled exactly so; nothing where there is nothing.
     pub fn code(text: impl Into<String>) -> Self {
-        Value::Code(text.into()).into()
+        match text.into() {
+            text if text.is_empty() => Self::none(),
+            text => Value::Code(text).into(),
+        }
     }
 
     /// A number.
@@ -532,6 +546,11 @@ impl Cell {
     /// A number that may be missing.
     pub fn maybe(value: Option<f64>, unit: Unit) -> Self {
         value.map_or(Self::none(), |value| Self::number(value, unit))
+    }
+
+    /// A value that may be missing, with the words that it is written in.
+    pub fn sorted(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
+        value.map_or(Self::none(), |value| Value::Sorted(text(value), value).into())
     }
 
     /// An estimate with its interval.

@@ -4,7 +4,7 @@
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
-use super::model::{Block, Cell, Medium, Scale, Unit, Value, notes};
+use super::model::{Block, Cell, Medium, Scale, Unit, Value, notes, paste};
 use crate::names::foreign;
 use crate::number;
 
@@ -94,7 +94,7 @@ pub(super) fn missing<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Ve
         blocks.extend(notes([format!("{what}: {reason}: {ids}")]));
         let failed = cases.iter().find(|(_, case)| case.status == Status::Failed);
         let replay = failed.and_then(|(_, case)| case.replay.clone());
-        blocks.extend(replay.map(|command| Block::Paste(REPLAY.to_owned(), vec![command])));
+        blocks.extend(replay.map(|command| paste(REPLAY, command)));
     }
     blocks
 }

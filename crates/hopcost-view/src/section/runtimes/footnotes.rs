@@ -1,15 +1,19 @@
 //! Cells of a comparison, and why some of them have no value: each reason once.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Results, RuntimeCell, Status};
 
-use crate::section::model::{Block, Cell, Medium, Scale, Value, notes};
-use crate::section::words::{ELSEWHERE, REPLAY, case_at, missing};
+use crate::section::model::{Block, Cell, Medium, Scale, Value, notes, paste};
+use crate::section::words::{ELSEWHERE, Numbered, REPLAY, case_at, missing};
 
 /// The reasons of a section, in the order in which they occur.
 #[derive(Default)]
 pub(super) struct Footnotes<'a> {
-    reasons: Vec<(&'static str, &'a str, Option<&'a CaseResult>)>,
+    reasons: Numbered,
+    /// How a trial of the first case of each failure is replayed by hand, by its number.
+    replays: BTreeMap<usize, &'a str>,
     /// Cases whose failed trials are to be told.
     cases: Vec<&'a CaseResult>,
     /// Why there are no such cases.
@@ -51,45 +55,29 @@ impl<'a> Footnotes<'a> {
                 return Cell::text("–").hint(reason.map(str::to_owned));
             }
         };
-        let number = |reason| format!("{word} ({})", self.number(word, reason, case));
-        let mark = reason.map_or(word.to_owned(), number);
-        Cell::text(mark).hint(reason.map(str::to_owned))
-    }
-
-    fn number(
-        &mut self,
-        word: &'static str,
-        reason: &'a str,
-        case: Option<&'a CaseResult>,
-    ) -> usize {
-        let known = self.reasons.iter().position(|(w, r, _)| *w == word && *r == reason);
-        known.unwrap_or_else(|| {
-            self.reasons.push((word, reason, case));
-            self.reasons.len() - 1
-        }) + 1
+        let Some(reason) = reason else { return Cell::text(word) };
+        let number = self.reasons.number(&format!("{word}: {reason}"));
+        let failed = case.filter(|case| case.status == Status::Failed);
+        if let Some(replay) = failed.and_then(|case| case.replay.as_deref()) {
+            self.replays.entry(number).or_insert(replay);
+        }
+        Cell::text(format!("{word} ({number})")).hint(Some(reason.to_owned()))
     }
 
     /// One sentence a reason, then the gaps, the cases that failed at times, and how a
     /// trial of the first case of each failure is replayed by hand.
     pub fn blocks(self, medium: Medium) -> Vec<Block> {
-        let mut sentences: Vec<String> = Vec::new();
-        let mut replays = Vec::new();
-        for (at, (word, reason, case)) in self.reasons.iter().enumerate() {
-            sentences.push(format!("({}) {word}: {reason}", at + 1));
-            let failed = case.filter(|case| case.status == Status::Failed);
-            let replay = failed.and_then(|case| case.replay.clone());
-            let named = format!("{REPLAY} ({})", at + 1);
-            replays.extend(replay.map(|command| Block::Paste(named, vec![command])));
-        }
-        match self.gaps.as_slice() {
-            [] => {}
-            gaps if gaps.len() > medium.room(GAPS_MAX) => sentences.push(format!(
+        let gaps = match self.gaps.as_slice() {
+            [] => None,
+            gaps if gaps.len() > medium.room(GAPS_MAX) => Some(format!(
                 "–: the runtime has no such mechanism, or the plan has no such case; which, is \
                  {ELSEWHERE}."
             )),
-            gaps => sentences.push(format!("–: {}.", gaps.join("; "))),
-        }
+            gaps => Some(format!("–: {}.", gaps.join("; "))),
+        };
         let at_times = self.cases.into_iter().filter(|case| case.status == Status::Measured);
-        notes(sentences).chain(missing(at_times)).chain(replays).collect()
+        let replay = |(number, command)| paste(format!("{REPLAY} ({number})"), command);
+        let replays = self.replays.into_iter().map(replay);
+        self.reasons.notes().chain(notes(gaps)).chain(missing(at_times)).chain(replays).collect()
     }
 }

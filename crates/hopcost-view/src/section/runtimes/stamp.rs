@@ -4,20 +4,20 @@ use hopcost_model::results::{Results, StampCost, WorkerBrief};
 
 use crate::number;
 use crate::section::model::{
-    Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, notes, numbers, words,
+    Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, words,
 };
 use crate::section::words::{index_of, more, sentence};
 
 pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
     let by_rust =
         |cost: &StampCost| Cell::estimate(cost.by_rust_clock_ns.as_ref(), Scale::Difference);
-    let ppm = |ppm: f64| Value::Sorted(format!("{} ppm", number::plain(ppm, 2)), ppm).into();
+    let ppm = |ppm: f64| format!("{} ppm", number::plain(ppm, 2));
     let table = Rows::of(&results.runtimes.as_ref()?.stamp_costs)
         .column(words("runtime"), |c| Cell::text(&c.runtime).of(index_of(results, &c.case)))
         .column(estimates("by Rust's clock"), by_rust)
         .column(numbers("two readings"), |c| Cell::maybe(c.own_reading_ns, Unit::Time(2)))
         .column(numbers("share"), |c| Cell::maybe(c.share, Unit::Share))
-        .column(numbers("clocks differ"), |c| c.clock_disagreement_ppm.map_or(Cell::none(), ppm))
+        .column(numbers("clocks differ"), |c| Cell::sorted(c.clock_disagreement_ppm, ppm))
         .column(words("found with").fold(1), |c| Cell::code(&c.case));
     Section::of("stamps", [table.table()])
 }
