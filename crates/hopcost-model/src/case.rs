@@ -116,6 +116,13 @@ words! {
     }
 }
 
+impl Placement {
+    /// Whether the ends are pinned to two CPUs.
+    pub const fn is_two_cpu(self) -> bool {
+        !matches!(self, Placement::SameCpu | Placement::Free)
+    }
+}
+
 impl Role {
     /// The end at the other side of the link.
     pub const fn other(self) -> Role {

@@ -12,7 +12,7 @@ use hopcost_model::mechanism::{Mechanism, PayloadRange};
 
 use crate::catalog::Catalog;
 use crate::error::plain;
-use crate::machine::{Cpus, Machine, is_two_cpu};
+use crate::machine::{Cpus, Machine};
 use crate::roles::{RoleAssignment, assign};
 
 /// What can be done here.
@@ -132,7 +132,7 @@ impl Feasible {
     fn machine_lacks(&self, case: &Case) -> Option<String> {
         let (placement, waits) = (case.placement?, case.waits?);
         if case.boundary == Boundary::Inline {
-            return is_two_cpu(placement).then(|| {
+            return placement.is_two_cpu().then(|| {
                 "an inline boundary is one thread, so it has one CPU; use place=same-cpu".to_owned()
             });
         }

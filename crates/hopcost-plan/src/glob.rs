@@ -3,10 +3,10 @@
 use std::str::Chars;
 
 /// A glob, ready to be compared.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Glob(Vec<Piece>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 enum Piece {
     Literal(char),
     One,

@@ -57,7 +57,7 @@ use hopcost_model::plan::Plan;
 pub use ask::{Ask, SuiteSource};
 pub use error::{PlanError, nearest};
 pub use expand::CASES_MAX;
-pub use machine::{Machine, is_two_cpu};
+pub use machine::Machine;
 pub use order::order;
 pub use resolve::plan;
 pub use roles::{RoleAssignment, Roles, assign};

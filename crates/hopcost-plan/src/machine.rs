@@ -111,7 +111,7 @@ impl Cpus {
         let pairs: BTreeMap<_, _> = machine
             .pairs
             .iter()
-            .filter(|(relation, _)| is_two_cpu(**relation))
+            .filter(|(relation, _)| relation.is_two_cpu())
             .map(|(relation, pair)| (*relation, *pair))
             .collect();
         let cross = machine
@@ -139,7 +139,7 @@ impl Cpus {
 
     /// Why a placement cannot be had.
     pub fn lacks(&self, placement: Placement) -> Option<String> {
-        if !is_two_cpu(placement) || self.pairs.contains_key(&placement) {
+        if !placement.is_two_cpu() || self.pairs.contains_key(&placement) {
             return None;
         }
         if !self.two {
@@ -158,11 +158,6 @@ impl Cpus {
             ),
         })
     }
-}
-
-/// Whether the placement pins the ends to two CPUs.
-pub fn is_two_cpu(placement: Placement) -> bool {
-    !matches!(placement, Placement::SameCpu | Placement::Free)
 }
 
 fn list(cpus: &[u32]) -> String {

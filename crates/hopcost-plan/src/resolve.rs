@@ -14,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::error::{Origin, PlanError, quote, unknown};
 use crate::expand::{CASES_MAX, inapplicable};
 use crate::feasible::Feasible;
-use crate::machine::{Cpus, Machine, is_two_cpu};
+use crate::machine::{Cpus, Machine};
 use crate::request::{Request, option_of};
 use crate::select::{Pattern, Selector};
 use crate::selection::{Selection, side_by_side};
@@ -399,7 +399,7 @@ impl<'c> Planner<'c> {
     fn cpus_used(&self, live: &[&Case]) -> CpusUsed {
         let cpus = &self.feasible.cpus;
         let placements = live.iter().filter_map(|case| case.placement);
-        let used: Vec<Placement> = placements.filter(|placement| is_two_cpu(*placement)).collect();
+        let used: Vec<Placement> = placements.filter(|placement| placement.is_two_cpu()).collect();
         let pairs: BTreeMap<Placement, (u32, u32)> =
             used.iter().filter_map(|p| Some((*p, *cpus.pairs.get(p)?))).collect();
         let cross = cpus.precise(&Value::Cross);

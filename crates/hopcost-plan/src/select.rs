@@ -7,6 +7,7 @@
 //! ```
 
 use hopcost_model::case::{Case, Placement, Workload, decode};
+use serde::Deserialize;
 
 use crate::asked::{Asked, suggest};
 use crate::error::quote;
@@ -20,7 +21,8 @@ const ALTERNATIVES_MAX: usize = 1000;
 const GLOB_MAX: usize = 200;
 
 /// A parsed selector.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Selector {
     /// The workloads asked for; the first that a mechanism has where none is.
     pub(crate) workloads: Option<Vec<Workload>>,
@@ -85,15 +87,37 @@ impl Selector {
             && self.mechanisms.iter().any(|pattern| pattern.matches(mechanism, hidden))
     }
 
-    /// Whether a case is one that it means; `is_cross` says which placements `cross` stands
-    /// for, and a case is taken for one of a test engine where `hidden`.
-    pub fn selects(&self, case: &Case, hidden: bool, is_cross: &dyn Fn(Placement) -> bool) -> bool {
+    /// Whether a case is one that it means, `cross` being any two CPUs.
+    pub fn fits(&self, case: &Case) -> bool {
+        self.selects(case, false, &|placement| placement.is_two_cpu())
+    }
+
+    /// The same where `cross` is what `is_cross` says, and where the mechanism may be a test
+    /// engine.
+    pub(crate) fn selects(
+        &self,
+        case: &Case,
+        hidden: bool,
+        is_cross: &dyn Fn(Placement) -> bool,
+    ) -> bool {
         self.chooses(case.workload, &case.mechanism, hidden) && self.asked.admit(case, is_cross)
+    }
+
+    /// Whether it says what is to be done with the mechanism.
+    pub fn says_workload(&self) -> bool {
+        self.workloads.is_some()
     }
 
     /// Whether it says what the ends are to be written in.
     pub fn says_runtime(&self) -> bool {
         self.asked.get("runtime").is_some()
+    }
+}
+
+impl TryFrom<String> for Selector {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
     }
 }
 
@@ -115,7 +139,7 @@ fn split_workload(path: &str) -> (Option<&str>, &str) {
 }
 
 /// One name or glob of mechanisms.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Pattern {
     /// Exactly this mechanism, argument included; an unknown one is an error.
     Name(String),

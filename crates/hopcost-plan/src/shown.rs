@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::select::Selector;
+
 /// What a suite's file says of reports.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Shown {
@@ -40,10 +42,10 @@ pub struct Contrast {
     pub title: String,
     /// What both sides really are; `{ends}` are those of the second.
     pub meaning: String,
-    /// The first operation, as a pattern of cases.
-    pub first: String,
-    /// The second, the best pattern first.
-    pub second: Vec<String>,
+    /// The first operation.
+    pub first: Selector,
+    /// The second, the best selector first.
+    pub second: Vec<Selector>,
     /// Whether there is one for each first, whose second is alike in all but mechanism,
     /// parameters and boundary; otherwise one for each runtime.
     #[serde(default)]
@@ -56,8 +58,8 @@ pub struct Contrast {
 pub struct Plot {
     /// Name in file names.
     pub id: String,
-    /// The cases, as a pattern.
-    pub cases: String,
+    /// The cases.
+    pub cases: Selector,
     /// What x is.
     pub x: PlotX,
     /// What is drawn.

@@ -25,7 +25,6 @@ mod format;
 mod group;
 mod knobs;
 mod ladder;
-mod pattern;
 mod plots;
 mod pooled;
 mod published;

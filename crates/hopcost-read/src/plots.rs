@@ -14,7 +14,6 @@ use hopcost_plan::{PlotX, PlotY, shown};
 
 use crate::case::{Reading, known};
 use crate::group::distinct;
-use crate::pattern::Pattern;
 use crate::run::Run;
 use series::{Measured, series};
 
@@ -51,9 +50,8 @@ fn machine(run: &Run) -> String {
 
 /// A plot, or one for each placement, of which the first of the plan has the plain name.
 fn of_spec(spec: &hopcost_plan::Plot, measured: &[Measured]) -> Vec<Plot> {
-    let Ok(pattern) = Pattern::parse(&spec.cases) else { return Vec::new() };
     let cases: Vec<Measured> =
-        measured.iter().filter(|(case, _)| pattern.fits(case)).copied().collect();
+        measured.iter().filter(|(case, _)| spec.cases.fits(case)).copied().collect();
     if let Some(preferred) = spec.field {
         let field = field_of_most_flows(&cases, preferred);
         let of_field = cases.into_iter().filter(|of| field_bytes(of.1) == field).collect();

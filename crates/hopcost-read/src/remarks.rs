@@ -62,7 +62,7 @@ fn wake_up_multiple(run: &Run, readings: &[Reading]) -> Option<(f64, usize)> {
     let mut multiples = Vec::new();
     for (near, one) in sleeping.iter().filter(|(c, _)| c.placement == Some(Placement::SameCpu)) {
         for (far, two) in &sleeping {
-            let elsewhere = !matches!(far.placement, Some(Placement::SameCpu | Placement::Free));
+            let elsewhere = far.placement.is_none_or(Placement::is_two_cpu);
             let same = Case { placement: near.placement, ..(*far).clone() } == **near;
             if elsewhere && same {
                 multiples.push(two / one);

@@ -114,7 +114,7 @@ fn pinning_failed(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
 /// Ends that are no threads cannot be pinned each to its own CPU: their process is
 /// confined to both, and may have run them on one.
 fn confined_together(threads: &Threads) -> Option<Finding> {
-    let two_cpus = !matches!(threads.case.placement?, Placement::SameCpu | Placement::Free);
+    let two_cpus = threads.case.placement?.is_two_cpu();
     (two_cpus && !threads.both()).then(|| {
         let evidence = format!(
             "An end in {} is no thread of its own and was confined to the two CPUs together, so \

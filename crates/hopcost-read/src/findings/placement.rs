@@ -80,7 +80,7 @@ fn judge(claimed: Placement, sample: &Sample) -> Option<Finding> {
 /// The placement that a case is a probe of, if it is one.
 fn probes(case: &Case) -> Option<Placement> {
     let spins = case.waits == Some(Waits::both(WaitKind::Spin));
-    let two_cpus = |p: &Placement| !matches!(p, Placement::SameCpu | Placement::Free);
+    let two_cpus = |p: &Placement| p.is_two_cpu();
     let native = case.runtimes.are_rust();
     let bare = case.payload_bytes.unwrap_or(0) == 0 && case.boundary != Boundary::Inline;
     (case.mechanism == "flag" && native && spins && bare)

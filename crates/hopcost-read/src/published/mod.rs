@@ -9,8 +9,9 @@ mod order;
 mod source;
 mod statistic;
 
+use hopcost_model::case::{Case, Placement};
 use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
-use hopcost_plan::{Published, shown};
+use hopcost_plan::{Published, Selector, shown};
 
 use crate::case::{Reading, known};
 use crate::group::distinct;
@@ -100,21 +101,35 @@ struct Beside<'a> {
     found: Option<&'a Reading<'a>>,
 }
 
-/// The first case of the best pattern, one that was measured before one that was not.
+/// The first case of the best selector, one that was measured before one that was not.
 fn find<'a>(
     readings: &'a [Reading<'a>],
     row: &Row,
     place: Option<&str>,
 ) -> Option<&'a Reading<'a>> {
     let of = |measured: bool| {
-        row.cases.iter().find_map(|pattern| {
+        row.cases.iter().find_map(|selector| {
             known(readings)
                 .filter(|(_, reading)| !measured || reading.is_measured())
-                .find(|(case, _)| pattern.fits_at(case, place))
+                .find(|(case, _)| fits_at(selector, case, place))
                 .map(|(_, reading)| reading)
         })
     };
     of(true).or_else(|| of(false))
+}
+
+/// Whether a case is selected and has this placement where one is asked for (`cross`: any
+/// two CPUs). A call has no placement and fits any. Without a runtime, both ends must be in
+/// Rust.
+fn fits_at(selector: &Selector, case: &Case, place: Option<&str>) -> bool {
+    let is_there = |of: Placement| match place {
+        None => true,
+        Some("cross") => of.is_two_cpu(),
+        Some(place) => of.word() == place,
+    };
+    (selector.says_runtime() || case.runtimes.are_rust())
+        && case.placement.is_none_or(is_there)
+        && selector.fits(case)
 }
 
 fn table(source: &Source, group: &str, place: Option<&str>, rows: &[Beside]) -> PublishedTable {

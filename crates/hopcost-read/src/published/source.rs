@@ -1,6 +1,6 @@
 //! A published table as it is carried: published/README.md describes the form.
 
-use crate::pattern::Pattern;
+use hopcost_plan::Selector;
 
 /// A file of published/.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ pub struct Row {
     /// Multiple of the baseline as published.
     pub ratio: Option<f64>,
     /// Cases that measure the same, the best first.
-    pub cases: Vec<Pattern>,
+    pub cases: Vec<Selector>,
     /// Where it has another meaning than its label.
     pub note: Option<String>,
 }
@@ -120,10 +120,17 @@ fn row(line: &str) -> Result<Row, String> {
         cases: case
             .split(" or ")
             .filter(|pattern| !pattern.is_empty())
-            .map(Pattern::parse)
+            .map(selector)
             .collect::<Result<_, _>>()?,
         note: (!note.is_empty()).then(|| note.clone()),
     })
+}
+
+fn selector(text: &str) -> Result<Selector, String> {
+    match Selector::parse(text)? {
+        said if said.says_workload() => Ok(said),
+        _ => Err(format!("`{text}` does not say the workload of its number")),
+    }
 }
 
 /// The fields of a line of comma-separated values (RFC 4180; no line ends in them).

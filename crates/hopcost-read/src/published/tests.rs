@@ -1,7 +1,7 @@
 use hopcost_model::results::PublishedTable;
 
 use super::*;
-use crate::testing::{Builder, TrialBuilder, read};
+use crate::testing::{Builder, CALL, PIPE, TrialBuilder, WAKE, read};
 
 const SUITE: &str = "threads-udp-websocket";
 
@@ -174,4 +174,26 @@ fn throughput_is_that_of_a_flow() {
     assert!((gbps - 32_768.0 * 8.0 / 50_000.0).abs() < 1e-9);
     assert_eq!(row("mean").measured.unwrap().point, Some(50.0));
     assert!(row("cycles").measured.is_none(), "the source does not say of how many messages");
+}
+
+#[test]
+fn some_keys_decide() {
+    let fits = |pattern: &str, id: &str, place: Option<&str>| {
+        fits_at(&Selector::parse(pattern).unwrap(), &id.parse().unwrap(), place)
+    };
+    assert!(fits("roundtrip/pipe", PIPE, None));
+    assert!(fits("roundtrip/pipe?payload=64&wait=block", PIPE, Some("same-cpu")));
+    assert!(!fits("roundtrip/pipe?payload=6", PIPE, None), "a value, not its beginning");
+    assert!(!fits("roundtrip/pipe", PIPE, Some("cross")));
+    assert!(!fits("roundtrip/pip", PIPE, None));
+    assert!(fits("wake/pipe?gap=1000000&idle-knob=none", WAKE, Some("cross")));
+    let knob = format!("{WAKE}&idle-knob=spinner");
+    assert!(!fits("wake/pipe?gap=1000000&idle-knob=none", &knob, None));
+    assert!(fits("call/syscall", CALL, Some("free")));
+    let python = format!("{PIPE}&runtime=python");
+    assert!(!fits("roundtrip/pipe", &python, None), "Rust, unless said otherwise");
+    assert!(fits("roundtrip/pipe?runtime=python", &python, None));
+    assert!(!fits("roundtrip/pipe?runtime=python", PIPE, None));
+    assert!(!fits("roundtrip/pipe?runtime=python", &format!("{python}:rust"), None));
+    assert!(fits("roundtrip/pipe?runtime=rust", PIPE, None));
 }

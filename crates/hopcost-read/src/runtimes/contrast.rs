@@ -8,7 +8,6 @@ use super::entry::{Entry, in_order};
 use super::name;
 use crate::group::{distinct, grouped};
 use crate::ladder::bytes;
-use crate::pattern::Pattern;
 
 /// Each contrast in every runtime that has both sides: one title after the other, within
 /// one in the order of the runtimes.
@@ -25,10 +24,7 @@ pub fn contrasts(entries: &[Entry]) -> Vec<Contrast> {
 }
 
 fn of_spec(spec: &hopcost_plan::Contrast, entries: &[Entry]) -> Vec<Contrast> {
-    let Ok(first) = Pattern::parse(&spec.first) else { return Vec::new() };
-    let seconds: Vec<Pattern> =
-        spec.second.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
-    let firsts = entries.iter().filter(|e| e.runtime().is_some() && first.fits(&e.case));
+    let firsts = entries.iter().filter(|e| e.runtime().is_some() && spec.first.fits(&e.case));
     let by_runtime = grouped(firsts, |entry| entry.runtime()).into_iter();
     let taken = by_runtime
         .flat_map(|(_, firsts)| firsts.into_iter().take(if spec.alike { usize::MAX } else { 1 }));
@@ -37,9 +33,9 @@ fn of_spec(spec: &hopcost_plan::Contrast, entries: &[Entry]) -> Vec<Contrast> {
             let alike = !spec.alike || common(&second.case) == common(&first.case);
             second.runtime() == first.runtime() && alike
         };
-        let second = seconds
-            .iter()
-            .find_map(|pattern| entries.iter().filter(goes_with).find(|e| pattern.fits(&e.case)))?;
+        let second = spec.second.iter().find_map(|selector| {
+            entries.iter().filter(goes_with).find(|e| selector.fits(&e.case))
+        })?;
         Some(contrast(spec, first, second))
     };
     taken.filter_map(pair).collect()
