@@ -7,7 +7,7 @@
 
 mod meaning;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, IdleKnob, Placement, Runtimes, WaitKind, Waits, Workload};
 use hopcost_model::results::{LadderGroup, LadderRow};
@@ -152,6 +152,27 @@ impl Row<'_> {
     }
 }
 
+/// The parameters of each mechanism that not all of its cases have with one value.
+fn differing(entries: &[Entry]) -> BTreeMap<String, Vec<String>> {
+    let mut cases = BTreeMap::<&str, usize>::new();
+    let mut found = BTreeMap::<(&str, &str), (usize, BTreeSet<&str>)>::new();
+    for entry in entries {
+        *cases.entry(&entry.case.mechanism).or_default() += 1;
+        for (name, value) in &entry.case.parameters {
+            let (count, values) = found.entry((&entry.case.mechanism, name)).or_default();
+            *count += 1;
+            values.insert(value);
+        }
+    }
+    let mut parameters = BTreeMap::<String, Vec<String>>::new();
+    for ((mechanism, name), (count, values)) in found {
+        if count < cases[mechanism] || values.len() > 1 {
+            parameters.entry(mechanism.to_owned()).or_default().push(name.to_owned());
+        }
+    }
+    parameters
+}
+
 /// What a label needs besides the mechanism to be unique in its group.
 struct Naming {
     payloads: bool,
@@ -166,24 +187,11 @@ impl Naming {
         let differ = |of: &dyn Fn(&Case) -> String| {
             entries.windows(2).any(|pair| of(pair[0].case) != of(pair[1].case))
         };
-        let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for a in entries {
-            for (name, value) in &a.case.parameters {
-                let other = |b: &&Entry| {
-                    b.case.mechanism == a.case.mechanism
-                        && b.case.parameters.get(name) != Some(value)
-                };
-                let names = parameters.entry(a.case.mechanism.clone()).or_default();
-                if entries.iter().any(|b| other(&b)) && !names.contains(name) {
-                    names.push(name.clone());
-                }
-            }
-        }
-        let budgets: std::collections::BTreeSet<u64> =
+        let budgets: BTreeSet<u64> =
             entries.iter().filter_map(|entry| entry.case.spin_budget_ns).collect();
         Self {
             payloads: differ(&|case| case.payload_bytes.unwrap_or(0).to_string()),
-            parameters,
+            parameters: differing(entries),
             budgets: budgets.len() > 1,
             scheds: differ(&|case| case.sched.to_string()),
         }

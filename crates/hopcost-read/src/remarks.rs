@@ -59,16 +59,15 @@ fn wake_up_multiple(run: &Run, readings: &[Reading]) -> Option<(f64, usize)> {
         // What a runtime adds on one CPU and on two alike would hide the difference.
         .filter(|(case, _)| !run.is_engine(case) && case.runtimes.are_rust())
         .collect();
-    let mut multiples = Vec::new();
-    for (near, one) in sleeping.iter().filter(|(c, _)| c.placement == Some(Placement::SameCpu)) {
-        for (far, two) in &sleeping {
-            let elsewhere = far.placement.is_none_or(Placement::is_two_cpu);
-            let same = Case { placement: near.placement, ..(*far).clone() } == **near;
-            if elsewhere && same {
-                multiples.push(two / one);
-            }
-        }
-    }
+    let (near, rest): (Vec<_>, Vec<_>) =
+        sleeping.into_iter().partition(|(c, _)| c.placement == Some(Placement::SameCpu));
+    let near: BTreeMap<&Case, f64> = near.into_iter().collect();
+    let far = rest.into_iter().filter(|(c, _)| c.placement.is_none_or(Placement::is_two_cpu));
+    let multiple = |(far, two): (&Case, f64)| {
+        let same = Case { placement: Some(Placement::SameCpu), ..far.clone() };
+        near.get(&same).map(|one| two / one)
+    };
+    let multiples: Vec<f64> = far.filter_map(multiple).collect();
     Some((median(&multiples)?, multiples.len()))
 }
 

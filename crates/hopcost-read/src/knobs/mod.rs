@@ -1,5 +1,7 @@
 //! What each idle knob changes: a wake-up with it against the same wake-up without.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::case::{Case, IdleKnob, Workload};
 use hopcost_model::results::KnobPrice;
 
@@ -12,10 +14,10 @@ use crate::ratio::paired;
 pub fn prices(readings: &[Reading]) -> Vec<KnobPrice> {
     let wakes = known(readings).filter(|(case, _)| case.workload == Workload::Wake);
     let measured = wakes.filter(|(_, reading)| reading.is_measured());
+    let by_case: BTreeMap<&Case, &Reading> = measured.clone().collect();
     let price = |(case, with): (&Case, &Reading)| {
         let same = Case { idle_knob: IdleKnob::None, ..case.clone() };
-        let (_, without) = measured.clone().find(|(other, _)| **other == same)?;
-        price(case.idle_knob, without, with)
+        price(case.idle_knob, by_case.get(&same)?, with)
     };
     let knobs = measured.clone().filter(|(case, _)| case.idle_knob != IdleKnob::None);
     knobs.filter_map(price).collect()

@@ -20,13 +20,14 @@ const EDGES: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 5.0, 10.0, 100.0];
 /// The host's sentinel over the run, then the trials of every group and place.
 pub(crate) fn charts(results: &Results) -> Vec<Chart> {
     let mut charts: Vec<Chart> = sentinel(results).into_iter().collect();
+    let x = seconds(results);
     for (i, group) in results.ladder.iter().enumerate() {
         for place in Place::ALL {
             let mut cases = cases_at(group, place, results);
             cases.retain(|(_, case)| case.trials.iter().any(|t| t.value_ns.is_some()));
             if !cases.is_empty() {
                 let id = format!("trials-{i}-{}", charts.len());
-                charts.push(chart(id, (group, place), &cases, results));
+                charts.push(chart((id, &x), (group, place), &cases, results));
             }
         }
     }
@@ -132,12 +133,11 @@ fn sentinel(results: &Results) -> Option<Chart> {
 }
 
 fn chart(
-    id: String,
+    (id, x): (String, &Axis),
     (group, place): (&LadderGroup, Place),
     cases: &[(&LadderRow, &CaseResult)],
     results: &Results,
 ) -> Chart {
-    let x = seconds(results);
     let gutter = Gutter::of(cases.iter().map(|(row, _)| *row));
     let (mut series, mut marks, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for (row, case) in cases {
@@ -174,7 +174,7 @@ fn chart(
                       slope is drift; steps are states of the host."
             .to_owned(),
         width: 780.0,
-        x,
+        x: x.clone(),
         y: Vertical::Rows(Rows { columns, end: "edges".to_owned(), rows, height: 40.0 }),
         series,
         notes: Vec::new(),
