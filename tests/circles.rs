@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The crates that hold to this.
-const CRATES: &[&str] = &["hopcost", "hopcost-machine", "hopcost-probe", "hopcost-stats"];
+const CRATES: &[&str] =
+    &["hopcost", "hopcost-machine", "hopcost-probe", "hopcost-stats", "hopcost-view"];
 
 type Name = Vec<String>;
 

@@ -92,6 +92,13 @@ impl PerOperation {
             PerOperation::Between(_, high, _) => high,
         }
     }
+    /// Why it is a range.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            PerOperation::Exactly(_) => None,
+            PerOperation::Between(_, _, reason) => Some(reason),
+        }
+    }
 }
 
 impl From<PerOperation> for (f64, Option<f64>) {
@@ -461,6 +468,14 @@ impl Mechanism {
                 no_copy: facts.no_copy.map(str::to_owned),
             }),
             here: Here { available: facts.available, argument: facts.argument },
+        }
+    }
+    /// Its shape; of another runtime's, as far as what it says tells.
+    pub fn shape(&self) -> Shape {
+        match &self.own {
+            Some(own) => own.shape,
+            None if self.waits.is_empty() => Shape::Call,
+            None => Shape::Channel,
         }
     }
     /// A test engine, not listed.

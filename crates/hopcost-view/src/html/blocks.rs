@@ -114,7 +114,7 @@ fn table(out: &mut String, table: &Table) {
         let class = if column.kind.is_words() { "" } else { " class=\"n\"" };
         put!(out, "<th scope=\"col\"{class}>{}</th>", Esc(&column.head));
         if column.kind == Kind::Estimate {
-            put!(out, "<th scope=\"col\" class=\"n nosort\">Interval</th>");
+            put!(out, "<th scope=\"col\" class=\"n nosort\">interval</th>");
         }
     }
     put!(out, "</tr></thead><tbody>\n");
@@ -125,7 +125,7 @@ fn table(out: &mut String, table: &Table) {
         for (at, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
             // Repeated for the sake of sorting, and quiet until then.
             again &= column.kind == Kind::Repeated
-                && above.get(at).is_some_and(|above| cells::inline(above) == cells::inline(cell));
+                && above.get(at).is_some_and(|above| above.says_what(cell));
             cells::cell(out, cell, column.kind, at == 0, again);
         }
         put!(out, "</tr>\n");

@@ -54,7 +54,7 @@ fn object(mechanism: &Mechanism) -> Value {
         "name": mechanism.name,
         "family": mechanism.family,
         "about": mechanism.about,
-        "shape": super::shape(mechanism),
+        "shape": mechanism.shape().word(),
         "available": mechanism.unavailable.is_none(),
         "unavailable_reason": mechanism.unavailable,
         "workloads": mechanism.workloads,
@@ -102,5 +102,5 @@ fn told(mechanism: &Mechanism) -> Value {
 }
 
 fn count(count: PerOperation) -> Value {
-    json!({ "least": count.least(), "most": count.most(), "reason": super::because(count) })
+    json!({ "least": count.least(), "most": count.most(), "reason": count.reason() })
 }

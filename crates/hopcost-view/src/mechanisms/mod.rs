@@ -128,7 +128,7 @@ fn table(mechanisms: &[Mechanism]) -> Block {
         .column(repeated("family"), |row| Cell::text(&row.family))
         .column(words("mechanism"), |row| Cell::code(&row.name))
         .column(words("about"), |row| Cell::text(&row.about))
-        .column(words("shape").fold(5), |row| Cell::text(shape(row)))
+        .column(words("shape").fold(5), |row| Cell::text(row.shape().word()))
         .column(words("boundaries").fold(4), |row| Cell::text(boundaries(row)))
         .column(words("waits").fold(3), |row| Cell::text(waits(row)))
         .column(numbers("payload").fold(2), |row| Cell::text(payload(row)))
@@ -199,7 +199,7 @@ fn made_of(described: &Description) -> String {
 
 /// All that is said of a mechanism.
 fn described(mechanism: &Mechanism) -> Vec<Block> {
-    let kind = match (shape(mechanism), mechanism.family.as_str()) {
+    let kind = match (mechanism.shape().word(), mechanism.family.as_str()) {
         (shape, "") => shape.to_owned(),
         (shape, family) if shape == family => family.to_owned(),
         (shape, family) => format!("{family}, {shape}"),
@@ -227,7 +227,7 @@ fn described(mechanism: &Mechanism) -> Vec<Block> {
 fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     let own = mechanism.own.as_ref();
     let calls = own.and_then(|own| own.call_system_calls).map(|calls| {
-        let reason = because(calls).map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let reason = calls.reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
         format!("{} in one call{reason}", count(calls))
     });
     let told = mechanism.system_calls.map(|calls| match calls.min == calls.max {
@@ -292,7 +292,9 @@ fn reasons(waits: &[&WaitFacts]) -> Vec<String> {
             ("switches on two CPUs", facts.switches_two_cpus),
         ];
         let wait = facts.wait;
-        let place = move |(what, count)| Some((because(count)?, format!("{what} of {wait}")));
+        let place = move |(what, count): (&str, PerOperation)| {
+            Some((count.reason()?, format!("{what} of {wait}")))
+        };
         counts.into_iter().filter_map(place)
     });
     let by_reason = grouped(places.collect(), |(reason, _)| *reason);
@@ -311,13 +313,6 @@ fn count(count: PerOperation) -> String {
     }
 }
 
-fn because(count: PerOperation) -> Option<&'static str> {
-    match count {
-        PerOperation::Exactly(_) => None,
-        PerOperation::Between(_, _, reason) => Some(reason),
-    }
-}
-
 /// What one operation is called.
 fn operation(mechanism: &Mechanism) -> &'static str {
     // The counts are of the first of these that the mechanism takes part in.
@@ -328,14 +323,6 @@ fn operation(mechanism: &Mechanism) -> &'static str {
     ];
     let found = named.iter().find(|(workload, _)| mechanism.workloads.contains(workload));
     found.map_or("call", |(_, name)| name)
-}
-
-fn shape(mechanism: &Mechanism) -> &'static str {
-    match &mechanism.own {
-        Some(own) => own.shape.word(),
-        None if mechanism.waits.is_empty() => "call",
-        None => "channel",
-    }
 }
 
 fn unavailable(mechanism: &Mechanism) -> String {

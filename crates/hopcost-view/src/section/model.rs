@@ -517,6 +517,11 @@ impl Cell {
         matches!(self.value, Value::Empty)
     }
 
+    /// Whether both say the same words.
+    pub fn says_what(&self, other: &Self) -> bool {
+        matches!((&self.value, &other.value), (Value::Words(a), Value::Words(b)) if a == b)
+    }
+
     /// Words; nothing where there are none.
     pub fn text(text: impl Into<String>) -> Self {
         match text.into() {
