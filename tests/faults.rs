@@ -227,14 +227,17 @@ fn what_a_worker_starts_in_a_session_of_its_own_ends_with_the_trial() {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).expect("a mode");
     let path = script.to_str().expect("UTF-8");
     let case = ["run", "call/syscall", "--rounds", "2", "--measure", "5ms", "--stand-in", path];
-    let output = home.run(&case);
-    let left = with_argument(&sleeps);
-    while let Some(pid) = with_argument(&sleeps) {
-        signal(pid, libc::SIGKILL);
-        std::thread::sleep(Duration::from_millis(10));
+    // `list` asks a worker what it is.
+    for arguments in [&case[..], &["list", "--worker", path]] {
+        let output = home.run(arguments);
+        let left = with_argument(&sleeps);
+        while let Some(pid) = with_argument(&sleeps) {
+            signal(pid, libc::SIGKILL);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+        assert_eq!(left, None, "it outlived {arguments:?}");
     }
-    assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
-    assert_eq!(left, None, "it outlived its trial");
 }
 
 #[test]

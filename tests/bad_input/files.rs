@@ -187,7 +187,7 @@ fn ends_when(home: &Home, change: impl Fn(&Path)) -> String {
         .spawn()
         .expect("to start");
     let path = home.path().join("a.hopcost");
-    while !hopcost_file::open(&path).is_ok_and(|run| run.trials.len() > 2) {
+    while !read(&path).is_ok_and(|run| run.trials.len() > 2) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     change(&path);
@@ -203,7 +203,7 @@ fn a_run_whose_file_goes_says_where_its_trials_are() {
     let home = Home::new();
     let moved = home.path().join("b.hopcost");
     let line = ends_when(&home, |path| fs::rename(path, &moved).expect("to rename"));
-    let kept = hopcost_file::open(&moved).expect("a run").trials.len();
+    let kept = read(&moved).expect("a run").trials.len();
     let says = format!("the run stopped; {kept} finished trials are kept in {}", moved.display());
     assert!(line.contains(&says) && line.contains("somebody moved"), "{line}");
     let line = ends_when(&home, |path| fs::remove_file(path).expect("to remove"));
@@ -212,4 +212,9 @@ fn a_run_whose_file_goes_says_where_its_trials_are() {
         fs::File::options().write(true).open(path).and_then(|f| f.set_len(0)).expect("to cut");
     });
     assert!(line.contains("the run stopped;") && !line.contains("are kept"), "{line}");
+}
+
+/// Reads a run file.
+fn read(path: &Path) -> hopcost_file::Result<hopcost_model::raw::RawRun> {
+    hopcost_file::open(path, &|| Ok(Box::new(tempfile::tempdir()?)))
 }

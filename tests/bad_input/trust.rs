@@ -122,6 +122,11 @@ fn what_others_may_write_is_told_of_and_not_run() {
     planted.command(&["./program", "script"]);
     mode(&planted.folder.join("script"), 0o666);
     planted.is_refused(&mut list(&home, &workers), &["not trusted", "script"], "an argument");
+    fs::create_dir(planted.folder.join("package")).expect("a folder");
+    planted.command(&["./program", "package"]);
+    planted.is_run(&mut list(&home, &workers), "a folder of one's own as an argument");
+    mode(&planted.folder.join("package"), 0o1777);
+    planted.is_refused(&mut list(&home, &workers), &["not trusted", "package"], "a folder");
 }
 
 #[test]

@@ -2,10 +2,9 @@
 //! settling what a killed process left beside it.
 
 use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,14 +29,26 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Bytes of a file that SQLite looks for beside a run; 0 where there is none. A link, which
-/// SQLite would follow, and a FIFO, at which it would wait, are errors.
-fn beside_bytes(path: &Path, suffix: &str) -> Result<u64> {
+/// What lies where SQLite looks for a file beside a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// The run's own, of so many bytes; 0 where there is none.
+    Own(u64),
+    /// What a user has put there who is neither the run's owner nor this user nor root.
+    Strangers,
+}
+
+/// What lies beside a run. To be asked before SQLite sees the file, because as root it gives
+/// a journal that it opens to the owner of the database. A link, which SQLite would follow,
+/// and a FIFO, at which it would wait, are errors.
+fn look_beside(path: &Path, suffix: &str) -> Result<Beside> {
     let beside = beside(path, suffix);
+    let owner = fs::metadata(path).map_err(|error| Error::io(path, DOING_READ, error))?.uid();
     match fs::symlink_metadata(&beside) {
-        Ok(found) if found.is_file() => Ok(found.len()),
+        Ok(found) if found.uid() != owner && !is_trusted(&found) => Ok(Beside::Strangers),
+        Ok(found) if found.is_file() => Ok(Beside::Own(found.len())),
         Ok(_) => Err(Error::NotRegular(beside)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Beside::Own(0)),
         Err(error) => Err(Error::io(&beside, DOING_READ, error)),
     }
 }
@@ -219,17 +230,13 @@ fn copy_of_ours(from: &Path, to: &Path) -> std::io::Result<()> {
     std::io::copy(&mut from.take(COPY_MAX_BYTES), &mut to).map(drop)
 }
 
-/// Opens a copy of a run, settled. It has no name any more when this returns, so that
-/// nothing is left behind however the process ends.
-fn settled_copy(path: &Path) -> Result<Connection> {
-    let random = std::hash::RandomState::new().build_hasher().finish();
-    let directory = std::env::temp_dir().join(format!("hopcost-copy-{random:016x}"));
-    // Fails if it exists, so nobody can have put anything there.
-    let made = fs::DirBuilder::new().mode(0o700).create(&directory);
-    made.map_err(|error| Error::io(&directory, DOING_COPY, error))?;
-    let settled = settle_into(path, &directory.join("run"));
-    let _ = fs::remove_dir_all(&directory);
-    settled
+/// Makes a folder that this user alone can reach and that goes when dropped.
+pub type MakeFolder<'a> = dyn Fn() -> std::io::Result<Box<dyn AsRef<Path>>> + 'a;
+
+/// Opens a copy of a run, settled. It has no name any more when this returns.
+fn settled_copy(path: &Path, folder: &MakeFolder) -> Result<Connection> {
+    let folder = folder().map_err(|error| Error::io(path, DOING_COPY, error))?;
+    settle_into(path, &(*folder).as_ref().join("run"))
 }
 
 fn settle_into(path: &Path, copy: &Path) -> Result<Connection> {
@@ -249,30 +256,32 @@ fn settle_into(path: &Path, copy: &Path) -> Result<Connection> {
 /// A process killed inside a commit leaves a journal that undoes the unfinished
 /// trial; SQLite applies it when the file is next opened for writing. So that is
 /// done here, on the file where nobody else can write and on a copy where not.
-pub(crate) fn reading(path: &Path) -> Result<Connection> {
-    let journal_bytes = beside_bytes(path, "-journal")?;
-    let wal_bytes = beside_bytes(path, "-wal")?;
-    if wal_bytes > 0 {
-        return settled_copy(path);
-    }
-    if journal_bytes == 0 && is_wal(path) {
+/// What a stranger has put beside it is not the run's, and not looked at.
+pub(crate) fn reading(path: &Path, folder: &MakeFolder) -> Result<Connection> {
+    let as_it_is = || {
+        let opened = immutable(path).and_then(proved);
+        opened.map_err(|error| Error::sqlite(path, DOING_READ, error))
+    };
+    let journal_bytes = match (look_beside(path, "-journal")?, look_beside(path, "-wal")?) {
+        (Beside::Strangers, _) | (_, Beside::Strangers) => return as_it_is(),
+        (Beside::Own(_), Beside::Own(1..)) => return settled_copy(path, folder),
         // Anything else would write beside it.
-        return immutable(path)
-            .and_then(proved)
-            .map_err(|error| Error::sqlite(path, DOING_READ, error));
-    }
+        (Beside::Own(0), Beside::Own(0)) if is_wal(path) => return as_it_is(),
+        (Beside::Own(journal_bytes), Beside::Own(0)) => journal_bytes,
+    };
+    let is_ours_alone = journal_bytes > 0 && is_ours_alone(path, Group::Distrusted);
     let first = match read_only(path) {
         Ok(conn) => return Ok(conn),
         Err(error) => error,
     };
     if journal_bytes > 0 {
-        if is_ours_alone(path, Group::Distrusted)
+        if is_ours_alone
             && try_reading(path, OpenFlags::SQLITE_OPEN_READ_WRITE).is_ok()
             && let Ok(conn) = read_only(path)
         {
             return Ok(conn);
         }
-        return settled_copy(path);
+        return settled_copy(path, folder);
     }
     immutable(path).and_then(proved).map_err(|_| Error::sqlite(path, DOING_READ, first))
 }
@@ -286,7 +295,7 @@ fn is_wal(path: &Path) -> bool {
 
 /// Takes an empty journal away again.
 pub(crate) fn leave(path: &Path) {
-    if beside_bytes(path, "-journal").is_ok_and(|bytes| bytes == 0) {
+    if matches!(look_beside(path, "-journal"), Ok(Beside::Own(0))) {
         let _ = fs::remove_file(beside(path, "-journal"));
     }
 }
@@ -316,9 +325,12 @@ fn is_trusted(found: &fs::Metadata) -> bool {
 /// Opens a checked file to append to it.
 pub(crate) fn resuming(path: &Path) -> Result<Connection> {
     const DOING: &str = "resume it";
-    beside_bytes(path, "-wal")?;
-    if beside_bytes(path, "-journal")? > 0 && !is_ours_alone(path, Group::Trusted) {
-        return Err(Error::Shared(beside(path, "-journal")));
+    for suffix in ["-wal", "-journal"] {
+        match look_beside(path, suffix)? {
+            Beside::Own(0) => {}
+            Beside::Own(_) if suffix == "-wal" || is_ours_alone(path, Group::Trusted) => {}
+            _ => return Err(Error::Shared(beside(path, suffix))),
+        }
     }
     own_journal(path)?;
     append(path).map_err(|error| Error::sqlite(path, DOING, error))

@@ -24,6 +24,7 @@ mod tables;
 mod write;
 
 pub use cell::as_read;
+pub use connect::MakeFolder;
 pub use error::{Error, Result};
 pub use id::{new_id, utc};
 pub use read::{finished, open};

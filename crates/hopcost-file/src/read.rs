@@ -13,7 +13,7 @@ use hopcost_model::raw::{StampCheck, ThreadUse};
 use rusqlite::Connection;
 
 use crate::cell::{Get, Reading};
-use crate::connect;
+use crate::connect::{self, MakeFolder};
 use crate::error::{Cell, Error, Result};
 use crate::limits::{CASES_MAX, Limits, TRIALS_OF_CASE_MAX};
 use crate::rows::{DOING, Source};
@@ -22,16 +22,17 @@ use crate::schema::{self, VERSION};
 use crate::tables::{self as t, Table};
 
 /// Reads a whole run. The file may lie in a directory that cannot be written to,
-/// may still be being written, or may have been left by a killed process.
+/// may still be being written, or may have been left by a killed process: then it is
+/// settled where nobody else can write to it, or on a copy in what `folder` makes.
 ///
 /// # Errors
 /// [`Error::NotFound`], [`Error::Directory`], [`Error::Denied`],
 /// [`Error::NotARun`], [`Error::Newer`], [`Error::Empty`]; [`Error::Damaged`]
 /// with the number of trials that can still be read; [`Error::Content`] for what
 /// hopcost would never have written.
-pub fn open(path: &Path) -> Result<RawRun> {
+pub fn open(path: &Path, folder: &MakeFolder) -> Result<RawRun> {
     let path = connect::check_file(path)?;
-    let read = || run(&connect::reading(&path)?, &path);
+    let read = || run(&connect::reading(&path, folder)?, &path);
     read().map_err(|error| count_readable(error, &path))
 }
 

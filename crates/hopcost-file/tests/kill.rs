@@ -6,12 +6,13 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{about, host, make, plan, torn, trial};
-use hopcost_file::{Error, RunFile, open, open_for_resume};
+use common::{about, host, make, open, plan, torn, trial};
+use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::raw::RawTrial;
 use rusqlite::Connection;
 
@@ -202,6 +203,36 @@ fn where_others_can_write_nothing_is_settled_in_place() {
         let refused = if resumed { open_for_resume(&whole).err() } else { create().err() };
         assert!(matches!(refused, Some(Error::Shared(_))), "{refused:?}");
         let _ = fs::remove_file(&whole);
+    }
+}
+
+#[test]
+fn what_a_stranger_has_put_beside_a_run_is_not_looked_at() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, _) = torn(dir.path());
+    // What the file holds without its journal: what an unfinished commit left of it.
+    let journal = dir.path().join("torn-journal");
+    let kept = fs::read(&journal).unwrap();
+    if std::os::unix::fs::lchown(&journal, Some(65_534), None).is_err() {
+        eprintln!("NOT CHECKED: giving a file away takes root");
+        return;
+    }
+    let before = fs::read(&path).unwrap();
+    let _ = open(&path);
+    assert_eq!(fs::read(&path).unwrap(), before, "the run was changed");
+    assert_eq!(fs::read(&journal).unwrap(), kept, "the journal was taken");
+    assert_eq!(fs::metadata(&journal).unwrap().uid(), 65_534, "the journal was given away");
+    assert!(matches!(open_for_resume(&path), Err(Error::Shared(_))));
+    // A FIFO or a link of a stranger keeps nobody from reading.
+    fs::remove_file(&journal).unwrap();
+    let other = dir.path().join("other");
+    let run = make(&other, 1);
+    for suffix in ["-journal", "-wal"] {
+        let beside = dir.path().join(format!("other{suffix}"));
+        std::os::unix::fs::symlink("precious", &beside).unwrap();
+        std::os::unix::fs::lchown(&beside, Some(65_534), None).unwrap();
+        assert!(open(&other).unwrap() == run);
+        fs::remove_file(&beside).unwrap();
     }
 }
 

@@ -4,8 +4,8 @@ mod common;
 
 use std::fs;
 
-use common::{about, batched, clock, failed, host, make, plan, trial};
-use hopcost_file::{Error, EstimateRow, RunFile, finished, open, open_for_resume};
+use common::{about, batched, clock, failed, host, make, open, plan, trial};
+use hopcost_file::{Error, EstimateRow, RunFile, finished, open_for_resume};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::host::Host;
 use hopcost_model::raw::CpuSentinel;

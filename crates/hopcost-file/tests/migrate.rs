@@ -3,11 +3,13 @@
 
 mod common;
 
+use common::open;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hopcost_file::{open, open_for_resume};
+use hopcost_file::open_for_resume;
 use hopcost_model::case::Workload;
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawRun;

@@ -5,8 +5,8 @@ mod common;
 
 use std::fs;
 
-use common::{about, host, make, plan};
-use hopcost_file::{Error, RunFile, open, open_for_resume};
+use common::{about, host, make, open, plan};
+use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
 use hopcost_model::raw::{CpuSentinel, RawTrial, StampCheck, ThreadUse};

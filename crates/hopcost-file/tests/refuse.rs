@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{make, torn};
+use common::{make, open, torn};
 use hopcost_file::samples::pack_at;
-use hopcost_file::{Error, RunFile, open, open_for_resume};
+use hopcost_file::{Error, RunFile, open_for_resume};
 use rusqlite::Connection;
 
 fn line(path: &Path) -> String {

@@ -1,12 +1,12 @@
 //! Text from a file, a worker or a command line, which may hold anything.
 
 /// Whether a character shows as itself: no control character, which a terminal may
-/// obey, and no mark that turns or joins the text around it.
+/// obey, and no invisible mark or one that turns or joins the text around it.
 pub fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{1d173}'..='\u{1d17a}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The text with every character that is not plain written out (`\n`, `\u{202e}`).
@@ -35,7 +35,7 @@ mod tests {
     fn what_does_not_show_as_itself_is_written_out() {
         assert_eq!(escaped("µs, 文字, \\ 'é'"), "µs, 文字, \\ 'é'");
         assert_eq!(escaped("a\x1b[2J\n\u{202e}b\u{9b}\0"), r"a\u{1b}[2J\n\u{202e}b\u{9b}\u{0}");
-        for c in "\t\u{7f}\u{200f}\u{2066}\u{2069}\u{feff}\u{e0041}".chars() {
+        for c in "\t\u{7f}\u{200f}\u{2066}\u{2069}\u{feff}\u{e0041}\u{200b}\u{ad}\u{2060}".chars() {
             assert!(!is_plain(c) && escaped(&escaped(&c.to_string())).starts_with('\\'));
         }
     }

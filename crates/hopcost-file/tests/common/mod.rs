@@ -298,6 +298,11 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
 
 /// A run and its journal as a kill in the middle of a commit leaves them: pages
 /// of the file overwritten, the journal that undoes it complete.
+/// Reads a run; a copy, where one is needed, lies in a folder of this test's.
+pub fn open(path: &Path) -> hopcost_file::Result<RawRun> {
+    hopcost_file::open(path, &|| Ok(Box::new(tempfile::tempdir()?)))
+}
+
 pub fn torn(dir: &Path) -> (PathBuf, RawRun) {
     let whole = dir.join("whole");
     let run = make(&whole, 100);

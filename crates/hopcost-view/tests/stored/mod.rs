@@ -85,5 +85,5 @@ pub fn raw(name: &str) -> RawRun {
     flate2::read::GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).unwrap();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&bytes).unwrap();
-    hopcost_file::open(file.path()).unwrap()
+    hopcost_file::open(file.path(), &|| Ok(Box::new(tempfile::tempdir()?))).unwrap()
 }

@@ -15,6 +15,7 @@ use hopcost_view::text::Stored;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
+use crate::run::scratch::Scratch;
 
 /// Arguments of `report`.
 #[derive(clap::Args)]
@@ -61,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.output.as_deref().is_some_and(|output| same_file(output, &path)) {
         return Err(usage(format!("--output would overwrite the run {} itself", path.display())));
     }
-    let raw = hopcost_file::open(&path).map_err(usage)?;
+    let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
     if args.samples {
         let mut document = Vec::new();
         hopcost_view::csv::samples(&raw, &mut document)?;

@@ -1,5 +1,6 @@
 //! `hopcost run`, and `hopcost` alone: plan, measure, read back, show.
 
+use hopcost_probe::orphans::Orphans;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -125,6 +126,7 @@ impl clap::FromArgMatches for AxisArgs {
 /// Plans, measures, reads back and shows.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let format = args.format.unwrap_or(Format::Text);
+    let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
         let plan = plan(args, &runtimes)?;

@@ -14,6 +14,7 @@ use super::progress::Line;
 use super::{host, report};
 use crate::about;
 use crate::run::runtimes::Runtimes;
+use crate::run::scratch::Scratch;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
 use crate::run::{self, Ending, Progress, Session, Sink, clocks};
@@ -104,7 +105,7 @@ impl RunSession {
 
     /// Reads the run back, and stores what follows from it beside it.
     pub fn results(&mut self) -> anyhow::Result<Results> {
-        let results = report::results(&hopcost_file::open(&self.path)?);
+        let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
         let rows: Vec<EstimateRow> = results.results.iter().flat_map(rows_of).collect();
         self.file.put_derived(&rows, &results.findings)?;
         Ok(results)

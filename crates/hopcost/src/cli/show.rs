@@ -1,6 +1,7 @@
 //! `hopcost show MECHANISM`.
 
 use hopcost_probe::mechanism;
+use hopcost_probe::orphans::Orphans;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
@@ -22,6 +23,7 @@ pub struct Args {
 /// Shows one mechanism, in Rust and in every other runtime that is here.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let name = args.mechanism.split(':').next().unwrap_or_default();
+    let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
     let facts = mechanism::find(name).map(|row| &row.facts);
     let format = output::mechanism_format(args.format)?;

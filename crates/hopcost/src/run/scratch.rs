@@ -81,8 +81,19 @@ impl Scratch {
         }
     }
 
+    /// Makes the directory of a copy of a run file.
+    pub fn for_copy() -> io::Result<Box<dyn AsRef<Path>>> {
+        Ok(Box::new(Self::create("copy")?))
+    }
+
     /// Its path.
     pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsRef<Path> for Scratch {
+    fn as_ref(&self) -> &Path {
         &self.path
     }
 }
@@ -144,7 +155,7 @@ fn temporary() -> PathBuf {
     let named = std::env::temp_dir();
     let longest = named.join(format!("hopcost-{}", sys::user_id()));
     let fits = longest.as_os_str().len() <= PARENT_BYTES_MAX;
-    match named.is_absolute() && fits && !others_may_rename_in(&named) {
+    match named.is_absolute() && fits && !named.ancestors().any(others_may_rename_in) {
         true => named,
         false => PathBuf::from("/tmp"),
     }

@@ -182,10 +182,12 @@ fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
     };
     trust::file(&path)?;
     for word in arguments.iter().filter(|word| !word.starts_with('-')) {
-        // A file of its own.
+        // A file or a folder of its own.
         let file = folder.join(word);
         if file.is_file() {
             trust::file(&file)?;
+        } else if file.is_dir() {
+            trust::folder(&file)?;
         } else if word.contains('/') && !file.exists() {
             return Err(missing(&format!("not built: {word} is missing")));
         }

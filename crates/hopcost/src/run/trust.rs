@@ -29,6 +29,26 @@ enum Additions {
 /// Every component is looked at as the kernel resolves it, links and their targets included,
 /// so that nobody can lead the path elsewhere after this has returned.
 pub fn file(path: &Path) -> Result<(), String> {
+    resolved(path, |path, found| {
+        let what = if found.file_type().is_fifo() { "a FIFO" } else { "no regular file" };
+        match found.is_file() {
+            true => Ok(()),
+            false => Err(format!("{} is {what}", path.display())),
+        }
+    })
+}
+
+/// The same for a folder from which a program is loaded: nobody else may put anything in it.
+pub fn folder(path: &Path) -> Result<(), String> {
+    let user = sys::user_id();
+    resolved(path, |path, found| judge(path, found, user, Additions::ByOwner))
+}
+
+/// Judges everything on the way to what a path leads to, and `last` that itself.
+fn resolved(
+    path: &Path,
+    last: impl Fn(&Path, &Metadata) -> Result<(), String>,
+) -> Result<(), String> {
     let user = sys::user_id();
     let path = std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut left = reversed(&path);
@@ -57,9 +77,8 @@ pub fn file(path: &Path) -> Result<(), String> {
                 at = PathBuf::from("/");
             }
             left.extend(reversed(&target));
-        } else if left.is_empty() && !found.is_file() {
-            let what = if found.file_type().is_fifo() { "a FIFO" } else { "no regular file" };
-            return Err(format!("{} is {what}", path.display()));
+        } else if left.is_empty() {
+            last(&path, &found)?;
         }
     }
     Ok(())
