@@ -21,9 +21,14 @@ pub struct Shares {
 /// A column that is this much of its length outside the columns before it is new.
 const NEW_MIN: f64 = 1e-6;
 
+/// Levels of all factors together. More would take long, and are a sweep of a number
+/// rather than a factor.
+const LEVELS_MAX: usize = 200;
+
 /// Shares of the variance of `values[cell][trial][sample]`, whose cells have
 /// `levels[cell][factor]`. `None` if the numbers of levels, trials or samples differ
-/// between cells, there are none, a value is not finite, or nothing varies.
+/// between cells, there are none or more than 200 levels in all, a value is not finite, or
+/// nothing varies.
 pub fn type_one(levels: &[Vec<usize>], values: &[Vec<Vec<f64>>]) -> Option<Shares> {
     let (trials, samples) = (values.first()?.len(), values.first()?.first()?.len());
     let factors = levels.first()?.len();
@@ -32,6 +37,11 @@ pub fn type_one(levels: &[Vec<usize>], values: &[Vec<Vec<f64>>]) -> Option<Share
         && values.iter().all(|cell| cell.len() == trials)
         && values.iter().flatten().all(|trial| trial.len() == samples && samples > 0);
     if !balanced || values.iter().flatten().flatten().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let highest = |factor: usize| levels.iter().map(|of_cell| of_cell[factor]).max();
+    let counts = (0..factors).filter_map(highest).map(|highest| highest.saturating_add(1));
+    if counts.fold(0, usize::saturating_add) > LEVELS_MAX {
         return None;
     }
     let trial_means: Vec<Vec<f64>> =
@@ -169,5 +179,11 @@ mod tests {
         assert_eq!(type_one(&[vec![0], vec![1, 2]], &flat), None);
         let nan = vec![vec![vec![1.0, f64::NAN]]; 2];
         assert_eq!(type_one(&[vec![0], vec![1]], &nan), None);
+        let cells = |n: usize| {
+            let levels: Vec<Vec<usize>> = (0..n).map(|level| vec![level]).collect();
+            let values: Vec<_> = (0..n).map(|level| vec![vec![level as f64, 0.5]]).collect();
+            type_one(&levels, &values)
+        };
+        assert!(cells(LEVELS_MAX).is_some() && cells(LEVELS_MAX + 1).is_none());
     }
 }
