@@ -105,7 +105,7 @@ fn path(path: &Path) -> &str {
 }
 
 fn before_stored(text: &str) -> &str {
-    text.split_once("\nStored in ").expect("where it is stored").0
+    text.split_once("\nStored in: ").expect("where it is stored").0
 }
 
 /// hopcost as someone who has never used it, owns nothing of this and may write nowhere.
