@@ -47,7 +47,7 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(
             12.0,
-            17.0,
+            20.0,
             "each message: the application's write to the eventfd, the I/O thread's epoll_wait, \
              read of the eventfd and send, the other's epoll_wait and read; then a futex wake and \
              a futex sleep, which fall away where the application finds its message there \
