@@ -4,7 +4,7 @@ use hopcost_model::results::Results;
 use hopcost_model::text::is_plain;
 
 use crate::section;
-use crate::section::model::{Block, Cell, Document, Fold, Mark, Medium, Table, Tone, Value};
+use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};
 
 /// The report of a run.
 pub fn report(results: &Results) -> String {
@@ -99,12 +99,8 @@ pub(crate) fn cell(cell: &Cell) -> String {
         value => {
             let mut text = value.shown().map_or(String::new(), |shown| shown.to_string());
             if let Value::Estimate(measured) = value {
-                for mark in measured.marks() {
-                    text.push_str(match mark {
-                        Mark::Pooled => "*",
-                        Mark::Wide => " (wide)",
-                    });
-                }
+                text.push_str(if measured.is_pooled() { "*" } else { "" });
+                text.push_str(if measured.is_wide() { " (wide)" } else { "" });
             }
             escape(&text)
         }

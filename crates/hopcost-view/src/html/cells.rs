@@ -3,7 +3,7 @@
 use crate::markup::{Esc, put};
 use crate::number::{self, Shown};
 use crate::section::finding_id;
-use crate::section::model::{Cell, Grade, Kind, Mark, Value};
+use crate::section::model::{Cell, Grade, Kind, Value};
 
 /// What stands where there is no number, and where there are no words.
 const NONE: [&str; 2] = ["<td class=\"n none\">–</td>", "<td class=\"none\">–</td>"];
@@ -102,9 +102,8 @@ fn linked(markup: &str, case: Option<usize>) -> String {
 /// Whether an estimate was pooled, and whether it is wide.
 fn marks(value: &Value) -> (&'static str, &'static str) {
     let Value::Estimate(measured) = value else { return ("", "") };
-    let marks = measured.marks();
-    let pooled = if marks.contains(&Mark::Pooled) { "<small>pooled</small> " } else { "" };
-    (pooled, if marks.contains(&Mark::Wide) { "<small>wide</small> " } else { "" })
+    let pooled = if measured.is_pooled() { "<small>pooled</small> " } else { "" };
+    (pooled, if measured.is_wide() { "<small>wide</small> " } else { "" })
 }
 
 /// How surely an interval covers.

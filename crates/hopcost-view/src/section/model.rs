@@ -412,15 +412,6 @@ impl From<Severity> for Grade {
     }
 }
 
-/// What an estimate brings along besides its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// Computed from the samples of all trials.
-    Pooled,
-    /// Its interval spans more than a factor of 2.
-    Wide,
-}
-
 impl Measured {
     /// As it is written; `[–]` where there is no interval.
     fn shown(&self) -> Shown {
@@ -447,14 +438,15 @@ impl Measured {
         shown
     }
 
-    /// What stands beside it.
-    pub fn marks(&self) -> Vec<Mark> {
+    /// Whether it was computed from the samples of all trials together.
+    pub fn is_pooled(&self) -> bool {
+        self.estimate.pooled && self.estimate.point.is_some()
+    }
+
+    /// Whether the interval that is told spans more than a factor of 2.
+    pub fn is_wide(&self) -> bool {
         let difference = matches!(self.scale, Scale::Difference | Scale::DifferencePerByte);
-        let wide = self.interval == Interval::Told && !difference;
-        let pooled =
-            (self.estimate.pooled && self.estimate.point.is_some()).then_some(Mark::Pooled);
-        let wide = (wide && number::is_wide(&self.estimate)).then_some(Mark::Wide);
-        pooled.into_iter().chain(wide).collect()
+        self.interval == Interval::Told && !difference && number::is_wide(&self.estimate)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables for the terminal: columns that do not fit go below their row, the least
 //! important first; where none may, they go on below each other.
 
-use crate::section::model::{Cell, Column, Form, Grade, Kind, Mark, Table, Value};
+use crate::section::model::{Cell, Column, Form, Grade, Kind, Table, Value};
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 
 /// Blanks before the first column and between two.
@@ -47,14 +47,12 @@ impl Piece {
             value => {
                 let Some(shown) = value.shown() else { return piece };
                 let marks = match value {
-                    Value::Estimate(measured) => measured.marks(),
-                    _ => Vec::new(),
+                    Value::Estimate(measured) => {
+                        let pooled = if measured.is_pooled() { "*" } else { "" };
+                        format!("{pooled}{}", if measured.is_wide() { "?" } else { "" })
+                    }
+                    _ => String::new(),
                 };
-                let marks = marks.into_iter().map(|mark| match mark {
-                    Mark::Pooled => '*',
-                    Mark::Wide => '?',
-                });
-                let marks: String = marks.collect();
                 let (value, behind) = match &shown.interval {
                     Some(interval) => (shown.amount(), format!("{interval}{marks}")),
                     None => (shown.amount() + &marks, String::new()),
