@@ -29,6 +29,6 @@ pub use error::{Error, Result};
 pub use id::{new_id, utc};
 pub use read::{finished, open};
 
-pub use runs::{EXTENSION, RunEntry, Runs, data_folder, folder_named_by};
+pub use runs::{EXTENSION, RunEntry, Runs, data_folder};
 pub use schema::{APPLICATION_ID, VERSION};
 pub use write::{EstimateRow, RunFile, open_for_resume};

@@ -136,12 +136,6 @@ impl Runs {
     }
 }
 
-/// The folder that an environment variable names. A relative path is ignored (XDG base
-/// directory specification), so that nothing comes from the current directory.
-pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
-    absolute(std::env::var_os(variable))
-}
-
 /// Where this user's data is: `$XDG_DATA_HOME`, or `~/.local/share`.
 pub fn data_folder() -> Option<PathBuf> {
     data_of(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
@@ -151,6 +145,8 @@ fn data_of(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Option<Pa
     absolute(xdg_data_home).or_else(|| absolute(home).map(|home| home.join(".local/share")))
 }
 
+/// A relative path is ignored (XDG base directory specification), so that nothing comes from the
+/// current directory.
 fn absolute(value: Option<OsString>) -> Option<PathBuf> {
     value.map(PathBuf::from).filter(|path| path.is_absolute())
 }
