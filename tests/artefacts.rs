@@ -9,26 +9,17 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::results::Results;
 
-use crate::support::{Home, alone, cross, hopcost_path};
+use crate::support::{Home, alone, cross, hopcost_path, measured};
 
 /// Where cargo builds: the directory above the profile of the binary under test.
 fn target() -> &'static Path {
     hopcost_path().parent().and_then(Path::parent).expect("target/PROFILE/hopcost")
 }
 
-/// The release binary, built if it is stale.
-fn release() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["build", "--quiet", "--release", "--package", "hopcost", "--manifest-path"])
-        .arg(manifest)
-        .arg("--target-dir")
-        .arg(target())
-        .output()
-        .expect("cargo");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    target().join("release/hopcost")
+/// The binary under test, which has to be one whose numbers are valid.
+fn release() -> &'static Path {
+    assert_eq!(measured(), 0, "the binary is not optimised: run cargo test --release");
+    hopcost_path()
 }
 
 /// The instructions of every monomorphised `workload::call::run` in the binary, and
@@ -79,7 +70,7 @@ const UNROLLED: usize = hopcost_probe::workload::call::UNROLLED as usize;
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "knows the instructions of x86-64 only")]
 fn the_loops_hold_the_instructions_that_the_rows_claim() {
-    let code = Disassembly::of(&release());
+    let code = Disassembly::of(release());
     assert!(code.loops.len() >= 8, "the loops are not in the binary: {:?}", code.loops.keys());
 
     assert!(code.symbols.contains("hopcost_called"), "`call` has nothing to call");
@@ -136,23 +127,6 @@ fn the_help_starts_about_as_fast_as_a_program_that_does_nothing() {
     }
 }
 
-/// Runs the release binary, which calls its numbers valid, as `Home` runs the one under test.
-fn released(home: &Home, arguments: &[&str], code: i32) -> Vec<u8> {
-    let under_test = home.hopcost(arguments);
-    let mut command = Command::new(release());
-    command.args(under_test.get_args()).current_dir(home.path());
-    for (name, value) in under_test.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let output = command.output().expect("the binary starts");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "hopcost {arguments:?}: {stderr}");
-    output.stdout
-}
-
 /// A small real run with every kind of chart, its page and its results.
 struct Report {
     home: Home,
@@ -162,6 +136,7 @@ struct Report {
 
 impl Report {
     fn make() -> Self {
+        release();
         let home = Home::new();
         let mut arguments = vec!["run"];
         arguments.extend([
@@ -181,9 +156,9 @@ impl Report {
         let html = home.path().join("report.html");
         let report = ["report", "--format", "html", "--output", html.to_str().expect("UTF-8")];
         // 1: the engine that fails on purpose.
-        let document = released(&home, &arguments, 1);
-        released(&home, &report, 0);
-        Self { home, results: serde_json::from_slice(&document).expect("results"), html }
+        let document = home.expect(&arguments, 1);
+        home.expect(&report, 0);
+        Self { home, results: serde_json::from_str(&document).expect("results"), html }
     }
 }
 

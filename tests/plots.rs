@@ -3,17 +3,16 @@
 
 use std::fs;
 
-use crate::support::{Home, alone};
+use crate::support::{Home, alone, measured};
 
-/// A small run of two field sizes, which is something swept. Exit code 3 is that of
-/// an unoptimised build.
+/// A small run of two field sizes, which is something swept.
 fn swept(home: &Home) {
     let _alone = alone();
     let cases = "stream/tcp-sendmsg?field=64,256&flows=1&ack=per-message&boundary=process\
                  &place=free&wait=block";
     let output = home.run(&["run", cases, "--rounds", "1", "--measure", "5ms"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{stderr}");
+    assert_eq!(output.status.code(), Some(measured()), "{stderr}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Home, alone, hopcost_path};
+use crate::support::{Home, alone, hopcost_path, measured};
 
 /// Measures for real, stamped each and in batches, and returns the run file.
 fn small_run(home: &Home) -> PathBuf {
@@ -23,13 +23,8 @@ fn small_run(home: &Home) -> PathBuf {
         "json",
     ];
     let output = home.run(&arguments);
-    // 3: a build with debug assertions calls its own numbers invalid.
-    let codes: &[i32] = if cfg!(debug_assertions) { &[0, 3] } else { &[0] };
-    assert!(
-        output.status.code().is_some_and(|code| codes.contains(&code)),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(measured()), "{stderr}");
     home.run_file()
 }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // No `cfg` tells how the crate is optimised.
+    println!("cargo::rustc-env=HOPCOST_PROBE_OPT_LEVEL={}", env::var("OPT_LEVEL")?);
     let mut rows = Vec::new();
     declared("src/mechanism", "", &mut rows)?;
     let out = env::var("OUT_DIR")?;

@@ -43,7 +43,6 @@ fn main() {
     println!("cargo::rustc-env=HOPCOST_COMPILER={}", compiler.as_deref().unwrap_or("unknown"));
     println!("cargo::rustc-env=HOPCOST_TARGET={}", var("TARGET"));
     println!("cargo::rustc-env=HOPCOST_PROFILE={}", var("PROFILE"));
-    println!("cargo::rustc-env=HOPCOST_OPT_LEVEL={}", var("OPT_LEVEL"));
     if let Ok(root) = Path::new(&var("CARGO_MANIFEST_DIR")).join("../..").canonicalize()
         && let Some(marker) = marker_of(&root)
     {

@@ -23,3 +23,17 @@ pub mod transport;
 pub mod wait;
 pub mod worker;
 pub mod workload;
+
+/// Why this build is slower than what it claims to measure; empty if it is not. Only
+/// this crate runs between two stamps.
+pub fn slow() -> Vec<String> {
+    let opt_level = env!("HOPCOST_PROBE_OPT_LEVEL");
+    let mut slow = Vec::new();
+    if matches!(opt_level, "0" | "1") {
+        slow.push(format!("built with opt-level {opt_level}"));
+    }
+    if cfg!(debug_assertions) {
+        slow.push("debug assertions are on".into());
+    }
+    slow
+}

@@ -7,19 +7,11 @@ use hopcost_stats::rng::SplitMix64;
 
 /// How this binary was built.
 pub fn build() -> Build {
-    let opt_level = env!("HOPCOST_OPT_LEVEL");
-    let mut slow = Vec::new();
-    if matches!(opt_level, "0" | "1") {
-        slow.push(format!("built with opt-level {opt_level}"));
-    }
-    if cfg!(debug_assertions) {
-        slow.push("debug assertions are on".into());
-    }
     Build {
         profile: env!("HOPCOST_PROFILE").into(),
         compiler: env!("HOPCOST_COMPILER").into(),
         target: env!("HOPCOST_TARGET").into(),
-        slow,
+        slow: hopcost_probe::slow(),
     }
 }
 
