@@ -1,10 +1,10 @@
-//! Conformance: the label is the mechanism, provably. One table, every mechanism
-//! × boundary × wait; what cannot run here fails the test instead of skipping.
+//! Conformance: the label is the mechanism, provably. Every boundary and every wait of
+//! every mechanism; what cannot run here fails the test instead of skipping.
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
 
-use crate::support::{Home, alone, cross, mechanisms, roundtrip, trace, trial};
+use crate::support::{Home, all, alone, cross, mechanisms, pairs, roundtrip, trace, trial};
 
 /// Exchanges of the shorter of the two traced trials.
 const N: u64 = 150;
@@ -24,8 +24,8 @@ pub fn place_for(wait: WaitKind) -> Placement {
 }
 
 /// The boundaries of a mechanism, without that which takes a right that is missing.
-pub fn boundaries(facts: &'static Facts) -> impl Iterator<Item = Boundary> {
-    facts.boundaries.iter().copied().filter(|&boundary| {
+pub fn boundaries(facts: &Facts) -> Vec<Boundary> {
+    let here = facts.boundaries.iter().copied().filter(|&boundary| {
         let lacking = match boundary {
             Boundary::Namespace => hopcost_probe::namespace::available().err(),
             Boundary::Inline | Boundary::Thread | Boundary::Process => None,
@@ -34,20 +34,21 @@ pub fn boundaries(facts: &'static Facts) -> impl Iterator<Item = Boundary> {
             eprintln!("skipped: {} across namespaces: {reason}", facts.name);
         }
         lacking.is_none()
-    })
+    });
+    here.collect()
 }
 
 fn roundtrips() -> impl Iterator<Item = &'static Facts> {
     mechanisms().filter(|facts| facts.workloads.contains(&Workload::Roundtrip))
 }
 
+/// Every mechanism under each of its waits, across each of its boundaries.
 fn every_roundtrip() -> Vec<(&'static Facts, Case)> {
     let mut cases = Vec::new();
     for facts in roundtrips() {
-        for boundary in boundaries(facts) {
-            for wait in facts.waits {
-                cases.push((facts, roundtrip(facts, boundary, place_for(wait.wait), wait.wait)));
-            }
+        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
+        for (boundary, wait) in pairs(&boundaries(facts), &waits) {
+            cases.push((facts, roundtrip(facts, boundary, place_for(wait), wait)));
         }
     }
     assert!(cases.len() > 80, "only {} cases: the registry is not whole", cases.len());
@@ -64,12 +65,21 @@ fn traced(home: &Home, case: &Case, count: u64) -> trace::Counts {
     counts
 }
 
+/// Threads of a worker: one a seat.
+fn threads(case: &Case) -> usize {
+    let seats = if case.two_processes() { 1 } else { 2 };
+    // A mechanism with I/O threads of its own says so in its row.
+    if case.mechanism == "websocket-threaded" { 2 * seats } else { seats }
+}
+
 /// System calls of one operation. Where the row gives an exact number, the
 /// difference between N and 2N operations; where it gives a range, because the
 /// count depends on who is faster, the mean over 2N (two runs differ by more
 /// than what a phase costs once).
 fn calls_per_operation(home: &Home, case: &Case, stated: PerOperation) -> f64 {
-    let twice = traced(home, case, 2 * N).total() as f64;
+    let counts = traced(home, case, 2 * N);
+    assert_eq!(counts.threads_max, threads(case), "{case}: a thread that no row speaks of");
+    let twice = counts.total() as f64;
     match stated {
         PerOperation::Exactly(_) => (twice - traced(home, case, N).total() as f64) / N as f64,
         PerOperation::Between(..) => (twice - ONCE_A_PHASE) / (2 * N) as f64,
@@ -124,13 +134,14 @@ fn context_switches_are_within_the_stated_range() {
     let mut wrong = Vec::new();
     for (facts, case) in every_roundtrip() {
         let wait = case.waits.expect("a round trip waits").caller;
+        let facts = facts.wait(wait).expect("from the row");
         let mut places = vec![case.placement.expect("a placement")];
-        if places[0] == Placement::SameCpu {
+        let differ = facts.switches_one_cpu != facts.switches_two_cpus;
+        if places[0] == Placement::SameCpu && (differ || all()) {
             places.extend(cross());
         }
         for place in places {
             let case = Case { placement: Some(place), ..case.clone() };
-            let facts = facts.wait(wait).expect("from the row");
             let stated = match place {
                 Placement::SameCpu => facts.switches_one_cpu,
                 _ => facts.switches_two_cpus,
@@ -164,31 +175,17 @@ fn every_size_from_the_least_to_the_most_arrives() {
     for facts in roundtrips() {
         let Payload::Bytes { min, max, .. } = facts.payload else { continue };
         let wait = facts.waits[0].wait;
-        for boundary in boundaries(facts) {
-            for payload in [min, min.max(1), 63, 4097, max].into_iter().filter(|&p| p <= max) {
-                let mut case = roundtrip(facts, boundary, place_for(wait), wait);
-                case.payload_bytes = Some(payload);
-                if let Err(error) = trial(&home, &case, 20) {
-                    panic!("{error}");
-                }
+        // The least, the least that is anything, more than a page, the most.
+        let mut sizes = vec![min, min.max(1), 4097, max];
+        sizes.extend(all().then_some(63));
+        sizes.retain(|&size| size <= max);
+        sizes.dedup();
+        for (boundary, payload) in pairs(&boundaries(facts), &sizes) {
+            let mut case = roundtrip(facts, boundary, place_for(wait), wait);
+            case.payload_bytes = Some(payload);
+            if let Err(error) = trial(&home, &case, 20) {
+                panic!("{error}");
             }
-        }
-    }
-}
-
-#[test]
-fn a_worker_has_one_thread_a_seat() {
-    let _alone = alone();
-    let home = Home::new();
-    for (boundary, seats) in [(Boundary::Process, 1), (Boundary::Thread, 2)] {
-        for facts in roundtrips().filter(|f| f.boundaries.contains(&boundary)) {
-            let wait = facts.waits[0].wait;
-            let case = roundtrip(facts, boundary, place_for(wait), wait);
-            let id = case.id();
-            let counts = traced(&home, &case, 20);
-            // A mechanism with I/O threads of its own says so in its row.
-            let declared = if facts.name == "websocket-threaded" { seats } else { 0 };
-            assert_eq!(counts.threads_max, seats + declared, "{id}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Wake-ups, conformance: every mechanism that has them × boundary × wait ×
-//! placement runs, with stamps of both ends; and each wake-up makes the system
+//! Wake-ups, conformance: every mechanism that has them runs across each boundary, under each
+//! wait and in each placement, with stamps of both ends; and each wake-up makes the system
 //! calls of half a round trip, beside the sender's sleep.
 
 use std::io::{BufRead, BufReader, Write};
@@ -13,7 +13,9 @@ use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::mechanism::find;
 
 use crate::conformance::{ONCE_A_PHASE, boundaries, place_for};
-use crate::support::{Home, alone, cross, hopcost_path, mechanisms, roundtrip, trace, trial};
+use crate::support::{
+    Home, alone, cross, hopcost_path, mechanisms, pairs, roundtrip, trace, trial,
+};
 
 /// Wake-ups of a trial.
 const WAKE_UPS: u64 = 40;
@@ -38,18 +40,16 @@ fn wake(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, gap
     }
 }
 
-/// Each mechanism × boundary × wait that has wake-ups.
-fn every_wake(each: &mut dyn FnMut(&'static Facts, Boundary, WaitKind)) {
-    let mut all = 0;
-    for facts in mechanisms().filter(|facts| facts.workloads.contains(&Workload::Wake)) {
-        all += 1;
-        for boundary in boundaries(facts) {
-            for wait in facts.waits {
-                each(facts, boundary, wait.wait);
-            }
-        }
-    }
-    assert!(all >= 20, "only {all} mechanisms wake: the registry is not whole");
+/// Every mechanism that has wake-ups, with each of its boundaries and each of its waits.
+fn every_wake() -> Vec<(&'static Facts, Vec<(Boundary, WaitKind)>)> {
+    let of = |facts: &'static Facts| {
+        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
+        (facts, pairs(&boundaries(facts), &waits))
+    };
+    let wakes = |facts: &&Facts| facts.workloads.contains(&Workload::Wake);
+    let all: Vec<_> = mechanisms().filter(wakes).map(of).collect();
+    assert!(all.len() >= 20, "only {} mechanisms wake: the registry is not whole", all.len());
+    all
 }
 
 /// What is wrong with a trial of wake-ups.
@@ -85,9 +85,10 @@ fn every_mechanism_wakes_across_every_boundary_and_placement() {
     let _alone = alone();
     let home = Home::new();
     let mut failed = Vec::new();
-    let places = [Some(Placement::SameCpu), cross(), Some(Placement::Free)];
-    every_wake(&mut |facts, boundary, wait| {
-        for place in places.into_iter().flatten() {
+    let places: Vec<Placement> =
+        [Some(Placement::SameCpu), cross(), Some(Placement::Free)].into_iter().flatten().collect();
+    for (facts, of) in every_wake() {
+        for ((boundary, wait), place) in pairs(&of, &places) {
             let case = wake(facts, boundary, place, wait, 20_000);
             match trial(&home, &case, WAKE_UPS) {
                 Err(error) => failed.push(error),
@@ -96,7 +97,7 @@ fn every_mechanism_wakes_across_every_boundary_and_placement() {
                 }
             }
         }
-    });
+    }
     assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
 }
 
@@ -136,25 +137,27 @@ fn a_wake_up_makes_half_of_a_round_trips_system_calls_and_one_sleep() {
     let _alone = alone();
     let home = Home::new();
     let mut wrong = Vec::new();
-    every_wake(&mut |facts, boundary, wait| {
-        let place = place_for(wait);
-        let case = wake(facts, boundary, place, wait, TRACED_GAP_NS);
-        let stated = of_a_wake_up(facts, facts.wait(wait).expect("from the row").system_calls);
-        let (sleeps, twice) = traced(&home, &case, 2 * N);
-        let (counted, slack) = match stated {
-            PerOperation::Exactly(_) => ((twice - traced(&home, &case, N).1) / N as f64, SLACK),
-            PerOperation::Between(..) => ((twice - ONCE_A_PHASE) / (2 * N) as f64, 0.1),
-        };
-        if !stated.admits(counted, slack) {
-            wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
+    for (facts, of) in every_wake() {
+        for (boundary, wait) in of {
+            let place = place_for(wait);
+            let case = wake(facts, boundary, place, wait, TRACED_GAP_NS);
+            let stated = of_a_wake_up(facts, facts.wait(wait).expect("from the row").system_calls);
+            let (sleeps, twice) = traced(&home, &case, 2 * N);
+            let (counted, slack) = match stated {
+                PerOperation::Exactly(_) => ((twice - traced(&home, &case, N).1) / N as f64, SLACK),
+                PerOperation::Between(..) => ((twice - ONCE_A_PHASE) / (2 * N) as f64, 0.1),
+            };
+            if !stated.admits(counted, slack) {
+                wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
+            }
+            // One for the gap. What is more puts a wake-up off, and there is no bound
+            // to that where a traced receiver shares its CPU with the tracer.
+            let slept = sleeps / (2 * N) as f64;
+            if place == Placement::SameCpu && wait != WaitKind::Yield && slept > 1.2 {
+                wrong.push(format!("{case}: slept {slept:.3} times a wake-up"));
+            }
         }
-        // One for the gap. What is more puts a wake-up off, and there is no bound
-        // to that where a traced receiver shares its CPU with the tracer.
-        let slept = sleeps / (2 * N) as f64;
-        if place == Placement::SameCpu && wait != WaitKind::Yield && slept > 1.2 {
-            wrong.push(format!("{case}: slept {slept:.3} times a wake-up"));
-        }
-    });
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -118,6 +118,21 @@ pub fn trial(home: &Home, case: &Case, count: u64) -> Result<RawTrial, String> {
     }
 }
 
+/// Whether every combination is tried (`./test --all`), or each value in one of them.
+pub fn all() -> bool {
+    std::env::var_os("HOPCOST_TEST").is_some_and(|word| word == "all")
+}
+
+/// Pairs in which each value of both lists occurs; every pair in `./test --all`.
+pub fn pairs<A: Copy, B: Copy>(first: &[A], second: &[B]) -> Vec<(A, B)> {
+    let (m, n) = (first.len(), second.len());
+    match all() {
+        true => first.iter().flat_map(|&a| second.iter().map(move |&b| (a, b))).collect(),
+        false if m.min(n) == 0 => Vec::new(),
+        false => (0..m.max(n)).map(|i| (first[i % m], second[i % n])).collect(),
+    }
+}
+
 /// The nearest two-CPU relation here, if there are two CPUs.
 pub fn cross() -> Option<Placement> {
     let allowed = hopcost_probe::sys::allowed_cpus().expect("an affinity mask");

@@ -1,8 +1,6 @@
 //! Selectors, options, defaults and reasons.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use hopcost_model::case::Placement;
 use hopcost_plan::{Ask, Machine, PlanError, ensure_live};
 

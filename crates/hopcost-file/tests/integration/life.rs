@@ -1,10 +1,8 @@
 //! The life of a run file: created, appended to, resumed, finished, read.
 
-mod common;
-
 use std::fs;
 
-use common::{about, batched, clock, failed, host, make, open, plan, trial};
+use crate::common::{about, batched, clock, failed, host, make, open, plan, trial};
 use hopcost_file::{Error, EstimateRow, RunFile, finished, open_for_resume};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::host::Host;
@@ -187,14 +185,14 @@ fn derived_rows_are_there_for_sql() {
         remedy: Code::HostState.remedy().into(),
     };
     let rows = [
-        row(common::PIPE, "p50_ns", Some(8571.5)),
-        row(common::PIPE, "p99_ns", None),
-        row(common::SYSCALL, "cost_ns", Some(0.1)),
+        row(crate::common::PIPE, "p50_ns", Some(8571.5)),
+        row(crate::common::PIPE, "p99_ns", None),
+        row(crate::common::SYSCALL, "cost_ns", Some(0.1)),
     ];
     let (mut file, _) = open_for_resume(&path).unwrap();
     file.put_derived(&rows, &[finding.clone(), finding]).unwrap();
     file.put_derived(&rows, &[]).unwrap();
-    let refused = file.put_derived(&[row(common::PIPE, "p50_ns", Some(f64::NAN))], &[]);
+    let refused = file.put_derived(&[row(crate::common::PIPE, "p50_ns", Some(f64::NAN))], &[]);
     assert!(matches!(refused, Err(Error::Unstorable { .. })));
     drop(file);
 
@@ -230,7 +228,7 @@ fn the_view_of_trials_counts_in_nanoseconds() {
             "SELECT sample_max_ns, wall_ns_per_operation, switches_per_operation, sentinel_ns,
                     placement, wait_caller
                FROM trials WHERE case_id = ?1 AND round = 1",
-            [common::PIPE],
+            [crate::common::PIPE],
             |r| {
                 let numbers: [f64; 4] = [r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?];
                 Ok((numbers, r.get::<_, String>(4)?, r.get::<_, String>(5)?))
@@ -261,11 +259,11 @@ fn runtimes_are_taken_apart_and_each_has_its_own_clock() {
     let path = dir.path().join("r.hopcost");
     let mut plan = plan();
     // The other way round, the caller's clock is that of Rust.
-    let turned = common::MIXED.replace("python:rust", "rust:python");
-    for id in [common::MIXED, &turned] {
+    let turned = crate::common::MIXED.replace("python:rust", "rust:python");
+    for id in [crate::common::MIXED, &turned] {
         plan.cases.push(hopcost_model::plan::PlannedCase::spelled(id, None));
     }
-    let run = common::make_of(&path, 1, plan);
+    let run = crate::common::make_of(&path, 1, plan);
     assert_eq!(open(&path).unwrap(), run);
     let conn = Connection::open(&path).unwrap();
     let mut found = conn
@@ -295,10 +293,10 @@ fn wake_ups_and_streams_are_taken_apart_for_sql() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("r.hopcost");
     let mut plan = plan();
-    for id in [common::WAKE, common::STREAM] {
+    for id in [crate::common::WAKE, crate::common::STREAM] {
         plan.cases.push(hopcost_model::plan::PlannedCase::spelled(id, None));
     }
-    let run = common::make_of(&path, 1, plan);
+    let run = crate::common::make_of(&path, 1, plan);
     assert_eq!(open(&path).unwrap(), run);
     let conn = Connection::open(&path).unwrap();
     type Axes = (Option<i64>, Option<String>, Option<u32>, Option<u32>, Option<String>);

@@ -1,9 +1,7 @@
 //! Runs of formats 1 and 2, made by the hopcost of their time, are read as they were
 //! and brought up to date when they are resumed.
 
-mod common;
-
-use common::open;
+use crate::common::open;
 
 use std::fs;
 use std::io::Read;
@@ -26,12 +24,12 @@ fn unpacked(dir: &tempfile::TempDir, packed: &[u8]) -> PathBuf {
 /// A complete run of two rounds of `roundtrip/pipe` and `call/syscall`, and an inline
 /// websocket that was skipped.
 fn format_1(dir: &tempfile::TempDir) -> PathBuf {
-    unpacked(dir, include_bytes!("fixtures/format-1.hopcost.gz"))
+    unpacked(dir, include_bytes!("../fixtures/format-1.hopcost.gz"))
 }
 
 /// The same with a wake-up and a stream, in the next format.
 fn format_2(dir: &tempfile::TempDir) -> PathBuf {
-    unpacked(dir, include_bytes!("fixtures/format-2.hopcost.gz"))
+    unpacked(dir, include_bytes!("../fixtures/format-2.hopcost.gz"))
 }
 
 fn version(path: &Path) -> i64 {
@@ -61,7 +59,7 @@ fn resume(path: &Path) -> Connection {
     let (mut file, run) = open_for_resume(path).unwrap();
     assert_eq!((&run, version(path)), (&old, 3));
     file.set_resumed(1).unwrap();
-    let rich = common::rich(0, 2);
+    let rich = crate::common::rich(0, 2);
     file.append_trial(&rich).unwrap();
     drop(file);
     let run = open(path).unwrap();

@@ -1,9 +1,7 @@
 //! What holds whatever is asked.
 
-mod common;
-
-use common::runtimes::{PYTHON, absent, here};
-use common::*;
+use crate::common::runtimes::{PYTHON, absent, here};
+use crate::common::*;
 use hopcost_model::case::Case;
 use hopcost_plan::{Ask, SuiteSource, estimate_ns, order, parse_suite, plan};
 use proptest::prelude::*;
@@ -82,9 +80,8 @@ fn pieces() -> impl Strategy<Value = String> {
     proptest::collection::vec(select(PIECES), 0..20).prop_map(|all| all.concat())
 }
 
+// As many cases as PROPTEST_CASES says: 2,000 in `./test --all`.
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
     #[test]
     fn no_selector_panics(text in prop_oneof![pieces(), any::<String>()]) {
         if let Err(error) = planned(&ask(&[&text])) {
@@ -144,7 +141,7 @@ proptest! {
         for case in &planned(&ask).unwrap().cases {
             let parsed: Case = case.case.clone().unwrap();
             prop_assert_eq!(parsed.to_string(), &*case.id());
-            let again = planned(&common::ask(&[&case.id()])).unwrap();
+            let again = planned(&crate::common::ask(&[&case.id()])).unwrap();
             prop_assert_eq!(&again.cases, std::slice::from_ref(case));
         }
     }

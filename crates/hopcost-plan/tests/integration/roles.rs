@@ -1,8 +1,6 @@
 //! Who plays what in a case of one runtime and of two.
 
-mod common;
-
-use common::runtimes::{CPP, GO, JAVA, PYTHON, describe, rust};
+use crate::common::runtimes::{CPP, GO, JAVA, PYTHON, describe, rust};
 use hopcost_model::case::{Case, Role, Runtime};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::LinkSource;

@@ -1,11 +1,9 @@
 //! The runtime as an axis: what is asked for in other languages.
 
-mod common;
-
 use std::cell::Cell;
 
-use common::runtimes::{CPP, JAVA, PYTHON, absent, here};
-use common::*;
+use crate::common::runtimes::{CPP, JAVA, PYTHON, absent, here};
+use crate::common::*;
 use hopcost_model::plan::Plan;
 use hopcost_plan::{Ask, PlanError, RuntimeFacts, SuiteSource, plan};
 

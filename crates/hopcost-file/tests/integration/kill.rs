@@ -1,8 +1,6 @@
 //! A kill at any moment loses nothing that was reported as stored, and what it leaves beside
 //! the file is believed only where nobody else can have put it there.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{about, host, make, open, plan, torn, trial};
+use crate::common::{about, host, make, open, plan, torn, trial};
 use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::raw::RawTrial;
 use rusqlite::Connection;
@@ -53,7 +51,7 @@ fn append_until_killed() {
 
 fn spawn(path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "append_until_killed", "--ignored", "--nocapture"])
+        .args(["--exact", "kill::append_until_killed", "--ignored", "--nocapture"])
         .env(FILE, path)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -1,8 +1,6 @@
 //! Suite files: the shipped ones, the documented one, and broken ones.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use hopcost_model::case::{Ack, Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
 use hopcost_plan::{Ask, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns};
 
@@ -205,7 +203,7 @@ fn the_copies_suite_is_a_grid_and_one_factor_at_a_time() {
 
 #[test]
 fn the_documented_example_parses() {
-    let doc = include_str!("../../../docs/suites.md");
+    let doc = include_str!("../../../../docs/suites.md");
     let example = doc.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let plan = planned(&file(example)).unwrap();
     assert_eq!(plan.cases.len(), 18 + 4 + 1, "tcp with its defaults is in it twice");

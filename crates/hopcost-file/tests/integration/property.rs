@@ -1,11 +1,9 @@
 //! Whatever can be stored reads back bit for bit; whatever cannot be a run is
 //! refused without a panic.
 
-mod common;
-
 use std::fs;
 
-use common::{about, host, make, open, plan};
+use crate::common::{about, host, make, open, plan};
 use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
@@ -218,7 +216,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r");
         let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
-        let mut trial = common::rich(0, 0);
+        let mut trial = crate::common::rich(0, 0);
         match which {
             0 => trial.operations = over,
             1 => trial.samples_max_ticks = over,

@@ -1,12 +1,10 @@
 //! Files that are not, or no longer, or never were a run: one clear line each.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{make, open, torn};
+use crate::common::{make, open, torn};
 use hopcost_file::samples::pack_at;
 use hopcost_file::{Error, RunFile, open_for_resume};
 use rusqlite::Connection;
@@ -325,8 +323,14 @@ fn check_permissions() {
     let dir = tempfile::tempdir().unwrap();
     let (path, run) = torn(dir.path());
     let whole = dir.path().join("whole");
-    let create =
-        |path: &Path| RunFile::create(path, &common::about(), &common::plan(), &common::host("x"));
+    let create = |path: &Path| {
+        RunFile::create(
+            path,
+            &crate::common::about(),
+            &crate::common::plan(),
+            &crate::common::host("x"),
+        )
+    };
 
     // Nothing here can be written: reading works, even of what a kill left.
     mode(&path, 0o444);

@@ -1,5 +1,4 @@
 //! Runs made up for tests.
-#![allow(dead_code)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,11 @@
 //! FORMAT.md does what it says: its Python reads samples, its SQL runs, and every
 //! table and column stands in it.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::make_of;
+use crate::common::make_of;
 use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawRun;
@@ -26,8 +24,8 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
 
 fn run(dir: &tempfile::TempDir) -> (PathBuf, RawRun) {
     let path = dir.path().join("run.hopcost");
-    let mut plan = common::plan();
-    for id in [common::WAKE, common::STREAM, common::MIXED] {
+    let mut plan = crate::common::plan();
+    for id in [crate::common::WAKE, crate::common::STREAM, crate::common::MIXED] {
         plan.cases.push(PlannedCase::spelled(id, None));
     }
     let run = make_of(&path, 7, plan);

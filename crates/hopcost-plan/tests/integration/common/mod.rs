@@ -1,5 +1,5 @@
 //! Mechanisms and machines to plan with, without the probe crate.
-#![allow(dead_code, missing_docs)]
+#![allow(missing_docs)]
 
 pub mod runtimes;
 

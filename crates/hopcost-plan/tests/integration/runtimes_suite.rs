@@ -1,10 +1,8 @@
 //! The suite `runtimes`, planned with what the shipped workers say of themselves
 //! where nothing is missing (`tests/workers`).
 
-mod common;
-
-use common::runtimes::here;
-use common::*;
+use crate::common::runtimes::here;
+use crate::common::*;
 use hopcost_model::case::{Boundary, Case, Placement, Runtime, Workload};
 use hopcost_model::plan::Plan;
 use hopcost_plan::{Ask, RuntimeFacts, SuiteSource, estimate_ns, plan};
@@ -14,11 +12,11 @@ const RUNTIMES: [&str; 6] = ["rust", "cpp", "go", "java", "node", "python"];
 
 fn workers() -> Vec<RuntimeFacts> {
     [
-        include_str!("workers/cpp.json"),
-        include_str!("workers/go.json"),
-        include_str!("workers/java.json"),
-        include_str!("workers/node.json"),
-        include_str!("workers/python.json"),
+        include_str!("../workers/cpp.json"),
+        include_str!("../workers/go.json"),
+        include_str!("../workers/java.json"),
+        include_str!("../workers/node.json"),
+        include_str!("../workers/python.json"),
     ]
     .map(here)
     .into()

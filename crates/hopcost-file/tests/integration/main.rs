@@ -1,0 +1,17 @@
+//! The crate as others use it. One binary, because linking takes longer than most of
+//! the tests.
+
+mod common;
+
+/// The format as FORMAT.md describes it.
+mod document;
+/// A kill at any moment loses nothing that was stored.
+mod kill;
+/// What is written comes back, finished or not.
+mod life;
+/// Files of earlier formats are read.
+mod migrate;
+/// Any run comes back as it was, and no damage panics.
+mod property;
+/// What is no run of ours is refused in one line.
+mod refuse;
