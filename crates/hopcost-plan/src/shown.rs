@@ -1,7 +1,7 @@
 //! What reports show of cases besides their results: tables that others published,
-//! contrasts and plots. Each stands in the suite that it belongs to, as `[[published]]`,
-//! `[[contrast]]` and `[[plot]]`; those of the shipped suites are drawn for every run that
-//! has such cases.
+//! contrasts, plots and an export. Each stands in the suite that it belongs to, as
+//! `[[published]]`, `[[contrast]]`, `[[plot]]` and `[export]`; those of the shipped suites
+//! are for every run that has such cases.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub struct Shown {
     /// Plots.
     #[serde(default)]
     pub plot: Vec<Plot>,
+    /// Cases in the columns of somebody else's table.
+    pub export: Option<Export>,
 }
 
 /// A table that others published, to stand beside what is measured.
@@ -115,4 +117,39 @@ pub enum PlotX {
     Flows,
     /// Gap before a wake-up.
     Gap,
+}
+
+/// Cases in the rows and columns of somebody else's table, as CSV.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Export {
+    /// What a run needs so that it has a row.
+    pub needs: String,
+    /// The cases of a row, by its name.
+    pub rows: BTreeMap<String, Selector>,
+    /// Columns of numbers by which the rows are sorted, before their names.
+    pub sort: Vec<String>,
+    /// Columns.
+    pub columns: Vec<ExportColumn>,
+}
+
+/// A column of an export.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExportColumn {
+    /// Heading.
+    pub name: String,
+    /// `row`, a column of the tidy CSV, or one of its statistics; of `EVENT.both.…` where an
+    /// event was only counted at each end, the sum.
+    pub of: String,
+    /// How many of the statistic's units are one of this column's.
+    #[serde(default = "one")]
+    pub unit: f64,
+    /// Decimals of a statistic.
+    #[serde(default)]
+    pub decimals: usize,
+}
+
+fn one() -> f64 {
+    1.0
 }

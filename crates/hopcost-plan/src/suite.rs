@@ -107,7 +107,11 @@ pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
 impl Source {
     fn suite(&self, table: &DeTable) -> Result<Suite, PlanError> {
         let measures = ["name", "about", "rounds", "budget", "baseline", "trial", "cases"];
-        self.only(table, "", &[&measures[..], &["published", "contrast", "plot"]].concat())?;
+        self.only(
+            table,
+            "",
+            &[&measures[..], &["published", "contrast", "plot", "export"]].concat(),
+        )?;
         self.shown()?;
         let name = self.required_name(table)?;
         let about = self.text_or_empty(table, "about")?;

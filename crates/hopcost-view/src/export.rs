@@ -1,46 +1,13 @@
-//! A run's cases as CSV in rows and columns of somebody else's table, which is data
-//! of a suite (`suites/*.export.toml`).
+//! A run's cases as CSV in the rows and columns of somebody else's table, which a suite
+//! lists.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
+use hopcost_model::case::Case;
 use hopcost_model::results::{CaseResult, Results, Status};
-use serde::Deserialize;
+use hopcost_plan::{Export, ExportColumn};
 
 use crate::csv::{Found, Row, columns, push_row, statistics};
-
-/// A table: which cases it has, and what it says of them.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Export {
-    /// What a run needs so that it has a row.
-    needs: String,
-    /// Columns of numbers by which the rows are sorted, before their names.
-    sort: Vec<String>,
-    /// What its cases have: columns of the tidy table, or parameters.
-    cases: BTreeMap<String, String>,
-    /// What the cases of a row have besides, by the row's name.
-    rows: BTreeMap<String, BTreeMap<String, String>>,
-    columns: Vec<Column>,
-}
-
-/// A column of the table.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Column {
-    name: String,
-    /// `row`, a column of the tidy table, or a statistic.
-    of: String,
-    /// Decimals of a statistic.
-    decimals: Option<usize>,
-    /// How many of the statistic's units are one of this column's.
-    #[serde(default = "one")]
-    unit: f64,
-}
-
-fn one() -> f64 {
-    1.0
-}
 
 /// Why there is no such table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,64 +33,57 @@ impl fmt::Display for NoExport {
 
 impl std::error::Error for NoExport {}
 
-impl Export {
-    /// The table as CSV.
-    ///
-    /// # Errors
-    /// No case belongs to it, or two belong to one row of it.
-    pub fn table(&self, results: &Results) -> Result<String, NoExport> {
-        let mut rows: Vec<(Vec<String>, &CaseResult)> = Vec::new();
-        for result in results.results.iter().filter(|case| case.status == Status::Measured) {
-            let Some(fields) = self.fields(result) else { continue };
-            let key = |fields: &[String]| self.key(fields);
-            if let Some((_, other)) = rows.iter().find(|(known, _)| key(known) == key(&fields)) {
-                return Err(NoExport::Twice(other.id.clone(), result.id.clone()));
-            }
-            rows.push((fields, result));
+/// The table as CSV.
+///
+/// # Errors
+/// No case belongs to it, or two belong to one row of it.
+pub fn table(export: &Export, results: &Results) -> Result<String, NoExport> {
+    let mut rows: Vec<(Key, Vec<String>, &CaseResult)> = Vec::new();
+    for result in results.results.iter().filter(|case| case.status == Status::Measured) {
+        let Some(fields) = fields(export, result) else { continue };
+        let key = key(export, &fields);
+        if let Some((.., other)) = rows.iter().find(|(known, ..)| *known == key) {
+            return Err(NoExport::Twice(other.id.clone(), result.id.clone()));
         }
-        if rows.is_empty() {
-            return Err(NoExport::Nothing(self.needs.clone()));
-        }
-        rows.sort_by_key(|(fields, _)| self.key(fields));
-        let mut out = String::new();
-        push_row(&mut out, self.columns.iter().map(|column| column.name.clone()));
-        rows.into_iter().for_each(|(fields, _)| push_row(&mut out, fields.into_iter()));
-        Ok(out)
+        rows.push((key, fields, result));
     }
+    if rows.is_empty() {
+        return Err(NoExport::Nothing(export.needs.clone()));
+    }
+    rows.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    let mut out = String::new();
+    push_row(&mut out, export.columns.iter().map(|column| column.name.clone()));
+    rows.into_iter().for_each(|(_, fields, _)| push_row(&mut out, fields.into_iter()));
+    Ok(out)
+}
 
-    /// What a case's row says, if it has one.
-    fn fields(&self, result: &CaseResult) -> Option<Vec<String>> {
-        let row = Row { run: "", result, found: Found::default() };
-        let of_case = |name: &str| {
-            columns().find(|column| column.name() == name).map(|column| column.text(&row))
-        };
-        let fits = |wanted: &BTreeMap<String, String>| {
-            wanted.iter().all(|(name, value)| match of_case(name) {
-                Some(found) => found == *value,
-                None => result.case.parameters.get(name).is_none_or(|found| found == value),
-            })
-        };
-        let (name, _) = self.rows.iter().find(|(_, own)| fits(&self.cases) && fits(own))?;
-        let found = statistics(result);
-        let field = |column: &Column| match column.of.as_str() {
+/// What a case's row says, if it has one.
+fn fields(export: &Export, result: &CaseResult) -> Option<Vec<String>> {
+    let case: Case = result.id.parse().ok()?;
+    let (name, _) = export.rows.iter().find(|(_, cases)| cases.fits(&case))?;
+    let row = Row { run: "", result, found: Found::default() };
+    let found = statistics(result);
+    let field = |column: &ExportColumn| {
+        let own = columns().find(|own| own.name() == column.of).map(|own| own.text(&row));
+        let value = || value(&found, &column.of).filter(|value| value.is_finite());
+        let number = |value: f64| format!("{:.*}", column.decimals, value / column.unit);
+        own.unwrap_or_else(|| match column.of.as_str() {
             "row" => name.clone(),
-            of => of_case(of).unwrap_or_else(|| {
-                let value = value(&found, of).filter(|value| value.is_finite());
-                let decimals = column.decimals.unwrap_or(0);
-                value.map_or(String::new(), |value| format!("{:.decimals$}", value / column.unit))
-            }),
-        };
-        Some(self.columns.iter().map(field).collect())
-    }
+            _ => value().map_or(String::new(), number),
+        })
+    };
+    Some(export.columns.iter().map(field).collect())
+}
 
-    /// What no two rows have in common: the numbers by which they are sorted, and the name.
-    fn key(&self, fields: &[String]) -> (Vec<u64>, String) {
-        let at = |wanted: &dyn Fn(&Column) -> bool| {
-            self.columns.iter().position(wanted).map_or("", |at| &fields[at])
-        };
-        let numbers = self.sort.iter().map(|name| at(&|c| c.name == *name).parse().unwrap_or(0));
-        (numbers.collect(), at(&|c| c.of == "row").to_owned())
-    }
+/// What no two rows have in common: the numbers by which they are sorted, and the name.
+type Key = (Vec<u64>, String);
+
+fn key(export: &Export, fields: &[String]) -> Key {
+    let at = |is_it: &dyn Fn(&ExportColumn) -> bool| {
+        export.columns.iter().position(is_it).map_or("", |at| &fields[at])
+    };
+    let numbers = export.sort.iter().map(|name| at(&|c| c.name == *name).parse().unwrap_or(0));
+    (numbers.collect(), at(&|c| c.of == "row").to_owned())
 }
 
 /// The value of a statistic. Of both ends of an event that was only counted apart, it is
@@ -148,13 +108,14 @@ mod tests {
     use super::*;
     use crate::stored;
 
-    fn export() -> Export {
-        toml::from_str(include_str!("../../../suites/copies.export.toml")).unwrap()
+    fn table(results: &Results) -> Result<String, NoExport> {
+        let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
+        super::table(export.unwrap(), results)
     }
 
     #[test]
     fn rows_stand_as_published_and_what_was_not_counted_is_empty() {
-        let table = export().table(&stored::results("copies")).expect("the grid");
+        let table = table(&stored::results("copies")).expect("the grid");
         let lines: Vec<&str> = table.lines().collect();
         let head = "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,\
                     cache_misses,context_switches";
@@ -181,17 +142,18 @@ mod tests {
     #[test]
     fn a_row_is_never_one_of_two_cases() {
         let results = stored::results("copies");
-        let whole = export().table(&results).unwrap();
+        let whole = table(&results).unwrap();
         let mut twice = results.clone();
-        let mut again = results.results[1].clone();
-        again.id.push_str("&nodelay=on");
-        again.case.parameters.insert("nodelay".to_owned(), "on".to_owned());
-        twice.results.push(again.clone());
-        assert_eq!(export().table(&twice).as_ref(), Ok(&whole), "not one of the ways");
-        again.case.parameters.clear();
-        twice.results.push(again);
-        assert!(matches!(export().table(&twice), Err(NoExport::Twice(..))));
-        let none = export().table(&stored::results("quick")).unwrap_err().to_string();
+        let is_way = |case: &&CaseResult| case.id.contains("place=free&wait=block&nodelay=off");
+        let way = results.results.iter().find(is_way).unwrap();
+        let mut with = |from: &str, to: &str| {
+            twice.results.push(CaseResult { id: way.id.replace(from, to), ..way.clone() });
+            table(&twice)
+        };
+        assert_eq!(with("nodelay=off", "nodelay=on").as_ref(), Ok(&whole), "not one of the ways");
+        assert_eq!(with("ack=per-message", "ack=none").as_ref(), Ok(&whole));
+        assert!(matches!(with("place=free", "place=same-cpu"), Err(NoExport::Twice(..))));
+        let none = table(&stored::results("quick")).unwrap_err().to_string();
         assert!(none.ends_with("with 8 fields and ack=per-message"), "{none}");
     }
 

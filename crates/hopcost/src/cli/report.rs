@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use hopcost_file::Runs;
 use hopcost_model::finding::Validity;
@@ -10,7 +10,7 @@ use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Results, Status};
 use hopcost_model::text::shell_word;
 use hopcost_view::chart::model::Chart;
-use hopcost_view::export::Export;
+use hopcost_view::export;
 use hopcost_view::text::Stored;
 
 use super::exit::{self, usage};
@@ -75,9 +75,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let document = match args.layout {
         Layout::Document => {
-            let export: Export =
-                toml::from_str(include_str!("../../../../suites/copies.export.toml"))?;
-            export.table(&results).map_err(usage)?
+            let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
+            let export = export.context("no suite lists the columns of a document")?;
+            export::table(export, &results).map_err(usage)?
         }
         Layout::Tidy => render(&results, args.format, &path)?,
     };
