@@ -16,6 +16,7 @@ pub mod results;
 mod spelling;
 pub mod text;
 pub mod units;
+pub mod workload;
 
 /// The name and major version of the JSON documents hopcost prints.
 pub const SCHEMA: &str = "hopcost/1";

@@ -1,7 +1,7 @@
 //! The worker protocol (workers/PROTOCOL.md): JSON lines on stdin and stdout,
 //! samples as little-endian u64 clock ticks on an inherited descriptor.
 
-use crate::case::{Role, Workload};
+use crate::case::Role;
 use crate::describe::Description;
 use crate::document;
 
@@ -56,18 +56,6 @@ document! {
         /// Follows the measurement, leaves no samples: the kernel's counting of
         /// system calls, which slows them down, is on in this phase alone.
         Count,
-    }
-}
-
-/// Operations of a phase, of one flow, beside those that are counted: the lead-in before
-/// the first stamp, which keeps the two ends' different starting times out of the phase,
-/// and a stream's end marker.
-pub const fn uncounted(workload: Workload) -> u64 {
-    match workload {
-        Workload::Call => 0,
-        Workload::Roundtrip => 2,
-        Workload::Wake => 1,
-        Workload::Stream => 2,
     }
 }
 

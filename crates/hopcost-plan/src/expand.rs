@@ -156,8 +156,8 @@ impl Selection<'_> {
         if let Some(said) = asked.get("place") {
             return said.to_vec();
         }
-        if self.workload == Workload::Stream {
-            return vec![Value::Place(Placement::Free)];
+        if let Some(place) = self.workload.spec().place {
+            return vec![Value::Place(place)];
         }
         let mut places = vec![Value::Place(Placement::SameCpu)];
         // One row is enough to say that a mechanism has no such workload.

@@ -9,6 +9,7 @@ use hopcost_model::case::{
     Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Waits, Workload,
 };
 use hopcost_model::mechanism::{Mechanism, PayloadRange};
+use hopcost_model::workload::EndsOf;
 
 use crate::catalog::Catalog;
 use crate::error::plain;
@@ -189,9 +190,7 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
             }
         }
     }
-    if matches!(case.workload, Workload::Wake | Workload::Stream)
-        && case.boundary == Boundary::Inline
-    {
+    if case.workload.spec().ends == EndsOf::SideBySide && case.boundary == Boundary::Inline {
         return Some(format!(
             "a {} has two ends that run side by side, so not inline",
             case.workload

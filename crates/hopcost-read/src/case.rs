@@ -10,7 +10,7 @@ use hopcost_model::results::{
 };
 use hopcost_stats::sample::median;
 
-use crate::estimate::{self, Unit, estimates};
+use crate::estimate::{self, estimates};
 use crate::pooled::Pooled;
 use crate::run::Run;
 use crate::sums::{handled, lost, messages, per, switches, total};
@@ -113,7 +113,7 @@ fn is_native_call(case: &Case) -> bool {
 
 fn estimates_of(run: &Run, index: usize, case: &Case, trials: &Trials) -> Option<Estimates> {
     let measured: Vec<&Trial> = trials.measured().map(|(_, trial)| trial).collect();
-    estimates(&measured, trials.family?, Unit(case.workload), &|n| run.seed(index, n))
+    estimates(&measured, trials.family?, case.workload, &|n| run.seed(index, n))
 }
 
 /// Reads one case. A call that cannot be told from the empty loop is given as "at most".

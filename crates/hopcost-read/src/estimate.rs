@@ -23,36 +23,12 @@ use crate::trial::{Family, Trial};
 /// The least trials that have an interval.
 pub const TRIALS_MIN: usize = 6;
 
-/// What one sample is.
-#[derive(Debug, Clone, Copy)]
-pub struct Unit(pub Workload);
-
-impl Unit {
-    fn word(self) -> &'static str {
-        match self.0 {
-            Workload::Call => "one call",
-            Workload::Roundtrip => "one round trip",
-            Workload::Wake => "one wake-up",
-            Workload::Stream => "one message",
-        }
-    }
-    /// What a batch's cost is the median of.
-    fn cost(self) -> String {
-        match self.0 {
-            Workload::Stream => "median over trials of the time per message, all flows together \
-                                 (first byte to last byte, over messages)"
-                .to_owned(),
-            _ => format!("median over trials of the trial's median cost of {}", self.word()),
-        }
-    }
-}
-
 /// The estimates of a case's measured trials; `seed` is for the bootstrap of a
 /// quantile, by its number.
 pub fn estimates(
     trials: &[&Trial],
     family: Family,
-    unit: Unit,
+    workload: Workload,
     seed: &dyn Fn(u64) -> u64,
 ) -> Option<Estimates> {
     if trials.is_empty() {
@@ -60,12 +36,12 @@ pub fn estimates(
     }
     let mut estimates = Estimates::default();
     if family == Family::Batch {
-        estimates.set(Statistic::Cost, cost(trials, unit));
+        estimates.set(Statistic::Cost, cost(trials, workload));
         return Some(estimates);
     }
     for (number, statistic) in (0..).zip(QUANTILES) {
-        if let Some(q) = statistic.quantile().filter(|_| applies(statistic, unit)) {
-            let estimate = quantile(trials, q, statistic.label(), unit, seed(number));
+        if let Some(q) = statistic.quantile().filter(|_| applies(statistic, workload)) {
+            let estimate = quantile(trials, q, statistic.label(), workload, seed(number));
             estimates.set(statistic, estimate);
         }
     }
@@ -74,9 +50,12 @@ pub fn estimates(
         (Statistic::Mean, "mean"),
         (Statistic::Stdev, "standard deviation"),
     ] {
-        if applies(statistic, unit) {
+        if applies(statistic, workload) {
             let own = trials.iter().filter_map(|trial| trial.statistic(statistic)).collect();
-            let estimand = format!("median over trials of the trial's {name} of {}", unit.word());
+            let estimand = format!(
+                "median over trials of the trial's {name} of one {}",
+                workload.spec().operation
+            );
             estimates.set(statistic, over_trials(own, estimand));
         }
     }
@@ -94,10 +73,10 @@ pub fn estimates(
 const QUANTILES: [Statistic; 5] =
     [Statistic::P50, Statistic::P90, Statistic::P99, Statistic::P999, Statistic::P95];
 
-/// Whether a workload has a statistic.
-fn applies(statistic: Statistic, unit: Unit) -> bool {
+/// Whether a workload has a statistic: some only those that name it.
+fn applies(statistic: Statistic, workload: Workload) -> bool {
     match statistic {
-        Statistic::P95 | Statistic::Stdev => unit.0 == Workload::Wake,
+        Statistic::P95 | Statistic::Stdev => workload.spec().statistics.contains(&statistic),
         _ => true,
     }
 }
@@ -154,8 +133,11 @@ pub fn over_lines(lines: &[Line]) -> (Estimate, Estimate, Option<Line>) {
 
 /// The cost of one operation in batches. Where the loop was subtracted and the
 /// rest cannot be told from nothing, it becomes an upper bound.
-fn cost(trials: &[&Trial], unit: Unit) -> Estimate {
-    let mut cost = over_trials(trials.iter().map(|trial| trial.value_ns()).collect(), unit.cost());
+fn cost(trials: &[&Trial], workload: Workload) -> Estimate {
+    let mut cost = over_trials(
+        trials.iter().map(|trial| trial.value_ns()).collect(),
+        workload.spec().estimand.to_owned(),
+    );
     let resolution_ns =
         sample::median(&trials.iter().map(|t| t.resolution_ns).collect::<Vec<_>>()).unwrap_or(0.0);
     let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
@@ -194,10 +176,13 @@ fn bound_to(cost: &mut Estimate, bound: f64) {
 }
 
 /// A quantile: over trials where the typical one supports it, else pooled.
-fn quantile(trials: &[&Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Estimate {
+fn quantile(trials: &[&Trial], q: f64, name: &str, workload: Workload, seed: u64) -> Estimate {
     let counts: Vec<f64> = trials.iter().map(|trial| support(trial, q)).collect();
     if publishable(sample::median(&counts).unwrap_or(0.0), q) {
-        let estimand = format!("median over trials of the trial's {name} of {}", unit.word());
+        let estimand = format!(
+            "median over trials of the trial's {name} of one {}",
+            workload.spec().operation
+        );
         return over_trials(trials.iter().map(|t| t.sample.quantile(q)).collect(), estimand);
     }
     let n_trials = trials.len() as u32;
@@ -209,12 +194,12 @@ fn quantile(trials: &[&Trial], q: f64, name: &str, unit: Unit, seed: u64) -> Est
             trials.iter().map(|trial| trial.sample.len() as f64).sum::<f64>(),
             libm::floor(total),
         );
-        return missing(n_trials, format!("{name} of {}", unit.word()), why);
+        return missing(n_trials, format!("{name} of one {}", workload.spec().operation), why);
     }
     let estimand = format!(
-        "pooled: {name} of the samples of all trials together ({}), because a trial alone is too \
+        "pooled: {name} of the samples of all trials together (one {}), because a trial alone is too \
          short for it; approximate 95 % interval from resampling whole trials {DRAWS} times",
-        unit.word()
+        workload.spec().operation
     );
     let samples: Vec<&[f64]> = trials.iter().map(|trial| trial.sample.values()).collect();
     let Some(pooled) = pooled_quantile(&samples, q, LEVEL, seed) else {
@@ -243,8 +228,7 @@ mod tests {
         let reduced: Vec<Trial> =
             raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
         let family = Family::of(raw.trials[0].stamp.unwrap());
-        estimates(&reduced.iter().collect::<Vec<_>>(), family, Unit(Workload::Roundtrip), &|n| n)
-            .unwrap()
+        estimates(&reduced.iter().collect::<Vec<_>>(), family, Workload::Roundtrip, &|n| n).unwrap()
     }
 
     #[test]

@@ -9,7 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::axis::{Axis, Value};
+use hopcost_model::case::Case;
 use hopcost_model::results::{Ratio, Statistic};
 use hopcost_stats::LEVEL;
 use hopcost_stats::ratio::paired_ratio;
@@ -41,11 +42,11 @@ pub fn is_exact_enough(reading: &Reading) -> bool {
 
 fn comparable(reading: &Reading, base: &Reading) -> bool {
     let alike = |case: &Case, base: &Case| {
+        // No payload is as good as one of 0 bytes.
+        let value = |axis: &Axis, case: &Case| (axis.get)(case).unwrap_or(Value::Number(0));
+        let axes = case.workload.spec().alike.iter().filter_map(|key| Axis::of_key(key));
         case.workload == base.workload
-            && (case.workload == Workload::Call
-                || case.payload_bytes.unwrap_or(0) == base.payload_bytes.unwrap_or(0))
-            && case.gap_ns == base.gap_ns
-            && (case.fields, case.flows, case.ack) == (base.fields, base.flows, base.ack)
+            && axes.into_iter().all(|axis| value(axis, case) == value(axis, base))
     };
     reading.family.is_some()
         && reading.family == base.family

@@ -1,7 +1,6 @@
 //! Sums over the ends of a trial, and what they are divided by.
 
 use hopcost_model::case::{Case, Workload};
-use hopcost_model::protocol::uncounted;
 use hopcost_model::raw::RawTrial;
 
 /// A sum that a file's nonsense cannot overflow.
@@ -23,7 +22,7 @@ pub fn lost(trial: &RawTrial) -> u64 {
 /// end marker, which weigh where a trial has but a few messages.
 pub fn handled(case: &Case, trial: &RawTrial) -> f64 {
     let besides = match case.workload {
-        Workload::Stream => uncounted(case.workload) * u64::from(case.flows.unwrap_or(1)),
+        Workload::Stream => case.workload.spec().uncounted * u64::from(case.flows.unwrap_or(1)),
         _ => 0,
     };
     trial.operations.saturating_add(besides) as f64
@@ -31,7 +30,7 @@ pub fn handled(case: &Case, trial: &RawTrial) -> f64 {
 
 /// The messages of an operation: a round trip has two.
 pub fn messages(workload: Workload) -> f64 {
-    if workload == Workload::Roundtrip { 2.0 } else { 1.0 }
+    f64::from(workload.spec().messages)
 }
 
 /// A share of a value; `None` without parts.

@@ -9,7 +9,7 @@
 
 use std::io::{self, Write};
 
-use hopcost_model::case::{Role, Workload};
+use hopcost_model::case::Role;
 use hopcost_model::columns;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
@@ -163,7 +163,7 @@ const PLAIN: &[Plain] = &[
 ];
 
 fn lost(case: &CaseResult) -> Option<f64> {
-    let counts = case.case.workload == Workload::Roundtrip && case.estimates.is_some();
+    let counts = case.case.workload.spec().loses && case.estimates.is_some();
     counts.then_some(case.lost as f64)
 }
 

@@ -1,6 +1,5 @@
 //! How cases, places and quantiles are called in every view.
 
-use hopcost_model::case::Workload;
 use hopcost_model::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results,
 };
@@ -114,8 +113,7 @@ pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
 pub(crate) fn covers(group: &LadderGroup, results: &Results) -> bool {
     let cases = group.rows.iter().flat_map(|row| [row.one_cpu, row.two_cpus, row.free]);
     let mut cases = cases.flatten().filter_map(|at| results.results.get(at as usize)).peekable();
-    cases.peek().is_some()
-        && cases.all(|case| matches!(case.case.workload, Workload::Wake | Workload::Stream))
+    cases.peek().is_some() && cases.all(|case| case.case.workload.spec().has_section)
 }
 
 /// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.

@@ -8,7 +8,7 @@
 use std::io;
 
 use hopcost_model::case::Workload;
-use hopcost_model::protocol::{Stamp, uncounted};
+use hopcost_model::protocol::Stamp;
 
 use super::Stamped;
 use crate::clock::Clock;
@@ -16,7 +16,7 @@ use crate::party::{Losses, Party, is_stale};
 use crate::sys;
 
 /// Exchanges before the first stamp of a phase.
-pub const LEAD_IN: u64 = uncounted(Workload::Roundtrip);
+pub const LEAD_IN: u64 = Workload::Roundtrip.spec().uncounted;
 
 /// Time-outs of one message after which a trial is over.
 pub const TIMEOUTS_MAX: u32 = 50;

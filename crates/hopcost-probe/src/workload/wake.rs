@@ -11,7 +11,6 @@
 use std::io;
 
 use hopcost_model::case::Workload;
-use hopcost_model::protocol::uncounted;
 
 use super::Stamped;
 use crate::clock::Clock;
@@ -20,7 +19,7 @@ use crate::party::Party;
 use crate::sys;
 
 /// Wake-ups before the first stamped one of a phase.
-const LEAD_IN: u64 = uncounted(Workload::Wake);
+const LEAD_IN: u64 = Workload::Wake.spec().uncounted;
 
 /// The least that a wake-up is put off by, so that a receiver on the sender's CPU
 /// gets to run.

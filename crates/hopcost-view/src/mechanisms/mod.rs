@@ -316,13 +316,9 @@ fn count(count: PerOperation) -> String {
 /// What one operation is called.
 fn operation(mechanism: &Mechanism) -> &'static str {
     // The counts are of the first of these that the mechanism takes part in.
-    let named = [
-        (Workload::Roundtrip, "round trip"),
-        (Workload::Stream, "message"),
-        (Workload::Wake, "wake-up"),
-    ];
-    let found = named.iter().find(|(workload, _)| mechanism.workloads.contains(workload));
-    found.map_or("call", |(_, name)| name)
+    let order = [Workload::Roundtrip, Workload::Stream, Workload::Wake];
+    let found = order.into_iter().find(|workload| mechanism.workloads.contains(workload));
+    found.unwrap_or(Workload::Call).spec().operation
 }
 
 fn unavailable(mechanism: &Mechanism) -> String {

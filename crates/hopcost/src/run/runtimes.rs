@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hopcost_model::axis::Axis;
-use hopcost_model::case::{Boundary, Runtime, Workload};
+use hopcost_model::case::{Boundary, Runtime};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::{LinkSource, Mechanism};
 use hopcost_model::plan::Plan;
@@ -262,8 +262,8 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     if mechanism.workloads.is_empty() {
         return Err("it has no workload".to_owned());
     }
-    let known = [Workload::Call, Workload::Roundtrip];
-    if let Some(workload) = mechanism.workloads.iter().find(|w| !known.contains(w)) {
+    let mut workloads = mechanism.workloads.iter();
+    if let Some(workload) = workloads.find(|w| !w.spec().is_for_all_runtimes) {
         return Err(format!("only hopcost's own worker plays the workload `{workload}` so far"));
     }
     let row = hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts.hidden);
@@ -280,7 +280,10 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     if mechanism.system_calls.is_some_and(|c| !(c.min >= 0.0 && c.min <= c.max && c.max < 1e6)) {
         return Err("want system_calls with 0 <= min <= max".to_owned());
     }
-    let two_ends = mechanism.workloads.iter().any(|workload| *workload != Workload::Call);
+    let two_ends = mechanism
+        .workloads
+        .iter()
+        .any(|workload| workload.spec().ends != hopcost_model::workload::EndsOf::One);
     if two_ends && (mechanism.boundaries.is_empty() || mechanism.waits.is_empty()) {
         return Err("what has two ends has boundaries and waits".to_owned());
     }

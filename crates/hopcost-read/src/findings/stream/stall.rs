@@ -74,9 +74,9 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
         k => format!("about {k} × 40 ms"),
     };
     let evidence = format!(
-        "{} of the {} take {times} or another small multiple of it.",
+        "{} of the {}s take {times} or another small multiple of it.",
         format::percent(share),
-        if case.workload == Workload::Stream { "messages" } else { "round trips" },
+        case.workload.spec().operation,
     );
     let values = [("share", share), ("k", f64::from(k)), ("stalled_samples", stalled as f64)];
     Some(finding(Code::NagleDelack, Severity::Suspect, evidence, &values))

@@ -41,7 +41,7 @@ pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
     }
     let usable = |m: &&Mechanism| {
         m.unavailable.is_none()
-            && m.workloads.iter().any(|w| matches!(w, Workload::Call | Workload::Roundtrip))
+            && m.workloads.iter().any(|w| w.spec().is_for_all_runtimes)
             && (bench.only.is_empty() || bench.only.contains(&m.name))
     };
     // An exchange is long enough for its stamps to be little beside it.
@@ -80,7 +80,7 @@ fn of_mechanism(
     say: &mut Say<'_>,
 ) -> anyhow::Result<bool> {
     for workload in &mechanism.workloads {
-        if matches!(workload, Workload::Wake | Workload::Stream) {
+        if !workload.spec().is_for_all_runtimes {
             let what = format!("{workload}/{}", mechanism.name);
             say(Check::skipped(what, "only hopcost's own worker plays this so far"))?;
         }

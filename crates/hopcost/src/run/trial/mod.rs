@@ -13,7 +13,7 @@ mod workers;
 use std::time::Instant;
 
 use hopcost_model::case::{Placement, Role, Workload};
-use hopcost_model::protocol::{self, GateReading, Phase, Stamp};
+use hopcost_model::protocol::{GateReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 
 use super::idle::Knob;
@@ -187,7 +187,7 @@ fn count(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fai
     let cap_ns = (case.workload == Workload::Stream).then_some(shape.measure_ns);
     let ran = workers.phase(Phase::Count, shape.counted_operations, Stamp::Each, cap_ns)?;
     // What a phase does besides its operations was counted with them.
-    let besides = protocol::uncounted(case.workload);
+    let besides = case.workload.spec().uncounted;
     let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
     trial.counted_operations = callers.map(|end| end.count + besides).sum();
     trial.counted = keep::together(ran.ends);

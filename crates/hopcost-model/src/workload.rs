@@ -1,0 +1,103 @@
+//! What a workload is, apart from its loop: one description each, so that what holds of a
+//! new one is said once.
+
+use crate::case::{Placement, Workload};
+use crate::results::Statistic;
+
+/// A workload.
+pub struct WorkloadSpec {
+    /// What one operation is called.
+    pub operation: &'static str,
+    /// How its ends go together.
+    pub ends: EndsOf,
+    /// Messages of one operation.
+    pub messages: u32,
+    /// Operations of a phase, of one flow, beside those that are counted: the lead-in before
+    /// the first stamp, which keeps the two ends' different starting times out of the phase,
+    /// and a stream's end marker.
+    pub uncounted: u64,
+    /// Whether an exchange may lose its message and be counted as lost.
+    pub loses: bool,
+    /// Whether other runtimes than Rust play it.
+    pub is_for_all_runtimes: bool,
+    /// Statistics that it has besides those of every workload.
+    pub statistics: &'static [Statistic],
+    /// What the headline of a batch is.
+    pub estimand: &'static str,
+    /// Keys on which two cases have to agree for a multiple of theirs to mean something.
+    pub alike: &'static [&'static str],
+    /// Whether its cases stand in a section of their own and not in the ladder.
+    pub has_section: bool,
+    /// Where its ends run if nothing is said; absent: on one CPU, and on the nearest two.
+    pub place: Option<Placement>,
+}
+
+/// How the ends of a workload go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndsOf {
+    /// There is but one.
+    One,
+    /// Each goes on when the other has had its turn.
+    InTurn,
+    /// They run side by side.
+    SideBySide,
+}
+
+const CALL: WorkloadSpec = WorkloadSpec {
+    operation: "call",
+    ends: EndsOf::One,
+    messages: 1,
+    uncounted: 0,
+    loses: false,
+    is_for_all_runtimes: true,
+    statistics: &[],
+    estimand: "median over trials of the trial's median cost of one call",
+    alike: &[],
+    has_section: false,
+    place: None,
+};
+const ROUNDTRIP: WorkloadSpec = WorkloadSpec {
+    operation: "round trip",
+    ends: EndsOf::InTurn,
+    messages: 2,
+    uncounted: 2,
+    loses: true,
+    estimand: "median over trials of the trial's median cost of one round trip",
+    alike: &["payload"],
+    ..CALL
+};
+const WAKE: WorkloadSpec = WorkloadSpec {
+    operation: "wake-up",
+    ends: EndsOf::SideBySide,
+    uncounted: 1,
+    is_for_all_runtimes: false,
+    statistics: &[Statistic::P95, Statistic::Stdev],
+    estimand: "median over trials of the trial's median cost of one wake-up",
+    alike: &["payload", "gap"],
+    has_section: true,
+    ..CALL
+};
+const STREAM: WorkloadSpec = WorkloadSpec {
+    operation: "message",
+    ends: EndsOf::SideBySide,
+    uncounted: 2,
+    is_for_all_runtimes: false,
+    estimand: "median over trials of the time per message, all flows together (first byte to \
+               last byte, over messages)",
+    alike: &["payload", "fields", "flows", "ack"],
+    has_section: true,
+    place: Some(Placement::Free),
+    ..CALL
+};
+
+impl Workload {
+    /// What it is.
+    pub const fn spec(self) -> &'static WorkloadSpec {
+        match self {
+            Workload::Call => &CALL,
+            Workload::Roundtrip => &ROUNDTRIP,
+            Workload::Wake => &WAKE,
+            Workload::Stream => &STREAM,
+        }
+    }
+}
