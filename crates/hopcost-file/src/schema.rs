@@ -6,13 +6,34 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::error::{Error, Result};
-use crate::tables::{TABLES, Table};
+use crate::tables::{PLANNED_LATER, TABLES, Table};
 
 /// `PRAGMA application_id` of a run file: "hopc".
 pub const APPLICATION_ID: i32 = 0x686f_7063;
 
-/// `PRAGMA user_version` of a run file written by this hopcost.
-pub const VERSION: i64 = 3;
+/// `PRAGMA user_version` of a run file written by this hopcost: the format of the newest
+/// column or table.
+pub const VERSION: i64 = newest(TABLES);
+
+const fn newest(tables: &[&Table]) -> i64 {
+    let (mut newest, mut table) = (1, 0);
+    while table < tables.len() {
+        let mut list = 0;
+        while list < tables[table].columns.len() {
+            let columns = tables[table].columns[list];
+            let mut at = 0;
+            while at < columns.len() {
+                if columns[at].since > newest {
+                    newest = columns[at].since;
+                }
+                at += 1;
+            }
+            list += 1;
+        }
+        table += 1;
+    }
+    newest
+}
 
 /// In rows of formats 1 and 2 every end was in Rust; a spelling that could not be taken
 /// apart has no ends.
@@ -44,7 +65,9 @@ pub(crate) fn bring_up_to_date(conn: &Connection, from: i64) -> rusqlite::Result
         conn.execute_batch(OF_RUST)?;
     }
     if from < VERSION {
-        conn.execute_batch(include_str!("views.sql"))?;
+        let later = PLANNED_LATER.iter().map(|column| format!(", c.{}", column.name));
+        let views = include_str!("views.sql").replace("/* later */", &later.collect::<String>());
+        conn.execute_batch(&views)?;
     }
     conn.pragma_update(None, "user_version", VERSION)
 }

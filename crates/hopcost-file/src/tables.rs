@@ -192,6 +192,10 @@ fields!(CHECKED_STAMP of StampCheck {
     bare_after_ns: bare_after_ns BITS 3,
 });
 
+/// The last format whose columns of cases are listed here. Those of later formats say
+/// themselves what they are, in the table of a case's parts.
+const LISTED: i64 = 3;
+
 /// `plan.cases` taken apart, for SQL alone: hopcost reads the plan.
 const PLANNED: &[Column] = list![
     case_id TEXT 1, skip MAYBE_TEXT 1, workload MAYBE_TEXT 1, mechanism MAYBE_TEXT 1,
@@ -201,6 +205,34 @@ const PLANNED: &[Column] = list![
     ack MAYBE_TEXT 2, gap_ns MAYBE_INT 2, idle_knob MAYBE_TEXT 2, runtime_caller MAYBE_TEXT 3,
     runtime_callee MAYBE_TEXT 3,
 ];
+
+/// The same, of later formats.
+pub(crate) const PLANNED_LATER: &[Column] = &{
+    let mut later = [column("", "", 0); later_parts()];
+    let (mut at, mut found) = (0, 0);
+    while found < later.len() {
+        let part = &columns::COLUMNS[at];
+        at += 1;
+        if part.since > LISTED {
+            let sql = match part.holds {
+                columns::Holds::Numbers => MAYBE_INT,
+                columns::Holds::Text => MAYBE_TEXT,
+            };
+            later[found] = column(part.name, sql, part.since);
+            found += 1;
+        }
+    }
+    later
+};
+
+const fn later_parts() -> usize {
+    let (mut at, mut found) = (0, 0);
+    while at < columns::COLUMNS.len() {
+        found += (columns::COLUMNS[at].since > LISTED) as usize;
+        at += 1;
+    }
+    found
+}
 
 impl Put for PlannedCase {
     fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
@@ -278,7 +310,7 @@ macro_rules! tables {
 tables! {
     RUN: "run" &[&[column("one", "INTEGER PRIMARY KEY CHECK (one = 1)", 1)], ABOUT, list![plan TEXT 1]],
         "\n)", 1, 1;
-    PLANNED_CASE: "planned_case" &[list![case_index KEY 1], PLANNED], "\n)", 1, ROWS;
+    PLANNED_CASE: "planned_case" &[list![case_index KEY 1], PLANNED, PLANNED_LATER], "\n)", 1, ROWS;
     HOST: "host_reading" &[list![moment TEXT 1, position INT 1], HOST_READING],
         ",\n    PRIMARY KEY (moment, position)\n) WITHOUT ROWID", 1, 10_000;
     CLOCK: "clock" &[POSITION, CLOCK_READING], "\n)", 1, 10_000;
@@ -307,9 +339,11 @@ mod tests {
 
     #[test]
     fn every_part_of_a_case_that_files_hold_has_its_column() {
-        let parts = columns::Column::of(columns::Table::RunFile).map(|part| part.name);
-        let own = ["case_id", "skip"];
-        let stored: BTreeSet<&str> = PLANNED.iter().map(|column| column.name).collect();
+        let parts = columns::Column::of(columns::Table::RunFile);
+        let parts = parts.map(|part| (part.name, part.since));
+        let own = [("case_id", 1), ("skip", 1)];
+        let stored = PLANNED.iter().chain(PLANNED_LATER);
+        let stored: BTreeSet<(&str, i64)> = stored.map(|c| (c.name, c.since)).collect();
         assert_eq!(stored, own.into_iter().chain(parts).collect());
     }
 }

@@ -313,6 +313,13 @@ impl Axis {
         };
         (!left_out).then_some(value)
     }
+    /// The values of a case that are not the default, on axes that are spelled only then.
+    /// Names of cases say these, so that a new axis is in all of them. What the ends are
+    /// written in belongs to the mechanism's name.
+    pub fn unusual(case: &Case) -> impl Iterator<Item = (&'static Axis, Value)> {
+        let named = |axis: &&Axis| axis.spelled == Spelled::UnlessDefault && axis.key != "runtime";
+        AXES.iter().filter(named).filter_map(|axis| Some((axis, axis.spelled(case)?)))
+    }
     /// Whether a case itself has a value of it.
     pub fn is_part(&self) -> bool {
         self.spelled != Spelled::Never

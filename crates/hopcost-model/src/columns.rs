@@ -12,6 +12,10 @@ pub struct Column {
     pub name: &'static str,
     /// The tables that have it; JSON has every one.
     pub tables: &'static [Table],
+    /// The format that brought it to run files; 0 where they do not have it.
+    pub since: i64,
+    /// What stands in it.
+    pub holds: Holds,
     /// What it holds of a case; nothing where a case has no such thing.
     pub cell: fn(&CaseParts) -> Option<Cell>,
 }
@@ -36,6 +40,15 @@ pub enum Cell {
     Parameters(BTreeMap<String, String>),
 }
 
+/// What stands in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// Whole numbers.
+    Numbers,
+    /// Words, texts, or JSON.
+    Text,
+}
+
 impl Column {
     /// The columns of a table.
     pub fn of(table: Table) -> impl Iterator<Item = &'static Column> {
@@ -44,9 +57,11 @@ impl Column {
 }
 
 trait IntoCell {
+    const HOLDS: Holds = Holds::Text;
     fn cell(self) -> Option<Cell>;
 }
 impl<T: IntoCell> IntoCell for Option<T> {
+    const HOLDS: Holds = T::HOLDS;
     fn cell(self) -> Option<Cell> {
         self.and_then(IntoCell::cell)
     }
@@ -63,6 +78,7 @@ impl IntoCell for BTreeMap<String, String> {
 }
 macro_rules! numbers {
     ($($number:ty),+) => { $(impl IntoCell for $number {
+        const HOLDS: Holds = Holds::Numbers;
         fn cell(self) -> Option<Cell> { Some(Cell::Number(self.into())) }
     })+ };
 }
@@ -74,10 +90,12 @@ macro_rules! words {
 numbers!(u32, u64);
 words!(Workload, Boundary, Placement, WaitKind, IdleKnob);
 
-/// Declares the columns: name, type, value, the tables that have it besides JSON, and where
-/// only some cases have it in those, which.
+/// Declares the columns: name, type, value, the tables that have it besides JSON, the format
+/// that brought it to run files, and where only some cases have it in those tables, which. A
+/// column that a new format brings goes last.
 macro_rules! columns {
-    ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr, in $tables:expr $(, of $has:expr)?;)+) => {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr,
+        in $tables:expr $(, since $since:literal)? $(, of $has:expr)?;)+) => {
         document! {
             /// A case taken apart, for programs.
             pub struct CaseParts { $($(#[$doc])* pub $name: $type,)+ }
@@ -90,9 +108,11 @@ macro_rules! columns {
             }
         }
         /// Every column, in the order of the documents.
-        pub static COLUMNS: &[Column] = &[$(Column {
+        pub const COLUMNS: &[Column] = &[$(Column {
             name: stringify!($name),
             tables: $tables,
+            since: 0 $(+ $since)?,
+            holds: <$type as IntoCell>::HOLDS,
             cell: |case| {
                 $(let has: fn(&CaseParts) -> bool = $has;
                 if !has(case) { return None; })?
@@ -106,43 +126,44 @@ const ALL: &[Table] = &[Table::Csv, Table::RunFile];
 
 columns! {
     /// What was done.
-    workload: Workload = |case| case.workload, in ALL;
+    workload: Workload = |case| case.workload, in ALL, since 1;
     /// With what.
-    mechanism: String = |case| case.mechanism.clone(), in ALL;
+    mechanism: String = |case| case.mechanism.clone(), in ALL, since 1;
     /// Bytes a message; `null` where the mechanism carries none.
-    payload_bytes: Option<u32> = |case| case.payload_bytes, in ALL;
+    payload_bytes: Option<u32> = |case| case.payload_bytes, in ALL, since 1;
     /// Fields of a message of a stream.
-    fields: Option<u32> = |case| case.fields, in ALL;
+    fields: Option<u32> = |case| case.fields, in ALL, since 2;
     /// Bytes of one of them.
     field_bytes: Option<u32> = |case| case.field_bytes(), in &[Table::Csv];
     /// Flows of a stream.
-    flows: Option<u32> = |case| case.flows, in ALL;
+    flows: Option<u32> = |case| case.flows, in ALL, since 2;
     /// When a stream is acknowledged.
-    ack: Option<String> = |case| Some(case.ack?.to_string()), in ALL;
+    ack: Option<String> = |case| Some(case.ack?.to_string()), in ALL, since 2;
     /// How long the sender of a wake-up sleeps before it.
-    gap_ns: Option<u64> = |case| case.gap_ns, in ALL;
+    gap_ns: Option<u64> = |case| case.gap_ns, in ALL, since 2;
     /// What keeps the receiver's CPU from idling deeply.
-    idle_knob: IdleKnob = |case| case.idle_knob, in ALL, of |case| case.workload == Workload::Wake;
+    idle_knob: IdleKnob = |case| case.idle_knob, in ALL, since 2,
+        of |case| case.workload == Workload::Wake;
     /// What separates the ends.
-    boundary: Boundary = |case| case.boundary, in ALL;
+    boundary: Boundary = |case| case.boundary, in ALL, since 1;
     /// Where they run; `null` for `call`.
-    placement: Option<Placement> = |case| case.placement, in ALL;
+    placement: Option<Placement> = |case| case.placement, in ALL, since 1;
     /// How the caller waits; `null` for `call`.
-    wait_caller: Option<WaitKind> = |case| Some(case.waits?.caller), in ALL;
+    wait_caller: Option<WaitKind> = |case| Some(case.waits?.caller), in ALL, since 1;
     /// How the callee waits; `null` for `call`.
-    wait_callee: Option<WaitKind> = |case| Some(case.waits?.callee), in ALL;
+    wait_callee: Option<WaitKind> = |case| Some(case.waits?.callee), in ALL, since 1;
     /// Both waits in one word (`block`, `block:spin`); `null` for `call`.
-    wait: Option<String> = |case| Some(case.waits?.to_string()), in &[Table::RunFile];
+    wait: Option<String> = |case| Some(case.waits?.to_string()), in &[Table::RunFile], since 1;
     /// Budget of `spin-then-block`.
-    spin_budget_ns: Option<u64> = |case| case.spin_budget_ns, in ALL;
+    spin_budget_ns: Option<u64> = |case| case.spin_budget_ns, in ALL, since 1;
     /// What the ends are written in, in one word (`python`, `python:rust`).
     runtime: String = |case| case.runtimes.to_string(), in &[Table::Csv];
     /// What the caller is written in.
-    runtime_caller: String = |case| case.runtimes.caller.to_string(), in ALL;
+    runtime_caller: String = |case| case.runtimes.caller.to_string(), in ALL, since 3;
     /// What the callee is written in; the caller's for `call`.
-    runtime_callee: String = |case| case.runtimes.callee.to_string(), in ALL;
+    runtime_callee: String = |case| case.runtimes.callee.to_string(), in ALL, since 3;
     /// Scheduling policy.
-    sched: String = |case| case.sched.to_string(), in ALL;
+    sched: String = |case| case.sched.to_string(), in ALL, since 1;
     /// The mechanism's own parameters.
-    parameters: BTreeMap<String, String> = |case| case.parameters.clone(), in ALL;
+    parameters: BTreeMap<String, String> = |case| case.parameters.clone(), in ALL, since 1;
 }

@@ -9,7 +9,8 @@ mod meaning;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Case, IdleKnob, Placement, Runtimes, WaitKind, Waits, Workload};
+use hopcost_model::axis::Axis;
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::results::{LadderGroup, LadderRow};
 
 use crate::case::{Reading, known};
@@ -27,18 +28,15 @@ struct Entry<'a> {
     cost_ns: Option<f64>,
 }
 
-/// What makes two cases one row; the order is that of equal costs.
+/// What makes two cases one row: everything but the placement. The order is that of equal
+/// costs, and has the waits by their words.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     mechanism: String,
     payload_bytes: Option<u32>,
-    boundary: hopcost_model::case::Boundary,
+    boundary: Boundary,
     wait: Option<String>,
-    spin_budget_ns: Option<u64>,
-    parameters: BTreeMap<String, String>,
-    idle_knob: IdleKnob,
-    sched: String,
-    runtimes: Runtimes,
+    case: Case,
 }
 
 /// Builds the ladder from the cases, which are in the order of the plan.
@@ -110,11 +108,7 @@ fn key(case: &Case) -> Key {
         payload_bytes: case.payload_bytes,
         boundary: case.boundary,
         wait: case.waits.map(|waits| waits.to_string()),
-        spin_budget_ns: case.spin_budget_ns,
-        parameters: case.parameters.clone(),
-        idle_knob: case.idle_knob,
-        sched: case.sched.to_string(),
-        runtimes: case.runtimes.clone(),
+        case: Case { placement: None, ..case.clone() },
     }
 }
 
@@ -218,8 +212,8 @@ impl Naming {
         if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
             add(format!("spin={}", format::ns(budget as f64)));
         }
-        if case.idle_knob != IdleKnob::None {
-            add(format!("idle-knob={}", case.idle_knob));
+        for (axis, value) in Axis::unusual(case).filter(|(axis, _)| axis.key != "sched") {
+            add(format!("{}={value}", axis.key));
         }
         if self.scheds {
             add(format!("sched={}", case.sched));

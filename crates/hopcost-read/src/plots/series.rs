@@ -1,5 +1,6 @@
 //! Series of cases, named by what tells them apart.
 
+use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, IdleKnob};
 use hopcost_model::results::{PlotPoint, PlotSeries};
 
@@ -56,6 +57,11 @@ fn name(reading: &Reading, case: &Case, all: &[&Case]) -> String {
     tell(&|case| Some(case.waits?.to_string()));
     tell(&|case| Some(case.idle_knob).filter(|k| *k != IdleKnob::None).map(|k| k.to_string()));
     tell(&|case| Some(case.sched.to_string()));
+    tell(&|case| {
+        let others = Axis::unusual(case).filter(|(a, _)| !matches!(a.key, "idle-knob" | "sched"));
+        let pairs = others.map(|(axis, value)| format!("{}={value}", axis.key));
+        Some(pairs.collect::<Vec<_>>().join(" ")).filter(|words| !words.is_empty())
+    });
     if stream.is_none() {
         // A stream's label has its parameters.
         tell(&|case| {

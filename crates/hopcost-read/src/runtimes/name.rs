@@ -1,6 +1,7 @@
 //! What cases are called where several stand together.
 
-use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, Sched, Workload};
+use hopcost_model::axis::Axis;
+use hopcost_model::case::{Boundary, Case, Placement, Workload};
 
 use crate::ladder::{Meaning, bytes};
 use crate::trial::Family;
@@ -43,11 +44,8 @@ pub fn place(case: &Case) -> Option<String> {
         place => format!("two CPUs ({place})"),
     };
     let mut words = format!("{boundary}, {cpus}");
-    if case.idle_knob != IdleKnob::None {
-        words.push_str(&format!(", idle-knob={}", case.idle_knob));
-    }
-    if case.sched != Sched::Other {
-        words.push_str(&format!(", sched={}", case.sched));
+    for (axis, value) in Axis::unusual(case) {
+        words.push_str(&format!(", {}={value}", axis.key));
     }
     Some(words)
 }

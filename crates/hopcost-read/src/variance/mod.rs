@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hopcost_model::axis::Axis;
 use hopcost_model::case::{Case, Role, WaitKind, Workload};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::VarianceShares;
@@ -19,7 +20,9 @@ type Factor = (&'static str, fn(&Case) -> String);
 const FACTORS: [Factor; 4] = [
     ("mechanism", |case| {
         let (mechanism, boundary) = (format::mechanism(case), case.boundary);
-        format!("{mechanism} {boundary} {:?} {:?}", case.parameters, case.sched)
+        let unusual = Axis::unusual(case).filter(|(axis, _)| axis.key != "idle-knob");
+        let unusual: Vec<_> = unusual.map(|(axis, value)| (axis.key, value)).collect();
+        format!("{mechanism} {boundary} {:?} {unusual:?}", case.parameters)
     }),
     ("gap", |case| format!("{:?}", case.gap_ns)),
     ("idle knob", |case| case.idle_knob.to_string()),

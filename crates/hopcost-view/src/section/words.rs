@@ -1,6 +1,7 @@
 //! What several sections say of cases: their settings, their counts, and why some have
 //! no numbers.
 
+use hopcost_model::axis::Axis;
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
@@ -33,8 +34,9 @@ pub(super) fn setting(case: &CaseResult) -> Vec<String> {
     words.extend(parts.placement.map(|placement| placement.word().to_owned()));
     words.extend(parts.wait.clone());
     words.extend(parts.spin_budget_ns.map(|ns| format!("spin {}", number::exact(ns))));
-    if parts.sched != "other" {
-        words.push(format!("sched {}", parts.sched));
+    if let Ok(case) = case.id.parse() {
+        let unusual = Axis::unusual(&case).filter(|(axis, _)| axis.key != "idle-knob");
+        words.extend(unusual.map(|(axis, value)| format!("{} {value}", axis.key)));
     }
     words.extend(foreign(case));
     words
