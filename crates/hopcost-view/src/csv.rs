@@ -13,7 +13,7 @@ use hopcost_model::case::Role;
 use hopcost_model::columns;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, Statistic, ThreadResult,
+    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, ThreadResult,
 };
 
 use crate::section::runtimes::threads::Plays;
@@ -173,8 +173,8 @@ pub(crate) fn statistics(result: &CaseResult) -> Vec<Found> {
     if let Some(estimates) = &result.estimates {
         let intervals = estimates.intervals();
         all.extend(intervals.map(|(statistic, e)| of_estimate(statistic.label(), "ns", e)));
-        let max = estimates.exact(Statistic::Max);
-        all.extend(max.map(|ns| plain("max", "ns", ns, "greatest of all trials")));
+        let bare = estimates.exact_values();
+        all.extend(bare.filter_map(|(s, ns)| Some(plain(s.label(), "ns", ns, s.bare()?))));
     }
     all.extend(result.ratio.as_ref().map(|ratio| multiple("ratio", ratio)));
     let value = |(name, unit, value, of): &Plain| Some(plain(name, unit, value(result)?, of));

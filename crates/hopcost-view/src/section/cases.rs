@@ -156,15 +156,15 @@ fn counters(case: &CaseResult) -> Block {
 }
 
 fn found(found: &Estimates) -> Block {
-    let max = found.exact(Statistic::Max);
-    let known = found.intervals().map(|(statistic, e)| (statistic.label(), Some(e)));
-    let known: Vec<(&str, Option<&Estimate>)> =
-        known.chain(max.map(|_| (Statistic::Max.label(), None))).collect();
+    let known = found.intervals().map(|(statistic, e)| (statistic, Some(e)));
+    let bare = found.exact_values().map(|(statistic, _)| (statistic, None));
+    let known: Vec<(Statistic, Option<&Estimate>)> =
+        known.chain(bare.filter(|(statistic, _)| statistic.bare().is_some())).collect();
     Rows::of(&known)
-        .column(words("statistic"), |(name, _)| Cell::text(*name))
-        .column(estimates("value"), |(_, estimate)| match estimate {
+        .column(words("statistic"), |(statistic, _)| Cell::text(statistic.label()))
+        .column(estimates("value"), |(statistic, estimate)| match estimate {
             Some(estimate) => Cell::estimate(Some(estimate), Scale::Time),
-            None => Cell::maybe(max, Unit::Time(3)),
+            None => Cell::maybe(found.exact(*statistic), Unit::Time(3)),
         })
         .column(numbers("coverage"), |(_, e)| {
             Cell::sorted(e.and_then(|e| e.level), number::percent)
@@ -173,12 +173,12 @@ fn found(found: &Estimates) -> Block {
         .column(numbers("detectable"), |(_, e)| {
             Cell::sorted(e.and_then(|e| e.detectable), number::detectable)
         })
-        .column(words("what is estimated"), |(_, estimate)| match estimate {
+        .column(words("what is estimated"), |(statistic, estimate)| match estimate {
             Some(Estimate { estimand, insufficient: Some(why), .. }) => {
                 Cell::text(format!("{estimand} ({why})"))
             }
             Some(estimate) => Cell::text(&estimate.estimand),
-            None => Cell::text("greatest single value of all trials, exactly"),
+            None => Cell::text(format!("{}, exactly", statistic.bare().unwrap_or_default())),
         })
         .table()
 }
