@@ -1,8 +1,6 @@
 //! A run's cases as CSV in the rows and columns of somebody else's table, which a suite
 //! lists.
 
-use std::fmt;
-
 use hopcost_model::case::Case;
 use hopcost_model::results::{CaseResult, Results, Status};
 use hopcost_plan::{Export, ExportColumn};
@@ -10,28 +8,15 @@ use hopcost_plan::{Export, ExportColumn};
 use crate::csv::{Found, Row, columns, push_row, statistics};
 
 /// Why there is no such table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoExport {
     /// No case of the run belongs to it; it needs this.
+    #[error("no measured case of this run belongs to the table: {0}")]
     Nothing(String),
     /// Two cases would be one row.
+    #[error("two cases of this run would be one row of the table: {0} and {1}")]
     Twice(String, String),
 }
-
-impl fmt::Display for NoExport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoExport::Nothing(needs) => {
-                write!(f, "no measured case of this run belongs to the table: {needs}")
-            }
-            NoExport::Twice(a, b) => {
-                write!(f, "two cases of this run would be one row of the table: {a} and {b}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for NoExport {}
 
 /// The table as CSV.
 ///

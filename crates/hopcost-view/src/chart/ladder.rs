@@ -6,9 +6,7 @@ use hopcost_model::results::{
 };
 
 use super::gutter::Gutter;
-use super::model::{
-    Axis, Chart, Colour, Dash, Mark, Marker, Row, Rows, Scale, Series, Style, Table, Vertical,
-};
+use super::model::{Axis, Chart, Mark, Row, Rows, Scale, Series, Style, Table, Vertical};
 use super::unit::Unit;
 use crate::names::{Place, capitalised, covers, headline, row_name};
 use crate::number;
@@ -66,23 +64,15 @@ fn description(group: &LadderGroup, places: &[Place]) -> String {
     )
 }
 
-/// How the marks of a place look.
-fn look(place: Place) -> Style {
-    match place {
-        Place::One => Style::of(Colour::BLUE, Marker::CIRCLE, Dash::SOLID),
-        Place::Two => Style::of(Colour::VERMILION, Marker::SQUARE, Dash::LONG),
-        Place::Free => Style::of(Colour::GREEN, Marker::TRIANGLE, Dash::SHORT),
-    }
-}
-
 /// The headlines and the tails of a group's cases at one place, `lane` within each row.
 fn dots(group: &LadderGroup, place: Place, lane: f64, results: &Results) -> [Series; 2] {
     let (of_place, what) = match group.batched {
         true => (String::new(), "cost"),
         false => (format!("{}, ", place.name()), "p50"),
     };
-    let mut middle = Series::new(format!("{of_place}{what}"), look(place));
-    let mut tail = Series::new(format!("{of_place}p99"), look(place).open());
+    let look = Style::DISTINCT[place as usize];
+    let mut middle = Series::new(format!("{of_place}{what}"), look);
+    let mut tail = Series::new(format!("{of_place}p99"), look.open());
     for (r, row) in group.rows.iter().enumerate() {
         let Some(case) = place.case(row, results) else { continue };
         let Some((what, estimate)) = headline(case) else { continue };

@@ -66,7 +66,6 @@ pub(super) fn table(
     let names = all.iter().map(|(name, _)| name.clone());
     Table {
         columns: std::iter::once(head.to_owned()).chain(names).collect(),
-        words: 1,
         rows: xs(all).into_iter().map(row).collect(),
     }
 }

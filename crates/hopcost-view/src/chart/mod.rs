@@ -29,14 +29,15 @@ pub(crate) use draw::Heading;
 use draw::Surroundings;
 use model::Chart;
 pub(crate) use palette::CSS;
+use palette::Ground;
 #[cfg(feature = "png")]
 pub use png::png;
 
 /// A chart as an SVG file that stands alone: its style sheet inside, colours
 /// that follow the reader's preference for light or dark, an opaque ground.
 pub fn svg(chart: &Chart) -> String {
-    let light = palette::resolve(CSS, |ink| ink.light);
-    let dark = palette::resolve(CSS, |ink| ink.dark);
+    let light = palette::resolve(CSS, Ground::Paper);
+    let dark = palette::resolve(CSS, Ground::Dark);
     let style = format!("{light}@media (prefers-color-scheme:dark){{{dark}}}");
     draw::svg(chart, Surroundings::Alone(&style))
 }

@@ -274,13 +274,11 @@ impl Dash {
     pub const LONG_DOTS: Self = Self("d-long-dots");
 }
 
-/// A table of texts.
+/// A table of texts: words in the first column, numbers in the others, which are set right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     /// Headings.
     pub columns: Vec<String>,
-    /// Leading columns that are words; the others are numbers, set right.
-    pub words: usize,
     /// The rows.
     pub rows: Vec<Vec<String>>,
 }

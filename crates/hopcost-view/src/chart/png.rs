@@ -5,7 +5,7 @@ use resvg::{tiny_skia, usvg};
 
 use super::draw::{self, Surroundings};
 use super::model::Chart;
-use super::palette::{self, CSS};
+use super::palette::{self, CSS, Ground};
 
 /// A subset of DejaVu Sans Condensed; `scripts/subset-font` makes it.
 const FONT: &[u8] = include_bytes!("../../assets/fonts/chart.ttf");
@@ -26,7 +26,7 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
     fonts.set_sans_serif_family(family.clone());
     options.font_family = family;
     // The renderer knows no media queries, and none of the reader's fonts.
-    let style = palette::resolve(CSS, |ink| ink.light);
+    let style = palette::resolve(CSS, Ground::Paper);
     let (start, rest) = style.split_once("font-family:").ok_or("the style names no font")?;
     let rest = rest.split_once(';').map_or("", |(_, rest)| rest);
     let style = format!("{start}font-family:sans-serif;{rest}");

@@ -95,7 +95,6 @@ fn table<'a>(trials: impl Iterator<Item = (String, &'a TrialPoint)>, columns: &[
     };
     Table {
         columns: std::iter::once("case".to_owned()).chain(heads).collect(),
-        words: 1,
         rows: trials.map(row).collect(),
     }
 }

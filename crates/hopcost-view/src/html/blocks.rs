@@ -92,7 +92,7 @@ fn numbers(out: &mut String, chart: &Chart) {
          </summary><div class=\"scroll\"><table><thead><tr>",
         Esc(&chart.title)
     );
-    let class = |at: usize| if at < chart.table.words { "" } else { " class=\"n\"" };
+    let class = |at: usize| if at == 0 { "" } else { " class=\"n\"" };
     for (at, column) in chart.table.columns.iter().enumerate() {
         put!(out, "<th scope=\"col\"{}>{}</th>", class(at), Esc(column));
     }

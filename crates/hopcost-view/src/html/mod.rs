@@ -10,7 +10,7 @@ mod tests;
 use hopcost_model::results::Results;
 
 use crate::chart;
-use crate::chart::palette::properties;
+use crate::chart::palette::{Ground, properties};
 use crate::markup::{Esc, put};
 use crate::section::{self, model::Medium};
 
@@ -54,7 +54,7 @@ pub fn report(results: &Results) -> String {
 
 /// The style sheet: colours, charts, page. Paper is always light.
 fn style() -> String {
-    let (light, dark) = (properties(|ink| ink.light), properties(|ink| ink.dark));
+    let (light, dark) = (properties(Ground::Paper), properties(Ground::Dark));
     format!(
         ":root{{color-scheme:light dark;{light}}}\n\
          @media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{}{CSS}",
