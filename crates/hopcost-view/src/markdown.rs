@@ -97,12 +97,8 @@ pub(crate) fn cell(cell: &Cell) -> String {
         Value::Finding(code, _) => code.word().to_owned(),
         Value::Several(cells) => cells.iter().map(self::cell).collect::<Vec<_>>().join(", "),
         value => {
-            let mut text = value.shown().map_or(String::new(), |shown| shown.to_string());
-            if let Value::Estimate(measured) = value {
-                text.push_str(if measured.is_pooled() { "*" } else { "" });
-                text.push_str(if measured.is_wide() { " (wide)" } else { "" });
-            }
-            escape(&text)
+            let text = value.shown().map_or(String::new(), |shown| shown.to_string());
+            escape(&(text + &value.marks("*", " (wide)").concat()))
         }
     }
 }

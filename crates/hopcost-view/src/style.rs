@@ -92,17 +92,27 @@ impl TextStyle {
     /// Text from elsewhere (reasons, evidence) as it may be shown: no control
     /// characters, which could move the cursor, and nothing the terminal lacks.
     pub(crate) fn clean(&self, text: &str) -> String {
-        clean(text, self.charset)
-    }
-
-    /// A paragraph, wrapped, every line after `first` or `rest`.
-    pub(crate) fn paragraph(&self, out: &mut String, first: &str, rest: &str, text: &str) {
-        let room = self.columns().saturating_sub(width_of(first).max(width_of(rest)));
-        for (index, line) in wrap(&self.clean(text), room).iter().enumerate() {
-            out.push_str(if index == 0 { first } else { rest });
-            out.push_str(line);
-            out.push('\n');
+        let mut out = String::with_capacity(text.len());
+        for c in text.chars() {
+            match c {
+                c if !is_plain(c) => out.push(' '),
+                c if c.is_ascii() || self.charset == Charset::Unicode => out.push(c),
+                'µ' | 'μ' => out.push('u'),
+                '×' => out.push('x'),
+                '≤' => out.push_str("<="),
+                '≥' => out.push_str(">="),
+                '±' => out.push_str("+-"),
+                '→' => out.push_str("->"),
+                '…' => out.push_str("..."),
+                '⁹' => out.push_str("^9"),
+                '\u{202f}' => out.push(' '),
+                '–' | '—' | '−' | '·' | '─' => out.push('-'),
+                '“' | '”' => out.push('"'),
+                '‘' | '’' => out.push('\''),
+                _ => out.push('?'),
+            }
         }
+        out
     }
 }
 
@@ -118,31 +128,6 @@ pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
         Align::Left => format!("{text}{blanks}"),
         Align::Right => format!("{blanks}{text}"),
     }
-}
-
-/// See [`TextStyle::clean`].
-pub(crate) fn clean(text: &str, charset: Charset) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            c if !is_plain(c) => out.push(' '),
-            c if c.is_ascii() || charset == Charset::Unicode => out.push(c),
-            'µ' | 'μ' => out.push('u'),
-            '×' => out.push('x'),
-            '≤' => out.push_str("<="),
-            '≥' => out.push_str(">="),
-            '±' => out.push_str("+-"),
-            '→' => out.push_str("->"),
-            '…' => out.push_str("..."),
-            '⁹' => out.push_str("^9"),
-            '\u{202f}' => out.push(' '),
-            '–' | '—' | '−' | '·' | '─' => out.push('-'),
-            '“' | '”' => out.push('"'),
-            '‘' | '’' => out.push('\''),
-            _ => out.push('?'),
-        }
-    }
-    out
 }
 
 /// Breaks text between words into lines of at most `width` columns. A longer
@@ -233,8 +218,10 @@ mod tests {
 
     #[test]
     fn nothing_from_elsewhere_reaches_the_terminal_as_a_command() {
-        assert_eq!(clean("a\x1b[31mb\nc\u{9b}d", Charset::Unicode), "a [31mb c d");
-        assert_eq!(clean("a\u{202e}b\u{2066}", Charset::Unicode), "a b ");
-        assert_eq!(clean("≤ 3 µs × 文", Charset::Ascii), "<= 3 us x ?");
+        let unicode = TextStyle::plain(80);
+        assert_eq!(unicode.clean("a\x1b[31mb\nc\u{9b}d"), "a [31mb c d");
+        assert_eq!(unicode.clean("a\u{202e}b\u{2066}"), "a b ");
+        let ascii = TextStyle { charset: Charset::Ascii, ..unicode };
+        assert_eq!(ascii.clean("≤ 3 µs × 文"), "<= 3 us x ?");
     }
 }

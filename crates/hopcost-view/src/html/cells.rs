@@ -8,6 +8,10 @@ use crate::section::model::{Cell, Grade, Kind, Value};
 /// What stands where there is no number, and where there are no words.
 const NONE: [&str; 2] = ["<td class=\"n none\">–</td>", "<td class=\"none\">–</td>"];
 
+/// What stands before an estimate that was pooled, and before an interval that is wide.
+const POOLED: &str = "<small>pooled</small> ";
+const WIDE: &str = "<small>wide</small> ";
+
 /// A cell of a table; an estimate takes two, so that values end below each other.
 pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, is_first: bool, again: bool) {
     let tag = if is_first { "th scope=\"row\"" } else { "td" };
@@ -30,7 +34,7 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, is_first: bool, ag
         }
         (Kind::Estimate, Some(shown)) => {
             let text = linked(&amount(&shown), cell.case);
-            let (pooled, wide) = marks(&cell.value);
+            let [pooled, wide] = cell.value.marks(POOLED, WIDE);
             put!(out, "<{tag}{class}{sort}{title}>{pooled}{text}</{end}>");
             match &shown.interval {
                 Some(interval) => {
@@ -61,7 +65,7 @@ pub(super) fn inline(cell: &Cell) -> String {
         Value::Several(cells) => return several(cells),
         value => {
             let Some(shown) = value.shown() else { return String::new() };
-            let (pooled, wide) = marks(value);
+            let [pooled, wide] = value.marks(POOLED, WIDE);
             let interval = shown.interval.as_deref();
             let interval = interval.map_or(String::new(), |interval| {
                 format!(" <span class=\"iv\">{}</span>", Esc(interval))
@@ -97,13 +101,6 @@ fn linked(markup: &str, case: Option<usize>) -> String {
         Some(case) => format!("<a href=\"#case-{case}\">{markup}</a>"),
         None => markup.to_owned(),
     }
-}
-
-/// Whether an estimate was pooled, and whether it is wide.
-fn marks(value: &Value) -> (&'static str, &'static str) {
-    let Value::Estimate(measured) = value else { return ("", "") };
-    let pooled = if measured.is_pooled() { "<small>pooled</small> " } else { "" };
-    (pooled, if measured.is_wide() { "<small>wide</small> " } else { "" })
 }
 
 /// How surely an interval covers.

@@ -439,12 +439,12 @@ impl Measured {
     }
 
     /// Whether it was computed from the samples of all trials together.
-    pub fn is_pooled(&self) -> bool {
+    fn is_pooled(&self) -> bool {
         self.estimate.pooled && self.estimate.point.is_some()
     }
 
     /// Whether the interval that is told spans more than a factor of 2.
-    pub fn is_wide(&self) -> bool {
+    fn is_wide(&self) -> bool {
         let difference = matches!(self.scale, Scale::Difference | Scale::DifferencePerByte);
         self.interval == Interval::Told && !difference && number::is_wide(&self.estimate)
     }
@@ -477,6 +477,14 @@ impl Value {
             }
             _ => return None,
         })
+    }
+
+    /// The marks of an estimate, as a view spells them: that it was pooled, and that its
+    /// interval is wide.
+    pub fn marks<'a>(&self, pooled: &'a str, wide: &'a str) -> [&'a str; 2] {
+        let Value::Estimate(measured) = self else { return ["", ""] };
+        let mark = |has, mark| if has { mark } else { "" };
+        [mark(measured.is_pooled(), pooled), mark(measured.is_wide(), wide)]
     }
 
     /// What it is sorted by, where that is a number.
@@ -516,18 +524,16 @@ impl Cell {
 
     /// Words; nothing where there are none.
     pub fn text(text: impl Into<String>) -> Self {
-        match text.into() {
-            text if text.is_empty() => Self::none(),
-            text => Value::Words(text).into(),
-        }
+        Self::spelled(text.into(), Value::Words)
     }
 
     /// What is spelled exactly so; nothing where there is nothing.
     pub fn code(text: impl Into<String>) -> Self {
-        match text.into() {
-            text if text.is_empty() => Self::none(),
-            text => Value::Code(text).into(),
-        }
+        Self::spelled(text.into(), Value::Code)
+    }
+
+    fn spelled(text: String, value: fn(String) -> Value) -> Self {
+        if text.is_empty() { Self::none() } else { value(text).into() }
     }
 
     /// A number.

@@ -5,7 +5,7 @@ mod table;
 use hopcost_model::results::Results;
 
 use crate::section;
-use crate::section::model::{Block, Cell, Document, Fold, Medium, Section, Tone, Value};
+use crate::section::model::{Block, Cell, Document, Fold, Medium, Tone, Value};
 use crate::style::{Align, Paint, pad, width_of, wrap};
 
 pub use crate::section::Stored;
@@ -23,11 +23,15 @@ pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) 
 pub(crate) fn document(document: &Document, style: &TextStyle) -> String {
     let mut text = Text { out: String::new(), style };
     if !document.title.is_empty() {
-        text.bold("", &document.title);
+        text.paragraph("", "", &document.title, Paint::Bold);
     }
     text.blocks(&document.head, "");
     for section in &document.sections {
-        text.section(section);
+        if !text.out.is_empty() {
+            text.out.push('\n');
+        }
+        text.paragraph("", "", &section.title, Paint::Bold);
+        text.blocks(&section.blocks, "  ");
     }
     if !document.rest.is_empty() {
         text.out.push('\n');
@@ -42,79 +46,63 @@ struct Text<'a> {
 }
 
 impl Text<'_> {
-    fn section(&mut self, section: &Section) {
-        if !self.out.is_empty() {
-            self.out.push('\n');
-        }
-        self.bold("", &section.title);
-        self.blocks(&section.blocks, "  ");
-    }
-
-    fn bold(&mut self, indent: &str, text: &str) {
-        for line in wrap(&self.style.clean(text), self.style.columns() - indent.len()) {
-            self.push(&format!("{indent}{}", self.style.paint(Paint::Bold, &line)));
-        }
-    }
-
     /// A line without the blanks at its end.
     fn push(&mut self, line: &str) {
         self.out.push_str(line.trim_end());
         self.out.push('\n');
     }
 
-    fn blocks(&mut self, blocks: &[Block], indent: &str) {
-        for block in blocks {
-            self.block(block, indent);
+    /// Wrapped text, every line after `first` or `rest`.
+    fn paragraph(&mut self, first: &str, rest: &str, text: &str, paint: Paint) {
+        let room = self.style.columns().saturating_sub(width_of(first).max(width_of(rest)));
+        for (index, line) in wrap(&self.style.clean(text), room).iter().enumerate() {
+            let before = if index == 0 { first } else { rest };
+            self.push(&format!("{before}{}", self.style.paint(paint, line)));
         }
     }
 
-    fn block(&mut self, block: &Block, indent: &str) {
+    fn blocks(&mut self, blocks: &[Block], indent: &str) {
         let style = self.style;
         let hanging = format!("{indent}  ");
-        match block {
-            Block::Heading(text) => {
-                self.out.push('\n');
-                self.bold(indent, text);
+        for block in blocks {
+            match block {
+                Block::Heading(text) => {
+                    self.out.push('\n');
+                    self.paragraph(indent, indent, text, Paint::Bold);
+                }
+                Block::Text(tone, text) => {
+                    let rest = if *tone == Tone::Note { &hanging } else { indent };
+                    let paint = if *tone == Tone::Alert { Paint::Yellow } else { Paint::Plain };
+                    self.paragraph(indent, rest, text, paint);
+                }
+                Block::List(items) => {
+                    let first = format!("{indent}- ");
+                    let item = |item: &String| self.paragraph(&first, &hanging, item, Paint::Plain);
+                    items.iter().for_each(item);
+                }
+                Block::Facts(facts) => self.facts(facts, indent),
+                Block::Paste(name, lines) if !name.is_empty() => {
+                    self.push(&format!("{indent}{name}: {}", style.clean(&lines.join(" "))));
+                }
+                Block::Paste(_, lines) => {
+                    let line =
+                        |line: &String| self.push(&format!("{hanging}{}", style.clean(line)));
+                    lines.iter().for_each(line);
+                }
+                Block::Table(table) => table::write(&mut self.out, table, style),
+                Block::Charts(..) => {}
+                Block::Fold(fold) => self.fold(fold, indent),
             }
-            Block::Text(tone, text) => {
-                let rest = if *tone == Tone::Note { &hanging } else { indent };
-                let paint = if *tone == Tone::Alert { Paint::Yellow } else { Paint::Plain };
-                self.paragraph(indent, rest, text, paint);
-            }
-            Block::List(items) => {
-                let (first, rest) = (format!("{indent}- "), &hanging);
-                items.iter().for_each(|item| style.paragraph(&mut self.out, &first, rest, item));
-            }
-            Block::Facts(facts) => self.facts(facts, indent),
-            Block::Paste(name, lines) if !name.is_empty() => {
-                self.push(&format!("{indent}{name}: {}", style.clean(&lines.join(" "))));
-            }
-            Block::Paste(_, lines) => {
-                lines.iter().for_each(|line| self.push(&format!("{hanging}{}", style.clean(line))));
-            }
-            Block::Table(table) => table::write(&mut self.out, table, style),
-            Block::Charts(..) => {}
-            Block::Fold(fold) => self.fold(fold, indent),
-        }
-    }
-
-    fn paragraph(&mut self, first: &str, rest: &str, text: &str, paint: Paint) {
-        let mut lines = String::new();
-        self.style.paragraph(&mut lines, first, rest, text);
-        for line in lines.lines() {
-            self.push(&self.style.paint(paint, line));
         }
     }
 
     fn facts(&mut self, facts: &[(String, Cell)], indent: &str) {
         let names = facts.iter().map(|(name, _)| width_of(&self.style.clean(name)));
         let width = names.max().unwrap_or(0).min(NAMES_MAX);
+        let rest = format!("{indent}{}", " ".repeat(width + 2));
         for (name, cell) in facts {
             let name = pad(&self.style.clean(name), width, Align::Left);
-            let rest = format!("{indent}{}", " ".repeat(width + 2));
-            let mut lines = String::new();
-            self.style.paragraph(&mut lines, &format!("{indent}{name}  "), &rest, &plain(cell));
-            self.out.push_str(&lines);
+            self.paragraph(&format!("{indent}{name}  "), &rest, &plain(cell), Paint::Plain);
         }
     }
 
@@ -122,22 +110,19 @@ impl Text<'_> {
     fn fold(&mut self, fold: &Fold, indent: &str) {
         let brief: Vec<String> = fold.brief.iter().map(plain).collect();
         let hanging = format!("{indent}  ");
-        let mut lines = String::new();
-        self.style.paragraph(&mut lines, indent, &hanging, &brief.join(", "));
+        let start = self.out.len();
+        self.paragraph(indent, &hanging, &brief.join(", "), Paint::Plain);
         // The verdict, where it comes first, has its colour.
-        let grade = fold.brief.first().and_then(|cell| match cell.value {
-            Value::Grade(grade) => Some((grade.word(), table::paint_of(grade))),
-            _ => None,
-        });
-        if let Some((word, paint)) = grade {
-            lines = lines.replacen(word, &self.style.paint(paint, word), 1);
+        if let Some(Value::Grade(grade)) = fold.brief.first().map(|cell| &cell.value) {
+            let (word, lines) = (grade.word(), self.out.split_off(start));
+            let painted = self.style.paint(table::paint_of(*grade), word);
+            self.out.push_str(&lines.replacen(word, &painted, 1));
         }
-        self.out.push_str(&lines);
         self.blocks(&fold.blocks, &hanging);
     }
 }
 
 /// A cell in one line.
 fn plain(cell: &Cell) -> String {
-    table::Piece::of(cell).joined()
+    table::joined(&table::pieces(cell))
 }

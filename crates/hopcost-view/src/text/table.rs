@@ -10,6 +10,7 @@ const GAP: usize = 2;
 const WORDS_MAX: usize = 40;
 /// Shortest.
 const WORDS_MIN: usize = 12;
+
 /// Writes a table.
 pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
     if !table.rows.is_empty() {
@@ -27,54 +28,38 @@ pub(super) fn paint_of(grade: Grade) -> Paint {
     }
 }
 
-/// What a cell says: a value with what stands behind it, or several below each other.
-pub(super) struct Piece {
-    lines: Vec<(String, String, Paint)>,
+/// A value, what stands behind it, and how the value looks.
+type Piece = (String, String, Paint);
+
+/// What a cell says, in any character: one value, or several below each other.
+pub(super) fn pieces(cell: &Cell) -> Vec<Piece> {
+    let words = |text: &str, paint| vec![(text.to_owned(), String::new(), paint)];
+    match &cell.value {
+        Value::Empty => Vec::new(),
+        Value::Words(text) | Value::Code(text) => words(text, Paint::Plain),
+        Value::Grade(grade) => words(grade.word(), paint_of(*grade)),
+        Value::Finding(code, _) => words(code.word(), Paint::Plain),
+        Value::Several(cells) => cells.iter().flat_map(pieces).collect(),
+        value => {
+            let Some(shown) = value.shown() else { return Vec::new() };
+            let [pooled, wide] = value.marks("*", "?");
+            vec![match &shown.interval {
+                Some(interval) => {
+                    (shown.amount(), format!("{interval}{pooled}{wide}"), Paint::Plain)
+                }
+                None => (shown.amount() + pooled + wide, String::new(), Paint::Plain),
+            }]
+        }
+    }
 }
 
-impl Piece {
-    /// In any character.
-    pub fn of(cell: &Cell) -> Self {
-        let mut piece = Self { lines: Vec::new() };
-        match &cell.value {
-            Value::Empty => {}
-            Value::Words(text) | Value::Code(text) => piece.push(text.clone(), Paint::Plain),
-            Value::Grade(grade) => piece.push(grade.word().to_owned(), paint_of(*grade)),
-            Value::Finding(code, _) => piece.push(code.word().to_owned(), Paint::Plain),
-            Value::Several(cells) => {
-                piece.lines = cells.iter().flat_map(|cell| Self::of(cell).lines).collect();
-            }
-            value => {
-                let Some(shown) = value.shown() else { return piece };
-                let marks = match value {
-                    Value::Estimate(measured) => {
-                        let pooled = if measured.is_pooled() { "*" } else { "" };
-                        format!("{pooled}{}", if measured.is_wide() { "?" } else { "" })
-                    }
-                    _ => String::new(),
-                };
-                let (value, behind) = match &shown.interval {
-                    Some(interval) => (shown.amount(), format!("{interval}{marks}")),
-                    None => (shown.amount() + &marks, String::new()),
-                };
-                piece.lines.push((value, behind, Paint::Plain));
-            }
-        }
-        piece
-    }
-
-    fn push(&mut self, text: String, paint: Paint) {
-        self.lines.push((text, String::new(), paint));
-    }
-
-    /// In one line.
-    pub fn joined(&self) -> String {
-        let line = |(value, behind, _): &(String, String, Paint)| match behind.is_empty() {
-            true => value.clone(),
-            false => format!("{value} {behind}"),
-        };
-        self.lines.iter().map(line).collect::<Vec<_>>().join(", ")
-    }
+/// In one line.
+pub(super) fn joined(pieces: &[Piece]) -> String {
+    let line = |(value, behind, _): &Piece| match behind.is_empty() {
+        true => value.clone(),
+        false => format!("{value} {behind}"),
+    };
+    pieces.iter().map(line).collect::<Vec<_>>().join(", ")
 }
 
 /// A line of a cell.
@@ -91,11 +76,9 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     fn of(table: &'a Table, style: &'a TextStyle) -> Self {
-        let pieces: Vec<Vec<Piece>> =
-            table.rows.iter().map(|row| row.iter().map(Piece::of).collect()).collect();
-        let mut rows: Vec<Vec<Vec<Line>>> = pieces.iter().map(|_| Vec::new()).collect();
+        let mut rows: Vec<Vec<Vec<Line>>> = table.rows.iter().map(|_| Vec::new()).collect();
         for (at, column) in table.columns.iter().enumerate() {
-            let cells = pieces.iter().filter_map(|row| row.get(at)).collect();
+            let cells = table.rows.iter().filter_map(|row| row.get(at)).map(pieces).collect();
             let texts = match table.form {
                 Form::Matrix => stacked(cells, style),
                 Form::Columns => lined_up(cells, column.kind, style),
@@ -257,27 +240,23 @@ impl<'a> Grid<'a> {
 
     /// `p95 84.4 µs`: a value with the name and the unit of its column.
     fn named(&self, column: &Column, lines: &[Line]) -> Option<String> {
-        let text =
-            lines.iter().map(|(text, _)| text.split_whitespace().collect::<Vec<_>>().join(" "));
-        let text = text.collect::<Vec<_>>().join(" ");
-        match (column.kind, text.is_empty()) {
-            (_, true) => None,
-            (Kind::Words | Kind::Repeated, _) => Some(text),
-            _ if column.unit.is_empty() => {
-                Some(format!("{} {text}", self.style.clean(&column.head)))
-            }
-            _ => {
+        let words: Vec<&str> = lines.iter().flat_map(|(text, _)| text.split_whitespace()).collect();
+        let text = words.join(" ");
+        match column.kind.is_words() {
+            _ if text.is_empty() => None,
+            true => Some(text),
+            false => {
                 let named = format!("{} {text} {}", column.head, column.unit);
-                Some(self.style.clean(&named))
+                Some(self.style.clean(named.trim_end()))
             }
         }
     }
 }
 
 /// Cells below each other, each value and what stands behind it on a line of its own.
-fn stacked(cells: Vec<&Piece>, style: &TextStyle) -> Vec<Vec<Line>> {
-    let lines = |piece: &Piece| -> Vec<Line> {
-        let lines = piece.lines.iter().flat_map(|(value, behind, paint)| {
+fn stacked(cells: Vec<Vec<Piece>>, style: &TextStyle) -> Vec<Vec<Line>> {
+    let lines = |pieces: Vec<Piece>| -> Vec<Line> {
+        let lines = pieces.iter().flat_map(|(value, behind, paint)| {
             [(style.clean(value), *paint), (style.clean(behind), Paint::Dim)]
         });
         lines.filter(|(text, _)| !text.is_empty()).collect()
@@ -286,18 +265,18 @@ fn stacked(cells: Vec<&Piece>, style: &TextStyle) -> Vec<Vec<Line>> {
 }
 
 /// Cells in one line each, in which values end and intervals begin below each other.
-fn lined_up(cells: Vec<&Piece>, kind: Kind, style: &TextStyle) -> Vec<Vec<Line>> {
-    let one = |piece: &Piece| match piece.lines.as_slice() {
+fn lined_up(cells: Vec<Vec<Piece>>, kind: Kind, style: &TextStyle) -> Vec<Vec<Line>> {
+    let one = |pieces: &Vec<Piece>| match pieces.as_slice() {
         [] => None,
         [(value, behind, paint)] => Some((style.clean(value), style.clean(behind), *paint)),
-        _ => Some((style.clean(&piece.joined()), String::new(), Paint::Plain)),
+        several => Some((style.clean(&joined(several)), String::new(), Paint::Plain)),
     };
-    let lines: Vec<_> = cells.into_iter().map(one).collect();
+    let lines: Vec<Option<Piece>> = cells.iter().map(one).collect();
     let with = lines.iter().flatten().filter(|(_, behind, _)| !behind.is_empty());
     let (value, behind) = with.fold((0, 0), |(value, behind), (v, b, _)| {
         (value.max(width_of(v)), behind.max(width_of(b)))
     });
-    let set = |(text, interval, paint): (String, String, Paint)| {
+    let set = |(text, interval, paint): Piece| {
         let fits = !kind.is_words() && behind > 0 && width_of(&text) <= value;
         let text = match interval.is_empty() {
             false => format!(
