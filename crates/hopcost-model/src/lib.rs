@@ -7,6 +7,7 @@ pub mod case;
 pub mod columns;
 pub mod describe;
 pub mod finding;
+pub mod group;
 pub mod host;
 pub mod mechanism;
 pub mod plan;

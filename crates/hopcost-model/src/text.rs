@@ -18,6 +18,11 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
+/// `1 trial`, `2 trials`.
+pub fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A word quoted for a POSIX shell, if it needs to be.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);

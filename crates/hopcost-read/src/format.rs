@@ -1,6 +1,7 @@
 //! Numbers and names in sentences.
 
 use hopcost_model::case::Case;
+pub use hopcost_model::text::count;
 
 /// A duration with three significant digits in the unit that fits.
 pub fn ns(value: f64) -> String {
@@ -51,11 +52,6 @@ pub fn percent(share: f64) -> String {
         _ => 2,
     };
     format!("{value:.decimals$} %")
-}
-
-/// `1 trial`, `2 trials`.
-pub fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A case's mechanism, with its runtimes where they are not Rust: `tcp (python:rust)`.

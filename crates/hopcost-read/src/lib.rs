@@ -22,7 +22,6 @@ mod counters;
 mod estimate;
 mod findings;
 mod format;
-mod group;
 mod knobs;
 mod ladder;
 mod plots;

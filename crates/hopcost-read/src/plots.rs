@@ -9,11 +9,11 @@ mod series;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::Case;
+use hopcost_model::group::distinct;
 use hopcost_model::results::{Estimate, Plot, PlotAxis, PlotPoint, PlotSeries, Statistic};
 use hopcost_plan::{PlotX, PlotY, shown};
 
 use crate::case::{Reading, known};
-use crate::group::distinct;
 use crate::run::Run;
 use series::{Measured, series};
 

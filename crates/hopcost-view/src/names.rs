@@ -1,7 +1,7 @@
 //! How cases, places and quantiles are called in every view.
 
 use hopcost_model::results::{
-    CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results,
+    CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results, RuntimeCell, Status,
 };
 
 /// On how many CPUs the ends run: a column of the ladder.
@@ -29,9 +29,8 @@ impl Place {
             Place::One => row.one_cpu,
             Place::Two => row.two_cpus,
             Place::Free => row.free,
-        }?;
-        let index = usize::try_from(index).ok()?;
-        results.results.get(index).map(|case| (index, case))
+        };
+        case_at(results, index?)
     }
 
     /// The same without its index.
@@ -40,20 +39,41 @@ impl Place {
     }
 }
 
+/// The case at an index of the results, with that index.
+pub(crate) fn case_at(results: &Results, index: u32) -> Option<(usize, &CaseResult)> {
+    let index = usize::try_from(index).ok()?;
+    results.results.get(index).map(|case| (index, case))
+}
+
+/// Why a cell of a comparison has no number: in a word, and in full as far as it is known.
+pub(crate) fn absent<'a>(
+    cell: &'a RuntimeCell,
+    case: Option<&'a CaseResult>,
+) -> (&'static str, Option<&'a str>) {
+    let word = match case.map(|case| case.status) {
+        Some(Status::Measured) => "no value",
+        Some(status) => status.word(),
+        None => "–",
+    };
+    let insufficient = cell.value.as_ref().and_then(|value| value.insufficient.as_deref());
+    let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
+    (word, reason.or(insufficient))
+}
+
 /// A ladder group's cases at one place, in the ladder's order, each with its row.
 pub(crate) fn cases_at<'a>(
     group: &'a LadderGroup,
     place: Place,
     results: &'a Results,
 ) -> Vec<(&'a LadderRow, &'a CaseResult)> {
-    group.rows.iter().filter_map(|row| Some((row, place.of(row, results)?.1))).collect()
+    group.rows.iter().filter_map(|row| Some((row, place.case(row, results)?))).collect()
 }
 
 /// What a row of the ladder is called: its label, and the runtime of its cases where
 /// they are not in Rust and the label does not say it.
 pub(crate) fn row_label(row: &LadderRow, results: &Results) -> String {
-    let case = Place::ALL.iter().find_map(|place| place.of(row, results));
-    let runtime = case.and_then(|(_, case)| foreign(case));
+    let case = Place::ALL.iter().find_map(|place| place.case(row, results));
+    let runtime = case.and_then(foreign);
     let says = |runtime: &String| row.label.split([' ', '(', ')', ',']).any(|w| w == runtime);
     match runtime.filter(|runtime| !says(runtime)) {
         Some(runtime) => format!("{} ({runtime})", row.label),
@@ -90,11 +110,6 @@ pub(crate) fn plain_id(name: &str) -> String {
 pub(crate) fn quantile(q: f64) -> String {
     let percent = format!("{:.4}", q * 100.0);
     format!("p{}", percent.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// `word`, or `word`s counted.
-pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// With a capital letter.

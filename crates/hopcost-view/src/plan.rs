@@ -1,12 +1,12 @@
 //! What a run would do, before it is done.
 
 use hopcost_model::SCHEMA;
+use hopcost_model::group::grouped;
 use hopcost_model::plan::Plan;
 use serde_json::json;
 
 use crate::number;
 use crate::section::model::{Block, Cell, Document, Section, facts, says};
-use crate::section::words::grouped;
 use crate::style::TextStyle;
 use crate::text;
 
@@ -24,12 +24,11 @@ pub fn dry_run(plan: &Plan, estimate_ns: u64, style: &TextStyle) -> String {
         false => Block::Paste(String::new(), live),
     };
     let skipped = plan.cases.iter().filter_map(|case| Some((case.skip.as_deref()?, case.id())));
-    let skipped = grouped(skipped.collect(), |(reason, _)| *reason).into_iter().flat_map(
-        |(reason, cases)| {
+    let skipped =
+        grouped(skipped, |(reason, _)| *reason).into_iter().flat_map(|(reason, cases)| {
             let ids = cases.into_iter().map(|(_, id)| id).collect();
             [says(format!("{reason}:")), Block::Paste(String::new(), ids)]
-        },
-    );
+        });
     let sections = [Section::of("measured", [measured]), Section::of("skipped", skipped)];
     let head = vec![facts(known(plan, estimate_ns))];
     let sections = sections.into_iter().flatten().collect();

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
+use hopcost_model::group::grouped;
 use hopcost_model::results::{CostModel, Estimate, Statistic};
 use hopcost_stats::line::{Line, fit_relative, residual_max};
 use hopcost_stats::sample::median;
@@ -14,7 +15,6 @@ use hopcost_stats::sample::median;
 use crate::case::{Reading, known};
 use crate::estimate::{TRIALS_MIN, over_lines, over_trials};
 use crate::format;
-use crate::group::grouped;
 
 /// The least sizes: two make a line, and two more can contradict it.
 const SIZES_MIN: usize = 4;

@@ -2,11 +2,11 @@
 
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, IdleKnob};
+use hopcost_model::group::grouped;
 use hopcost_model::results::{PlotPoint, PlotSeries};
 
 use crate::case::Reading;
 use crate::format;
-use crate::group::grouped;
 
 /// A measured case with what was found out about it.
 pub type Measured<'a> = (&'a Case, &'a Reading<'a>);

@@ -10,11 +10,11 @@ mod source;
 mod statistic;
 
 use hopcost_model::case::{Case, Placement};
+use hopcost_model::group::distinct;
 use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
 use hopcost_plan::{Published, Selector, shown};
 
 use crate::case::{Reading, known};
-use crate::group::distinct;
 use crate::ratio::{is_exact_enough, ratio};
 use crate::run::Run;
 use order::{Entry, order};

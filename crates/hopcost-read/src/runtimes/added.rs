@@ -11,6 +11,7 @@ mod size;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Runtimes, Workload};
+use hopcost_model::group::grouped;
 use hopcost_model::results::{AddedCost, Estimate};
 use hopcost_stats::line::Line;
 
@@ -18,7 +19,6 @@ use super::entry::{Entry, find, with};
 use super::name;
 use crate::estimate::{TRIALS_MIN, over_lines};
 use crate::format;
-use crate::group::grouped;
 use crate::ratio::paired;
 use size::Size;
 

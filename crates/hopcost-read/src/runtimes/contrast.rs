@@ -1,12 +1,12 @@
 //! Pairs of operations of one runtime, as the suites name them.
 
 use hopcost_model::case::{Boundary, Case};
+use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::Contrast;
 use hopcost_plan::shown;
 
 use super::entry::{Entry, in_order};
 use super::name;
-use crate::group::{distinct, grouped};
 use crate::ladder::bytes;
 
 /// Each contrast in every runtime that has both sides: one title after the other, within

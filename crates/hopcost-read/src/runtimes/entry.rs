@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Runtime, Runtimes};
+use hopcost_model::group::distinct;
 use hopcost_model::results::{Ratio, RuntimeCell};
 
 use crate::case::Reading;
-use crate::group::distinct;
 use crate::ratio::ratio;
 
 /// A case that could be read, and what came of it.

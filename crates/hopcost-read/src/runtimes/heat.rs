@@ -1,11 +1,11 @@
 //! Caller by callee: what it costs when the two ends are of different runtimes.
 
 use hopcost_model::case::{Case, Runtime, Runtimes, Waits};
+use hopcost_model::group::grouped;
 use hopcost_model::results::RuntimeHeatMap;
 
 use super::entry::{Entry, empty, in_order, with};
 use super::name;
-use crate::group::grouped;
 use crate::trial::Family;
 
 /// Mixed pairs that make a map.

@@ -4,11 +4,11 @@
 //! was in another beside it: a table that is mostly gaps compares nothing.
 
 use hopcost_model::case::{Case, Runtime, Runtimes, Workload};
+use hopcost_model::group::grouped;
 use hopcost_model::results::{RuntimeCell, RuntimeMatrix, RuntimeRow};
 
 use super::entry::{Entry, empty, find, in_order, with};
 use super::name;
-use crate::group::grouped;
 use crate::run::Run;
 use crate::trial::Family;
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Case, Role, WaitKind, Workload};
+use hopcost_model::group::distinct;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::VarianceShares;
 use hopcost_stats::variance::type_one;
 
 use crate::case::{Reading, known};
 use crate::format;
-use crate::group::distinct;
 use crate::run::Run;
 
 /// A factor and its level in a case.

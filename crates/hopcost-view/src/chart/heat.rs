@@ -1,13 +1,13 @@
 //! Caller by callee as a grid of cells, each with its number.
 
 use hopcost_model::finding::Validity;
-use hopcost_model::results::{CaseResult, Results, RuntimeCell, RuntimeHeatMap, Status};
+use hopcost_model::results::{CaseResult, Results, RuntimeCell, RuntimeHeatMap};
 
 use super::labels::width;
 use super::model::{Axis, Cell, Cells, Chart, STEPS, Scale, Table, Vertical};
 use super::unit::Unit;
 use super::{cells, lines};
-use crate::names::{capitalised, cpus, plain_id};
+use crate::names::{absent, capitalised, case_at, cpus, plain_id};
 use crate::number;
 
 /// Width that a long title may ask for.
@@ -90,7 +90,7 @@ fn notes(map: &RuntimeHeatMap, results: &Results) -> Vec<String> {
 
 /// The case of a cell.
 fn case<'a>(cell: &RuntimeCell, results: &'a Results) -> Option<&'a CaseResult> {
-    results.results.get(usize::try_from(cell.result?).ok()?)
+    case_at(results, cell.result?).map(|(_, case)| case)
 }
 
 /// The mechanism of the cells, which are all of one.
@@ -117,14 +117,14 @@ fn cell(
     ends: (f64, f64),
     results: &Results,
 ) -> Cell {
-    let pair = format!("{caller} calls {callee}");
+    let (pair, case) = (format!("{caller} calls {callee}"), case(found, results));
     let Some((estimate, ns)) = found.value.as_ref().zip(point(found)) else {
-        let (text, why) = absent(found, results);
-        return Cell { tip: format!("{pair}\n{why}"), text, ..Cell::default() };
+        let (word, why) = absent(found, case);
+        let tip = format!("{pair}\n{}", why.unwrap_or("not in this run"));
+        return Cell { tip, text: word.to_owned(), ..Cell::default() };
     };
     let shown = number::estimate(estimate);
-    let validity = case(found, results).map(|case| case.validity);
-    let validity = validity.filter(|validity| *validity != Validity::Valid);
+    let validity = case.map(|case| case.validity).filter(|of| *of != Validity::Valid);
     let validity = validity.map_or(String::new(), |v| format!("\n{}", v.word()));
     Cell {
         tip: format!("{pair}\np50 {}{validity}", number::estimate_text(estimate)),
@@ -134,23 +134,12 @@ fn cell(
     }
 }
 
-/// Why a cell has no number: in a word, and in full.
-fn absent(cell: &RuntimeCell, results: &Results) -> (String, String) {
-    let case = case(cell, results);
-    let word = match case.map(|case| case.status) {
-        Some(Status::Measured) => "no value",
-        Some(status) => status.word(),
-        None => "–",
-    };
-    let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
-    (word.to_owned(), reason.unwrap_or("not in this run").to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chart::tests::well_formed;
     use crate::stored;
+    use hopcost_model::results::Status;
 
     /// Caller and callee in three runtimes; one pair was not measured, one failed.
     fn runtimes() -> Results {

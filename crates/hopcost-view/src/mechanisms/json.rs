@@ -3,7 +3,7 @@
 use hopcost_model::SCHEMA;
 use hopcost_model::case::WaitKind;
 use hopcost_model::describe::RuntimeFacts;
-use hopcost_model::mechanism::{Mechanism, PerOperation};
+use hopcost_model::mechanism::{CountRange, Mechanism, PerOperation};
 use serde_json::{Value, json};
 
 pub(super) fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> String {
@@ -48,7 +48,7 @@ fn object(mechanism: &Mechanism) -> Value {
     let waits: Vec<Value> = waits.map(|(at, wait)| cost(mechanism, at, *wait)).collect();
     let calls = match own {
         Some(own) => own.call_system_calls.map(count),
-        None => mechanism.system_calls.filter(|_| waits.is_empty()).map(|_| told(mechanism)),
+        None => mechanism.system_calls.filter(|_| waits.is_empty()).map(|calls| told(Some(calls))),
     };
     json!({
         "name": mechanism.name,
@@ -75,7 +75,6 @@ fn object(mechanism: &Mechanism) -> Value {
 
 /// What a wait costs.
 fn cost(mechanism: &Mechanism, at: usize, wait: WaitKind) -> Value {
-    let untold = || json!({ "least": 0.0, "most": null, "reason": "the worker does not say" });
     match mechanism.wait(wait) {
         Some(facts) => json!({
             "wait": wait.word(),
@@ -86,16 +85,16 @@ fn cost(mechanism: &Mechanism, at: usize, wait: WaitKind) -> Value {
         None => json!({
             "wait": wait.word(),
             // They are said of the default.
-            "system_calls": if at == 0 { told(mechanism) } else { untold() },
-            "switches_one_cpu": untold(),
-            "switches_two_cpus": untold(),
+            "system_calls": told(mechanism.system_calls.filter(|_| at == 0)),
+            "switches_one_cpu": told(None),
+            "switches_two_cpus": told(None),
         }),
     }
 }
 
-/// The system calls that a worker tells of.
-fn told(mechanism: &Mechanism) -> Value {
-    match mechanism.system_calls {
+/// What a worker tells of.
+fn told(calls: Option<CountRange>) -> Value {
+    match calls {
         Some(range) => json!({ "least": range.min, "most": range.max, "reason": null }),
         None => json!({ "least": 0.0, "most": null, "reason": "the worker does not say" }),
     }

@@ -4,12 +4,12 @@ mod json;
 
 use hopcost_model::case::Workload;
 use hopcost_model::describe::{Description, RuntimeFacts};
+use hopcost_model::group::grouped;
 use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, WaitFacts};
 
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
 };
-use crate::section::words::grouped;
 use crate::style::TextStyle;
 use crate::{markdown, text};
 
@@ -113,7 +113,7 @@ fn written(document: &Document, format: Format) -> String {
 }
 
 fn by_family(mechanisms: &[Mechanism]) -> impl Iterator<Item = &Mechanism> {
-    let families = grouped(mechanisms.iter().collect(), |mechanism| &mechanism.family);
+    let families = grouped(mechanisms, |mechanism| &mechanism.family);
     families.into_iter().flat_map(|(_, members)| members)
 }
 
@@ -297,7 +297,7 @@ fn reasons(waits: &[&WaitFacts]) -> Vec<String> {
         };
         counts.into_iter().filter_map(place)
     });
-    let by_reason = grouped(places.collect(), |(reason, _)| *reason);
+    let by_reason = grouped(places, |(reason, _)| *reason);
     let sentence = |(reason, places): (&str, Vec<(&str, String)>)| {
         let places: Vec<String> = places.into_iter().map(|(_, place)| place).collect();
         format!("{}: {reason}", places.join(", "))

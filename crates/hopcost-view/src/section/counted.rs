@@ -7,23 +7,17 @@ use super::model::{Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, n
 use super::words::{Of, setting, sum, uncounted};
 use crate::names::{Place, row_label};
 
-type Row<'a> = Of<'a, &'a LadderRow>;
+type Row<'a> = Of<'a, (&'a LadderRow, Place)>;
 
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     Section::of("counted", results.ladder.iter().flat_map(|group| part(group, results)))
 }
 
 fn part(group: &LadderGroup, results: &Results) -> Vec<Block> {
-    let at = |row| {
-        let of = move |place: Place| {
-            place.of(row, results).map(|(index, case)| Row { index, case, with: row })
-        };
-        Place::ALL.into_iter().filter_map(of)
-    };
-    let is_round_trip = |row: &Row<'_>| {
+    let mut rows = Row::rows(group.rows.iter(), results);
+    rows.retain(|row| {
         row.case.case.workload == Workload::Roundtrip && row.case.status == Status::Measured
-    };
-    let rows: Vec<Row<'_>> = group.rows.iter().flat_map(at).filter(is_round_trip).collect();
+    });
     let has_calls = |case: &CaseResult| case.counters.iter().any(|c| c.event == "system-calls");
     let lost = rows.iter().any(|row| row.case.lost > 0);
     if !lost && !rows.iter().any(|row| has_calls(row.case)) {
@@ -35,7 +29,7 @@ fn part(group: &LadderGroup, results: &Results) -> Vec<Block> {
     };
     let calls = |r: &Row<'_>| sum(r.case, "system-calls", |c| c.per_operation);
     let table = Rows::of(&rows)
-        .column(words("mechanism"), |r| Cell::text(row_label(r.with, results)).of(r.index))
+        .column(words("mechanism"), |r| Cell::text(row_label(r.with.0, results)).of(r.index))
         .column(words("how").fold(1), |r| Cell::text(setting(r.case).join(", ")))
         .column(estimates("mean"), mean)
         .column(numbers("p50").fold(3), |r| r.point(Statistic::P50, Scale::Time))

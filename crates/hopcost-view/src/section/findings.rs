@@ -1,11 +1,12 @@
 //! The findings, by code and severity: what was seen and what can be done.
 
 use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::group::grouped;
 use hopcost_model::results::Results;
+use hopcost_model::text::count;
 
 use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, Value, notes, says, words};
-use super::words::{ELSEWHERE, grouped, index_of};
-use crate::names::count;
+use super::words::{ELSEWHERE, index_of};
 
 /// Kinds of findings that a terminal is told in full.
 const FULL_MAX: usize = 4;
@@ -46,7 +47,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 /// The findings by code and severity, the worst first and, of equally bad ones, what
 /// reaches furthest; a note must not be counted under the word for a worse one.
 fn by_code(findings: &[Finding]) -> Vec<Kind<'_>> {
-    let groups = grouped(findings.iter().collect(), |finding| (finding.code, finding.severity));
+    let groups = grouped(findings, |finding| (finding.code, finding.severity));
     let kind = |((code, severity), findings)| Kind { code, severity, findings };
     let mut kinds: Vec<Kind<'_>> = groups.into_iter().map(kind).collect();
     let reach = |kind: &Kind<'_>| match kind.findings.iter().any(|f| f.case.is_none()) {
@@ -81,8 +82,8 @@ impl Kind<'_> {
         let whole = self.findings.iter().any(|finding| finding.case.is_none());
         match (whole, cases.len()) {
             (true, 0) => "the whole run".to_owned(),
-            (true, n) => format!("the whole run, and {}", count(n, "case", "cases")),
-            (false, n) => count(n, "case", "cases"),
+            (true, n) => format!("the whole run, and {}", count(n, "case")),
+            (false, n) => count(n, "case"),
         }
     }
 }

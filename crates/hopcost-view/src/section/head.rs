@@ -2,9 +2,10 @@
 
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{Results, Status};
+use hopcost_model::text::count;
 
 use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
-use crate::names::{count, cpus};
+use crate::names::cpus;
 
 /// What stands above the first section.
 pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
@@ -51,10 +52,10 @@ fn summary(results: &Results) -> String {
     format!(
         "{} of {} measured, {}: {} in {}. Cases: {}.",
         with(Status::Measured).count(),
-        count(results.results.len(), "case", "cases"),
+        count(results.results.len(), "case"),
         cpus(plan),
-        count(plan.trials_done as usize, "trial", "trials"),
-        count(plan.rounds_done as usize, "round", "rounds"),
+        count(plan.trials_done as usize, "trial"),
+        count(plan.rounds_done as usize, "round"),
         counts.collect::<Vec<_>>().join(", "),
     )
 }
@@ -64,7 +65,7 @@ fn known(results: &Results, medium: Medium) -> Vec<(&'static str, Cell)> {
     let until = about.ended.as_deref().map_or("cut off".to_owned(), |e| format!("to {e}"));
     let resumed = match about.resumed {
         0 => String::new(),
-        n => format!(", resumed {}", count(n as usize, "time", "times")),
+        n => format!(", resumed {}", count(n as usize, "time")),
     };
     let host = |key: &str| {
         let words = results.host.get(key).unwrap_or_default().split_whitespace();
@@ -75,7 +76,7 @@ fn known(results: &Results, medium: Medium) -> Vec<(&'static str, Cell)> {
         plan.rounds_done,
         plan.rounds_planned,
         plan.seed,
-        count(plan.trials_done as usize, "trial", "trials"),
+        count(plan.trials_done as usize, "trial"),
         plan.trials_failed
     );
     let tool = format!(

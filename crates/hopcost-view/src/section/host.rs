@@ -1,12 +1,12 @@
 //! The host's fingerprint, what changed, and the clocks.
 
+use hopcost_model::group::grouped;
 use hopcost_model::host::Reading;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::Results;
+use hopcost_model::text::count;
 
 use super::model::{Block, Cell, Medium, Rows, Section, Unit, Value, facts, numbers, says, words};
-use super::words::grouped;
-use crate::names::count;
 
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let changed = match (results.host_changes.is_empty(), results.plan.complete) {
@@ -18,8 +18,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let change = Block::Heading("Changed during the run".to_owned());
     let mut blocks = vec![clock, clocks(&results.clocks), change, changed];
     // A part may come back, and is then joined.
-    let readings = results.host.readings.iter().collect();
-    for (part, readings) in grouped(readings, |reading| reading.section.as_str()) {
+    for (part, readings) in grouped(&results.host.readings, |reading| reading.section.as_str()) {
         blocks.push(Block::Heading(format!("Before the run: {part}")));
         let value = |reading: &Reading| match (&reading.value, &reading.reason) {
             (Some(value), _) => Cell::text(value),
@@ -51,7 +50,7 @@ fn clocks(clocks: &[ClockReading]) -> Block {
         })
         .column(numbers("resolution"), |clock| {
             let ticks = clock.resolution_ticks;
-            number(count(ticks as usize, "tick", "ticks"), ticks as f64)
+            number(count(ticks as usize, "tick"), ticks as f64)
         })
         .column(numbers("stamp, least"), |clock| cost(clock, clock.stamp_min_ns))
         .column(numbers("p50"), |clock| cost(clock, clock.stamp_p50_ns))

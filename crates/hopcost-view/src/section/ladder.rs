@@ -25,14 +25,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     drawn.resize(results.ladder.len(), None);
     let mut blocks = Vec::new();
     for (group, chart) in results.ladder.iter().zip(drawn) {
-        let at = |row| {
-            let line = move |place: Place| {
-                place.of(row, results).map(|(index, case)| Of { index, case, with: (row, place) })
-            };
-            Place::ALL.into_iter().filter_map(line)
-        };
-        let rows = group.rows.iter().filter(|row| !is_told(row));
-        let lines: Vec<Line<'_>> = rows.flat_map(at).collect();
+        let lines = Line::rows(group.rows.iter().filter(|row| !is_told(row)), results);
         if covers(group, results) || lines.is_empty() {
             continue;
         }

@@ -1,10 +1,10 @@
 //! What the words and numbers of a report mean.
 
+use hopcost_model::group::grouped;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::Results;
 
 use super::model::{Block, Cell, Medium, Rows, Section, words};
-use super::words::grouped;
 use crate::number;
 
 /// Terms with their meaning, in the order in which a page explains them.
@@ -45,7 +45,7 @@ fn clocks(results: &Results) -> Option<String> {
         let costs: Vec<String> = clocks.iter().map(cost).collect();
         (runtime.to_owned(), clocks[0].source.clone(), costs.join(", "))
     };
-    let groups = grouped(results.clocks.iter().collect(), |clock| clock.runtime.as_str());
+    let groups = grouped(&results.clocks, |clock| clock.runtime.as_str());
     let mut groups = groups.into_iter().map(of);
     let (_, source, costs) = groups.next()?;
     let first = format!("Clock: {source}; a stamp costs {costs}, and is not subtracted.");

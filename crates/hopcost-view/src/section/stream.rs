@@ -1,12 +1,13 @@
 //! Streams: throughput, latency and what they cost, by field size and flows.
 
 use hopcost_model::case::Workload;
+use hopcost_model::group::grouped;
 use hopcost_model::results::{Results, Statistic, StreamResult};
 
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, words,
 };
-use super::words::{Of, both, cases_of, grouped, missing, setting, uncounted};
+use super::words::{Of, both, cases_of, missing, setting, uncounted};
 use crate::number;
 
 const RATE: Scale = Scale::Power(0);

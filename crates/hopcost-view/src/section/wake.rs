@@ -1,12 +1,13 @@
 //! Wake-ups: one table a mechanism, placement and idle knob, one row a gap.
 
 use hopcost_model::case::{IdleKnob, Workload};
+use hopcost_model::group::grouped;
 use hopcost_model::results::{CaseResult, Results, Statistic, WakeResult};
 
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, words,
 };
-use super::words::{Of, cases_of, grouped, mechanism, missing, payload, setting};
+use super::words::{Of, cases_of, mechanism, missing, payload, setting};
 use crate::number;
 
 /// Microseconds as a power of ten in nanoseconds: all wake-ups in one unit, so

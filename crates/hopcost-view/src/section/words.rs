@@ -3,17 +3,14 @@
 
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
+use hopcost_model::group::{distinct, grouped};
+use hopcost_model::results::{
+    CaseResult, CounterResult, Estimate, LadderRow, Results, Statistic, Status,
+};
 
 use super::model::{Block, Cell, Medium, Scale, Unit, Value, notes, paste};
-use crate::names::foreign;
+use crate::names::{Place, foreign};
 use crate::number;
-
-/// The case at an index of the results, with that index.
-pub(super) fn case_at(results: &Results, index: u32) -> Option<(usize, &CaseResult)> {
-    let index = usize::try_from(index).ok()?;
-    results.results.get(index).map(|case| (index, case))
-}
 
 /// The index of a case.
 pub(super) fn index_of(results: &Results, id: &str) -> Option<usize> {
@@ -83,7 +80,7 @@ const NAMES_MAX: usize = 3;
 /// The cases that were not measured, or not in every trial: one sentence a reason, with
 /// the command that replays a trial of the first.
 pub(super) fn missing<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<Block> {
-    let fates = cases.into_iter().filter_map(|case| Some((fate(case)?, case))).collect();
+    let fates = cases.into_iter().filter_map(|case| Some((fate(case)?, case)));
     let mut blocks = Vec::new();
     for ((what, reason), cases) in grouped(fates, |(fate, _)| fate.clone()) {
         let ids: Vec<&str> = cases.iter().map(|(_, case)| case.id.as_str()).collect();
@@ -117,19 +114,6 @@ pub(super) fn more(medium: Medium, all: usize, most: usize, what: &str) -> Optio
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
-}
-
-/// Items that belong together, in the order in which the first of each occurs.
-pub(crate) fn grouped<T, K: PartialEq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
-    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
-    for item in items {
-        let key = key(&item);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, members)) => members.push(item),
-            None => groups.push((key, vec![item])),
-        }
-    }
-    groups
 }
 
 /// Different texts, each with the number of its note.
@@ -194,21 +178,16 @@ pub(crate) fn sum(
 
 /// The events that were to be counted and could not be, one sentence a reason.
 pub(super) fn uncounted<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<Block> {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    for counter in cases.into_iter().flat_map(|case| &case.counters) {
-        if let (Some(reason), None) = (&counter.unavailable, counter.per_operation) {
-            let pair = (counter.event.as_str(), reason.as_str());
-            if !seen.contains(&pair) {
-                seen.push(pair);
-            }
-        }
-    }
-    let by_reason = grouped(seen, |(_, reason)| *reason);
-    let sentence = |(reason, events): (&str, Vec<(&str, &str)>)| {
-        let events: Vec<&str> = events.into_iter().map(|(event, _)| event).collect();
+    let uncounted = |counter: &'a CounterResult| {
+        let reason = counter.unavailable.as_deref().filter(|_| counter.per_operation.is_none());
+        Some((reason?, counter.event.as_str()))
+    };
+    let all = cases.into_iter().flat_map(|case| &case.counters).filter_map(uncounted);
+    let sentence = |(reason, pairs): (&str, Vec<(&str, &str)>)| {
+        let events = distinct(pairs.into_iter().map(|(_, event)| event));
         format!("Not counted: {}: {reason}", events.join(", "))
     };
-    notes(by_reason.into_iter().map(sentence)).collect()
+    notes(grouped(all, |(reason, _)| *reason).into_iter().map(sentence)).collect()
 }
 
 /// A case in a table, with what the table knows of it besides.
@@ -248,6 +227,19 @@ impl<'a, T> Of<'a, T> {
             Status::Measured => trials(self.case),
             _ => Cell::none(),
         }
+    }
+}
+
+impl<'a> Of<'a, (&'a LadderRow, Place)> {
+    /// The cases of rows of the ladder, each with its row and place.
+    pub fn rows(rows: impl Iterator<Item = &'a LadderRow>, results: &'a Results) -> Vec<Self> {
+        let at = |row| {
+            let of = move |place: Place| {
+                place.of(row, results).map(|(index, case)| Of { index, case, with: (row, place) })
+            };
+            Place::ALL.into_iter().filter_map(of)
+        };
+        rows.flat_map(at).collect()
     }
 }
 

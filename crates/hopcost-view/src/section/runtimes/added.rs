@@ -1,5 +1,6 @@
 //! What a runtime adds to a mechanism: a constant part and a part for each byte.
 
+use hopcost_model::group::grouped;
 use hopcost_model::results::{AddedCost, Estimate, Results};
 
 use crate::names::capitalised;
@@ -7,7 +8,7 @@ use crate::number;
 use crate::section::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, says, words,
 };
-use crate::section::words::{Numbered, grouped, more};
+use crate::section::words::{Numbered, more};
 
 pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let runtimes = results.runtimes.as_ref()?;

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use hopcost_model::group::grouped;
 use hopcost_model::results::{CaseResult, Contrast, Estimate, Results, Status};
 
 use super::told;
+use crate::names::case_at;
 use crate::section::model::{Block, Cell, Medium, Rows, Scale, Section, estimates, says, words};
-use crate::section::words::{case_at, grouped, missing};
+use crate::section::words::missing;
 
 /// The section; what happened to the cases that were told already is not told again.
 pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
     let runtimes = results.runtimes.as_ref()?;
     let told = told(results);
-    let all: Vec<&Contrast> = runtimes.contrasts.iter().collect();
-    let groups = grouped(all, |contrast| contrast.title.clone());
+    let groups = grouped(&runtimes.contrasts, |contrast| contrast.title.clone());
     let parts = groups.into_iter().flat_map(|(title, pairs)| part(results, &told, title, &pairs));
     Section::of("contrasts", parts)
 }

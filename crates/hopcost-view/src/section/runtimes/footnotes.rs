@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Results, RuntimeCell, Status};
 
+use crate::names::{absent, case_at};
 use crate::section::model::{Block, Cell, Medium, Scale, Value, notes, paste};
-use crate::section::words::{ELSEWHERE, Numbered, REPLAY, case_at, missing};
+use crate::section::words::{ELSEWHERE, Numbered, REPLAY, missing};
 
 /// The reasons of a section, in the order in which they occur.
 #[derive(Default)]
@@ -44,21 +45,14 @@ impl<'a> Footnotes<'a> {
     }
 
     fn absent(&mut self, cell: &'a RuntimeCell, case: Option<&'a CaseResult>) -> Cell {
-        let insufficient = cell.value.as_ref().and_then(|value| value.insufficient.as_deref());
-        let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
-        let reason = reason.or(insufficient);
-        let word = match case.map(|case| case.status) {
-            Some(Status::Measured) => "no value",
-            Some(status) => status.word(),
-            None => {
-                self.gaps.extend(reason.filter(|reason| !self.gaps.contains(reason)));
-                return Cell::text("–").hint(reason.map(str::to_owned));
-            }
+        let (word, reason) = absent(cell, case);
+        let Some(case) = case else {
+            self.gaps.extend(reason.filter(|reason| !self.gaps.contains(reason)));
+            return Cell::text(word).hint(reason.map(str::to_owned));
         };
         let Some(reason) = reason else { return Cell::text(word) };
         let number = self.reasons.number(&format!("{word}: {reason}"));
-        let failed = case.filter(|case| case.status == Status::Failed);
-        if let Some(replay) = failed.and_then(|case| case.replay.as_deref()) {
+        if let (Status::Failed, Some(replay)) = (case.status, &case.replay) {
             self.replays.entry(number).or_insert(replay);
         }
         Cell::text(format!("{word} ({number})")).hint(Some(reason.to_owned()))

@@ -4,10 +4,11 @@ use hopcost_model::results::{Results, RuntimeCell, RuntimeHeatMap, RuntimeMatrix
 
 use super::footnotes::Footnotes;
 use crate::chart::heat;
+use crate::names::case_at;
 use crate::section::model::{
     Block, Cell, Form, Frame, Medium, Rows, Section, Table, Value, estimates, notes, numbers, words,
 };
-use crate::section::words::{ELSEWHERE, case_at, trials};
+use crate::section::words::{ELSEWHERE, trials};
 
 /// Rows without a number in any runtime that a terminal is shown.
 const NOWHERE_MAX: usize = 4;

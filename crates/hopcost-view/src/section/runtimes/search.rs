@@ -2,11 +2,12 @@
 
 use hopcost_model::results::{PublishedSearch, Results, SearchCandidate};
 
+use crate::names::case_at;
 use crate::number;
 use crate::section::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, says, words,
 };
-use crate::section::words::{case_at, mechanism, more, payload, sentence, setting};
+use crate::section::words::{mechanism, more, payload, sentence, setting};
 
 /// Candidates that a terminal is told.
 const CANDIDATES_MAX: usize = 6;
