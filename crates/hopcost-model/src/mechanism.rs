@@ -192,11 +192,16 @@ pub struct Facts {
     /// descriptors may offer one or connect to one.
     pub address: Option<&'static str>,
     /// Raised by one whenever a change of its code can move its numbers: runs with another
-    /// revision do not compare.
+    /// revision do not compare. Where messages are written and compared, [`TOUCH_REVISION`]
+    /// comes on top.
     pub revision: u32,
     /// Whether it can be used here, or why not.
     pub available: fn() -> Result<(), String>,
 }
+
+/// Raised by one whenever a change of how messages are written and compared, which all
+/// mechanisms have in common, can move their numbers.
+const TOUCH_REVISION: u32 = 1;
 
 impl Facts {
     /// What most mechanisms have in common.
@@ -437,6 +442,7 @@ impl Mechanism {
             Payload::None => None,
             Payload::Bytes { min, max, default } => Some(PayloadRange { min, max, default }),
         };
+        let touches = facts.shape != Shape::Call && payload.is_some();
         Self {
             name: facts.name.into(),
             family: facts.family.into(),
@@ -458,7 +464,7 @@ impl Mechanism {
             limits: facts.limits.into(),
             sources: facts.sources.iter().map(|source| source.to_string()).collect(),
             system_calls: None,
-            revision: facts.revision,
+            revision: facts.revision + if touches { TOUCH_REVISION } else { 0 },
             own: Some(Own {
                 shape: facts.shape,
                 waits: facts.waits.to_vec(),

@@ -54,7 +54,8 @@ pub trait Party {
 /// Words written or compared at once: enough for the compiler to use vectors, so
 /// that touching the payload costs no more than it has to.
 const WORDS: usize = 8;
-const BLOCK: usize = 8 * WORDS;
+const WORD_BYTES: usize = size_of::<u64>();
+const BLOCK: usize = WORD_BYTES * WORDS;
 
 /// Message numbers after which contents come again, so that a runtime for which
 /// writing words is slow can keep every message ready (workers/PROTOCOL.md).
@@ -86,15 +87,36 @@ pub fn fill(buffer: &mut [u8], sequence: u64) {
 /// Writes the words from `word` on into a buffer, the last perhaps in part.
 #[inline(always)]
 pub(crate) fn fill_words(buffer: &mut [u8], mut word: u64) {
-    let mut blocks = buffer.chunks_exact_mut(BLOCK);
-    for bytes in &mut blocks {
-        bytes.copy_from_slice(&block(word));
+    let part = buffer.len() % WORD_BYTES;
+    let (blocks, rest) = buffer.as_chunks_mut();
+    for bytes in blocks {
+        *bytes = block(word);
         word = word.wrapping_add(WORDS as u64);
     }
-    let tail = blocks.into_remainder();
-    let len = tail.len();
-    if len > 0 {
-        tail.copy_from_slice(&block(word)[..len]);
+    for bytes in rest.as_chunks_mut().0 {
+        *bytes = word.to_le_bytes();
+        word = word.wrapping_add(1);
+    }
+    if part > 0 {
+        match buffer.last_chunk_mut() {
+            Some(bytes) => *bytes = last_bytes(word, part).to_le_bytes(),
+            None => fill_low_bytes(buffer, word),
+        }
+    }
+}
+
+/// What the last eight bytes of a buffer hold that ends with `part` bytes of a word: written
+/// and compared at once, where a copy of a few bytes would go through memcpy(3).
+#[inline(always)]
+fn last_bytes(word: u64, part: usize) -> u64 {
+    word.wrapping_sub(1) >> (8 * part) | word << (8 * (WORD_BYTES - part))
+}
+
+/// Writes the low bytes of a word into a buffer that is shorter than one.
+#[inline(always)]
+pub(crate) fn fill_low_bytes(buffer: &mut [u8], word: u64) {
+    for (at, byte) in buffer.iter_mut().enumerate() {
+        *byte = (word >> (8 * at)) as u8;
     }
 }
 
@@ -106,18 +128,37 @@ pub fn verify(buffer: &[u8], sequence: u64) -> bool {
 
 /// Reads a buffer and says whether it holds the words from `word` on.
 #[inline(always)]
-pub(crate) fn verify_words(buffer: &[u8], mut word: u64) -> bool {
-    let mut differing = 0;
-    let mut blocks = buffer.chunks_exact(BLOCK);
-    for bytes in &mut blocks {
-        let expected = block(word);
-        for at in 0..BLOCK {
-            differing |= bytes[at] ^ expected[at];
+pub(crate) fn verify_words(buffer: &[u8], word: u64) -> bool {
+    let part = buffer.len() % WORD_BYTES;
+    let (blocks, rest) = buffer.as_chunks::<BLOCK>();
+    let mut words: [u64; WORDS] = std::array::from_fn(|at| word.wrapping_add(at as u64));
+    // As wide as a block and reduced once, so that no block waits for the one before.
+    let mut differing = [0; WORDS];
+    for bytes in blocks {
+        for (at, bytes) in bytes.as_chunks().0.iter().enumerate() {
+            differing[at] |= u64::from_le_bytes(*bytes) ^ words[at];
+            words[at] = words[at].wrapping_add(WORDS as u64);
         }
-        word = word.wrapping_add(WORDS as u64);
     }
-    let tail = blocks.remainder();
-    differing == 0 && (tail.is_empty() || tail == &block(word)[..tail.len()])
+    let mut differing = differing.into_iter().fold(0, |all, one| all | one);
+    let [mut word, ..] = words;
+    for bytes in rest.as_chunks().0 {
+        differing |= u64::from_le_bytes(*bytes) ^ word;
+        word = word.wrapping_add(1);
+    }
+    if part > 0 {
+        differing |= match buffer.last_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes) ^ last_bytes(word, part),
+            None => low_bytes(buffer) ^ (word & ((1 << (8 * part)) - 1)),
+        };
+    }
+    differing == 0
+}
+
+/// A buffer that is shorter than a word as the low bytes of one.
+#[inline(always)]
+fn low_bytes(buffer: &[u8]) -> u64 {
+    buffer.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 #[cold]

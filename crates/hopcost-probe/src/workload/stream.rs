@@ -10,7 +10,7 @@ use std::io;
 
 use super::Stamped;
 use crate::clock::Clock;
-use crate::party::{first_word, verify_words};
+use crate::party::{fill_low_bytes, fill_words, first_word, verify_words};
 use crate::shape::Stream;
 use crate::sys;
 
@@ -46,11 +46,11 @@ pub fn fill_part(part: &mut [u8], sequence: u64, offset: usize) {
     let word = first_word(sequence).wrapping_add(offset as u64 / 8);
     let skipped = offset % 8;
     if skipped == 0 {
-        crate::party::fill_words(part, word);
+        fill_words(part, word);
     } else {
         let (head, rest) = part.split_at_mut((8 - skipped).min(part.len()));
-        head.copy_from_slice(&word.to_le_bytes()[skipped..skipped + head.len()]);
-        crate::party::fill_words(rest, word.wrapping_add(1));
+        fill_low_bytes(head, word >> (8 * skipped));
+        fill_words(rest, word.wrapping_add(1));
     }
 }
 
