@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hopcost_model::case::{Boundary, Case, Placement, Sched, WaitKind, Waits, Workload};
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::{Facts, Payload};
 use hopcost_model::raw::RawTrial;
 
@@ -143,16 +143,10 @@ pub fn cross() -> Option<Placement> {
 /// A round trip case with the mechanism's defaults.
 pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind) -> Case {
     Case {
-        workload: Workload::Roundtrip,
-        mechanism: facts.name.into(),
         payload_bytes: match facts.payload {
             Payload::None => None,
             Payload::Bytes { default, .. } => Some(default),
         },
-        fields: None,
-        flows: None,
-        ack: None,
-        gap_ns: None,
         boundary,
         placement: Some(place),
         waits: Some(Waits::both(wait)),
@@ -163,9 +157,7 @@ pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: Wait
             .iter()
             .map(|parameter| (parameter.name.to_owned(), parameter.default.to_owned()))
             .collect(),
-        idle_knob: hopcost_model::case::IdleKnob::None,
-        runtimes: Default::default(),
-        sched: Sched::Other,
+        ..Case::new(Workload::Roundtrip, facts.name)
     }
 }
 
