@@ -311,12 +311,8 @@ pub fn samples(run: &RawRun, out: &mut dyn Write) -> io::Result<()> {
 }
 
 pub(crate) fn push_row(out: &mut String, fields: impl Iterator<Item = String>) {
-    for (index, field) in fields.enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        out.push_str(&quoted(&field));
-    }
+    let fields: Vec<String> = fields.map(|field| quoted(&field)).collect();
+    out.push_str(&fields.join(","));
     out.push('\n');
 }
 

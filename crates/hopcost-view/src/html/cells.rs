@@ -3,7 +3,7 @@
 use crate::markup::{Esc, put};
 use crate::number::{self, Shown};
 use crate::section::finding_id;
-use crate::section::model::{Cell, Grade, Kind, Value};
+use crate::section::model::{Cell, Kind, Value};
 
 /// What stands where there is no number, and where there are no words.
 const NONE: [&str; 2] = ["<td class=\"n none\">–</td>", "<td class=\"none\">–</td>"];
@@ -57,7 +57,7 @@ pub(super) fn inline(cell: &Cell) -> String {
         Value::Empty => String::new(),
         Value::Words(text) => Esc(text).to_string(),
         Value::Code(text) => format!("<span class=\"case\">{}</span>", Esc(text)),
-        Value::Grade(grade) => self::grade(*grade),
+        Value::Grade(grade) => format!("<span class=\"v-{0}\">{0}</span>", grade.word()),
         Value::Finding(code, severity) => {
             let id = finding_id(*code, *severity);
             format!("<a class=\"code\" href=\"#{id}\">{code}</a>")
@@ -109,9 +109,4 @@ fn covers(value: &Value) -> String {
     let n = measured.estimate.n_trials;
     let title = |level| format!(" title=\"covers with {}, {n} trials\"", number::percent(level));
     measured.estimate.level.map_or(String::new(), title)
-}
-
-fn grade(grade: Grade) -> String {
-    let word = grade.word();
-    format!("<span class=\"v-{word}\">{word}</span>")
 }

@@ -176,11 +176,8 @@ impl<'a> Grid<'a> {
 
     fn write(&self, out: &mut String) {
         let style = self.style;
-        let heads: Vec<Vec<Line>> = self
-            .columns
-            .iter()
-            .map(|column| vec![(style.clean(&column.heading()), Paint::Dim)])
-            .collect();
+        let head = |column: &Column| vec![(style.clean(&column.heading()), Paint::Dim)];
+        let heads: Vec<Vec<Line>> = self.columns.iter().map(head).collect();
         for (at, block) in self.blocks().into_iter().enumerate() {
             if at > 0 {
                 out.push('\n');
@@ -278,18 +275,12 @@ fn lined_up(cells: Vec<Vec<Piece>>, kind: Kind, style: &TextStyle) -> Vec<Vec<Li
     });
     let set = |(text, interval, paint): Piece| {
         let fits = !kind.is_words() && behind > 0 && width_of(&text) <= value;
-        let text = match interval.is_empty() {
-            false => format!(
-                "{} {}",
-                pad(&text, value, Align::Right),
-                pad(&interval, behind, Align::Left)
-            ),
-            true if fits => {
-                format!("{}{}", pad(&text, value, Align::Right), " ".repeat(behind + 1))
-            }
-            true => text,
-        };
-        vec![(text, paint)]
+        if interval.is_empty() && !fits {
+            return vec![(text, paint)];
+        }
+        let (text, interval) =
+            (pad(&text, value, Align::Right), pad(&interval, behind, Align::Left));
+        vec![(format!("{text} {interval}"), paint)]
     };
     lines.into_iter().map(|line| line.map_or(Vec::new(), set)).collect()
 }
