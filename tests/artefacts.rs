@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::results::Results;
 
-use crate::support::{Home, alone, cross, hopcost_path, measured};
+use crate::support::{Home, alone, cross, hopcost_path, measured, together};
 
 /// Where cargo builds: the directory above the profile of the binary under test.
 fn target() -> &'static Path {
@@ -279,8 +279,10 @@ fn loads_are_noticed() {
 
 #[test]
 fn the_report_opens_in_a_browser_and_loads_nothing() {
-    let _alone = alone();
+    let alone = alone();
     let report = Report::make();
+    drop(alone);
+    let _together = together();
     let page = fs::read_to_string(&report.html).expect("the page");
     assert_eq!(loads(&page), [""; 0]);
     charts_are_there_and_ids_unique(&report);

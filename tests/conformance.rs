@@ -4,7 +4,9 @@
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
 
-use crate::support::{Home, all, alone, cross, mechanisms, pairs, roundtrip, trace, trial};
+use crate::support::{
+    Home, all, alone, cross, mechanisms, pairs, roundtrip, together, trace, trial,
+};
 
 /// Exchanges of the shorter of the two traced trials.
 const N: u64 = 150;
@@ -170,7 +172,7 @@ fn context_switches_are_within_the_stated_range() {
 
 #[test]
 fn every_size_from_the_least_to_the_most_arrives() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     for facts in roundtrips() {
         let Payload::Bytes { min, max, .. } = facts.payload else { continue };

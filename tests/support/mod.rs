@@ -4,7 +4,7 @@ pub mod trace;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::{Facts, Payload};
@@ -15,11 +15,18 @@ pub fn hopcost_path() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_hopcost"))
 }
 
+static MACHINE: RwLock<()> = RwLock::new(());
+
 /// One machine, one measurement at a time: tests that measure, count switches or
 /// look for left-overs hold this.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tests that start workers and measure nothing hold this: they run beside each other, and
+/// not beside one that measures.
+pub fn together() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A home of its own for each test, removed with it.
