@@ -68,6 +68,8 @@ document! {
 pub struct RuntimeFacts {
     /// Its name.
     pub runtime: Runtime,
+    /// What a process of it takes from its start until it is attached, where its folder says so.
+    pub start_ns: Option<u64>,
     /// What its worker says of itself, or why it is absent (`not built: run
     /// scripts/setup workers go`).
     pub state: Result<Description, String>,

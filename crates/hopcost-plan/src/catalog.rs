@@ -11,10 +11,17 @@ use hopcost_model::mechanism::{Facts, Mechanism, ParameterDescription, PayloadRa
 
 use crate::asked::Asked;
 use crate::error::{plain, unknown};
+use crate::shipped::SHIPPED;
+use crate::suite::parse_suite;
 
-/// The runtimes whose workers come with hopcost: their names are known, and so
-/// no slip, where their workers are not.
-const SHIPPED_RUNTIMES: &[&str] = &["cpp", "python", "go", "java", "node"];
+/// The runtimes that the shipped suites name: known, and so no slip, where their workers
+/// are not here.
+fn of_suites() -> impl Iterator<Item = Runtime> {
+    let suites = SHIPPED.iter().filter_map(|(name, text)| parse_suite(name, text).ok());
+    let entries = suites.flat_map(|suite| suite.entries);
+    let ends = entries.flat_map(|entry| entry.selector.asked.runtimes().unwrap_or_default());
+    ends.flat_map(|ends| [ends.caller, ends.callee]).filter(|runtime| !runtime.is_rust())
+}
 
 /// Everything that can be asked for.
 pub(crate) struct Catalog<'a> {
@@ -42,15 +49,13 @@ impl<'a> Catalog<'a> {
     fn others(&self) -> &[RuntimeFacts] {
         self.others.get_or_init(|| {
             let mut others = (self.scan)();
-            for name in SHIPPED_RUNTIMES {
-                if let Ok(runtime) = name.parse()
-                    && !others.iter().any(|other| other.runtime == runtime)
-                {
+            for runtime in of_suites() {
+                if !others.iter().any(|other| other.runtime == runtime) {
                     let why = format!(
                         "no worker of it was found; build it in a copy of hopcost's source with \
-                         scripts/setup workers {name}, and set HOPCOST_WORKERS to its folder workers"
+                         scripts/setup workers {runtime}, and set HOPCOST_WORKERS to its folder workers"
                     );
-                    others.push(RuntimeFacts { runtime, state: Err(why) });
+                    others.push(RuntimeFacts { runtime, start_ns: None, state: Err(why) });
                 }
             }
             others
@@ -74,10 +79,14 @@ impl<'a> Catalog<'a> {
         self.description(runtime)?.mechanisms.iter().find(|mechanism| mechanism.name == name)
     }
 
+    /// The runtimes besides Rust, if one of them mattered.
+    pub fn asked(&self) -> &[RuntimeFacts] {
+        self.others.get().map_or(&[], Vec::as_slice)
+    }
+
     /// Rust's mechanisms, and those of others that have been asked.
     pub fn known(&self) -> impl Iterator<Item = &Mechanism> {
-        let asked = self.others.get().into_iter().flatten();
-        let others = asked.filter_map(|other| other.state.as_ref().ok());
+        let others = self.asked().iter().filter_map(|other| other.state.as_ref().ok());
         std::iter::once(&self.rust).chain(others).flat_map(|described| &described.mechanisms)
     }
 

@@ -57,7 +57,7 @@ pub fn plan(
     };
     let time = suite.as_ref().map_or_else(Time::default, |suite| suite.time).under(ask, added)?;
     let live: Vec<&Case> = live(&cases).collect();
-    let (rounds, trial) = time.settle(&live);
+    let (rounds, trial) = time.settle(&live, catalog.asked());
     let calls_alone = cases.iter().filter_map(PlannedCase::known).all(|case| !two_ends(case));
     if ask.operations.is_some() && calls_alone {
         let message = "a call takes as many as fit its time; leave it out or ask for another case";

@@ -7,6 +7,7 @@
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
 use hopcost_model::case::{Case, Placement, Runtime, Workload};
+use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, TrialShape};
 
 use crate::ask::Ask;
@@ -51,43 +52,39 @@ const WAKE_UP_NS: u64 = 60_000;
 /// What comparing two clocks before and after the measurement takes.
 const GATES_NS: u64 = 15 * MS;
 
-/// What a process of a runtime takes from its start until it is attached, and
-/// whether it is then warmed up until it is steady; that of Rust is in
-/// [`TRIAL_FIXED_NS`]. By name, since that is all that a stored plan tells: CPU time
-/// of the shipped workers on the machine on which this was written.
-const START_UPS: &[(&str, u64, bool)] = &[
-    ("rust", 0, false),
-    ("cpp", 8 * MS, false),
-    ("go", 8 * MS, false),
-    ("python", 110 * MS, false),
-    ("node", 180 * MS, true),
-    ("java", 220 * MS, true),
-];
-/// The same of a worker of somebody else.
-const START_UP_NS: u64 = 100 * MS;
+/// What a process of a runtime takes from its start until it is attached, where its
+/// worker's folder does not say; that of Rust is in [`TRIAL_FIXED_NS`].
+const START_NS: u64 = 100 * MS;
 /// A warm-up that lasts until nothing changes any more: four parts of 40 ms at
 /// least, two seconds at most.
 const UNTIL_STEADY_NS: u64 = 1_100 * MS;
 
 /// What it takes to start the processes of a trial that are not Rust's, and to warm
 /// them up where that is not the plan's to say.
-fn runtimes_ns(case: &Case) -> u64 {
-    let of = |runtime: &Runtime| {
-        let known = START_UPS.iter().find(|(name, ..)| *name == runtime.word());
-        known.map_or((START_UP_NS, false), |(_, start, steady)| (*start, *steady))
+fn runtimes_ns(case: &Case, runtimes: &[RuntimeFacts]) -> u64 {
+    let facts = |runtime: &Runtime| runtimes.iter().find(|facts| facts.runtime == *runtime);
+    let start = |runtime: &Runtime| match runtime.is_rust() {
+        true => 0,
+        false => facts(runtime).and_then(|facts| facts.start_ns).unwrap_or(START_NS),
     };
-    let (caller, callee) = (of(&case.runtimes.caller), of(&case.runtimes.callee));
-    let start = match case.placement {
-        _ if !case.two_processes() => caller.0,
+    let until_steady = |runtime: &Runtime| {
+        let description = facts(runtime).and_then(|facts| facts.state.as_ref().ok());
+        description.is_some_and(|description| description.warm_up == WarmUp::UntilSteady)
+    };
+    let (caller, callee) = (&case.runtimes.caller, &case.runtimes.callee);
+    let start_ns = match case.placement {
+        _ if !case.two_processes() => start(caller),
         // They start at the same time, on the CPUs on which they will be measured.
-        Some(Placement::SameCpu) => caller.0 + callee.0,
-        _ => caller.0.max(callee.0),
+        Some(Placement::SameCpu) => start(caller).saturating_add(start(callee)),
+        _ => start(caller).max(start(callee)),
     };
-    start + if caller.1 || callee.1 { UNTIL_STEADY_NS } else { 0 }
+    let steady = until_steady(caller) || until_steady(callee);
+    start_ns.saturating_add(if steady { UNTIL_STEADY_NS } else { 0 })
 }
 
-/// How long a trial of a case takes, about, in nanoseconds.
-pub fn trial_ns(shape: &TrialShape, case: &Case) -> u64 {
+/// How long a trial of a case takes, about, in nanoseconds. `runtimes` are those of its ends
+/// that are not Rust.
+pub fn trial_ns(shape: &TrialShape, case: &Case, runtimes: &[RuntimeFacts]) -> u64 {
     let times = |operations: u64, ns: u64| operations.saturating_mul(ns);
     let (fixed, phases) = match case.workload {
         Workload::Call => (TRIAL_FIXED_NS, shape.warm_up_ns.saturating_add(shape.measure_ns)),
@@ -112,7 +109,7 @@ pub fn trial_ns(shape: &TrialShape, case: &Case) -> u64 {
             (TRIAL_FIXED_NS, warm_up.saturating_add(measured).saturating_add(counted))
         }
     };
-    phases.saturating_add(fixed).saturating_add(runtimes_ns(case))
+    phases.saturating_add(fixed).saturating_add(runtimes_ns(case, runtimes))
 }
 
 /// Whether the aimed length of the measured phase has a part in how long a trial
@@ -125,14 +122,19 @@ fn follows_measure(shape: &TrialShape, case: &Case) -> bool {
     }
 }
 
-fn round_ns<'a>(shape: &TrialShape, live: impl IntoIterator<Item = &'a Case>) -> u64 {
-    live.into_iter().map(|case| trial_ns(shape, case)).fold(0, u64::saturating_add)
+fn round_ns<'a>(
+    shape: &TrialShape,
+    live: impl IntoIterator<Item = &'a Case>,
+    runtimes: &[RuntimeFacts],
+) -> u64 {
+    live.into_iter().map(|case| trial_ns(shape, case, runtimes)).fold(0, u64::saturating_add)
 }
 
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a
-/// quarter. With a budget no round is started after it, but the last one ends.
-pub fn estimate_ns(plan: &Plan) -> u64 {
-    let round = round_ns(&plan.trial, plan.live_cases());
+/// quarter. With a budget no round is started after it, but the last one ends. `runtimes` are
+/// those of its live cases that are not Rust.
+pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
+    let round = round_ns(&plan.trial, plan.live_cases(), runtimes);
     let rounds = match plan.budget_ns {
         Some(budget) if round > 0 => u64::from(plan.rounds).min(budget.div_ceil(round).max(1)),
         _ => u64::from(plan.rounds),
@@ -214,20 +216,20 @@ impl Time {
         Ok(self)
     }
 
-    /// Rounds and trial for these live cases.
-    pub fn settle(&self, live: &[&Case]) -> (u32, TrialShape) {
+    /// Rounds and trial for these live cases of these runtimes.
+    pub fn settle(&self, live: &[&Case], runtimes: &[RuntimeFacts]) -> (u32, TrialShape) {
         let (Some(budget), None) = (self.budget_ns, self.rounds) else {
             return (self.rounds.unwrap_or(ROUNDS_DEFAULT), self.trial);
         };
         let usable = budget.saturating_sub(RUN_FIXED_NS);
-        let fit =
-            |trial: &TrialShape| usable / round_ns(trial, live.iter().copied()).max(TRIAL_FIXED_NS);
+        let round = |trial: &TrialShape| round_ns(trial, live.iter().copied(), runtimes);
+        let fit = |trial: &TrialShape| usable / round(trial).max(TRIAL_FIXED_NS);
         let mut trial = self.trial;
         if fit(&trial) < u64::from(ROUNDS_FOR_INTERVAL) && !self.measure_said {
             // Nothing but the measured phases of these can be cut.
             let cut = live.iter().filter(|case| follows_measure(&trial, case)).count();
             let cut = u64::try_from(cut).unwrap_or(u64::MAX).max(1);
-            let uncut = round_ns(&TrialShape { measure_ns: 0, ..trial }, live.iter().copied());
+            let uncut = round(&TrialShape { measure_ns: 0, ..trial });
             let left = (usable / u64::from(ROUNDS_FOR_INTERVAL)).saturating_sub(uncut) / cut;
             trial.measure_ns = left.max(MEASURE_FLOOR_NS).min(trial.measure_ns);
         }
@@ -247,7 +249,7 @@ mod tests {
 
     impl Time {
         fn settled(&self, live: &[Case]) -> (u32, TrialShape) {
-            self.settle(&live.iter().collect::<Vec<_>>())
+            self.settle(&live.iter().collect::<Vec<_>>(), &[])
         }
     }
 
@@ -287,7 +289,7 @@ mod tests {
     fn what_a_trial_takes_depends_on_its_case() {
         let id = "&boundary=process&place=same-llc&wait=block";
         let of = |shape: &TrialShape, path: &str| {
-            trial_ns(shape, &format!("{path}{id}").parse().unwrap())
+            trial_ns(shape, &format!("{path}{id}").parse().unwrap(), &[])
         };
         let exact = TrialShape {
             operations: Some(1_000),
@@ -307,8 +309,22 @@ mod tests {
 
     #[test]
     fn other_runtimes_take_their_start() {
+        let here = |runtime: &str, start_ms: Option<u64>, warm_up: &str| {
+            let text = format!(
+                r#"{{"protocol":2,"runtime":"{runtime}","version":"","warm_up":"{warm_up}","mechanisms":[]}}"#
+            );
+            let (runtime, start_ns) = (runtime.parse().unwrap(), start_ms.map(|ms| ms * MS));
+            RuntimeFacts { runtime, start_ns, state: Ok(serde_json::from_str(&text).unwrap()) }
+        };
+        let runtimes = [
+            here("cpp", Some(8), "planned"),
+            here("python", Some(110), "planned"),
+            here("node", Some(180), "until-steady"),
+            here("java", Some(220), "until-steady"),
+            here("mine", None, "planned"),
+        ];
         let beside = |id: &str| {
-            let of = |id: &str| trial_ns(&TRIAL_DEFAULT, &id.parse().unwrap());
+            let of = |id: &str| trial_ns(&TRIAL_DEFAULT, &id.parse().unwrap(), &runtimes);
             of(id) - of(&id[..id.find("runtime=").unwrap() - 1])
         };
         let tcp = |place: &str, boundary: &str, runtime: &str| {
@@ -322,7 +338,7 @@ mod tests {
         assert_eq!(tcp("free", "process", "python:cpp"), 110 * MS);
         assert_eq!(tcp("same-cpu", "thread", "python"), 110 * MS);
         assert_eq!(tcp("same-cpu", "process", "rust:node"), 180 * MS + UNTIL_STEADY_NS);
-        assert_eq!(tcp("same-cpu", "process", "mine:rust"), START_UP_NS);
+        assert_eq!(tcp("same-cpu", "process", "mine:rust"), START_NS);
     }
 
     #[test]
@@ -334,6 +350,6 @@ mod tests {
         let (rounds, trial) = time(None, Some(20)).settled(&live);
         assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
         assert!((MEASURE_FLOOR_NS..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
-        assert!(round_ns(&trial, &live) * 6 <= 18 * 1000 * MS);
+        assert!(round_ns(&trial, &live, &[]) * 6 <= 18 * 1000 * MS);
     }
 }

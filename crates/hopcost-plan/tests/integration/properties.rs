@@ -239,7 +239,7 @@ proptest! {
         // Six rounds of trials cut to 41 ms each is the least that gives an interval.
         let fits_six = (seconds - 2) * 1_000 >= 6 * 41 * n as u64;
         prop_assert!(!fits_six || plan.rounds >= 6);
-        prop_assert!(estimate_ns(&plan) <= seconds * 1_000_000_000);
+        prop_assert!(estimate_ns(&plan, &[]) <= seconds * 1_000_000_000);
     }
 }
 

@@ -390,7 +390,7 @@ fn operations_are_exact_and_counted_in_the_estimate() {
     assert_eq!(plan.trial.operations, Some(1_000_000));
     assert!(plan.trial.deadline_ms >= 100_000, "it must have the time");
     let aimed = planned(&ask(&["pipe?place=cross"])).unwrap();
-    assert!(hopcost_plan::estimate_ns(&plan) > 20 * hopcost_plan::estimate_ns(&aimed));
+    assert!(hopcost_plan::estimate_ns(&plan, &[]) > 20 * hopcost_plan::estimate_ns(&aimed, &[]));
 }
 
 #[test]

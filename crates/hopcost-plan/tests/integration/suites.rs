@@ -38,7 +38,7 @@ fn the_ladder_fits_its_promise() {
         case.skip = None;
     }
     assert!(plan.rounds >= 9);
-    assert!(estimate_ns(&plan) <= 70 * SECOND, "{}", estimate_ns(&plan));
+    assert!(estimate_ns(&plan, &[]) <= 70 * SECOND, "{}", estimate_ns(&plan, &[]));
     // On a slow machine the budget ends it: rounds started before it, the last
     // one ending after it, and what a run takes beside.
     let slow_round = 54 * 140_000_000;
@@ -55,7 +55,7 @@ fn quick_takes_fifteen_seconds() {
     let slow_round = 12 * 145_000_000;
     let rounds = plan.budget_ns.unwrap().div_ceil(slow_round).min(u64::from(plan.rounds));
     assert!(rounds >= 6 && rounds * slow_round + 2 * SECOND <= 15 * SECOND, "{rounds}");
-    assert!(estimate_ns(&plan) <= 15 * SECOND);
+    assert!(estimate_ns(&plan, &[]) <= 15 * SECOND);
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn every_suite_ends_within_five_minutes() {
     {
         let plan = whole(name);
         assert!(plan.rounds >= 6, "{name}");
-        let takes = estimate_ns(&plan);
+        let takes = estimate_ns(&plan, &[]);
         assert!((5 * SECOND..300 * SECOND).contains(&takes), "{name}: {takes}");
     }
-    let takes = estimate_ns(&whole("wakeup-full"));
+    let takes = estimate_ns(&whole("wakeup-full"), &[]);
     assert!((10 * 60 * SECOND..20 * 60 * SECOND).contains(&takes), "{takes}");
 }
 
@@ -274,7 +274,7 @@ fn rounds_and_budget_of_the_command_line_replace_both() {
     assert_eq!(budget, Some(60 * SECOND));
     assert_eq!(
         u64::from(rounds),
-        58 * SECOND / (12 * trial_ns(&TRIAL_DEFAULT, &"call/syscall".parse().unwrap()))
+        58 * SECOND / (12 * trial_ns(&TRIAL_DEFAULT, &"call/syscall".parse().unwrap(), &[]))
     );
     let measured = planned(&Ask { measure_ns: Some(SECOND), ..base }).unwrap();
     assert_eq!(measured.trial.measure_ns, SECOND);

@@ -30,10 +30,12 @@ const CPP: &str = r#"{"protocol":2,"runtime":"cpp","version":"0.1.0",
 pub fn all() -> Vec<RuntimeFacts> {
     let here = |text: &str| {
         let described: hopcost_model::describe::Description = serde_json::from_str(text).unwrap();
-        RuntimeFacts { runtime: described.runtime.parse().unwrap(), state: Ok(described) }
+        let runtime = described.runtime.parse().unwrap();
+        RuntimeFacts { runtime, start_ns: None, state: Ok(described) }
     };
     let why = "not built; it needs Go 1.23 or later (Debian: golang-go); to install it: \
                scripts/setup workers go";
-    let go = RuntimeFacts { runtime: "go".parse().unwrap(), state: Err(why.to_owned()) };
+    let runtime = "go".parse().unwrap();
+    let go = RuntimeFacts { runtime, start_ns: None, state: Err(why.to_owned()) };
     vec![here(PYTHON), here(CPP), go]
 }

@@ -130,7 +130,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
         let plan = plan(args, &runtimes)?;
-        let expected_ns = hopcost_plan::estimate_ns(&plan);
+        let expected_ns = runtimes.estimate_ns(&plan);
         let document = match format {
             Format::Text => hopcost_view::plan::dry_run(&plan, expected_ns, &output::style()),
             Format::Json => hopcost_view::plan::dry_run_json(&plan, expected_ns)?,

@@ -84,7 +84,7 @@ impl RunSession {
             self.file.put_workers(&self.setup.runtimes.taking_part(&self.plan))?;
             self.clocks = clocks;
         }
-        let line = Line::start(&self.plan, hopcost_plan::estimate_ns(&self.plan));
+        let line = Line::start(&self.plan, self.setup.runtimes.estimate_ns(&self.plan));
         let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
         let session = Session {
             setup: &self.setup,

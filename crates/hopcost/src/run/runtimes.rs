@@ -31,6 +31,19 @@ pub struct Ready {
     pub program: Program,
     /// What it says of itself.
     pub description: Description,
+    /// What it takes until it is attached, where its folder says so.
+    start_ns: Option<u64>,
+}
+
+impl Ready {
+    /// What a plan needs to know of it, or why it is absent.
+    pub fn facts(runtime: &Runtime, ready: Result<&Ready, String>) -> RuntimeFacts {
+        RuntimeFacts {
+            runtime: runtime.clone(),
+            start_ns: ready.as_ref().ok().and_then(|ready| ready.start_ns),
+            state: ready.map(|ready| ready.description.clone()),
+        }
+    }
 }
 
 /// A runtime that was found.
@@ -88,13 +101,15 @@ impl Runtimes {
         slot: &Slot,
         worker: Result<Result<Worker, String>, &String>,
     ) -> Found {
-        let Candidate { runtime, program } = &slot.candidate;
+        let Candidate { runtime, program, start_ns } = &slot.candidate;
         let mut state = match worker {
             Ok(Ok(worker)) => listen(worker, runtime.as_ref()),
             Ok(Err(reason)) => Err(reason),
             Err(reason) => Err(reason.clone()),
         }
-        .and_then(|description| Ok(Ready { program: program.clone()?, description }));
+        .and_then(|description| {
+            Ok(Ready { program: program.clone()?, description, start_ns: *start_ns })
+        });
         let said = || state.as_ref().ok()?.description.runtime.parse().ok();
         // A program that was named and does not even say what it is stays unnamed.
         let mut name = runtime.clone().or_else(said).unwrap_or_else(|| unnamed(at));
@@ -127,19 +142,22 @@ impl Runtimes {
     /// What the workers of a plan's live cases say of themselves, and what is said of all
     /// its mechanisms in Rust.
     pub fn taking_part(&self, plan: &Plan) -> Vec<Description> {
-        let runtimes: BTreeSet<&Runtime> = plan
-            .live_cases()
-            .flat_map(|case| [&case.runtimes.caller, &case.runtimes.callee])
-            .collect();
         let named: BTreeSet<&str> = plan
             .cases
             .iter()
             .filter_map(|planned| Some(planned.known()?.mechanism_name()))
             .collect();
         let rust = hopcost_probe::worker::description_of(&|name| named.contains(name));
-        let foreign = runtimes.iter().filter(|runtime| !runtime.is_rust());
+        let foreign = foreign(plan).into_iter();
         let foreign = foreign.filter_map(|runtime| self.description(runtime).cloned());
         std::iter::once(rust).chain(foreign).collect()
+    }
+
+    /// How long a plan takes, about (`hopcost_plan::estimate_ns`).
+    pub fn estimate_ns(&self, plan: &Plan) -> u64 {
+        let facts = |runtime| Ready::facts(runtime, self.ready(runtime));
+        let facts: Vec<RuntimeFacts> = foreign(plan).into_iter().map(facts).collect();
+        hopcost_plan::estimate_ns(plan, &facts)
     }
 
     /// The worker of a runtime.
@@ -172,15 +190,16 @@ impl Runtimes {
 
     /// What a plan needs to know.
     pub fn facts(&self) -> Vec<RuntimeFacts> {
-        let state = |found: &Found| match &found.state {
-            Ok(ready) => Ok(ready.description.clone()),
-            Err(reason) => Err(reason.clone()),
-        };
-        self.all()
-            .into_iter()
-            .map(|found| RuntimeFacts { runtime: found.runtime.clone(), state: state(found) })
+        let all = self.all().into_iter();
+        all.map(|found| Ready::facts(&found.runtime, found.state.as_ref().map_err(Clone::clone)))
             .collect()
     }
+}
+
+/// The runtimes besides Rust that take part in a plan's live cases.
+fn foreign(plan: &Plan) -> BTreeSet<&Runtime> {
+    let ends = plan.live_cases().flat_map(|case| [&case.runtimes.caller, &case.runtimes.callee]);
+    ends.filter(|runtime| !runtime.is_rust()).collect()
 }
 
 fn unnamed(number: usize) -> Runtime {

@@ -28,6 +28,9 @@ struct Manifest {
     needs: String,
     /// The command that installs it.
     install: String,
+    /// What a process of it takes from its start until it is attached, for the estimate of
+    /// how long a run takes.
+    start_ms: Option<u32>,
 }
 
 /// A runtime's name, checked when read.
@@ -48,6 +51,8 @@ pub struct Candidate {
     pub runtime: Option<Runtime>,
     /// How it is started, or why it is not.
     pub program: Result<Program, String>,
+    /// How long that takes, where its folder says so.
+    pub start_ns: Option<u64>,
 }
 
 /// The workers that were named, then one of each name from the folders: the first that can be
@@ -70,7 +75,7 @@ pub fn candidates(named: &[PathBuf]) -> Vec<Candidate> {
 
 /// A worker that was named by its path: its program, or its folder.
 fn by_path(path: &Path) -> Candidate {
-    let refused = |why| Candidate { runtime: None, program: Err(why) };
+    let refused = |why| Candidate { runtime: None, program: Err(why), start_ns: None };
     let absolute = match std::path::absolute(path) {
         Ok(absolute) => absolute,
         Err(error) => return refused(format!("cannot use worker {}: {error}", path.display())),
@@ -98,7 +103,7 @@ fn by_path(path: &Path) -> Candidate {
         Ok(path) => Err(format!("{} is no program that may be run (chmod +x)", path.display())),
         Err(error) => Err(format!("cannot use worker {}: {error}", path.display())),
     };
-    Candidate { runtime: None, program }
+    Candidate { runtime: None, program, start_ns: None }
 }
 
 /// The folders that may hold workers, the first ones first. None is relative: nothing comes
@@ -154,9 +159,10 @@ fn by_manifest(folder: &Path) -> Option<Candidate> {
     Some(match manifest {
         Ok(manifest) => {
             let program = start_of(folder, &manifest);
-            Candidate { runtime: Some(manifest.runtime.0), program }
+            let start_ns = manifest.start_ms.map(|ms| u64::from(ms) * 1_000_000);
+            Candidate { runtime: Some(manifest.runtime.0), program, start_ns }
         }
-        Err(reason) => Candidate { runtime: name, program: Err(reason) },
+        Err(reason) => Candidate { runtime: name, program: Err(reason), start_ns: None },
     })
 }
 

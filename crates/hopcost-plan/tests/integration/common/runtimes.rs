@@ -69,11 +69,12 @@ pub fn rust() -> Description {
 /// A runtime that is there.
 pub fn here(text: &str) -> RuntimeFacts {
     let described = describe(text);
-    RuntimeFacts { runtime: described.runtime.parse().unwrap(), state: Ok(described) }
+    let runtime = described.runtime.parse().unwrap();
+    RuntimeFacts { runtime, start_ns: None, state: Ok(described) }
 }
 
 /// A runtime that is not.
 pub fn absent(runtime: &str, why: &str) -> RuntimeFacts {
     let runtime: Runtime = runtime.parse().unwrap();
-    RuntimeFacts { runtime, state: Err(why.to_owned()) }
+    RuntimeFacts { runtime, start_ns: None, state: Err(why.to_owned()) }
 }

@@ -2,7 +2,6 @@
 //! resolve it.
 
 use hopcost_model::case::{Boundary, Case, Placement, Runtime, Workload};
-use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::Stamp;
@@ -70,10 +69,7 @@ impl Check {
 impl Bench<'_> {
     /// Every way of playing a mechanism that is tried.
     pub fn plan(&self, mechanism: &Mechanism) -> Result<Plan, String> {
-        let itself = || {
-            let state = Ok(self.ready.description.clone());
-            vec![RuntimeFacts { runtime: self.runtime.clone(), state }]
-        };
+        let itself = || vec![Ready::facts(self.runtime, Ok(self.ready))];
         let ask = Ask { selectors: selectors(mechanism, self.runtime), ..Ask::default() };
         let rust = hopcost_probe::worker::mechanisms();
         let plan = hopcost_plan::plan(&ask, rust, &itself, self.machine);
