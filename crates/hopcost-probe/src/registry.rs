@@ -8,7 +8,7 @@ use hopcost_model::mechanism::{Facts, Payload, Shape};
 use crate::endpoint::{Endpoint, attach};
 use crate::party;
 use crate::shape::{
-    Attaching, Call, Channel, Half, Link, Notifier, Opening, PeerExit, Stream, TwoEnds,
+    Attaching, Call, Channel, Half, Link, LinkBytes, Notifier, Opening, PeerExit, Stream, TwoEnds,
 };
 use crate::wait::Waits;
 
@@ -22,12 +22,22 @@ pub struct Row {
     pub attach: fn(Half, &Attaching<'_>) -> io::Result<Box<dyn Endpoint>>,
     /// What an end notices of its partner's exit.
     pub peer_exit: PeerExit,
+    /// What its link carries.
+    pub bytes: LinkBytes,
 }
 
 impl Row {
     /// The row of a call.
     pub const fn call<M: Call + 'static>(facts: Facts) -> Self {
-        Row { facts, open: no_link, attach: attach::call::<M>, peer_exit: PeerExit::Unnoticed }
+        Row::without_link(facts, attach::call::<M>)
+    }
+    /// The row of what has no link: one end, or an engine that plays both.
+    pub const fn without_link(
+        facts: Facts,
+        attach: fn(Half, &Attaching<'_>) -> io::Result<Box<dyn Endpoint>>,
+    ) -> Self {
+        let (peer_exit, bytes) = (PeerExit::Unnoticed, LinkBytes::Private);
+        Row { facts, open: no_link, attach, peer_exit, bytes }
     }
     /// The row of a notifier.
     pub const fn notifier<M: TwoEnds<End: Notifier>>(facts: Facts) -> Self {
@@ -37,16 +47,29 @@ impl Row {
             open: party::open_notifier::<M>,
             attach: attach::notifier::<M>,
             peer_exit: M::PEER_EXIT,
+            bytes: LinkBytes::Private,
         }
     }
     /// The row of a channel.
     pub const fn channel<M: TwoEnds<End: Channel>>(facts: Facts) -> Self {
         agree(&facts, M::Waits::KINDS);
-        Row { facts, open: M::open, attach: attach::channel::<M>, peer_exit: M::PEER_EXIT }
+        Row {
+            facts,
+            open: M::open,
+            attach: attach::channel::<M>,
+            peer_exit: M::PEER_EXIT,
+            bytes: M::End::BYTES,
+        }
     }
     /// The row of a stream.
     pub const fn stream<M: TwoEnds<End: Stream>>(facts: Facts) -> Self {
-        Row { facts, open: M::open, attach: attach::stream::<M>, peer_exit: M::PEER_EXIT }
+        Row {
+            facts,
+            open: M::open,
+            attach: attach::stream::<M>,
+            peer_exit: M::PEER_EXIT,
+            bytes: LinkBytes::Private,
+        }
     }
 }
 
@@ -97,8 +120,8 @@ pub const CHANNEL: Facts = Facts {
     ..Facts::BASE
 };
 
-/// The link of what has only one end.
-pub fn no_link(_: &Opening<'_>) -> io::Result<Link> {
+/// The link of what has none.
+fn no_link(_: &Opening<'_>) -> io::Result<Link> {
     Ok(Link { caller: Half::default(), callee: Half::default() })
 }
 

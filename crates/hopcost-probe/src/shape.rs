@@ -207,9 +207,21 @@ pub enum Delivery {
     Lossy,
 }
 
+/// What the descriptors of a link carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkBytes {
+    /// The messages and nothing else, by read(2) and write(2): the incoming descriptor and
+    /// the outgoing one, or one socket for both.
+    Messages,
+    /// Anything else, or nothing: an end takes the mechanism's own code.
+    Private,
+}
+
 /// Moves messages between two ends, with a loan-style interface, so that copying
 /// and copy-free paths cost what they cost and no more.
 pub trait Channel {
+    /// What its link carries.
+    const BYTES: LinkBytes = LinkBytes::Private;
     /// How it delivers them.
     #[inline(always)]
     fn delivery(&self) -> Delivery {

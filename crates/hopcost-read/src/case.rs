@@ -91,7 +91,7 @@ pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
 }
 
 /// The test engine whose `call` is the loop and nothing in it.
-const EMPTY_LOOP: &str = "null";
+pub const EMPTY_LOOP: &str = "null";
 
 /// The cost of the empty loop, where the run measured it.
 fn empty_loop(run: &Run) -> Option<Estimate> {

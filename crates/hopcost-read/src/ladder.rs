@@ -13,7 +13,7 @@ use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::results::{LadderGroup, LadderRow};
 
-use crate::case::{Reading, known};
+use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
 use crate::run::Run;
 use crate::trial::Family;
@@ -194,7 +194,7 @@ impl Naming {
     fn label(&self, case: &Case, place: Option<Placement>) -> String {
         // The test engine's name says nothing to a reader of the ladder.
         let mut label = match (case.workload, case.mechanism_name()) {
-            (Workload::Call, "null") => "empty loop".to_owned(),
+            (Workload::Call, EMPTY_LOOP) => "empty loop".to_owned(),
             _ => format::mechanism(case),
         };
         let mut add = |word: String| {

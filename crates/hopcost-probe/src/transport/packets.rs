@@ -8,7 +8,7 @@ use hopcost_model::case::WaitKind;
 
 use super::wait_writable;
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Channel, Delivery, Half};
+use crate::shape::{Attaching, Channel, Delivery, Half, LinkBytes};
 use crate::sys;
 use crate::ticker::Ticker;
 use crate::wait::{FdWait, Wait};
@@ -115,6 +115,7 @@ fn receive(
 }
 
 impl Channel for Packets {
+    const BYTES: LinkBytes = LinkBytes::Messages;
     #[inline(always)]
     fn delivery(&self) -> Delivery {
         self.delivery

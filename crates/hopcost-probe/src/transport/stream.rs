@@ -7,7 +7,7 @@ use hopcost_model::case::WaitKind;
 
 use super::{peer_closed, wait_writable};
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Channel, Half};
+use crate::shape::{Attaching, Channel, Half, LinkBytes};
 use crate::sys;
 use crate::wait::{FdWait, Wait};
 
@@ -83,6 +83,7 @@ impl Stream {
 }
 
 impl Channel for Stream {
+    const BYTES: LinkBytes = LinkBytes::Messages;
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
         Ok(self.message(len))

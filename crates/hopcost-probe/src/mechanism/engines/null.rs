@@ -6,22 +6,20 @@ use std::io;
 use hopcost_model::mechanism::{Argument, Facts};
 
 use super::{FACTS, attach};
-use crate::registry::{Row, no_link};
-use crate::shape::{Attaching, Call, PeerExit};
+use crate::registry::Row;
+use crate::shape::{Attaching, Call};
 
 /// The row.
-pub static ROW: Row = Row {
-    facts: Facts {
+pub static ROW: Row = Row::without_link(
+    Facts {
         name: "null",
         about: "the empty loop: what a sixteenth of one turn of the calls' loop costs, or a round trip of nothing",
         between_stamps: "nothing",
         argument: Some(Argument { form: "null", fits: |argument| argument.is_none() }),
         ..FACTS
     },
-    open: no_link,
-    attach: attach::<Null, Null>,
-    peer_exit: PeerExit::Unnoticed,
-};
+    attach::<Null, Null>,
+);
 
 struct Null;
 

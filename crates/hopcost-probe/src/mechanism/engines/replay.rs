@@ -14,14 +14,14 @@ use hopcost_model::mechanism::{Argument, Facts, Parameter};
 use super::{Alone, FACTS, bad_argument, only_caller};
 use crate::clock::Virtual;
 use crate::endpoint::Endpoint;
-use crate::registry::{Row, no_link};
-use crate::shape::{Attaching, Call, Half, PeerExit};
+use crate::registry::Row;
+use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 use crate::workload::{PhaseSpec, Stamped, roundtrip};
 
 /// The row.
-pub static ROW: Row = Row {
-    facts: Facts {
+pub static ROW: Row = Row::without_link(
+    Facts {
         name: "replay",
         about: "replay:FILE: latencies from a file, one in ns per line",
         workloads: &[Workload::Roundtrip],
@@ -38,10 +38,8 @@ pub static ROW: Row = Row {
         }),
         ..FACTS
     },
-    open: no_link,
     attach,
-    peer_exit: PeerExit::Unnoticed,
-};
+);
 
 fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     only_caller(attaching)?;

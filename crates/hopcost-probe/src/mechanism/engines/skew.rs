@@ -16,7 +16,7 @@ use crate::endpoint::wake::WakeEnd;
 use crate::mechanism::flag::{self, Flag};
 use crate::party::OverNotifier;
 use crate::registry::Row;
-use crate::shape::{Attaching, Half, PeerExit, TwoEnds};
+use crate::shape::{Attaching, Half, LinkBytes, PeerExit, TwoEnds};
 use crate::wait::{Wait, WithWait};
 
 /// The row.
@@ -37,6 +37,7 @@ pub static ROW: Row = Row {
     open: flag::ROW.open,
     attach,
     peer_exit: PeerExit::Unnoticed,
+    bytes: LinkBytes::Private,
 };
 
 fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {

@@ -8,13 +8,13 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::{FACTS, attach};
 use crate::clock::Virtual;
-use crate::registry::{Row, no_link};
-use crate::shape::{Attaching, Call, PeerExit};
+use crate::registry::Row;
+use crate::shape::{Attaching, Call};
 use crate::sys;
 
 /// The row.
-pub static ROW: Row = Row {
-    facts: Facts {
+pub static ROW: Row = Row::without_link(
+    Facts {
         name: "sleep",
         about: "sleep:T: asleep for a duration T, as in sleep:1ms",
         between_stamps: "one clock_nanosleep",
@@ -25,10 +25,8 @@ pub static ROW: Row = Row {
         }),
         ..FACTS
     },
-    open: no_link,
-    attach: attach::<Sleep, VirtualSleep>,
-    peer_exit: PeerExit::Unnoticed,
-};
+    attach::<Sleep, VirtualSleep>,
+);
 
 fn argument(attaching: &Attaching<'_>) -> io::Result<u64> {
     let duration = attaching.case.argument().and_then(|text| parse_duration_ns(text).ok());

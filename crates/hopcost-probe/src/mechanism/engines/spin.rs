@@ -8,13 +8,13 @@ use hopcost_model::mechanism::{Argument, Facts};
 
 use super::{FACTS, attach};
 use crate::clock::Virtual;
-use crate::registry::{Row, no_link};
-use crate::shape::{Attaching, Call, PeerExit};
+use crate::registry::Row;
+use crate::shape::{Attaching, Call};
 use crate::workload::call::opaque;
 
 /// The row.
-pub static ROW: Row = Row {
-    facts: Facts {
+pub static ROW: Row = Row::without_link(
+    Facts {
         name: "spin",
         about: "spin:N: N dependent multiplications, or N virtual nanoseconds",
         between_stamps: "N dependent multiplications",
@@ -24,10 +24,8 @@ pub static ROW: Row = Row {
         }),
         ..FACTS
     },
-    open: no_link,
-    attach: attach::<Spin, VirtualSpin>,
-    peer_exit: PeerExit::Unnoticed,
-};
+    attach::<Spin, VirtualSpin>,
+);
 
 fn argument(attaching: &Attaching<'_>) -> io::Result<u64> {
     let number = attaching.case.argument().and_then(|argument| argument.parse().ok());

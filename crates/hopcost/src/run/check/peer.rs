@@ -12,7 +12,7 @@ use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stam
 use hopcost_probe::mechanism;
 use hopcost_probe::party;
 use hopcost_probe::registry::Row;
-use hopcost_probe::shape::{Half, Opening, PeerExit};
+use hopcost_probe::shape::{Half, LinkBytes, Opening, PeerExit};
 use hopcost_probe::sys;
 
 use super::behaviour::answer;
@@ -24,8 +24,6 @@ use crate::run::worker::{Launch, Worker};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take to start and attach.
 const START: Duration = Duration::from_secs(10);
-/// Carriers whose bytes are the messages and nothing else.
-const PLAIN: &[&str] = &["pipe", "tcp", "unix-stream", "unix-dgram", "unix-seqpacket", "udp"];
 /// A token, which no secret depends on here.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -42,8 +40,8 @@ enum Mischief {
 
 /// The checks of a mechanism whose bytes hopcost can speak.
 pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Check> {
-    let carrier = mechanism.carrier();
-    let row = mechanism::find(carrier).filter(|_| PLAIN.contains(&carrier));
+    let row = mechanism::find(mechanism.carrier());
+    let row = row.filter(|row| row.bytes == LinkBytes::Messages);
     let itself = plan.live_cases().find(|case| {
         case.boundary == Boundary::Process && !case.runtimes.are_mixed() && case.two_ends()
     });
