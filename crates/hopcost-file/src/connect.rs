@@ -12,22 +12,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{Error, Result};
+use crate::error::{DOING_READ, Error, Result, beside};
 use crate::limits::{Limits, SCHEMA_STEPS, VALUE_MAX_BYTES};
 use crate::schema::{APPLICATION_ID, VERSION};
 
 /// How long to wait for another program's lock: a reader's is short.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) const DOING_READ: &str = "read it";
 const DOING_COPY: &str = "copy it to settle a killed run";
-
-/// The file beside `path` with `suffix` (`-journal`) added to its name.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
 
 /// What lies where SQLite looks for a file beside a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

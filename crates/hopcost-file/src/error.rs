@@ -4,10 +4,18 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::text::is_plain;
 
-use crate::connect;
-
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// What is being done when a file is read.
+pub(crate) const DOING_READ: &str = "read it";
+
+/// The file beside `path` with `suffix` (`-journal`) added to its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
 
 /// Why a run file could not be written, read or found.
 #[derive(Debug, thiserror::Error)]
@@ -237,9 +245,9 @@ impl Error {
     /// not say why, so the system is asked once more.
     fn unopened(path: PathBuf, doing: &'static str) -> Self {
         use std::fs::{File, remove_file};
-        let journal = connect::beside(&path, "-journal");
+        let journal = beside(&path, "-journal");
         let tried = match doing {
-            connect::DOING_READ => File::open(&path).map(drop),
+            DOING_READ => File::open(&path).map(drop),
             _ => File::create_new(&journal).and_then(|_| remove_file(&journal)),
         };
         match tried {

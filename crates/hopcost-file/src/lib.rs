@@ -31,4 +31,5 @@ pub use read::{finished, open};
 
 pub use runs::{EXTENSION, RunEntry, Runs, data_folder};
 pub use schema::{APPLICATION_ID, VERSION};
-pub use write::{EstimateRow, RunFile, open_for_resume};
+pub use tables::EstimateRow;
+pub use write::{RunFile, open_for_resume};

@@ -14,9 +14,9 @@ use rusqlite::Connection;
 
 use crate::cell::{Get, Reading};
 use crate::connect::{self, MakeFolder};
-use crate::error::{Cell, Error, Result};
+use crate::error::{Cell, DOING_READ, Error, Result};
 use crate::limits::{CASES_MAX, Limits, TRIALS_OF_CASE_MAX};
-use crate::rows::{DOING, Source};
+use crate::rows::Source;
 use crate::samples;
 use crate::schema::{self, VERSION};
 use crate::tables::{self as t, Table};
@@ -68,7 +68,7 @@ pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
 
 /// Reads a run of any known format, as of one moment.
 pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
-    let sqlite = |error| Error::sqlite(path, DOING, error);
+    let sqlite = |error| Error::sqlite(path, DOING_READ, error);
     let snapshot = conn.unchecked_transaction().map_err(sqlite)?;
     let objects: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))

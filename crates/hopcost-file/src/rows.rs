@@ -7,12 +7,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 
 use crate::cell::{Column, Get, Put, Reading, Writing};
-use crate::error::{Cell, Error, Problem, Result};
+use crate::error::{Cell, DOING_READ, Error, Problem, Result};
 use crate::limits::Limits;
 use crate::tables::Table;
-
-/// What is being done, for messages.
-pub(crate) const DOING: &str = "read it";
 
 impl Table {
     /// Its columns in a format, in order.
@@ -90,7 +87,7 @@ impl Source<'_> {
             return Ok(Vec::new());
         }
         let columns = table.all_columns();
-        let sqlite = |error| Error::sqlite(self.path, DOING, error);
+        let sqlite = |error| Error::sqlite(self.path, DOING_READ, error);
         // No index and no sorting by SQLite, which a made-up file can make long.
         let query = format!("SELECT {} FROM {} NOT INDEXED", self.select(&columns), table.name);
         let mut query = self.conn.prepare(&query).map_err(sqlite)?;
@@ -110,7 +107,9 @@ impl Source<'_> {
                 }
                 name => format!("{name} {}", out.len() + 1),
             };
-            out.push(read.map_err(|problem: Problem| problem.reading(self.path, DOING, place()))?);
+            out.push(
+                read.map_err(|problem: Problem| problem.reading(self.path, DOING_READ, place()))?,
+            );
         }
         if !out.is_sorted_by_key(&key) {
             out.sort_by_key(key);

@@ -5,15 +5,15 @@
 //! their table, or a table, with the number of that format.
 
 use hopcost_model::columns::{self, CaseParts};
-use hopcost_model::finding::{Finding, Severity};
+use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::host::Reading as HostReading;
 use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
+use hopcost_model::results::Estimate;
 
 use crate::cell::{Column, Get, Json, Put, Reading, Writing};
 use crate::error::Cell;
-use crate::write::EstimateRow;
 
 /// A table: its columns, and what a file of 100 MB may hold of its rows.
 pub(crate) struct Table {
@@ -259,6 +259,20 @@ const ESTIMATED: &[Column] = list![
     level MAYBE_REAL 1, n_trials INT 1, pooled INT 1, at_most INT 1, digits INT 1,
     detectable MAYBE_REAL 1, insufficient MAYBE_TEXT 1, estimand TEXT 1, validity TEXT 1,
 ];
+
+/// One row of the table `estimate`: a statistic of a case for people who never
+/// read our code. Times are nanoseconds, as the statistic's name says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EstimateRow {
+    /// Canonical spelling of the case.
+    pub case_id: String,
+    /// Name with its unit: `p50_ns`, `cost_ns`, `max_ns`, …
+    pub statistic: String,
+    /// The value and its interval.
+    pub estimate: Estimate,
+    /// Validity of the case's result.
+    pub validity: Validity,
+}
 
 impl Put for EstimateRow {
     fn put(&self, row: &mut Writing<'_>) -> Cell<()> {

@@ -7,19 +7,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hopcost_model::describe::Description;
-use hopcost_model::finding::{Finding, Validity};
+use hopcost_model::finding::Finding;
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, EventReading};
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout};
-use hopcost_model::results::Estimate;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::connect::{self, beside};
-use crate::error::{Cell, Error, Problem, Result};
+use crate::connect;
+use crate::error::{Cell, Error, Problem, Result, beside};
 use crate::read::BOTH_ENDS;
 use crate::schema::{self, APPLICATION_ID, VERSION};
-use crate::tables as t;
+use crate::tables::{self as t, EstimateRow};
 
 /// A run being written. Its lock keeps every other hopcost from appending to
 /// the file, and goes with the process however that ends.
@@ -33,20 +32,6 @@ pub struct RunFile {
     cases: usize,
     finished: BTreeSet<(u32, u32)>,
     next_trial: i64,
-}
-
-/// One row of the table `estimate`: a statistic of a case for people who never
-/// read our code. Times are nanoseconds, as the statistic's name says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EstimateRow {
-    /// Canonical spelling of the case.
-    pub case_id: String,
-    /// Name with its unit: `p50_ns`, `cost_ns`, `max_ns`, …
-    pub statistic: String,
-    /// The value and its interval.
-    pub estimate: Estimate,
-    /// Validity of the case's result.
-    pub validity: Validity,
 }
 
 /// Takes the lock that keeps a second hopcost from appending.

@@ -15,7 +15,7 @@ use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
 use hopcost_model::results::{Estimate, Results, Statistic};
 use hopcost_stats::rng::Rng;
 
-pub use foreign::{foreign_clock, thread, worker};
+pub use foreign::{thread, worker};
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
@@ -101,6 +101,19 @@ pub fn clock(cpu: u32, ticks_per_second: f64) -> ClockReading {
         stamp_p50_ns: 20.0,
         stamp_p99_ns: 25.0,
         clock_gettime_p50_ns: 25.0,
+    }
+}
+
+/// A clock of another runtime: nanoseconds, 60 ns a stamp.
+pub fn foreign_clock(runtime: &str, cpu: u32) -> ClockReading {
+    ClockReading {
+        runtime: runtime.into(),
+        source: "CLOCK_MONOTONIC".into(),
+        resolution_ticks: 1,
+        stamp_min_ns: 55.0,
+        stamp_p50_ns: 60.0,
+        stamp_p99_ns: 70.0,
+        ..clock(cpu, 1e9)
     }
 }
 

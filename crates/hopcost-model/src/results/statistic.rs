@@ -1,11 +1,41 @@
-//! The statistics of a case, one row each: their names, and the map from them to
-//! what was found. Adding one is a row here and its value in `hopcost-read`.
+//! The statistics of a case, one row each: their names, what is found of one, and the map
+//! from them to that. Adding one is a row here and its value in `hopcost-read`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Estimate;
+use crate::document;
+
+document! {
+    /// A statistic with its interval across trials.
+    pub struct Estimate {
+        /// The value; `null` if insufficient.
+        pub point: Option<f64>,
+        /// Lower end of the interval; `null` if there is none.
+        pub low: Option<f64>,
+        /// Upper end of the interval.
+        pub high: Option<f64>,
+        /// Exact coverage of the interval (0.9609 for ranks 2 and 8 of 9 trials).
+        pub level: Option<f64>,
+        /// Trials behind it.
+        pub n_trials: u32,
+        /// Computed from the samples of all trials together, because a trial
+        /// alone is too short for this quantile.
+        pub pooled: bool,
+        /// What is being estimated, in words.
+        pub estimand: String,
+        /// Why there is no value or no interval.
+        pub insufficient: Option<String>,
+        /// The smallest relative difference that a comparison with a result of
+        /// the same spread could have detected (0.03 is 3 %).
+        pub detectable: Option<f64>,
+        /// Significant digits that the spread between trials supports.
+        pub digits: u8,
+        /// Not distinguishable from the empty loop: read `point` as "at most".
+        pub at_most: bool,
+    }
+}
 
 /// What a statistic comes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

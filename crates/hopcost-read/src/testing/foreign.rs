@@ -2,23 +2,7 @@
 
 use hopcost_model::case::Role;
 use hopcost_model::describe::{Description, WarmUp, WorkerClock};
-use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::ThreadUse;
-
-use super::clock;
-
-/// A clock of another runtime: nanoseconds, 60 ns a stamp.
-pub fn foreign_clock(runtime: &str, cpu: u32) -> ClockReading {
-    ClockReading {
-        runtime: runtime.into(),
-        source: "CLOCK_MONOTONIC".into(),
-        resolution_ticks: 1,
-        stamp_min_ns: 55.0,
-        stamp_p50_ns: 60.0,
-        stamp_p99_ns: 70.0,
-        ..clock(cpu, 1e9)
-    }
-}
 
 /// A thread of an end, or else one of the caller's process; half of its switches are
 /// voluntary.
