@@ -18,7 +18,7 @@ pub struct Roles {
     /// The callee's; the caller's again where there is no second end.
     pub callee: RoleAssignment,
     /// The mechanism of hopcost whose link the ends share; `None` where the worker
-    /// makes the link itself. Then both parts are of one runtime and one worker
+    /// makes the link itself. Then both ends are of one runtime and one worker
     /// plays both.
     pub carrier: Option<String>,
 }

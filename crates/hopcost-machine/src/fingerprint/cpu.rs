@@ -70,15 +70,15 @@ pub(super) fn stepping(info: &CpuInfo, cpu: u32) -> Option<String> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Wanted {
+pub(super) enum Presence {
     Present,
     Absent,
 }
 
-pub(super) fn flags(info: &CpuInfo, cpu: u32, wanted: Wanted) -> Option<String> {
+pub(super) fn flags(info: &CpuInfo, cpu: u32, wanted: Presence) -> Option<String> {
     let has = info.flags(cpu)?;
     let list = if info.is_x86() { X86_FLAGS } else { ARM_FLAGS };
-    let is_wanted = |flag: &&str| has.contains(flag) == (wanted == Wanted::Present);
+    let is_wanted = |flag: &&str| has.contains(flag) == (wanted == Presence::Present);
     let found: Vec<&str> = list.split(' ').filter(is_wanted).collect();
     Some(if found.is_empty() { "none".to_owned() } else { found.join(" ") })
 }
@@ -147,9 +147,9 @@ mod tests {
         let info = CpuInfo::parse(
             "processor: 0\nvendor_id: GenuineIntel\nflags: fpu rdtscp constant_tsc nonstop_tsc_s3\n",
         );
-        let present = flags(&info, 0, Wanted::Present).unwrap();
+        let present = flags(&info, 0, Presence::Present).unwrap();
         assert_eq!(present, "constant_tsc rdtscp");
-        let absent = flags(&info, 0, Wanted::Absent).unwrap();
+        let absent = flags(&info, 0, Presence::Absent).unwrap();
         assert!(absent.starts_with("nonstop_tsc "), "{absent}");
         assert_eq!(tsc_invariant(&info, 0).as_deref(), Some("no"));
     }

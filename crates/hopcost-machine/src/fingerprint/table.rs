@@ -1,7 +1,7 @@
 //! Every reading: its key, its file, what is looked for in it, and what a missing
 //! file means.
 
-use super::cpu::{self, Wanted};
+use super::cpu::{self, Presence};
 use super::parse::{self, Limit, SWITCH, Words};
 use super::seen::{Found, Seen};
 use super::{cgroup, kernel, several, virt};
@@ -85,8 +85,8 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         info("cpu.vendor", cpu::vendor, "/proc/cpuinfo names no vendor"),
         info("cpu.family_model_stepping", cpu::stepping, "/proc/cpuinfo has no stepping or revision"),
         info("cpu.microcode", |info, cpu| info.field(cpu, "microcode").map(str::to_owned), "/proc/cpuinfo has no microcode revision (only x86 has)"),
-        info("cpu.flags_relevant", |info, cpu| cpu::flags(info, cpu, Wanted::Present), cpu::NO_FLAGS),
-        info("cpu.flags_absent", |info, cpu| cpu::flags(info, cpu, Wanted::Absent), cpu::NO_FLAGS),
+        info("cpu.flags_relevant", |info, cpu| cpu::flags(info, cpu, Presence::Present), cpu::NO_FLAGS),
+        info("cpu.flags_absent", |info, cpu| cpu::flags(info, cpu, Presence::Absent), cpu::NO_FLAGS),
         info("cpu.tsc_invariant", cpu::tsc_invariant, "not an x86: the kernel has no such flag here"),
         row("cpu.online", "/sys/devices/system/cpu/online", Text(AS_IS), NO_LIST),
         code("cpu.allowed", cpu::allowed),

@@ -11,7 +11,7 @@ use super::runtimes::{Ready, Runtimes};
 /// The workers of a case.
 pub struct Workers<'a> {
     /// What each end plays.
-    pub cast: Roles,
+    pub roles: Roles,
     /// What opens the link, where hopcost does.
     pub link: Option<&'static Row>,
     caller: Option<&'a Ready>,
@@ -26,7 +26,7 @@ impl<'a> Workers<'a> {
             false => runtimes.ready(runtime).map(Some),
         };
         let (caller, callee) = (ready(&case.runtimes.caller)?, ready(&case.runtimes.callee)?);
-        let cast = assign(case, &|runtime| runtimes.description(runtime))?;
+        let roles = assign(case, &|runtime| runtimes.description(runtime))?;
         // A mechanism of Rust carries a test engine's argument, which is no part of its name.
         let row = |name: &str| {
             let name = name.split(':').next().unwrap_or(name);
@@ -35,8 +35,8 @@ impl<'a> Workers<'a> {
         if case.runtimes.are_rust() {
             row(&case.mechanism)?;
         }
-        let link = cast.carrier.as_deref().map(row).transpose()?;
-        Ok(Self { cast, link, caller, callee })
+        let link = roles.carrier.as_deref().map(row).transpose()?;
+        Ok(Self { roles, link, caller, callee })
     }
 
     /// The worker of an end; `None` where it is the one inside this binary.
@@ -48,8 +48,8 @@ impl<'a> Workers<'a> {
     }
 
     /// What an end plays.
-    pub fn part(&self, role: Role) -> &RoleAssignment {
-        self.cast.of(role)
+    pub fn assignment(&self, role: Role) -> &RoleAssignment {
+        self.roles.of(role)
     }
 
     /// Whether an end is of another runtime than Rust.
@@ -59,7 +59,7 @@ impl<'a> Workers<'a> {
 
     /// Whether each end has a worker of its own.
     pub fn two_workers(&self) -> bool {
-        self.cast.carrier.is_some()
+        self.roles.carrier.is_some()
     }
 
     /// Whether an end compiles while it runs.

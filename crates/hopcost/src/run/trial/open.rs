@@ -65,7 +65,7 @@ pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
         deadline: Instant::now() + Duration::from_millis(spec.deadline_ms()) + GRACE,
         pin_errors: Vec::new(),
     };
-    let by_address = |role| spec.workers.part(role).link == LinkSource::Address;
+    let by_address = |role| spec.workers.assignment(role).link == LinkSource::Address;
     match (by_address(Role::Caller), by_address(Role::Callee)) {
         _ if !spec.workers.two_workers() => workers.one_worker()?,
         (false, false) => workers.over_descriptors()?,
@@ -98,7 +98,7 @@ impl TrialWorkers<'_> {
         let (mut caller, mut callee) = (WorkerSpec::of(Role::Caller), WorkerSpec::of(Role::Callee));
         for flow in 0..self.spec.case.flows.unwrap_or(1) {
             let row = self.spec.workers.link.ok_or_else(|| unexpected("open"))?;
-            let case = &self.spec.workers.part(Role::Caller).case;
+            let case = &self.spec.workers.assignment(Role::Caller).case;
             let link = (row.open)(&Opening { case, scratch: self.spec.setup.scratch.path() })
                 .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
             let (half, other) = (caller.inherits(link.caller), callee.inherits(link.callee));
@@ -134,7 +134,7 @@ impl TrialWorkers<'_> {
             Failure::Reason(format!("the {first}'s worker offers no address to connect to"))
         })?;
         let mut connecting = WorkerSpec::of(other);
-        let link = if self.spec.workers.part(other).link == LinkSource::Address {
+        let link = if self.spec.workers.assignment(other).link == LinkSource::Address {
             dial::check(carrier, &address, scratch)?;
             let connect = Connect { carrier: carrier.to_owned(), address, token };
             LinkHalf { connect: Some(connect), ..LinkHalf::default() }
@@ -165,7 +165,7 @@ impl TrialWorkers<'_> {
         let meeting = self.meeting.as_ref().map(OwnedFd::try_clone).transpose()?;
         let deadline_ms = spec.deadline_ms();
         let attach = Command::Attach {
-            case: spec.workers.part(wanted.role).case.id(),
+            case: spec.workers.assignment(wanted.role).case.id(),
             seats: wanted.seats.clone(),
             samples_fd,
             meeting_fd: wanted.lend(meeting),
