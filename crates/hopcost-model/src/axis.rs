@@ -197,7 +197,7 @@ pub static AXES: [Axis; 13] = [
         of: Of::TwoEnds,
         spelled: Spelled::Always,
         default: None,
-        get: |case| (case.workload != Workload::Call).then_some(Value::Boundary(case.boundary)),
+        get: |case| case.workload.has_two_ends().then_some(Value::Boundary(case.boundary)),
         set: |case, value| {
             if let Value::Boundary(boundary) = value {
                 case.boundary = *boundary;
@@ -338,7 +338,7 @@ impl Of {
             Of::Every | Of::Payload => true,
             Of::Stream | Of::StreamPayload => workload == Workload::Stream,
             Of::Wake => workload == Workload::Wake,
-            Of::TwoEnds | Of::SpinThenBlock => workload != Workload::Call,
+            Of::TwoEnds | Of::SpinThenBlock => workload.has_two_ends(),
         }
     }
 }

@@ -481,7 +481,7 @@ impl Case {
     }
     /// Whether there is a second party.
     pub fn two_ends(&self) -> bool {
-        self.workload != Workload::Call && self.boundary != Boundary::Inline
+        self.workload.has_two_ends() && self.boundary != Boundary::Inline
     }
     /// The canonical spelling.
     pub fn id(&self) -> String {

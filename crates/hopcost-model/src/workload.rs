@@ -1,7 +1,7 @@
 //! What a workload is, apart from its loop: one description each, so that what holds of a
 //! new one is said once.
 
-use crate::case::{Placement, Workload};
+use crate::case::{Placement, Role, Workload};
 use crate::results::Statistic;
 
 /// A workload.
@@ -12,6 +12,14 @@ pub struct WorkloadSpec {
     pub ends: EndsOf,
     /// Messages of one operation.
     pub messages: u32,
+    /// How large they are if nothing is said.
+    pub payload: DefaultPayload,
+    /// Who stamps.
+    pub stamped_by: StampedBy,
+    /// How many operations a stamp is for.
+    pub sampling: Sampling,
+    /// When a phase is over.
+    pub length: PhaseLength,
     /// Operations of a phase, of one flow, beside those that are counted: the lead-in before
     /// the first stamp, which keeps the two ends' different starting times out of the phase,
     /// and a stream's end marker.
@@ -43,10 +51,56 @@ pub enum EndsOf {
     SideBySide,
 }
 
+/// How large messages are if nothing is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultPayload {
+    /// As the mechanism says.
+    OfMechanism,
+    /// The least that the mechanism can carry.
+    Least,
+}
+
+/// The ends that stamp and hand over samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StampedBy {
+    /// The caller: differences of one clock.
+    Caller,
+    /// Both: a difference between two clocks, which have to be compared.
+    BothEnds,
+}
+
+/// How many operations a stamp is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampling {
+    /// Batches of two lengths, whose difference is free of the stamps.
+    TwoLengths,
+    /// One, or a batch where one is short beside a stamp.
+    BatchIfShort,
+    /// One.
+    Each,
+}
+
+/// When a phase is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhaseLength {
+    /// After as many operations as fit the time, by a pilot.
+    Fitted,
+    /// The same, or after as many as were asked for.
+    FittedOrAsked,
+    /// After as many as the plan says, each after its gap.
+    Paced,
+    /// When the time is up.
+    Timed,
+}
+
 const CALL: WorkloadSpec = WorkloadSpec {
     operation: "call",
     ends: EndsOf::One,
     messages: 1,
+    payload: DefaultPayload::OfMechanism,
+    stamped_by: StampedBy::Caller,
+    sampling: Sampling::TwoLengths,
+    length: PhaseLength::Fitted,
     uncounted: 0,
     loses: false,
     is_for_all_runtimes: true,
@@ -60,6 +114,8 @@ const ROUNDTRIP: WorkloadSpec = WorkloadSpec {
     operation: "round trip",
     ends: EndsOf::InTurn,
     messages: 2,
+    sampling: Sampling::BatchIfShort,
+    length: PhaseLength::FittedOrAsked,
     uncounted: 2,
     loses: true,
     estimand: "median over trials of the trial's median cost of one round trip",
@@ -69,6 +125,10 @@ const ROUNDTRIP: WorkloadSpec = WorkloadSpec {
 const WAKE: WorkloadSpec = WorkloadSpec {
     operation: "wake-up",
     ends: EndsOf::SideBySide,
+    payload: DefaultPayload::Least,
+    stamped_by: StampedBy::BothEnds,
+    sampling: Sampling::Each,
+    length: PhaseLength::Paced,
     uncounted: 1,
     is_for_all_runtimes: false,
     statistics: &[Statistic::P95, Statistic::Stdev],
@@ -80,6 +140,8 @@ const WAKE: WorkloadSpec = WorkloadSpec {
 const STREAM: WorkloadSpec = WorkloadSpec {
     operation: "message",
     ends: EndsOf::SideBySide,
+    sampling: Sampling::Each,
+    length: PhaseLength::Timed,
     uncounted: 2,
     is_for_all_runtimes: false,
     estimand: "median over trials of the time per message, all flows together (first byte to \
@@ -99,5 +161,15 @@ impl Workload {
             Workload::Wake => &WAKE,
             Workload::Stream => &STREAM,
         }
+    }
+
+    /// Whether an end of this role stamps and hands over samples.
+    pub fn is_stamped_by(self, role: Role) -> bool {
+        role == Role::Caller || self.spec().stamped_by == StampedBy::BothEnds
+    }
+
+    /// Whether it takes a second end.
+    pub fn has_two_ends(self) -> bool {
+        self.spec().ends != EndsOf::One
     }
 }

@@ -208,9 +208,12 @@ pub(crate) fn supposed(name: &str, asked: &Asked) -> Mechanism {
         default: values.first().cloned().unwrap_or_default(),
         about: String::new(),
     });
+    // The first is what is measured where no workload is named.
+    let mut workloads = Workload::ALL.to_vec();
+    workloads.sort_by_key(|workload| *workload != Workload::Roundtrip);
     Mechanism {
         name: name.to_owned(),
-        workloads: vec![Workload::Roundtrip, Workload::Call, Workload::Wake, Workload::Stream],
+        workloads,
         boundaries: Boundary::ALL.to_vec(),
         waits: WaitKind::ALL.to_vec(),
         payload: sized.then_some(PayloadRange { min: 0, max: u32::MAX, default: 1 }),

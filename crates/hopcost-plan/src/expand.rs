@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use hopcost_model::axis::{AXES, Axis, Of, Value};
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::Mechanism;
+use hopcost_model::workload::DefaultPayload;
 
 use crate::asked::{Asked, axis_keys};
 use crate::catalog::Catalog;
@@ -40,7 +41,7 @@ impl Selection<'_> {
         let product = lists.fold(length(self.messages(asked).len()), |product, list| {
             product.saturating_mul(length(list))
         });
-        if self.workload == Workload::Call {
+        if !self.workload.has_two_ends() {
             return product;
         }
         let sides = self.sides(asked, feasible).into_iter();
@@ -64,7 +65,7 @@ impl Selection<'_> {
             if self.varies(axis) {
                 let values = values(axis, asked);
                 cases = each(cases, &values, |case, value| axis.set(case, value));
-            } else if axis.key == "boundary" && self.workload != Workload::Call {
+            } else if axis.key == "boundary" && self.workload.has_two_ends() {
                 cases = each(cases, &self.sides(asked, feasible), |case, side| {
                     case.boundary = side.boundary;
                     case.placement = Some(side.placement);
@@ -97,9 +98,10 @@ impl Selection<'_> {
             return match (payload, said) {
                 (None, _) => vec![of(None)],
                 (_, Some(said)) => said.into_iter().map(|bytes| of(Some(bytes))).collect(),
-                // A wake-up carries no more than it must.
-                (Some(range), None) if self.workload == Workload::Wake => vec![of(Some(range.min))],
-                (Some(range), None) => vec![of(Some(range.default))],
+                (Some(range), None) => match self.workload.spec().payload {
+                    DefaultPayload::OfMechanism => vec![of(Some(range.default))],
+                    DefaultPayload::Least => vec![of(Some(range.min))],
+                },
             };
         }
         let messages = |fields: u32| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use hopcost_model::case::{
-    Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Waits, Workload,
+    Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Waits,
 };
 use hopcost_model::mechanism::{Mechanism, PayloadRange};
 use hopcost_model::workload::EndsOf;
@@ -147,7 +147,7 @@ impl Feasible {
         {
             return Some(reason);
         }
-        if case.workload == Workload::Wake
+        if case.workload.is_stamped_by(Role::Callee)
             && let Some(&(sender, receiver)) = self.cpus.pairs.get(&placement)
             && let Err(reason) = (self.one_way)(sender, receiver)
         {

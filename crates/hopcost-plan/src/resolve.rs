@@ -84,7 +84,7 @@ fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
 }
 
 fn two_ends(case: &Case) -> bool {
-    case.workload != Workload::Call
+    case.workload.has_two_ends()
 }
 
 /// The suite that was asked for, or the default one where nothing was.

@@ -6,7 +6,7 @@
 //!   mechanism plays it. An end whose runtime has not plays the carrier of the
 //!   other's. Either must say `peers: any`: it speaks the carrier's bytes.
 
-use hopcost_model::case::{Boundary, Case, Role, Runtime, Runtimes, Workload};
+use hopcost_model::case::{Boundary, Case, Role, Runtime, Runtimes};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 
@@ -69,7 +69,7 @@ pub fn assign<'d>(
         let row = row_of(described, case).ok_or_else(|| lacks(caller, &case.mechanism))?;
         return alone(case, caller, row);
     }
-    if case.workload == Workload::Call {
+    if !case.workload.has_two_ends() {
         return Err(format!(
             "a call has one end, so one runtime; use runtime={caller} or runtime={callee}"
         ));
@@ -168,7 +168,7 @@ fn usable(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<(), String>
     if !row.workloads.contains(&case.workload) {
         return Err(format!("{runtime}'s {name} has no workload `{}`", case.workload));
     }
-    if case.workload != Workload::Call && !row.boundaries.contains(&case.boundary) {
+    if case.workload.has_two_ends() && !row.boundaries.contains(&case.boundary) {
         return Err(format!("{runtime}'s {name} has no boundary `{}`", case.boundary));
     }
     match &row.unavailable {

@@ -147,7 +147,7 @@ impl<'c> Selection<'c> {
             // A glob selects it if either end has something to play, or is absent.
             let plays =
                 |runtime, part: Option<_>| part.is_some() || catalog.absent(runtime).is_some();
-            let call = self.workload == Workload::Call && ends.are_mixed();
+            let call = !self.workload.has_two_ends() && ends.are_mixed();
             let selected = !call
                 && mechanism.workloads.contains(&self.workload)
                 && plays(&ends.caller, caller)

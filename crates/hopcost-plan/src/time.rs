@@ -6,9 +6,10 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::case::{Case, Placement, Runtime, Workload};
+use hopcost_model::case::{Case, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, TrialShape};
+use hopcost_model::workload::PhaseLength;
 
 use crate::ask::Ask;
 use crate::error::{Origin, PlanError};
@@ -86,20 +87,20 @@ fn runtimes_ns(case: &Case, runtimes: &[RuntimeFacts]) -> u64 {
 /// that are not Rust.
 pub fn trial_ns(shape: &TrialShape, case: &Case, runtimes: &[RuntimeFacts]) -> u64 {
     let times = |operations: u64, ns: u64| operations.saturating_mul(ns);
-    let (fixed, phases) = match case.workload {
-        Workload::Call => (TRIAL_FIXED_NS, shape.warm_up_ns.saturating_add(shape.measure_ns)),
-        Workload::Stream => {
+    let (fixed, phases) = match case.workload.spec().length {
+        PhaseLength::Fitted => (TRIAL_FIXED_NS, shape.warm_up_ns.saturating_add(shape.measure_ns)),
+        PhaseLength::Timed => {
             let counted = times(shape.counted_operations, TWO_CPUS_NS).min(shape.measure_ns);
             let phases = shape.warm_up_ns.saturating_add(shape.measure_ns);
             (TRIAL_FIXED_NS, phases.saturating_add(counted))
         }
-        Workload::Wake => {
+        PhaseLength::Paced => {
             let (warm_up, measured) = shape.wake_ups();
             let all = measured.saturating_add(warm_up).saturating_add(shape.counted_operations);
             let each = case.gap_ns.unwrap_or(0).saturating_add(WAKE_UP_NS);
             (TRIAL_FIXED_NS + GATES_NS, times(all, each))
         }
-        Workload::Roundtrip => {
+        PhaseLength::FittedOrAsked => {
             let one_cpu = case.placement == Some(Placement::SameCpu);
             let each = if one_cpu { ONE_CPU_NS } else { TWO_CPUS_NS };
             let phase = |exact: Option<u64>, aimed| exact.map_or(aimed, |n| times(n, each));
@@ -115,10 +116,10 @@ pub fn trial_ns(shape: &TrialShape, case: &Case, runtimes: &[RuntimeFacts]) -> u
 /// Whether the aimed length of the measured phase has a part in how long a trial
 /// of a case takes.
 fn follows_measure(shape: &TrialShape, case: &Case) -> bool {
-    match case.workload {
-        Workload::Call | Workload::Stream => true,
-        Workload::Wake => false,
-        Workload::Roundtrip => shape.operations.is_none(),
+    match case.workload.spec().length {
+        PhaseLength::Fitted | PhaseLength::Timed => true,
+        PhaseLength::Paced => false,
+        PhaseLength::FittedOrAsked => shape.operations.is_none(),
     }
 }
 

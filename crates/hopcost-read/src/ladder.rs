@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::results::{LadderGroup, LadderRow};
+use hopcost_model::workload::Sampling;
 
 use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
@@ -59,8 +60,11 @@ pub fn ladder(run: &Run, readings: &[Reading]) -> Vec<LadderGroup> {
 /// spinning ends on two CPUs are timed in batches.
 fn expected(case: &Case) -> Family {
     let spins = case.waits == Some(Waits::both(WaitKind::Spin));
-    let batched =
-        case.workload == Workload::Call || (case.workload == Workload::Roundtrip && spins);
+    let batched = match case.workload.spec().sampling {
+        Sampling::TwoLengths => true,
+        Sampling::BatchIfShort => spins,
+        Sampling::Each => false,
+    };
     if batched { Family::Batch } else { Family::Each }
 }
 

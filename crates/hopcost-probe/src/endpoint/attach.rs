@@ -31,7 +31,7 @@ fn end_of<P: Party + 'static, C: Clock>(
     match attaching.case.workload {
         Workload::Roundtrip => Ok(RoundtripEnd::<P, C>::boxed(party, attaching.role)),
         Workload::Wake => WakeEnd::<P, C>::boxed(party, attaching),
-        workload @ (Workload::Call | Workload::Stream) => Err(sys::failure(format!(
+        workload => Err(sys::failure(format!(
             "{} takes no part in the workload `{workload}`",
             attaching.case.mechanism
         ))),

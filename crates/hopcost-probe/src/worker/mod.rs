@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::case::{Case, Role};
 use hopcost_model::protocol::{self, Command, Phase, Reply, Stamp};
 
 use crate::mechanism;
@@ -174,11 +174,11 @@ fn attach(
         return Err(sys::failure("a worker that plays both ends is told the caller first"));
     }
     let mut shared = fds.meeting;
-    if case.workload == Workload::Wake && shared.is_none() && has_caller && has_callee {
+    if case.workload.is_stamped_by(Role::Callee) && shared.is_none() && has_caller && has_callee {
         shared = Some(Shared::create(meeting::BYTES)?);
     }
     let halves = halves(row, &case, &seats, has_caller && has_callee, scratch)?;
-    let stamping = seats.iter().map(|seat| stamps(&case, seat.role)).collect();
+    let stamping = seats.iter().map(|seat| case.workload.is_stamped_by(seat.role)).collect();
     let mut starts = Vec::new();
     for (seat, half) in seats.iter().zip(halves) {
         starts.push(Start {
@@ -246,11 +246,6 @@ fn halves(
         kept.push(other);
     }
     Ok(halves)
-}
-
-/// Whether an end hands over samples.
-fn stamps(case: &Case, role: Role) -> bool {
-    role == Role::Caller || case.workload == Workload::Wake
 }
 
 impl Trial {

@@ -80,7 +80,7 @@ impl Seat {
             Workload::Stream => Some(Set::Stream),
             Workload::Call => Some(Set::Call),
             // Even a counter that is off costs something at every context switch.
-            Workload::Roundtrip | Workload::Wake => None,
+            _ => None,
         };
         let seat = Self {
             endpoint,

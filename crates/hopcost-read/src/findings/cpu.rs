@@ -4,6 +4,7 @@ use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
+use hopcost_model::workload::EndsOf;
 use hopcost_stats::sample::median;
 
 use super::make::{finding, of_trials};
@@ -158,7 +159,7 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
         return None;
     }
     let wall = trial.wall_ns as f64;
-    let never_idle = case.workload == Workload::Roundtrip;
+    let never_idle = case.workload.spec().ends == EndsOf::InTurn;
     match case.placement? {
         Placement::Free => None,
         Placement::SameCpu if !never_idle => None,

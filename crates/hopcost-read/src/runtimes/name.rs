@@ -1,7 +1,7 @@
 //! What cases are called where several stand together.
 
 use hopcost_model::axis::Axis;
-use hopcost_model::case::{Boundary, Case, Placement, Workload};
+use hopcost_model::case::{Boundary, Case, Placement};
 
 use crate::ladder::{Meaning, bytes};
 use crate::trial::Family;
@@ -9,7 +9,7 @@ use crate::trial::Family;
 /// What cases must share to stand in one table: everything but the mechanism with its
 /// parameters and waits, and the runtimes. Calls of all sizes stand together.
 pub fn setting(case: &Case) -> Case {
-    let payload_bytes = case.payload_bytes.filter(|_| case.workload != Workload::Call);
+    let payload_bytes = case.payload_bytes.filter(|_| case.workload.has_two_ends());
     Case {
         mechanism: String::new(),
         payload_bytes: payload_bytes.filter(|bytes| *bytes > 0),
@@ -55,7 +55,7 @@ pub fn place(case: &Case) -> Option<String> {
 pub fn mechanism<'a>(case: &Case, all: impl Iterator<Item = &'a Case>) -> String {
     let same: Vec<&Case> = all.filter(|other| other.mechanism == case.mechanism).collect();
     let mut name = case.mechanism.clone();
-    if let Some(payload) = case.payload_bytes.filter(|_| case.workload == Workload::Call) {
+    if let Some(payload) = case.payload_bytes.filter(|_| !case.workload.has_two_ends()) {
         name.push_str(&format!(" {}", bytes(payload)));
     }
     let differ = same

@@ -54,7 +54,7 @@ fn is_in_one_process(entry: &Entry) -> bool {
     match entry.case.workload {
         Workload::Call => true,
         Workload::Roundtrip => entry.case.boundary == Boundary::Thread,
-        Workload::Wake | Workload::Stream => false,
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every case: with all that is known of it on a page, and what became of those that
 //! have no numbers in a document.
 
-use hopcost_model::case::{Role, Workload};
+use hopcost_model::case::Role;
 use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, Estimates, Results, Statistic, Status,
 };
@@ -75,9 +75,9 @@ fn one(index: usize, case: &CaseResult) -> Block {
 }
 
 fn own(case: &CaseResult) -> Vec<(&'static str, Cell)> {
-    let cpu_time = match case.case.workload {
-        Workload::Call => "CPU time per operation",
-        _ => "CPU time per message",
+    let cpu_time = match case.case.workload.has_two_ends() {
+        false => "CPU time per operation",
+        true => "CPU time per message",
     };
     let stamp = case.stamp.map_or(String::new(), |stamp| stamp.to_string());
     let multiple = case.ratio.as_ref().map_or(String::new(), |ratio| {

@@ -4,6 +4,7 @@
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::workload::{PhaseLength, Sampling};
 use hopcost_stats::rng::SplitMix64;
 
 /// A pilot run shorter than this says too little.
@@ -52,7 +53,7 @@ impl Pace {
             stamp_ns: clock.stamp_p50_ns,
             resolution_ns: clock.resolution_ticks as f64 / ticks_per_ns,
             shape,
-            count: if case.workload == Workload::Call { 1 << 10 } else { 1 << 4 },
+            count: if case.workload.has_two_ends() { 1 << 4 } else { 1 << 10 },
             pilots: 0,
             last_ns: None,
             operation_ns: 1.0,
@@ -107,18 +108,22 @@ impl Pace {
         let batch_ns = BATCH_NS.max(RESOLUTIONS_PER_BATCH * self.resolution_ns);
         let n =
             ((batch_ns / self.operation_ns).ceil() as u64).clamp(16, 1 << 24).next_multiple_of(16);
-        match self.workload {
-            Workload::Call => Stamp::TwoLengths { n },
-            Workload::Roundtrip if self.operation_ns < EACH_FROM_STAMPS * self.stamp_ns => {
-                Stamp::Batch { n }
-            }
-            Workload::Roundtrip | Workload::Wake | Workload::Stream => Stamp::Each,
+        let is_short = self.operation_ns < EACH_FROM_STAMPS * self.stamp_ns;
+        match self.workload.spec().sampling {
+            Sampling::TwoLengths => Stamp::TwoLengths { n },
+            Sampling::BatchIfShort if is_short => Stamp::Batch { n },
+            Sampling::BatchIfShort | Sampling::Each => Stamp::Each,
         }
+    }
+
+    /// Operations that were asked for, where the workload goes by them.
+    fn asked(&self, operations: Option<u64>) -> Option<u64> {
+        operations.filter(|_| self.workload.spec().length == PhaseLength::FittedOrAsked)
     }
 
     /// Operations of the warm-up.
     pub fn warm_up_count(&self, stamp: Stamp) -> u64 {
-        if let (Workload::Roundtrip, Some(count)) = (self.workload, self.shape.warm_up_operations) {
+        if let Some(count) = self.asked(self.shape.warm_up_operations) {
             return whole_batches(count as f64, stamp);
         }
         whole_batches(self.shape.warm_up_ns as f64 / self.operation_ns, stamp)
@@ -127,7 +132,7 @@ impl Pace {
     /// Operations of the measurement: as many as were asked for, or as fit the
     /// aimed time, more up to the cap if that is too few.
     pub fn measure_count(&self, stamp: Stamp) -> u64 {
-        if let (Workload::Roundtrip, Some(count)) = (self.workload, self.shape.operations) {
+        if let Some(count) = self.asked(self.shape.operations) {
             return whole_batches(count as f64, stamp);
         }
         let aimed = self.shape.measure_ns as f64 / self.operation_ns;

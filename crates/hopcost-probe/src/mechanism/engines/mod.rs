@@ -98,9 +98,7 @@ fn boxed<M: Call + 'static, C: Clock>(attaching: &Attaching<'_>) -> io::Result<B
     Ok(match attaching.case.workload {
         Workload::Call => CallEnd::<M, C>::boxed(engine),
         Workload::Roundtrip => RoundtripEnd::<_, C>::boxed(Alone(engine), attaching.role),
-        Workload::Wake | Workload::Stream => {
-            return Err(sys::failure("this engine has no such workload"));
-        }
+        _ => return Err(sys::failure("this engine has no such workload")),
     })
 }
 

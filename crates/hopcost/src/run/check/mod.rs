@@ -12,6 +12,7 @@ use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
+use hopcost_model::workload::Sampling;
 
 pub use self::bench::{Bench, Check, Verdict};
 use super::trial::plausible::{self, Measure};
@@ -118,8 +119,8 @@ fn of_mechanism(
 /// where the ends are free, and batches of the default size.
 fn stamps(case: &Case, mechanism: &Mechanism) -> &'static [(Stamp, u64)] {
     let default = case.payload_bytes == mechanism.payload.map(|payload| payload.default);
-    match case.workload {
-        Workload::Call => {
+    match case.workload.spec().sampling {
+        Sampling::TwoLengths => {
             &[(Stamp::Each, 48), (Stamp::Batch { n: 8 }, 48), (Stamp::TwoLengths { n: 8 }, 48)]
         }
         _ if default => &[(Stamp::Each, 120), (Stamp::Batch { n: 16 }, 160)],

@@ -15,6 +15,7 @@ use std::time::Instant;
 use hopcost_model::case::{Placement, Role, Workload};
 use hopcost_model::protocol::{GateReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
+use hopcost_model::workload::PhaseLength;
 
 use super::idle::Knob;
 use super::pace::Pace;
@@ -184,7 +185,8 @@ fn stream(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fa
 /// The phase in which the kernel counts system calls.
 fn count(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let (case, shape) = (workers.spec.case, &workers.spec.shape);
-    let cap_ns = (case.workload == Workload::Stream).then_some(shape.measure_ns);
+    let is_timed = case.workload.spec().length == PhaseLength::Timed;
+    let cap_ns = is_timed.then_some(shape.measure_ns);
     let ran = workers.phase(Phase::Count, shape.counted_operations, Stamp::Each, cap_ns)?;
     // What a phase does besides its operations was counted with them.
     let besides = case.workload.spec().uncounted;

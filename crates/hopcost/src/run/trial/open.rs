@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Role, Sched, Workload};
+use hopcost_model::case::{Role, Sched};
 use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Reply, Seat};
 use hopcost_probe::meeting;
@@ -53,7 +53,7 @@ impl WorkerSpec {
 
 /// Opens the links, spawns the workers and has them attach.
 pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
-    let meets = spec.case.workload == Workload::Wake && spec.case.two_processes();
+    let meets = spec.case.workload.is_stamped_by(Role::Callee) && spec.case.two_processes();
     let meeting = || sys::memfd("hopcost-meeting", meeting::BYTES as u64);
     let watched = spec.workers.has_foreign() && !spec.is_exact();
     let beside = || Worker::spawn(&spec.setup.native, Vec::new(), 0);
@@ -158,8 +158,8 @@ impl TrialWorkers<'_> {
     fn start(&mut self, mut wanted: WorkerSpec) -> Result<(), Failure> {
         let spec = self.spec;
         let samples = File::from(sys::memfd("hopcost-samples", 0)?);
-        let stamps = spec.case.workload == Workload::Wake
-            || wanted.seats.iter().any(|seat| seat.role == Role::Caller);
+        let workload = spec.case.workload;
+        let stamps = wanted.seats.iter().any(|seat| workload.is_stamped_by(seat.role));
         let inherited = stamps.then(|| samples.try_clone()).transpose()?.map(OwnedFd::from);
         let samples_fd = wanted.lend(inherited);
         let meeting = self.meeting.as_ref().map(OwnedFd::try_clone).transpose()?;
