@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"hopcost-go-worker/internal/clock"
+	"hopcost-go-worker/internal/mechanism"
 	"hopcost-go-worker/internal/protocol"
 	"hopcost-go-worker/internal/trial"
 )
@@ -116,8 +117,11 @@ func reply(answer any) error {
 // fail says in one line why the trial is over, and ends the process.
 func fail(err error) {
 	speaking.Lock()
-	reason := strings.Join(strings.Fields(err.Error()), " ")
-	_ = protocol.Write(os.Stdout, protocol.Failed{Is: "failed", Reason: reason})
+	failed := protocol.Failed{Is: "failed", Reason: strings.Join(strings.Fields(err.Error()), " ")}
+	if errors.Is(err, mechanism.ErrPeerClosed) {
+		failed.Cause = protocol.PartnerGone
+	}
+	_ = protocol.Write(os.Stdout, failed)
 	os.Exit(1)
 }
 

@@ -7,4 +7,8 @@ Failure system_failure(const std::string& doing) {
     return Failure(doing + ": " + std::system_category().message(errno));
 }
 
-Failure peer_closed() { return Failure("the other end closed the link"); }
+Failure peer_closed() {
+    Failure failure("the other end closed the link");
+    failure.cause = Cause::partner_gone;
+    return failure;
+}

@@ -46,15 +46,17 @@ void say(const std::string& line) {
     write_all(STDOUT_FILENO, ended.data(), ended.size());
 }
 
-void give_up(const std::string& reason) {
+void give_up(const std::exception& error) {
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
     if (said.test_and_set()) {
         // Another thread is saying why and ends the process.
         for (;;) pause();
     }
-    std::string line = reason;
+    std::string line = error.what();
     std::replace(line.begin(), line.end(), '\n', ' ');
-    const nlohmann::ordered_json failed = {{"is", "failed"}, {"reason", line}};
+    nlohmann::ordered_json failed = {{"is", "failed"}, {"reason", line}};
+    const auto failure = dynamic_cast<const Failure*>(&error);
+    if (failure && failure->cause == Cause::partner_gone) failed["cause"] = "partner-gone";
     try {
         say(failed.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     } catch (const Failure&) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -28,4 +29,4 @@ void say(const std::string& line);
 
 // Answers `failed` and ends the process with exit code 1, whichever thread calls
 // it; only the first call says anything.
-[[noreturn]] void give_up(const std::string& reason);
+[[noreturn]] void give_up(const std::exception& error);

@@ -19,6 +19,6 @@ int main() {
             say(worker.answer(*command));
         }
     } catch (const std::exception& error) {
-        give_up(error.what());
+        give_up(error);
     }
 }

@@ -40,7 +40,7 @@ void ThreadSeat::play(const Attach& attach) try {
     }
     end_.reset();
 } catch (const std::exception& error) {
-    give_up(error.what());
+    give_up(error);
 }
 
 void ThreadSeat::move_to(State state) {

@@ -12,6 +12,12 @@ const STDOUT = 1;
 /** An error that is said as it is, in one line. */
 export class Failure extends Error {}
 
+/** The other end is gone: what the other worker says explains more. */
+export class PartnerGone extends Failure {}
+
+/** What the system says of a partner that is gone. */
+const GONE = ['EPIPE', 'ECONNRESET', 'ECONNREFUSED'];
+
 /**
  * Sleeps without turning the event loop.
  * @param {number} ms
@@ -57,8 +63,9 @@ export function giveUp(error) {
   if (!isMainThread) throw error;
   const text = error instanceof Error ? error.message : String(error);
   const reason = text.replace(/\s+/g, ' ').slice(0, 1000) || 'no reason was given';
+  const gone = error instanceof PartnerGone || GONE.includes(error?.code);
   try {
-    answer({ is: 'failed', reason });
+    answer({ is: 'failed', reason, ...(gone && { cause: 'partner-gone' }) });
   } catch {
     // Nobody reads; there is nobody to tell.
   }

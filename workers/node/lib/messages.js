@@ -3,7 +3,7 @@
  * sent as they are, and compared as a whole.
  */
 import { endianness } from 'node:os';
-import { Failure } from './lines.js';
+import { Failure, PartnerGone } from './lines.js';
 
 /** Message numbers after which contents come again. */
 export const CONTENTS = 256;
@@ -60,5 +60,5 @@ export function notTheMessage(number, got, want) {
 
 /** The error of an end whose partner is gone. */
 export function closed() {
-  return new Failure('the other end closed the link');
+  return new PartnerGone('the other end closed the link');
 }

@@ -38,10 +38,11 @@ class Worker {
     this.say(command);
     return this.hear();
   }
-  async fails(reason) {
+  async fails(reason, cause = undefined) {
     const reply = await this.hear();
     assert.equal(reply?.is, 'failed', JSON.stringify(reply));
     assert.match(reply.reason, reason);
+    assert.equal(reply.cause, cause);
     assert.deepEqual(await this.exit, [1, null]);
     assert.equal(await this.hear(), undefined, 'nothing is said after `failed`');
   }
@@ -164,7 +165,7 @@ for (const mechanism of ['tcp', 'unix-stream', 'websocket']) {
       const left = workers[1 - dying];
       left.say({ do: 'run', phase: 'measure', count: 1e6, stamp: { kind: 'each' } });
       workers[dying].process.kill('SIGKILL');
-      await left.fails(/the other end closed the link|ECONNRESET/);
+      await left.fails(/the other end closed the link|ECONNRESET/, 'partner-gone');
     }
   });
 }

@@ -9,6 +9,10 @@ class Failure(Exception):
     """The trial cannot go on; the message is the reason, on one line."""
 
 
+class PartnerGone(Failure):
+    """The other end is gone: what the other worker says explains more."""
+
+
 @dataclass(frozen=True)
 class Case:
     """`workload/mechanism?key=value&…`"""

@@ -6,10 +6,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from .case import Failure
+from .case import Failure, PartnerGone
 
 LINE_MAX = 256 * 1024
 """Bytes of the longest line that either side accepts."""
+
+GONE = (PartnerGone, EOFError, BrokenPipeError, ConnectionResetError, ConnectionRefusedError)
+"""The errors of an end whose partner is gone."""
 
 _giving_up = threading.Lock()
 
@@ -38,15 +41,16 @@ def say(reply: dict[str, Any]) -> None:
     write_all(1, json.dumps(reply).encode() + b"\n")
 
 
-def give_up(reason: str) -> NoReturn:
+def give_up(error: BaseException, who: str = "") -> NoReturn:
     """Says why the trial is over and ends the process, from whichever thread.
 
     Without clean-up on purpose: another thread may be in the middle of its loop.
     """
     _giving_up.acquire()  # Whoever comes second waits for the end of the process.
-    line = " ".join(reason.split())[:2000]
+    line = " ".join(f"{who}{reason_of(error)}".split())[:2000]
+    cause = {"cause": "partner-gone"} if isinstance(error, GONE) else {}
     try:
-        say({"is": "failed", "reason": line})
+        say({"is": "failed", "reason": line} | cause)
     finally:
         os._exit(1)
 

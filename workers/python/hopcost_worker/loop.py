@@ -9,7 +9,7 @@ comparison is in the functions for the case that the comparison fails.
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 
-from .case import Failure
+from .case import Failure, PartnerGone
 from .content import exchanges
 from .stamps import LEAD_IN, Order, Stamped, clock, differences, room
 
@@ -50,9 +50,9 @@ def unexpected(expected: bytes, got: Buffer | None) -> Failure:
     return Failure(f"a message is not what it has to be: byte {at} of {len(got)} differs")
 
 
-def closed() -> Failure:
+def closed() -> PartnerGone:
     """The reason of an end whose partner is gone."""
-    return Failure("the other end closed the link")
+    return PartnerGone("the other end closed the link")
 
 
 class Caller:

@@ -34,7 +34,7 @@ def main() -> None:
         else:
             worker.stop()
     except BaseException as error:
-        lines.give_up(lines.reason_of(error))
+        lines.give_up(error)
     # Not by way of the interpreter's end, which waits for threads that nobody ends.
     os._exit(0)
 

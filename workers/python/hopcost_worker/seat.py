@@ -79,7 +79,7 @@ class ThreadSeat:
                 self._outcomes.put(endpoint.run(self._orders.get()))
         except BaseException as error:
             # The main thread may be waiting for this end, and would not hear of it.
-            lines.give_up(f"{self.role}: {lines.reason_of(error)}")
+            lines.give_up(error, f"{self.role}: ")
 
     def attached(self) -> dict[str, Any]:
         return self._attached.get()

@@ -99,9 +99,11 @@ class Faults(unittest.TestCase):
         program.tell(do="run", phase="pilot", count=20, stamp=EACH)
         return program, other
 
-    def failed(self, program: Program) -> str:
+    def failed(self, program: Program, cause: str | None = None) -> str:
         """The one line of a worker that fails as it should."""
         reply = program.hear()
+        if cause is not None:
+            self.assertEqual(reply.get("cause"), cause, reply)
         self.assertEqual(reply["is"], "failed", reply)
         status, rest, _ = program.ended()
         self.assertEqual((status, rest), (1, b""))
@@ -132,7 +134,8 @@ class Faults(unittest.TestCase):
                 with self.subTest(row.name, role=role):
                     program, other = self.end(row.name, row.carrier or row.name, role)
                     other.leave()
-                    self.assertTrue(self.failed(program))
+                    gone = None if "websocket" in row.name else "partner-gone"
+                    self.assertTrue(self.failed(program, gone))
 
     def test_the_skeleton_fails_likewise(self) -> None:
         for role in ("caller", "callee"):

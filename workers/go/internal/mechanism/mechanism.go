@@ -114,14 +114,15 @@ func (r *Row) Attach(spelling *protocol.Case, callee bool, payload int, link *pr
 	return channel, nil
 }
 
-var errPeerClosed = errors.New("the other end closed the link")
+// ErrPeerClosed is the error of an end whose partner is gone.
+var ErrPeerClosed = errors.New("the other end closed the link")
 
 // linkError is the error of a link: that the partner is gone is said the same way,
 // however it is noticed.
 func linkError(doing string, err error) error {
 	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED} {
 		if errors.Is(err, gone) {
-			return errPeerClosed
+			return ErrPeerClosed
 		}
 	}
 	return fmt.Errorf("%s: %w", doing, err)

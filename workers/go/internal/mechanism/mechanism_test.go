@@ -217,7 +217,7 @@ func TestAPartnerThatIsGoneIsAnError(t *testing.T) {
 		}
 		caller, callee = ends(t, row, 64)
 		cut(caller)
-		if err := within(t, row.Name, func() error { return callee.Receive(1) }); err != errPeerClosed {
+		if err := within(t, row.Name, func() error { return callee.Receive(1) }); err != ErrPeerClosed {
 			t.Errorf("%s: %v", row.Name, err)
 		}
 	}

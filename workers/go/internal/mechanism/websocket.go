@@ -72,7 +72,7 @@ func accept(conn net.Conn) (*websocket.Conn, error) {
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			if state == http.StateClosed {
 				select {
-				case outcomes <- outcome{err: errPeerClosed}:
+				case outcomes <- outcome{err: ErrPeerClosed}:
 				default:
 				}
 			}

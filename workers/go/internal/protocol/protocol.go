@@ -97,7 +97,12 @@ type Stopped struct {
 type Failed struct {
 	Is     string `json:"is"`
 	Reason string `json:"reason"`
+	// Cause is PartnerGone, or nothing.
+	Cause string `json:"cause,omitempty"`
 }
+
+// PartnerGone is the cause of an end that knows no more than that the other one is gone.
+const PartnerGone = "partner-gone"
 
 // Reader reads commands.
 type Reader struct {

@@ -41,7 +41,7 @@ func TestBadLinesAreErrors(t *testing.T) {
 
 func TestRepliesAreOneLine(t *testing.T) {
 	var output bytes.Buffer
-	if err := Write(&output, Failed{"failed", "a < b & c"}); err != nil {
+	if err := Write(&output, Failed{Is: "failed", Reason: "a < b & c"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := output.String(); got != `{"is":"failed","reason":"a < b & c"}`+"\n" {

@@ -6,6 +6,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.json.JSONStringer;
+import org.json.JSONWriter;
 
 /** How a worker that cannot go on leaves, whichever of its threads it is that cannot. */
 public final class LastWords {
@@ -16,12 +17,14 @@ public final class LastWords {
      * speaks. Never returns: the type is for callers that have to throw.
      */
     public static synchronized Error fail(Throwable error) {
-        String line = new JSONStringer()
+        JSONWriter failed = new JSONStringer()
                 .object()
                 .key("is").value("failed")
-                .key("reason").value(WorkerFailure.reason(error))
-                .endObject()
-                .toString();
+                .key("reason").value(WorkerFailure.reason(error));
+        if (WorkerFailure.isPartnerGone(error)) {
+            failed.key("cause").value("partner-gone");
+        }
+        String line = failed.endObject().toString();
         try (FileOutputStream output = new FileOutputStream(FileDescriptor.out)) {
             output.write((line + "\n").getBytes(StandardCharsets.UTF_8));
         } catch (IOException nobodyListens) {
