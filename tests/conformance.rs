@@ -52,6 +52,12 @@ fn every_roundtrip() -> Vec<(&'static Facts, Case)> {
         for (boundary, wait) in pairs(&boundaries(facts), &waits) {
             cases.push((facts, roundtrip(facts, boundary, place_for(wait), wait)));
         }
+        let (boundary, wait) = (boundaries(facts)[0], waits[0]);
+        for parameter in facts.parameters {
+            for value in parameter.values.iter().filter(|value| **value != parameter.default) {
+                cases.push((facts, with(facts.name, boundary, wait, (parameter.name, value))));
+            }
+        }
     }
     assert!(cases.len() > 80, "only {} cases: the registry is not whole", cases.len());
     cases
@@ -106,6 +112,41 @@ fn system_calls_of_a_round_trip_are_those_the_row_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A case of a mechanism with one of its parameters given.
+fn with(name: &str, boundary: Boundary, wait: WaitKind, parameter: (&str, &str)) -> Case {
+    let facts = mechanisms().find(|facts| facts.name == name).expect("a mechanism");
+    let mut case = roundtrip(facts, boundary, place_for(wait), wait);
+    case.parameters.insert(parameter.0.into(), parameter.1.into());
+    case
+}
+
+#[test]
+fn primitives_between_threads_are_private_unless_the_case_says_otherwise() {
+    let _alone = alone();
+    let home = Home::new();
+    for name in ["futex", "semaphore", "condvar"] {
+        for (boundary, pshared, private) in [
+            (Boundary::Thread, "needed", true),
+            (Boundary::Thread, "always", false),
+            (Boundary::Process, "needed", false),
+        ] {
+            let case = with(name, boundary, WaitKind::Block, ("pshared", pshared));
+            let counts = traced(&home, &case, N);
+            let total: u64 = counts.futexes.values().sum();
+            let flag = libc::FUTEX_PRIVATE_FLAG as u64;
+            let flagged = counts.futexes.iter().filter(|(operation, _)| *operation & flag != 0);
+            let expected = if private { total } else { 0 };
+            assert!(total > N, "{case}: {:?}", counts.futexes);
+            assert_eq!(
+                flagged.map(|(_, n)| n).sum::<u64>(),
+                expected,
+                "{case}: {:?}",
+                counts.futexes
+            );
+        }
+    }
 }
 
 #[test]

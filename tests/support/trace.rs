@@ -16,6 +16,8 @@ use std::process::{Command, Stdio};
 pub struct Counts {
     /// Calls by number.
     pub by_number: BTreeMap<u64, u64>,
+    /// Those of futex(2) by operation, flags included.
+    pub futexes: BTreeMap<u64, u64>,
     /// The most threads that a worker had.
     pub threads_max: usize,
 }
@@ -24,6 +26,12 @@ impl Counts {
     /// All calls.
     pub fn total(&self) -> u64 {
         self.by_number.values().sum()
+    }
+    fn note(&mut self, call: Entered) {
+        *self.by_number.entry(call.number).or_default() += 1;
+        if call.number == libc::SYS_futex as u64 {
+            *self.futexes.entry(call.second_argument).or_default() += 1;
+        }
     }
 }
 
@@ -101,17 +109,17 @@ pub fn count_within(command: &mut Command, window: Window) -> (i32, Counts) {
         let mut deliver = 0;
         if signal == libc::SIGTRAP | 0x80 {
             if group != root
-                && let Some(number) = entered(pid)
+                && let Some(call) = entered(pid)
             {
                 if window == Window::Lifetime {
-                    *counts.by_number.entry(number).or_default() += 1;
-                } else if number == libc::SYS_getrusage as u64 {
+                    counts.note(call);
+                } else if call.number == libc::SYS_getrusage as u64 {
                     let within = seats.entry(pid).or_default();
                     *within = !*within;
                 } else if seats.get(&pid).copied().unwrap_or_else(|| {
                     members.iter().any(|thread| seats.get(thread).copied().unwrap_or(false))
                 }) {
-                    *counts.by_number.entry(number).or_default() += 1;
+                    counts.note(call);
                 }
             }
         } else if signal != libc::SIGTRAP && signal != libc::SIGSTOP {
@@ -121,14 +129,21 @@ pub fn count_within(command: &mut Command, window: Window) -> (i32, Counts) {
     }
 }
 
-/// The number of the call that a stopped thread is entering, if it is entering one.
-fn entered(pid: i32) -> Option<u64> {
-    // struct ptrace_syscall_info: op (u8) at 0, entry.nr (u64) at 24; ptrace(2).
+/// A call that a thread is entering.
+struct Entered {
+    number: u64,
+    second_argument: u64,
+}
+
+/// The call that a stopped thread is entering, if it is entering one.
+fn entered(pid: i32) -> Option<Entered> {
+    // struct ptrace_syscall_info: op (u8) at 0, entry.nr (u64) at 24, its arguments behind it;
+    // ptrace(2).
     let mut info = [0u64; 16];
     let request = 0x420e; // PTRACE_GET_SYSCALL_INFO
     ptrace(request, pid, size_of_val(&info), info.as_mut_ptr() as usize);
     let operation = info[0] as u8;
-    (operation == 1).then_some(info[3])
+    (operation == 1).then_some(Entered { number: info[3], second_argument: info[5] })
 }
 
 fn group_of(pid: i32) -> i32 {

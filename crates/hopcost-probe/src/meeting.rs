@@ -32,7 +32,7 @@ use hopcost_model::case::{Placement, Role};
 use hopcost_model::protocol::GateReading;
 
 use crate::clock::Clock;
-use crate::memory::{Line, Shared};
+use crate::memory::{Line, Place, Shared};
 use crate::sys;
 
 /// Bytes of the meeting.
@@ -56,7 +56,7 @@ enum Pause {
 
 /// One end's view of the meeting.
 pub struct Meeting {
-    memory: Shared,
+    words: Place<Words>,
     role: Role,
     /// None where both ends are on one CPU, whose clock is one.
     pause: Option<Pause>,
@@ -121,13 +121,14 @@ impl Meeting {
             Some(Placement::Free) | None => Some(Pause::Yield),
             Some(_) => Some(Pause::Spin),
         };
-        Ok(Self { memory: Shared::map(fd, BYTES)?, role, pause, turns: 0 })
+        let words = Place::new(&Shared::map(fd, BYTES)?, 0);
+        Ok(Self { words, role, pause, turns: 0 })
     }
 
     #[inline(always)]
     fn words(&self) -> &Words {
         // SAFETY: zero bytes are valid atomics, and both ends use these bytes as nothing else.
-        unsafe { self.memory.reference::<Words>(0) }
+        unsafe { self.words.reference() }
     }
 
     /// The receiver has stamped wake-up `sequence`.

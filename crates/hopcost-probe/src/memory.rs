@@ -1,16 +1,56 @@
 //! Memory shared between the two ends.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use hopcost_model::case::Case;
+use hopcost_model::mechanism::Parameter;
 
 use crate::sys;
 
-/// A shared mapping of an anonymous file, page-aligned, zero at first.
+/// Whom memory is for, and the primitives of the C library and the kernel in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Threads of one process.
+    Private,
+    /// Whatever process maps it.
+    Shared,
+}
+
+impl Scope {
+    /// What the ends of a case need: private memory between threads, unless the case asks for
+    /// [`PSHARED`] primitives.
+    pub fn of(case: &Case) -> Self {
+        let always = case.parameters.get(PSHARED.name).is_some_and(|value| value == "always");
+        if always || case.two_processes() { Scope::Shared } else { Scope::Private }
+    }
+    /// As pthread attributes and sem_init(3) have it.
+    pub fn pshared(self) -> libc::c_int {
+        match self {
+            Scope::Private => libc::PTHREAD_PROCESS_PRIVATE,
+            Scope::Shared => libc::PTHREAD_PROCESS_SHARED,
+        }
+    }
+}
+
+/// The parameter of what can be process-shared where it need not be.
+pub const PSHARED: Parameter = Parameter {
+    name: "pshared",
+    values: &["needed", "always"],
+    default: "needed",
+    about: "process-shared only between processes, as in any program of several threads; always \
+            is process-shared between threads too, in a mapping of its own for each of them",
+};
+
+/// A mapping that both ends use, page-aligned, zero at first: private to the process where
+/// both are its threads, otherwise of an anonymous file.
 ///
-/// Pages come into being where they are first touched, so the CPU of the end
+/// A file's pages come into being where they are first touched, so the CPU of the end
 /// that attaches first is part of a case's placement on a machine with several
-/// NUMA nodes.
+/// NUMA nodes; private ones where the link is opened.
 pub struct Shared {
     base: NonNull<u8>,
     bytes: usize,
@@ -29,15 +69,20 @@ impl Shared {
     }
 
     /// Maps `bytes` of a file made by [`Shared::create`].
-    pub fn map(fd: &OwnedFd, bytes: usize) -> io::Result<Self> {
-        // SAFETY: a fresh mapping of a descriptor we hold; the result is checked.
+    pub fn map(fd: &OwnedFd, bytes: usize) -> io::Result<Arc<Self>> {
+        Self::mmap(bytes, libc::MAP_SHARED, fd.as_raw_fd())
+    }
+
+    fn mmap(bytes: usize, flags: libc::c_int, fd: RawFd) -> io::Result<Arc<Self>> {
+        // SAFETY: a fresh mapping, of no file or of one that the caller holds; the result is
+        // checked.
         let address = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
                 bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_POPULATE,
-                fd.as_raw_fd(),
+                flags | libc::MAP_POPULATE,
+                fd,
                 0,
             )
         };
@@ -46,35 +91,15 @@ impl Shared {
         }
         let base =
             NonNull::new(address.cast()).ok_or_else(|| sys::failure("mmap gave a null page"))?;
-        Ok(Self { base, bytes })
+        Ok(Arc::new(Self { base, bytes }))
     }
 
-    /// The address of a `T` at this byte offset; page-aligned memory makes any
+    /// The address of what is `bytes` long at this byte offset. Page-aligned memory makes any
     /// offset that is a multiple of the alignment valid.
-    pub fn at<T>(&self, offset: usize) -> *mut T {
-        assert!(offset + size_of::<T>() <= self.bytes && offset.is_multiple_of(align_of::<T>()));
+    fn at(&self, offset: usize, bytes: usize, align: usize) -> NonNull<u8> {
+        assert!(offset + bytes <= self.bytes && offset.is_multiple_of(align));
         // SAFETY: in bounds, as just asserted.
-        unsafe { self.base.as_ptr().add(offset).cast() }
-    }
-
-    /// An atomic or other shareable `T` that lives in the mapping.
-    ///
-    /// # Safety
-    /// All-zero bytes must be a valid `T`, and nothing but `&T` may refer to
-    /// these bytes in either process.
-    pub unsafe fn reference<T: Sync>(&self, offset: usize) -> &T {
-        // SAFETY: in bounds and aligned by `at`; the rest is the caller's promise.
-        unsafe { &*self.at::<T>(offset) }
-    }
-
-    /// Bytes of the mapping.
-    pub fn len(&self) -> usize {
-        self.bytes
-    }
-
-    /// Whether it is empty (it never is: mmap refuses that).
-    pub fn is_empty(&self) -> bool {
-        self.bytes == 0
+        unsafe { self.base.add(offset) }
     }
 }
 
@@ -84,6 +109,96 @@ impl Drop for Shared {
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
+
+/// Memory for both ends, on its way to them.
+pub enum Backing {
+    /// The file that each end maps.
+    File(OwnedFd),
+    /// The mapping itself.
+    Mapping(Arc<Shared>),
+}
+
+impl Backing {
+    /// Memory of this scope.
+    pub fn new(bytes: usize, scope: Scope) -> io::Result<Self> {
+        Ok(match scope {
+            Scope::Shared => Backing::File(Shared::create(bytes)?),
+            Scope::Private => {
+                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+                Backing::Mapping(Shared::mmap(bytes, flags, -1)?)
+            }
+        })
+    }
+    /// As an end sees it.
+    pub fn map(&self, bytes: usize) -> io::Result<Arc<Shared>> {
+        match self {
+            Backing::File(fd) => Shared::map(fd, bytes),
+            Backing::Mapping(memory) => Ok(Arc::clone(memory)),
+        }
+    }
+}
+
+/// Something in a mapping, which it keeps mapped. Where it is gets checked once, when an end
+/// attaches, so that a loop has nothing to check.
+pub struct Place<T: ?Sized> {
+    at: NonNull<T>,
+    _memory: Arc<Shared>,
+}
+
+// SAFETY: as of the mapping.
+unsafe impl<T: ?Sized> Send for Place<T> {}
+
+impl<T> Place<T> {
+    /// The `T` at this byte offset.
+    pub fn new(memory: &Arc<Shared>, offset: usize) -> Self {
+        let at = memory.at(offset, size_of::<T>(), align_of::<T>()).cast();
+        Self { at, _memory: Arc::clone(memory) }
+    }
+}
+
+impl Place<[u8]> {
+    /// These bytes.
+    pub fn bytes(memory: &Arc<Shared>, offset: usize, len: usize) -> Self {
+        let at = NonNull::slice_from_raw_parts(memory.at(offset, len, 1), len);
+        Self { at, _memory: Arc::clone(memory) }
+    }
+}
+
+impl<T: ?Sized> Place<T> {
+    /// Its address.
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *mut T {
+        self.at.as_ptr()
+    }
+}
+
+impl<T: Sync> Place<T> {
+    /// An atomic or other shareable `T`.
+    ///
+    /// # Safety
+    /// All-zero bytes must be a valid `T`, and nothing but `&T` may refer to
+    /// these bytes in either process.
+    #[inline(always)]
+    pub unsafe fn reference(&self) -> &T {
+        // SAFETY: in bounds and aligned, and mapped as long as `self`; the rest is the
+        // caller's promise.
+        unsafe { self.at.as_ref() }
+    }
+}
+
+macro_rules! words {
+    ($($word:ty),+) => { $(
+        impl std::ops::Deref for Place<$word> {
+            type Target = $word;
+            #[inline(always)]
+            fn deref(&self) -> &$word {
+                // SAFETY: zero is a valid atomic, and words are never used as anything else.
+                unsafe { self.reference() }
+            }
+        }
+    )+ };
+}
+words!(AtomicU32, AtomicU64);
 
 /// A cache line of its own (two, because of adjacent-line prefetching), so that
 /// words of the two directions do not share one.

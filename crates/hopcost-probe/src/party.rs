@@ -4,15 +4,11 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::OwnedFd;
-use std::sync::atomic::{Ordering, fence};
 
-use hopcost_model::case::Role;
-
-use crate::memory::{Buffer, Shared};
+use crate::memory::Place;
 use crate::shape::{Attaching, Channel, Delivery, Half, Link, Notifier, Opening, TwoEnds};
 use crate::sys;
-use crate::transport::peer_closed;
+use crate::transport::{by_role, peer_closed};
 use crate::wait::Wait;
 
 /// Whether messages are lost, and what can be done then.
@@ -241,20 +237,19 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     }
 }
 
-/// A notifier with a shared buffer as a party: the one adapter that copies the
-/// payload in before notifying and out after being notified. With no payload it
+/// A notifier with a shared buffer as a party: the one adapter that writes the payload
+/// there before notifying, and reads it there after being notified. With no payload it
 /// is the bare notification.
 pub struct OverNotifier<E, W> {
     notifier: E,
     buffers: Option<Buffers>,
-    local: Buffer,
     wait: PhantomData<W>,
 }
 
+/// One for each direction.
 struct Buffers {
-    memory: Shared,
-    outgoing: usize,
-    incoming: usize,
+    outgoing: Place<[u8]>,
+    incoming: Place<[u8]>,
 }
 
 /// Distance of the two directions' buffers: whole pages.
@@ -262,14 +257,11 @@ fn stride(payload: usize) -> usize {
     payload.next_multiple_of(4096).max(4096)
 }
 
-/// Opens a notifier's link and, with a payload, puts the shared buffer's descriptor
-/// last in both halves.
+/// Opens a notifier's link and, with a payload, puts the shared buffer last in both halves.
 pub fn open_notifier<M: TwoEnds>(opening: &Opening<'_>) -> io::Result<Link> {
     let mut link = M::open(opening)?;
     if opening.payload() > 0 {
-        let fd = Shared::create(2 * stride(opening.payload()))?;
-        link.caller.fds.push(fd.try_clone()?);
-        link.callee.fds.push(fd);
+        link.add_memory(opening.memory(2 * stride(opening.payload()))?)?;
     }
     Ok(link)
 }
@@ -282,19 +274,17 @@ impl<E: Notifier, W> OverNotifier<E, W> {
     ) -> io::Result<Self> {
         let payload = attaching.payload();
         let buffers = if payload > 0 {
-            let fd: OwnedFd =
-                half.fds.pop().ok_or_else(|| sys::failure("the shared buffer is missing"))?;
             let stride = stride(payload);
-            let (outgoing, incoming) = match attaching.role {
-                Role::Caller => (0, stride),
-                Role::Callee => (stride, 0),
-            };
-            Some(Buffers { memory: Shared::map(&fd, 2 * stride)?, outgoing, incoming })
+            let memory = half.take_memory(2 * stride)?;
+            let (outgoing, incoming) = by_role(attaching.role, (0, stride), (stride, 0));
+            Some(Buffers {
+                outgoing: Place::bytes(&memory, outgoing, payload),
+                incoming: Place::bytes(&memory, incoming, payload),
+            })
         } else {
             None
         };
-        let notifier = M::attach(half, attaching)?;
-        Ok(Self { notifier, buffers, local: Buffer::new(payload), wait: PhantomData })
+        Ok(Self { notifier: M::attach(half, attaching)?, buffers, wait: PhantomData })
     }
 }
 
@@ -302,14 +292,9 @@ impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         if let Some(buffers) = &self.buffers {
-            fill(&mut self.local, sequence);
-            // SAFETY: the buffer is as long as the payload, and the other end does
-            // not touch it between being answered and being notified.
-            unsafe {
-                let shared = buffers.memory.at::<u8>(buffers.outgoing);
-                std::ptr::copy_nonoverlapping(self.local.as_ptr(), shared, self.local.len());
-            }
-            fence(Ordering::Release);
+            // SAFETY: the other end does not touch the buffer between being answered and
+            // being notified.
+            fill(unsafe { &mut *buffers.outgoing.as_ptr() }, sequence);
         }
         let value = before();
         self.notifier.notify::<W>()?;
@@ -320,14 +305,10 @@ impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
         self.notifier.wait::<W>()?;
         let value = then();
         if let Some(buffers) = &self.buffers {
-            fence(Ordering::Acquire);
             // SAFETY: as above, with the roles exchanged.
-            unsafe {
-                let shared = buffers.memory.at::<u8>(buffers.incoming);
-                std::ptr::copy_nonoverlapping(shared, self.local.as_mut_ptr(), self.local.len());
-            }
-            if !verify(&self.local, sequence) {
-                return Err(corrupted(sequence, self.local.len(), self.local.len()));
+            let message = unsafe { &*buffers.incoming.as_ptr() };
+            if !verify(message, sequence) {
+                return Err(corrupted(sequence, message.len(), message.len()));
             }
         }
         Ok(value)

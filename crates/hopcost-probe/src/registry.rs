@@ -108,6 +108,7 @@ pub const NOTIFIER: Facts = Facts {
     family: "notifier",
     shape: Shape::Notifier,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
+    revision: 2,
     ..CHANNEL
 };
 

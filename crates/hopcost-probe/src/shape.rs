@@ -4,11 +4,13 @@ use std::any::Any;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 
 use hopcost_model::case::{Case, Role, WaitKind};
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::clock::rough_ticks;
+use crate::memory::{Backing, Scope, Shared};
 use crate::wait::{Wait, Waits};
 
 /// One end's half of a link: what it needs to reach the other end. Consumed by
@@ -20,6 +22,8 @@ pub struct Half {
     pub fds: Vec<OwnedFd>,
     /// Names.
     pub names: Vec<String>,
+    /// Memory of this process, where both ends are its threads.
+    pub memory: Vec<Arc<Shared>>,
     /// An in-process object, where there is neither descriptor nor name.
     pub local: Option<Box<dyn Any + Send>>,
 }
@@ -43,6 +47,17 @@ impl Half {
         })
     }
 
+    /// The memory that was last added to the link ([`Link::add_memory`]).
+    pub fn take_memory(&mut self, bytes: usize) -> io::Result<Arc<Shared>> {
+        match self.memory.pop() {
+            Some(memory) => Ok(memory),
+            None => match self.fds.pop() {
+                Some(fd) => Shared::map(&fd, bytes),
+                None => Err(crate::sys::failure("the shared memory is missing")),
+            },
+        }
+    }
+
     /// The in-process object.
     pub fn take_local<T: 'static>(self) -> io::Result<T> {
         self.local
@@ -53,6 +68,7 @@ impl Half {
 }
 
 /// What joins the two ends.
+#[derive(Default)]
 pub struct Link {
     /// The caller's half.
     pub caller: Half,
@@ -61,9 +77,25 @@ pub struct Link {
 }
 
 impl Link {
-    /// Both ends have a descriptor of the same: memory that they share.
-    pub fn of_one(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Link { caller: Half::of_fds([fd.try_clone()?]), callee: Half::of_fds([fd]) })
+    /// Both ends have the same memory.
+    pub fn of_memory(memory: Backing) -> io::Result<Self> {
+        let mut link = Link::default();
+        link.add_memory(memory)?;
+        Ok(link)
+    }
+    /// Adds memory that both ends have, last in both halves.
+    pub fn add_memory(&mut self, memory: Backing) -> io::Result<()> {
+        match memory {
+            Backing::File(fd) => {
+                self.caller.fds.push(fd.try_clone()?);
+                self.callee.fds.push(fd);
+            }
+            Backing::Mapping(mapping) => {
+                self.caller.memory.push(Arc::clone(&mapping));
+                self.callee.memory.push(mapping);
+            }
+        }
+        Ok(())
     }
     /// Each end has one descriptor of a connected pair.
     pub fn of_pair([caller, callee]: [OwnedFd; 2]) -> Self {
@@ -97,6 +129,10 @@ impl Opening<'_> {
     /// How an end waits.
     pub fn wait(&self, role: Role) -> WaitKind {
         self.case.wait(role)
+    }
+    /// New memory for both ends.
+    pub fn memory(&self, bytes: usize) -> io::Result<Backing> {
+        Backing::new(bytes, Scope::of(self.case))
     }
     /// A path in the scratch directory, unused so far in this process.
     pub fn fresh_path(&self, stem: &str) -> std::path::PathBuf {
@@ -188,10 +224,14 @@ pub trait TwoEnds {
 }
 
 /// Only wakes: carries no payload. One generic adapter adds a shared buffer.
+///
+/// What an end wrote before it notified, its partner sees when its wait has returned, without
+/// a fence of the adapter's: a word that is stored with Release and loaded with Acquire orders
+/// that, and so does whatever lock a library's or the kernel's notification goes through.
 pub trait Notifier {
-    /// Tells the other end, once.
+    /// Tells the other end, once; releases what was written before.
     fn notify<W: Wait>(&mut self) -> io::Result<()>;
-    /// Waits to be told, once.
+    /// Waits to be told, once; acquires what was written before that.
     fn wait<W: Wait>(&mut self) -> io::Result<()>;
 }
 

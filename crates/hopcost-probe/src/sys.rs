@@ -6,7 +6,6 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::AtomicU32;
 
 /// The result of a call that returns -1 and sets errno.
 #[inline(always)]
@@ -284,35 +283,6 @@ pub fn sleep(time: libc::timespec) {
     while unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const rest, &raw mut rest) }
         == libc::EINTR
     {}
-}
-
-/// Sleeps on a word that may be shared while it holds `expected` (FUTEX_WAIT, futex(2));
-/// may return early.
-pub fn futex_wait(word: &AtomicU32, expected: u32) -> io::Result<()> {
-    // SAFETY: the word outlives the call; no time-out (the supervisor has one).
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            word.as_ptr(),
-            libc::FUTEX_WAIT,
-            expected,
-            std::ptr::null::<libc::timespec>(),
-        )
-    };
-    match check(result) {
-        Ok(_) => Ok(()),
-        // The word changed meanwhile, or a signal came: the caller looks again.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
-        Err(error) => Err(context(error, "futex wait")),
-    }
-}
-
-/// Wakes one that sleeps on a word (FUTEX_WAKE, futex(2)).
-#[inline(always)]
-pub fn futex_wake(word: &AtomicU32) -> io::Result<()> {
-    // SAFETY: the word outlives the call.
-    let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
-    check(result).map(drop)
 }
 
 /// Waits for readability of any descriptor, at most `timeout_ms` (poll(2)).

@@ -1,5 +1,6 @@
-//! `condvar`: the textbook ping-pong: one process-shared pthread mutex, and for
-//! each direction a condition variable and a predicate.
+//! `condvar`: the textbook ping-pong: one pthread mutex, and for each direction a
+//! condition variable and a predicate. All three are process-shared between processes,
+//! and private between threads unless `pshared=always`.
 //!
 //! Notifying is lock, set the predicate, signal, unlock; waiting is lock, wait
 //! while the predicate is clear, clear it, unlock. The signal is sent with the
@@ -19,18 +20,18 @@ use std::io;
 use hopcost_model::case::WaitKind;
 use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
-use crate::memory::Shared;
+use crate::memory::{PSHARED, Place, Scope};
 use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
-use crate::transport::page::{self, Page};
+use crate::transport::page;
 use crate::wait::{Block, Wait};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     name: "condvar",
-    about: "a process-shared pthread mutex and a condition variable per direction",
+    about: "a pthread mutex and a condition variable per direction, process-shared where the ends are processes",
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(
@@ -50,8 +51,9 @@ pub static ROW: Row = Row::notifier::<Condvar>(Facts {
             "none where the predicate is set in time, two each way where the mutex is still held",
         ),
     }],
-    crosses: "one predicate per direction in shared memory (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    parameters: &[PSHARED],
+    crosses: "one predicate per direction in memory that both ends use (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
     wakes: "the notifying end, by a futex wake inside pthread_cond_signal, with the mutex held",
     between_stamps: "lock, set, signal, unlock; lock, wait, clear, unlock; the same on the other side",
     limits: "payload up to 1 MiB; the C library's condition variable is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
@@ -76,7 +78,7 @@ struct Way {
 
 /// One end.
 pub struct Condvar {
-    memory: Shared,
+    meeting: Place<Meeting>,
     own: usize,
     peer: usize,
 }
@@ -89,17 +91,17 @@ fn pthread(result: libc::c_int, doing: &str) -> io::Result<()> {
     }
 }
 
-fn initialise(memory: &Shared) -> io::Result<()> {
-    let meeting = memory.at::<Meeting>(0);
+fn initialise(meeting: *mut Meeting, scope: Scope) -> io::Result<()> {
+    let pshared = scope.pshared();
     // SAFETY: the attributes are initialised before use and outlive it; the objects have room in
-    // the mapping, nobody else has it yet, and being process-shared they stay valid at another
+    // the mapping, nobody else has it yet, and if process-shared they stay valid at another
     // address.
     unsafe {
         let mut attributes: libc::pthread_mutexattr_t = std::mem::zeroed();
         pthread(libc::pthread_mutexattr_init(&mut attributes), "pthread_mutexattr_init")?;
         pthread(
-            libc::pthread_mutexattr_setpshared(&mut attributes, libc::PTHREAD_PROCESS_SHARED),
-            "a process-shared mutex",
+            libc::pthread_mutexattr_setpshared(&mut attributes, pshared),
+            "pthread_mutexattr_setpshared",
         )?;
         let mutex = &raw mut (*meeting).mutex;
         pthread(libc::pthread_mutex_init(mutex, &attributes), "pthread_mutex_init")?;
@@ -108,8 +110,8 @@ fn initialise(memory: &Shared) -> io::Result<()> {
         let mut attributes: libc::pthread_condattr_t = std::mem::zeroed();
         pthread(libc::pthread_condattr_init(&mut attributes), "pthread_condattr_init")?;
         pthread(
-            libc::pthread_condattr_setpshared(&mut attributes, libc::PTHREAD_PROCESS_SHARED),
-            "a process-shared condition variable",
+            libc::pthread_condattr_setpshared(&mut attributes, pshared),
+            "pthread_condattr_setpshared",
         )?;
         for way in 0..2 {
             let condition = &raw mut (*meeting).ways[way].condition;
@@ -124,14 +126,16 @@ impl TwoEnds for Condvar {
     type End = Self;
     type Waits = (Block,);
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Page::initialised(initialise)
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let scope = Scope::of(opening.case);
+        page::initialised(opening, |memory| {
+            initialise(Place::<Meeting>::new(memory, 0).as_ptr(), scope)
+        })
     }
 
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
+    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         Ok(Self {
-            memory: Shared::map(&fd, page::BYTES)?,
+            meeting: Place::new(&half.take_memory(page::BYTES)?, 0),
             own: by_role(attaching.role, 0, 1),
             peer: by_role(attaching.role, 1, 0),
         })
@@ -141,7 +145,7 @@ impl TwoEnds for Condvar {
 impl Notifier for Condvar {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
-        let meeting = self.memory.at::<Meeting>(0);
+        let meeting = self.meeting.as_ptr();
         // SAFETY: initialised by the opener, mapped as long as `self` lives; the predicate is
         // touched only with the mutex held.
         unsafe {
@@ -155,7 +159,7 @@ impl Notifier for Condvar {
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        let meeting = self.memory.at::<Meeting>(0);
+        let meeting = self.meeting.as_ptr();
         // SAFETY: as in `notify`.
         unsafe {
             let (mutex, way) = (&raw mut (*meeting).mutex, &raw mut (*meeting).ways[self.own]);

@@ -22,7 +22,7 @@ pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     about: "a counter in the kernel per direction",
     waits: FD_WAITS,
     crosses: "a 64-bit count in the kernel per direction (and, with a payload, a shared buffer)",
-    copies: "the kernel, 8 bytes in and 8 bytes out; with a payload, each end copies it into the shared buffer and out of it",
+    copies: "the kernel, 8 bytes in and 8 bytes out; with a payload, each end writes its message into the shared buffer and reads the other's there",
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "payload up to 1 MiB; both ends hold both descriptors, so the death of one is no end-of-file for the other",

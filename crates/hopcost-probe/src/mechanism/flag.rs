@@ -1,4 +1,4 @@
-//! `flag`: one cache line in shared memory per direction, and nothing else: no
+//! `flag`: one cache line in memory that both ends use per direction, and nothing else: no
 //! kernel, no sleeping, just one core's store becoming visible to another.
 //!
 //! Each line holds a count that only one end writes: notifying adds one, and the
@@ -7,13 +7,13 @@
 //! taken twice. The floor of everything that crosses two CPUs.
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopcost_model::mechanism::Facts;
 
 use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
-use crate::transport::page::Page;
+use crate::transport::page::{self, Page};
 use crate::transport::waits::{SPIN, YIELD};
 use crate::wait::{self, Spin, Wait, Yield};
 
@@ -23,7 +23,7 @@ pub static ROW: Row = Row::notifier::<Flag>(Facts {
     about: "a cache line in shared memory that the other end looks at",
     waits: &[SPIN, YIELD],
     crosses: "one cache line per direction (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end copies it into the shared buffer and out of it",
+    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there",
     wakes: "nobody: the other end has to be looking",
     between_stamps: "store; look at the own line until it changes; on the other side see it, store",
     limits: "cannot block: on one CPU each hop waits for the scheduler; payload up to 1 MiB",
@@ -33,7 +33,7 @@ pub static ROW: Row = Row::notifier::<Flag>(Facts {
 
 /// One end.
 pub struct Flag {
-    page: Page,
+    page: Page<AtomicU32>,
     notified: u32,
     awaited: u32,
 }
@@ -42,8 +42,8 @@ impl TwoEnds for Flag {
     type End = Self;
     type Waits = (Spin, Yield);
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Page::link()
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        page::link(opening)
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
@@ -55,14 +55,14 @@ impl Notifier for Flag {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         self.notified = self.notified.wrapping_add(1);
-        self.page.peer_word().store(self.notified, Ordering::Release);
+        self.page.peer.store(self.notified, Ordering::Release);
         Ok(())
     }
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
         self.awaited = self.awaited.wrapping_add(1);
-        let (count, awaited) = (self.page.own_word(), self.awaited);
+        let (count, awaited) = (&self.page.own, self.awaited);
         // The budget and the sleep belong to waits that this mechanism does not have.
         wait::until::<W>(0, || count.load(Ordering::Acquire) == awaited, || Ok(()))
     }

@@ -1,42 +1,45 @@
-//! `futex`: a word in shared memory per direction, and futex(2) to sleep on it.
+//! `futex`: a count in memory per direction, and futex(2) to sleep on it.
 //!
-//! The notifier sets the word and, if the other end may be asleep, wakes it.
-//! The waiter looks at the word first and sleeps only while it is clear, so a
-//! wait whose notification has already come makes no system call: that is why
-//! the count is a range. Two threads map the page at two addresses, so the kernel
-//! has to tell words apart by page: never FUTEX_PRIVATE_FLAG.
+//! The notifier counts up and, if the other end may be asleep, wakes it. The waiter looks
+//! first and sleeps only while the count has not moved, so a wait whose notification has
+//! already come makes no system call: that is why the count of calls is a range. Each
+//! count is written by one end only.
+//!
+//! Between threads the words are in private memory and the calls have FUTEX_PRIVATE_FLAG;
+//! with `pshared=always` the two threads map the page at two addresses, as two processes
+//! do, and the kernel tells words apart by page.
 
 use std::io;
-use std::sync::atomic::Ordering;
 
 use hopcost_model::case::WaitKind;
 use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
+use crate::memory::{PSHARED, Scope};
 use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
-use crate::sys;
-use crate::transport::page::Page;
+use crate::transport::counter::{Counter, Wake};
 use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
+use crate::transport::{by_role, page};
 use crate::wait::{self, Wait, WithoutFd};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Futex>(Facts {
     name: "futex",
-    about: "a word in shared memory that the kernel can put a waiter to sleep on",
+    about: "a count in memory that the kernel can put a waiter to sleep on",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
             system_calls: PerOperation::Between(
                 2.0,
                 4.5,
-                "a wake each way always; a sleep each way only where the word is not yet set, \
-                 and once more where the word changed while going to sleep",
+                "a wake each way always; a sleep each way only where the count has not moved yet, \
+                 and once more where a wake came late",
             ),
             switches_one_cpu: WAKER_OR_WOKEN_FIRST,
             switches_two_cpus: PerOperation::Between(
                 0.0,
                 2.2,
-                "an end that finds the word set does not sleep",
+                "an end that finds the count moved does not sleep",
             ),
         },
         SPIN,
@@ -52,19 +55,24 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
             switches_two_cpus: PerOperation::Between(0.0, 2.2, "sleeps only after the budget"),
         },
     ],
-    crosses: "one 32-bit word per direction in shared memory (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    parameters: &[PSHARED],
+    crosses: "one 32-bit count per direction in memory that both ends use (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
     wakes: "the notifying end, by FUTEX_WAKE of one waiter",
-    between_stamps: "set the word, wake, look at the own word, sleep, be woken; the same on the other side",
-    limits: "payload up to 1 MiB; both ends must map the same page",
+    between_stamps: "count up, wake, look at the own count, sleep, be woken; the same on the other side",
+    limits: "payload up to 1 MiB; both ends must map the same page, which is private to the process between threads",
     sources: &["futex(2)", "futex(7)"],
     ..NOTIFIER
 });
 
 /// One end.
 pub struct Futex {
-    page: Page,
-    wakes_peer: bool,
+    outgoing: Counter,
+    incoming: Counter,
+    /// Notifications sent.
+    notified: u32,
+    /// Notifications taken.
+    awaited: u32,
     budget_ticks: u64,
 }
 
@@ -72,14 +80,25 @@ impl TwoEnds for Futex {
     type End = Self;
     type Waits = WithoutFd;
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Page::link()
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        page::link(opening)
     }
 
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let memory = half.take_memory(page::BYTES)?;
+        let (own, peer) = by_role(attaching.role, (0, 1), (1, 0));
+        let counter = |number: usize, waiter: WaitKind| {
+            let wake = match Wake::of(waiter) {
+                Wake::Never => Wake::Never,
+                Wake::Needed | Wake::Always => Wake::Always,
+            };
+            Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
+        };
         Ok(Self {
-            page: Page::attach(half, attaching)?,
-            wakes_peer: wait::may_sleep(attaching.peer_wait()),
+            outgoing: counter(peer, attaching.peer_wait()),
+            incoming: counter(own, attaching.wait()),
+            notified: 0,
+            awaited: 0,
             budget_ticks: attaching.budget_ticks,
         })
     }
@@ -88,20 +107,15 @@ impl TwoEnds for Futex {
 impl Notifier for Futex {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
-        let word = self.page.peer_word();
-        word.store(1, Ordering::Release);
-        if self.wakes_peer { sys::futex_wake(word) } else { Ok(()) }
+        self.notified = self.notified.wrapping_add(1);
+        self.outgoing.publish(self.notified)
     }
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        let word = self.page.own_word();
-        wait::until::<W>(
-            self.budget_ticks,
-            || word.load(Ordering::Acquire) != 0,
-            || sys::futex_wait(word, 0),
-        )?;
-        word.store(0, Ordering::Relaxed);
+        let (incoming, seen) = (&self.incoming, self.awaited);
+        wait::until::<W>(self.budget_ticks, || incoming.now() != seen, || incoming.sleep(seen))?;
+        self.awaited = seen.wrapping_add(1);
         Ok(())
     }
 }

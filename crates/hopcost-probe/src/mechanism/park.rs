@@ -46,7 +46,7 @@ pub static ROW: Row = Row::notifier::<Park>(Facts {
         ),
     }],
     crosses: "one flag per direction in memory (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
     wakes: "the notifying thread, by a futex wake inside unpark",
     between_stamps: "set the flag, unpark, look at the own flag, park, be woken; the same on the other side",
     limits: "threads of one process; payload up to 1 MiB; Rust's standard library is part of the number",

@@ -1,4 +1,5 @@
-//! `semaphore`: a process-shared POSIX semaphore in shared memory per direction.
+//! `semaphore`: a POSIX semaphore in memory that both ends use, one per direction:
+//! process-shared between processes, private between threads unless `pshared=always`.
 //!
 //! glibc keeps the value and the number of waiters in one word: sem_post(3)
 //! enters the kernel (futex wake) only if somebody waits, sem_wait(3) only
@@ -15,10 +16,11 @@ use std::io;
 use hopcost_model::case::WaitKind;
 use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
+use crate::memory::{PSHARED, Place, Scope};
 use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::page::{LINES, Page};
+use crate::transport::page::{self, LINES, Page};
 use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::wait::{self, Wait, WithoutFd};
 
@@ -28,7 +30,7 @@ const SLEEPS_OR_NOT: PerOperation =
 /// The row.
 pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     name: "semaphore",
-    about: "a process-shared POSIX semaphore per direction",
+    about: "a POSIX semaphore per direction, process-shared where the ends are processes",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
@@ -53,8 +55,9 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
             switches_two_cpus: SLEEPS_OR_NOT,
         },
     ],
-    crosses: "one semaphore per direction in shared memory (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing",
+    parameters: &[PSHARED],
+    crosses: "one semaphore per direction in memory that both ends use (and, with a payload, a shared buffer)",
+    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
     wakes: "the posting end, by a futex wake inside sem_post",
     between_stamps: "sem_post, sem_wait on the own semaphore (sem_trywait while spinning); the same on the other side",
     limits: "payload up to 1 MiB; the C library's semaphore is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
@@ -64,7 +67,7 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
 
 /// One end.
 pub struct Semaphore {
-    page: Page,
+    page: Page<libc::sem_t>,
     budget_ticks: u64,
 }
 
@@ -72,12 +75,14 @@ impl TwoEnds for Semaphore {
     type End = Self;
     type Waits = WithoutFd;
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Page::initialised(|memory| {
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        let pshared = Scope::of(opening.case).pshared();
+        page::initialised(opening, |memory| {
             for line in LINES {
-                // SAFETY: room for a semaphore, and nobody else has the memory yet. Being
+                let semaphore = Place::<libc::sem_t>::new(memory, line);
+                // SAFETY: room for a semaphore, and nobody else has the memory yet. If
                 // process-shared, it stays valid at another address.
-                sys::check(unsafe { libc::sem_init(memory.at(line), 1, 0) })
+                sys::check(unsafe { libc::sem_init(semaphore.as_ptr(), pshared, 0) })
                     .map_err(|error| sys::context(error, "initialising a semaphore"))?;
             }
             Ok(())
@@ -93,12 +98,12 @@ impl Notifier for Semaphore {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         // SAFETY: initialised by the opener, mapped as long as `self` lives.
-        sys::check(unsafe { libc::sem_post(self.page.peer()) }).map(drop)
+        sys::check(unsafe { libc::sem_post(self.page.peer.as_ptr()) }).map(drop)
     }
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        let own = self.page.own();
+        let own = self.page.own.as_ptr();
         if W::KIND == WaitKind::Block {
             // sem_wait itself looks before it sleeps.
             while !take(own)? {}

@@ -16,19 +16,22 @@
 //! the producer from the case, when attaching) there is a flag by which it says
 //! so, and a full fence at both ends between writing one's own word and reading
 //! the other's; only then does the producer pay for the fence, and only if the
-//! flag is set for a futex wake.
+//! flag is set for a futex wake. Between threads both memory and futex calls are private
+//! to the process.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::case::{Role, WaitKind};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 
-use crate::memory::{Line, Shared};
+use crate::memory::{Line, Place, Scope, Shared};
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
+use crate::transport::counter::{Counter, Wake};
 use crate::transport::waits::{SPIN_LONG, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::wait::{self, Wait, WithoutFd};
 
@@ -71,13 +74,14 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     copies: "nobody beyond the two ends themselves: the message is written into the ring and read there",
     wakes: "nobody while the consumer spins or yields; otherwise the producer, by FUTEX_WAKE, if the consumer has said that it sleeps",
     between_stamps: "write the message in place, count up, (fence, perhaps wake,) look at the own ring until its count moves, read the message in place; the same on the other side",
-    limits: "0 bytes to 1 MiB; eight places; both ends must map the same memory; a full ring, which a strict round trip never meets, is waited for by sched_yield; a dead partner is not noticed here but by the supervisor",
+    limits: "0 bytes to 1 MiB; eight places; both ends must map the same memory, which is private to the process between threads; a full ring, which a strict round trip never meets, is waited for by sched_yield; a dead partner is not noticed here but by the supervisor",
     sources: &[
         "memfd_create(2)",
         "mmap(2)",
         "futex(2)",
         "L. Lamport, Specifying Concurrent Program Modules, 1983",
     ],
+    revision: 2,
     ..CHANNEL
 });
 
@@ -90,41 +94,69 @@ const HEADER: usize = size_of::<u64>();
 
 const LINE: usize = size_of::<Line<AtomicU32>>();
 
-/// Where things lie in one direction's ring, for messages of this length.
-#[derive(Clone, Copy)]
-struct Layout {
-    base: usize,
-    place: usize,
+/// Bytes of a place for messages of this length.
+fn place_bytes(payload: usize) -> usize {
+    (HEADER + payload).next_multiple_of(LINE)
 }
 
-impl Layout {
-    fn new(payload: usize, direction: usize) -> Self {
-        let place = (HEADER + payload).next_multiple_of(LINE);
-        Self { base: direction * (3 * LINE + PLACES as usize * place), place }
-    }
-    /// Bytes of both directions' rings.
-    fn bytes(payload: usize) -> usize {
-        Self::new(payload, 2).base
+/// Bytes of one direction's ring.
+fn ring_bytes(payload: usize) -> usize {
+    3 * LINE + PLACES as usize * place_bytes(payload)
+}
+
+/// One direction's ring as an end sees it.
+struct Ring {
+    produced: Counter,
+    consumed: Place<AtomicU32>,
+    places: Place<[u8]>,
+    place_bytes: usize,
+}
+
+impl Ring {
+    /// The ring that `receiver` takes messages from: the first is the callee's.
+    fn new(memory: &Arc<Shared>, attaching: &Attaching<'_>, receiver: Role) -> Self {
+        let payload = attaching.payload();
+        let base = by_role(receiver, ring_bytes(payload), 0);
+        let wake = Wake::of(attaching.case.wait(receiver));
+        let words = [base, base + 2 * LINE];
+        let places = ring_bytes(payload) - 3 * LINE;
+        Self {
+            produced: Counter::new(memory, words, wake, Scope::of(attaching.case)),
+            consumed: Place::new(memory, base + LINE),
+            places: Place::bytes(memory, base + 3 * LINE, places),
+            place_bytes: place_bytes(payload),
+        }
     }
     #[inline(always)]
-    fn place(self, count: u32) -> usize {
-        self.base + 3 * LINE + (count % PLACES) as usize * self.place
+    fn place(&self, count: u32) -> *mut u8 {
+        let at = (count % PLACES) as usize * self.place_bytes;
+        // SAFETY: there are `PLACES` places of that many bytes.
+        unsafe { self.places.as_ptr().cast::<u8>().add(at) }
+    }
+    /// The length of the message in the place of this count.
+    #[inline(always)]
+    fn length(&self, count: u32) -> &AtomicU64 {
+        // SAFETY: places begin on a line, and their first word is only ever used as an atomic.
+        unsafe { AtomicU64::from_ptr(self.place(count).cast()) }
+    }
+    /// Where the message in the place of this count begins.
+    #[inline(always)]
+    fn message(&self, count: u32) -> *mut u8 {
+        // SAFETY: a place is longer than its header.
+        unsafe { self.place(count).add(HEADER) }
     }
 }
 
 /// One end: producer of one ring, consumer of the other.
 pub struct ShmRing {
-    memory: Shared,
     payload: usize,
     budget_ticks: u64,
-    /// Whether the other end may sleep, so that sending has to look.
-    wakes_peer: bool,
-    outgoing: Layout,
+    outgoing: Ring,
     /// Messages sent.
     sent: u32,
     /// The last count that was seen of those the other end is done with.
     sent_and_consumed: u32,
-    incoming: Layout,
+    incoming: Ring,
     /// Messages received, the one that is lent included.
     received: u32,
     /// Whether the last of them is still lent.
@@ -132,37 +164,13 @@ pub struct ShmRing {
 }
 
 impl ShmRing {
-    #[inline(always)]
-    fn word(&self, ring: Layout, line: usize) -> &AtomicU32 {
-        // SAFETY: the first three lines of a ring hold nothing but these words, which are
-        // only ever used as atomics; zero is a valid one.
-        &unsafe { self.memory.reference::<Line<AtomicU32>>(ring.base + line * LINE) }.0
-    }
-    #[inline(always)]
-    fn produced(&self, ring: Layout) -> &AtomicU32 {
-        self.word(ring, 0)
-    }
-    #[inline(always)]
-    fn consumed(&self, ring: Layout) -> &AtomicU32 {
-        self.word(ring, 1)
-    }
-    #[inline(always)]
-    fn asleep(&self, ring: Layout) -> &AtomicU32 {
-        self.word(ring, 2)
-    }
-    #[inline(always)]
-    fn length(&self, place: usize) -> &AtomicU64 {
-        // SAFETY: the first word of a place is only ever used as an atomic.
-        unsafe { self.memory.reference::<AtomicU64>(place) }
-    }
-
     /// Tells the producer that the message lent last will not be read again.
     #[inline(always)]
     fn give_back(&mut self) {
         if self.lent {
             // Release: the reads of the message come before the producer's next
             // writes to its place, which follow its Acquire load of this count.
-            self.consumed(self.incoming).store(self.received, Ordering::Release);
+            self.incoming.consumed.store(self.received, Ordering::Release);
             self.lent = false;
         }
     }
@@ -172,26 +180,12 @@ impl ShmRing {
     fn wait_for_room(&mut self) {
         while self.sent.wrapping_sub(self.sent_and_consumed) == PLACES {
             // Acquire: pairs with the Release of `give_back`.
-            let consumed = self.consumed(self.outgoing).load(Ordering::Acquire);
+            let consumed = self.outgoing.consumed.load(Ordering::Acquire);
             if consumed == self.sent_and_consumed {
                 sys::sched_yield();
             }
             self.sent_and_consumed = consumed;
         }
-    }
-
-    /// Sleeps until the producer has counted beyond `received`; may return early.
-    #[cold]
-    fn sleep(&self) -> io::Result<()> {
-        let asleep = self.asleep(self.incoming);
-        asleep.store(1, Ordering::Relaxed);
-        // Either the producer's fence (in `send`) comes after this one, and then it
-        // sees the flag and wakes; or it comes before, and then the kernel, which
-        // compares the word before it puts us to sleep, sees the new count.
-        fence(Ordering::SeqCst);
-        let slept = sys::futex_wait(self.produced(self.incoming), self.received);
-        asleep.store(0, Ordering::Relaxed);
-        slept
     }
 }
 
@@ -200,25 +194,19 @@ impl TwoEnds for ShmRing {
     type Waits = WithoutFd;
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Link::of_one(Shared::create(Layout::bytes(opening.payload()))?)
+        Link::of_memory(opening.memory(2 * ring_bytes(opening.payload()))?)
     }
 
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
+    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let payload = attaching.payload();
-        let requests = Layout::new(payload, 0);
-        let replies = Layout::new(payload, 1);
-        let (outgoing, incoming) =
-            by_role(attaching.role, (requests, replies), (replies, requests));
+        let memory = half.take_memory(2 * ring_bytes(payload))?;
         Ok(Self {
-            memory: Shared::map(&fd, Layout::bytes(payload))?,
             payload,
             budget_ticks: attaching.budget_ticks,
-            wakes_peer: wait::may_sleep(attaching.peer_wait()),
-            outgoing,
+            outgoing: Ring::new(&memory, attaching, attaching.role.other()),
             sent: 0,
             sent_and_consumed: 0,
-            incoming,
+            incoming: Ring::new(&memory, attaching, attaching.role),
             received: 0,
             lent: false,
         })
@@ -232,7 +220,7 @@ impl Channel for ShmRing {
             return Err(too_long(len, self.payload));
         }
         self.wait_for_room();
-        let message = self.memory.at::<u8>(self.outgoing.place(self.sent) + HEADER);
+        let message = self.outgoing.message(self.sent);
         // SAFETY: a place holds HEADER bytes and at least `payload` more inside the
         // mapping, all initialised (zero at first); the consumer is done with it, and
         // looks at it again only after `send`.
@@ -241,40 +229,28 @@ impl Channel for ShmRing {
 
     #[inline(always)]
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        // Relaxed: made visible with the message by the Release below.
-        self.length(self.outgoing.place(self.sent)).store(len as u64, Ordering::Relaxed);
+        // Relaxed: made visible with the message by the count that announces both.
+        self.outgoing.length(self.sent).store(len as u64, Ordering::Relaxed);
         self.sent = self.sent.wrapping_add(1);
-        let produced = self.produced(self.outgoing);
-        // Release: message and length come before the count that announces them.
-        produced.store(self.sent, Ordering::Release);
-        if self.wakes_peer {
-            // Pairs with the fence of `sleep`.
-            fence(Ordering::SeqCst);
-            if self.asleep(self.outgoing).load(Ordering::Relaxed) != 0 {
-                sys::futex_wake(produced).map_err(|error| sys::context(error, "futex wake"))?;
-            }
-        }
-        Ok(())
+        self.outgoing.produced.publish(self.sent)
     }
 
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         self.give_back();
-        let produced = self.produced(self.incoming);
+        let (produced, received) = (&self.incoming.produced, self.received);
         wait::until::<W>(
             self.budget_ticks,
-            // Acquire: the message and its length are read after the count.
-            || produced.load(Ordering::Acquire) != self.received,
-            || self.sleep(),
+            || produced.now() != received,
+            || produced.sleep(received),
         )?;
-        let place = self.incoming.place(self.received);
-        let len = self.length(place).load(Ordering::Relaxed) as usize;
+        let len = self.incoming.length(received).load(Ordering::Relaxed) as usize;
         if len > self.payload {
             return Err(too_long(len, self.payload));
         }
-        self.received = self.received.wrapping_add(1);
+        let message = self.incoming.message(received);
+        self.received = received.wrapping_add(1);
         self.lent = true;
-        let message = self.memory.at::<u8>(place + HEADER);
         // SAFETY: in bounds, as in `slot`; the producer does not touch the place before
         // `give_back`, which the borrow of `self` keeps from happening meanwhile.
         Ok(unsafe { std::slice::from_raw_parts(message, len) })
@@ -363,8 +339,8 @@ mod tests {
         let start = u32::MAX - 3;
         for end in [&mut a, &mut b] {
             (end.sent, end.sent_and_consumed, end.received) = (start, start, start);
-            end.produced(end.outgoing).store(start, Ordering::Relaxed);
-            end.consumed(end.outgoing).store(start, Ordering::Relaxed);
+            end.outgoing.produced.publish(start).unwrap();
+            end.outgoing.consumed.store(start, Ordering::Relaxed);
         }
         for sequence in 0..20 {
             fill(a.slot::<Spin>(8).unwrap(), sequence);

@@ -11,7 +11,8 @@
 //! so that the receiver can begin. The receiver copies them out into its own
 //! buffer and counts the bytes read. An acknowledgement is a word in a ring of its
 //! own, the other way. An end that finds nothing, or no room, sleeps on the count
-//! it waits for (futex), or looks at it again and again (wait=spin).
+//! it waits for (futex), or looks at it again and again (wait=spin). Between threads both
+//! memory and futex calls are private to the process.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,13 +20,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hopcost_model::case::{Role, WaitKind};
 use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
-use crate::memory::{Buffer, Shared};
+use crate::memory::{Buffer, Place, Scope};
 use crate::registry::Row;
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::counter::{COUNTER_BYTES, Counter};
 use crate::stream::facts::{LOCAL, block};
 use crate::stream::fields::Fields;
 use crate::stream::wrong_end;
+use crate::transport::counter::{COUNTER_BYTES, Counter, Wake};
 use crate::wait::AtRunTime;
 
 /// The row.
@@ -61,8 +62,9 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     copies: "the two ends themselves, twice a message: the sender from its fields into the ring, the receiver from there into its own buffer",
     wakes: "nobody while both ends spin; otherwise the end that moves a count, by FUTEX_WAKE, if the other has said that it sleeps",
     between_stamps: "copying each field into the ring and counting up, perhaps waking; the receiver's copying out as it comes, its looking at every byte, its acknowledgement in a word; seeing that; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields; both ends must map the same memory; a dead partner is not noticed here but by the supervisor",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields; both ends must map the same memory, which is private to the process between threads; a dead partner is not noticed here but by the supervisor",
     sources: &["memfd_create(2)", "mmap(2)", "futex(2)"],
+    revision: 2,
     ..LOCAL
 });
 
@@ -102,7 +104,8 @@ enum End {
 
 /// What an end knows of the ring.
 struct Ring {
-    memory: Shared,
+    bytes: Place<[u8]>,
+    acknowledgements: Place<[AtomicU64; ACKNOWLEDGEMENTS]>,
     capacity: u32,
     written: Counter,
     read: Counter,
@@ -124,13 +127,15 @@ impl Ring {
     #[inline(always)]
     fn place(&self, position: u32) -> (*mut u8, u32) {
         let at = position & (self.capacity - 1);
-        (self.memory.at::<u8>(BYTES_AT + at as usize), self.capacity - at)
+        // SAFETY: the ring has `capacity` bytes, and `at` is less.
+        let place = unsafe { self.bytes.as_ptr().cast::<u8>().add(at as usize) };
+        (place, self.capacity - at)
     }
     #[inline(always)]
     fn acknowledgement(&self, number: u32) -> &AtomicU64 {
-        let place = number as usize % ACKNOWLEDGEMENTS;
         // SAFETY: these words are only ever used as atomics; zero is a valid one.
-        unsafe { self.memory.reference(ACKNOWLEDGEMENTS_AT + 8 * place) }
+        let words = unsafe { self.acknowledgements.reference() };
+        &words[number as usize % ACKNOWLEDGEMENTS]
     }
     /// Tells the receiver of all that is written.
     #[inline(always)]
@@ -139,7 +144,7 @@ impl Ring {
             return Ok(());
         }
         self.published = self.own;
-        self.written.publish(&self.memory, self.own)
+        self.written.publish(self.own)
     }
     /// Copies bytes into the ring, waiting for room.
     #[inline(always)]
@@ -148,7 +153,7 @@ impl Ring {
             let room = self.capacity - self.own.wrapping_sub(self.seen);
             if room == 0 {
                 self.publish()?;
-                self.seen = self.read.beyond(&self.memory, self.seen)?;
+                self.seen = self.read.beyond(self.seen)?;
                 continue;
             }
             let (place, unbroken) = self.place(self.own);
@@ -172,7 +177,7 @@ impl Ring {
         while done < buffer.len() {
             let there = self.seen.wrapping_sub(self.own);
             if there == 0 {
-                self.seen = self.written.beyond(&self.memory, self.seen)?;
+                self.seen = self.written.beyond(self.seen)?;
                 continue;
             }
             let (place, unbroken) = self.place(self.own);
@@ -183,7 +188,7 @@ impl Ring {
             unsafe { std::ptr::copy_nonoverlapping(place, rest.as_mut_ptr(), count as usize) };
             done += count as usize;
             self.own = self.own.wrapping_add(count);
-            self.read.publish(&self.memory, self.own)?;
+            self.read.publish(self.own)?;
         }
         Ok(())
     }
@@ -194,20 +199,22 @@ impl TwoEnds for ShmStream {
     type Waits = AtRunTime;
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Link::of_one(Shared::create(BYTES_AT + capacity(opening.payload()))?)
+        Link::of_memory(opening.memory(BYTES_AT + capacity(opening.payload()))?)
     }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
+    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let capacity = capacity(attaching.payload());
-        let counter = |number: usize| {
-            Counter::new(number * COUNTER_BYTES, attaching.wait(), attaching.peer_wait())
+        let memory = half.take_memory(BYTES_AT + capacity)?;
+        let counter = |number: usize, waiter: Role| {
+            let wake = Wake::of(attaching.case.wait(waiter));
+            Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
         };
         let ring = Ring {
-            memory: Shared::map(&fd, BYTES_AT + capacity)?,
+            bytes: Place::bytes(&memory, BYTES_AT, capacity),
+            acknowledgements: Place::new(&memory, ACKNOWLEDGEMENTS_AT),
             capacity: capacity as u32,
-            written: counter(0),
-            read: counter(1),
-            acknowledged: counter(2),
+            written: counter(0, Role::Callee),
+            read: counter(1, Role::Caller),
+            acknowledged: counter(2, Role::Caller),
             own: 0,
             seen: 0,
             published: 0,
@@ -254,14 +261,13 @@ impl Stream for ShmStream {
         // Relaxed: made visible by the count that follows.
         ring.acknowledgement(ring.own_acknowledged).store(sequence, Ordering::Relaxed);
         ring.own_acknowledged = ring.own_acknowledged.wrapping_add(1);
-        ring.acknowledged.publish(&ring.memory, ring.own_acknowledged)
+        ring.acknowledged.publish(ring.own_acknowledged)
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
         let ring = &mut self.ring;
         if ring.seen_acknowledged == ring.own_acknowledged {
-            ring.seen_acknowledged =
-                ring.acknowledged.beyond(&ring.memory, ring.seen_acknowledged)?;
+            ring.seen_acknowledged = ring.acknowledged.beyond(ring.seen_acknowledged)?;
         }
         let sequence = ring.acknowledgement(ring.own_acknowledged).load(Ordering::Relaxed);
         ring.own_acknowledged = ring.own_acknowledged.wrapping_add(1);

@@ -14,7 +14,7 @@
 //! The signal stays blocked when an end goes, for the same reason.
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use hopcost_model::case::WaitKind;
@@ -23,7 +23,7 @@ use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
-use crate::transport::page::Page;
+use crate::transport::page::{self, Page};
 use crate::wait::{Block, Wait};
 
 /// The row.
@@ -45,7 +45,7 @@ pub static ROW: Row = Row::notifier::<Signal>(Facts {
         ),
     }],
     crosses: "a pending signal in the kernel (and, with a payload, a shared buffer)",
-    copies: "the kernel, the sender's id and the signal's number; with a payload, each end copies it into the shared buffer and out of it",
+    copies: "the kernel, the sender's id and the signal's number; with a payload, each end writes its message into the shared buffer and reads the other's there",
     wakes: "the kernel wakes the sleeping receiver from within kill(2) or tgkill(2)",
     between_stamps: "kill, sleep in sigwaitinfo, be woken; on the other side sigwaitinfo returns, kill, sigwaitinfo",
     limits: "payload up to 1 MiB; one thread per end and no handler, the cheapest that signals can be",
@@ -88,13 +88,13 @@ impl TwoEnds for Signal {
     type End = Self;
     type Waits = (Block,);
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Page::link()
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        page::link(opening)
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let page = Page::attach(half, attaching)?;
-        let (own_id, peer_id) = (page.own_word(), page.peer_word());
+        let page = Page::<AtomicU32>::attach(half, attaching)?;
+        let (own_id, peer_id) = (&page.own, &page.peer);
         let waited_for = block()?;
         let own_pid = std::process::id();
         let threads = attaching.same_process();

@@ -13,7 +13,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::memory::Shared;
+use crate::memory::{Place, Shared};
 use crate::registry::Row;
 use crate::shape::Attaching;
 use crate::stream::facts::{TCP, block};
@@ -55,7 +55,7 @@ pub type TcpSendfile = OverSocket<InFile>;
 /// Messages in a file.
 pub struct InFile {
     file: OwnedFd,
-    memory: Shared,
+    memory: Place<[u8]>,
     payload: usize,
     field_bytes: usize,
     turns: Turns,
@@ -67,7 +67,7 @@ impl Outlet for InFile {
         let payload = attaching.payload();
         let bytes = turns.sets() * stride(payload);
         let file = Shared::create(bytes)?;
-        let memory = Shared::map(&file, bytes)?;
+        let memory = Place::bytes(&Shared::map(&file, bytes)?, 0, bytes);
         let field_bytes = payload / fields::count(attaching);
         Ok(Self { file, memory, payload, field_bytes, turns })
     }
@@ -78,10 +78,10 @@ impl Outlet for InFile {
     #[inline(always)]
     fn field(&mut self, at: usize) -> &mut [u8] {
         let offset = self.turns.current() * stride(self.payload) + at * self.field_bytes;
-        assert!(offset + self.field_bytes <= self.memory.len());
-        // SAFETY: in bounds, as just asserted; nobody else maps the file, and nobody
-        // reads these bytes until the message is sent.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.at::<u8>(offset), self.field_bytes) }
+        // SAFETY: nobody else maps the file, and nobody reads these bytes until the message
+        // is sent.
+        let memory = unsafe { &mut *self.memory.as_ptr() };
+        &mut memory[offset..offset + self.field_bytes]
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {

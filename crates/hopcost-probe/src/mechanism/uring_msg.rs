@@ -63,7 +63,7 @@ pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
         },
     ],
     crosses: "a completion of 16 bytes in the partner's queue (and, with a payload, a shared buffer)",
-    copies: "the kernel writes the completion; with a payload, each end copies it into the shared buffer and out of it",
+    copies: "the kernel writes the completion; with a payload, each end writes its message into the shared buffer and reads the other's there",
     wakes: "the kernel wakes the sleeping receiver from within the sender's io_uring_enter(2)",
     between_stamps: "fill a submission, io_uring_enter, sleep in io_uring_enter, be woken, take the completion; the same on the other side",
     limits: "Linux 5.18 or newer, and io_uring not disabled; payload up to 1 MiB; rings without SQPOLL, DEFER_TASKRUN or registered descriptors; both ends hold both rings, so the death of one is no end-of-file for the other",

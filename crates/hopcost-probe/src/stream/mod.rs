@@ -1,7 +1,6 @@
 //! What the mechanisms of `stream` share: fields and the sets they come in, the
 //! socket that most of them end in, and how completions are kept account of.
 
-pub mod counter;
 pub mod error_queue;
 pub mod facts;
 pub mod fields;

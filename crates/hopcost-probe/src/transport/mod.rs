@@ -2,6 +2,7 @@
 //! and what the ways of waiting cost. Mechanisms over one transport differ in how their
 //! ends meet, and share its compiled loops.
 
+pub mod counter;
 pub mod packets;
 pub mod page;
 pub mod queue;

@@ -219,7 +219,11 @@ fn halves(
         let links = seats.iter().filter_map(|seat| seat.link.as_ref());
         return links
             .map(|link| {
-                Ok(Half { fds: sys::adopt(&link.fds)?, names: link.names.clone(), local: None })
+                Ok(Half {
+                    fds: sys::adopt(&link.fds)?,
+                    names: link.names.clone(),
+                    ..Half::default()
+                })
             })
             .collect();
     }

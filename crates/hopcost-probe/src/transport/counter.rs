@@ -1,0 +1,145 @@
+//! A count in memory that one end moves and the other waits for, asleep in futex(2) if it
+//! has to.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use hopcost_model::case::WaitKind;
+
+use crate::memory::{Line, Place, Scope, Shared};
+use crate::sys;
+
+/// Bytes that a counter takes: its count and a flag, each on a line of its own, because
+/// each is written by another end.
+pub const COUNTER_BYTES: usize = 2 * LINE;
+
+const LINE: usize = size_of::<Line<AtomicU32>>();
+
+/// When moving a count calls FUTEX_WAKE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// Never: the waiter never sleeps.
+    Never,
+    /// When the waiter has said that it sleeps.
+    Needed,
+    /// Always.
+    Always,
+}
+
+impl Wake {
+    /// What a waiter of this kind needs.
+    pub fn of(waiter: WaitKind) -> Self {
+        if crate::wait::may_sleep(waiter) { Wake::Needed } else { Wake::Never }
+    }
+}
+
+/// A count that wraps around at 2^32, and a flag by which its waiter says that it
+/// sleeps until the count moves.
+pub struct Counter {
+    count: Place<AtomicU32>,
+    asleep: Place<AtomicU32>,
+    wake: Wake,
+    scope: Scope,
+}
+
+impl Counter {
+    /// The count at one offset of a mapping with the flag at another.
+    pub fn new(memory: &Arc<Shared>, at: [usize; 2], wake: Wake, scope: Scope) -> Self {
+        let [count, asleep] = at.map(|offset| Place::new(memory, offset));
+        Self { count, asleep, wake, scope }
+    }
+    /// Where counter `number` lies among several.
+    pub const fn at(number: usize) -> [usize; 2] {
+        [number * COUNTER_BYTES, number * COUNTER_BYTES + LINE]
+    }
+    /// The count: what was written before it was moved is seen by whoever sees it.
+    #[inline(always)]
+    pub fn now(&self) -> u32 {
+        self.count.load(Ordering::Acquire)
+    }
+    /// Moves the count, and wakes the waiter if need be.
+    #[inline(always)]
+    pub fn publish(&self, value: u32) -> io::Result<()> {
+        self.count.store(value, Ordering::Release);
+        let wakes = match self.wake {
+            Wake::Never => false,
+            Wake::Needed => {
+                // Pairs with the fence of `sleep`.
+                fence(Ordering::SeqCst);
+                self.asleep.load(Ordering::Relaxed) != 0
+            }
+            Wake::Always => true,
+        };
+        if wakes { self.wake_waiter() } else { Ok(()) }
+    }
+    /// Waits until the count differs from what was last seen of it, and gives it.
+    #[inline(always)]
+    pub fn beyond(&self, seen: u32) -> io::Result<u32> {
+        loop {
+            let now = self.now();
+            if now != seen {
+                return Ok(now);
+            }
+            match self.wake {
+                Wake::Never => std::hint::spin_loop(),
+                Wake::Needed | Wake::Always => self.sleep(seen)?,
+            }
+        }
+    }
+    /// Sleeps while the count is `seen`; may return early.
+    #[inline]
+    pub fn sleep(&self, seen: u32) -> io::Result<()> {
+        if self.wake == Wake::Always {
+            return self.futex_wait(seen);
+        }
+        self.asleep.store(1, Ordering::Relaxed);
+        // Either the other end's fence (in `publish`) comes after this one, and then it
+        // sees the flag and wakes; or it comes before, and then the kernel, which compares
+        // the count before it puts us to sleep, sees the new one.
+        fence(Ordering::SeqCst);
+        let slept = self.futex_wait(seen);
+        self.asleep.store(0, Ordering::Relaxed);
+        slept
+    }
+
+    /// FUTEX_WAIT (futex(2)).
+    #[inline(always)]
+    fn futex_wait(&self, expected: u32) -> io::Result<()> {
+        // SAFETY: the word outlives the call; no time-out (the supervisor has one).
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.count.as_ptr(),
+                libc::FUTEX_WAIT | self.private(),
+                expected,
+                std::ptr::null::<libc::timespec>(),
+            )
+        };
+        match sys::check(result) {
+            Ok(_) => Ok(()),
+            // The word changed meanwhile, or a signal came: the caller looks again.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => {
+                Ok(())
+            }
+            Err(error) => Err(sys::context(error, "futex wait")),
+        }
+    }
+
+    /// FUTEX_WAKE of one waiter (futex(2)).
+    #[inline(always)]
+    fn wake_waiter(&self) -> io::Result<()> {
+        let operation = libc::FUTEX_WAKE | self.private();
+        // SAFETY: the word outlives the call.
+        let result = unsafe { libc::syscall(libc::SYS_futex, self.count.as_ptr(), operation, 1) };
+        sys::check(result).map(drop).map_err(|error| sys::context(error, "futex wake"))
+    }
+
+    #[inline(always)]
+    fn private(&self) -> libc::c_int {
+        match self.scope {
+            Scope::Private => libc::FUTEX_PRIVATE_FLAG,
+            Scope::Shared => 0,
+        }
+    }
+}
