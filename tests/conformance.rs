@@ -122,6 +122,36 @@ fn with(name: &str, boundary: Boundary, wait: WaitKind, parameter: (&str, &str))
     case
 }
 
+/// Calls of futex(2) with this operation, whatever its flags.
+fn futexes(counts: &trace::Counts, operation: libc::c_int) -> u64 {
+    let of = |(flags, _): &(&u64, &u64)| *flags & 0x7f == operation as u64;
+    counts.futexes.iter().filter(of).map(|(_, count)| count).sum()
+}
+
+#[test]
+fn a_futex_wakes_only_who_sleeps() {
+    let _alone = alone();
+    let home = Home::new();
+    for (wake, spinning) in [("needed", 0.0), ("always", 2.0)] {
+        // A budget that nobody uses up: nobody sleeps, however busy the machine is.
+        let wait = WaitKind::SpinThenBlock;
+        let mut case = with("futex", Boundary::Process, wait, ("wake", wake));
+        case.spin_budget_ns = Some(10_000_000_000);
+        let counted = calls_per_operation(&home, &case, PerOperation::Exactly(spinning));
+        assert!((counted - spinning).abs() <= SLACK, "{case}: counted {counted}");
+
+        let case = with("futex", Boundary::Process, WaitKind::Block, ("wake", wake));
+        let counts = traced(&home, &case, N);
+        let [waits, wakes] = [libc::FUTEX_WAIT, libc::FUTEX_WAKE].map(|of| futexes(&counts, of));
+        match wake {
+            "always" => assert!(wakes.abs_diff(2 * N) <= 10, "{case}: {wakes} wakes"),
+            _ => assert!(wakes <= waits, "{case}: {wakes} wakes for {waits} sleeps"),
+        }
+        // On one CPU the other end runs because this one sleeps, or because it is woken.
+        assert!(waits + wakes >= 2 * N - 10, "{case}: {waits} sleeps and {wakes} wakes");
+    }
+}
+
 #[test]
 fn primitives_between_threads_are_private_unless_the_case_says_otherwise() {
     let _alone = alone();

@@ -1,9 +1,18 @@
 //! `futex`: a count in memory per direction, and futex(2) to sleep on it.
 //!
-//! The notifier counts up and, if the other end may be asleep, wakes it. The waiter looks
-//! first and sleeps only while the count has not moved, so a wait whose notification has
-//! already come makes no system call: that is why the count of calls is a range. Each
-//! count is written by one end only.
+//! The notifier counts up, and wakes the other end if that has said that it sleeps; the
+//! waiter looks first, and while the count has not moved it sets a flag and sleeps. Each
+//! word lies on a line of its own that one end writes. Between storing one's own word and
+//! reading the other's both ends have a full fence, so a wake-up can be neither lost nor
+//! left out. `wake=always` has no flag and no fence: every notification calls FUTEX_WAKE,
+//! as the plainest programs do.
+//!
+//! System calls of a blocking round trip: a wake and a sleep each way where both ends
+//! sleep, which is 4. On one CPU it is 2 where the kernel runs the woken end at once: that
+//! end answers before its partner has gone to sleep, so the answer needs no wake and
+//! finds nobody asleep. On two CPUs an end that looks after its partner has counted makes
+//! none. A wake that comes late, when its end sleeps for the next message already, costs
+//! another sleep. That is why the count is a range.
 //!
 //! Between threads the words are in private memory and the calls have FUTEX_PRIVATE_FLAG;
 //! with `pshared=always` the two threads map the page at two addresses, as two processes
@@ -12,7 +21,7 @@
 use std::io;
 
 use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
+use hopcost_model::mechanism::{Facts, Parameter, PerOperation, WaitFacts};
 
 use crate::memory::{PSHARED, Scope};
 use crate::registry::{NOTIFIER, Row};
@@ -30,10 +39,11 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
         WaitFacts {
             wait: WaitKind::Block,
             system_calls: PerOperation::Between(
-                2.0,
+                0.0,
                 4.5,
-                "a wake each way always; a sleep each way only where the count has not moved yet, \
-                 and once more where a wake came late",
+                "a sleep each way only where the count has not moved yet, a wake only where the \
+                 other end sleeps (2 to 4 on one CPU, 0 to 4 on two), and now and then another \
+                 sleep after a wake that came late; with wake=always a wake each way, 2 to 4",
             ),
             switches_one_cpu: WAKER_OR_WOKEN_FIRST,
             switches_two_cpus: PerOperation::Between(
@@ -47,21 +57,32 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
         WaitFacts {
             wait: WaitKind::SpinThenBlock,
             system_calls: PerOperation::Between(
-                2.0,
+                0.0,
                 4.5,
-                "a wake each way always; a sleep only after the budget",
+                "none within the budget, a sleep and its wake only after it; with wake=always a \
+                 wake each way besides",
             ),
             switches_one_cpu: PerOperation::Between(0.0, 2.2, "sleeps after the budget"),
             switches_two_cpus: PerOperation::Between(0.0, 2.2, "sleeps only after the budget"),
         },
     ],
-    parameters: &[PSHARED],
-    crosses: "one 32-bit count per direction in memory that both ends use (and, with a payload, a shared buffer)",
+    parameters: &[
+        PSHARED,
+        Parameter {
+            name: "wake",
+            values: &["needed", "always"],
+            default: "needed",
+            about: "FUTEX_WAKE only where the other end has said that it sleeps, or with every \
+                    notification; never where the other end spins or yields",
+        },
+    ],
+    crosses: "one 32-bit count per direction in memory that both ends use, and a flag where an end may sleep (and, with a payload, a shared buffer)",
     copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
     wakes: "the notifying end, by FUTEX_WAKE of one waiter",
-    between_stamps: "count up, wake, look at the own count, sleep, be woken; the same on the other side",
+    between_stamps: "count up, (fence, perhaps wake,) look at the own count, perhaps set the flag and sleep, be woken; the same on the other side",
     limits: "payload up to 1 MiB; both ends must map the same page, which is private to the process between threads",
     sources: &["futex(2)", "futex(7)"],
+    revision: 3,
     ..NOTIFIER
 });
 
@@ -88,9 +109,9 @@ impl TwoEnds for Futex {
         let memory = half.take_memory(page::BYTES)?;
         let (own, peer) = by_role(attaching.role, (0, 1), (1, 0));
         let counter = |number: usize, waiter: WaitKind| {
-            let wake = match Wake::of(waiter) {
-                Wake::Never => Wake::Never,
-                Wake::Needed | Wake::Always => Wake::Always,
+            let wake = match (Wake::of(waiter), attaching.parameter("wake")) {
+                (Wake::Needed, "always") => Wake::Always,
+                (wake, _) => wake,
             };
             Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
         };
