@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """hopcost beside a plain C program: one trial of each in turn, on the same CPUs.
 
+A mechanism's name with `-thread` is between two threads with process-private primitives,
+with `-pshared` between two threads with process-shared ones, otherwise between processes.
+
 For every mechanism: PAIRS adjacent pairs of about 40 ms each, the order within
 a pair and of the pairs at random; the ratio of the two medians of each pair;
 the median ratio with its sign interval (exact, from the order statistics), and
@@ -12,24 +15,43 @@ Verdicts: `ok` where the interval contains 1 and lies within 0.95-1.05; `within
 0.95-1.05` where it excludes 1 but stays in that band; `OFF` where it lies wholly
 outside the band; `inconclusive` where it is too wide to say.
 """
-import argparse, json, tempfile
+import argparse, json, tempfile, typing
 from pairs import (HOPCOST, adjacent_ratios, compile_c, cpus as two_cpus, median, rank_interval,
                    run, ticks_per_second, verdict)
 
-# C name -> hopcost mechanism, payload, wait
+class Row(typing.NamedTuple):
+    """A mechanism of pingpong.c and the case of hopcost's that does the same."""
+    c: str
+    mechanism: str
+    payload: int
+    wait: str = "block"
+    boundary: str = "process"
+    parameters: str = ""
+
+    def case(self, place):
+        return (f"roundtrip/{self.mechanism}?payload={self.payload}&boundary={self.boundary}&place={place}"
+                f"&wait={self.wait}{self.parameters}")
+
+    def c_boundary(self):
+        return "thread-pshared" if "pshared=always" in self.parameters else self.boundary
+
+
+PSHARED = "&pshared=always"
 MECHANISMS = {
-    "spin": ("flag", 0, "spin"), "futex": ("futex", 0, "block"),
-    "semaphore": ("semaphore", 0, "block"), "condvar": ("condvar", 0, "block"),
-    "eventfd": ("eventfd", 0, "block"), "signal": ("signal", 0, "block"),
-    "pipe": ("pipe", 64, "block"), "socketpair": ("socketpair", 64, "block"),
-    "udp": ("udp", 64, "block"), "tcp": ("tcp", 64, "block"),
+    "spin": Row("spin", "flag", 0, "spin"), "futex": Row("futex", "futex", 0),
+    "futex-always": Row("futex-always", "futex", 0, parameters="&wake=always"),
+    "semaphore": Row("semaphore", "semaphore", 0), "condvar": Row("condvar", "condvar", 0),
+    "futex-thread": Row("futex", "futex", 0, boundary="thread"),
+    "futex-pshared": Row("futex", "futex", 0, boundary="thread", parameters=PSHARED),
+    "semaphore-thread": Row("semaphore", "semaphore", 0, boundary="thread"),
+    "semaphore-pshared": Row("semaphore", "semaphore", 0, boundary="thread", parameters=PSHARED),
+    "condvar-thread": Row("condvar", "condvar", 0, boundary="thread"),
+    "condvar-pshared": Row("condvar", "condvar", 0, boundary="thread", parameters=PSHARED),
+    "eventfd": Row("eventfd", "eventfd", 0), "signal": Row("signal", "signal", 0),
+    "pipe": Row("pipe", "pipe", 64), "socketpair": Row("socketpair", "socketpair", 64),
+    "udp": Row("udp", "udp", 64), "tcp": Row("tcp", "tcp", 64, parameters="&nodelay=on"),
 }
 PAIR_NS = 40e6
-
-
-def case_id(mechanism, payload, wait, place):
-    extra = "&nodelay=on" if mechanism == "tcp" else ""
-    return f"roundtrip/{mechanism}?payload={payload}&boundary=process&place={place}&wait={wait}{extra}"
 
 
 def main():
@@ -46,17 +68,18 @@ def main():
     rows = []
     for place in options.places.split(","):
         for name in options.mechanisms.split(","):
-            mechanism, payload, wait = MECHANISMS[name]
+            row = MECHANISMS[name]
             if place == "same-cpu" and name == "spin":
                 continue
             if place == "cross" and second is None:
                 continue
             callee = first if place == "same-cpu" else second
-            case = case_id(mechanism, payload, wait, "same-cpu" if place == "same-cpu" else relation)
+            case = row.case("same-cpu" if place == "same-cpu" else relation)
             rows.append((place, name, case, first, callee))
 
     def c_median(name, cpus, warm, count):
-        return float(run(c_program, name, *cpus, warm, count))
+        row = MECHANISMS[name]
+        return float(run(c_program, row.c, row.c_boundary(), *cpus, warm, count))
 
     def hopcost_median(case, warm, count):
         out = run(options.hopcost, "trial", case, "--count", count, "--warm-up", warm,
@@ -64,7 +87,7 @@ def main():
         return median(json.loads(out)["samples"])
 
     print(f"{options.pairs} pairs a row; ratio = hopcost / C, [sign interval]; CPUs {first} and {second} ({relation})")
-    print(f"{'place':9} {'mechanism':11} {'C ns/op':>9}  {'hopcost / C':^24}  {'C / C':^24}  verdict")
+    print(f"{'place':9} {'mechanism':17} {'C ns/op':>9}  {'hopcost / C':^24}  {'C / C':^24}  verdict")
     for place, name, case, caller, callee in rows:
         cpus = (caller, callee)
         probe = c_median(name, cpus, 200, 2000 if place == "same-cpu" or name == "spin" else 200)
@@ -76,7 +99,7 @@ def main():
         low, high, level = rank_interval(ratios)
         c_low, c_high, _ = rank_interval(yardstick)
         ns = probe / float(calibrated) * 1e9
-        print(f"{place:9} {name:11} {ns:9.0f}  {median(ratios):.3f} [{low:.3f}, {high:.3f}]      "
+        print(f"{place:9} {name:17} {ns:9.0f}  {median(ratios):.3f} [{low:.3f}, {high:.3f}]      "
               f"{median(yardstick):.3f} [{c_low:.3f}, {c_high:.3f}]      {verdict(low, high, 0.95, 1.05)}", flush=True)
     print(f"exact level of the intervals: {level:.4f}")
 

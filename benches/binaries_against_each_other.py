@@ -14,7 +14,7 @@ where it excludes 1 but stays in that band; `OFF` where it lies wholly outside t
 `inconclusive` where it is too wide to say: run it again with more pairs on a quiet machine.
 """
 import argparse, json
-from against_c import MECHANISMS, PAIR_NS, case_id
+from against_c import MECHANISMS, PAIR_NS
 from pairs import adjacent_ratios, cpus, median, rank_interval, run, ticks_per_second, verdict
 
 
@@ -41,8 +41,7 @@ def main():
         for name in options.mechanisms.split(","):
             if (place == "same-cpu" and name == "spin") or (place == "cross" and second is None):
                 continue
-            mechanism, payload, wait = MECHANISMS[name]
-            case = case_id(mechanism, payload, wait, "same-cpu" if place == "same-cpu" else relation)
+            case = MECHANISMS[name].case("same-cpu" if place == "same-cpu" else relation)
             probe = trial_median(options.old, case, 200, 2000)
             count = max(100, int(PAIR_NS / 1e9 * float(calibrated) / probe))
             warm = count // 10

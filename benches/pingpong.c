@@ -1,11 +1,15 @@
 /* The other side of every comparison: the plainest C program that does the same
- * as one hopcost round trip. Two processes, one caller that takes a stamp after
+ * as one hopcost round trip. Two ends, of which the caller takes a stamp after
  * every exchange and prints its median in clock ticks.
  *
- *   pingpong MECHANISM CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]
+ *   pingpong MECHANISM BOUNDARY CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]
  *
- * Mechanisms: spin futex semaphore condvar eventfd signal (no payload),
+ * Mechanisms: spin futex futex-always semaphore condvar eventfd signal (no payload),
  *             pipe socketpair udp tcp (64 bytes, written and verified).
+ * Boundaries: process (two processes, process-shared primitives),
+ *             thread (two threads, process-private ones: the first five mechanisms),
+ *             thread-pshared (two threads, process-shared ones, each thread with a mapping
+ *             of its own: the same five).
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -46,6 +50,7 @@ static void check(long result, const char *what) { if (result < 0) die(what); }
 
 struct page {
     LINE _Atomic uint32_t word[2][32];
+    LINE _Atomic uint32_t asleep[2][32];
     LINE sem_t semaphore[2];
     LINE pthread_mutex_t mutex;
     pthread_cond_t condition[2];
@@ -53,8 +58,11 @@ struct page {
     LINE _Atomic int pid[2];
 };
 
-static struct page *shared;
-static int side, in_fd, out_fd; /* side 0 is the caller */
+static struct page *mapped[2];
+static int private_flag; /* FUTEX_PRIVATE_FLAG between threads */
+static __thread struct page *shared;
+static __thread int side; /* 0 is the caller */
+static int in_fd, out_fd;
 static char out_buffer[PAYLOAD], in_buffer[PAYLOAD];
 
 static void fill(uint64_t sequence) {
@@ -68,24 +76,39 @@ static void verify(uint64_t sequence) {
 }
 
 /* A counter per direction: nothing is ever reset, so each line is written by one side only. */
-static uint32_t notified, awaited;
+static __thread uint32_t notified, awaited;
 static inline void spin_send(uint64_t s) { (void)s; atomic_store_explicit(&shared->word[!side][0], ++notified, memory_order_release); }
 static inline void spin_receive(uint64_t s) {
     (void)s;
     awaited++;
     while (atomic_load_explicit(&shared->word[side][0], memory_order_acquire) != awaited) relax();
 }
+static inline void wake(void) { check(syscall(SYS_futex, &shared->word[!side][0], FUTEX_WAKE | private_flag, 1), "futex wake"); }
+static inline void sleep_while(uint32_t seen) {
+    if (syscall(SYS_futex, &shared->word[side][0], FUTEX_WAIT | private_flag, seen, NULL) < 0 && errno != EAGAIN && errno != EINTR)
+        die("futex wait");
+}
+/* The waiter says that it sleeps, and only then it is woken. */
 static inline void futex_send(uint64_t s) {
-    (void)s;
-    atomic_store_explicit(&shared->word[!side][0], 1, memory_order_release);
-    check(syscall(SYS_futex, &shared->word[!side][0], FUTEX_WAKE, 1), "futex wake");
+    spin_send(s);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&shared->asleep[!side][0], memory_order_relaxed)) wake();
 }
 static inline void futex_receive(uint64_t s) {
     (void)s;
-    while (!atomic_load_explicit(&shared->word[side][0], memory_order_acquire))
-        if (syscall(SYS_futex, &shared->word[side][0], FUTEX_WAIT, 0, NULL) < 0 && errno != EAGAIN && errno != EINTR)
-            die("futex wait");
-    atomic_store_explicit(&shared->word[side][0], 0, memory_order_relaxed);
+    while (atomic_load_explicit(&shared->word[side][0], memory_order_acquire) == awaited) {
+        atomic_store_explicit(&shared->asleep[side][0], 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+        sleep_while(awaited);
+        atomic_store_explicit(&shared->asleep[side][0], 0, memory_order_relaxed);
+    }
+    awaited++;
+}
+static inline void always_send(uint64_t s) { spin_send(s); wake(); }
+static inline void always_receive(uint64_t s) {
+    (void)s;
+    while (atomic_load_explicit(&shared->word[side][0], memory_order_acquire) == awaited) sleep_while(awaited);
+    awaited++;
 }
 static inline void semaphore_send(uint64_t s) { (void)s; check(sem_post(&shared->semaphore[!side]), "sem_post"); }
 static inline void semaphore_receive(uint64_t s) { (void)s; while (sem_wait(&shared->semaphore[side]) < 0) if (errno != EINTR) die("sem_wait"); }
@@ -140,10 +163,11 @@ static int by_ticks(const void *a, const void *b) {
     static void name##_callee(uint64_t total) {                                                   \
         for (uint64_t sequence = 1; total--; sequence += 2) { name##_receive(sequence); name##_send(sequence + 1); } \
     }
-LOOPS(spin) LOOPS(futex) LOOPS(semaphore) LOOPS(condvar) LOOPS(eventfd) LOOPS(signal) LOOPS(stream) LOOPS(packet)
+LOOPS(spin) LOOPS(futex) LOOPS(always) LOOPS(semaphore) LOOPS(condvar) LOOPS(eventfd) LOOPS(signal) LOOPS(stream) LOOPS(packet)
 
 static const struct { const char *name; void (*caller)(uint64_t, uint64_t, uint64_t, uint64_t *); void (*callee)(uint64_t); } table[] = {
     {"spin", spin_caller, spin_callee}, {"futex", futex_caller, futex_callee},
+    {"futex-always", always_caller, always_callee},
     {"semaphore", semaphore_caller, semaphore_callee}, {"condvar", condvar_caller, condvar_callee},
     {"eventfd", eventfd_caller, eventfd_callee}, {"signal", signal_caller, signal_callee},
     {"pipe", stream_caller, stream_callee}, {"socketpair", stream_caller, stream_callee},
@@ -178,14 +202,20 @@ static void connect_udp(void) {
     for (int i = 0; i < 2; i++) check(connect(sockets[i], (void *)&address[!i], sizeof address[i]), "connect");
 }
 
-static void open_link(const char *name) {
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) die("mmap");
+static void open_link(const char *name, const char *boundary) {
+    int pshared = strcmp(boundary, "thread") != 0, file = pshared ? memfd_create("pingpong", 0) : -1;
+    if (pshared) check(ftruncate(file, sizeof *shared), "memfd");
+    for (int i = 0; i < 2; i++)
+        if (i == 0 || pshared) mapped[i] = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, pshared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0);
+        else mapped[i] = mapped[0];
+    if (mapped[0] == MAP_FAILED || mapped[1] == MAP_FAILED) die("mmap");
+    shared = mapped[0];
+    private_flag = pshared ? 0 : FUTEX_PRIVATE_FLAG;
     pthread_mutexattr_t mutex; pthread_condattr_t condition;
-    pthread_mutexattr_init(&mutex); pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
-    pthread_condattr_init(&condition); pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_init(&mutex); pthread_mutexattr_setpshared(&mutex, pshared);
+    pthread_condattr_init(&condition); pthread_condattr_setpshared(&condition, pshared);
     pthread_mutex_init(&shared->mutex, &mutex);
-    for (int i = 0; i < 2; i++) { sem_init(&shared->semaphore[i], 1, 0); pthread_cond_init(&shared->condition[i], &condition); }
+    for (int i = 0; i < 2; i++) { sem_init(&shared->semaphore[i], pshared, 0); pthread_cond_init(&shared->condition[i], &condition); }
     sigemptyset(&usr1); sigaddset(&usr1, SIGUSR1); sigprocmask(SIG_BLOCK, &usr1, NULL);
     if (!strcmp(name, "eventfd")) { request[0] = request[1] = eventfd(0, 0); reply[0] = reply[1] = eventfd(0, 0); }
     else if (!strcmp(name, "pipe")) { check(pipe(request), "pipe"); check(pipe(reply), "pipe"); }
@@ -197,6 +227,7 @@ static void open_link(const char *name) {
 /* Each process keeps its own descriptors only. */
 static void take_side(const char *name, int which) {
     side = which;
+    shared = mapped[side];
     if (!strcmp(name, "eventfd")) { in_fd = side ? request[0] : reply[0]; out_fd = side ? reply[0] : request[0]; }
     else if (!strcmp(name, "pipe")) {
         in_fd = side ? request[0] : reply[0]; out_fd = side ? reply[1] : request[1];
@@ -209,38 +240,59 @@ static void pin(int cpu) {
     check(sched_setaffinity(0, sizeof set, &set), "sched_setaffinity");
 }
 
+static const char *name;
+static int cpus[2];
+static unsigned at;
+static uint64_t warm, count, batch;
+
+static void *callee(void *unused) {
+    pin(cpus[1]);
+    take_side(name, 1);
+    shared->pid[1] = getpid();
+    while (!shared->pid[0]) usleep(50);
+    table[at].callee(warm + count * batch);
+    return unused;
+}
+
 int main(int argc, char **argv) {
-    if (argc < 6) { fprintf(stderr, "usage: pingpong MECHANISM CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]\n"); return 2; }
-    const char *name = argv[1];
-    uint64_t warm = strtoull(argv[4], 0, 0), count = strtoull(argv[5], 0, 0), batch = argc > 6 ? strtoull(argv[6], 0, 0) : 1;
-    unsigned at = 0;
+    if (argc < 7) { fprintf(stderr, "usage: pingpong MECHANISM BOUNDARY CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]\n"); return 2; }
+    name = argv[1];
+    const char *boundary = argv[2];
+    cpus[0] = atoi(argv[3]); cpus[1] = atoi(argv[4]);
+    warm = strtoull(argv[5], 0, 0); count = strtoull(argv[6], 0, 0); batch = argc > 7 ? strtoull(argv[7], 0, 0) : 1;
+    int threads = !strncmp(boundary, "thread", 6);
     while (at < sizeof table / sizeof *table && strcmp(table[at].name, name)) at++;
-    if (at == sizeof table / sizeof *table) { fprintf(stderr, "pingpong: no mechanism %s\n", name); return 2; }
+    if (at == sizeof table / sizeof *table || (threads && at > 4)) {
+        fprintf(stderr, "pingpong: no mechanism %s with boundary %s\n", name, boundary);
+        return 2;
+    }
     uint64_t *samples = malloc(count * sizeof *samples);
     if (!samples) die("malloc");
     memset(samples, 1, count * sizeof *samples);
     alarm(20);
-    open_link(name);
-    pid_t parent = getpid(), child = fork();
-    check(child, "fork");
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(1);
-        alarm(20); /* alarms are not inherited */
-        pin(atoi(argv[3]));
-        take_side(name, 1);
-        shared->pid[1] = getpid();
-        while (!shared->pid[0]) usleep(50);
-        table[at].callee(warm + count * batch);
-        _exit(0);
+    open_link(name, boundary);
+    pid_t parent = getpid(), child = 0;
+    pthread_t thread;
+    if (threads) {
+        if ((errno = pthread_create(&thread, NULL, callee, NULL))) die("pthread_create");
+    } else {
+        check(child = fork(), "fork");
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() != parent) _exit(1);
+            alarm(20); /* alarms are not inherited */
+            callee(NULL);
+            _exit(0);
+        }
     }
-    pin(atoi(argv[2]));
+    pin(cpus[0]);
     take_side(name, 0);
     shared->pid[0] = getpid();
     while (!shared->pid[1]) usleep(50);
     table[at].caller(warm, count, batch, samples);
-    int status;
-    check(waitpid(child, &status, 0), "waitpid");
+    int status = 0;
+    if (threads) pthread_join(thread, NULL);
+    else check(waitpid(child, &status, 0), "waitpid");
     qsort(samples, count, sizeof *samples, by_ticks);
     printf("%.4f\n", (double)samples[(count + 1) / 2 - 1] / batch);
     return status != 0;
