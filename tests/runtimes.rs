@@ -325,7 +325,7 @@ fn a_worker_of_ones_own_is_measured() {
 fn a_worker_that_says_what_it_is_not_is_refused_in_one_line() {
     let _alone = alone();
     for (rogue, reason) in [
-        ("old-protocol", "version 1 of the protocol"),
+        ("old-protocol", "version 2 of the protocol"),
         ("is-rust", "inside hopcost"),
         ("bad-name", "runtime"),
         ("twice", "twice"),

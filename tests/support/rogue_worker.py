@@ -13,11 +13,11 @@ def say(**reply):
 
 def describe():
     described = {
-        "protocol": 2, "runtime": "rogue", "version": "1", "clock": {"source": "made up", "ticks_per_second": 1e9},
+        "protocol": 3, "runtime": "rogue", "version": "1", "clock": {"source": "made up", "ticks_per_second": 1e9},
         "mechanisms": [{"name": "echo", "workloads": ["roundtrip"], "boundaries": ["thread"],
                         "waits": ["block"], "payload": {"min": 1, "max": 64, "default": 8}}]}
     if rogue == "old-protocol":
-        described["protocol"] = 1
+        described["protocol"] = 2
     elif rogue == "is-rust":
         described["runtime"] = "rust"
     elif rogue == "bad-name":

@@ -44,7 +44,7 @@ func TestItDescribesItselfAndStops(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[0]), &described); err != nil {
 		t.Fatal(err)
 	}
-	if described.Protocol != 2 || described.Runtime != "go" || described.Libraries["go"] == "" ||
+	if described.Protocol != 3 || described.Runtime != "go" || described.Libraries["go"] == "" ||
 		len(described.Mechanisms) != 13 {
 		t.Errorf("%+v", described)
 	}

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#define DESCRIBED "{'is':'described','protocol':2,'runtime':'c-skeleton','version':'1','mechanisms':[{'name':'pipe'," \
+#define DESCRIBED "{'is':'described','protocol':3,'runtime':'c-skeleton','version':'1','mechanisms':[{'name':'pipe'," \
     "'family':'pipe','about':'read and write on two pipes','workloads':['roundtrip'],'boundaries':['process']," \
     "'waits':['block'],'payload':{'min':1,'max':4096,'default':64},'link':'descriptors','peers':'any'}]}"
 static char line[256 * 1024 + 2];
-static unsigned char messages[256][4096], got[4096]; /* up to PIPE_BUF a message never comes in parts */
-static uint64_t size, number = 1, ticks[1 << 20];    /* number: of the next message, through all phases */
+static unsigned char messages[16 * 1024], got[4096]; /* up to PIPE_BUF a message never comes in parts */
+static uint64_t size, contents = 256, number = 1, ticks[1 << 20]; /* number: of the next message, through all phases */
 static int caller, in = -1, out, samples_fd;
 
 static void reply(const char *format, ...) { /* one line, written with ' for " */
@@ -34,7 +34,7 @@ static uint64_t now(void) {
 }
 static void exchange(void) { /* the caller writes first, the callee second; every byte is compared */
     for (int step = 0; step < 2; step++, number++) {
-        unsigned char *own = messages[number % 256], writes = step == (caller ? 0 : 1);
+        unsigned char *own = messages + number % contents * size, writes = step == (caller ? 0 : 1);
         if ((writes ? write(out, own, size) : read(in, got, size)) != (ssize_t)size) fail("the other end is gone");
         if (!writes && memcmp(got, own, size)) fail("a message did not arrive as it was sent");
     }
@@ -43,11 +43,11 @@ static void attach(void) {
     const char *fds = after("\"fds\":["), *second = fds ? strchr(fds, ',') : NULL; /* incoming, outgoing */
     size = value("payload="); /* in the case */
     if (!after("roundtrip/pipe?") || !second || size < 1 || size > 4096) fail("this is no end of a pipe of 1 to 4096 bytes");
-    in = atoi(fds), out = atoi(second + 1), samples_fd = (int)value("\"samples_fd\":");
-    caller = after("\"role\":\"caller\"") != NULL;
-    for (uint64_t s = 0; s < 256; s++) /* all messages beforehand: little-endian words that count up */
+    in = atoi(fds), out = atoi(second + 1), samples_fd = (int)value("\"samples_fd\":"), caller = !!after("\"role\":\"caller\"");
+    while (contents > 4 && contents * size > sizeof messages) contents /= 2;
+    for (uint64_t s = 0; s < contents; s++) /* all messages beforehand: little-endian words that count up */
         for (uint64_t i = 0; i < size; i++)
-            messages[s][i] = (unsigned char)((s * 0x9E3779B97F4A7C15u + i / 8) >> (i % 8 * 8));
+            messages[s * size + i] = (unsigned char)((s * 0x9E3779B97F4A7C15u + i / 8) >> (i % 8 * 8));
     memset(ticks, 1, sizeof ticks); /* so that no page of it is touched first in the loop; and there is one thread: */
     reply("{'is':'attached','pid':%d,'seats':[{'role':'%s','tid':%d}]}", getpid(), caller ? "caller" : "callee", getpid());
 }

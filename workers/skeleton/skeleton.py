@@ -12,10 +12,12 @@ MECHANISM = {
     "link": "descriptors",  # hopcost opens the pipes, and each end inherits its half
     "peers": "any"}  # these are the bytes of hopcost's pipe: any runtime may be the other end
 
+def contents(size):  # after how many numbers messages of this size come again
+    return max(4, min(256, 2**14 >> max(size - 1, 0).bit_length()))
+
 def message(number, size):
-    """Message `number`: words that count up from (number mod 256) times a constant."""
-    first = number % 256 * 0x9E3779B97F4A7C15
-    words = ((first + i) % 2**64 for i in range((size + 7) // 8))
+    """Message `number`: words that count up from a multiple of a constant."""
+    words = ((number % contents(size) * 0x9E3779B97F4A7C15 + i) % 2**64 for i in range((size + 7) // 8))
     return b"".join(word.to_bytes(8, "little") for word in words)[:size]
 
 class End:
@@ -27,18 +29,18 @@ class End:
         self.size, self.role = int(keys["payload"]), seat["role"]
         self.samples_fd = command.get("samples_fd")
         self.incoming, self.outgoing = seat["link"]["fds"]
-        self.messages = [message(number, self.size) for number in range(256)]
+        self.messages = [message(number, self.size) for number in range(contents(self.size))]
         self.number = 1  # of the next message; it runs on through all phases
         seat = {"role": self.role, "tid": threading.get_native_id()}
         return {"is": "attached", "pid": os.getpid(), "seats": [seat]}
 
     def send(self):
-        os.write(self.outgoing, self.messages[self.number % 256])
+        os.write(self.outgoing, self.messages[self.number % len(self.messages)])
         self.number += 1
 
     def receive(self):
         got = os.read(self.incoming, self.size)
-        if got != self.messages[self.number % 256]:  # looks at every byte
+        if got != self.messages[self.number % len(self.messages)]:  # looks at every byte
             raise ValueError(f"message {self.number} is wrong" if got else "the other end is gone")
         self.number += 1
 
@@ -63,7 +65,7 @@ class End:
         return {"is": "ran", "ends": [seen]}
 
 def describe(command):
-    return {"is": "described", "protocol": 2, "runtime": RUNTIME, "version": "1", "mechanisms": [MECHANISM]}
+    return {"is": "described", "protocol": 3, "runtime": RUNTIME, "version": "1", "mechanisms": [MECHANISM]}
 
 end, reply = End(), {"is": ""}
 obey = {"describe": describe, "attach": end.attach, "run": end.run, "stop": lambda command: {"is": "stopped"}}

@@ -6,7 +6,7 @@ use crate::describe::Description;
 use crate::document;
 
 /// Spoken version; a worker that answers another one is refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The longest line either side accepts, in bytes.
 pub const LINE_MAX: usize = 256 * 1024;

@@ -53,9 +53,19 @@ const WORDS: usize = 8;
 const WORD_BYTES: usize = size_of::<u64>();
 const BLOCK: usize = WORD_BYTES * WORDS;
 
-/// Message numbers after which contents come again, so that a runtime for which
-/// writing words is slow can keep every message ready (workers/PROTOCOL.md).
-const CONTENTS: u64 = 256;
+/// What of a message's number its contents depend on. They come again after
+/// 16 KiB / payload numbers (4 to 256, a power of two), so that a runtime for which
+/// writing words is slow can keep every message ready, and in the nearest caches
+/// (workers/PROTOCOL.md).
+#[inline(always)]
+fn content(sequence: u64, payload: usize) -> u64 {
+    // Where a message is smallest there is nothing to work out in the timed loop.
+    if payload <= 64 {
+        return sequence % 256;
+    }
+    let rounded_up_log2 = usize::BITS - (payload - 1).leading_zeros();
+    sequence & ((1 << 14u32.saturating_sub(rounded_up_log2).max(2)) - 1)
+}
 
 /// The first word of message `sequence`.
 #[inline(always)]
@@ -77,7 +87,7 @@ fn block(first: u64) -> [u8; BLOCK] {
 /// number and on its place.
 #[inline(always)]
 pub fn fill(buffer: &mut [u8], sequence: u64) {
-    fill_words(buffer, first_word(sequence % CONTENTS));
+    fill_words(buffer, first_word(content(sequence, buffer.len())));
 }
 
 /// Writes the words from `word` on into a buffer, the last perhaps in part.
@@ -119,7 +129,7 @@ pub(crate) fn fill_low_bytes(buffer: &mut [u8], word: u64) {
 /// Reads a buffer and says whether it holds message `sequence`, every byte.
 #[inline(always)]
 pub fn verify(buffer: &[u8], sequence: u64) -> bool {
-    verify_words(buffer, first_word(sequence % CONTENTS))
+    verify_words(buffer, first_word(content(sequence, buffer.len())))
 }
 
 /// Reads a buffer and says whether it holds the words from `word` on.
@@ -318,6 +328,28 @@ impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contents_come_again_sooner_the_longer_they_are() {
+        // So many of them are 16 KiB at most, where that is not fewer than four.
+        for (payload, count) in [
+            (0, 256),
+            (1, 256),
+            (64, 256),
+            (65, 128),
+            (100, 128),
+            (1024, 16),
+            (1025, 8),
+            (2049, 4),
+            (4096, 4),
+            (65_536, 4),
+        ] {
+            let mut buffer = vec![0; payload];
+            fill(&mut buffer, 7);
+            assert!(verify(&buffer, 7 + count), "{payload} bytes");
+            assert_eq!(verify(&buffer, 7 + count / 2), payload == 0, "{payload} bytes");
+        }
+    }
 
     #[test]
     fn any_flipped_bit_is_seen() {

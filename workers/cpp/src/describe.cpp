@@ -65,6 +65,7 @@ Json row(const Facts& facts) {
     row["limits"] = facts.limits;
     row["sources"] = facts.sources;
     if (facts.system_calls) row["system_calls"] = {{"min", facts.system_calls->min}, {"max", facts.system_calls->max}};
+    if (facts.revision > 1) row["revision"] = facts.revision;
     return row;
 }
 
@@ -74,14 +75,14 @@ Json describe() {
     Json mechanisms = Json::array();
     for (const Mechanism& mechanism : all_mechanisms()) mechanisms.push_back(row(mechanism.facts));
     return {{"is", "described"},
-            {"protocol", 2},
+            {"protocol", 3},
             {"runtime", "cpp"},
             {"version", WORKER_VERSION},
             {"libraries", libraries()},
             {"remarks",
              {"compiled ahead of time as C++17 (atomic-wait as C++20), CMake build type " WORKER_BUILD,
-              "the 256 messages of a trial are made beforehand; a message is sent from where it lies, and what arrives "
-              "is compared as a whole"}},
+              "the messages of a trial are made beforehand, at most 256 of them and 16 KiB, but four at least; one is "
+              "sent from where it lies, and what arrives is compared as a whole"}},
             {"clock", {{"source", "CLOCK_MONOTONIC"}, {"ticks_per_second", 1'000'000'000}}},
             {"warm_up", "planned"},
             {"mechanisms", mechanisms}};

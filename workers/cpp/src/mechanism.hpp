@@ -87,6 +87,8 @@ struct Facts {
     std::string limits;
     std::vector<std::string> sources;
     std::optional<CountRange> system_calls;
+    // Raised by one whenever a change of its code can move its numbers.
+    unsigned revision = 1;
 };
 
 struct Mechanism {

@@ -18,11 +18,18 @@ void fill(std::byte* bytes, std::size_t length, std::uint64_t sequence) {
 
 }  // namespace
 
+std::uint64_t Messages::contents(std::size_t payload) {
+    std::uint64_t count = 256;
+    while (count > 4 && count * payload > 16 * 1024) count /= 2;
+    return count;
+}
+
 Messages::Messages(std::size_t payload)
     : payload_(payload),
+      last_(contents(payload) - 1),
       stride_((payload + cache_line - 1) / cache_line * cache_line),
-      bytes_(contents * stride_) {
-    for (std::uint64_t sequence = 0; sequence < contents; ++sequence)
+      bytes_((last_ + 1) * stride_) {
+    for (std::uint64_t sequence = 0; sequence <= last_; ++sequence)
         fill(bytes_.data() + sequence * stride_, payload_, sequence);
 }
 

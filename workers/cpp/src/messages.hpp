@@ -1,5 +1,5 @@
-// The 256 different messages of a trial (workers/PROTOCOL.md), made once: a timed
-// loop sends them from where they lie and compares what arrives as a whole.
+// The different messages of a trial (workers/PROTOCOL.md), made once: a timed loop
+// sends them from where they lie and compares what arrives as a whole.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 
 class Messages {
 public:
-    static constexpr std::uint64_t contents = 256;
+    // After how many numbers messages of this length come again: a power of two.
+    static std::uint64_t contents(std::size_t payload);
 
     explicit Messages(std::size_t payload);
 
     [[nodiscard]] std::size_t payload() const { return payload_; }
     [[nodiscard]] const std::byte* at(std::uint64_t sequence) const {
-        return bytes_.data() + sequence % contents * stride_;
+        return bytes_.data() + (sequence & last_) * stride_;
     }
     [[nodiscard]] bool is(std::uint64_t sequence, const void* received, std::size_t length) const {
         return length == payload_ && (length == 0 || std::memcmp(received, at(sequence), length) == 0);
@@ -28,6 +29,7 @@ public:
 
 private:
     std::size_t payload_;
+    std::uint64_t last_;
     // Each begins a cache line of its own.
     std::size_t stride_;
     std::vector<std::byte> bytes_;

@@ -9,7 +9,7 @@
 static void every_row_is_complete() {
     Worker worker;
     const auto said = nlohmann::json::parse(worker.answer(R"({"do":"describe","later":1})"));
-    CHECK(said.at("is") == "described" && said.at("protocol") == 2 && said.at("runtime") == "cpp");
+    CHECK(said.at("is") == "described" && said.at("protocol") == 3 && said.at("runtime") == "cpp");
     CHECK(said.at("libraries").contains("cpp"));
     std::set<std::string> names;
     for (const auto& row : said.at("mechanisms")) {

@@ -1,5 +1,8 @@
 #include "messages.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "check.hpp"
 #include "failure.hpp"
 
@@ -17,12 +20,24 @@ static void contents_are_the_protocols() {
     CHECK(messages.at(1) != messages.at(2));
 }
 
+// So many of them are 16 KiB at most, where that is not fewer than four.
+static void contents_come_again_sooner_the_longer_they_are() {
+    const std::vector<std::pair<std::size_t, std::uint64_t>> known = {
+        {0, 256}, {1, 256}, {64, 256}, {65, 128}, {100, 128}, {1024, 16}, {1025, 8}, {2049, 4}, {4096, 4}, {65'536, 4}};
+    for (const auto& [payload, contents] : known) {
+        CHECK(Messages::contents(payload) == contents);
+        const Messages messages(payload);
+        CHECK(messages.at(7 + contents) == messages.at(7));
+        CHECK(payload == 0 || !messages.is(7 + contents / 2, messages.at(7), payload));
+    }
+}
+
 static void any_flipped_bit_is_seen() {
     for (const std::size_t length : {1, 7, 8, 9, 63, 64, 65, 200}) {
         const Messages messages(length);
         std::vector<std::byte> copy(messages.at(5), messages.at(5) + length);
         CHECK(messages.is(5, copy.data(), length));
-        CHECK(messages.is(5 + 256, copy.data(), length));
+        CHECK(messages.is(5 + Messages::contents(length), copy.data(), length));
         CHECK(!messages.is(6, copy.data(), length));
         for (std::size_t bit = 0; bit < length * 8; ++bit) {
             copy[bit / 8] ^= std::byte{1} << (bit % 8);
@@ -36,5 +51,6 @@ static void any_flipped_bit_is_seen() {
 
 void test_messages() {
     contents_are_the_protocols();
+    contents_come_again_sooner_the_longer_they_are();
     any_flipped_bit_is_seen();
 }

@@ -2,10 +2,8 @@
  * The two ends of a round trip where sending and receiving block the thread.
  */
 import { LEAD_IN } from './events.js';
-import { CONTENTS, everyMessage, notTheMessage, same } from './messages.js';
+import { everyMessage, notTheMessage, same } from './messages.js';
 import { Room, now, operationsPerSample } from './stamps.js';
-
-const LAST = CONTENTS - 1;
 
 /**
  * @typedef {object} BlockingLink
@@ -27,6 +25,7 @@ export class BlockingEnd {
   constructor(role, payload, link) {
     this.role = role;
     this.messages = everyMessage(payload);
+    this.last = this.messages.length - 1;
     this.payload = payload;
     this.link = link;
   }
@@ -37,7 +36,7 @@ export class BlockingEnd {
    */
   expect(number) {
     const message = this.link.receive();
-    if (!same(message, this.messages[number & LAST])) {
+    if (!same(message, this.messages[number & this.last])) {
       throw notTheMessage(number, message.length, this.payload);
     }
   }
@@ -52,7 +51,7 @@ export class BlockingEnd {
     if (this.role === 'caller') return this.ask(order.count, step);
     for (let left = order.count + LEAD_IN; left > 0; left -= 1) {
       this.expect(this.sequence);
-      this.link.send(this.messages[(this.sequence + 1) & LAST]);
+      this.link.send(this.messages[(this.sequence + 1) & this.last]);
       this.sequence += 2;
     }
     return { role: 'callee', count: order.count };
@@ -68,7 +67,7 @@ export class BlockingEnd {
     const { stamps } = this.room;
     let [nextStamp, at] = [LEAD_IN, 0];
     for (let done = 1; done <= count + LEAD_IN; done += 1) {
-      this.link.send(this.messages[this.sequence & LAST]);
+      this.link.send(this.messages[this.sequence & this.last]);
       this.expect(this.sequence + 1);
       this.sequence += 2;
       if (done === nextStamp) {

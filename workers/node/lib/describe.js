@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { mechanisms } from './mechanisms.js';
 
 /** Spoken version of the protocol. */
-const PROTOCOL = 2;
+const PROTOCOL = 3;
 
 const REMARKS = [
   'JavaScript runs in one thread for each seat; V8 compiles while it runs, so warm-ups last until the numbers no longer change',

@@ -3,13 +3,11 @@
  * handler of the message, and there is no promise and no timer per message.
  */
 import { giveUp } from './lines.js';
-import { CONTENTS, everyMessage, notTheMessage, same } from './messages.js';
+import { everyMessage, notTheMessage, same } from './messages.js';
 import { Room, now, operationsPerSample } from './stamps.js';
 
 /** Exchanges before the first stamp of a phase. */
 export const LEAD_IN = 2;
-
-const LAST = CONTENTS - 1;
 
 /**
  * @typedef {object} End what an end says of a phase
@@ -36,6 +34,7 @@ class Party {
    */
   constructor(payload, send) {
     this.messages = everyMessage(payload);
+    this.last = this.messages.length - 1;
     this.payload = payload;
     this.send = send;
   }
@@ -99,7 +98,7 @@ export class Caller extends Party {
     this.room.reserve(order.count / this.step + 1);
     [this.nextStamp, this.at] = [LEAD_IN, 0];
     const done = this.start(order.count);
-    this.send(this.messages[this.sequence & LAST]);
+    this.send(this.messages[this.sequence & this.last]);
     return done;
   }
 
@@ -108,8 +107,8 @@ export class Caller extends Party {
    * @param {Uint8Array} message
    */
   receive(message) {
-    const { sequence } = this;
-    if (!this.finished || !same(message, this.messages[(sequence + 1) & LAST])) {
+    const { sequence, last } = this;
+    if (!this.finished || !same(message, this.messages[(sequence + 1) & last])) {
       return this.refuse(message.length);
     }
     this.sequence = sequence + 2;
@@ -123,7 +122,7 @@ export class Caller extends Party {
         return this.finished({ role: 'caller', count: this.count, taken });
       }
     }
-    this.send(this.messages[(sequence + 2) & LAST]);
+    this.send(this.messages[(sequence + 2) & last]);
   }
 }
 
@@ -165,9 +164,9 @@ export class Callee extends Party {
    */
   receive(message) {
     if (!this.finished) return void this.early.push(message);
-    const { sequence } = this;
-    if (!same(message, this.messages[sequence & LAST])) return this.answerAgain(message);
-    this.send(this.messages[(sequence + 1) & LAST]);
+    const { sequence, last } = this;
+    if (!same(message, this.messages[sequence & last])) return this.answerAgain(message);
+    this.send(this.messages[(sequence + 1) & last]);
     this.sequence = sequence + 2;
     this.done += 1;
     if (this.done === this.total) this.finished({ role: 'callee', count: this.total - LEAD_IN });
@@ -178,9 +177,9 @@ export class Callee extends Party {
    * @param {Uint8Array} message
    */
   answerAgain(message) {
-    const { sequence } = this;
-    if (this.mayRepeat && sequence > 1 && same(message, this.messages[(sequence - 2) & LAST])) {
-      return this.send(this.messages[(sequence - 1) & LAST]);
+    const { sequence, last } = this;
+    if (this.mayRepeat && sequence > 1 && same(message, this.messages[(sequence - 2) & last])) {
+      return this.send(this.messages[(sequence - 1) & last]);
     }
     return this.refuse(message.length);
   }

@@ -1,17 +1,24 @@
 /**
- * The contents of messages, which come again every 256 numbers: made beforehand,
+ * The contents of messages, which come again after some numbers: made beforehand,
  * sent as they are, and compared as a whole.
  */
 import { endianness } from 'node:os';
 import { Failure, PartnerGone } from './lines.js';
 
-/** Message numbers after which contents come again. */
-export const CONTENTS = 256;
-
 const GOLDEN = 0x9e3779b97f4a7c15n;
 
 /**
- * Every message of this length, by its number modulo 256. Each has an ArrayBuffer of
+ * After how many numbers messages of this length come again: a power of two.
+ * @param {number} payload bytes
+ */
+export function contents(payload) {
+  let count = 256;
+  while (count > 4 && count * payload > 16 * 1024) count /= 2;
+  return count;
+}
+
+/**
+ * Every message of this length, by its number modulo `contents`. Each has an ArrayBuffer of
  * its own, because postMessage() copies the whole of the one behind a view.
  * @param {number} payload bytes
  * @returns {Buffer[]}
@@ -20,7 +27,7 @@ export function everyMessage(payload) {
   if (endianness() !== 'LE') throw new Failure('this worker needs a little-endian machine');
   const words = new Uint32Array(2 * Math.ceil(payload / 8));
   const bytes = new Uint8Array(words.buffer, 0, payload);
-  return Array.from({ length: CONTENTS }, (_, number) => {
+  return Array.from({ length: contents(payload) }, (_, number) => {
     const first = BigInt.asUintN(64, BigInt(number) * GOLDEN);
     let [low, high] = [Number(first & 0xffffffffn), Number(first >> 32n)];
     for (let at = 0; at < words.length; at += 2) {

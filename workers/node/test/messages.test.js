@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { everyMessage, same } from '../lib/messages.js';
+import { contents, everyMessage, same } from '../lib/messages.js';
 
 test('messages are as PROTOCOL.md says', () => {
   for (const payload of [0, 1, 7, 8, 9, 64, 1000]) {
     const messages = everyMessage(payload);
-    assert.equal(messages.length, 256);
-    for (const number of [0, 1, 2, 97, 255]) {
+    assert.equal(messages.length, contents(payload));
+    for (const number of [0, 1, 2, 7, messages.length - 1]) {
       const first = BigInt.asUintN(64, BigInt(number) * 0x9e3779b97f4a7c15n);
       const expected = Buffer.alloc(8 * Math.ceil(payload / 8));
       for (let at = 0; at < expected.length; at += 8) {
@@ -14,6 +14,16 @@ test('messages are as PROTOCOL.md says', () => {
       }
       assert.deepEqual(messages[number], expected.subarray(0, payload));
     }
+  }
+});
+
+test('contents come again sooner the longer they are', () => {
+  // So many of them are 16 KiB at most, where that is not fewer than four.
+  for (const [payload, count] of [
+    [0, 256], [1, 256], [64, 256], [65, 128], [100, 128], [1024, 16], [1025, 8], [2049, 4], [4096, 4], [1 << 20, 4],
+  ]) {
+    assert.equal(contents(payload), count, `${payload} bytes`);
+    assert.equal(new Set(everyMessage(payload).map((message) => message.toString('latin1'))).size, payload ? count : 1);
   }
 });
 

@@ -265,7 +265,7 @@ test('what cannot be done is refused in one line', TIMEOUT, async () => {
 test('it describes itself and its clock, and leaves at the end of its input', TIMEOUT, async () => {
   const worker = new Worker();
   const description = await worker.ask({ do: 'describe' });
-  assert.equal(description.protocol, 2);
+  assert.equal(description.protocol, 3);
   assert.equal(description.runtime, 'node');
   assert.equal(description.libraries.node, process.versions.node);
   const names = description.mechanisms.map(({ name }) => name);

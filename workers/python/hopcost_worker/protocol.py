@@ -17,7 +17,7 @@ from .mechanism.base import Opening, Row
 from .seat import Attach, MainSeat, ProcessSeat, Seat, ThreadSeat
 from .stamps import Order, Stamped
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 def main() -> None:

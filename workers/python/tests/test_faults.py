@@ -210,7 +210,7 @@ class Faults(unittest.TestCase):
     def test_unknown_fields_are_ignored_and_the_end_of_input_is_the_end(self) -> None:
         with Program(WORKER) as program:
             reply = program.ask(do="describe", colour="blue")
-            self.assertEqual((reply["is"], reply["protocol"]), ("described", 2))
+            self.assertEqual((reply["is"], reply["protocol"]), ("described", 3))
             names = [mechanism["name"] for mechanism in reply["mechanisms"]]
             self.assertEqual(names, [row.name for row in ROWS])
             self.assertEqual(len(set(names)), len(names))

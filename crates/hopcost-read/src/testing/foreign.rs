@@ -24,7 +24,7 @@ pub fn worker(runtime: &str, warm_up: WarmUp, mechanisms: &[&str]) -> Descriptio
         serde_json::from_str(&text).unwrap()
     };
     Description {
-        protocol: 2,
+        protocol: 3,
         runtime: runtime.into(),
         version: "0.1.0".into(),
         libraries: [(runtime.to_owned(), "1.2.3".to_owned())].into(),

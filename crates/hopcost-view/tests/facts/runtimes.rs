@@ -3,7 +3,7 @@
 
 use hopcost_model::describe::RuntimeFacts;
 
-const PYTHON: &str = r#"{"protocol":2,"runtime":"python","version":"0.1.0",
+const PYTHON: &str = r#"{"protocol":3,"runtime":"python","version":"0.1.0",
  "libraries":{"python":"3.11.7","websockets":"15.0"},"remarks":["the GIL is on"],
  "mechanisms":[
   {"name":"pipe","family":"pipe","about":"os.read and os.write on two pipes",
@@ -22,7 +22,7 @@ const PYTHON: &str = r#"{"protocol":2,"runtime":"python","version":"0.1.0",
    "link":"descriptors","carrier":"pipe","peers":"any","system_calls":{"min":4,"max":9.5},
    "unavailable":"the | library\u001b[31m is not installed"}]}"#;
 
-const CPP: &str = r#"{"protocol":2,"runtime":"cpp","version":"0.1.0",
+const CPP: &str = r#"{"protocol":3,"runtime":"cpp","version":"0.1.0",
  "libraries":{"boost":"1.74.0","cpp":"GCC 12.2.0"},
  "mechanisms":[{"name":"mutex","about":"std::mutex, lock and unlock","workloads":["call"]}]}"#;
 

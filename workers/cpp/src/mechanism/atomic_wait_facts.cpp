@@ -5,6 +5,7 @@ Facts atomic_wait_facts() {
     Facts facts;
     facts.name = "atomic-wait";
     facts.family = "notifier";
+    facts.revision = 2;
     facts.about = "std::atomic<int>::wait and notify_one (C++20), one atomic per direction";
     facts.boundaries = {Boundary::thread};
     facts.payload = PayloadRange{0, 65'536, 0};

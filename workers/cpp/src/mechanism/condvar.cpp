@@ -72,6 +72,7 @@ Mechanism condvar_mechanism() {
     Facts facts;
     facts.name = "condvar";
     facts.family = "notifier";
+    facts.revision = 2;
     facts.about = "one std::mutex and a std::condition_variable per direction";
     facts.boundaries = {Boundary::thread};
     facts.payload = PayloadRange{0, 65'536, 0};

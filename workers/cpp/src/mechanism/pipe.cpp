@@ -7,6 +7,7 @@
 Mechanism pipe_mechanism() {
     Facts facts;
     facts.name = facts.family = "pipe";
+    facts.revision = 2;
     facts.about = "read and write on two pipes, one per direction";
     facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{1, 65'536, 64};

@@ -8,6 +8,7 @@ Mechanism tcp_mechanism() {
     Facts facts;
     facts.name = "tcp";
     facts.family = "inet socket";
+    facts.revision = 2;
     facts.about = "read and write on a TCP connection over loopback (127.0.0.1)";
     facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{1, 65'536, 64};

@@ -62,6 +62,7 @@ Mechanism udp_mechanism() {
     Facts facts;
     facts.name = "udp";
     facts.family = "inet socket";
+    facts.revision = 2;
     facts.about = "send and recv on two connected UDP sockets over loopback (127.0.0.1)";
     facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{0, 65'507, 64};

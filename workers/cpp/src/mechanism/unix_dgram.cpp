@@ -8,6 +8,7 @@ Mechanism unix_dgram_mechanism() {
     Facts facts;
     facts.name = "unix-dgram";
     facts.family = "unix socket";
+    facts.revision = 2;
     facts.about = "send and recv on two connected Unix datagram sockets";
     facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{0, 65'536, 64};

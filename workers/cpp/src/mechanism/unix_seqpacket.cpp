@@ -9,6 +9,7 @@ Mechanism unix_seqpacket_mechanism() {
     Facts facts;
     facts.name = "unix-seqpacket";
     facts.family = "unix socket";
+    facts.revision = 2;
     facts.about = "send and recv on a pair of Unix sequenced-packet sockets";
     facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{1, 65'536, 64};

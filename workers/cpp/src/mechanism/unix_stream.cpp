@@ -8,6 +8,7 @@ Mechanism unix_stream_mechanism() {
     Facts facts;
     facts.name = "unix-stream";
     facts.family = "unix socket";
+    facts.revision = 2;
     facts.about = "read and write on a Unix stream socket";
     facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{1, 65'536, 64};

@@ -7,6 +7,7 @@ namespace {
 Facts common() {
     Facts facts;
     facts.family = "websocket";
+    facts.revision = 2;
     facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{0, 65'536, 64};
     facts.link = LinkSource::descriptors;

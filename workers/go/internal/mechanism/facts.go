@@ -21,6 +21,7 @@ type Facts struct {
 	Limits        string      `json:"limits"`
 	Sources       []string    `json:"sources"`
 	SystemCalls   *Range      `json:"system_calls,omitempty"`
+	Revision      int         `json:"revision,omitempty"`
 }
 
 // Payload is the bytes that a message may have.
@@ -44,14 +45,19 @@ type Range struct {
 	Max float64 `json:"max"`
 }
 
-// payloadMax is the longest message: all 256 of them are made beforehand.
+// payloadMax is the longest message of mechanisms that set no bound themselves.
 const payloadMax = 64 * 1024
+
+// roundtripRevision is that of every round trip: raised when the number of different messages
+// came to depend on their length.
+const roundtripRevision = 2
 
 // ofGoroutines fills in what rows between two goroutines have in common. The
 // scheduler moves goroutines between threads, so an end cannot be put on a CPU of
 // its own; the whole process can.
 func ofGoroutines(facts Facts) Facts {
 	facts.Workloads = []string{"roundtrip"}
+	facts.Revision = roundtripRevision
 	facts.Boundaries = []string{"thread"}
 	facts.Placements = []string{"same-cpu", "free"}
 	facts.Waits = []string{"block"}
@@ -63,6 +69,7 @@ func ofGoroutines(facts Facts) Facts {
 // ofDescriptors fills in what rows over inherited descriptors have in common.
 func ofDescriptors(facts Facts) Facts {
 	facts.Workloads = []string{"roundtrip"}
+	facts.Revision = roundtripRevision
 	facts.Boundaries = []string{"process"}
 	facts.Waits = []string{"block"}
 	facts.Link = "descriptors"

@@ -7,19 +7,29 @@ import (
 	"fmt"
 )
 
-// kinds is how many different messages there are: number s has the content of s mod 256.
-const kinds = 256
+// Kinds is how many different messages of this many bytes there are, a power of two:
+// number s has the content of s mod Kinds.
+func Kinds(payload int) int {
+	kinds := 256
+	for kinds > 4 && kinds*payload > 16*1024 {
+		kinds /= 2
+	}
+	return kinds
+}
 
 // Contents holds every message ready. Each end makes its own: bytes.Equal does
 // not look at bytes that are the very same memory.
 type Contents struct {
 	payload int
-	each    [kinds][]byte
+	each    [][]byte
+	// last is one less than their number.
+	last uint64
 }
 
 // New makes the messages of this many bytes.
 func New(payload int) *Contents {
-	contents := &Contents{payload: payload}
+	kinds := Kinds(payload)
+	contents := &Contents{payload: payload, each: make([][]byte, kinds), last: uint64(kinds - 1)}
 	all := make([]byte, kinds*payload)
 	for number := range contents.each {
 		bytes := all[number*payload : (number+1)*payload : (number+1)*payload]
@@ -47,17 +57,17 @@ func (c *Contents) Payload() int {
 
 // Of is the content of this message, not to be written to.
 func (c *Contents) Of(sequence uint64) []byte {
-	return c.each[sequence%kinds]
+	return c.each[sequence&c.last]
 }
 
 // Is says whether these bytes are this message.
 func (c *Contents) Is(sequence uint64, received []byte) bool {
-	return bytes.Equal(received, c.each[sequence%kinds])
+	return bytes.Equal(received, c.each[sequence&c.last])
 }
 
 // Check is nil if these bytes are this message, and says otherwise what is wrong.
 func (c *Contents) Check(sequence uint64, received []byte) error {
-	if bytes.Equal(received, c.each[sequence%kinds]) {
+	if bytes.Equal(received, c.each[sequence&c.last]) {
 		return nil
 	}
 	if len(received) != c.payload {

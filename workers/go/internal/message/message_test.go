@@ -25,6 +25,21 @@ func TestContentsAreThoseOfTheProtocol(t *testing.T) {
 	}
 }
 
+func TestContentsComeAgainSoonerTheLongerTheyAre(t *testing.T) {
+	// So many of them are 16 KiB at most, where that is not fewer than four.
+	for payload, kinds := range map[int]uint64{
+		0: 256, 1: 256, 64: 256, 65: 128, 100: 128, 1024: 16, 1025: 8, 2049: 4, 4096: 4, 65536: 4,
+	} {
+		if got := Kinds(payload); uint64(got) != kinds {
+			t.Errorf("there are %d messages of %d bytes", got, payload)
+		}
+		contents := New(payload)
+		if !contents.Is(7+kinds, contents.Of(7)) || payload > 0 && contents.Is(7+kinds/2, contents.Of(7)) {
+			t.Errorf("messages of %d bytes do not come again after %d", payload, kinds)
+		}
+	}
+}
+
 func TestAnyFlippedBitIsSeen(t *testing.T) {
 	for _, payload := range []int{0, 1, 7, 8, 9, 64, 100} {
 		sender, receiver := New(payload), New(payload)

@@ -10,7 +10,7 @@ import (
 )
 
 // Version of the protocol.
-const Version = 2
+const Version = 3
 
 // LineMax is the longest line in bytes, either way.
 const LineMax = 256 * 1024

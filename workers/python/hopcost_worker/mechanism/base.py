@@ -9,7 +9,7 @@ from ..case import Case, Failure
 from ..stamps import Endpoint
 
 PAYLOAD_MAX = 1 << 16
-"""256 messages of this size are 16 MiB at each end."""
+"""Of mechanisms that set no bound themselves."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Row:
     sources: tuple[str, ...]
     system_calls: tuple[int, int] | None = None
     """In one operation, at least and at most: of round trips, between two processes, both ends."""
+    revision: int = 1
+    """Raised by one whenever a change of its code can move its numbers."""
 
     missing: Callable[[], str | None] = field(default=always)
     """Why it cannot be used here, if it cannot."""
@@ -103,6 +105,8 @@ class Row:
             said["carrier"] = self.carrier
         if self.system_calls:
             said["system_calls"] = dict(zip(("min", "max"), self.system_calls, strict=True))
+        if self.revision > 1:
+            said["revision"] = self.revision
         texts = ("crosses", "copies", "wakes", "between_stamps", "limits")
         return (
             said | {text: getattr(self, text) for text in texts} | {"sources": list(self.sources)}

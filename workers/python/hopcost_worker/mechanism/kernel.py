@@ -147,6 +147,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/os.html", "pipe(7)"),
         open=make_pipes,
         adopt=inherited_pipes,
+        revision=2,
         attach=attach(lambda half, _, case: over_pipes(half, case.payload)),
     ),
     Row(
@@ -169,6 +170,7 @@ ROWS = (
         missing=loopback_missing,
         open=lambda opening: tcp_pair(NODELAY.of(opening.case) == "on"),
         adopt=inherited_socket,
+        revision=2,
         attach=attach(lambda half, _, case: over_socket(half, case.payload)),
     ),
     Row(
@@ -193,6 +195,7 @@ ROWS = (
         missing=loopback_missing,
         open=lambda _: udp_pair(),
         adopt=inherited_socket,
+        revision=2,
         attach=attach(Udp),
     ),
     Row(
@@ -213,6 +216,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)"),
         open=unix_stream_pair,
         adopt=inherited_socket,
+        revision=2,
         attach=attach(lambda half, _, case: over_socket(half, case.payload)),
     ),
     Row(
@@ -234,6 +238,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)"),
         open=unix_dgram_pair,
         adopt=inherited_socket,
+        revision=2,
         attach=attach(lambda half, _, case: Packets(half, case.payload)),
     ),
     Row(
@@ -254,6 +259,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)", "socketpair(2)"),
         open=lambda _: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET),
         adopt=inherited_socket,
+        revision=2,
         attach=attach(lambda half, _, case: Seqpacket(half, case.payload)),
     ),
 )

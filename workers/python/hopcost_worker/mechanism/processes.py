@@ -140,6 +140,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/multiprocessing.html#pipes-and-queues",),
         missing=multiprocessing_missing,
         open=two_queues,
+        revision=2,
         attach=attach(lambda half, _: Queues(half)),
     ),
     Row(
@@ -159,6 +160,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/multiprocessing.html#connection-objects",),
         missing=multiprocessing_missing,
         open=lambda _: context().Pipe(),
+        revision=2,
         attach=attach(Connected),
     ),
     Row(
@@ -180,6 +182,7 @@ ROWS = (
         ),
         missing=multiprocessing_missing,
         open=shared_memory,
+        revision=2,
         attach=attach(lambda half, _: SharedMemoryEnd(half)),
     ),
 )

@@ -103,6 +103,7 @@ ROWS = (
         missing=loopback_missing,
         open=lambda _: tcp_pair(),
         adopt=inherited_socket,
+        revision=2,
         attach=attach(asyncio_loop),
     ),
     Row(
@@ -124,6 +125,7 @@ ROWS = (
         missing=uvloop_missing,
         open=lambda _: tcp_pair(),
         adopt=inherited_socket,
+        revision=2,
         attach=attach(uvloop_loop),
     ),
 )

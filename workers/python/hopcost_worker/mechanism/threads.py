@@ -112,6 +112,7 @@ ROWS = (
         "worker, some 50 ns each",
         sources=("https://docs.python.org/3/library/threading.html#condition-objects",),
         open=two_ways,
+        revision=2,
         attach=attach(lambda half, case: Condvar(half, case.payload)),
     ),
     Row(
@@ -128,6 +129,7 @@ ROWS = (
         limits="queue.Queue is written in Python; it is unbounded here",
         sources=("https://docs.python.org/3/library/queue.html",),
         open=two_queues(queue.Queue),
+        revision=2,
         attach=attach(lambda half, _: Queues(half)),
     ),
     Row(
@@ -144,6 +146,7 @@ ROWS = (
         limits="queue.SimpleQueue is written in C",
         sources=("https://docs.python.org/3/library/queue.html#simplequeue-objects",),
         open=two_queues(queue.SimpleQueue),
+        revision=2,
         attach=attach(lambda half, _: Queues(half)),
     ),
 )

@@ -167,6 +167,7 @@ ROWS = (
         missing=websockets_missing,
         open=lambda _: tcp_pair(),
         adopt=inherited_socket,
+        revision=2,
         attach=attach,
     ),
     Row(
@@ -191,6 +192,7 @@ ROWS = (
         missing=websockets_missing,
         open=lambda _: tcp_pair(),
         adopt=inherited_socket,
+        revision=2,
         attach=attach_asyncio,
     ),
 )

@@ -119,7 +119,7 @@ pub fn foreign_clock(cpu: u32) -> ClockReading {
 
 pub fn worker() -> Description {
     Description {
-        protocol: 2,
+        protocol: 3,
         runtime: "python".into(),
         version: "0.1.0".into(),
         libraries: [("python".to_owned(), "3.11.7".to_owned())].into(),

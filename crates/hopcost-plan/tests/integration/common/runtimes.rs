@@ -4,7 +4,7 @@ use hopcost_model::case::Runtime;
 use hopcost_model::describe::Description;
 use hopcost_plan::RuntimeFacts;
 
-pub const PYTHON: &str = r#"{"protocol":2,"runtime":"python","version":"0.1.0",
+pub const PYTHON: &str = r#"{"protocol":3,"runtime":"python","version":"0.1.0",
  "libraries":{"python":"3.11.7"},"remarks":["the GIL is on"],
  "mechanisms":[
   {"name":"mutex-uncontended","workloads":["call"]},
@@ -33,7 +33,7 @@ pub const PYTHON: &str = r#"{"protocol":2,"runtime":"python","version":"0.1.0",
   {"name":"simple-queue","workloads":["roundtrip"],"boundaries":["thread"],"waits":["block"],
    "payload":{"min":1,"max":65536,"default":64}}]}"#;
 
-pub const CPP: &str = r#"{"protocol":2,"runtime":"cpp","version":"0.1.0",
+pub const CPP: &str = r#"{"protocol":3,"runtime":"cpp","version":"0.1.0",
  "mechanisms":[
   {"name":"pipe","workloads":["roundtrip"],"boundaries":["process","thread"],"waits":["block"],
    "payload":{"min":1,"max":65536,"default":64},"link":"descriptors","peers":"any"},
@@ -41,14 +41,14 @@ pub const CPP: &str = r#"{"protocol":2,"runtime":"cpp","version":"0.1.0",
    "payload":{"min":1,"max":65536,"default":64},"link":"descriptors","carrier":"websocket",
    "peers":"any"}]}"#;
 
-pub const GO: &str = r#"{"protocol":2,"runtime":"go","version":"0.1.0",
+pub const GO: &str = r#"{"protocol":3,"runtime":"go","version":"0.1.0",
  "mechanisms":[
   {"name":"tcp","workloads":["roundtrip"],"boundaries":["process"],"waits":["block"],
    "payload":{"min":1,"max":65536,"default":64},"link":"descriptors","peers":"any"},
   {"name":"channel-unbuffered","workloads":["roundtrip"],"boundaries":["thread"],
    "waits":["block"],"payload":{"min":1,"max":65536,"default":64}}]}"#;
 
-pub const JAVA: &str = r#"{"protocol":2,"runtime":"java","version":"0.1.0",
+pub const JAVA: &str = r#"{"protocol":3,"runtime":"java","version":"0.1.0",
  "warm_up":"until-steady",
  "mechanisms":[
   {"name":"tcp","workloads":["roundtrip"],"boundaries":["process","thread"],"waits":["block"],
@@ -61,7 +61,7 @@ pub fn describe(text: &str) -> Description {
 /// Rust, with the mechanisms of these tests.
 pub fn rust() -> Description {
     let rows = super::mechanisms().into_iter().filter(|mechanism| !mechanism.hidden());
-    let mut rust = describe(r#"{"protocol":2,"runtime":"rust","version":"0.1.0","mechanisms":[]}"#);
+    let mut rust = describe(r#"{"protocol":3,"runtime":"rust","version":"0.1.0","mechanisms":[]}"#);
     rust.mechanisms = rows.collect();
     rust
 }

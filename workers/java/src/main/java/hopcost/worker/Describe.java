@@ -15,7 +15,7 @@ import org.json.JSONWriter;
 
 /** What the worker says of itself. */
 final class Describe {
-    private static final int PROTOCOL = 2;
+    private static final int PROTOCOL = 3;
 
     private Describe() {}
 
@@ -88,7 +88,7 @@ final class Describe {
                 "garbage collector: " + String.join(" and ", collectors) + ", heap of at most " + heapMib + " MiB",
                 "the JVM sees " + processors + (processors == 1 ? " processor" : " processors"),
                 "System.nanoTime is clock_gettime(CLOCK_MONOTONIC) by the vDSO",
-                "messages are sent from and received into direct ByteBuffers; the 256 contents of a trial take 256 times the payload in memory");
+                "messages are sent from and received into direct ByteBuffers");
     }
 
     private static String property(String name) {

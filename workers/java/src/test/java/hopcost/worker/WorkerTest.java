@@ -338,7 +338,7 @@ class WorkerTest {
     @Test
     void describeSaysEverythingThatIsRequired() throws Exception {
         JSONObject described = ask(new Worker(), "{\"do\":\"describe\"}");
-        assertEquals(2, described.getInt("protocol"));
+        assertEquals(3, described.getInt("protocol"));
         assertEquals("java", described.getString("runtime"));
         assertEquals("until-steady", described.getString("warm_up"));
         assertFalse(described.getJSONObject("libraries").getString("netty").contains("$"));

@@ -20,10 +20,14 @@ public final class Facts {
         return new Facts(name, family, about).with("workloads", List.of("call"));
     }
 
-    /** A round trip of two ends that sleep while they wait. */
+    /**
+     * A round trip of two ends that sleep while they wait; of the second revision, since the number of
+     * different messages depends on their length.
+     */
     static Facts roundtrip(String name, String family, String about, String... boundaries) {
         return new Facts(name, family, about)
                 .with("workloads", List.of("roundtrip"))
+                .with("revision", 2)
                 .with("boundaries", List.of(boundaries))
                 .with("waits", List.of("block"));
     }

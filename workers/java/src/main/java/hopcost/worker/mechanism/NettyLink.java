@@ -2,6 +2,7 @@ package hopcost.worker.mechanism;
 
 import hopcost.worker.protocol.Role;
 import hopcost.worker.protocol.WorkerFailure;
+import hopcost.worker.workload.Contents;
 import hopcost.worker.seat.Threads;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -26,7 +27,6 @@ import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.codec.http.websocketx.WebSocketVersion;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -130,9 +130,13 @@ final class NettyLink {
         }
     }
 
-    /** A message that will be sent more than once. */
-    static ByteBuf lasting(ByteBuffer message) {
-        return Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(message));
+    /** Every message, to be sent more than once. */
+    static ByteBuf[] lasting(Contents contents) {
+        ByteBuf[] messages = new ByteBuf[contents.count()];
+        for (int number = 0; number < messages.length; number++) {
+            messages[number] = Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(contents.message(number)));
+        }
+        return messages;
     }
 
     /** What Netty's error is for the end that gets it. */

@@ -60,7 +60,7 @@ final class WebSocketHandoff implements ChannelMechanism {
 
     private static final class End implements Channel {
         private final Contents contents;
-        private final ByteBuf[] messages = new ByteBuf[Contents.MESSAGES];
+        private final ByteBuf[] messages;
         private final Inbox inbox;
         private final io.netty.channel.Channel channel;
 
@@ -68,21 +68,19 @@ final class WebSocketHandoff implements ChannelMechanism {
             this.contents = contents;
             this.inbox = inbox;
             this.channel = channel;
-            for (int number = 0; number < messages.length; number++) {
-                messages[number] = NettyLink.lasting(contents.message(number));
-            }
+            messages = NettyLink.lasting(contents);
         }
 
         @Override
         public void send(long sequence) {
-            ByteBuf message = messages[(int) sequence & Contents.MESSAGES - 1];
+            ByteBuf message = messages[(int) sequence & messages.length - 1];
             channel.writeAndFlush(
                     new BinaryWebSocketFrame(message.duplicate()), channel.voidPromise());
         }
 
         @Override
         public void receive(long sequence) throws Exception {
-            ByteBuf message = messages[(int) sequence & Contents.MESSAGES - 1];
+            ByteBuf message = messages[(int) sequence & messages.length - 1];
             int compared = 0;
             for (boolean last = false; !last; ) {
                 WebSocketFrame frame = next();

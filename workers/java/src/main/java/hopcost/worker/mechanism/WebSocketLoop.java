@@ -25,7 +25,7 @@ import java.util.concurrent.CompletableFuture;
 final class WebSocketLoop extends ChannelInboundHandlerAdapter {
     private final Role role;
     private final int payload;
-    private final ByteBuf[] messages = new ByteBuf[Contents.MESSAGES];
+    private final ByteBuf[] messages;
     private ChannelHandlerContext context;
 
     // Of the phase that is being played; touched by the event loop alone.
@@ -39,9 +39,7 @@ final class WebSocketLoop extends ChannelInboundHandlerAdapter {
     WebSocketLoop(Role role, Contents contents) {
         this.role = role;
         payload = contents.payload();
-        for (int number = 0; number < messages.length; number++) {
-            messages[number] = NettyLink.lasting(contents.message(number));
-        }
+        messages = NettyLink.lasting(contents);
     }
 
     /** Begins a phase; called in the event loop. */
@@ -67,7 +65,7 @@ final class WebSocketLoop extends ChannelInboundHandlerAdapter {
     }
 
     private void send(long sequence) {
-        ByteBuf message = messages[(int) sequence & Contents.MESSAGES - 1];
+        ByteBuf message = messages[(int) sequence & messages.length - 1];
         expected = sequence + 1;
         context.writeAndFlush(new BinaryWebSocketFrame(message.duplicate()), context.voidPromise());
     }
@@ -95,7 +93,7 @@ final class WebSocketLoop extends ChannelInboundHandlerAdapter {
     /** Compares what has come, and says whether the message is complete. */
     private boolean isWhole(WebSocketFrame frame) throws WorkerFailure {
         ByteBuf content = frame.content();
-        ByteBuf message = messages[(int) expected & Contents.MESSAGES - 1];
+        ByteBuf message = messages[(int) expected & messages.length - 1];
         int length = content.readableBytes();
         boolean last = frame.isFinalFragment();
         boolean right = outcome != null

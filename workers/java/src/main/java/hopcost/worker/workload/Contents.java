@@ -5,28 +5,26 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The 256 messages of a trial, made beforehand in memory outside the Java heap, from where channels
+ * The different messages of a trial, made beforehand in memory outside the Java heap, from where channels
  * send without a copy of their own.
  */
 public final class Contents {
-    /** Message numbers after which contents come again. */
-    public static final int MESSAGES = 256;
-
-    /** Most bytes of a message: all of them are in memory at once. */
+    /** Most bytes of a message where a mechanism sets no bound itself. */
     public static final int PAYLOAD_MAX = 65_536;
 
     private static final long FIRST_WORD = 0x9E3779B97F4A7C15L;
 
     private final int payload;
-    private final ByteBuffer[] messages = new ByteBuffer[MESSAGES];
+    private final ByteBuffer[] messages;
 
     public Contents(int payload) throws WorkerFailure {
         if (payload > PAYLOAD_MAX) {
             throw new WorkerFailure("a message has at most " + PAYLOAD_MAX + " bytes here, not " + payload);
         }
         this.payload = payload;
-        ByteBuffer all = ByteBuffer.allocateDirect(MESSAGES * payload);
-        for (int number = 0; number < MESSAGES; number++) {
+        messages = new ByteBuffer[count(payload)];
+        ByteBuffer all = ByteBuffer.allocateDirect(messages.length * payload);
+        for (int number = 0; number < messages.length; number++) {
             messages[number] = all.slice(number * payload, payload);
             fill(messages[number].duplicate(), number);
         }
@@ -34,9 +32,19 @@ public final class Contents {
 
     private Contents(Contents original) {
         payload = original.payload;
-        for (int number = 0; number < MESSAGES; number++) {
+        messages = new ByteBuffer[original.messages.length];
+        for (int number = 0; number < messages.length; number++) {
             messages[number] = original.messages[number].duplicate();
         }
+    }
+
+    /** After how many numbers messages of this length come again: a power of two. */
+    static int count(int payload) {
+        int count = 256;
+        while (count > 4 && count * payload > 16 * 1024) {
+            count /= 2;
+        }
+        return count;
     }
 
     /** The same bytes with positions of their own, for another thread. */
@@ -48,9 +56,14 @@ public final class Contents {
         return payload;
     }
 
+    /** How many different messages there are. */
+    public int count() {
+        return messages.length;
+    }
+
     /** Message {@code sequence}, from its first byte to its last. */
     public ByteBuffer message(long sequence) {
-        return messages[(int) sequence & MESSAGES - 1].clear();
+        return messages[(int) sequence & messages.length - 1].clear();
     }
 
     /** Whether what is left in a buffer is message {@code sequence}, every byte. */

@@ -11,18 +11,19 @@ import hopcost.worker.protocol.WorkerFailure;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class WorkloadTest {
     @Test
     void contentsAreThoseOfTheProtocol() throws Exception {
-        for (int payload : new int[] {0, 1, 7, 8, 9, 63, 64, 65, 200}) {
+        for (int payload : new int[] {0, 1, 7, 8, 9, 63, 64, 65, 200, 5000}) {
             Contents contents = new Contents(payload);
             for (long sequence : new long[] {0, 1, 255, 256, 1_000_003}) {
                 ByteBuffer message = contents.message(sequence);
                 assertEquals(payload, message.remaining());
-                long first = (sequence % 256) * 0x9E3779B97F4A7C15L;
+                long first = (sequence % Contents.count(payload)) * 0x9E3779B97F4A7C15L;
                 for (int at = 0; at < payload; at++) {
                     long word = first + at / 8;
                     assertEquals((byte) (word >>> at % 8 * 8), message.get(at), "byte " + at);
@@ -32,11 +33,27 @@ class WorkloadTest {
     }
 
     @Test
+    void contentsComeAgainSoonerTheLongerTheyAre() throws Exception {
+        // So many of them are 16 KiB at most, where that is not fewer than four.
+        Map<Integer, Integer> known = Map.of(
+                0, 256, 1, 256, 64, 256, 65, 128, 100, 128, 1024, 16, 1025, 8, 2049, 4, 4096, 4, 65_536, 4);
+        for (Map.Entry<Integer, Integer> each : known.entrySet()) {
+            int payload = each.getKey();
+            int count = each.getValue();
+            assertEquals(count, Contents.count(payload), payload + " bytes");
+            Contents contents = new Contents(payload);
+            ByteBuffer seventh = ByteBuffer.allocateDirect(payload).put(contents.message(7)).flip();
+            assertTrue(contents.matches(seventh, 7 + count));
+            assertEquals(payload == 0, contents.matches(seventh, 7 + count / 2));
+        }
+    }
+
+    @Test
     void anyFlippedBitAndAnyOtherLengthIsSeen() throws Exception {
         Contents contents = new Contents(65);
         ByteBuffer received = ByteBuffer.allocateDirect(65).put(contents.message(7)).flip();
         assertTrue(contents.matches(received, 7));
-        assertTrue(contents.matches(received, 7 + 256));
+        assertTrue(contents.matches(received, 7 + Contents.count(65)));
         assertFalse(contents.matches(received, 8));
         for (int bit = 0; bit < 65 * 8; bit++) {
             flip(received, bit);
