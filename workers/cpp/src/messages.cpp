@@ -6,7 +6,10 @@
 
 namespace {
 
-constexpr std::size_t cache_line = 64;
+std::size_t stride(std::size_t payload) {
+    const std::size_t unit = payload < page ? cache_line : page;
+    return (payload + unit - 1) / unit * unit;
+}
 
 void fill(std::byte* bytes, std::size_t length, std::uint64_t sequence) {
     std::uint64_t word = sequence * 0x9E3779B97F4A7C15;
@@ -27,7 +30,7 @@ std::uint64_t Messages::contents(std::size_t payload) {
 Messages::Messages(std::size_t payload)
     : payload_(payload),
       last_(contents(payload) - 1),
-      stride_((payload + cache_line - 1) / cache_line * cache_line),
+      stride_(stride(payload)),
       bytes_((last_ + 1) * stride_) {
     for (std::uint64_t sequence = 0; sequence <= last_; ++sequence)
         fill(bytes_.data() + sequence * stride_, payload_, sequence);

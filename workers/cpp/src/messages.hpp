@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+
+#include "buffer.hpp"
 
 class Messages {
 public:
@@ -30,7 +31,7 @@ public:
 private:
     std::size_t payload_;
     std::uint64_t last_;
-    // Each begins a cache line of its own.
+    // Each begins a cache line of its own, from 4 KiB on a page.
     std::size_t stride_;
-    std::vector<std::byte> bytes_;
+    Buffer bytes_;
 };

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "buffer.hpp"
 #include "failure.hpp"
 #include "mechanism.hpp"
 #include "messages.hpp"
@@ -59,7 +60,7 @@ private:
     Messages messages_;
     int incoming_;
     int outgoing_;
-    std::vector<std::byte> input_;
+    Buffer input_;
 };
 
 // `send` and `recv` on a connected socket, never split.
@@ -105,5 +106,5 @@ protected:
 
     Descriptor socket_;
     Messages messages_;
-    std::vector<std::byte> input_;
+    Buffer input_;
 };

@@ -1,5 +1,6 @@
 #include "messages.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -49,8 +50,21 @@ static void any_flipped_bit_is_seen() {
     }
 }
 
+static void messages_begin_where_hopcosts_do() {
+    const auto offset = [](const void* bytes, std::size_t alignment) {
+        return reinterpret_cast<std::uintptr_t>(bytes) % alignment;
+    };
+    for (const std::size_t length : {1, 64, 129, 4095, 4096, 32'768, 65'507}) {
+        const std::size_t alignment = length < page ? cache_line : page;
+        const Messages messages(length);
+        for (const std::uint64_t sequence : {1, 2, 3}) CHECK(offset(messages.at(sequence), alignment) == 0);
+        CHECK(offset(Buffer(length).data(), std::max(alignment, 2 * cache_line)) == 0);
+    }
+}
+
 void test_messages() {
     contents_are_the_protocols();
     contents_come_again_sooner_the_longer_they_are();
     any_flipped_bit_is_seen();
+    messages_begin_where_hopcosts_do();
 }

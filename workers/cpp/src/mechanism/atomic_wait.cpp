@@ -2,21 +2,21 @@
 // the last message, waited for with std::atomic::wait. Compiled as C++20.
 #include <algorithm>
 #include <atomic>
-#include <vector>
 
+#include "buffer.hpp"
 #include "ends.hpp"
 #include "messages.hpp"
 #include "registry.hpp"
 
 namespace {
 
-// One direction; int is the type for which libstdc++ waits on the atomic itself.
-struct Way {
+// One direction, on cache lines of its own; int is the type for which libstdc++ waits on the atomic itself.
+struct alignas(2 * cache_line) Way {
     explicit Way(std::size_t payload) : buffer(payload) {}
-    alignas(64) std::atomic<int> sent{0};
+    std::atomic<int> sent{0};
     // Touched by one end at a time: by the sender before it stores the number, by
     // the receiver after it has seen it.
-    std::vector<std::byte> buffer;
+    Buffer buffer;
 };
 
 struct Meeting {
@@ -56,7 +56,7 @@ private:
     Way& outgoing_;
     Way& incoming_;
     Messages messages_;
-    std::vector<std::byte> input_;
+    Buffer input_;
     int last_ = 0;
 };
 

@@ -4,23 +4,23 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <vector>
 
+#include "buffer.hpp"
 #include "ends.hpp"
 #include "messages.hpp"
 #include "registry.hpp"
 
 namespace {
 
-// One direction.
-struct Way {
+// One direction, on cache lines of its own.
+struct alignas(2 * cache_line) Way {
     explicit Way(std::size_t payload) : buffer(payload) {}
     std::condition_variable condition;
     // The mutex guards it.
     bool notified = false;
     // Touched by one end at a time: by the sender before it notifies, by the
     // receiver after that.
-    std::vector<std::byte> buffer;
+    Buffer buffer;
 };
 
 struct Meeting {
@@ -63,7 +63,7 @@ private:
     Way& outgoing_;
     Way& incoming_;
     Messages messages_;
-    std::vector<std::byte> input_;
+    Buffer input_;
 };
 
 }  // namespace
