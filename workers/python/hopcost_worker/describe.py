@@ -2,6 +2,7 @@
 
 import gc
 import platform
+import shlex
 import sys
 import sysconfig
 from importlib import metadata
@@ -34,6 +35,23 @@ def gil_is_on() -> bool:
     return getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
+def build() -> str:
+    """How the interpreter was compiled, as far as its record of that says."""
+    asked = sysconfig.get_config_var("CONFIG_ARGS")
+    if not isinstance(asked, str):
+        return "how the interpreter was compiled is not known"
+    options = shlex.split(asked)
+    with_lto = [o for o in options if o.startswith("--with-lto") and o != "--with-lto=no"]
+    parts = [
+        f"{'with' if '--enable-optimizations' in options else 'without'} profile-guided optimization "
+        "(--enable-optimizations)",
+        f"{'with' if with_lto else 'without'} link-time optimization (--with-lto)",
+    ]
+    if sysconfig.get_config_var("Py_DEBUG"):
+        parts.append("for debugging (Py_DEBUG)")
+    return f"the interpreter was compiled {', '.join(parts)}"
+
+
 def remarks() -> list[str]:
     """A line each."""
     interval_ms = sys.getswitchinterval() * 1000
@@ -53,6 +71,7 @@ def remarks() -> list[str]:
     collector = "on" if gc.isenabled() else "off"
     return [
         gil,
+        build(),
         f"the garbage collector is {collector} and as it is by default (thresholds "
         f"{', '.join(map(str, gc.get_threshold()))}): a collection can fall into a sample",
         f"a stamp is one call of time.{clock.__name__}()",

@@ -51,3 +51,20 @@ class Describe(unittest.TestCase):
             ):
                 self.assertTrue(describe.remarks()[0].startswith(want))
                 self.assertEqual("free-threaded" in describe.libraries()["python"], bool(disabled))
+
+    def test_how_the_interpreter_was_compiled_is_named(self) -> None:
+        for asked, profiled, linked in (
+            ("'--prefix=/usr' '--enable-optimizations' '--with-lto'", "with", "with"),
+            ("'--enable-optimizations' '--with-lto=thin'", "with", "with"),
+            ("'--with-lto=no' '--enable-shared'", "without", "without"),
+            ("", "without", "without"),
+        ):
+            config = {"CONFIG_ARGS": asked}
+            with self.subTest(asked), mock.patch("sysconfig.get_config_var", config.get):
+                self.assertEqual(
+                    describe.build(),
+                    f"the interpreter was compiled {profiled} profile-guided optimization "
+                    f"(--enable-optimizations), {linked} link-time optimization (--with-lto)",
+                )
+        with mock.patch("sysconfig.get_config_var", {}.get):
+            self.assertIn("not known", describe.build())

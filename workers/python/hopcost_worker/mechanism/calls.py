@@ -42,12 +42,13 @@ def mutex_uncontended(_: Case) -> Batch:
     acquire, release = lock.acquire, lock.release
 
     def batch(count: int) -> None:
-        # Written out sixteen times, because a turn of the loop costs as much as half of this.
+        # Written out sixteen times, because a turn of the loop costs as much as half of this; as
+        # statements, because with commas between them a tuple of the results is made.
         for _ in repeat(None, count // 16):
-            acquire(), release(), acquire(), release(), acquire(), release(), acquire(), release()
-            acquire(), release(), acquire(), release(), acquire(), release(), acquire(), release()
-            acquire(), release(), acquire(), release(), acquire(), release(), acquire(), release()
-            acquire(), release(), acquire(), release(), acquire(), release(), acquire(), release()
+            acquire(); release(); acquire(); release(); acquire(); release(); acquire(); release()
+            acquire(); release(); acquire(); release(); acquire(); release(); acquire(); release()
+            acquire(); release(); acquire(); release(); acquire(); release(); acquire(); release()
+            acquire(); release(); acquire(); release(); acquire(); release(); acquire(); release()
         for _ in repeat(None, count % 16):
             acquire()
             release()
@@ -113,6 +114,7 @@ ROWS = (
         limits="the interpreter's call of a C function is most of it; under `with lock:` the "
         "interpreter looks the two methods up for each use; with contention it becomes futex(2)",
         system_calls=(0, 0),
+        revision=2,
         sources=("https://docs.python.org/3/library/threading.html#lock-objects",),
         attach=attach(mutex_uncontended),
     ),
