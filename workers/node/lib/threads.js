@@ -12,15 +12,29 @@ import { Failure, giveUp } from './lines.js';
  * @property {number} payload
  * @property {import('node:worker_threads').MessagePort} port this thread's
  * @property {SharedArrayBuffer} memory room for a message in each direction
+ * @property {[number, number]} places where in it the caller's and the callee's messages begin
  * @property {SharedArrayBuffer} control
  * @property {Record<'caller' | 'callee', string>} waits
  */
 
-// Places in the control memory, a cache line apart from each other.
-const RUNG_BY_CALLER = 0;
-const RUNG_BY_CALLEE = 16;
-const FAILED = 32;
-const CONTROL_BYTES = 4 * 48;
+/**
+ * Bytes between what one thread writes and what the other does: two cache lines, because some
+ * processors fetch them in pairs.
+ */
+const APART = 128;
+
+// Places in the control memory, as far apart from each other and from whatever is before and behind.
+const [RUNG_BY_CALLER, RUNG_BY_CALLEE, FAILED] = [1, 2, 3].map((place) => (place * APART) / 4);
+const CONTROL_BYTES = 4 * APART;
+
+/**
+ * Where the messages of either direction begin, so that they share no cache line.
+ * @param {number} payload bytes
+ * @returns {[number, number]}
+ */
+export function placesOf(payload) {
+  return [APART, 2 * APART + Math.ceil(payload / APART) * APART];
+}
 
 /** The kernel's id of the calling thread. */
 export function threadId() {
@@ -81,10 +95,12 @@ export function wakeInFailure({ control }) {
  */
 export async function besideCallee({ of, payload }, play) {
   const { port1, port2 } = new MessageChannel();
+  const places = placesOf(payload);
   const shared = {
     mechanism: of.mechanism,
     payload,
-    memory: new SharedArrayBuffer(2 * payload),
+    memory: new SharedArrayBuffer(places[1] + payload + APART),
+    places,
     control: new SharedArrayBuffer(CONTROL_BYTES),
     waits: { caller: waitOf(of, 'caller'), callee: waitOf(of, 'callee') },
   };

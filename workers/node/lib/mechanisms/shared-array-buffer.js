@@ -24,8 +24,8 @@ export const row = {
  * @param {import('../threads.js').ThreadLink} link
  */
 function over(role, link) {
-  const { payload, memory } = link;
-  const [first, second] = [0, payload].map((at) => Buffer.from(memory, at, payload));
+  const { payload, memory, places } = link;
+  const [first, second] = places.map((at) => Buffer.from(memory, at, payload));
   const [outgoing, incoming] = role === 'caller' ? [first, second] : [second, first];
   const { ring, sleep } = bells(role, link);
   return new BlockingEnd(role, payload, {
