@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Each worker beside a program of ten to thirty lines in the same language, without
 hopcost and without a protocol, for one mechanism: the p50 of the round trip, both ends
-on one CPU, 64 bytes each way, adjacent pairs. `ok` where the interval of the ratio lies
+on one CPU, adjacent pairs. The programs send as many different messages as the workers
+do and compare every byte at both ends, as they do. `ok` where the interval of the ratio lies
 within 0.95-1.05 and contains 1; `inconclusive` where it is too wide to say. The last
 columns are the same for the language's own program against itself: how well this
 machine can tell.
 
-    benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python]
+    benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python] [--payload 64,4096,32768]
 """
-import argparse, json, sys, tempfile
+import argparse, itertools, json, sys, tempfile
 from pairs import HOPCOST, ROOT, adjacent_ratios, cpus, median, rank_interval, run, verdict
 
 WORKERS = ROOT / "workers"
-# Mechanism, the program by hand (round trips last), round trips, rounds of warm-up: the
+# Mechanism, the program by hand (round trips and payload last), round trips, rounds of warm-up: the
 # programs for runtimes that compile while they run do ten rounds and tell the last.
 PROGRAMS = {
     "cpp": ("pipe", lambda cpu: [WORKERS / "cpp/.build/pingpong", cpu], 10_000, 0),
@@ -30,16 +31,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=24)
     parser.add_argument("--runtime", default=",".join(PROGRAMS))
+    parser.add_argument("--payload", default="64,4096,32768")
     parser.add_argument("--hopcost", default=str(HOPCOST))
     options = parser.parse_args()
     first, _, _ = cpus(options.hopcost)
     print(f"{options.pairs} adjacent pairs, CPU {first}")
-    print(f"{'runtime':8} {'mechanism':12} {'by hand':>9}  worker / by hand           by hand / itself")
-    for runtime in options.runtime.split(","):
+    print(f"{'runtime':8} {'mechanism':12} {'bytes':>5} {'by hand':>9}  worker / by hand           by hand / itself")
+    for runtime, payload in itertools.product(options.runtime.split(","), options.payload.split(",")):
         if runtime not in PROGRAMS:
             sys.exit(f"there is no program for {runtime}; there are {', '.join(PROGRAMS)}")
         mechanism, program, count, rounds = PROGRAMS[runtime]
-        case = (f"roundtrip/{mechanism}?payload=64&boundary=process&place=same-cpu&wait=block"
+        case = (f"roundtrip/{mechanism}?payload={payload}&boundary=process&place=same-cpu&wait=block"
                 f"&runtime={runtime}")
         shown = []
 
@@ -57,13 +59,13 @@ def main():
             return median(trial["samples"])
 
         def theirs():
-            shown.append(float(run(*program(first), count)))
+            shown.append(float(run(*program(first), count, payload)))
             return shown[-1]
 
         ratios, yardstick = adjacent_ratios(options.pairs, ours, theirs)
         low, high, _ = rank_interval(ratios)
         own_low, own_high, _ = rank_interval(yardstick)
-        print(f"{runtime:8} {mechanism:12} {median(shown) / 1000:6.2f} us  {median(ratios):.3f} "
+        print(f"{runtime:8} {mechanism:12} {payload:>5} {median(shown) / 1000:6.2f} us  {median(ratios):.3f} "
               f"[{low:.3f}, {high:.3f}] {verdict(low, high, 0.95, 1.05):13} "
               f"{median(yardstick):.3f} [{own_low:.3f}, {own_high:.3f}]", flush=True)
 
