@@ -88,7 +88,7 @@ codes! {
     /// Nagle's algorithm waits for a delayed acknowledgement.
     NagleDelack = "NAGLE_DELACK",
         "Some or all messages take whole multiples of about 40 ms: Nagle's algorithm holds back the last small segment until the other end's delayed acknowledgement arrives.",
-        "Set TCP_NODELAY; where a message is written in parts, giving it to the kernel in one call (one buffer, writev, sendmsg) or MSG_MORE on all but the last part helps too.";
+        "Set TCP_NODELAY at the end that sends the messages; where a message is written in parts, giving it to the kernel in one call (one buffer, writev, sendmsg) or MSG_MORE on all but the last part helps too.";
     /// Sends without a copy were copied.
     ZeroCopyCopied = "ZC_COPIED",
         "The kernel copied data that was to be sent without a copy; over loopback, veth and tun it always does (Documentation/networking/msg_zerocopy.rst).",

@@ -51,7 +51,7 @@ impl TwoEnds for Tcp {
     type Waits = Every;
     const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        tcp::open(opening, true)
+        tcp::open(opening)
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Stream> {
         Stream::over_socket(half, attaching)

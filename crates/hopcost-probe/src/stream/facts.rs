@@ -20,16 +20,18 @@ pub const TCP: Facts = Facts {
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     parameters: &[NODELAY],
     available: tcp::loopback_available,
+    revision: 2,
     ..LOCAL
 };
 
-/// TCP_NODELAY.
+/// The sender's TCP_NODELAY.
 pub const NODELAY: Parameter = Parameter {
     name: "nodelay",
     values: &["off", "on"],
     default: "off",
-    about: "TCP_NODELAY at both ends; off leaves Nagle's algorithm on, which holds back a part of \
-            a segment while an earlier one is unacknowledged (tcp(7))",
+    about: "TCP_NODELAY at the sender's end; off leaves Nagle's algorithm on there, which holds \
+            back a part of a segment while an earlier one is unacknowledged (tcp(7)); the \
+            receiver always sets it, so that no acknowledgement is held back",
 };
 
 /// The reason for a range of system calls where they are one call of the sender,

@@ -66,9 +66,7 @@ impl<O: Outlet> TwoEnds for OverSocket<O> {
     type Waits = AtRunTime;
     const PEER_EXIT: PeerExit = PeerExit::Noticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        // Off as it is by default: what Nagle's algorithm does to a message of several
-        // fields is part of what is looked at.
-        tcp::open(opening, false)
+        tcp::open_stream(opening)
     }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;

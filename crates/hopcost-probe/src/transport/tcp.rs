@@ -44,17 +44,37 @@ fn connected_across_namespaces(nodelay: bool) -> io::Result<[TcpStream; 2]> {
 
 fn with_nodelay(ends: [TcpStream; 2], nodelay: bool) -> io::Result<[TcpStream; 2]> {
     for end in &ends {
-        end.set_nodelay(nodelay)?;
-        if end.nodelay()? != nodelay {
-            return Err(sys::failure("the kernel did not take the setting of TCP_NODELAY"));
-        }
+        set_nodelay(end, nodelay)?;
     }
     Ok(ends)
 }
 
+fn set_nodelay(end: &TcpStream, nodelay: bool) -> io::Result<()> {
+    end.set_nodelay(nodelay)?;
+    if end.nodelay()? != nodelay {
+        return Err(sys::failure("the kernel did not take the setting of TCP_NODELAY"));
+    }
+    Ok(())
+}
+
 /// The link of a connection across the case's boundary, with the case's TCP_NODELAY at both
-/// ends, or with `nodelay` where it does not say.
-pub fn open(opening: &Opening<'_>, nodelay: bool) -> io::Result<Link> {
+/// ends, or with it where the case does not say.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    Ok(Link::of_pair(across_boundary(opening, true)?.map(OwnedFd::from)))
+}
+
+/// The same for a stream, where the case's TCP_NODELAY is the sender's, and off where the case
+/// does not say: what Nagle's algorithm does to a message of several fields is part of what is
+/// looked at. The receiver always sets it, because it sends nothing but acknowledgements, and
+/// one that is held back until the sender's kernel acknowledges the one before (40 ms later,
+/// if the sender is waiting) is no part of how a message is sent.
+pub fn open_stream(opening: &Opening<'_>) -> io::Result<Link> {
+    let [sender, receiver] = across_boundary(opening, false)?;
+    set_nodelay(&receiver, true)?;
+    Ok(Link::of_pair([sender, receiver].map(OwnedFd::from)))
+}
+
+fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStream; 2]> {
     let nodelay = match opening.case.parameters.get("nodelay").map(String::as_str) {
         None => nodelay,
         Some("on") => true,
@@ -63,11 +83,10 @@ pub fn open(opening: &Opening<'_>, nodelay: bool) -> io::Result<Link> {
             return Err(sys::failure(format!("nodelay is `on` or `off`, not `{other}`")));
         }
     };
-    let ends = match opening.case.boundary {
-        Boundary::Namespace => connected_across_namespaces(nodelay)?,
-        Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay)?,
-    };
-    Ok(Link::of_pair(ends.map(OwnedFd::from)))
+    match opening.case.boundary {
+        Boundary::Namespace => connected_across_namespaces(nodelay),
+        Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay),
+    }
 }
 
 #[cfg(test)]
@@ -79,6 +98,22 @@ mod tests {
         for nodelay in [true, false] {
             for end in connected(nodelay).unwrap() {
                 assert_eq!(end.nodelay().unwrap(), nodelay);
+            }
+        }
+    }
+
+    #[test]
+    fn the_receiver_of_a_stream_has_nodelay_whatever_the_sender_has() {
+        for (nodelay, sender) in [("on", true), ("off", false)] {
+            let case = format!(
+                "stream/tcp-sendmsg?payload=8&fields=1&flows=1&ack=none&boundary=thread\
+                 &place=free&wait=block&nodelay={nodelay}"
+            );
+            let opening = Opening { case: &case.parse().unwrap(), scratch: "/nowhere".as_ref() };
+            let link = open_stream(&opening).unwrap();
+            for (half, nodelay) in [(link.caller, sender), (link.callee, true)] {
+                let [socket] = half.take_fds().unwrap();
+                assert_eq!(TcpStream::from(socket).nodelay().unwrap(), nodelay);
             }
         }
     }

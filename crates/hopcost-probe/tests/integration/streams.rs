@@ -2,6 +2,7 @@ use std::path::Path;
 
 use hopcost_model::case::{Ack, Case, Role, WaitKind, Workload};
 use hopcost_model::protocol::Stamp;
+use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::mechanism::find;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Opening};
@@ -183,6 +184,29 @@ fn small_fields_are_held_back_by_nagle_unless_told_otherwise() {
     assert!(off > 10 * on, "median {off} ticks with Nagle's algorithm, {on} without");
     // MSG_MORE makes one segment of the fields, which nothing holds back.
     assert!(off > 10 * more, "median {off} ticks field by field, {more} with MSG_MORE");
+}
+
+/// With Nagle's algorithm at the receiver's end, the acknowledgements of the last window wait
+/// until the sender's kernel acknowledges the first of them, for 40 ms, in four phases of five.
+#[test]
+fn no_acknowledgement_is_held_back_whatever_the_sender_has() {
+    const PHASES: usize = 10;
+    let _alone = alone();
+    let on = of(find("tcp-sendmsg").unwrap(), 4096, 1, "window:8");
+    let off = with(&on, "nodelay", "off");
+    let stalls = |case: &Case| {
+        let [(_, samples), _] =
+            both_end_well(case, |_, mut end| phase(&mut *end, 200, Stamp::Each)).unwrap();
+        samples.iter().any(|&ticks| ticks > rough_ticks(30_000_000))
+    };
+    let mut stalled = [0, 0];
+    for _ in 0..PHASES {
+        stalled[0] += usize::from(stalls(&off));
+        stalled[1] += usize::from(stalls(&on));
+    }
+    // A busy machine may hold up any phase.
+    let [off, on] = stalled;
+    assert!(off <= on + PHASES / 3, "{off} of {PHASES} phases stall, {on} with TCP_NODELAY");
 }
 
 #[test]

@@ -2,7 +2,10 @@
 //!
 //! With small writes and no TCP_NODELAY, the sender holds back its last short segment
 //! until the data before it is acknowledged, and the receiver, having nothing to say,
-//! acknowledges only when its timer runs out. On Linux that timer is 40 ms at the
+//! acknowledges only when its timer runs out. In a stream that sender is the one of the
+//! messages: the receiver, which sends 8 bytes a message the other way, always sets
+//! TCP_NODELAY, or its own acknowledgements would wait for each other at the end of a
+//! window. On Linux that timer is 40 ms at the
 //! least (TCP_DELACK_MIN, HZ/25, include/net/tcp.h), whole ticks of up to 4 ms and
 //! the message itself come on top, and it never fires early: so each stall takes 38
 //! to 48 ms, and k of them take k times that. Nor is there anything just below a stall,
