@@ -78,6 +78,23 @@ fn twice_the_work_takes_twice_as_long_and_none_takes_next_to_nothing() {
 }
 
 #[test]
+fn what_writing_and_comparing_takes_is_what_a_round_trip_loses_without_them() {
+    let _alone = alone();
+    let home = Home::new();
+    let case = "pipe?payload=32KiB&place=same-cpu&touch=verify,write,none";
+    let document = results(&home, &[case, "--rounds", "9", "--measure", "20ms"]);
+    let said = |at: usize| {
+        let said = &document["results"][at]["touch"]["operation_ns"];
+        said.as_f64().unwrap_or_else(|| panic!("no cost: {}", document["results"][at]))
+    };
+    assert!(said(0) > said(1) && said(1) > said(2), "{} {} {}", said(0), said(1), said(2));
+    // Messages that are not touched are in no cache either, so that the mechanism gains too.
+    let ratio =
+        (point(&document, 0, "p50_ns") - point(&document, 2, "p50_ns")) / (said(0) - said(2));
+    assert!((0.3..4.0).contains(&ratio), "{ratio} times what is said");
+}
+
+#[test]
 fn replayed_latencies_come_back() {
     let _alone = alone();
     let home = Home::new();

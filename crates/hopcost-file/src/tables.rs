@@ -152,6 +152,8 @@ fields!(END_COUNTERS of EndCounters {
     lost: lost NO_INT 2,
     overruns: overruns NO_INT 2,
     zero_copy: zero_copy_completed MAYBE_INT 2 / zero_copy_copied MAYBE_INT 2,
+    fill_ns: fill_ns MAYBE_REAL 4,
+    verify_ns: verify_ns MAYBE_REAL 4,
 } events: Vec::new());
 
 fields!(CPU_SENTINEL of CpuSentinel {

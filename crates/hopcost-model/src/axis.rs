@@ -6,8 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
-    Ack, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched, WaitKind,
-    Waits, Workload,
+    Ack, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched, Touch,
+    WaitKind, Waits, Workload,
 };
 
 /// An axis of a case, or another way to give one.
@@ -59,6 +59,8 @@ pub enum Kind {
     Waits,
     /// What keeps a CPU from idling deeply.
     IdleKnob,
+    /// How much of a message they write and compare.
+    Touch,
     /// Their scheduling policy.
     Sched,
     /// What they are written in.
@@ -112,6 +114,8 @@ pub enum Value {
     Waits(Waits),
     /// What keeps a CPU from idling deeply.
     IdleKnob(IdleKnob),
+    /// How much of a message they write and compare.
+    Touch(Touch),
     /// Their scheduling policy.
     Sched(Sched),
     /// What they are written in.
@@ -120,7 +124,7 @@ pub enum Value {
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand behind
 /// the first [`Axis::BEFORE_PARAMETERS`].
-pub static AXES: [Axis; 13] = [
+pub static AXES: [Axis; 14] = [
     Axis {
         key: "payload",
         option: "payload",
@@ -256,6 +260,24 @@ pub static AXES: [Axis; 13] = [
         },
     },
     Axis {
+        key: "touch",
+        option: "touch",
+        help: "How much of a message is written and compared (verify, write, none)",
+        kind: Kind::Touch,
+        of: Of::TwoEnds,
+        spelled: Spelled::UnlessDefault,
+        default: Some(Value::Touch(Touch::Verify)),
+        get: |case| {
+            let has = case.workload != Workload::Call || case.touch != Touch::Verify;
+            has.then_some(Value::Touch(case.touch))
+        },
+        set: |case, value| {
+            if let Value::Touch(touch) = value {
+                case.touch = *touch;
+            }
+        },
+    },
+    Axis {
         key: "sched",
         option: "sched",
         help: "Scheduling policies of both ends (other, fifo:N)",
@@ -363,6 +385,7 @@ impl Kind {
             Kind::Place => Value::Place(text.parse()?),
             Kind::Waits => Value::Waits(text.parse()?),
             Kind::IdleKnob => Value::IdleKnob(text.parse()?),
+            Kind::Touch => Value::Touch(text.parse()?),
             Kind::Sched => Value::Sched(text.parse()?),
             Kind::Runtimes => Value::Runtimes(text.parse()?),
         })
@@ -376,6 +399,7 @@ impl Kind {
             }
             Kind::Waits => WaitKind::ALL.iter().map(|word| word.word()).collect(),
             Kind::IdleKnob => IdleKnob::ALL.iter().map(|word| word.word()).collect(),
+            Kind::Touch => Touch::ALL.iter().map(|word| word.word()).collect(),
             _ => Vec::new(),
         }
     }
@@ -435,6 +459,7 @@ impl fmt::Display for Value {
             Value::Cross => f.pad("cross"),
             Value::Waits(value) => value.fmt(f),
             Value::IdleKnob(value) => value.fmt(f),
+            Value::Touch(value) => value.fmt(f),
             Value::Sched(value) => value.fmt(f),
             Value::Runtimes(value) => value.fmt(f),
         }
@@ -454,6 +479,7 @@ mod tests {
             Kind::Place => "cross-node",
             Kind::Waits => "spin:block",
             Kind::IdleKnob => "spinner",
+            Kind::Touch => "none",
             Kind::Sched => "fifo:2",
             Kind::Runtimes => "python:rust",
         };

@@ -107,6 +107,17 @@ words! {
     }
 }
 words! {
+    /// How much of a message the ends write and compare.
+    Touch, "touch" {
+        /// Every byte is written, and every byte compared.
+        Verify = "verify",
+        /// Every byte is written; the first eight are compared.
+        Write = "write",
+        /// The first eight bytes are written and compared: they tell the message from others.
+        None = "none",
+    }
+}
+words! {
     /// Which end of a link.
     Role, "role" {
         /// The end that starts an exchange and takes the stamps.
@@ -360,6 +371,8 @@ pub struct Case {
     pub parameters: BTreeMap<String, String>,
     /// What keeps the receiver's CPU from idling deeply (`wake` only).
     pub idle_knob: IdleKnob,
+    /// How much of a message the ends write and compare (`Verify` for `call`).
+    pub touch: Touch,
     /// The scheduling policy.
     pub sched: Sched,
     /// What the ends are written in.
@@ -451,6 +464,7 @@ impl Case {
             spin_budget_ns: None,
             parameters: BTreeMap::new(),
             idle_knob: IdleKnob::None,
+            touch: Touch::Verify,
             sched: Sched::Other,
             runtimes: Runtimes::RUST,
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
+use crate::case::{Boundary, Case, IdleKnob, Placement, Touch, WaitKind, Workload};
 use crate::document;
 
 /// A column of the tables that have a case's parts beside its spelling.
@@ -88,7 +88,7 @@ macro_rules! words {
     })+ };
 }
 numbers!(u32, u64);
-words!(Workload, Boundary, Placement, WaitKind, IdleKnob);
+words!(Workload, Boundary, Placement, WaitKind, IdleKnob, Touch);
 
 /// Declares the columns: name, type, value, the tables that have it besides JSON, the format
 /// that brought it to run files, and where only some cases have it in those tables, which. A
@@ -166,4 +166,7 @@ columns! {
     sched: String = |case| case.sched.to_string(), in ALL, since 1;
     /// The mechanism's own parameters.
     parameters: BTreeMap<String, String> = |case| case.parameters.clone(), in ALL, since 1;
+    /// How much of a message is written and compared; `null` for `call`.
+    touch: Option<Touch> = |case| (case.workload != Workload::Call).then_some(case.touch), in ALL,
+        since 4;
 }

@@ -56,6 +56,8 @@ document! {
         /// Follows the measurement, leaves no samples: the kernel's counting of
         /// system calls, which slows them down, is on in this phase alone.
         Count,
+        /// No operations: each end times what writing a message and comparing one take it.
+        Touch,
     }
 }
 
@@ -480,6 +482,12 @@ document! {
         /// Sends that were to be without a copy; absent where there are none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub zero_copy: Option<ZeroCopySends>,
+        /// What writing a message takes this end, in the phase `touch`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub fill_ns: Option<f64>,
+        /// What comparing one takes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub verify_ns: Option<f64>,
         /// What the kernel counted for this end's thread over the phase.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<EventReading>,
@@ -511,6 +519,8 @@ impl EndCounters {
             lost: 0,
             overruns: 0,
             zero_copy: None,
+            fill_ns: None,
+            verify_ns: None,
             events: Vec::new(),
         }
     }

@@ -13,7 +13,7 @@
 //! notifies) and `spin` (the budget of `spin-then-block`) in nanoseconds. What
 //! does not apply to a workload is left out: a `call` has no second party, so no
 //! boundary, placement or wait. Mechanism parameters (`nodelay=on`) follow in
-//! alphabetical order, then `idle-knob`, `sched` and `runtime` (`python`, or
+//! alphabetical order, then `idle-knob`, `touch`, `sched` and `runtime` (`python`, or
 //! `python:rust` for caller and callee) where they are not the default.
 
 use std::collections::BTreeMap;
@@ -102,6 +102,7 @@ mod tests {
             "wake/pipe?payload=1&gap=1000&boundary=process&place=same-llc&wait=block&idle-knob=spinner&sched=fifo:1",
             "stream/tcp-send?payload=2048&fields=8&flows=2&ack=window:16&boundary=namespace&place=free&wait=block&more=off",
             "call/mutex-uncontended?runtime=python",
+            "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&touch=none&sched=fifo:1",
             "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on&sched=fifo:1&runtime=python:rust",
             "roundtrip/replay:/tmp/a%20b%3Fc?payload=0&boundary=process&place=same-cpu&wait=block",
         ] {
@@ -130,6 +131,7 @@ mod tests {
                 "stream/tcp-send?payload=8&fields=8&flows=1&ack=window:0&boundary=process&place=free&wait=block",
                 "window:N",
             ),
+            ("roundtrip/pipe?boundary=process&place=free&wait=block&touch=read", "unknown touch"),
             ("call/x%zz", "is not a case"),
             ("call/mutex-uncontended?runtime=Python", "runtime"),
             ("call/mutex-uncontended?runtime=python:", "runtime"),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use hopcost_model::case::{
-    Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, WaitKind, Waits,
+    Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, Touch, WaitKind, Waits,
 };
 use hopcost_model::mechanism::{Mechanism, PayloadRange};
 use hopcost_model::workload::EndsOf;
@@ -59,6 +59,13 @@ impl Feasible {
 
     /// Where an end is not in Rust.
     fn runtimes_lack(&self, case: &Case, catalog: &Catalog) -> Option<String> {
+        if case.touch != Touch::Verify {
+            return Some(format!(
+                "a worker of another runtime writes and compares every byte; touch={} needs both \
+                 ends in rust",
+                case.touch
+            ));
+        }
         let runtimes = [&case.runtimes.caller, &case.runtimes.callee];
         if let Some(reason) = runtimes.into_iter().find_map(|runtime| catalog.absent(runtime)) {
             return Some(reason);

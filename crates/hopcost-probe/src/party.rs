@@ -5,6 +5,8 @@
 use std::io;
 use std::marker::PhantomData;
 
+use hopcost_model::case::{Case, Touch};
+
 use crate::memory::Place;
 use crate::shape::{Attaching, Channel, Delivery, Half, Link, Notifier, Opening, TwoEnds};
 use crate::sys;
@@ -167,6 +169,50 @@ fn low_bytes(buffer: &[u8]) -> u64 {
     buffer.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
+/// How many bytes of a message are written, and how many compared: of either as many as the
+/// case's `touch` says, and always those of the first word, which tells it from the others.
+#[derive(Debug, Clone, Copy)]
+pub struct Touched {
+    written: usize,
+    compared: usize,
+}
+
+impl Touched {
+    /// Those of the messages of this case.
+    pub fn of(case: &Case) -> Self {
+        let payload = case.payload_bytes.unwrap_or(0) as usize;
+        let number = payload.min(WORD_BYTES);
+        let (written, compared) = match case.touch {
+            Touch::Verify => (payload, payload),
+            Touch::Write => (payload, number),
+            Touch::None => (number, number),
+        };
+        Self { written, compared }
+    }
+    /// Writes message `sequence` as far as it is to be written.
+    #[inline(always)]
+    pub fn fill(self, message: &mut [u8], sequence: u64) {
+        let word = first_word(content(sequence, message.len()));
+        fill_words(self.to_write(message, 0), word);
+    }
+    /// Whether a buffer holds message `sequence`, as far as it is to be compared.
+    #[inline(always)]
+    pub fn verify(self, message: &[u8], sequence: u64) -> bool {
+        verify_words(self.to_compare(message), first_word(content(sequence, message.len())))
+    }
+    /// What is written of a part of a message that begins at this byte of it.
+    #[inline(always)]
+    pub fn to_write(self, part: &mut [u8], offset: usize) -> &mut [u8] {
+        let len = part.len().min(self.written.saturating_sub(offset));
+        &mut part[..len]
+    }
+    /// What is compared of a message.
+    #[inline(always)]
+    pub fn to_compare(self, message: &[u8]) -> &[u8] {
+        &message[..message.len().min(self.compared)]
+    }
+}
+
 #[cold]
 fn corrupted(sequence: u64, got: usize, want: usize) -> io::Error {
     sys::failure(if got == want {
@@ -197,25 +243,43 @@ pub fn is_stale(error: &io::Error) -> bool {
 pub struct OverChannel<E, W> {
     channel: E,
     payload: usize,
+    touched: Touched,
     wait: PhantomData<W>,
 }
 
 impl<E: Channel, W> OverChannel<E, W> {
     /// Over an end that is attached.
     pub fn new(channel: E, attaching: &Attaching<'_>) -> Self {
-        Self { channel, payload: attaching.payload(), wait: PhantomData }
+        let touched = Touched::of(attaching.case);
+        Self { channel, payload: attaching.payload(), touched, wait: PhantomData }
     }
 }
 
-/// Why a message is not message `sequence` of this length.
-#[cold]
-fn unexpected(message: &[u8], payload: usize, sequence: u64, delivery: Delivery) -> io::Error {
-    match (delivery, sequence.checked_sub(2)) {
-        (Delivery::EmptyAtEnd, _) if message.is_empty() => peer_closed(),
-        (Delivery::Lossy, Some(before)) if message.len() == payload && verify(message, before) => {
-            io::Error::other(Stale(before))
+/// What a message has to be.
+#[derive(Clone, Copy)]
+struct Wanted {
+    payload: usize,
+    touched: Touched,
+    delivery: Delivery,
+}
+
+impl Wanted {
+    /// Whether it is message `sequence`.
+    #[inline(always)]
+    fn is(self, message: &[u8], sequence: u64) -> bool {
+        message.len() == self.payload && self.touched.verify(message, sequence)
+    }
+
+    /// Why it is not.
+    #[cold]
+    fn unlike(self, message: &[u8], sequence: u64) -> io::Error {
+        match (self.delivery, sequence.checked_sub(2)) {
+            (Delivery::EmptyAtEnd, _) if message.is_empty() => peer_closed(),
+            (Delivery::Lossy, Some(before)) if self.is(message, before) => {
+                io::Error::other(Stale(before))
+            }
+            _ => corrupted(sequence, message.len(), self.payload),
         }
-        _ => corrupted(sequence, message.len(), payload),
     }
 }
 
@@ -229,21 +293,18 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     }
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
-        fill(self.channel.slot::<W>(self.payload)?, sequence);
+        self.touched.fill(self.channel.slot::<W>(self.payload)?, sequence);
         let value = before();
         self.channel.send::<W>(self.payload)?;
         Ok(value)
     }
     #[inline(always)]
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        let (payload, delivery) = (self.payload, self.channel.delivery());
+        let (payload, touched, delivery) = (self.payload, self.touched, self.channel.delivery());
+        let wanted = Wanted { payload, touched, delivery };
         let message = self.channel.recv::<W>()?;
         let value = then();
-        if message.len() == payload && verify(message, sequence) {
-            Ok(value)
-        } else {
-            Err(unexpected(message, payload, sequence, delivery))
-        }
+        if wanted.is(message, sequence) { Ok(value) } else { Err(wanted.unlike(message, sequence)) }
     }
 }
 
@@ -253,6 +314,7 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
 pub struct OverNotifier<E, W> {
     notifier: E,
     buffers: Option<Buffers>,
+    touched: Touched,
     wait: PhantomData<W>,
 }
 
@@ -294,7 +356,8 @@ impl<E: Notifier, W> OverNotifier<E, W> {
         } else {
             None
         };
-        Ok(Self { notifier: M::attach(half, attaching)?, buffers, wait: PhantomData })
+        let touched = Touched::of(attaching.case);
+        Ok(Self { notifier: M::attach(half, attaching)?, buffers, touched, wait: PhantomData })
     }
 }
 
@@ -304,7 +367,7 @@ impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
         if let Some(buffers) = &self.buffers {
             // SAFETY: the other end does not touch the buffer between being answered and
             // being notified.
-            fill(unsafe { &mut *buffers.outgoing.as_ptr() }, sequence);
+            self.touched.fill(unsafe { &mut *buffers.outgoing.as_ptr() }, sequence);
         }
         let value = before();
         self.notifier.notify::<W>()?;
@@ -317,7 +380,7 @@ impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
         if let Some(buffers) = &self.buffers {
             // SAFETY: as above, with the roles exchanged.
             let message = unsafe { &*buffers.incoming.as_ptr() };
-            if !verify(message, sequence) {
+            if !self.touched.verify(message, sequence) {
                 return Err(corrupted(sequence, message.len(), message.len()));
             }
         }
@@ -352,8 +415,38 @@ mod tests {
     }
 
     #[test]
+    fn as_much_is_written_and_compared_as_the_case_says() {
+        for (touch, bytes, written, compared) in [
+            ("verify", 100, 100, 100),
+            ("write", 100, 100, 8),
+            ("write", 4096, 4096, 8),
+            ("none", 100, 8, 8),
+            ("none", 8, 8, 8),
+            ("none", 5, 5, 5),
+            ("write", 0, 0, 0),
+        ] {
+            let id = format!(
+                "roundtrip/pipe?payload={bytes}&boundary=thread&place=free&wait=block&touch={touch}"
+            );
+            let touched = Touched::of(&id.parse().unwrap());
+            let mut buffer = vec![0xAA; bytes];
+            assert_eq!(touched.to_compare(&buffer).len(), compared, "{id}");
+            let mut all = 0;
+            for (at, part) in buffer.chunks_mut(3).enumerate() {
+                all += touched.to_write(part, 3 * at).len();
+            }
+            assert_eq!(all, written, "{id}");
+            touched.fill(&mut buffer, 7);
+            assert!(buffer[written..].iter().all(|byte| *byte == 0xAA), "{id}");
+            assert!(touched.verify(&buffer, 7));
+            // The number is told from others whatever is compared.
+            assert_eq!(touched.verify(&buffer, 8), bytes == 0);
+        }
+    }
+
+    #[test]
     fn any_flipped_bit_is_seen() {
-        for len in [0, 1, 7, 8, 9, 63, 64, 65, 100, 128, 200] {
+        for len in (0..=72).chain([100, 128, 200]) {
             let mut buffer = vec![0; len];
             fill(&mut buffer, 7);
             assert!(verify(&buffer, 7));

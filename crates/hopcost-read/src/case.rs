@@ -16,7 +16,7 @@ use crate::run::Run;
 use crate::sums::{handled, lost, messages, per, switches, total};
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, Row, Trials, trials};
-use crate::{command, counters, stream, threads, wake};
+use crate::{command, counters, stream, threads, touch, wake};
 
 /// A case as read, with what comparisons and findings need besides.
 pub struct Reading<'a> {
@@ -170,6 +170,7 @@ fn of_case<'a>(
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
         wake: wake::result(run, case, &raw),
         stream: stream::result(run, case, &raw, &per_trial),
+        touch: touch::cost(case, &raw),
         counters: counters::counters(case, &raw),
         threads: threads::threads(case, &raw),
         replay: replay(run, &id, &table),

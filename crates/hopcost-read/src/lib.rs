@@ -38,6 +38,7 @@ mod sums;
 #[cfg(test)]
 mod testing;
 mod threads;
+mod touch;
 mod trial;
 mod trials;
 mod variance;

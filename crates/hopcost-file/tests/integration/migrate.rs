@@ -57,7 +57,7 @@ fn read(path: &Path, format: i64) -> RawRun {
 fn resume(path: &Path) -> Connection {
     let old = open(path).unwrap();
     let (mut file, run) = open_for_resume(path).unwrap();
-    assert_eq!((&run, version(path)), (&old, 3));
+    assert_eq!((&run, version(path)), (&old, hopcost_file::VERSION));
     file.set_resumed(1).unwrap();
     let rich = crate::common::rich(0, 2);
     file.append_trial(&rich).unwrap();

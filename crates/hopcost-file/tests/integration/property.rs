@@ -53,17 +53,19 @@ fn gate() -> impl Strategy<Value = GateReading> {
 fn further() -> impl Strategy<Value = EndCounters> {
     let counts = proptest::array::uniform4(count());
     let zero_copy = option::of((count(), count()));
-    (any::<u32>(), counts, zero_copy, vec(event(), 0..3)).prop_map(|(flow, c, sends, events)| {
-        EndCounters {
-            flow,
-            first_tick: c[0],
-            bytes: c[1],
-            lost: c[2],
-            overruns: c[3],
-            zero_copy: sends.map(|(completed, copied)| ZeroCopySends { completed, copied }),
-            events,
-            ..EndCounters::empty(Role::Caller)
-        }
+    let touch = proptest::array::uniform2(option::of(0.0..1e9));
+    let all = (any::<u32>(), counts, zero_copy, touch, vec(event(), 0..3));
+    all.prop_map(|(flow, c, sends, [fill_ns, verify_ns], events)| EndCounters {
+        fill_ns,
+        verify_ns,
+        flow,
+        first_tick: c[0],
+        bytes: c[1],
+        lost: c[2],
+        overruns: c[3],
+        zero_copy: sends.map(|(completed, copied)| ZeroCopySends { completed, copied }),
+        events,
+        ..EndCounters::empty(Role::Caller)
     })
 }
 

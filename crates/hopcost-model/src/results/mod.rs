@@ -193,6 +193,8 @@ document! {
         pub wake: Option<WakeResult>,
         /// What is particular to a stream.
         pub stream: Option<StreamResult>,
+        /// What writing and comparing messages takes the ends; `null` where it was not timed.
+        pub touch: Option<TouchCost>,
         /// What was counted, by event and end; medians over trials.
         pub counters: Vec<CounterResult>,
         /// Exchanges that lost a message or timed out, over all trials; none of them
@@ -208,6 +210,22 @@ document! {
         /// The command that replays one trial of it by hand, with every line of the
         /// worker protocol shown; `null` if never tried.
         pub replay: Option<String>,
+    }
+}
+
+document! {
+    /// What writing and comparing messages takes the ends, timed in each trial with messages of
+    /// the case's size. It is in the numbers and never subtracted.
+    #[derive(Copy)]
+    pub struct TouchCost {
+        /// Writing a message: median over trials and ends.
+        pub fill_ns: f64,
+        /// Comparing one.
+        pub verify_ns: f64,
+        /// How much of an operation's number that is: of a round trip all that both ends write
+        /// and compare, of an acknowledged message the comparing, of a wake-up nothing; `null`
+        /// where messages are not acknowledged and it overlaps.
+        pub operation_ns: Option<f64>,
     }
 }
 
@@ -272,6 +290,7 @@ impl CaseResult {
             cost_cycles: None,
             wake: None,
             stream: None,
+            touch: None,
             counters: Vec::new(),
             lost: 0,
             threads: Vec::new(),

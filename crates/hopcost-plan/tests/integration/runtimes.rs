@@ -112,6 +112,12 @@ fn each_runtime_has_its_own_defaults_parameters_and_limits() {
     assert_eq!(skips, [None, reason, reason]);
     let text = one_line(rows("java").unwrap_err());
     assert!(text.contains("unknown value of `nodelay` `off`"), "{text}");
+    // Other runtimes always touch every byte.
+    let touch = of("tcp?place=same-cpu&touch=none&runtime=rust,python,python:rust");
+    let skips: Vec<_> = touch.cases.iter().map(|case| case.skip.as_deref()).collect();
+    let whole = "a worker of another runtime writes and compares every byte; touch=none needs \
+                 both ends in rust";
+    assert_eq!(skips, [None, Some(whole), Some(whole)]);
     // Either end has to take the size: Python's pipe is shorter here.
     let plan = of("pipe?payload=64KiB&place=same-cpu&runtime=cpp,python,cpp:python,python:cpp");
     let skips: Vec<_> = plan.cases.iter().map(|case| case.skip.as_deref()).collect();

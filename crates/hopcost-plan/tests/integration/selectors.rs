@@ -71,6 +71,13 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
+            "pipe?place=same-cpu&touch=none,verify",
+            &[
+                "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block&touch=none",
+                "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
+            ],
+        ),
+        (
             "tcp-send",
             &[
                 "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off",
@@ -281,6 +288,8 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("pipe?wait=spin&spin=5us", ""),
         ("syscall?place=cross", "a call has no second party, so `place` says nothing of it"),
         ("syscall?payload=8", "`syscall` carries no payload"),
+        ("syscall?touch=none", "a call has no second party, so `touch` says nothing of it"),
+        ("pipe?touch=non", "unknown touch `non`; did you mean `none`?"),
         ("pipe?sched=fifo:0", "sched"),
         ("wake/pipe?gap=1xs", "`1xs` is not a duration (for instance 500us, 20ms, 75s, 2m)"),
         ("wake/pipe?gap=-1", "`-1` is not a duration"),

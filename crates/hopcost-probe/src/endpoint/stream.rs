@@ -8,6 +8,7 @@ use hopcost_model::protocol::Stamp;
 
 use super::Endpoint;
 use crate::clock::{Clock, rough_ticks};
+use crate::party::Touched;
 use crate::shape::{Attaching, Half, Stream, TwoEnds};
 use crate::stream::FIELDS_MAX;
 use crate::sys;
@@ -41,7 +42,8 @@ pub fn flow_of(case: &Case) -> io::Result<Flow> {
              bytes, and its fields the same length"
         )));
     }
-    Ok(Flow { fields, payload, window: case.ack.unwrap_or(Ack::PerMessage).window() })
+    let window = case.ack.unwrap_or(Ack::PerMessage).window();
+    Ok(Flow { fields, payload, touched: Touched::of(case), window })
 }
 
 impl<E: Stream, C: Clock> StreamEnd<E, C> {
@@ -198,6 +200,23 @@ mod tests {
             for byte in [0, 4095, 4096, 12287] {
                 let case = case(12288, "window:2");
                 is_caught(&case, Tampering::Flip(byte), before);
+            }
+        }
+    }
+
+    #[test]
+    fn where_less_is_compared_the_number_still_is() {
+        for touch in ["write", "none"] {
+            let case = Case { touch: touch.parse().unwrap(), ..case(24, "window:2") };
+            for before in 0..MESSAGES + 2 {
+                for byte in 0..8 {
+                    is_caught(&case, Tampering::Flip(byte), before);
+                }
+                is_caught(&case, Tampering::Shorten, before);
+                is_caught(&case, Tampering::Repeat, before);
+                for end in tampered(&case, Tampering::Flip(8), before) {
+                    assert_eq!(end.unwrap().count, MESSAGES);
+                }
             }
         }
     }

@@ -103,6 +103,8 @@ impl Snapshot {
             lost: stamped.lost,
             overruns: stamped.overruns,
             zero_copy: stamped.zero_copy,
+            fill_ns: None,
+            verify_ns: None,
             events: Vec::new(),
         }
     }

@@ -9,6 +9,7 @@ mod idle;
 pub(crate) mod lines;
 mod seat;
 mod sentinel;
+mod touch;
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -9,7 +9,7 @@ use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
 
 use super::counters::{Snapshot, Time, migrations, migrations_since};
 use super::events::{Events, Set};
-use super::lines;
+use super::{lines, touch};
 use crate::endpoint::Endpoint;
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
@@ -41,6 +41,7 @@ pub struct Start {
 /// An attached end; belongs to the thread that attached it.
 pub struct Seat {
     endpoint: Box<dyn Endpoint>,
+    case: Case,
     role: Role,
     flow: u32,
     cpu: Option<u32>,
@@ -91,6 +92,7 @@ impl Seat {
             measured: set.filter(|_| start.time == Time::Real).map(Events::open),
             two_ends: start.case.two_ends(),
             counts_migrations: start.case.workload == Workload::Stream,
+            case: start.case,
         };
         Ok((seat, attached))
     }
@@ -102,6 +104,10 @@ impl Seat {
 
     /// Runs a phase; samples go into `out` as far as it reaches.
     pub fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<EndCounters> {
+        if spec.phase == Phase::Touch {
+            let counters = EndCounters { flow: self.flow, ..EndCounters::empty(self.role) };
+            return Ok(touch::time(&self.case, counters));
+        }
         // Open only for this phase: while it is, every system call of the machine is slower.
         let mut system_calls = (spec.phase == Phase::Count && self.counts_system_calls())
             .then(|| Events::open(Set::Kernel));
@@ -110,7 +116,7 @@ impl Seat {
         let mut events = match spec.phase {
             Phase::Measure => self.measured.as_mut(),
             Phase::Count => system_calls.as_mut(),
-            Phase::Pilot | Phase::WarmUp => None,
+            Phase::Pilot | Phase::WarmUp | Phase::Touch => None,
         };
         if let Some(events) = &events {
             events.start()?;

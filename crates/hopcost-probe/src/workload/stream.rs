@@ -10,7 +10,7 @@ use std::io;
 
 use super::Stamped;
 use crate::clock::Clock;
-use crate::party::{fill_low_bytes, fill_words, first_word, verify_words};
+use crate::party::{Touched, fill_low_bytes, fill_words, first_word, verify_words};
 use crate::shape::Stream;
 use crate::sys;
 
@@ -24,6 +24,8 @@ pub struct Flow {
     pub fields: usize,
     /// Bytes of a message.
     pub payload: usize,
+    /// Of these, written and compared.
+    pub touched: Touched,
     /// Messages that may be unacknowledged; `None` where none is acknowledged.
     pub window: Option<u64>,
 }
@@ -59,7 +61,8 @@ fn fill<M: Stream>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()>
     stream.claim()?;
     let field_bytes = flow.payload / flow.fields;
     for at in 0..flow.fields {
-        fill_part(stream.field(at), sequence, at * field_bytes);
+        let offset = at * field_bytes;
+        fill_part(flow.touched.to_write(stream.field(at), offset), sequence, offset);
     }
     Ok(())
 }
@@ -151,8 +154,8 @@ fn collect<M: Stream, C: Clock>(
     Ok(now)
 }
 
-/// The receiver's loop: every byte of every message is verified, and a message is
-/// acknowledged when it has been. It counts from when the lead-in message was
+/// The receiver's loop: every message is compared with what was to come, as far as the case
+/// says, and acknowledged when it has been. It counts from when the lead-in message was
 /// complete until the last message was.
 #[inline(never)]
 pub fn receiver<M: Stream, C: Clock>(
@@ -162,7 +165,8 @@ pub fn receiver<M: Stream, C: Clock>(
 ) -> io::Result<Stamped> {
     let mut seen = Stamped::default();
     let is = |message: &[u8], sequence| {
-        message.len() == flow.payload && verify_words(message, first_word(sequence))
+        message.len() == flow.payload
+            && verify_words(flow.touched.to_compare(message), first_word(sequence))
     };
 
     let whole = is(stream.receive()?, part.first);

@@ -5,7 +5,7 @@ mod json;
 use hopcost_model::case::Workload;
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
-use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, WaitFacts};
+use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Shape, WaitFacts};
 
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
@@ -244,6 +244,15 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         waits if waits.is_empty() => waits,
         waits => format!("{waits} (the first is the default)"),
     };
+    let touches = mechanism.payload.is_some() && mechanism.shape() != Shape::Call;
+    let touched = match (touches, own) {
+        (false, _) => "",
+        (true, Some(_)) => {
+            "; every byte is written and compared unless touch says less, and a run times what \
+             that takes"
+        }
+        (true, None) => "; every byte is written and compared",
+    };
     let mut known = vec![
         ("What crosses", Cell::text(&mechanism.crosses)),
         ("Who copies", Cell::text(&mechanism.copies)),
@@ -252,7 +261,7 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         ("Limits", Cell::text(&mechanism.limits)),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(boundaries(mechanism))),
-        ("Payload", Cell::text(payload(mechanism))),
+        ("Payload", Cell::text(format!("{}{touched}", payload(mechanism)))),
         ("Waits", Cell::text(waits)),
         ("System calls", Cell::text(calls.or(told).unwrap_or_default())),
         ("The other end", Cell::text(peers)),

@@ -3,7 +3,7 @@
 
 use hopcost_model::case::Role;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Estimates, Results, Statistic, Status,
+    CaseResult, CounterResult, Estimate, Estimates, Results, Statistic, Status, TouchCost,
 };
 
 use super::findings;
@@ -96,10 +96,22 @@ fn own(case: &CaseResult) -> Vec<(&'static str, Cell)> {
         ("Lost exchanges, in no estimate", Cell::maybe(lost, Unit::Whole)),
         ("Cost in ticks of the clock", Cell::maybe(case.cost_ticks, Unit::Plain(3))),
         ("Cost in core cycles", Cell::maybe(case.cost_cycles, Unit::Plain(3))),
+        ("Writing and comparing", Cell::text(case.touch.map_or(String::new(), touched))),
     ];
     known.extend(of_wake(case));
     known.extend(of_stream(case));
     known
+}
+
+/// What writing and comparing messages takes, and how much of the number that is.
+fn touched(cost: TouchCost) -> String {
+    let [fill, verify] = [cost.fill_ns, cost.verify_ns].map(|ns| number::time(ns, 2));
+    let within = match cost.operation_ns {
+        Some(0.0) => "; outside the stamps".to_owned(),
+        Some(ns) => format!("; {} of an operation, not subtracted", number::time(ns, 2)),
+        None => String::new(),
+    };
+    format!("{fill} and {verify} a message{within}")
 }
 
 fn of_wake(case: &CaseResult) -> Vec<(&'static str, Cell)> {

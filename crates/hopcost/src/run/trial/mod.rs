@@ -73,6 +73,7 @@ fn perform(spec: &TrialSpec<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     if counts && spec.case.two_ends() && !spec.is_exact() {
         count(&mut workers, trial)?;
     }
+    touch(&mut workers, trial)?;
     workers.dismiss();
     Ok(())
 }
@@ -193,5 +194,20 @@ fn count(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fai
     let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
     trial.counted_operations = callers.map(|end| end.count + besides).sum();
     trial.counted = keep::together(ran.ends);
+    Ok(())
+}
+
+/// The phase in which the ends time how they write and compare messages, where all are in Rust.
+fn touch(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+    let spec = workers.spec;
+    let touches = spec.case.workload != Workload::Call && spec.case.payload_bytes > Some(0);
+    let is_real = !spec.is_exact() && !spec.case.has_virtual_clock();
+    if !touches || !is_real || spec.workers.has_foreign() {
+        return Ok(());
+    }
+    let timed = workers.phase(Phase::Touch, 0, Stamp::Each, None)?.ends;
+    for (end, timed) in trial.ends.iter_mut().zip(timed) {
+        (end.fill_ns, end.verify_ns) = (timed.fill_ns, timed.verify_ns);
+    }
     Ok(())
 }

@@ -84,6 +84,7 @@ impl TrialWorkers<'_> {
             Phase::WarmUp => "warming up",
             Phase::Measure => "measuring",
             Phase::Count => "counting system calls",
+            Phase::Touch => "timing how messages are written and compared",
         };
         let before = self.snapshots();
         let started = Instant::now();
