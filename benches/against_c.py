@@ -35,6 +35,10 @@ class Row(typing.NamedTuple):
     def c_boundary(self):
         return "thread-pshared" if "pshared=always" in self.parameters else self.boundary
 
+    def c_message(self):
+        """Batch, payload and touch, where a message is written and compared."""
+        return (1, self.payload, "none" if "touch=none" in self.parameters else "verify") if self.payload else ()
+
 
 PSHARED = "&pshared=always"
 MECHANISMS = {
@@ -51,6 +55,12 @@ MECHANISMS = {
     "pipe": Row("pipe", "pipe", 64), "socketpair": Row("socketpair", "socketpair", 64),
     "udp": Row("udp", "udp", 64), "tcp": Row("tcp", "tcp", 64, parameters="&nodelay=on"),
 }
+# Sizes at which copying, writing and comparing are most of a round trip.
+for name, parameters in {"pipe": "", "socketpair": "", "unix-stream": "", "tcp": "&nodelay=on"}.items():
+    for kib in (4, 64):
+        row = Row(name, name, kib << 10, parameters=parameters)
+        MECHANISMS[f"{name}-{kib}k"] = row
+        MECHANISMS[f"{name}-{kib}k-untouched"] = row._replace(parameters=f"{parameters}&touch=none")
 PAIR_NS = 40e6
 
 
@@ -79,7 +89,7 @@ def main():
 
     def c_median(name, cpus, warm, count):
         row = MECHANISMS[name]
-        return float(run(c_program, row.c, row.c_boundary(), *cpus, warm, count))
+        return float(run(c_program, row.c, row.c_boundary(), *cpus, warm, count, *row.c_message()))
 
     def hopcost_median(case, warm, count):
         out = run(options.hopcost, "trial", case, "--count", count, "--warm-up", warm,
@@ -87,7 +97,7 @@ def main():
         return median(json.loads(out)["samples"])
 
     print(f"{options.pairs} pairs a row; ratio = hopcost / C, [sign interval]; CPUs {first} and {second} ({relation})")
-    print(f"{'place':9} {'mechanism':17} {'C ns/op':>9}  {'hopcost / C':^24}  {'C / C':^24}  verdict")
+    print(f"{'place':9} {'mechanism':25} {'C ns/op':>9}  {'hopcost / C':^24}  {'C / C':^24}  verdict")
     for place, name, case, caller, callee in rows:
         cpus = (caller, callee)
         probe = c_median(name, cpus, 200, 2000 if place == "same-cpu" or name == "spin" else 200)
@@ -99,7 +109,7 @@ def main():
         low, high, level = rank_interval(ratios)
         c_low, c_high, _ = rank_interval(yardstick)
         ns = probe / float(calibrated) * 1e9
-        print(f"{place:9} {name:17} {ns:9.0f}  {median(ratios):.3f} [{low:.3f}, {high:.3f}]      "
+        print(f"{place:9} {name:25} {ns:9.0f}  {median(ratios):.3f} [{low:.3f}, {high:.3f}]      "
               f"{median(yardstick):.3f} [{c_low:.3f}, {c_high:.3f}]      {verdict(low, high, 0.95, 1.05)}", flush=True)
     print(f"exact level of the intervals: {level:.4f}")
 

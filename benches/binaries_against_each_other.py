@@ -35,7 +35,7 @@ def main():
         return median(json.loads(out)["samples"])
 
     print(f"{options.pairs} pairs a row; ratio = new / old, [sign interval]; CPUs {first} and {second} ({relation})")
-    print(f"{'place':9} {'mechanism':11} {'old ns/op':>9}  {'new / old':^23}  {'old / old':^23}  verdict")
+    print(f"{'place':9} {'mechanism':25} {'old ns/op':>9}  {'new / old':^23}  {'old / old':^23}  verdict")
     level = None
     for place in options.places.split(","):
         for name in options.mechanisms.split(","):
@@ -51,7 +51,7 @@ def main():
             low, high, level = rank_interval(ratios)
             own_low, own_high, _ = rank_interval(yardstick)
             ns = probe / float(calibrated) * 1e9
-            print(f"{place:9} {name:11} {ns:9.0f}  {median(ratios):.4f} [{low:.4f}, {high:.4f}]  "
+            print(f"{place:9} {name:25} {ns:9.0f}  {median(ratios):.4f} [{low:.4f}, {high:.4f}]  "
                   f"{median(yardstick):.4f} [{own_low:.4f}, {own_high:.4f}]  "
                   f"{verdict(low, high, 0.99, 1.01)}", flush=True)
     if level is not None:

@@ -2,10 +2,11 @@
  * as one hopcost round trip. Two ends, of which the caller takes a stamp after
  * every exchange and prints its median in clock ticks.
  *
- *   pingpong MECHANISM BOUNDARY CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]
+ *   pingpong MECHANISM BOUNDARY CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH [PAYLOAD [TOUCH]]]
  *
  * Mechanisms: spin futex futex-always semaphore condvar eventfd signal (no payload),
- *             pipe socketpair udp tcp (64 bytes, written and verified).
+ *             pipe socketpair unix-stream udp tcp (64 bytes if nothing else is said; TOUCH is
+ *             verify: every byte written and compared, or none: the first 8 alone).
  * Boundaries: process (two processes, process-shared primitives; the callee is started anew,
  *             as hopcost's ends are, because a forked child shares pages with its parent,
  *             which makes a round trip over a pipe 0.8 %, 0.5 to 1.1, shorter),
@@ -33,6 +34,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __x86_64__
@@ -44,7 +46,7 @@ static inline uint64_t stamp(void) { uint64_t t; __asm__ volatile("isb; mrs %0, 
 static inline void relax(void) { __asm__ volatile("yield"); }
 #endif
 
-#define PAYLOAD 64
+#define PAYLOAD_MAX (1 << 20)
 #define LINE __attribute__((aligned(128)))
 
 static void die(const char *what) { fprintf(stderr, "pingpong: %s: %s\n", what, strerror(errno)); exit(1); }
@@ -65,16 +67,31 @@ static int private_flag; /* FUTEX_PRIVATE_FLAG between threads */
 static __thread struct page *shared;
 static __thread int side; /* 0 is the caller */
 static int in_fd, out_fd;
-static char out_buffer[PAYLOAD], in_buffer[PAYLOAD];
+static LINE char out_buffer[PAYLOAD_MAX], in_buffer[PAYLOAD_MAX];
+static size_t payload = 64, touched = 64; /* bytes of a message; of these, written and compared */
 
+/* As hopcost does it: eight words at a time, in four vectors, compared into four accumulators. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+#define PAIR(sequence, at) ((sequence) * 0x9E3779B97F4A7C15u + (pair){at, at + 1})
+#define PUT(words, at) memcpy(out_buffer + (at), &words, 16); words += 8
+#define COMPARE(words, at, differing) memcpy(&got, in_buffer + (at), 16); differing |= got ^ words; words += 8
 static void fill(uint64_t sequence) {
-    uint64_t word = sequence * 0x9E3779B97F4A7C15u;
-    for (int i = 0; i < PAYLOAD; i += 8, word++) memcpy(out_buffer + i, &word, 8);
+    pair a = PAIR(sequence, 0), b = PAIR(sequence, 2), c = PAIR(sequence, 4), d = PAIR(sequence, 6);
+    size_t at = 0;
+    for (; at + 64 <= touched; at += 64) { PUT(a, at); PUT(b, at + 16); PUT(c, at + 32); PUT(d, at + 48); }
+    for (uint64_t word = a[0]; at < touched; at += 8, word++) memcpy(out_buffer + at, &word, 8);
 }
 static void verify(uint64_t sequence) {
-    uint64_t word = sequence * 0x9E3779B97F4A7C15u, differing = 0, got;
-    for (int i = 0; i < PAYLOAD; i += 8, word++) { memcpy(&got, in_buffer + i, 8); differing |= got ^ word; }
-    if (differing) { errno = EBADMSG; die("verify"); }
+    pair a = PAIR(sequence, 0), b = PAIR(sequence, 2), c = PAIR(sequence, 4), d = PAIR(sequence, 6), got;
+    pair da = {0}, db = {0}, dc = {0}, dd = {0};
+    size_t at = 0;
+    for (; at + 64 <= touched; at += 64) {
+        COMPARE(a, at, da); COMPARE(b, at + 16, db); COMPARE(c, at + 32, dc); COMPARE(d, at + 48, dd);
+    }
+    da |= db | dc | dd;
+    uint64_t all = da[0] | da[1], one;
+    for (uint64_t word = a[0]; at < touched; at += 8, word++) { memcpy(&one, in_buffer + at, 8); all |= one ^ word; }
+    if (all) { errno = EBADMSG; die("verify"); }
 }
 
 /* A counter per direction: nothing is ever reset, so each line is written by one side only. */
@@ -133,17 +150,24 @@ static inline void eventfd_receive(uint64_t s) { (void)s; uint64_t n; if (read(i
 static sigset_t usr1;
 static inline void signal_send(uint64_t s) { (void)s; check(kill(shared->pid[!side], SIGUSR1), "kill"); }
 static inline void signal_receive(uint64_t s) { (void)s; int got; if (sigwait(&usr1, &got)) die("sigwait"); }
-static inline void stream_send(uint64_t s) { fill(s); if (write(out_fd, out_buffer, PAYLOAD) != PAYLOAD) die("write"); }
+static inline void stream_send(uint64_t s) {
+    fill(s);
+    for (size_t done = 0; done < payload;) {
+        ssize_t n = write(out_fd, out_buffer + done, payload - done);
+        if (n <= 0) die("write");
+        done += n;
+    }
+}
 static inline void stream_receive(uint64_t s) {
-    for (int done = 0; done < PAYLOAD;) {
-        ssize_t n = read(in_fd, in_buffer + done, PAYLOAD - done);
+    for (size_t done = 0; done < payload;) {
+        ssize_t n = read(in_fd, in_buffer + done, payload - done);
         if (n <= 0) die("read");
         done += n;
     }
     verify(s);
 }
-static inline void packet_send(uint64_t s) { fill(s); if (send(out_fd, out_buffer, PAYLOAD, MSG_NOSIGNAL) != PAYLOAD) die("send"); }
-static inline void packet_receive(uint64_t s) { if (recv(in_fd, in_buffer, PAYLOAD, 0) != PAYLOAD) die("recv"); verify(s); }
+static inline void packet_send(uint64_t s) { fill(s); if (send(out_fd, out_buffer, payload, MSG_NOSIGNAL) != (ssize_t)payload) die("send"); }
+static inline void packet_receive(uint64_t s) { if (recv(in_fd, in_buffer, payload, 0) != (ssize_t)payload) die("recv"); verify(s); }
 
 static int by_ticks(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -173,7 +197,7 @@ static const struct { const char *name; void (*caller)(uint64_t, uint64_t, uint6
     {"semaphore", semaphore_caller, semaphore_callee}, {"condvar", condvar_caller, condvar_callee},
     {"eventfd", eventfd_caller, eventfd_callee}, {"signal", signal_caller, signal_callee},
     {"pipe", stream_caller, stream_callee}, {"socketpair", stream_caller, stream_callee},
-    {"tcp", stream_caller, stream_callee}, {"udp", packet_caller, packet_callee},
+    {"unix-stream", stream_caller, stream_callee}, {"tcp", stream_caller, stream_callee}, {"udp", packet_caller, packet_callee},
 };
 
 static int sockets[2], request[2], reply[2];
@@ -190,6 +214,20 @@ static void connect_tcp(void) {
     check(sockets[1] = accept(listener, NULL, NULL), "accept");
     close(listener);
     for (int i = 0; i < 2; i++) check(setsockopt(sockets[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one), "TCP_NODELAY");
+}
+
+static void connect_unix(void) {
+    /* No length but that of the family: the kernel makes up a name (unix(7), autobind). */
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t len = sizeof address;
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    check(bind(listener, (void *)&address, sizeof address.sun_family), "bind");
+    check(getsockname(listener, (void *)&address, &len), "getsockname");
+    check(listen(listener, 1), "listen");
+    check(sockets[0] = socket(AF_UNIX, SOCK_STREAM, 0), "socket");
+    check(connect(sockets[0], (void *)&address, len), "connect");
+    check(sockets[1] = accept(listener, NULL, NULL), "accept");
+    close(listener);
 }
 
 static void connect_udp(void) {
@@ -226,6 +264,7 @@ static void open_link(const char *name, const char *boundary) {
     if (!strcmp(name, "eventfd")) { request[0] = request[1] = eventfd(0, 0); reply[0] = reply[1] = eventfd(0, 0); }
     else if (!strcmp(name, "pipe")) { check(pipe(request), "pipe"); check(pipe(reply), "pipe"); }
     else if (!strcmp(name, "socketpair")) check(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), "socketpair");
+    else if (!strcmp(name, "unix-stream")) connect_unix();
     else if (!strcmp(name, "tcp")) connect_tcp();
     else if (!strcmp(name, "udp")) connect_udp();
 }
@@ -285,11 +324,15 @@ static void inherit(const char *descriptors) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 7) { fprintf(stderr, "usage: pingpong MECHANISM BOUNDARY CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH]\n"); return 2; }
+    if (argc < 7) { fprintf(stderr, "usage: pingpong MECHANISM BOUNDARY CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH [PAYLOAD [TOUCH]]]\n"); return 2; }
     name = argv[1];
     const char *boundary = argv[2];
     cpus[0] = atoi(argv[3]); cpus[1] = atoi(argv[4]);
     warm = strtoull(argv[5], 0, 0); count = strtoull(argv[6], 0, 0); batch = argc > 7 ? strtoull(argv[7], 0, 0) : 1;
+    if (argc > 8) payload = strtoul(argv[8], 0, 0);
+    touched = argc > 9 && !strcmp(argv[9], "none") ? 8 : payload;
+    if (payload < 8 || payload % 8 || payload > PAYLOAD_MAX) { fprintf(stderr, "pingpong: a payload is a multiple of 8, up to 1 MiB\n"); return 2; }
+    memset(out_buffer, 1, payload);
     int threads = !strncmp(boundary, "thread", 6);
     while (at < sizeof table / sizeof *table && strcmp(table[at].name, name)) at++;
     if (at == sizeof table / sizeof *table || (threads && at > 4)) {
