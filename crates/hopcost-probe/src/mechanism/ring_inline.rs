@@ -5,7 +5,8 @@
 //! An operation copies the message (length first) from a source buffer into the
 //! next slot, publishes it, takes it, and copies it into a destination buffer.
 //! The indices are published and taken as between two threads (release and
-//! acquire), so that this is the same work as `shm-ring` less the crossing.
+//! acquire). It is not the work of `shm-ring` less the crossing: there the message is
+//! made and compared in place, every byte of it, and never copied.
 //!
 //! The result depends on the first and the last byte of the destination, and
 //! decides where the next source begins, so that no operation overlaps the next.

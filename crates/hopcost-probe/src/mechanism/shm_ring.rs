@@ -3,14 +3,21 @@
 //!
 //! ```text
 //! produced | consumed | asleep | place 0 | place 1 | … | place 7
-//! 128 B      128 B      128 B    each: length (8 B), message, up to a multiple of 128 B
+//! 128 B      128 B      128 B    each a multiple of 128 B:
+//!   layout=sequence  number (4 B) … length (8 B) to the end of a cache line, message
+//!   layout=counted   length (8 B), message
 //! ```
 //!
-//! The producer writes the message where it will be read, stores its length and
-//! counts `produced` up; the consumer reads it in place and counts `consumed` up
-//! when it asks for the next one. Nothing is copied but by the two ends
-//! themselves, and no message is split: a place holds the longest message, so
-//! wrapping around is the count modulo eight.
+//! The producer writes the message where it will be read and its length before it, and
+//! announces it by its number, counted from 1: in the place's own word, or, with
+//! `layout=counted`, in `produced`, one word for the whole ring. The consumer reads the
+//! message in place and counts `consumed` up when it asks for the next one. Nothing is
+//! copied but by the two ends themselves, and no message is split: a place holds the
+//! longest message, so wrapping around is the number modulo the places.
+//!
+//! What crosses is what counts. A place's number and length share a line and the message
+//! begins a line, so 64 bytes are two lines, of which the consumer looks at one; behind a
+//! length of 8 bytes they are two lines as well, and the count is a third.
 //!
 //! A spinning pair makes no system call. Where the consumer may sleep (known to
 //! the producer from the case, when attaching) there is a flag by which it says
@@ -23,15 +30,15 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use hopcost_model::case::{Role, WaitKind};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
+use hopcost_model::case::{Case, Role, WaitKind};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
 
 use crate::memory::{Line, Place, Scope, Shared};
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::by_role;
-use crate::transport::counter::{Counter, Wake};
+use crate::transport::counter::{Sleeper, Wake};
 use crate::transport::waits::{SPIN_LONG, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::wait::{self, Wait, WithoutFd};
 
@@ -70,80 +77,164 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
         },
     ],
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    crosses: "cache lines: those of the message, of its length and of the count of messages produced",
+    parameters: &[
+        Parameter {
+            name: "layout",
+            values: &["sequence", "counted"],
+            default: "sequence",
+            about: "the number that announces a message lies in its place, on one cache line with \
+                    the length, and the message begins the next; or one count announces all, and \
+                    the message follows its length of 8 bytes",
+        },
+        Parameter {
+            name: "places",
+            values: &["auto", "2", "4", "8", "16"],
+            default: "auto",
+            about: "messages that a ring holds; auto is 8, but 4 above 32 KiB a message and 2 above \
+                    64 KiB, so that long messages do not walk through more memory than they must",
+        },
+    ],
+    crosses: "cache lines: that of the message's number and length, and those of the message; with layout=counted those of length and message, and that of the count",
     copies: "nobody beyond the two ends themselves: the message is written into the ring and read there",
     wakes: "nobody while the consumer spins or yields; otherwise the producer, by FUTEX_WAKE, if the consumer has said that it sleeps",
-    between_stamps: "write the message in place, count up, (fence, perhaps wake,) look at the own ring until its count moves, read the message in place; the same on the other side",
-    limits: "0 bytes to 1 MiB; eight places; both ends must map the same memory, which is private to the process between threads; a full ring, which a strict round trip never meets, is waited for by sched_yield; a dead partner is not noticed here but by the supervisor",
+    between_stamps: "write the message in place, store its number, (fence, perhaps wake,) look at the next place of the own ring until its number is there, read the message in place; the same on the other side",
+    limits: "0 bytes to 1 MiB; both ends must map the same memory, which is private to the process between threads; a full ring, which a strict round trip never meets, is waited for by sched_yield; a dead partner is not noticed here but by the supervisor",
     sources: &[
         "memfd_create(2)",
         "mmap(2)",
         "futex(2)",
         "L. Lamport, Specifying Concurrent Program Modules, 1983",
     ],
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 
-/// Places in a ring; a power of two, because the counts wrap around at 2^32.
-const PLACES: u32 = 8;
-const _: () = assert!(PLACES.is_power_of_two());
+/// Bytes of a message's length, which lies right before it.
+const LENGTH: usize = size_of::<u64>();
 
-/// Bytes before the message in a place: its length.
-const HEADER: usize = size_of::<u64>();
+/// Bytes of a cache line.
+const CACHE_LINE: usize = 64;
 
 const LINE: usize = size_of::<Line<AtomicU32>>();
 
-/// Bytes of a place for messages of this length.
-fn place_bytes(payload: usize) -> usize {
-    (HEADER + payload).next_multiple_of(LINE)
+/// Where the words of a ring lie, and its first place.
+const PRODUCED: usize = 0;
+const CONSUMED: usize = LINE;
+const ASLEEP: usize = 2 * LINE;
+const PLACES: usize = 3 * LINE;
+
+/// Where things lie in a ring.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// A power of two, because the numbers wrap around at 2^32.
+    places: u32,
+    place_bytes: usize,
+    /// Where a place's message begins in it.
+    message: usize,
+    /// Where the word lies that announces the first place's message, and how far from it
+    /// the next one's is.
+    number: usize,
+    number_stride: usize,
 }
 
-/// Bytes of one direction's ring.
-fn ring_bytes(payload: usize) -> usize {
-    3 * LINE + PLACES as usize * place_bytes(payload)
+impl Layout {
+    fn of(case: &Case) -> io::Result<Self> {
+        let payload = case.payload_bytes.unwrap_or(0) as usize;
+        let parameter = |name| case.parameters.get(name).map(String::as_str);
+        let places = match parameter("places") {
+            None | Some("auto") => match payload {
+                0..=0x8000 => 8,
+                0x8001..=0x1_0000 => 4,
+                _ => 2,
+            },
+            Some(said) => match said.parse() {
+                Ok(places @ (2 | 4 | 8 | 16)) => places,
+                _ => {
+                    return Err(sys::failure(format!(
+                        "places is auto, 2, 4, 8 or 16, not `{said}`"
+                    )));
+                }
+            },
+        };
+        let place_bytes = |message| usize::next_multiple_of(message + payload, LINE);
+        Ok(match parameter("layout") {
+            None | Some("sequence") => Self {
+                places,
+                place_bytes: place_bytes(CACHE_LINE),
+                message: CACHE_LINE,
+                number: PLACES,
+                number_stride: place_bytes(CACHE_LINE),
+            },
+            Some("counted") => Self {
+                places,
+                place_bytes: place_bytes(LENGTH),
+                message: LENGTH,
+                number: PRODUCED,
+                number_stride: 0,
+            },
+            Some(other) => {
+                return Err(sys::failure(format!("layout is sequence or counted, not `{other}`")));
+            }
+        })
+    }
+    /// Bytes of one direction's ring.
+    fn ring_bytes(self) -> usize {
+        PLACES + self.places as usize * self.place_bytes
+    }
 }
 
 /// One direction's ring as an end sees it.
 struct Ring {
-    produced: Counter,
+    layout: Layout,
+    bytes: Place<[u8]>,
     consumed: Place<AtomicU32>,
-    places: Place<[u8]>,
-    place_bytes: usize,
+    consumer: Sleeper,
 }
 
 impl Ring {
     /// The ring that `receiver` takes messages from: the first is the callee's.
-    fn new(memory: &Arc<Shared>, attaching: &Attaching<'_>, receiver: Role) -> Self {
-        let payload = attaching.payload();
-        let base = by_role(receiver, ring_bytes(payload), 0);
-        let wake = Wake::of(attaching.case.wait(receiver));
-        let words = [base, base + 2 * LINE];
-        let places = ring_bytes(payload) - 3 * LINE;
+    fn new(memory: &Arc<Shared>, case: &Case, layout: Layout, receiver: Role) -> Self {
+        let base = by_role(receiver, layout.ring_bytes(), 0);
+        let (wake, scope) = (Wake::of(case.wait(receiver)), Scope::of(case));
         Self {
-            produced: Counter::new(memory, words, wake, Scope::of(attaching.case)),
-            consumed: Place::new(memory, base + LINE),
-            places: Place::bytes(memory, base + 3 * LINE, places),
-            place_bytes: place_bytes(payload),
+            layout,
+            bytes: Place::bytes(memory, base, layout.ring_bytes()),
+            consumed: Place::new(memory, base + CONSUMED),
+            consumer: Sleeper::new(memory, base + ASLEEP, wake, scope),
         }
     }
+    /// The place of the message after `count` others.
     #[inline(always)]
-    fn place(&self, count: u32) -> *mut u8 {
-        let at = (count % PLACES) as usize * self.place_bytes;
-        // SAFETY: there are `PLACES` places of that many bytes.
-        unsafe { self.places.as_ptr().cast::<u8>().add(at) }
+    fn place(&self, count: u32) -> usize {
+        (count & (self.layout.places - 1)) as usize
     }
-    /// The length of the message in the place of this count.
+    /// The word that announces the message after `count` others.
     #[inline(always)]
-    fn length(&self, count: u32) -> &AtomicU64 {
-        // SAFETY: places begin on a line, and their first word is only ever used as an atomic.
-        unsafe { AtomicU64::from_ptr(self.place(count).cast()) }
+    fn number(&self, count: u32) -> &AtomicU32 {
+        let at = self.layout.number + self.place(count) * self.layout.number_stride;
+        // SAFETY: in bounds, and at the beginning of a line; zero is a valid atomic, and
+        // nothing else is ever there.
+        unsafe { AtomicU32::from_ptr(self.bytes.as_ptr().cast::<u8>().add(at).cast()) }
     }
-    /// Where the message in the place of this count begins.
+    /// Where the message after `count` others begins.
     #[inline(always)]
     fn message(&self, count: u32) -> *mut u8 {
-        // SAFETY: a place is longer than its header.
-        unsafe { self.place(count).add(HEADER) }
+        let at = PLACES + self.place(count) * self.layout.place_bytes + self.layout.message;
+        // SAFETY: a place is longer than what precedes its message.
+        unsafe { self.bytes.as_ptr().cast::<u8>().add(at) }
+    }
+    /// The length of the message after `count` others.
+    #[inline(always)]
+    fn length(&self, count: u32) -> &AtomicU64 {
+        // SAFETY: it lies right before the message, at a multiple of 8 in either layout, and
+        // those bytes are only ever used as an atomic.
+        unsafe { AtomicU64::from_ptr(self.message(count).sub(LENGTH).cast()) }
+    }
+    /// Whether a word shows that the message after `count` others is there: its number, or
+    /// as a count that of one that came later.
+    #[inline(always)]
+    fn announces(&self, number: u32, count: u32) -> bool {
+        number.wrapping_sub(count.wrapping_add(1)) < self.layout.places
     }
 }
 
@@ -178,7 +269,7 @@ impl ShmRing {
     /// Waits until the place of the next message is free.
     #[inline(always)]
     fn wait_for_room(&mut self) {
-        while self.sent.wrapping_sub(self.sent_and_consumed) == PLACES {
+        while self.sent.wrapping_sub(self.sent_and_consumed) == self.outgoing.layout.places {
             // Acquire: pairs with the Release of `give_back`.
             let consumed = self.outgoing.consumed.load(Ordering::Acquire);
             if consumed == self.sent_and_consumed {
@@ -194,19 +285,20 @@ impl TwoEnds for ShmRing {
     type Waits = WithoutFd;
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Link::of_memory(opening.memory(2 * ring_bytes(opening.payload()))?)
+        Link::of_memory(opening.memory(2 * Layout::of(opening.case)?.ring_bytes())?)
     }
 
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let payload = attaching.payload();
-        let memory = half.take_memory(2 * ring_bytes(payload))?;
+        let Attaching { case, role, .. } = *attaching;
+        let layout = Layout::of(case)?;
+        let memory = half.take_memory(2 * layout.ring_bytes())?;
         Ok(Self {
-            payload,
+            payload: attaching.payload(),
             budget_ticks: attaching.budget_ticks,
-            outgoing: Ring::new(&memory, attaching, attaching.role.other()),
+            outgoing: Ring::new(&memory, case, layout, role.other()),
             sent: 0,
             sent_and_consumed: 0,
-            incoming: Ring::new(&memory, attaching, attaching.role),
+            incoming: Ring::new(&memory, case, layout, role),
             received: 0,
             lent: false,
         })
@@ -221,34 +313,41 @@ impl Channel for ShmRing {
         }
         self.wait_for_room();
         let message = self.outgoing.message(self.sent);
-        // SAFETY: a place holds HEADER bytes and at least `payload` more inside the
-        // mapping, all initialised (zero at first); the consumer is done with it, and
-        // looks at it again only after `send`.
+        // SAFETY: a place holds at least `payload` bytes from there on, inside the mapping,
+        // all initialised (zero at first); the consumer is done with it, and looks at it
+        // again only after `send`.
         Ok(unsafe { std::slice::from_raw_parts_mut(message, len) })
     }
 
     #[inline(always)]
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        // Relaxed: made visible with the message by the count that announces both.
-        self.outgoing.length(self.sent).store(len as u64, Ordering::Relaxed);
-        self.sent = self.sent.wrapping_add(1);
-        self.outgoing.produced.publish(self.sent)
+        let (ring, before) = (&self.outgoing, self.sent);
+        // Relaxed: made visible with the message by the number that announces both.
+        ring.length(before).store(len as u64, Ordering::Relaxed);
+        self.sent = before.wrapping_add(1);
+        ring.consumer.publish(ring.number(before), self.sent)
     }
 
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         self.give_back();
-        let (produced, received) = (&self.incoming.produced, self.received);
+        let (ring, received) = (&self.incoming, self.received);
+        let number = ring.number(received);
         wait::until::<W>(
             self.budget_ticks,
-            || produced.now() != received,
-            || produced.sleep(received),
+            // Acquire: the message and its length are read after its number.
+            || ring.announces(number.load(Ordering::Acquire), received),
+            || match number.load(Ordering::Relaxed) {
+                // It came between the look and this: there is nothing to sleep for.
+                now if ring.announces(now, received) => Ok(()),
+                before => ring.consumer.sleep(number, before),
+            },
         )?;
-        let len = self.incoming.length(received).load(Ordering::Relaxed) as usize;
+        let len = ring.length(received).load(Ordering::Relaxed) as usize;
         if len > self.payload {
             return Err(too_long(len, self.payload));
         }
-        let message = self.incoming.message(received);
+        let message = ring.message(received);
         self.received = received.wrapping_add(1);
         self.lent = true;
         // SAFETY: in bounds, as in `slot`; the producer does not touch the place before
@@ -272,9 +371,17 @@ mod tests {
     use crate::party::{fill, verify};
     use crate::wait::{Block, Spin, SpinThenBlock, Yield};
 
-    fn ends(wait: &str, payload: usize) -> [ShmRing; 2] {
+    const RINGS: [&str; 4] = [
+        "layout=sequence",
+        "layout=sequence&places=2",
+        "layout=counted",
+        "layout=counted&places=16",
+    ];
+
+    fn ends(wait: &str, payload: usize, ring: &str) -> [ShmRing; 2] {
         let case: Case = format!(
-            "roundtrip/shm-ring?payload={payload}&boundary=thread&place=free&wait={wait}&spin=2000"
+            "roundtrip/shm-ring?payload={payload}&{ring}&boundary=thread&place=free&wait={wait}\
+             &spin=2000"
         )
         .parse()
         .unwrap();
@@ -293,10 +400,16 @@ mod tests {
     /// A one-way flood, which fills the ring and wraps it around: every message
     /// arrives once, in order and whole. Long enough for millions of messages
     /// where looks cost nothing; bounded by the clock where they do.
-    fn flood<W: Wait>(wait: &str, count: u64) {
-        const PAYLOAD: usize = 40;
-        let [mut producer, mut consumer] = ends(wait, PAYLOAD);
-        let stop = Instant::now() + Duration::from_secs(3);
+    fn floods<W: Wait>(wait: &str, count: u64) {
+        for ring in RINGS {
+            flood::<W>(ends(wait, PAYLOAD, ring), count);
+        }
+    }
+
+    const PAYLOAD: usize = 40;
+
+    fn flood<W: Wait>([mut producer, mut consumer]: [ShmRing; 2], count: u64) {
+        let stop = Instant::now() + Duration::from_secs(1);
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 for sequence in 1..=count {
@@ -323,38 +436,116 @@ mod tests {
 
     #[test]
     fn a_flood_arrives_whole_and_in_order_spinning() {
-        flood::<Yield>("yield", 4_000_000);
-        flood::<Spin>("spin", 4_000_000);
+        floods::<Yield>("yield", 4_000_000);
+        floods::<Spin>("spin", 4_000_000);
     }
 
     #[test]
     fn a_flood_arrives_whole_and_in_order_sleeping() {
-        flood::<Block>("block", 2_000_000);
-        flood::<SpinThenBlock>("spin-then-block", 2_000_000);
+        floods::<Block>("block", 2_000_000);
+        floods::<SpinThenBlock>("spin-then-block", 2_000_000);
+    }
+
+    /// Ends that have exchanged `start` messages each way.
+    fn after(start: u32, ring: &str) -> [ShmRing; 2] {
+        let mut ends = ends("spin", 8, ring);
+        for end in &mut ends {
+            (end.sent, end.sent_and_consumed, end.received) = (start, start, start);
+            let ring = &end.outgoing;
+            for before in (1..=ring.layout.places).rev().map(|n| start.wrapping_sub(n)) {
+                ring.number(before).store(before.wrapping_add(1), Ordering::Relaxed);
+            }
+            ring.consumed.store(start, Ordering::Relaxed);
+        }
+        ends
     }
 
     #[test]
     fn the_counts_survive_wrapping_around() {
-        let [mut a, mut b] = ends("spin", 8);
-        let start = u32::MAX - 3;
-        for end in [&mut a, &mut b] {
-            (end.sent, end.sent_and_consumed, end.received) = (start, start, start);
-            end.outgoing.produced.publish(start).unwrap();
-            end.outgoing.consumed.store(start, Ordering::Relaxed);
+        for ring in RINGS {
+            let [mut a, mut b] = after(u32::MAX - 3, ring);
+            for sequence in 0..40 {
+                fill(a.slot::<Spin>(8).unwrap(), sequence);
+                a.send::<Spin>(8).unwrap();
+                assert!(verify(b.recv::<Spin>().unwrap(), sequence));
+            }
         }
-        for sequence in 0..20 {
-            fill(a.slot::<Spin>(8).unwrap(), sequence);
-            a.send::<Spin>(8).unwrap();
-            assert!(verify(b.recv::<Spin>().unwrap(), sequence));
+    }
+
+    /// A message is there when it is sent and not before, and its place is not written to
+    /// before its reader asks for the next.
+    #[test]
+    fn a_place_is_announced_once_a_lap_and_kept_while_it_is_read() {
+        for ring in RINGS {
+            for start in [0, 1, u32::MAX - 20] {
+                let [mut a, mut b] = after(start, ring);
+                let places = a.outgoing.layout.places;
+                let there = |end: &ShmRing| {
+                    let number = end.incoming.number(end.received).load(Ordering::Relaxed);
+                    end.incoming.announces(number, end.received)
+                };
+                let room = |end: &ShmRing| {
+                    let consumed = end.outgoing.consumed.load(Ordering::Relaxed);
+                    places - end.sent.wrapping_sub(consumed)
+                };
+                for lap in 0..6 {
+                    for sent in 1..=places {
+                        fill(a.slot::<Spin>(8).unwrap(), sent.into());
+                        a.send::<Spin>(8).unwrap();
+                        assert_eq!(room(&a), places - sent, "{ring}, {start}, lap {lap}");
+                    }
+                    for taken in 1..=places {
+                        assert!(there(&b), "{ring}, {start}, lap {lap}");
+                        assert!(verify(b.recv::<Spin>().unwrap(), taken.into()));
+                        assert_eq!(room(&a), taken - 1, "{ring}, {start}, lap {lap}");
+                    }
+                    assert!(!there(&b), "{ring}, {start}, lap {lap}");
+                    b.give_back();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_begins_a_cache_line_with_its_number_and_length_on_another() {
+        for payload in [0, 1, 48, 64, 100, 4096] {
+            for end in ends("spin", payload, "layout=sequence") {
+                let ring = &end.outgoing;
+                for count in 0..9 {
+                    let number = ring.number(count).as_ptr().addr();
+                    assert!(number.is_multiple_of(2 * CACHE_LINE));
+                    assert_eq!(ring.message(count).addr(), number + CACHE_LINE);
+                    assert_eq!(ring.length(count).as_ptr().addr(), number + CACHE_LINE - LENGTH);
+                }
+                assert_eq!(ring.number(8).as_ptr(), ring.number(0).as_ptr());
+            }
+        }
+    }
+
+    #[test]
+    fn long_messages_have_fewer_places_unless_the_case_says_otherwise() {
+        for (payload, parameters, places) in [
+            (0, "places=auto", 8),
+            (32 << 10, "places=auto", 8),
+            ((32 << 10) + 1, "places=auto", 4),
+            (64 << 10, "places=auto", 4),
+            ((64 << 10) + 1, "places=auto", 2),
+            (1 << 20, "places=auto", 2),
+            (1 << 20, "places=16", 16),
+            (64, "places=2", 2),
+        ] {
+            assert_eq!(ends("spin", payload, parameters)[0].outgoing.layout.places, places);
         }
     }
 
     #[test]
     fn a_message_longer_than_a_place_is_refused() {
-        let [mut a, mut b] = ends("spin", 8);
-        assert!(a.slot::<Spin>(9).is_err());
-        // A producer that lies about the length must not make us read beyond the place.
-        a.send::<Spin>(1 << 40).unwrap();
-        assert!(b.recv::<Spin>().is_err());
+        for ring in RINGS {
+            let [mut a, mut b] = ends("spin", 8, ring);
+            assert!(a.slot::<Spin>(9).is_err());
+            // A producer that lies about the length must not make us read beyond the place.
+            a.send::<Spin>(1 << 40).unwrap();
+            assert!(b.recv::<Spin>().is_err());
+        }
     }
 }

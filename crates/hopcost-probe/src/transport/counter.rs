@@ -38,16 +38,15 @@ impl Wake {
 /// sleeps until the count moves.
 pub struct Counter {
     count: Place<AtomicU32>,
-    asleep: Place<AtomicU32>,
-    wake: Wake,
-    scope: Scope,
+    sleeper: Sleeper,
 }
 
 impl Counter {
     /// The count at one offset of a mapping with the flag at another.
     pub fn new(memory: &Arc<Shared>, at: [usize; 2], wake: Wake, scope: Scope) -> Self {
-        let [count, asleep] = at.map(|offset| Place::new(memory, offset));
-        Self { count, asleep, wake, scope }
+        let [count, asleep] = at;
+        let sleeper = Sleeper::new(memory, asleep, wake, scope);
+        Self { count: Place::new(memory, count), sleeper }
     }
     /// Where counter `number` lies among several.
     pub const fn at(number: usize) -> [usize; 2] {
@@ -61,17 +60,7 @@ impl Counter {
     /// Moves the count, and wakes the waiter if need be.
     #[inline(always)]
     pub fn publish(&self, value: u32) -> io::Result<()> {
-        self.count.store(value, Ordering::Release);
-        let wakes = match self.wake {
-            Wake::Never => false,
-            Wake::Needed => {
-                // Pairs with the fence of `sleep`.
-                fence(Ordering::SeqCst);
-                self.asleep.load(Ordering::Relaxed) != 0
-            }
-            Wake::Always => true,
-        };
-        if wakes { self.wake_waiter() } else { Ok(()) }
+        self.sleeper.publish(&self.count, value)
     }
     /// Waits until the count differs from what was last seen of it, and gives it.
     #[inline(always)]
@@ -81,7 +70,7 @@ impl Counter {
             if now != seen {
                 return Ok(now);
             }
-            match self.wake {
+            match self.sleeper.wake {
                 Wake::Never => std::hint::spin_loop(),
                 Wake::Needed | Wake::Always => self.sleep(seen)?,
             }
@@ -90,27 +79,62 @@ impl Counter {
     /// Sleeps while the count is `seen`; may return early.
     #[inline]
     pub fn sleep(&self, seen: u32) -> io::Result<()> {
+        self.sleeper.sleep(&self.count, seen)
+    }
+}
+
+/// The end that waits for a word to move, as both ends know it: whether it may be asleep,
+/// and the flag by which it says so.
+pub struct Sleeper {
+    asleep: Place<AtomicU32>,
+    wake: Wake,
+    scope: Scope,
+}
+
+impl Sleeper {
+    /// One whose flag is at this offset of a mapping.
+    pub fn new(memory: &Arc<Shared>, asleep: usize, wake: Wake, scope: Scope) -> Self {
+        Self { asleep: Place::new(memory, asleep), wake, scope }
+    }
+    /// Moves a word that it waits for, and wakes it if need be.
+    #[inline(always)]
+    pub fn publish(&self, word: &AtomicU32, value: u32) -> io::Result<()> {
+        word.store(value, Ordering::Release);
+        let wakes = match self.wake {
+            Wake::Never => false,
+            Wake::Needed => {
+                // Pairs with the fence of `sleep`.
+                fence(Ordering::SeqCst);
+                self.asleep.load(Ordering::Relaxed) != 0
+            }
+            Wake::Always => true,
+        };
+        if wakes { self.wake(word) } else { Ok(()) }
+    }
+    /// Sleeps while the word is `seen`; may return early.
+    #[inline]
+    pub fn sleep(&self, word: &AtomicU32, seen: u32) -> io::Result<()> {
         if self.wake == Wake::Always {
-            return self.futex_wait(seen);
+            return self.futex_wait(word, seen);
         }
         self.asleep.store(1, Ordering::Relaxed);
         // Either the other end's fence (in `publish`) comes after this one, and then it
         // sees the flag and wakes; or it comes before, and then the kernel, which compares
-        // the count before it puts us to sleep, sees the new one.
+        // the word before it puts us to sleep, sees the new one.
         fence(Ordering::SeqCst);
-        let slept = self.futex_wait(seen);
+        let slept = self.futex_wait(word, seen);
         self.asleep.store(0, Ordering::Relaxed);
         slept
     }
 
     /// FUTEX_WAIT (futex(2)).
     #[inline(always)]
-    fn futex_wait(&self, expected: u32) -> io::Result<()> {
+    fn futex_wait(&self, word: &AtomicU32, expected: u32) -> io::Result<()> {
         // SAFETY: the word outlives the call; no time-out (the supervisor has one).
         let result = unsafe {
             libc::syscall(
                 libc::SYS_futex,
-                self.count.as_ptr(),
+                word.as_ptr(),
                 libc::FUTEX_WAIT | self.private(),
                 expected,
                 std::ptr::null::<libc::timespec>(),
@@ -128,10 +152,10 @@ impl Counter {
 
     /// FUTEX_WAKE of one waiter (futex(2)).
     #[inline(always)]
-    fn wake_waiter(&self) -> io::Result<()> {
+    fn wake(&self, word: &AtomicU32) -> io::Result<()> {
         let operation = libc::FUTEX_WAKE | self.private();
         // SAFETY: the word outlives the call.
-        let result = unsafe { libc::syscall(libc::SYS_futex, self.count.as_ptr(), operation, 1) };
+        let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 1) };
         sys::check(result).map(drop).map_err(|error| sys::context(error, "futex wake"))
     }
 
