@@ -85,7 +85,8 @@ words! {
     WaitKind, "wait" {
         /// Asleep in the kernel until woken.
         Block = "block",
-        /// Tries again at once, with a pause instruction between tries.
+        /// Tries again at once, with a pause instruction between two looks at memory unless a
+        /// parameter says otherwise.
         Spin = "spin",
         /// Tries again after `sched_yield`.
         Yield = "yield",

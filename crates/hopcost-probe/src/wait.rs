@@ -4,7 +4,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::case::{Case, WaitKind};
+use hopcost_model::mechanism::Parameter;
 
 use crate::clock::{Clock, Hardware};
 use crate::sys;
@@ -79,6 +80,53 @@ pub fn may_sleep(kind: WaitKind) -> bool {
     matches!(kind, WaitKind::Block | WaitKind::SpinThenBlock | WaitKind::Epoll)
 }
 
+/// The parameter of what looks at memory again and again.
+pub const PAUSE: Parameter = Parameter {
+    name: "pause",
+    values: &["1", "0"],
+    default: "1",
+    about: "pause instructions (PAUSE, on Arm YIELD) between two looks of an end that spins; of no \
+            effect on one that does not",
+};
+
+/// What an end that spins does between two looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Between {
+    /// A pause instruction.
+    Pause,
+    /// Nothing.
+    Nothing,
+}
+
+/// How an end spins.
+#[derive(Debug, Clone, Copy)]
+pub struct Spinning {
+    between: Between,
+    /// For how long, where it sleeps afterwards.
+    budget_ticks: u64,
+}
+
+impl Spinning {
+    /// As a case says.
+    pub fn of(case: &Case, budget_ticks: u64) -> io::Result<Self> {
+        let between = match case.parameters.get(PAUSE.name).map(String::as_str) {
+            None | Some("1") => Between::Pause,
+            Some("0") => Between::Nothing,
+            Some(other) => {
+                return Err(sys::failure(format!("pause is 1 or 0, not `{other}`")));
+            }
+        };
+        Ok(Self { between, budget_ticks })
+    }
+    /// Between two looks.
+    #[inline(always)]
+    fn pause(self) {
+        if self.between == Between::Pause {
+            std::hint::spin_loop();
+        }
+    }
+}
+
 /// Tries between two looks at the clock while spinning on a budget.
 const TRIES_PER_LOOK: u32 = 16;
 
@@ -86,14 +134,14 @@ const TRIES_PER_LOOK: u32 = 16;
 /// again (and may return early).
 #[inline(always)]
 pub fn until<W: Wait>(
-    budget_ticks: u64,
+    spinning: Spinning,
     mut ready: impl FnMut() -> bool,
     mut sleep: impl FnMut() -> io::Result<()>,
 ) -> io::Result<()> {
     match W::KIND {
         WaitKind::Spin => {
             while !ready() {
-                std::hint::spin_loop();
+                spinning.pause();
             }
         }
         WaitKind::Yield => {
@@ -102,7 +150,7 @@ pub fn until<W: Wait>(
             }
         }
         WaitKind::SpinThenBlock => {
-            if !spin_on_budget(budget_ticks, &mut ready) {
+            if !spin_on_budget(spinning, &mut ready) {
                 while !ready() {
                     sleep()?;
                 }
@@ -118,16 +166,16 @@ pub fn until<W: Wait>(
 }
 
 #[inline(always)]
-fn spin_on_budget(budget_ticks: u64, ready: &mut impl FnMut() -> bool) -> bool {
+fn spin_on_budget(spinning: Spinning, ready: &mut impl FnMut() -> bool) -> bool {
     let (start, _) = Hardware::stamp();
     loop {
         for _ in 0..TRIES_PER_LOOK {
             if ready() {
                 return true;
             }
-            std::hint::spin_loop();
+            spinning.pause();
         }
-        if Hardware::stamp().0.wrapping_sub(start) > budget_ticks {
+        if Hardware::stamp().0.wrapping_sub(start) > spinning.budget_ticks {
             return false;
         }
     }
@@ -169,7 +217,7 @@ impl FdWait {
             },
             WaitKind::Spin => loop {
                 match attempt() {
-                    Err(error) if would_block(&error) => std::hint::spin_loop(),
+                    Err(error) if would_block(&error) => {}
                     done => return done,
                 }
             },
@@ -232,5 +280,26 @@ fn epoll_of(fd: &OwnedFd) -> io::Result<OwnedFd> {
             &mut event,
         ))?;
         Ok(epoll)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(parameters: &str) -> io::Result<Between> {
+        let id =
+            format!("roundtrip/flag?payload=0{parameters}&boundary=thread&place=free&wait=spin");
+        Spinning::of(&id.parse().unwrap(), 0).map(|spinning| spinning.between)
+    }
+
+    #[test]
+    fn a_case_says_what_comes_between_two_looks() {
+        assert_eq!(between("").unwrap(), Between::Pause);
+        assert_eq!(between("&pause=1").unwrap(), Between::Pause);
+        assert_eq!(between("&pause=0").unwrap(), Between::Nothing);
+        assert!(between("&pause=2").is_err());
+        assert_eq!(between(&format!("&pause={}", PAUSE.default)).unwrap(), Between::Pause);
+        assert!(PAUSE.values.iter().all(|value| between(&format!("&pause={value}")).is_ok()));
     }
 }

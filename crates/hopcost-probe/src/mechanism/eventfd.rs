@@ -27,6 +27,7 @@ pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "payload up to 1 MiB; both ends hold both descriptors, so the death of one is no end-of-file for the other",
     sources: &["eventfd(2)", "read(2)", "write(2)"],
+    revision: 2,
     ..NOTIFIER
 });
 

@@ -15,13 +15,14 @@ use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::transport::page::{self, Page};
 use crate::transport::waits::{SPIN, YIELD};
-use crate::wait::{self, Spin, Wait, Yield};
+use crate::wait::{self, PAUSE, Spin, Spinning, Wait, Yield};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Flag>(Facts {
     name: "flag",
     about: "a cache line in shared memory that the other end looks at",
     waits: &[SPIN, YIELD],
+    parameters: &[PAUSE],
     crosses: "one cache line per direction (and, with a payload, a shared buffer)",
     copies: "with a payload, each end writes its message into the shared buffer and reads the other's there",
     wakes: "nobody: the other end has to be looking",
@@ -36,6 +37,7 @@ pub struct Flag {
     page: Page<AtomicU32>,
     notified: u32,
     awaited: u32,
+    spinning: Spinning,
 }
 
 impl TwoEnds for Flag {
@@ -47,7 +49,9 @@ impl TwoEnds for Flag {
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self { page: Page::attach(half, attaching)?, notified: 0, awaited: 0 })
+        // The budget and the sleep belong to waits that this mechanism does not have.
+        let spinning = Spinning::of(attaching.case, 0)?;
+        Ok(Self { page: Page::attach(half, attaching)?, notified: 0, awaited: 0, spinning })
     }
 }
 
@@ -63,7 +67,6 @@ impl Notifier for Flag {
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
         self.awaited = self.awaited.wrapping_add(1);
         let (count, awaited) = (&self.page.own, self.awaited);
-        // The budget and the sleep belong to waits that this mechanism does not have.
-        wait::until::<W>(0, || count.load(Ordering::Acquire) == awaited, || Ok(()))
+        wait::until::<W>(self.spinning, || count.load(Ordering::Acquire) == awaited, || Ok(()))
     }
 }

@@ -29,7 +29,7 @@ use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::transport::counter::{Counter, Wake};
 use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::transport::{by_role, page};
-use crate::wait::{self, Wait, WithoutFd};
+use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<Futex>(Facts {
@@ -67,6 +67,7 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
         },
     ],
     parameters: &[
+        PAUSE,
         PSHARED,
         Parameter {
             name: "wake",
@@ -94,7 +95,7 @@ pub struct Futex {
     notified: u32,
     /// Notifications taken.
     awaited: u32,
-    budget_ticks: u64,
+    spinning: Spinning,
 }
 
 impl TwoEnds for Futex {
@@ -120,7 +121,7 @@ impl TwoEnds for Futex {
             incoming: counter(own, attaching.wait()),
             notified: 0,
             awaited: 0,
-            budget_ticks: attaching.budget_ticks,
+            spinning: Spinning::of(attaching.case, attaching.budget_ticks)?,
         })
     }
 }
@@ -135,7 +136,7 @@ impl Notifier for Futex {
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
         let (incoming, seen) = (&self.incoming, self.awaited);
-        wait::until::<W>(self.budget_ticks, || incoming.now() != seen, || incoming.sleep(seen))?;
+        wait::until::<W>(self.spinning, || incoming.now() != seen, || incoming.sleep(seen))?;
         self.awaited = seen.wrapping_add(1);
         Ok(())
     }

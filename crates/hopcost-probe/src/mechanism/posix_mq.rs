@@ -34,6 +34,7 @@ pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     limits: "0 bytes to 8 KiB, or less where /proc/sys/fs/mqueue/msgsize_max says so; four messages a queue; RLIMIT_MSGQUEUE bounds the bytes of all queues of a user; no end-of-file, so a dead partner is ended by the supervisor's deadline",
     sources: &["mq_overview(7)", "mq_open(3)", "mq_send(3)", "mq_receive(3)"],
     available,
+    revision: 2,
     ..CHANNEL
 });
 

@@ -22,7 +22,7 @@ use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::page::{self, LINES, Page};
 use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
-use crate::wait::{self, Wait, WithoutFd};
+use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 
 const SLEEPS_OR_NOT: PerOperation =
     PerOperation::Between(0.0, 2.2, "an end that finds the value raised does not sleep");
@@ -55,7 +55,7 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
             switches_two_cpus: SLEEPS_OR_NOT,
         },
     ],
-    parameters: &[PSHARED],
+    parameters: &[PAUSE, PSHARED],
     crosses: "one semaphore per direction in memory that both ends use (and, with a payload, a shared buffer)",
     copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
     wakes: "the posting end, by a futex wake inside sem_post",
@@ -68,7 +68,7 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
 /// One end.
 pub struct Semaphore {
     page: Page<libc::sem_t>,
-    budget_ticks: u64,
+    spinning: Spinning,
 }
 
 impl TwoEnds for Semaphore {
@@ -90,7 +90,8 @@ impl TwoEnds for Semaphore {
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self { page: Page::attach(half, attaching)?, budget_ticks: attaching.budget_ticks })
+        let spinning = Spinning::of(attaching.case, attaching.budget_ticks)?;
+        Ok(Self { page: Page::attach(half, attaching)?, spinning })
     }
 }
 
@@ -112,7 +113,7 @@ impl Notifier for Semaphore {
         // Having slept is having taken: there is nothing left to look for then.
         let taken = Cell::new(false);
         wait::until::<W>(
-            self.budget_ticks,
+            self.spinning,
             // SAFETY: as in `notify`.
             || taken.get() || unsafe { libc::sem_trywait(own) } == 0,
             || take(own).map(|done| taken.set(done)),

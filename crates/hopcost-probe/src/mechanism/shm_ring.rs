@@ -40,7 +40,7 @@ use crate::sys;
 use crate::transport::by_role;
 use crate::transport::counter::{Sleeper, Wake};
 use crate::transport::waits::{SPIN_LONG, WAKER_OR_WOKEN_FIRST, YIELD};
-use crate::wait::{self, Wait, WithoutFd};
+use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 
 /// The row.
 pub static ROW: Row = Row::channel::<ShmRing>(Facts {
@@ -93,6 +93,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
             about: "messages that a ring holds; auto is 8, but 4 above 32 KiB a message and 2 above \
                     64 KiB, so that long messages do not walk through more memory than they must",
         },
+        PAUSE,
     ],
     crosses: "cache lines: that of the message's number and length, and those of the message; with layout=counted those of length and message, and that of the count",
     copies: "nobody beyond the two ends themselves: the message is written into the ring and read there",
@@ -241,7 +242,7 @@ impl Ring {
 /// One end: producer of one ring, consumer of the other.
 pub struct ShmRing {
     payload: usize,
-    budget_ticks: u64,
+    spinning: Spinning,
     outgoing: Ring,
     /// Messages sent.
     sent: u32,
@@ -294,7 +295,7 @@ impl TwoEnds for ShmRing {
         let memory = half.take_memory(2 * layout.ring_bytes())?;
         Ok(Self {
             payload: attaching.payload(),
-            budget_ticks: attaching.budget_ticks,
+            spinning: Spinning::of(case, attaching.budget_ticks)?,
             outgoing: Ring::new(&memory, case, layout, role.other()),
             sent: 0,
             sent_and_consumed: 0,
@@ -334,7 +335,7 @@ impl Channel for ShmRing {
         let (ring, received) = (&self.incoming, self.received);
         let number = ring.number(received);
         wait::until::<W>(
-            self.budget_ticks,
+            self.spinning,
             // Acquire: the message and its length are read after its number.
             || ring.announces(number.load(Ordering::Acquire), received),
             || match number.load(Ordering::Relaxed) {

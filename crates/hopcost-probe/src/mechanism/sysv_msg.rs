@@ -37,6 +37,7 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     limits: "0 bytes to 8 KiB, or less where /proc/sys/kernel/msgmax says so; cannot be polled, so no epoll; an end that lets go removes the queues, and a partner that waits gets EIDRM, but one that is killed is only noticed by the supervisor",
     sources: &["sysvipc(7)", "msgget(2)", "msgsnd(2)", "msgrcv(2)", "msgctl(2)"],
     available,
+    revision: 2,
     ..CHANNEL
 });
 
@@ -259,10 +260,7 @@ impl Channel for SysvMsg {
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         let found = match W::KIND {
             WaitKind::Block | WaitKind::Epoll => None,
-            WaitKind::Spin => self.receive_awake(|| {
-                std::hint::spin_loop();
-                ControlFlow::Continue(())
-            })?,
+            WaitKind::Spin => self.receive_awake(|| ControlFlow::Continue(()))?,
             WaitKind::Yield => self.receive_awake(|| {
                 sys::sched_yield();
                 ControlFlow::Continue(())

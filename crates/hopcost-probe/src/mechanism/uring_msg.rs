@@ -27,7 +27,7 @@ use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::stream::rings;
 use crate::sys;
 use crate::transport::waits::{SLICES, spin, yields};
-use crate::wait::{self, Wait, WithoutFd};
+use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 
 const SLEEPS: PerOperation =
     PerOperation::Between(1.0, 2.2, "the woken end may run before or after the sender sleeps");
@@ -62,6 +62,7 @@ pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
             switches_two_cpus: SLEEPS_OR_NOT,
         },
     ],
+    parameters: &[PAUSE],
     crosses: "a completion of 16 bytes in the partner's queue (and, with a payload, a shared buffer)",
     copies: "the kernel writes the completion; with a payload, each end writes its message into the shared buffer and reads the other's there",
     wakes: "the kernel wakes the sleeping receiver from within the sender's io_uring_enter(2)",
@@ -90,7 +91,7 @@ pub struct UringMsg {
     peer: OwnedFd,
     sent: u64,
     awaited: u64,
-    budget_ticks: u64,
+    spinning: Spinning,
 }
 
 fn ring() -> io::Result<IoUring> {
@@ -124,8 +125,8 @@ impl TwoEnds for UringMsg {
         // the same size and flags; of anything that is not such a ring the mapping fails.
         let ring = unsafe { IoUring::from_fd(own.into_raw_fd(), parameters) }
             .map_err(|error| sys::context(error, "mapping the ring"))?;
-        let budget_ticks = attaching.budget_ticks;
-        Ok(Self { ring, peer, sent: 0, awaited: 0, budget_ticks })
+        let spinning = Spinning::of(attaching.case, attaching.budget_ticks)?;
+        Ok(Self { ring, peer, sent: 0, awaited: 0, spinning })
     }
 }
 
@@ -167,7 +168,7 @@ impl Notifier for UringMsg {
         if W::KIND == WaitKind::Block {
             sleep()?;
         }
-        wait::until::<W>(self.budget_ticks, look, sleep)?;
+        wait::until::<W>(self.spinning, look, sleep)?;
         match found.take() {
             Some(entry) if entry.user_data() == self.awaited => Ok(()),
             other => Err(unexpected(other.map(|entry| (entry.user_data(), entry.result())))),

@@ -48,6 +48,7 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     available: tcp::loopback_available,
     // Its handshake goes over a TCP connection.
     address: Some("tcp"),
+    revision: 2,
     ..CHANNEL
 });
 
