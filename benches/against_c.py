@@ -2,7 +2,8 @@
 """hopcost beside a plain C program: one trial of each in turn, on the same CPUs.
 
 A mechanism's name with `-thread` is between two threads with process-private primitives,
-with `-pshared` between two threads with process-shared ones, otherwise between processes.
+with `-pshared` between two threads with process-shared ones, otherwise between processes. `spin` and
+`ring` with `-bare` spin without PAUSE (pause=0).
 
 For every mechanism: PAIRS adjacent pairs of about 40 ms each, the order within
 a pair and of the pairs at random; the ratio of the two medians of each pair;
@@ -51,6 +52,9 @@ MECHANISMS = {
     "semaphore-pshared": Row("semaphore", "semaphore", 0, boundary="thread", parameters=PSHARED),
     "condvar-thread": Row("condvar", "condvar", 0, boundary="thread"),
     "condvar-pshared": Row("condvar", "condvar", 0, boundary="thread", parameters=PSHARED),
+    "spin-bare": Row("spin-bare", "flag", 0, "spin", parameters="&pause=0"),
+    "ring": Row("ring", "shm-ring", 64, "spin"),
+    "ring-bare": Row("ring-bare", "shm-ring", 64, "spin", parameters="&pause=0"),
     "eventfd": Row("eventfd", "eventfd", 0), "signal": Row("signal", "signal", 0),
     "pipe": Row("pipe", "pipe", 64), "socketpair": Row("socketpair", "socketpair", 64),
     "udp": Row("udp", "udp", 64), "tcp": Row("tcp", "tcp", 64, parameters="&nodelay=on"),
@@ -79,7 +83,7 @@ def main():
     for place in options.places.split(","):
         for name in options.mechanisms.split(","):
             row = MECHANISMS[name]
-            if place == "same-cpu" and name == "spin":
+            if place == "same-cpu" and row.wait == "spin":
                 continue
             if place == "cross" and second is None:
                 continue
@@ -100,7 +104,7 @@ def main():
     print(f"{'place':9} {'mechanism':25} {'C ns/op':>9}  {'hopcost / C':^24}  {'C / C':^24}  verdict")
     for place, name, case, caller, callee in rows:
         cpus = (caller, callee)
-        probe = c_median(name, cpus, 200, 2000 if place == "same-cpu" or name == "spin" else 200)
+        probe = c_median(name, cpus, 200, 2000 if place == "same-cpu" or MECHANISMS[name].wait == "spin" else 200)
         count = max(100, int(PAIR_NS / 1e9 * float(calibrated) / probe))
         warm = count // 10
         ratios, yardstick = adjacent_ratios(options.pairs,

@@ -39,7 +39,7 @@ def main():
     level = None
     for place in options.places.split(","):
         for name in options.mechanisms.split(","):
-            if (place == "same-cpu" and name == "spin") or (place == "cross" and second is None):
+            if (place == "same-cpu" and MECHANISMS[name].wait == "spin") or (place == "cross" and second is None):
                 continue
             case = MECHANISMS[name].case("same-cpu" if place == "same-cpu" else relation)
             probe = trial_median(options.old, case, 200, 2000)
