@@ -23,6 +23,7 @@ pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
         host_states(run),
         guest(run),
         stamps(run, readings),
+        touching(readings),
         frequency(run),
         filters(run),
         other_version(run),
@@ -164,6 +165,23 @@ fn stamps(run: &Run, readings: &[Reading]) -> Option<String> {
     Some(format!(
         "Reading the clock {costs} and is part of every operation that is timed by itself; nothing is \
          subtracted."
+    ))
+}
+
+/// Of the case in which writing and comparing messages is the greatest share of the number.
+fn touching(readings: &[Reading]) -> Option<String> {
+    let shares = known(readings).filter_map(|(case, reading)| {
+        let ns = reading.result.touch?.operation_ns.filter(|ns| *ns > 0.0)?;
+        let whole = reading.headline()?.point.filter(|whole| *whole > ns)?;
+        Some((ns / whole, ns, case))
+    });
+    let (share, ns, case) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!(
+        "Writing and comparing messages is part of the numbers too, at most {} (about {} of {}): nothing is \
+         subtracted, and touch=none leaves it out.",
+        format::percent(share),
+        format::ns(ns),
+        case.id()
     ))
 }
 
