@@ -199,9 +199,9 @@ pub struct Facts {
     pub available: fn() -> Result<(), String>,
 }
 
-/// Raised by one whenever a change of how messages are written and compared, which all
-/// mechanisms have in common, can move their numbers.
-const TOUCH_REVISION: u32 = 1;
+/// Raised by one whenever a change of where messages lie and how they are written and compared,
+/// which all mechanisms have in common, can move their numbers.
+const TOUCH_REVISION: u32 = 2;
 
 impl Facts {
     /// What most mechanisms have in common.

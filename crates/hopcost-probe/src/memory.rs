@@ -205,20 +205,30 @@ words!(AtomicU32, AtomicU64);
 #[repr(C, align(128))]
 pub struct Line<T>(pub T);
 
-/// A message buffer of this process: starts on a cache line of its own, so that a
-/// message touches no more lines than it must, and every page is touched.
+/// A message buffer of this process, every page of which is touched. It starts on a cache
+/// line of its own, so that a message touches no more lines than it must, and from
+/// [`PAGE_BYTES`] on at a page, so that what the kernel does page by page
+/// (process_vm_readv, vmsplice, sends without a copy) is done to no more pages than it must.
 pub struct Buffer {
     lines: Vec<Line<[u8; LINE_BYTES]>>,
+    /// The line at which it starts.
+    first: usize,
     len: usize,
 }
 
 const LINE_BYTES: usize = 128;
+const PAGE_BYTES: usize = 4096;
 
 impl Buffer {
     /// A buffer of `len` bytes, all ones (pages of zeros are not touched until written).
     pub fn new(len: usize) -> Self {
-        let lines = (0..len.div_ceil(LINE_BYTES).max(1)).map(|_| Line([1; LINE_BYTES])).collect();
-        Self { lines, len }
+        let align = if len < PAGE_BYTES { LINE_BYTES } else { PAGE_BYTES };
+        let before = align / LINE_BYTES - 1;
+        let count = before + len.div_ceil(LINE_BYTES).max(1);
+        let lines: Vec<_> = (0..count).map(|_| Line([1; LINE_BYTES])).collect();
+        // At most `before`: the lines themselves are aligned.
+        let first = lines.as_ptr().align_offset(align).min(before);
+        Self { lines, first, len }
     }
 }
 
@@ -227,8 +237,8 @@ impl std::ops::Deref for Buffer {
     #[inline(always)]
     fn deref(&self) -> &[u8] {
         // SAFETY: a line is exactly its bytes (its size is its alignment), lines lie
-        // without gaps, and `len` does not reach beyond them.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+        // without gaps, and `len` from `first` on does not reach beyond them.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().add(self.first).cast(), self.len) }
     }
 }
 
@@ -236,7 +246,10 @@ impl std::ops::DerefMut for Buffer {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
+        unsafe {
+            let start = self.lines.as_mut_ptr().add(self.first);
+            std::slice::from_raw_parts_mut(start.cast(), self.len)
+        }
     }
 }
 
@@ -245,13 +258,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_start_on_a_line_and_have_their_length() {
-        for len in [0, 1, 64, 128, 129, 5000] {
+    fn buffers_start_on_a_line_or_a_page_and_have_their_length() {
+        let mut alive = Vec::new();
+        for len in [0, 1, 64, 128, 129, 4095, 4096, 4096, 4097, 5000, 32768, 1 << 20] {
             let mut buffer = Buffer::new(len);
             assert_eq!(buffer.len(), len);
-            assert!(buffer.as_ptr().addr().is_multiple_of(LINE_BYTES));
+            let align = if len < 4096 { 128 } else { 4096 };
+            assert!(buffer.as_ptr().addr().is_multiple_of(align), "{len} bytes");
             buffer.fill(7);
             assert!(buffer.iter().all(|&b| b == 7));
+            // Kept, so that the next does not lie in its place.
+            alive.push(buffer);
         }
     }
 }

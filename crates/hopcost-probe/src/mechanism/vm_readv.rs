@@ -36,7 +36,7 @@ pub static ROW: Row = Row::stream::<VmReadv>(Facts {
     copies: "the receiver, by one system call, once a message: from the sender's fields into its own buffer",
     wakes: "the kernel wakes the receiver from within the sender's send of 8 bytes",
     between_stamps: "the sender's send of 8 bytes; the receiver's recv of them, one process_vm_readv, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); the receiver must be allowed to read the sender's memory (ptrace access mode: same user, Yama, seccomp filters of containers)",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); fields of 4096 bytes and more are page-aligned; the receiver must be allowed to read the sender's memory (ptrace access mode: same user, Yama, seccomp filters of containers)",
     sources: &["process_vm_readv(2)", "ptrace(2)", "PR_SET_PTRACER(2const)", "unix(7)"],
     available,
     keeps_buffers: true,

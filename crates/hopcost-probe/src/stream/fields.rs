@@ -11,7 +11,7 @@ use crate::sys;
 /// Memory that the sets of one flow may take together.
 const SETS_BYTES_MAX: usize = 256 << 20;
 
-/// The fields of one message, each an allocation of its own.
+/// The fields of one message, each an allocation of its own: from 4096 bytes on at a page.
 pub struct Fields {
     fields: Vec<Buffer>,
     vectors: Vec<libc::iovec>,
