@@ -285,6 +285,16 @@ pub fn sleep(time: libc::timespec) {
     {}
 }
 
+/// Sleeps until a descriptor may be ready for these events (poll(2)); may return early.
+pub fn poll_one(fd: &impl AsRawFd, events: libc::c_short) -> io::Result<()> {
+    let mut polled = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
+    // SAFETY: one entry is passed as one entry.
+    match check(unsafe { libc::poll(&raw mut polled, 1, -1) }) {
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Waits for readability of any descriptor, at most `timeout_ms` (poll(2)).
 /// Returns for each whether it is readable, hung up or in error.
 pub fn poll_readable(fds: &[RawFd], timeout_ms: i32) -> io::Result<Vec<bool>> {

@@ -233,7 +233,7 @@ impl FdWait {
                     match attempt() {
                         Err(error) if would_block(&error) => {
                             if Hardware::stamp().0.wrapping_sub(start) > self.budget_ticks {
-                                sys::poll_readable(&[fd.as_raw_fd()], -1)?;
+                                sys::poll_one(fd, libc::POLLIN)?;
                             }
                         }
                         done => return done,

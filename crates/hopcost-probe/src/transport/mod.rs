@@ -11,9 +11,11 @@ pub mod tcp;
 pub mod waits;
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use hopcost_model::case::Role;
+
+use crate::sys;
 
 /// Waits until a descriptor has room after a write in vain, which has written 0 bytes. A
 /// spinning end's descriptor is non-blocking in both directions, so a message longer than
@@ -23,9 +25,7 @@ pub fn wait_writable(fd: &OwnedFd, error: io::Error) -> io::Result<usize> {
     match error.raw_os_error() {
         Some(libc::EINTR) => Ok(0),
         Some(libc::EAGAIN) => {
-            let mut polled = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-            // SAFETY: one entry is passed as one entry.
-            unsafe { libc::poll(&mut polled, 1, -1) };
+            sys::poll_one(fd, libc::POLLOUT)?;
             Ok(0)
         }
         _ => Err(error),

@@ -5,6 +5,8 @@
 
 mod support;
 
+/// What an end allocates in a phase: nothing.
+mod allocations;
 /// Engines with known answers give them.
 mod engines;
 /// What an end notices when its partner lets go.
