@@ -5,12 +5,13 @@ use std::io;
 use hopcost_model::case::{Boundary, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, Shape};
 
-use crate::endpoint::{Endpoint, attach};
+use crate::endpoint;
 use crate::party;
 use crate::shape::{
     Attaching, Call, Channel, Half, Link, LinkBytes, Notifier, Opening, PeerExit, Stream, TwoEnds,
 };
 use crate::wait::Waits;
+use crate::workload::Endpoint;
 
 /// A mechanism.
 pub struct Row {
@@ -29,7 +30,7 @@ pub struct Row {
 impl Row {
     /// The row of a call.
     pub const fn call<M: Call + 'static>(facts: Facts) -> Self {
-        Row::without_link(facts, attach::call::<M>)
+        Row::without_link(facts, endpoint::call::<M>)
     }
     /// The row of what has no link: one end, or an engine that plays both.
     pub const fn without_link(
@@ -45,7 +46,7 @@ impl Row {
         Row {
             facts,
             open: party::open_notifier::<M>,
-            attach: attach::notifier::<M>,
+            attach: endpoint::notifier::<M>,
             peer_exit: M::PEER_EXIT,
             bytes: LinkBytes::Private,
         }
@@ -56,7 +57,7 @@ impl Row {
         Row {
             facts,
             open: M::open,
-            attach: attach::channel::<M>,
+            attach: endpoint::channel::<M>,
             peer_exit: M::PEER_EXIT,
             bytes: M::End::BYTES,
         }
@@ -66,7 +67,7 @@ impl Row {
         Row {
             facts,
             open: M::open,
-            attach: attach::stream::<M>,
+            attach: endpoint::stream::<M>,
             peer_exit: M::PEER_EXIT,
             bytes: LinkBytes::Private,
         }

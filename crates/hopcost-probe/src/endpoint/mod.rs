@@ -1,25 +1,109 @@
-//! An attached end behind one indirect call a phase: generic inside, erased outside. Each
+//! Attached ends, each behind one indirect call a phase: generic inside, erased outside. Each
 //! transport × wait gets loops of its own.
 
-pub mod attach;
 pub mod roundtrip;
 pub mod stream;
 pub mod wake;
 
 use std::io;
+use std::marker::PhantomData;
 
-use hopcost_model::protocol::GateReading;
+use hopcost_model::case::Workload;
 
+use self::roundtrip::{CallEnd, RoundtripEnd};
+use self::stream::StreamEnd;
+use self::wake::WakeEnd;
+use crate::clock::{Clock, Hardware};
+use crate::party::{OverChannel, OverNotifier, Party};
+use crate::shape::{Attaching, Call, Channel, Half, Notifier, Stream, TwoEnds};
 use crate::sys;
-use crate::workload::{PhaseSpec, Stamped};
+use crate::wait::{Wait, Waits, WithWait};
+use crate::workload::Endpoint;
 
-/// An end that is attached and can run phases.
-pub trait Endpoint {
-    /// Runs one phase; samples go into `out` as far as it reaches.
-    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped>;
-    /// Compares clocks with the other end, which does so at the same time; the
-    /// caller's end knows the outcome.
-    fn gate(&mut self, _exchanges: u64, _steps: u64) -> io::Result<Option<GateReading>> {
-        Err(sys::failure("the ends of this workload do not compare clocks"))
+/// Attaches a call.
+pub fn call<M: Call + 'static>(
+    _: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    Ok(CallEnd::<M, Hardware>::boxed(M::new(attaching)?))
+}
+
+/// An attached party as an end of the workload that its case names.
+fn end_of<P: Party + 'static, C: Clock>(
+    party: P,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    match attaching.case.workload {
+        Workload::Roundtrip => Ok(RoundtripEnd::<P, C>::boxed(party, attaching.role)),
+        Workload::Wake => WakeEnd::<P, C>::boxed(party, attaching),
+        workload => Err(sys::failure(format!(
+            "{} takes no part in the workload `{workload}`",
+            attaching.case.mechanism
+        ))),
     }
+}
+
+/// An end's party once its wait is known as a type.
+struct ChannelEnd<'a, E> {
+    channel: E,
+    attaching: &'a Attaching<'a>,
+}
+
+impl<E: Channel + 'static> WithWait for ChannelEnd<'_, E> {
+    type Output = io::Result<Box<dyn Endpoint>>;
+    fn with<W: Wait>(self) -> Self::Output {
+        let party = OverChannel::<E, W>::new(self.channel, self.attaching);
+        end_of::<_, Hardware>(party, self.attaching)
+    }
+}
+
+/// The same of a notifier.
+struct NotifierEnd<'a, M> {
+    half: Half,
+    attaching: &'a Attaching<'a>,
+    mechanism: PhantomData<M>,
+}
+
+impl<M: TwoEnds<End: Notifier>> WithWait for NotifierEnd<'_, M> {
+    type Output = io::Result<Box<dyn Endpoint>>;
+    fn with<W: Wait>(self) -> Self::Output {
+        let party = OverNotifier::<M::End, W>::attach::<M>(self.half, self.attaching)?;
+        end_of::<_, Hardware>(party, self.attaching)
+    }
+}
+
+/// Attaches one end of a channel.
+pub fn channel<M: TwoEnds<End: Channel>>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    let channel = M::attach(half, attaching)?;
+    waiting::<M::Waits, _>(attaching, ChannelEnd { channel, attaching })
+}
+
+/// Attaches one end of a notifier.
+pub fn notifier<M: TwoEnds<End: Notifier>>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    let end = NotifierEnd::<M> { half, attaching, mechanism: PhantomData };
+    waiting::<M::Waits, _>(attaching, end)
+}
+
+/// Makes an end with the wait that its case names, if there are loops for it.
+pub fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
+    attaching: &Attaching<'_>,
+    end: T,
+) -> T::Output {
+    let (kind, name) = (attaching.wait(), &attaching.case.mechanism);
+    S::choose(kind, end)
+        .unwrap_or_else(|| Err(sys::failure(format!("{name} has no wait `{kind}`"))))
+}
+
+/// Attaches one end of a stream.
+pub fn stream<M: TwoEnds<End: Stream>>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    Ok(Box::new(StreamEnd::<M::End, Hardware>::attach::<M>(half, attaching)?))
 }

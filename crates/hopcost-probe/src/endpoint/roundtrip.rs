@@ -5,11 +5,10 @@ use std::marker::PhantomData;
 
 use hopcost_model::case::Role;
 
-use super::Endpoint;
 use crate::clock::Clock;
 use crate::party::Party;
 use crate::shape::Call;
-use crate::workload::{self, PhaseSpec, Stamped, roundtrip};
+use crate::workload::{self, Endpoint, PhaseSpec, Stamped, roundtrip};
 
 /// An end of a round trip.
 pub struct RoundtripEnd<P, C> {

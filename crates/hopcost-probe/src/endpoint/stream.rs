@@ -6,14 +6,13 @@ use std::marker::PhantomData;
 use hopcost_model::case::{Ack, Case, Role};
 use hopcost_model::protocol::Stamp;
 
-use super::Endpoint;
 use crate::clock::{Clock, rough_ticks};
 use crate::party::Touched;
 use crate::shape::{Attaching, Half, Stream, TwoEnds};
 use crate::stream::FIELDS_MAX;
 use crate::sys;
 use crate::workload::stream::{self, Flow, Part};
-use crate::workload::{PhaseSpec, Stamped};
+use crate::workload::{Endpoint, PhaseSpec, Stamped};
 
 /// The shortest message: it holds its sequence number.
 const PAYLOAD_MIN: usize = 8;

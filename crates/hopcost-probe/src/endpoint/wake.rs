@@ -6,13 +6,12 @@ use std::marker::PhantomData;
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{GateReading, Stamp};
 
-use super::Endpoint;
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::Party;
 use crate::shape::Attaching;
 use crate::sys;
-use crate::workload::{PhaseSpec, Stamped, wake};
+use crate::workload::{Endpoint, PhaseSpec, Stamped, wake};
 
 /// The sender or the receiver of a `wake`.
 pub struct WakeEnd<P, C> {

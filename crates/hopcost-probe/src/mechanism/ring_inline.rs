@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation};
 
-use crate::endpoint::Endpoint;
 use crate::memory::Line;
 use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
+use crate::workload::Endpoint;
 
 /// The row.
 pub static ROW: Row = Row { attach, ..Row::call::<RingInline<false>>(FACTS) };
@@ -51,8 +51,8 @@ const FACTS: Facts = Facts {
 fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     match attaching.parameter("reply") {
         // Two types, so that the loop does not ask which it is.
-        "" | "off" => crate::endpoint::attach::call::<RingInline<false>>(half, attaching),
-        "on" => crate::endpoint::attach::call::<RingInline<true>>(half, attaching),
+        "" | "off" => crate::endpoint::call::<RingInline<false>>(half, attaching),
+        "on" => crate::endpoint::call::<RingInline<true>>(half, attaching),
         other => Err(sys::failure(format!("reply is `on` or `off`, not `{other}`"))),
     }
 }

@@ -10,10 +10,10 @@ use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
 use super::counters::{Snapshot, Time, migrations, migrations_since};
 use super::events::{Events, Set};
 use super::{lines, touch};
-use crate::endpoint::Endpoint;
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
 use crate::sys;
+use crate::workload::Endpoint;
 use crate::workload::PhaseSpec;
 
 /// What a seat is given to start with.

@@ -6,7 +6,11 @@ pub mod roundtrip;
 pub mod stream;
 pub mod wake;
 
-use hopcost_model::protocol::{Phase, Stamp, ZeroCopySends};
+use std::io;
+
+use hopcost_model::protocol::{GateReading, Phase, Stamp, ZeroCopySends};
+
+use crate::sys;
 
 /// What a phase is to be.
 #[derive(Debug, Clone, Copy)]
@@ -63,5 +67,16 @@ impl Stamped {
         self.samples += 1;
         self.max_ticks = self.max_ticks.max(ticks);
         self.elapsed_ticks += ticks;
+    }
+}
+
+/// An end that is attached and can run phases.
+pub trait Endpoint {
+    /// Runs one phase; samples go into `out` as far as it reaches.
+    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped>;
+    /// Compares clocks with the other end, which does so at the same time; the
+    /// caller's end knows the outcome.
+    fn gate(&mut self, _exchanges: u64, _steps: u64) -> io::Result<Option<GateReading>> {
+        Err(sys::failure("the ends of this workload do not compare clocks"))
     }
 }

@@ -2,9 +2,9 @@ use std::io::Write;
 
 use hopcost_model::case::{Case, Role};
 use hopcost_model::protocol::Stamp;
-use hopcost_probe::endpoint::Endpoint;
 use hopcost_probe::shape::{Attaching, Half};
 use hopcost_probe::sys::clock_ns;
+use hopcost_probe::workload::Endpoint;
 use hopcost_probe::workload::PhaseSpec;
 
 use crate::support::{self, alone, both};

@@ -4,10 +4,10 @@ use std::path::Path;
 use hopcost_model::case::{Case, Placement, Role, WaitKind, Waits, Workload};
 use hopcost_model::protocol::{GateReading, Stamp};
 use hopcost_probe::clock::rough_ticks;
-use hopcost_probe::endpoint::Endpoint;
 use hopcost_probe::mechanism::find;
 use hopcost_probe::shape::{Attaching, Opening};
 use hopcost_probe::sys;
+use hopcost_probe::workload::Endpoint;
 use hopcost_probe::workload::{PhaseSpec, Stamped};
 
 use crate::support::{alone, attach, both_end_well, case, cpus, phase};

@@ -77,8 +77,7 @@ impl Meaning {
                 end only wakes the other; nothing is carried."
                 .to_owned(),
             Meaning::Roundtrip { payload_bytes } => format!(
-                "Duration of one round trip (there and back) with {} in each message, written \
-                 and read.",
+                "Duration of one round trip (there and back) with {} in each message.",
                 bytes(payload_bytes)
             ),
             Meaning::Wake { .. } => "Time from the sender's stamp before it notifies to the \

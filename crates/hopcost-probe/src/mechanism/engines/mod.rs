@@ -13,12 +13,12 @@ use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
 
 use crate::clock::{Clock, Hardware, Virtual};
-use crate::endpoint::Endpoint;
 use crate::endpoint::roundtrip::{CallEnd, RoundtripEnd};
 use crate::party::Party;
 use crate::registry::always_available;
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
+use crate::workload::Endpoint;
 
 pub mod null;
 pub mod spin;

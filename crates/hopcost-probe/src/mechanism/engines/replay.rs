@@ -13,10 +13,10 @@ use hopcost_model::mechanism::{Argument, Facts, Parameter};
 
 use super::{Alone, FACTS, bad_argument, only_caller};
 use crate::clock::Virtual;
-use crate::endpoint::Endpoint;
 use crate::registry::Row;
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
+use crate::workload::Endpoint;
 use crate::workload::{PhaseSpec, Stamped, roundtrip};
 
 /// The row.

@@ -10,14 +10,14 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::{FACTS, bad_argument};
 use crate::clock::{Shifted, rough_ticks};
-use crate::endpoint::Endpoint;
-use crate::endpoint::attach::waiting;
+use crate::endpoint::waiting;
 use crate::endpoint::wake::WakeEnd;
 use crate::mechanism::flag::{self, Flag};
 use crate::party::OverNotifier;
 use crate::registry::Row;
 use crate::shape::{Attaching, Half, LinkBytes, PeerExit, TwoEnds};
 use crate::wait::{Wait, WithWait};
+use crate::workload::Endpoint;
 
 /// The row.
 pub static ROW: Row = Row {

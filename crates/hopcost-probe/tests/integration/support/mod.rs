@@ -6,13 +6,13 @@ use std::time::Duration;
 use hopcost_model::case::{Ack, Case, Placement, Role, SPIN_BUDGET_NS, WaitKind, Workload};
 use hopcost_model::mechanism::Payload;
 use hopcost_model::protocol::Stamp;
-use hopcost_probe::endpoint::Endpoint;
 use hopcost_probe::mechanism::{ALL, find};
 use hopcost_probe::meeting;
 use hopcost_probe::memory::Shared;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Half, Opening};
 use hopcost_probe::sys::{allowed_cpus, pin};
+use hopcost_probe::workload::Endpoint;
 use hopcost_probe::workload::{PhaseSpec, Stamped};
 
 /// After this an end hangs. Loose, because spinning ends may have to share their CPUs.
