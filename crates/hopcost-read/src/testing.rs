@@ -334,7 +334,11 @@ impl Builder {
     }
     /// A case and its trials, each made from its round. A runtime that is not known yet
     /// gets clocks.
-    pub fn case(mut self, id: &str, trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Self {
+    pub fn case(self, id: &str, trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Self {
+        self.with(id, trials, &make)
+    }
+    /// Not generic: three hundred closures would make as many copies of it and of its sorting.
+    fn with(mut self, id: &str, trials: u32, make: &dyn Fn(u32, &mut TrialBuilder)) -> Self {
         let index = self.0.plan.cases.len() as u32;
         self.0.plan.cases.push(PlannedCase::spelled(id, None));
         let case: Case = id.parse().unwrap();
