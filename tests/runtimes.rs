@@ -310,7 +310,7 @@ fn with_rogue(rogue: &str) -> (Option<Value>, String, i32) {
 
 #[test]
 fn a_worker_of_ones_own_is_measured() {
-    let _alone = alone();
+    let _together = together();
     let (document, said, code) = with_rogue("honest");
     let document = document.unwrap_or_else(|| panic!("{said}"));
     let result = &document["results"][0];
@@ -323,7 +323,7 @@ fn a_worker_of_ones_own_is_measured() {
 
 #[test]
 fn a_worker_that_says_what_it_is_not_is_refused_in_one_line() {
-    let _alone = alone();
+    let _together = together();
     for (rogue, reason) in [
         ("old-protocol", "version 2 of the protocol"),
         ("is-rust", "inside hopcost"),
@@ -341,7 +341,7 @@ fn a_worker_that_says_what_it_is_not_is_refused_in_one_line() {
 
 #[test]
 fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
-    let _alone = alone();
+    let _together = together();
     for (rogue, reason) in [
         ("foreign-thread", "there is no thread 1"),
         ("foreign-process", "none of its own"),

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Home, alone, hopcost_path};
+use crate::support::{Home, hopcost_path, together};
 
 /// Another user, who owns nothing here (nobody).
 const OTHER: u32 = 65534;
@@ -84,7 +84,7 @@ fn list(home: &Home, folders: &Path) -> Command {
 
 #[test]
 fn what_others_may_write_is_told_of_and_not_run() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let above = home.path().join("above");
     let workers = above.join("workers");
@@ -131,7 +131,7 @@ fn what_others_may_write_is_told_of_and_not_run() {
 
 #[test]
 fn what_others_own_is_told_of_and_not_run() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let workers = home.path().join("workers");
     let planted = Planted::in_folder(&workers);
@@ -151,7 +151,7 @@ fn what_others_own_is_told_of_and_not_run() {
 
 #[test]
 fn a_fifo_for_a_manifest_hangs_nobody() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let planted = Planted::in_folder(&home.path().join("workers"));
     fs::remove_file(planted.manifest()).expect("removed");
@@ -165,7 +165,7 @@ fn a_fifo_for_a_manifest_hangs_nobody() {
 
 #[test]
 fn no_code_comes_from_the_current_directory() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let bare = |at: &Path| {
         let mut command = Command::new(hopcost_path());
@@ -206,7 +206,7 @@ fn no_code_comes_from_the_current_directory() {
 
 #[test]
 fn workers_are_looked_for_in_the_prefix_and_not_above_the_binary() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let prefix = home.path().join("prefix");
     let binary = prefix.join("bin/hopcost");
