@@ -177,11 +177,12 @@ fn touching(readings: &[Reading]) -> Option<String> {
     });
     let (share, ns, case) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
-        "Writing and comparing messages is part of the numbers too, at most {} (about {} of {}): nothing is \
-         subtracted, and touch=none leaves it out.",
-        format::percent(share),
+        "Writing and comparing messages is part of the numbers too. Its share is greatest in {}: {} ({}) with \
+         the message in the cache of the end's own CPU, and more where it comes from another CPU. Nothing \
+         is subtracted; touch=none leaves all but the first 8 bytes alone.",
+        case.id(),
         format::ns(ns),
-        case.id()
+        format::percent(share)
     ))
 }
 
