@@ -3,7 +3,9 @@
 //! variable, what is absent is skipped and said so.
 
 use std::fs::File;
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -136,6 +138,23 @@ fn an_end_whose_partner_hangs_up_says_that_this_is_all_it_knows() {
         assert_eq!(last["cause"], "partner-gone", "{runtime}: {last}");
         worker.wait().expect("its end");
     }
+}
+
+#[test]
+fn a_worker_that_compares_nothing_does_not_keep_to_the_protocol() {
+    let _together = together();
+    let home = Home::new();
+    let skeleton = PathBuf::from(ROOT).join("workers/skeleton/skeleton.py");
+    let text = std::fs::read_to_string(skeleton).expect("a skeleton");
+    let compares = "if got != self.messages[self.number % len(self.messages)]:";
+    assert!(text.contains(compares));
+    let path = home.path().join("careless.py");
+    std::fs::write(&path, text.replace(compares, "if not got:")).expect("to write");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("to be run");
+    let told = home.expect(&["worker", "check", path.to_str().expect("a path")], 1);
+    let failed: Vec<&str> = told.lines().filter(|line| line.starts_with("FAILED")).collect();
+    assert_eq!(failed.len(), 2, "as caller and as callee: {told}");
+    assert!(failed.iter().all(|line| line.contains("not as it was sent")), "{told}");
 }
 
 /// Whoever calls and whoever answers: what one writes the other finds as it was written.

@@ -1,6 +1,7 @@
 //! What a worker does when the other end of a link misbehaves: hopcost itself plays
 //! that end, sends a message with a byte changed, or hangs up.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -151,8 +152,12 @@ fn provoke(
     }
     let run = Command::Run { phase: Phase::WarmUp, count: 1000, stamp: Stamp::Each, cap_ns: None };
     worker.send(&run);
-    play(bench, laid.own, &link.case.payload_bytes, role.other(), mischief)?;
-    fails(bench, &mut worker)
+    let open = play(bench, laid.own, &link.case.payload_bytes, role.other(), mischief)?;
+    // The link stays up until the worker has answered: one that compares nothing would
+    // otherwise fail all the same, because its partner is gone.
+    let verdict = fails(bench, &mut worker);
+    drop(open);
+    verdict
 }
 
 /// Whether the worker says that it failed.
@@ -167,15 +172,16 @@ fn fails(bench: &Bench<'_>, worker: &mut Worker) -> Result<(), String> {
 /// Exchanges that go well before the mischief.
 const GOOD: u64 = 20;
 
-/// Plays an end: the lead-in and some exchanges, then the mischief.
+/// Plays an end: the lead-in and some exchanges, then the mischief. The link, unless that
+/// was to hang up.
 fn play(
     bench: &Bench<'_>,
     own: Vec<OwnedFd>,
     payload: &Option<u32>,
     role: Role,
     mischief: Mischief,
-) -> Result<(), String> {
-    let mut fds = own.into_iter().map(std::fs::File::from);
+) -> Result<Option<[File; 2]>, String> {
+    let mut fds = own.into_iter().map(File::from);
     // One socket for both ways, or a pipe for each.
     let mut incoming = fds.next().ok_or("there is no link")?;
     let mut outgoing = match fds.next() {
@@ -217,7 +223,7 @@ fn play(
         party::fill(&mut message, number);
         if exchange == GOOD {
             if mischief == Mischief::HangUp {
-                return Ok(());
+                return Ok(None);
             }
             message[size / 2] ^= 0x10;
         }
@@ -226,7 +232,5 @@ fn play(
             receive(request + 1)?;
         }
     }
-    // The link stays up until the worker has said what it makes of it.
-    std::thread::sleep(Duration::from_millis(100));
-    Ok(())
+    Ok(Some([incoming, outgoing]))
 }
