@@ -50,6 +50,7 @@ fn here() -> Vec<String> {
 
 /// A test for each runtime, so that they run beside each other.
 macro_rules! each_runtime {
+    ($test:path) => { each_runtime!($test: cpp, go, java, node, python); };
     ($test:path: $($runtime:ident),+) => { $(
         #[test]
         fn $runtime() {
@@ -61,10 +62,10 @@ macro_rules! each_runtime {
     )+ };
 }
 mod each_worker_keeps_to_the_protocol {
-    each_runtime!(super::keeps_to_the_protocol: cpp, go, java, node, python);
+    each_runtime!(super::keeps_to_the_protocol);
 }
 mod each_worker_makes_the_system_calls_that_it_says {
-    each_runtime!(super::makes_the_system_calls_that_it_says: cpp, go, java, node, python);
+    each_runtime!(super::makes_the_system_calls_that_it_says);
 }
 
 fn keeps_to_the_protocol(runtime: &str) {

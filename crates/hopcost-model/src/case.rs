@@ -494,6 +494,10 @@ impl Case {
     pub fn field_bytes(&self) -> Option<u32> {
         self.payload_bytes?.checked_div(self.fields?)
     }
+    /// What it says of a parameter of its mechanism.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.get(name).map(String::as_str)
+    }
     /// Whether there is a second party.
     pub fn two_ends(&self) -> bool {
         self.workload.has_two_ends() && self.boundary != Boundary::Inline

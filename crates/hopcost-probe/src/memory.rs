@@ -24,7 +24,7 @@ impl Scope {
     /// What the ends of a case need: private memory between threads, unless the case asks for
     /// [`PSHARED`] primitives.
     pub fn of(case: &Case) -> Self {
-        let always = case.parameters.get(PSHARED.name).is_some_and(|value| value == "always");
+        let always = case.parameter(PSHARED.name) == Some("always");
         if always || case.two_processes() { Scope::Shared } else { Scope::Private }
     }
     /// As pthread attributes and sem_init(3) have it.

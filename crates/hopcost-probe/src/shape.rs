@@ -183,7 +183,7 @@ impl<'a> Attaching<'a> {
     }
     /// The value of a declared parameter.
     pub fn parameter(&self, name: &str) -> &str {
-        self.case.parameters.get(name).map_or("", String::as_str)
+        self.case.parameter(name).unwrap_or_default()
     }
 }
 

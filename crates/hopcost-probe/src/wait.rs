@@ -109,7 +109,7 @@ pub struct Spinning {
 impl Spinning {
     /// As a case says.
     pub fn of(case: &Case, budget_ticks: u64) -> io::Result<Self> {
-        let between = match case.parameters.get(PAUSE.name).map(String::as_str) {
+        let between = match case.parameter(PAUSE.name) {
             None | Some("1") => Between::Pause,
             Some("0") => Between::Nothing,
             Some(other) => {

@@ -141,8 +141,7 @@ struct Layout {
 impl Layout {
     fn of(case: &Case) -> io::Result<Self> {
         let payload = case.payload_bytes.unwrap_or(0) as usize;
-        let parameter = |name| case.parameters.get(name).map(String::as_str);
-        let places = match parameter("places") {
+        let places = match case.parameter("places") {
             None | Some("auto") => match payload {
                 0..=0x8000 => 8,
                 0x8001..=0x1_0000 => 4,
@@ -158,7 +157,7 @@ impl Layout {
             },
         };
         let place_bytes = |message| usize::next_multiple_of(message + payload, LINE);
-        Ok(match parameter("layout") {
+        Ok(match case.parameter("layout") {
             None | Some("sequence") => Self {
                 places,
                 place_bytes: place_bytes(CACHE_LINE),

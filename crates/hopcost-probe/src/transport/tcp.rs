@@ -75,7 +75,7 @@ pub fn open_stream(opening: &Opening<'_>) -> io::Result<Link> {
 }
 
 fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStream; 2]> {
-    let nodelay = match opening.case.parameters.get("nodelay").map(String::as_str) {
+    let nodelay = match opening.case.parameter("nodelay") {
         None => nodelay,
         Some("on") => true,
         Some("off") => false,

@@ -41,7 +41,7 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
     let over_tcp = OVER_TCP.iter().any(|name| case.mechanism_name().starts_with(name));
     let waits = matches!(case.workload, Workload::Stream | Workload::Roundtrip);
     // With TCP_NODELAY there is nothing to hold back.
-    let no_delay = case.parameters.get("nodelay").is_some_and(|value| value == "on");
+    let no_delay = case.parameter("nodelay") == Some("on");
     if !over_tcp || !waits || no_delay {
         return None;
     }
