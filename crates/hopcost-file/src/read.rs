@@ -113,6 +113,7 @@ fn of_source(source: &Source<'_>) -> Result<RawRun> {
         host_before: Host { readings: before },
         host_after,
         clocks: by_position(source, &t::CLOCK)?,
+        yardsticks: Vec::new(),
         workers: workers(source)?,
         accounting: by_position::<CpuAccounting>(source, &t::ACCOUNTING)?,
         trials,

@@ -22,6 +22,9 @@ document! {
         pub host_after: Option<Host>,
         /// The clock of each used CPU, of each runtime.
         pub clocks: Vec<ClockReading>,
+        /// The yardsticks that ran beside the trials.
+        #[serde(default)]
+        pub yardsticks: Vec<Yardstick>,
         /// The workers that took part, as they described themselves; of the one inside the
         /// binary, only the mechanisms of the plan.
         #[serde(default)]
@@ -167,6 +170,83 @@ document! {
         /// another runtime and the callee in Rust.
         #[serde(default)]
         pub stamp_check: Option<StampCheck>,
+        /// What its yardsticks took right before and right after the measurement.
+        #[serde(default)]
+        pub yardsticks: Vec<YardstickReading>,
+    }
+}
+
+document! {
+    /// What a yardstick does: the kind of work that a case's own cost is made of.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum YardstickClass {
+        /// Computes: a chain of multiplications, each of which needs the one before.
+        Alu,
+        /// Enters the kernel and returns: getppid(2).
+        Syscall,
+        /// Sleeps and is woken on one CPU: a round trip through a pipe there.
+        Switch,
+        /// Sleeps and is woken across two CPUs: a round trip through a pipe between them.
+        Wake,
+        /// Moves a cache line between two CPUs: both ends spin on it.
+        Line,
+    }
+}
+
+document! {
+    /// A reference workload: its processes live as long as the run and sleep between readings.
+    pub struct Yardstick {
+        /// What it does.
+        pub class: YardstickClass,
+        /// Canonical spelling of the case that its processes play.
+        pub case: String,
+        /// The CPUs of its ends, the caller's first.
+        pub cpus: Vec<u32>,
+        /// Operations of one reading.
+        pub operations: u64,
+        /// Its quiet level on this machine, where one was known or could be learnt.
+        #[serde(default)]
+        pub reference: Option<Reference>,
+    }
+}
+
+document! {
+    /// The quiet level of a yardstick on one machine, by which runs of it are made comparable.
+    pub struct Reference {
+        /// Time of one operation.
+        pub operation_ns: f64,
+        /// Standard error of its logarithm.
+        pub log_error: f64,
+        /// Readings that it was learnt from.
+        pub readings: u64,
+        /// Id of the run that it was learnt from, or `calibrate`.
+        pub learnt_from: String,
+    }
+}
+
+document! {
+    /// When a reading was taken.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Moment {
+        /// Right before the warm-up.
+        Before,
+        /// Right after the measurement.
+        After,
+    }
+}
+
+document! {
+    /// What one operation of a yardstick took beside a trial.
+    #[derive(Copy)]
+    pub struct YardstickReading {
+        /// Its index in [`RawRun::yardsticks`].
+        pub yardstick: u32,
+        /// When it was taken.
+        pub moment: Moment,
+        /// Median over the reading's batches, nanoseconds an operation.
+        pub operation_ns: f64,
     }
 }
 
@@ -270,6 +350,7 @@ impl RawTrial {
             threads: Vec::new(),
             warm_up_ns: Vec::new(),
             stamp_check: None,
+            yardsticks: Vec::new(),
         }
     }
 }

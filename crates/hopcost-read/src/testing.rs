@@ -306,6 +306,7 @@ impl Builder {
             host_before: Host::default(),
             host_after: None,
             clocks: vec![clock(0, 1e9), clock(1, 1e9)],
+            yardsticks: Vec::new(),
             workers: Vec::new(),
             trials: Vec::new(),
             accounting: Vec::new(),

@@ -172,6 +172,7 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     threads: r.0,
                     warm_up_ns: r.1,
                     stamp_check: r.2,
+                    yardsticks: Vec::new(),
                 }
             },
         )

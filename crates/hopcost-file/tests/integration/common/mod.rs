@@ -289,6 +289,7 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
         host_before: host("before"),
         host_after: Some(host("after")),
         clocks,
+        yardsticks: Vec::new(),
         workers,
         trials,
         accounting,
