@@ -12,6 +12,8 @@
 //! |---|---|
 //! | quantiles of one sample | [`sample`] |
 //! | intervals from a handful of trials | [`interval`] |
+//! | intervals from trials that depend on each other, for the next run | [`next_run`] |
+//! | the host's level beside each trial, and whether dividing by it is right | [`yardstick`] |
 //! | how many independent samples a series is worth | [`effective`] |
 //! | ratios paired by round | [`ratio`] |
 //! | trends over time | [`trend`] |
@@ -21,6 +23,7 @@
 //! | what differences and digits a spread supports | [`precision`] |
 //! | a cost split into a fixed and a per-size part | [`line`] |
 //! | how much of a variance each factor explains | [`variance`] |
+//! | quantiles of the normal and of Student's distribution | [`tail`] |
 //! | log-linear histogram | [`histogram`] |
 //! | does a nominal 95 % hold what it says? | [`coverage`] |
 
@@ -30,6 +33,7 @@ pub mod histogram;
 pub mod interval;
 pub mod line;
 pub mod modes;
+pub mod next_run;
 pub mod pooled;
 pub mod precision;
 pub mod ratio;
@@ -37,8 +41,10 @@ pub mod rng;
 pub mod sample;
 pub mod states;
 pub mod synthetic;
+pub mod tail;
 pub mod trend;
 pub mod variance;
+pub mod yardstick;
 
 /// The nominal coverage of every interval that hopcost prints.
 pub const LEVEL: f64 = 0.95;

@@ -117,6 +117,29 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Sample::new(values.to_vec()).ok().map(|sample| sample.median())
 }
 
+/// The mean of what is left without this share of the least and of the greatest values
+/// (below 0.5, rounded down to whole values); `None` like [`median`].
+pub fn trimmed_mean(values: &[f64], share: f64) -> Option<f64> {
+    let sample = Sample::new(values.to_vec()).ok()?;
+    let cut = ((share * sample.len() as f64) as usize).min((sample.len() - 1) / 2);
+    let kept = &sample.values()[cut..sample.len() - cut];
+    Some(kept.iter().sum::<f64>() / kept.len() as f64)
+}
+
+/// The values in the order given, the `count` farthest from the median drawn in to the
+/// distance of the next; as they are where that would leave none or one is not finite.
+pub fn winsorised(values: &[f64], count: usize) -> Vec<f64> {
+    let mut drawn_in = values.to_vec();
+    let Some(middle) = median(values).filter(|_| count < values.len()) else { return drawn_in };
+    let mut distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    distances.sort_unstable_by(f64::total_cmp);
+    let farthest = distances[distances.len() - 1 - count];
+    for value in &mut drawn_in {
+        *value = value.clamp(middle - farthest, middle + farthest);
+    }
+    drawn_in
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +170,18 @@ mod tests {
         assert_eq!(Sample::new(vec![5.0]).unwrap().stdev(), None);
         assert_eq!(quantile_sorted(&[3u32, 5, 9], 0.5), Some(5));
         assert_eq!(quantile_sorted::<u32>(&[], 0.5), None);
+    }
+
+    #[test]
+    fn outliers_are_cut_or_drawn_in() {
+        let values = [3.0, 1.0, 900.0, 2.0, 4.0];
+        assert_eq!(trimmed_mean(&values, 0.2), Some(3.0));
+        assert_eq!(trimmed_mean(&values, 0.19), Some(182.0));
+        assert_eq!(trimmed_mean(&[7.0, 9.0], 0.49), Some(8.0));
+        assert_eq!(trimmed_mean(&[], 0.2), None);
+        assert_eq!(winsorised(&values, 1), [3.0, 1.0, 5.0, 2.0, 4.0]);
+        assert_eq!(winsorised(&values, 0), values);
+        assert_eq!(winsorised(&[1.0], 1), [1.0]);
     }
 
     #[test]

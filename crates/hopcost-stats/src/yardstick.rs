@@ -1,0 +1,521 @@
+//! What a yardstick says about the host beside each trial, how far it can be
+//! believed, and whether dividing a trial by it does what it should.
+//!
+//! Everything is on the scale of natural logarithms: dividing is subtracting.
+//!
+//! A reading has an error of its own. Whatever is computed from the plain reading
+//! leans towards "the yardstick explains nothing" (errors in variables), so:
+//!
+//! * a trial's level is pulled back to the run's by the *reliability* λ, the share of
+//!   the readings' variance that the readings before and after a trial have in common
+//!   (regression calibration; Carroll et al., Measurement Error in Nonlinear Models, 4);
+//! * the *elasticity* is estimated with the reading before a trial as instrument for
+//!   the one after it and the reverse, which takes the reading's error out.
+
+use crate::LEVEL;
+use crate::sample::{median, trimmed_mean};
+use crate::tail::student_quantile;
+
+/// Logarithms of the two readings beside one trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Readings {
+    /// Right before the warm-up.
+    pub before: f64,
+    /// Right after the measurement.
+    pub after: f64,
+}
+
+/// The level of a yardstick beside each trial of a run, as far as its readings can be
+/// believed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibrated {
+    /// Logarithm of the level, a trial.
+    pub levels: Vec<f64>,
+    /// Logarithm of the run's level.
+    pub centre: f64,
+    /// Standard error of `centre` from the readings' own error.
+    pub centre_error: f64,
+    /// Share of the variance of a trial's level, as read, that is the host's; 0 to 1.
+    pub reliability: f64,
+    /// Readings on either side of a trial that its level was averaged over.
+    pub neighbours: usize,
+    /// Standard deviation of the host's own level over the trials.
+    pub variation: f64,
+}
+
+impl Calibrated {
+    /// Standard error that all trials of the run share, whatever their spread, because
+    /// they were divided (or not) by one run's readings.
+    pub fn shared_error(&self, decision: Decision) -> f64 {
+        match decision {
+            Decision::Divided => (1.0 - self.reliability) * self.centre_error,
+            Decision::NotNeeded => self.centre_error,
+            Decision::Refused(_) => 0.0,
+        }
+    }
+}
+
+/// Readings on either side of a trial that are tried.
+const NEIGHBOURS: [usize; 3] = [1, 2, 4];
+/// More neighbours are taken when they explain this much more of the level's variance.
+const NEIGHBOURS_GAIN_MIN: f64 = 1.1;
+/// Share of the trials left out at either end of the run's level.
+const CENTRE_TRIM: f64 = 0.2;
+/// Readings whose difference lies beyond this many standard deviations (from the median
+/// absolute deviation) of the others were disturbed: they say nothing about reliability.
+const DISTURBED: f64 = 5.0;
+/// From the median absolute deviation to the standard deviation of a normal distribution.
+const MAD_TO_SD: f64 = 1.4826;
+
+/// The level beside each trial from the run's readings in time order; `None` without
+/// readings or where one is not finite.
+pub fn calibrate(readings: &[Readings]) -> Option<Calibrated> {
+    if readings.iter().any(|r| !(r.before.is_finite() && r.after.is_finite())) {
+        return None;
+    }
+    let steady = undisturbed(readings);
+    let mut best: Option<(Windows, Shared)> = None;
+    for neighbours in NEIGHBOURS {
+        let windows = Windows::new(readings, neighbours);
+        let shared = windows.shared(&steady);
+        let better = best
+            .as_ref()
+            .is_none_or(|(_, other)| shared.explained() > NEIGHBOURS_GAIN_MIN * other.explained());
+        if better {
+            best = Some((windows, shared));
+        }
+    }
+    let (windows, shared) = best?;
+    let means = windows.means();
+    let centre = trimmed_mean(&means, CENTRE_TRIM)?;
+    let reliability = shared.reliability();
+    let error = libm::sqrt((1.0 - reliability) * shared.variance / readings.len() as f64);
+    Some(Calibrated {
+        levels: means.iter().map(|mean| centre + reliability * (mean - centre)).collect(),
+        centre,
+        centre_error: error,
+        reliability,
+        neighbours: windows.neighbours,
+        variation: libm::sqrt(shared.covariance.max(0.0)),
+    })
+}
+
+/// Which trials have two readings as far apart as those of the others are.
+fn undisturbed(readings: &[Readings]) -> Vec<bool> {
+    let differences: Vec<f64> = readings.iter().map(|r| r.after - r.before).collect();
+    let Some(middle) = median(&differences) else { return Vec::new() };
+    let deviations: Vec<f64> = differences.iter().map(|d| (d - middle).abs()).collect();
+    let limit = DISTURBED * MAD_TO_SD * median(&deviations).unwrap_or(0.0);
+    // Where most differ by nothing, a coarse clock hides how far they usually differ.
+    deviations.iter().map(|deviation| *deviation <= limit || limit == 0.0).collect()
+}
+
+/// The readings before and after each trial, averaged over some neighbours.
+struct Windows {
+    neighbours: usize,
+    before: Vec<f64>,
+    after: Vec<f64>,
+}
+
+/// What the readings before and after have in common.
+struct Shared {
+    /// Covariance of before and after: the variance of the host's level.
+    covariance: f64,
+    /// Variance of their mean: of the level and of the reading's error.
+    variance: f64,
+}
+
+impl Windows {
+    fn new(readings: &[Readings], neighbours: usize) -> Self {
+        let in_time_order: Vec<f64> = readings.iter().flat_map(|r| [r.before, r.after]).collect();
+        let mean = |from: usize, to: usize| {
+            in_time_order[from..to].iter().sum::<f64>() / (to - from) as f64
+        };
+        let last = in_time_order.len();
+        let at = |trial: usize| 2 * trial + 1;
+        let before = |trial| mean(at(trial).saturating_sub(neighbours), at(trial));
+        let after = |trial| mean(at(trial), (at(trial) + neighbours).min(last));
+        Self {
+            neighbours,
+            before: (0..readings.len()).map(before).collect(),
+            after: (0..readings.len()).map(after).collect(),
+        }
+    }
+
+    fn means(&self) -> Vec<f64> {
+        self.before.iter().zip(&self.after).map(|(b, a)| f64::midpoint(*b, *a)).collect()
+    }
+
+    fn shared(&self, use_it: &[bool]) -> Shared {
+        let keep = |values: &[f64]| -> Vec<f64> {
+            values.iter().zip(use_it).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
+        };
+        let (before, after, means) = (keep(&self.before), keep(&self.after), keep(&self.means()));
+        let freedom = (before.len().max(2) - 1) as f64;
+        Shared {
+            covariance: products(&before, &after) / freedom,
+            variance: products(&means, &means) / freedom,
+        }
+    }
+}
+
+impl Shared {
+    fn reliability(&self) -> f64 {
+        if self.variance > 0.0 { (self.covariance / self.variance).clamp(0.0, 1.0) } else { 0.0 }
+    }
+    /// Variance of the level that the readings explain.
+    fn explained(&self) -> f64 {
+        self.reliability() * self.covariance.max(0.0)
+    }
+}
+
+/// Sum of the products of the deviations from the means.
+fn products(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum()
+}
+
+/// The trials of one case, in time order: all four series are as long.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// Logarithm of each trial's value.
+    pub values: &'a [f64],
+    /// What its yardstick read.
+    pub readings: &'a [Readings],
+    /// Logarithm of what dividing would divide by, [`Calibrated::levels`].
+    pub levels: &'a [f64],
+}
+
+/// How a group of cases follows its yardstick.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Elasticity {
+    /// By how many per cent the cases change when the yardstick does by one.
+    pub slope: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
+    /// Share of the variance within cases that dividing removes; negative where it adds.
+    pub removed_share: f64,
+    /// Upper end of its 95 % interval.
+    pub removed_share_high: f64,
+}
+
+/// Blocks of the jackknife, at most.
+const BLOCKS_MAX: usize = 10;
+/// Below this standard deviation of the level nothing can be said about following it.
+const VARIATION_MIN: f64 = 0.02;
+/// Nor below this correlation of the readings before and after.
+const CORRELATION_MIN: f64 = 0.3;
+/// Standard deviations of the rest beyond which a trial weighs less (Huber).
+const OUTLYING: f64 = 2.5;
+
+/// The elasticity of a group of cases, each with an intercept of its own; `None` where
+/// there are too few trials or the level hardly varies.
+pub fn elasticity(cases: &[Case]) -> Option<Elasticity> {
+    let trials: Vec<Trial> = cases.iter().enumerate().flat_map(|(i, c)| trials(i, c)).collect();
+    let rounds = cases.iter().map(|case| case.values.len()).max()?;
+    let blocks = rounds.min(BLOCKS_MAX);
+    if blocks < 6 || trials.iter().any(|trial| !trial.is_finite()) {
+        return None;
+    }
+    let whole = Fit::of(&trials, cases.len(), None).filter(Fit::is_strong)?;
+    let parts: Option<Vec<Fit>> =
+        (0..blocks).map(|block| Fit::of(&trials, cases.len(), Some((block, blocks)))).collect();
+    let parts = parts?;
+    let half = |of: fn(&Fit) -> f64| {
+        let n = parts.len() as f64;
+        let mean = parts.iter().map(of).sum::<f64>() / n;
+        let squares: f64 = parts.iter().map(|part| (of(part) - mean) * (of(part) - mean)).sum();
+        student_quantile(LEVEL, n - 1.0) * libm::sqrt((n - 1.0) / n * squares)
+    };
+    let half_slope = half(|fit| fit.slope);
+    Some(Elasticity {
+        slope: whole.slope,
+        low: whole.slope - half_slope,
+        high: whole.slope + half_slope,
+        removed_share: whole.removed_share,
+        removed_share_high: whole.removed_share + half(|fit| fit.removed_share),
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Trial {
+    case: usize,
+    /// Where in the run it stands, 0 to 1.
+    place: f64,
+    value: f64,
+    before: f64,
+    after: f64,
+    level: f64,
+}
+
+impl Trial {
+    fn is_finite(&self) -> bool {
+        [self.value, self.before, self.after, self.level].iter().all(|number| number.is_finite())
+    }
+}
+
+fn trials<'a>(number: usize, case: &'a Case) -> impl Iterator<Item = Trial> + 'a {
+    let steady = undisturbed(case.readings);
+    let n = case.values.len();
+    let all = case.values.iter().zip(case.readings).zip(case.levels).enumerate();
+    all.filter(move |(i, _)| steady[*i]).map(move |(i, ((value, readings), level))| Trial {
+        case: number,
+        place: i as f64 / n as f64,
+        value: *value,
+        before: readings.before,
+        after: readings.after,
+        level: *level,
+    })
+}
+
+/// One fit of the slope.
+#[derive(Debug)]
+struct Fit {
+    slope: f64,
+    removed_share: f64,
+    /// Sums of squares and products of the readings before and after.
+    before: f64,
+    after: f64,
+    both: f64,
+    trials: f64,
+}
+
+/// Fits repeated with the weights of the one before.
+const REWEIGHTINGS: usize = 4;
+
+impl Fit {
+    /// Fits all trials but those of one block of so many.
+    fn of(trials: &[Trial], cases: usize, without: Option<(usize, usize)>) -> Option<Self> {
+        let kept: Vec<Trial> = trials
+            .iter()
+            .filter(|trial| {
+                without.is_none_or(|(block, of)| (trial.place * of as f64) as usize != block)
+            })
+            .copied()
+            .collect();
+        let mut weights = vec![1.0; kept.len()];
+        let mut fit = None;
+        for _ in 0..REWEIGHTINGS {
+            let centred = centre(&kept, cases, &weights);
+            let found = Self::weighted(&centred, &weights)?;
+            let rest: Vec<f64> = centred
+                .iter()
+                .map(|t| (t.value - found.slope * f64::midpoint(t.before, t.after)).abs())
+                .collect();
+            let limit = OUTLYING * MAD_TO_SD * median(&rest)?;
+            for (weight, rest) in weights.iter_mut().zip(&rest) {
+                *weight = if *rest > limit { limit / rest } else { 1.0 };
+            }
+            fit = Some(found);
+        }
+        fit
+    }
+
+    fn weighted(centred: &[Trial], weights: &[f64]) -> Option<Self> {
+        let sum = |of: fn(&Trial) -> f64| {
+            centred.iter().zip(weights).map(|(trial, weight)| weight * of(trial)).sum::<f64>()
+        };
+        let both = sum(|t| t.before * t.after);
+        let of_values = sum(|t| t.value * t.value);
+        let of_rest = sum(|t| (t.value - t.level) * (t.value - t.level));
+        (both > 0.0 && of_values > 0.0).then(|| Self {
+            slope: sum(|t| t.value * f64::midpoint(t.before, t.after)) / both,
+            removed_share: 1.0 - of_rest / of_values,
+            before: sum(|t| t.before * t.before),
+            after: sum(|t| t.after * t.after),
+            both,
+            trials: weights.iter().sum(),
+        })
+    }
+
+    /// Whether the level varies enough to say how it is followed.
+    fn is_strong(&self) -> bool {
+        let correlation = self.both / libm::sqrt(self.before * self.after);
+        libm::sqrt(self.both / self.trials) >= VARIATION_MIN
+            && correlation >= CORRELATION_MIN.max(2.0 / libm::sqrt(self.trials))
+    }
+}
+
+/// The trials less the weighted mean of their case.
+fn centre(trials: &[Trial], cases: usize, weights: &[f64]) -> Vec<Trial> {
+    let mut sums = vec![[0.0; 5]; cases];
+    for (trial, weight) in trials.iter().zip(weights) {
+        let terms = [1.0, trial.value, trial.before, trial.after, trial.level];
+        for (sum, term) in sums[trial.case].iter_mut().zip(terms) {
+            *sum += weight * term;
+        }
+    }
+    let less_mean = |trial: &Trial| {
+        let [n, value, before, after, level] = sums[trial.case];
+        Trial {
+            value: trial.value - value / n,
+            before: trial.before - before / n,
+            after: trial.after - after / n,
+            level: trial.level - level / n,
+            ..*trial
+        }
+    };
+    trials.iter().map(less_mean).collect()
+}
+
+/// A yardstick's quiet level on this machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reference {
+    /// Logarithm of the level.
+    pub level: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+/// What becomes of the values of a group of cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The host stood at its reference throughout: values stay as they are.
+    NotNeeded,
+    /// Each trial is divided by its level over the reference.
+    Divided,
+    /// Values stay as they are, because dividing would be wrong.
+    Refused(Refusal),
+}
+
+/// Why dividing would be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The cases do not follow the yardstick one to one.
+    Elasticity,
+    /// Dividing widens the spread.
+    Widens,
+}
+
+/// The elasticities at which dividing is right.
+pub const ELASTICITIES: core::ops::RangeInclusive<f64> = 0.7..=1.3;
+/// Variation of the level below which the host is quiet.
+pub const QUIET_VARIATION_MAX: f64 = 0.01;
+/// Standard errors between the run's level and the reference on a quiet host, at most.
+const QUIET_ERRORS: f64 = 2.0;
+
+/// Decides for a group of cases. Where the elasticity cannot be estimated the level
+/// hardly varies, and dividing is by a constant.
+pub fn decide(
+    calibrated: &Calibrated,
+    reference: Reference,
+    elasticity: Option<&Elasticity>,
+) -> Decision {
+    let error = libm::hypot(calibrated.centre_error, reference.error);
+    let away = (calibrated.centre - reference.level).abs();
+    if away <= QUIET_ERRORS * error && calibrated.variation <= QUIET_VARIATION_MAX {
+        return Decision::NotNeeded;
+    }
+    match elasticity {
+        Some(e) if e.high < *ELASTICITIES.start() || e.low > *ELASTICITIES.end() => {
+            Decision::Refused(Refusal::Elasticity)
+        }
+        Some(e) if e.removed_share_high < 0.0 => Decision::Refused(Refusal::Widens),
+        _ => Decision::Divided,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// A host whose level is `level(i)`, read with this error.
+    fn read(n: usize, error: f64, seed: u64, level: impl Fn(usize) -> f64) -> Vec<Readings> {
+        let mut rng = Rng::new(seed);
+        (0..n)
+            .map(|i| Readings {
+                before: level(i) + error * rng.normal(),
+                after: level(i) + error * rng.normal(),
+            })
+            .collect()
+    }
+
+    fn states(i: usize) -> f64 {
+        if i % 7 < 3 { 0.4 } else { 0.0 }
+    }
+
+    /// Values that follow the host's states with this elasticity.
+    fn followers(n: usize, slope: f64, seed: u64) -> Vec<f64> {
+        let mut rng = Rng::new(seed);
+        (0..n).map(|i| 3.0 + slope * states(i) + 0.065 * rng.normal()).collect()
+    }
+
+    fn group(n: usize, error: f64, slope: f64, seed: u64) -> Option<Elasticity> {
+        let readings = read(n, error, seed, states);
+        let calibrated = calibrate(&readings).unwrap();
+        let [one, other] = [1, 2].map(|case| followers(n, slope, seed + case));
+        let case = |values| Case { values, readings: &readings, levels: &calibrated.levels };
+        elasticity(&[case(&one), case(&other)])
+    }
+
+    #[test]
+    fn a_level_is_believed_as_far_as_its_readings_agree() {
+        let sharp = calibrate(&read(54, 0.02, 1, states)).unwrap();
+        assert!(sharp.reliability > 0.97 && sharp.neighbours == 1, "{sharp:?}");
+        assert!((sharp.levels[0] - 0.4).abs() < 0.06 && sharp.levels[5].abs() < 0.06);
+        let blurred = calibrate(&read(200, 0.2, 1, states)).unwrap();
+        assert!((0.55..0.78).contains(&blurred.reliability), "{}", blurred.reliability);
+        let nothing = calibrate(&read(200, 0.05, 1, |_| 1.0)).unwrap();
+        assert!(nothing.reliability < 0.2 && nothing.variation < 0.02, "{nothing:?}");
+        assert!((nothing.centre - 1.0).abs() < 4.0 * nothing.centre_error, "{nothing:?}");
+        assert_eq!(calibrate(&[]), None);
+        assert_eq!(calibrate(&[Readings { before: f64::NAN, after: 0.0 }]), None);
+    }
+
+    #[test]
+    fn disturbed_readings_do_not_cost_the_others_their_reliability() {
+        let mut readings = read(54, 0.02, 1, states);
+        for i in [3, 17, 40] {
+            readings[i].after += 3.0;
+        }
+        assert!(calibrate(&readings).unwrap().reliability > 0.97);
+    }
+
+    #[test]
+    fn a_slow_level_is_averaged_over_neighbours() {
+        let slow = |i: usize| 0.2 * libm::sin(i as f64 / 12.0);
+        let calibrated = calibrate(&read(200, 0.3, 1, slow)).unwrap();
+        assert!(calibrated.neighbours > 1, "{calibrated:?}");
+    }
+
+    #[test]
+    fn the_readings_error_does_not_lean_on_the_elasticity() {
+        let slopes: Vec<f64> =
+            (0..40).map(|seed| group(54, 0.15, 1.0, 100 * seed).unwrap().slope).collect();
+        let mean = slopes.iter().sum::<f64>() / 40.0;
+        assert!((mean - 1.0).abs() < 0.05, "{mean}: the plain slope is 0.78");
+        let held = (0..40)
+            .filter_map(|seed| group(54, 0.15, 1.0, 100 * seed))
+            .filter(|e| e.low <= 1.0 && 1.0 <= e.high)
+            .count();
+        assert!(held >= 34, "{held} of 40");
+    }
+
+    #[test]
+    fn a_level_that_hardly_varies_says_nothing() {
+        let readings = read(54, 0.02, 1, |_| 0.0);
+        let values = followers(54, 1.0, 2);
+        let levels = vec![0.0; 54];
+        let case = Case { values: &values, readings: &readings, levels: &levels };
+        assert_eq!(elasticity(&[case]), None);
+        assert_eq!(elasticity(&[]), None);
+    }
+
+    #[test]
+    fn decisions() {
+        let calibrated = calibrate(&read(54, 0.02, 1, states)).unwrap();
+        let quiet = calibrate(&read(54, 0.005, 1, |_| 0.0)).unwrap();
+        let reference = Reference { level: 0.0, error: 0.001 };
+        let of = |slope| decide(&calibrated, reference, group(54, 0.02, slope, 9).as_ref());
+        assert_eq!(of(1.0), Decision::Divided);
+        assert_eq!(of(1.8), Decision::Refused(Refusal::Elasticity));
+        assert_eq!(of(0.0), Decision::Refused(Refusal::Elasticity));
+        assert_eq!(decide(&quiet, reference, None), Decision::NotNeeded);
+        let slower = Reference { level: -0.3, error: 0.001 };
+        assert_eq!(decide(&quiet, slower, None), Decision::Divided, "by a constant");
+    }
+}
