@@ -187,8 +187,11 @@ impl Put for f64 {
 impl Get for f64 {
     fn get(row: &mut Reading<'_>) -> Cell<Self> {
         match row.next()? {
-            ValueRef::Real(value) if value.is_finite() => Ok(value),
-            ValueRef::Real(_) => row.wrong("infinite"),
+            ValueRef::Real(value) if value.is_infinite() => row.wrong("infinite"),
+            // Every fraction in a file that is read is a time or a rate; the limit is that of
+            // whole numbers.
+            ValueRef::Real(value) if (0.0..i64::MAX as f64).contains(&value) => Ok(value),
+            ValueRef::Real(value) => row.wrong(&format!("{value:?}, which is out of range")),
             other => row.wrong(&format!("{}, not a number", other.data_type())),
         }
     }
