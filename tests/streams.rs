@@ -9,7 +9,7 @@ use hopcost_model::mechanism::{Facts, PerOperation};
 
 use crate::conformance::boundaries;
 use crate::faults::{endless, names, row, signal, the_death_of_a_worker_is_told};
-use crate::support::{Home, all, alone, cross, mechanisms, pairs, trace, trial};
+use crate::support::{Home, all, alone, cross, measured, mechanisms, pairs, trace, trial};
 
 /// Messages of the shorter of the two traced trials.
 const N: u64 = 100;
@@ -139,6 +139,40 @@ fn every_size_flow_and_acknowledgement_arrives_across_every_boundary() {
                 assert_eq!((bytes(Role::Caller), bytes(Role::Callee)), (all, all), "{case}");
             }
         }
+    }
+}
+
+#[test]
+fn the_time_of_a_trial_is_from_the_first_byte_of_any_flow_to_the_last_byte_of_any() {
+    let _alone = alone();
+    let home = Home::new();
+    let mechanism = "stream/tcp-sendmsg?payload=64&fields=1&ack=per-message&place=free";
+    let flows = format!("{mechanism}&flows=2,3&boundary=process,thread");
+    home.expect(
+        &["run", &flows, "--rounds", "3", "--operations", "20", "--out", "run"],
+        measured(),
+    );
+    let run = hopcost_file::open(&home.path().join("run"), &|| unreachable!()).expect("a run");
+    assert_eq!(run.trials.len(), 12);
+    let ticks_per_ns = run.clocks[0].ticks_per_second / 1e9;
+    for trial in &run.trials {
+        let receivers = trial.ends.iter().filter(|end| end.role == Role::Callee);
+        let first = receivers.clone().map(|end| end.first_tick).min().expect("a receiver");
+        let last = receivers.map(|end| end.first_tick + end.elapsed_ticks).max().expect("one");
+        let span_ns = (last - first) as f64 / ticks_per_ns;
+        assert!((trial.wall_ns as f64 - span_ns).abs() <= 1.0, "{} of {span_ns}", trial.wall_ns);
+    }
+
+    // Of a trial that looks at no clock, the worker alone says how long it took.
+    for (boundary, round) in pairs(&["process", "thread"], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+        let id = format!("{mechanism}&flows=2&boundary={boundary}&wait=block");
+        let row = trial(&home, &id.parse().expect("a case"), 20).expect("a trial");
+        let longest = row.ends.iter().map(|end| end.elapsed_ticks).max().expect("an end");
+        let longest_ns = longest as f64 / ticks_per_ns;
+        assert!(
+            row.wall_ns as f64 > 0.999 * longest_ns,
+            "{boundary}, {round}: {longest_ns}: {row:?}"
+        );
     }
 }
 

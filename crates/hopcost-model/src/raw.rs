@@ -120,7 +120,8 @@ document! {
         pub error: Option<String>,
         /// How its operations were stamped; absent if it failed before.
         pub stamp: Option<Stamp>,
-        /// Wall time of the measured phase (the caller's worker).
+        /// Wall time of the measured phase (the caller's worker); of a `stream`, from the first byte
+        /// of any flow to the last byte of any (the receivers).
         pub wall_ns: u64,
         /// CPU time of all workers' processes over the measured phase.
         pub cpu_ns: u64,

@@ -20,7 +20,7 @@ pub struct Rates {
     /// Its inverse, in nanoseconds.
     pub ns_per_message: f64,
     /// Mean number of messages of a flow in flight, by Little's law: messages a
-    /// second at the sender times their mean latency. Absent without latencies.
+    /// second at the senders times their mean latency. Absent without latencies.
     pub little_outstanding: Option<f64>,
 }
 
@@ -55,13 +55,15 @@ pub fn rates(raw: &RawTrial, ticks_per_second: f64) -> Option<Rates> {
     finite.iter().all(|value| value.is_finite() && *value > 0.0).then_some(found)
 }
 
-/// Mean over flows of messages per tick, times the mean latency in ticks.
+/// Messages of all flows over the sum of their times, times the mean latency: what the flows had
+/// in flight, weighted by their times. The mean of the flows' own rates would not do, because a
+/// slow flow's rate counts as much as a fast one's and its latencies are longer.
 fn little(raw: &RawTrial, callers: &[&EndCounters]) -> Option<f64> {
     if raw.samples.is_empty() || callers.iter().any(|end| end.elapsed_ticks == 0) {
         return None;
     }
-    let rate = |end: &&EndCounters| end.count as f64 / end.elapsed_ticks as f64;
-    let rates: f64 = callers.iter().map(rate).sum();
+    let messages = total(callers.iter().map(|end| end.count)) as f64;
+    let elapsed = total(callers.iter().map(|end| end.elapsed_ticks)) as f64;
     let latency = raw.samples.iter().map(|t| f64::from(*t)).sum::<f64>() / raw.samples.len() as f64;
-    (!callers.is_empty()).then(|| rates / callers.len() as f64 * latency)
+    (!callers.is_empty()).then(|| messages / elapsed * latency)
 }

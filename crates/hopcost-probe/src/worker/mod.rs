@@ -262,10 +262,11 @@ impl Trial {
         let mut out = room(self.stamping[0])?;
         // All rooms before any end starts: touching their pages takes a while.
         let rooms = self.stamping[1..].iter().map(|s| room(*s)).collect::<io::Result<Vec<_>>>()?;
+        // Before any end starts too: that of another flow may be done before this thread runs again.
+        let (wall_before, cpu_before) = (self.time.wall_ns(), self.time.process_cpu_ns());
         for (thread, room) in self.others.iter().zip(rooms) {
             thread.run(spec, room);
         }
-        let (wall_before, cpu_before) = (self.time.wall_ns(), self.time.process_cpu_ns());
         let first = self.first.run(&spec, &mut out)?;
         let (mut wall_ns, mut process_cpu_ns) =
             (self.time.wall_ns() - wall_before, self.time.process_cpu_ns() - cpu_before);
@@ -276,8 +277,8 @@ impl Trial {
             samples.push((counters.samples as usize, out));
             ends.push(counters);
         }
-        if self.others.len() > 1 {
-            // With several flows the first may end long before the last.
+        if ends.iter().any(|end| end.flow != ends[0].flow) {
+            // The first flow may end long before the last.
             wall_ns = self.time.wall_ns() - wall_before;
             process_cpu_ns = self.time.process_cpu_ns() - cpu_before;
         }

@@ -194,4 +194,19 @@ mod tests {
         assert_eq!(of(&window, 200_000), None, "15");
         assert_eq!(of(&window, 150_000), Some(Severity::Invalid), "20 of 16");
     }
+
+    #[test]
+    fn a_slow_flow_beside_a_fast_one_does_not_put_more_in_flight_than_there_is() {
+        // Always one in flight; the second flow's messages take seven times as long.
+        let latencies: Vec<u32> = [vec![3000; 1000], vec![21_000; 1000]].concat();
+        let results = run(STREAM_TWO_FLOWS, move |_, t| {
+            t.stream(2, 1000, 2048, &latencies, 3_000_000);
+            for end in [1, 3] {
+                t.raw.ends[end].elapsed_ticks = 21_000_000;
+            }
+        });
+        assert_eq!(severity(&results, Code::Little), None);
+        let outstanding = results.results[0].stream.clone().unwrap().little_outstanding;
+        assert!((outstanding.unwrap() - 1.0).abs() < 1e-9, "{outstanding:?}");
+    }
 }
