@@ -29,6 +29,10 @@ codes! {
     HostState = "HOST_STATE",
         "A fixed piece of work timed beside every trial ran at clearly different speeds, so the host changed state under the run.",
         "Read each state's own p50 and share; compare mechanisms within one state, or run on a quieter or dedicated host.";
+    /// A class of cases does not follow its yardstick.
+    NotAdjusted = "NOT_ADJUSTED",
+        "The cases of a class did not change with their yardstick, so that dividing by it would be wrong: something slowed one of the two and not the other.",
+        "Look for what runs beside (a neighbour that uses the cache, a hog on one CPU); the intervals allow for what was met.";
     /// The hypervisor ran something else.
     Steal = "STEAL",
         "The hypervisor took the used CPUs away for part of the run (steal time).",

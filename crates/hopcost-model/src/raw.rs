@@ -195,6 +195,19 @@ document! {
     }
 }
 
+impl YardstickClass {
+    /// Lower-case word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            YardstickClass::Alu => "alu",
+            YardstickClass::Syscall => "syscall",
+            YardstickClass::Switch => "switch",
+            YardstickClass::Wake => "wake",
+            YardstickClass::Line => "line",
+        }
+    }
+}
+
 document! {
     /// A reference workload: its processes live as long as the run and sleep between readings.
     pub struct Yardstick {

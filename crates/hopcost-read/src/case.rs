@@ -10,7 +10,7 @@ use hopcost_model::results::{
 };
 use hopcost_stats::sample::median;
 
-use crate::estimate::{self, estimates};
+use crate::estimate::{self, Measured, estimates};
 use crate::pooled::Pooled;
 use crate::run::Run;
 use crate::sums::{handled, lost, messages, per, switches, total};
@@ -113,7 +113,13 @@ fn is_native_call(case: &Case) -> bool {
 
 fn estimates_of(run: &Run, index: usize, case: &Case, trials: &Trials) -> Option<Estimates> {
     let measured: Vec<&Trial> = trials.measured().map(|(_, trial)| trial).collect();
-    estimates(&measured, trials.family?, case.workload, &|n| run.seed(index, n))
+    let measured = Measured {
+        trials: &measured,
+        family: trials.family?,
+        workload: case.workload,
+        doubt: run.doubt(index),
+    };
+    estimates(&measured, &|n| run.seed(index, n))
 }
 
 /// Reads one case. A call that cannot be told from the empty loop is given as "at most".
@@ -160,7 +166,8 @@ fn of_case<'a>(
             _ => estimates,
         },
         cpu_ns_per_message: over(&|trial| {
-            per(trial.cpu_ns as f64, handled(case, trial) * messages(case.workload))
+            let factor = run.factor(trial).unwrap_or(1.0);
+            per(trial.cpu_ns as f64 / factor, handled(case, trial) * messages(case.workload))
         }),
         switches_per_operation: over(&|trial| per(switches(trial) as f64, handled(case, trial))),
         curve: pooled.curve,

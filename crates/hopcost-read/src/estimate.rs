@@ -10,6 +10,7 @@ use hopcost_model::results::{Estimate, Estimates, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
 use hopcost_stats::line::Line;
+use hopcost_stats::next_run::{Interval, Trials, next_run_interval, this_run_interval};
 use hopcost_stats::pooled::{DRAWS, pooled_quantile};
 use hopcost_stats::precision::{
     DIGITS_WITHOUT_INTERVAL, detectable_difference, significant_digits,
@@ -19,29 +20,39 @@ use hopcost_stats::{LEVEL, sample};
 
 use crate::format;
 use crate::trial::{Family, Trial};
+use crate::yardstick::Doubt;
 
 /// The least trials that have an interval.
 pub const TRIALS_MIN: usize = 6;
 
+/// The measured trials of a case, in time order, and what is known of them together.
+pub struct Measured<'a> {
+    /// The trials.
+    pub trials: &'a [&'a Trial],
+    /// What kind of number they left.
+    pub family: Family,
+    /// What was done.
+    pub workload: Workload,
+    /// What an interval for the next run has to allow for; `None` in files whose intervals
+    /// are of the run alone.
+    pub doubt: Option<Doubt>,
+}
+
 /// The estimates of a case's measured trials; `seed` is for the bootstrap of a
 /// quantile, by its number.
-pub fn estimates(
-    trials: &[&Trial],
-    family: Family,
-    workload: Workload,
-    seed: &dyn Fn(u64) -> u64,
-) -> Option<Estimates> {
+pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estimates> {
+    let (trials, workload) = (measured.trials, measured.workload);
     if trials.is_empty() {
         return None;
     }
     let mut estimates = Estimates::default();
-    if family == Family::Batch {
-        estimates.set(Statistic::Cost, cost(trials, workload));
+    if measured.family == Family::Batch {
+        estimates.set(Statistic::Cost, cost(measured));
         return Some(estimates);
     }
     for (number, statistic) in (0..).zip(QUANTILES) {
         if let Some(q) = statistic.quantile().filter(|_| applies(statistic, workload)) {
-            let estimate = quantile(trials, q, statistic.label(), workload, seed(number));
+            let estimate = quantile(measured, q, statistic.label(), seed(number));
             estimates.set(statistic, estimate);
         }
     }
@@ -51,12 +62,11 @@ pub fn estimates(
         (Statistic::Stdev, "standard deviation"),
     ] {
         if applies(statistic, workload) {
-            let own = trials.iter().filter_map(|trial| trial.statistic(statistic)).collect();
             let estimand = format!(
                 "median over trials of the trial's {name} of one {}",
                 workload.spec().operation
             );
-            estimates.set(statistic, over_trials(own, estimand));
+            estimates.set(statistic, measured.over(&|trial| trial.statistic(statistic), estimand));
         }
     }
     let own = |statistic| trials.iter().filter_map(move |trial| trial.statistic(statistic));
@@ -67,6 +77,38 @@ pub fn estimates(
         estimates.set_exact(Statistic::Max, max);
     }
     Some(estimates)
+}
+
+impl Measured<'_> {
+    /// The median over trials of one value each, with its interval: for the next run, and
+    /// beside it that of this run.
+    fn over(&self, of: &dyn Fn(&Trial) -> Option<f64>, estimand: String) -> Estimate {
+        let own: Vec<(f64, Option<f64>)> =
+            self.trials.iter().filter_map(|trial| Some((of(trial)?, trial.factor))).collect();
+        let values: Vec<f64> = own.iter().map(|(value, _)| *value).collect();
+        let Some((next, this)) = self.doubt.and_then(|doubt| intervals(&values, doubt)) else {
+            return over_trials(values, estimand);
+        };
+        let met: Option<Vec<f64>> =
+            own.iter().map(|(value, factor)| Some(value * (*factor)?)).collect();
+        let point = sample::median(&values).unwrap_or_default();
+        Estimate {
+            level: Some(LEVEL),
+            as_met: met.and_then(|met| sample::median(&met)),
+            this_run_low: Some(this.0),
+            this_run_high: Some(this.1),
+            ..between(point, Some(next), values.len(), estimand)
+        }
+    }
+}
+
+/// The intervals of the next run's median and of this one's, where all values are above zero.
+fn intervals(values: &[f64], doubt: Doubt) -> Option<((f64, f64), (f64, f64))> {
+    let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
+    let trials =
+        Trials { log_values: &logs, shared_error: doubt.shared_error, pooled_lag1: doubt.lag1 };
+    let ends = |interval: Interval| (libm::exp(interval.low), libm::exp(interval.high));
+    Some((next_run_interval(trials, LEVEL).map(ends)?, this_run_interval(trials, LEVEL).map(ends)?))
 }
 
 /// The quantiles that are estimated. Each draws from a seed of its place here, so a new one goes last.
@@ -81,7 +123,7 @@ fn applies(statistic: Statistic, workload: Workload) -> bool {
     }
 }
 
-/// The median of one value a trial (or round), with its interval.
+/// The median of one value a round (or trial), with its interval, of this run.
 pub fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
     let n_trials = values.len() as u32;
     let Ok(sample) = Sample::new(values) else {
@@ -133,11 +175,10 @@ pub fn over_lines(lines: &[Line]) -> (Estimate, Estimate, Option<Line>) {
 
 /// The cost of one operation in batches. Where the loop was subtracted and the
 /// rest cannot be told from nothing, it becomes an upper bound.
-fn cost(trials: &[&Trial], workload: Workload) -> Estimate {
-    let mut cost = over_trials(
-        trials.iter().map(|trial| trial.value_ns()).collect(),
-        workload.spec().estimand.to_owned(),
-    );
+fn cost(measured: &Measured) -> Estimate {
+    let trials = measured.trials;
+    let estimand = measured.workload.spec().estimand.to_owned();
+    let mut cost = measured.over(&|trial| Some(trial.value_ns()), estimand);
     let resolution_ns =
         sample::median(&trials.iter().map(|t| t.resolution_ns).collect::<Vec<_>>()).unwrap_or(0.0);
     let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
@@ -176,14 +217,15 @@ fn bound_to(cost: &mut Estimate, bound: f64) {
 }
 
 /// A quantile: over trials where the typical one supports it, else pooled.
-fn quantile(trials: &[&Trial], q: f64, name: &str, workload: Workload, seed: u64) -> Estimate {
+fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
+    let (trials, workload) = (measured.trials, measured.workload);
     let counts: Vec<f64> = trials.iter().map(|trial| support(trial, q)).collect();
     if publishable(sample::median(&counts).unwrap_or(0.0), q) {
         let estimand = format!(
             "median over trials of the trial's {name} of one {}",
             workload.spec().operation
         );
-        return over_trials(trials.iter().map(|t| t.sample.quantile(q)).collect(), estimand);
+        return measured.over(&|trial| Some(trial.sample.quantile(q)), estimand);
     }
     let n_trials = trials.len() as u32;
     let total: f64 = counts.iter().sum();
@@ -228,7 +270,10 @@ mod tests {
         let reduced: Vec<Trial> =
             raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
         let family = Family::of(raw.trials[0].stamp.unwrap());
-        estimates(&reduced.iter().collect::<Vec<_>>(), family, Workload::Roundtrip, &|n| n).unwrap()
+        let trials: Vec<&Trial> = reduced.iter().collect();
+        let workload = Workload::Roundtrip;
+        let measured = Measured { trials: &trials, family, workload, doubt: None };
+        estimates(&measured, &|n| n).unwrap()
     }
 
     #[test]

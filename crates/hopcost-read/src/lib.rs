@@ -43,6 +43,7 @@ mod trial;
 mod trials;
 mod variance;
 mod wake;
+mod yardstick;
 
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
@@ -65,6 +66,8 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         host_changes: brief::host_changes(raw),
         remarks: remarks::remarks(&run, &readings),
         clocks: raw.clocks.clone(),
+        yardsticks: run.yardsticks.levels.clone(),
+        adjustments: run.yardsticks.adjustments.clone(),
         workers: runtimes::workers(raw),
         ladder: ladder::ladder(&run, &readings),
         findings: findings::all(run_wide, judged.iter().flat_map(|(found, _)| found)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::Pinning;
+use hopcost_model::results::{Adjustment, Applied, Pinning, YardstickLevel};
 use hopcost_stats::sample::median;
 
 use crate::case::{Reading, known};
@@ -21,6 +21,7 @@ pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
     let all = [
         cross_cpu(run, readings),
         host_states(run),
+        host_speed(run),
         guest(run),
         stamps(run, readings),
         touching(readings),
@@ -130,6 +131,33 @@ fn host_states(run: &Run) -> Option<String> {
         format::ns(two.medians[0]),
         format::ns(two.medians[1])
     ))
+}
+
+/// The greatest spread of a yardstick from which on the machine's speed deserves a word.
+const SPEED_SPREAD: f64 = 1.05;
+
+/// Of the yardstick that varied most, among those that values were divided by.
+fn host_speed(run: &Run) -> Option<String> {
+    let divided = |level: &&YardstickLevel| {
+        let of_class = |a: &&Adjustment| a.class == level.class && a.applied == Applied::Divided;
+        run.yardsticks.adjustments.iter().any(|a| of_class(&a))
+    };
+    let slowest = |level: &&YardstickLevel| Some(level.p95_ns / level.reference_ns?);
+    let levels = run.yardsticks.levels.iter().filter(divided);
+    let worst = levels.filter_map(|level| Some((slowest(&level)?, level)));
+    let (slower, level) = worst.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (slower > SPEED_SPREAD).then(|| {
+        format!(
+            "The machine was up to {} times slower than at its reference speed (yardstick `{}`: {} \
+             to {} where {} is the reference). Values are at the reference speed, so that they hold \
+             on the next run; what was met stands beside them in the details.",
+            format::three(slower),
+            level.class.word(),
+            format::ns(level.p5_ns),
+            format::ns(level.p95_ns),
+            format::ns(level.reference_ns.unwrap_or_default()),
+        )
+    })
 }
 
 fn guest(run: &Run) -> Option<String> {

@@ -1,12 +1,16 @@
 //! The run as a whole: which trial belongs to which case, when it ran, in which
 //! state of the host, and how much time was stolen.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
+use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuSentinel, RawRun, RawTrial};
 use hopcost_stats::states::{TwoStates, split};
+
+use crate::yardstick::{Doubt, Yardsticks};
 
 /// Steal on one CPU over the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -36,6 +40,8 @@ pub struct Run<'a> {
     pub at_s: Vec<f64>,
     /// Sentinel of each trial: mean of before and after on the caller's CPU.
     pub sentinels: Vec<Option<f64>>,
+    /// What of each trial's yardsticks becomes of its values.
+    pub yardsticks: Yardsticks,
     /// The host's states, if the sentinels of the whole run show two.
     pub states: Option<TwoStates>,
     /// Steal by CPU.
@@ -65,6 +71,7 @@ impl<'a> Run<'a> {
             rust: raw.rust().map_or(rust, |rust| &rust.mechanisms),
             trials_of,
             at_s: times(&raw.trials),
+            yardsticks: Yardsticks::of(raw),
             states: split(&seen),
             sentinels,
             steal,
@@ -85,6 +92,32 @@ impl<'a> Run<'a> {
     /// what the kernel counted has no bearing on its numbers.
     pub fn is_engine(&self, case: &Case) -> bool {
         self.is_virtual() || self.facts(case).is_some_and(Mechanism::hidden)
+    }
+
+    /// What an interval for the next run has to allow for; `None` where the run has no
+    /// yardsticks, so that nothing is known of another run.
+    pub fn doubt(&self, case: usize) -> Option<Doubt> {
+        let doubts = &self.yardsticks.doubts;
+        let of_case = u32::try_from(case).ok().and_then(|case| doubts.get(&case).copied());
+        of_case.or_else(|| (!self.raw.yardsticks.is_empty()).then(Doubt::default))
+    }
+
+    /// What a trial's times are divided by; `None` where they are as met.
+    pub fn factor(&self, trial: &RawTrial) -> Option<f64> {
+        self.yardsticks.factors.get(&(trial.case, trial.round)).copied()
+    }
+
+    /// The clock of a trial at the machine's reference speed: where the machine was slow by
+    /// some factor, a second has that many more ticks.
+    pub fn clock(&self, trial: &RawTrial) -> Option<Cow<'a, ClockReading>> {
+        let clock = Cow::Borrowed(self.raw.clock(trial)?);
+        Some(match self.factor(trial) {
+            None => clock,
+            Some(factor) => Cow::Owned(ClockReading {
+                ticks_per_second: clock.ticks_per_second * factor,
+                ..clock.into_owned()
+            }),
+        })
     }
 
     /// A seed for one use of randomness in one case.

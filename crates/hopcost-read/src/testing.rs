@@ -11,7 +11,10 @@ use hopcost_model::host::{Host, Reading};
 use hopcost_model::mechanism::{Facts, Mechanism, Parameter, PerOperation, Shape, WaitFacts};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
-use hopcost_model::raw::{Build, CpuSentinel, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{
+    Build, CpuSentinel, Moment, RawRun, RawTrial, Reference, RunAbout, Yardstick, YardstickClass,
+    YardstickReading,
+};
 use hopcost_model::results::{Estimate, Results, Statistic};
 use hopcost_stats::rng::Rng;
 
@@ -248,6 +251,12 @@ impl TrialBuilder {
         self.raw.error = Some(why.into());
         self.raw.stamp = None;
     }
+    /// The run's yardstick before and after.
+    pub fn yardstick(&mut self, before: f64, after: f64) {
+        self.raw.yardsticks = [(Moment::Before, before), (Moment::After, after)]
+            .map(|(moment, operation_ns)| YardstickReading { yardstick: 0, moment, operation_ns })
+            .to_vec();
+    }
     /// The sentinel before and after.
     pub fn sentinel(&mut self, call_ns: f64) {
         self.raw.sentinel_before_ns = vec![CpuSentinel { cpu: 0, call_ns }];
@@ -311,6 +320,22 @@ impl Builder {
             trials: Vec::new(),
             accounting: Vec::new(),
         })
+    }
+    /// A yardstick of 2000 ns at its reference.
+    pub fn yardstick(mut self) -> Self {
+        self.0.yardsticks.push(Yardstick {
+            class: YardstickClass::Switch,
+            case: PIPE.into(),
+            cpus: vec![0],
+            operations: 900,
+            reference: Some(Reference {
+                operation_ns: 2000.0,
+                log_error: 0.001,
+                readings: 500,
+                learnt_from: "calibrate".into(),
+            }),
+        });
+        self
     }
     /// The readings of the host before.
     pub fn host(mut self, readings: &[(&str, &str)]) -> Self {

@@ -1,5 +1,6 @@
 //! One trial reduced to its own statistics.
 
+use hopcost_model::case::{Ack, Case};
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Statistic;
@@ -45,8 +46,26 @@ pub struct Trial {
     pub max_ns: f64,
     /// The finest difference per operation that the clock resolves.
     pub resolution_ns: f64,
+    /// What its times were divided by; `None` where they are as met.
+    pub factor: Option<f64>,
     /// Whether pairs of batches were subtracted, so that the loop is not in it.
     pub differences: bool,
+}
+
+/// The headline of a trial before anything else is known of it: for what must be decided
+/// about a run before its trials are reduced. `None` where it has none above zero.
+pub fn headline_ns(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Option<f64> {
+    let stamp = raw.stamp.filter(|_| raw.error.is_none())?;
+    let value = match case.ack {
+        Some(Ack::None) => rates(raw, clock.ticks_per_second)?.ns_per_message,
+        _ => {
+            let values = values(raw, stamp, 1e9 / clock.ticks_per_second);
+            let mut values = values.ok().filter(|values| !values.is_empty())?;
+            let at = rank(values.len(), 0.5) - 1;
+            *values.select_nth_unstable_by(at, f64::total_cmp).1
+        }
+    };
+    (value > 0.0 && value.is_finite()).then_some(value)
 }
 
 impl Trial {
@@ -88,6 +107,7 @@ impl Trial {
             n_eff: counts,
             max_ns: max_ticks as f64 * tick_ns,
             resolution_ns: clock.resolution_ticks as f64 * tick_ns / n as f64,
+            factor: None,
             differences: matches!(stamp, Stamp::TwoLengths { .. }),
         })
     }
@@ -110,6 +130,7 @@ impl Trial {
             n_eff: [0.0; ANCHORS.len()],
             max_ns: rates.ns_per_message,
             resolution_ns: 0.0,
+            factor: None,
             differences: false,
         })
     }

@@ -27,6 +27,8 @@ pub struct Row<'a> {
     pub at_s: f64,
     /// The sentinel around it.
     pub sentinel_ns: Option<f64>,
+    /// What its samples were divided by.
+    pub factor: Option<f64>,
     /// Its samples, or why there are none.
     pub trial: Result<Trial, String>,
 }
@@ -46,20 +48,24 @@ pub fn trials<'a>(run: &Run<'a>, case: &Case, index: usize) -> Trials<'a> {
             _ => Ok(trial),
         });
         family = family.or(trial.as_ref().ok().map(|trial| trial.family));
-        rows.push(Row { raw, at_s: run.at_s[i], sentinel_ns: run.sentinels[i], trial });
+        let (at_s, sentinel_ns) = (run.at_s[i], run.sentinels[i]);
+        rows.push(Row { raw, at_s, sentinel_ns, factor: run.factor(raw), trial });
     }
     Trials { rows, family }
 }
 
 fn reduce(run: &Run, case: &Case, raw: &RawTrial) -> Result<Trial, String> {
-    match &raw.error {
+    let trial = match &raw.error {
         Some(error) => Err(error.clone()),
-        None if case.ack == Some(Ack::None) => Trial::of_whole_stream(raw, run.raw.clock(raw)),
+        None if case.ack == Some(Ack::None) => {
+            Trial::of_whole_stream(raw, run.clock(raw).as_deref())
+        }
         None if raw.samples.is_empty() && lost(raw) > 0 => {
             Err(format!("every exchange was lost ({})", lost(raw)))
         }
-        None => Trial::new(raw, run.raw.clock(raw)),
-    }
+        None => Trial::new(raw, run.clock(raw).as_deref()),
+    };
+    trial.map(|trial| Trial { factor: run.factor(raw), ..trial })
 }
 
 impl<'a> Trials<'a> {
@@ -70,9 +76,8 @@ impl<'a> Trials<'a> {
 
     /// Each measured trial's own statistics.
     pub fn statistics(&self, run: &Run) -> Vec<PerTrial> {
-        let clock = |row: &Row| run.raw.clock(row.raw);
         let of = |(row, trial): (&Row, &Trial)| {
-            let rates = clock(row).and_then(|clock| rates(row.raw, clock.ticks_per_second));
+            let rates = run.clock(row.raw).and_then(|c| rates(row.raw, c.ticks_per_second));
             PerTrial::new(row.raw.round, trial, rates)
         };
         self.measured().map(of).collect()
@@ -90,6 +95,7 @@ impl Row<'_> {
             p99_ns: trial.and_then(|trial| trial.statistic(Statistic::P99)),
             samples: self.raw.samples_taken,
             sentinel_ns: self.sentinel_ns,
+            factor: self.factor,
             state,
             error: self.trial.as_ref().err().cloned(),
         }

@@ -41,6 +41,10 @@ pub(crate) struct Found {
     pub value: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// The same as met, where the value is at the reference speed.
+    pub as_met: Option<f64>,
+    /// The interval of this run alone.
+    pub this_run: (Option<f64>, Option<f64>),
     /// Exact coverage of the interval.
     pub level: Option<f64>,
     /// Trials (rounds, for multiples) behind it.
@@ -115,6 +119,9 @@ const BEHIND: &[(&str, Field)] = &[
     ("value", |row| number(row.found.value)),
     ("low", |row| number(row.found.low)),
     ("high", |row| number(row.found.high)),
+    ("as_met", |row| number(row.found.as_met)),
+    ("this_run_low", |row| number(row.found.this_run.0)),
+    ("this_run_high", |row| number(row.found.this_run.1)),
     ("level", |row| number(row.found.level)),
     ("n", |row| text(row.found.n)),
     ("pooled", |row| text(row.found.pooled)),
@@ -270,6 +277,8 @@ fn of_estimate(name: &str, unit: &'static str, estimate: &Estimate) -> Found {
         value: estimate.point,
         low: estimate.low,
         high: estimate.high,
+        as_met: estimate.as_met,
+        this_run: (estimate.this_run_low, estimate.this_run_high),
         level: estimate.level,
         n: Some(estimate.n_trials),
         pooled: Some(estimate.pooled),

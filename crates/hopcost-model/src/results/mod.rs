@@ -14,7 +14,7 @@ use crate::finding::{Finding, Validity};
 use crate::host::Host;
 use crate::plan::TrialShape;
 use crate::protocol::{ClockReading, Stamp};
-use crate::raw::RunAbout;
+use crate::raw::{RunAbout, YardstickClass};
 
 pub use crate::columns::CaseParts;
 pub use runtimes::*;
@@ -37,6 +37,10 @@ document! {
         pub remarks: Vec<String>,
         /// Clock of each used CPU, of each runtime.
         pub clocks: Vec<ClockReading>,
+        /// The yardsticks over the run.
+        pub yardsticks: Vec<YardstickLevel>,
+        /// Whether values were divided by them, by what was measured.
+        pub adjustments: Vec<Adjustment>,
         /// The workers of other runtimes that took part.
         pub workers: Vec<WorkerBrief>,
         /// One entry a case, in the order of the plan.
@@ -116,6 +120,75 @@ document! {
         pub before: Option<String>,
         /// After.
         pub after: Option<String>,
+    }
+}
+
+document! {
+    /// A yardstick over the run.
+    pub struct YardstickLevel {
+        /// What it does.
+        pub class: YardstickClass,
+        /// Canonical spelling of the case that its processes played.
+        pub case: String,
+        /// The CPUs of its ends, the caller's first.
+        pub cpus: Vec<u32>,
+        /// Its quiet level on this machine; `null` where none was known.
+        pub reference_ns: Option<f64>,
+        /// Id of the run that this level was learnt from, or `calibrate`.
+        pub reference_from: Option<String>,
+        /// What one operation took: median over the readings of the run.
+        pub p50_ns: f64,
+        /// The 5th percentile of the readings.
+        pub p5_ns: f64,
+        /// The 95th.
+        pub p95_ns: f64,
+        /// Readings.
+        pub readings: u32,
+        /// How much of the spread of the readings is the machine's and not their own error,
+        /// 0 to 1; `null` with too few of them.
+        pub reliability: Option<f64>,
+    }
+}
+
+document! {
+    /// Whether the trials of a class were divided by their yardstick, and what says so.
+    pub struct Adjustment {
+        /// The class.
+        pub class: YardstickClass,
+        /// What the ends of its cases are written in (`rust`, `python:rust`).
+        pub runtime: String,
+        /// Cases of the class in the run.
+        pub cases: u32,
+        /// Trials of these.
+        pub trials: u32,
+        /// What became of it.
+        pub applied: Applied,
+        /// Relative change of a value over that of the yardstick, the error of the readings
+        /// taken out; `null` where the yardstick hardly varied.
+        pub elasticity: Option<f64>,
+        /// Lower end of its 95 % interval.
+        pub elasticity_low: Option<f64>,
+        /// Upper end.
+        pub elasticity_high: Option<f64>,
+        /// Share of the variance of the values between trials that dividing removes; negative
+        /// where it would add to it.
+        pub removed_share: Option<f64>,
+    }
+}
+
+document! {
+    /// What became of dividing by a yardstick.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Applied {
+        /// Values are at the reference speed.
+        Divided,
+        /// The machine was at its reference speed: values are as met, which is the same.
+        NotNeeded,
+        /// The class did not follow its yardstick: values are as met.
+        Refused,
+        /// No reference level is known: values are as met.
+        NoReference,
     }
 }
 
@@ -373,6 +446,9 @@ document! {
         pub samples: u64,
         /// Sentinel around it: mean of before and after on the caller's CPU.
         pub sentinel_ns: Option<f64>,
+        /// What it was divided by: how much slower than at its reference speed the machine
+        /// was; `null` where values are as met.
+        pub factor: Option<f64>,
         /// Index into `states`; `null` if there is but one.
         pub state: Option<u8>,
         /// Why it failed.

@@ -34,6 +34,17 @@ document! {
         pub digits: u8,
         /// Not distinguishable from the empty loop: read `point` as "at most".
         pub at_most: bool,
+        /// The same without division by the yardstick: what was met; `null` where nothing was
+        /// divided.
+        #[serde(default)]
+        pub as_met: Option<f64>,
+        /// Lower end of the interval for the mean state of this run alone; `low` and `high` are
+        /// for the next run. `null` where `low` and `high` are of this run.
+        #[serde(default)]
+        pub this_run_low: Option<f64>,
+        /// Upper end.
+        #[serde(default)]
+        pub this_run_high: Option<f64>,
     }
 }
 
@@ -220,6 +231,9 @@ impl Estimate {
             detectable: None,
             digits: 3,
             at_most: false,
+            as_met: None,
+            this_run_low: None,
+            this_run_high: None,
         }
     }
 }

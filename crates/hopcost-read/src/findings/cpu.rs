@@ -8,7 +8,7 @@ use hopcost_model::workload::EndsOf;
 use hopcost_stats::sample::median;
 
 use super::make::{finding, of_trials};
-use crate::case::Reading;
+use crate::case::{Reading, known};
 use crate::run::Run;
 use crate::sums::total;
 use crate::{format, threads};
@@ -25,8 +25,12 @@ const SWITCHES_TOLERANCE: f64 = 0.10;
 /// Voluntary switches per operation above which a spinning end slept.
 const SPINNER_VOLUNTARY_MAX: f64 = 0.01;
 
-/// All of them for one case.
-pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
+/// Share of a typical trial, over that of the run's typical case, from which on a case is
+/// worse than its run.
+const WORSE_THAN_RUN: f64 = 2.0;
+
+/// All of them for one case, given those of the run.
+pub fn findings(run: &Run, case: &Case, reading: &Reading, run_wide: &[Finding]) -> Vec<Finding> {
     let trials = &reading.trials;
     let threads = Threads { case, reading };
     let mut found = vec![
@@ -37,7 +41,7 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     ];
     if !run.is_engine(case) {
         found.extend([
-            preempted(run, &threads, trials),
+            preempted(run, &threads, trials, run_wide),
             never_slept(run, &threads),
             spinner_slept(&threads, trials),
         ]);
@@ -188,15 +192,49 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
     }
 }
 
-fn preempted(run: &Run, threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
-    let shares: Vec<f64> =
-        trials.iter().filter_map(|trial| foreign_share(run, threads, trial)).collect();
+/// What foreign tasks took of a typical trial of the typical case, where that is much.
+pub fn preempted_run(run: &Run, readings: &[Reading]) -> Option<Finding> {
+    let typical = known(readings).filter(|(case, _)| !run.is_engine(case));
+    let typical = typical.filter_map(|(case, reading)| {
+        let threads = Threads { case, reading };
+        median(&foreign_shares(run, &threads, &reading.trials))
+    });
+    let shares: Vec<f64> = typical.collect();
+    let share = median(&shares).filter(|share| *share > FOREIGN_SUSPECT)?;
+    let evidence = format!(
+        "Foreign tasks took {} of a typical trial of the typical case ({} of the worst of {}).",
+        format::percent(share),
+        format::percent(shares.iter().copied().fold(share, f64::max)),
+        format::count(shares.len(), "case")
+    );
+    let values = [(RUN_SHARE, share), ("cases", shares.len() as f64)];
+    Some(finding(Code::Preempted, Severity::Suspect, evidence, &values))
+}
+
+/// Under this name the finding of the run holds the share of its typical case.
+const RUN_SHARE: &str = "median_share";
+
+fn foreign_shares(run: &Run, threads: &Threads, trials: &[&RawTrial]) -> Vec<f64> {
+    trials.iter().filter_map(|trial| foreign_share(run, threads, trial)).collect()
+}
+
+/// Suspect is a case only where foreign tasks took more of it than of its run.
+fn preempted(
+    run: &Run,
+    threads: &Threads,
+    trials: &[&RawTrial],
+    run_wide: &[Finding],
+) -> Option<Finding> {
+    let shares = foreign_shares(run, threads, trials);
     let typical = median(&shares)?;
+    let of_run = run_wide.iter().find(|finding| finding.code == Code::Preempted);
+    let of_run = of_run.and_then(|finding| finding.values.get(RUN_SHARE).copied());
+    let limit = of_run.map_or(FOREIGN_SUSPECT, |share| WORSE_THAN_RUN * share);
     let worst = shares.iter().copied().max_by(f64::total_cmp)?;
     let hit = shares.iter().filter(|share| **share > FOREIGN_NOTE).count();
     let values =
         [("median_share", typical), ("worst_share", worst), ("trials_above_5_percent", hit as f64)];
-    if typical > FOREIGN_SUSPECT {
+    if typical > limit {
         let evidence = format!(
             "Foreign tasks took {} of a typical trial ({} of the worst of {}).",
             format::percent(typical),
@@ -205,7 +243,7 @@ fn preempted(run: &Run, threads: &Threads, trials: &[&RawTrial]) -> Option<Findi
         );
         return Some(finding(Code::Preempted, Severity::Suspect, evidence, &values));
     }
-    (hit > 0).then(|| {
+    (hit > 0 && of_run.is_none()).then(|| {
         let evidence = format!(
             "In {}, foreign tasks took more than {} (up to {}).",
             of_trials(hit, shares.len()),

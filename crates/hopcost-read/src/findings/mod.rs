@@ -18,30 +18,29 @@ mod runtimes;
 mod stream;
 mod wake;
 
-use hopcost_model::case::{Case, Workload};
-use hopcost_model::finding::{Code, Finding, Severity, Validity};
+use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::results::Status;
 
 use crate::case::Reading;
 use crate::run::Run;
-use crate::trial::Family;
 
-/// The findings of the whole run.
+/// The findings of the whole run: what touches every case is said there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut found = host::findings(run);
+    found.extend(cpu::preempted_run(run, readings));
     found.extend(placement::claims(run, readings));
     found.extend(counters::missing(readings));
     found
 }
 
-/// A case's findings, and the validity that follows from the worst of them
-/// and of those of the run that bear on it.
+/// A case's findings, which say in what it is worse than its run, and the validity that
+/// follows from the worst of them and of those of the run that make every number wrong.
 pub fn of_case(run: &Run, reading: &Reading, run_wide: &[Finding]) -> (Vec<Finding>, Validity) {
     let measured = reading.result.status == Status::Measured;
     let Some(case) = reading.case.filter(|_| measured) else {
         return (Vec::new(), Validity::Valid);
     };
-    let mut found = cpu::findings(run, case, reading);
+    let mut found = cpu::findings(run, case, reading, run_wide);
     found.extend(numbers::findings(run, case, reading));
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
@@ -51,19 +50,9 @@ pub fn of_case(run: &Run, reading: &Reading, run_wide: &[Finding]) -> (Vec<Findi
         finding.case = Some(reading.result.id.clone());
     }
     found.sort_by(order);
-    let bearing = run_wide.iter().filter(|finding| bears_on(finding.code, case, reading.family));
-    let worst: Option<Severity> = found.iter().chain(bearing).map(|finding| finding.severity).max();
+    let wrong = run_wide.iter().filter(|finding| finding.severity == Severity::Invalid);
+    let worst: Option<Severity> = found.iter().chain(wrong).map(|finding| finding.severity).max();
     (found, worst.map_or(Validity::Valid, Validity::from))
-}
-
-/// Whether a finding of the whole run says something about a case's numbers.
-/// Steal reaches single operations and throughput; the median cost over batches shrugs
-/// it off.
-fn bears_on(code: Code, case: &Case, family: Option<Family>) -> bool {
-    match code {
-        Code::Steal => family == Some(Family::Each) || case.workload == Workload::Stream,
-        _ => true,
-    }
 }
 
 /// Every finding, worst first; among equals those of the run, then by code, then
@@ -87,6 +76,8 @@ fn order(a: &Finding, b: &Finding) -> std::cmp::Ordering {
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::finding::Code;
+
     use super::*;
     use crate::testing::{Builder, CALL, PIPE, read};
 

@@ -13,6 +13,9 @@ fn made(point: f64, low: f64, high: f64, digits: u8) -> Estimate {
         detectable: None,
         digits,
         at_most: false,
+        as_met: None,
+        this_run_low: None,
+        this_run_high: None,
     }
 }
 

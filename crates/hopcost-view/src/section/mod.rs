@@ -20,6 +20,7 @@ mod stream;
 mod tests;
 mod wake;
 pub(crate) mod words;
+mod yardsticks;
 
 use hopcost_model::results::Results;
 
@@ -60,6 +61,7 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (PAGE, plots::trials),
     (DOCUMENT, cases::missing),
     (ALL, findings::section),
+    (WHOLE, yardsticks::section),
     (WHOLE, host::section),
     (PAGE, cases::details),
     (ALL, reading::section),

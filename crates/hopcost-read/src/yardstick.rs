@@ -1,0 +1,271 @@
+//! What a run's yardsticks say of the machine's speed beside each trial, and what becomes of
+//! the trials' times: one division each, decided for each class of cases before anything is
+//! estimated from them.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::raw::{Moment, RawRun, RawTrial};
+use hopcost_model::results::{Adjustment, Applied, YardstickLevel};
+use hopcost_stats::next_run::pooled_lag1;
+use hopcost_stats::sample::Sample;
+use hopcost_stats::yardstick::{
+    Calibrated, Case, Decision, Elasticity, Readings, Reference, calibrate, decide, elasticity,
+};
+
+use crate::trial::headline_ns;
+
+/// A trial, by its case and round.
+pub type Key = (u32, u32);
+
+/// What becomes of a run's trials.
+#[derive(Default)]
+pub struct Yardsticks {
+    /// What each trial's times are divided by; none where they are as met.
+    pub factors: BTreeMap<Key, f64>,
+    /// By case, what an interval for the next run has to allow for.
+    pub doubts: BTreeMap<u32, Doubt>,
+    /// The yardsticks over the run.
+    pub levels: Vec<YardstickLevel>,
+    /// What was decided for each class.
+    pub adjustments: Vec<Adjustment>,
+}
+
+/// What the trials of a case share.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Doubt {
+    /// Standard error, of a logarithm, that all of them have in common.
+    pub shared_error: f64,
+    /// Correlation of neighbouring trials, over all cases of the class.
+    pub lag1: Option<f64>,
+}
+
+/// A trial beside readings of a yardstick.
+struct Beside<'a> {
+    raw: &'a RawTrial,
+    /// Logarithm of its headline as met; `None` where it has none.
+    value: Option<f64>,
+    readings: Readings,
+}
+
+/// Trials of one case with a value, each with its level.
+#[derive(Default)]
+struct Series {
+    keys: Vec<Key>,
+    values: Vec<f64>,
+    readings: Vec<Readings>,
+    levels: Vec<f64>,
+}
+
+impl Series {
+    fn case(&self) -> Case<'_> {
+        Case { values: &self.values, readings: &self.readings, levels: &self.levels }
+    }
+}
+
+impl Yardsticks {
+    /// Decides for each class of cases of a run.
+    pub fn of(raw: &RawRun) -> Self {
+        let mut all = Self::default();
+        for (index, yardstick) in raw.yardsticks.iter().enumerate() {
+            let beside: Vec<Beside> =
+                raw.trials.iter().filter_map(|trial| of_trial(raw, trial, index)).collect();
+            let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
+            let Some(calibrated) = calibrate(&readings) else { continue };
+            all.levels.push(level(raw, index, &readings, &calibrated));
+            let reference = yardstick.reference.as_ref().map(|reference| Reference {
+                level: libm::log(reference.operation_ns),
+                error: reference.log_error,
+            });
+            for (runtime, cases) in by_runtime(raw, &beside, &calibrated) {
+                let slope = elasticity(&cases.values().map(Series::case).collect::<Vec<_>>());
+                let decision = reference.map(|known| decide(&calibrated, known, slope.as_ref()));
+                let divided = decision == Some(Decision::Divided);
+                if let Some(reference) = reference.filter(|_| divided) {
+                    all.divide(&cases, reference);
+                }
+                all.doubt(&cases, divided, decision.map_or(0.0, |d| calibrated.shared_error(d)));
+                let trials = cases.values().map(|series| series.keys.len() as u32).sum();
+                all.adjustments.push(Adjustment {
+                    class: yardstick.class,
+                    runtime,
+                    cases: cases.len() as u32,
+                    trials,
+                    applied: applied(decision),
+                    elasticity: slope.map(|e: Elasticity| e.slope),
+                    elasticity_low: slope.map(|e| e.low),
+                    elasticity_high: slope.map(|e| e.high),
+                    removed_share: slope.map(|e| e.removed_share),
+                });
+            }
+        }
+        all
+    }
+
+    fn divide(&mut self, cases: &BTreeMap<u32, Series>, reference: Reference) {
+        for series in cases.values() {
+            let factors = series.levels.iter().map(|level| libm::exp(level - reference.level));
+            self.factors.extend(series.keys.iter().copied().zip(factors));
+        }
+    }
+
+    fn doubt(&mut self, cases: &BTreeMap<u32, Series>, divided: bool, shared_error: f64) {
+        let left = |series: &Series| -> Vec<f64> {
+            let levels = series.levels.iter().map(|level| if divided { *level } else { 0.0 });
+            series.values.iter().zip(levels).map(|(value, level)| value - level).collect()
+        };
+        let left: Vec<Vec<f64>> = cases.values().map(left).collect();
+        let lag1 = pooled_lag1(left.iter().map(Vec::as_slice));
+        let doubt = Doubt { shared_error, lag1 };
+        self.doubts.extend(cases.keys().map(|case| (*case, doubt)));
+    }
+}
+
+fn applied(decision: Option<Decision>) -> Applied {
+    match decision {
+        None => Applied::NoReference,
+        Some(Decision::Divided) => Applied::Divided,
+        Some(Decision::NotNeeded) => Applied::NotNeeded,
+        Some(Decision::Refused(_)) => Applied::Refused,
+    }
+}
+
+/// A trial that has both readings of a yardstick.
+fn of_trial<'a>(raw: &RawRun, trial: &'a RawTrial, yardstick: usize) -> Option<Beside<'a>> {
+    let read = |moment| {
+        let of = trial.yardsticks.iter().find(|reading| {
+            usize::try_from(reading.yardstick) == Ok(yardstick) && reading.moment == moment
+        });
+        of.map(|reading| libm::log(reading.operation_ns)).filter(|log| log.is_finite())
+    };
+    let readings = Readings { before: read(Moment::Before)?, after: read(Moment::After)? };
+    let value = raw.plan.case(trial.case).zip(raw.clock(trial));
+    let value = value.and_then(|(case, clock)| headline_ns(case, trial, clock)).map(libm::log);
+    Some(Beside { raw: trial, value, readings })
+}
+
+/// The trials with a value by what their ends are written in, then by case: what an
+/// interpreter adds need not follow what the kernel does.
+fn by_runtime(
+    raw: &RawRun,
+    beside: &[Beside],
+    calibrated: &Calibrated,
+) -> BTreeMap<String, BTreeMap<u32, Series>> {
+    let mut groups: BTreeMap<String, BTreeMap<u32, Series>> = BTreeMap::new();
+    for (trial, level) in beside.iter().zip(&calibrated.levels) {
+        let Some((value, case)) = trial.value.zip(raw.plan.case(trial.raw.case)) else { continue };
+        let group = groups.entry(case.runtimes.to_string()).or_default();
+        let series = group.entry(trial.raw.case).or_default();
+        series.keys.push((trial.raw.case, trial.raw.round));
+        series.values.push(value);
+        series.readings.push(trial.readings);
+        series.levels.push(*level);
+    }
+    groups
+}
+
+fn level(
+    raw: &RawRun,
+    index: usize,
+    readings: &[Readings],
+    calibrated: &Calibrated,
+) -> YardstickLevel {
+    let yardstick = &raw.yardsticks[index];
+    let all = readings.iter().flat_map(|both| [both.before, both.after]).map(libm::exp);
+    let all = Sample::new(all.collect()).ok();
+    let quantile = |q| all.as_ref().map_or(0.0, |all| all.quantile(q));
+    YardstickLevel {
+        class: yardstick.class,
+        case: yardstick.case.clone(),
+        cpus: yardstick.cpus.clone(),
+        reference_ns: yardstick.reference.as_ref().map(|reference| reference.operation_ns),
+        reference_from: yardstick.reference.as_ref().map(|reference| reference.learnt_from.clone()),
+        p50_ns: quantile(0.5),
+        p5_ns: quantile(0.05),
+        p95_ns: quantile(0.95),
+        readings: 2 * readings.len() as u32,
+        reliability: Some(calibrated.reliability),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::finding::Code;
+    use hopcost_model::results::{Applied, Results, Statistic};
+    use hopcost_stats::rng::Rng;
+
+    use crate::testing::{Builder, FUTEX, PIPE, TrialBuilder, estimate, read};
+
+    /// A machine that is half as slow again in every other stretch of three rounds.
+    fn slower(round: u32) -> f64 {
+        if round % 6 < 3 { 1.5 } else { 1.0 }
+    }
+
+    /// Twenty trials of two cases on it, the first of which follows it with this elasticity.
+    fn run(elasticity: f64) -> Results {
+        let make = |level_ns: f64, seed: u64| {
+            move |round: u32, t: &mut TrialBuilder| {
+                let mut rng = Rng::new(seed + u64::from(round));
+                let mut noisy = |ns: f64, by: f64| ns * libm::exp(by * rng.normal());
+                let follows = libm::pow(slower(round), elasticity);
+                t.each(&vec![noisy(level_ns * follows, 0.02) as u32; 2000]);
+                let level = 2000.0 * slower(round);
+                t.yardstick(noisy(level, 0.01), noisy(level, 0.01));
+            }
+        };
+        let builder = Builder::new().yardstick().baseline(PIPE);
+        read(&builder.case(PIPE, 20, make(3000.0, 1)).case(FUTEX, 20, make(2500.0, 99)).build())
+    }
+
+    #[test]
+    fn values_are_those_of_the_reference_speed() {
+        let results = run(1.0);
+        let p50 = estimate(&results, Statistic::P50);
+        assert!((p50.point.unwrap() / 3000.0 - 1.0).abs() < 0.02, "{p50:?}");
+        assert!(p50.as_met.unwrap() > 3400.0, "half of the trials were met 1.5 times slower");
+        assert!(p50.low < p50.this_run_low && p50.this_run_high < p50.high, "{p50:?}");
+        assert!(p50.high.unwrap() / p50.low.unwrap() < 1.08, "{p50:?}");
+        let adjustment = &results.adjustments[0];
+        assert_eq!(
+            (adjustment.applied, adjustment.cases, adjustment.trials),
+            (Applied::Divided, 2, 40)
+        );
+        assert!(adjustment.removed_share.unwrap() > 0.9, "{adjustment:?}");
+        assert!(results.results[0].trials.iter().all(|trial| trial.factor.is_some()));
+        assert!(results.remarks.join(" ").contains("1.5"), "{:?}", results.remarks);
+        assert_eq!(results.yardsticks[0].readings, 80);
+    }
+
+    #[test]
+    fn what_does_not_follow_stays_as_met() {
+        let results = run(0.0);
+        let p50 = estimate(&results, Statistic::P50);
+        assert!((p50.point.unwrap() / 3000.0 - 1.0).abs() < 0.02, "{p50:?}");
+        assert_eq!((p50.as_met, results.adjustments[0].applied), (None, Applied::Refused));
+        assert!(results.findings.iter().any(|found| found.code == Code::NotAdjusted));
+        assert!(p50.this_run_low.is_some(), "the interval is for the next run all the same");
+    }
+
+    #[test]
+    fn a_file_without_yardsticks_is_read_as_before() {
+        let raw = Builder::new().case(PIPE, 9, |round, t| t.each(&[3000 + round; 100])).build();
+        let p50 = estimate(&read(&raw), Statistic::P50);
+        assert_eq!((p50.as_met, p50.this_run_low, p50.low), (None, None, Some(3001.0)));
+    }
+
+    #[test]
+    fn without_a_reference_nothing_is_divided() {
+        let builder = Builder::new().yardstick().case(PIPE, 9, |_, t| {
+            t.each(&[3000; 100]);
+            t.yardstick(3000.0, 3000.0);
+        });
+        let mut raw = builder.build();
+        raw.yardsticks[0].reference = None;
+        let results = read(&raw);
+        assert_eq!(results.adjustments[0].applied, Applied::NoReference);
+        assert_eq!(estimate(&results, Statistic::P50).point, Some(3000.0));
+        raw.trials[0].yardsticks[0].operation_ns = f64::NAN;
+        raw.trials[1].yardsticks[0].operation_ns = -1.0;
+        raw.trials[2].yardsticks.clear();
+        read(&raw);
+    }
+}
