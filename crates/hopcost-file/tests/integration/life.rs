@@ -162,6 +162,9 @@ fn estimate(point: Option<f64>) -> Estimate {
         detectable: Some(0.03),
         digits: 2,
         at_most: false,
+        as_met: None,
+        this_run_low: None,
+        this_run_high: None,
     }
 }
 

@@ -17,9 +17,9 @@ use crate::number;
 /// is taken, and none narrower than the first, so that noise does not look like drift.
 const EDGES: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 5.0, 10.0, 100.0];
 
-/// The host's sentinel over the run, then the trials of every group and place.
+/// The machine's speed over the run, then the trials of every group and place.
 pub(crate) fn charts(results: &Results) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = sentinel(results).into_iter().collect();
+    let mut charts: Vec<Chart> = speed(results).or_else(|| sentinel(results)).into_iter().collect();
     let x = seconds(results);
     for (i, group) in results.ladder.iter().enumerate() {
         for place in Place::ALL {
@@ -82,6 +82,8 @@ const VALUE: Column = ("value", |t| match &t.error {
     None => known(t.value_ns),
 });
 const P99: Column = ("p99", |t| known(t.p99_ns));
+const FACTOR: Column =
+    ("divided by", |t| t.factor.map_or("–".to_owned(), |factor| format!("{factor:.3}")));
 const SENTINEL: Column = ("sentinel", |t| known(t.sentinel_ns));
 const STATE: Column =
     ("state", |t| t.state.map_or("–".to_owned(), |n| (u32::from(n) + 1).to_string()));
@@ -99,23 +101,62 @@ fn table<'a>(trials: impl Iterator<Item = (String, &'a TrialPoint)>, columns: &[
     }
 }
 
-fn sentinel(results: &Results) -> Option<Chart> {
+/// Trials of all cases in time order, each with its case, that a column says something of.
+fn known_by(
+    results: &Results,
+    of: fn(&TrialPoint) -> Option<f64>,
+) -> Vec<(&CaseResult, &TrialPoint, f64)> {
     let all = results.results.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
-    let mut trials: Vec<(&CaseResult, &TrialPoint)> =
-        all.filter(|(_, trial)| trial.sentinel_ns.is_some()).collect();
-    let marks =
-        trials.iter().filter(|(_, trial)| trial.error.is_none()).filter_map(|(case, trial)| {
-            let sentinel = trial.sentinel_ns?;
-            let tip =
-                format!("sentinel {}\nround {}, {}", time(sentinel), trial.round + 1, case.id);
-            Some((*trial, Mark::at(trial.at_s, sentinel, tip)))
-        });
+    let mut trials: Vec<_> =
+        all.filter_map(|(case, trial)| Some((case, trial, of(trial)?))).collect();
+    trials.sort_by(|a, b| a.1.at_s.total_cmp(&b.1.at_s));
+    trials
+}
+
+/// How much slower than at its reference speed the machine was beside each trial.
+fn speed(results: &Results) -> Option<Chart> {
+    let trials = known_by(results, |trial| trial.factor);
+    let marks = trials.iter().map(|(case, trial, factor)| {
+        let tip = format!("× {factor:.3}\nround {}, {}", trial.round + 1, case.id);
+        (*trial, Mark::at(trial.at_s, *factor, tip))
+    });
     let series = by_state(marks);
     if series.is_empty() {
         return None;
     }
-    trials.sort_by(|a, b| a.1.at_s.total_cmp(&b.1.at_s));
-    let named = trials.into_iter().map(|(case, trial)| (case.id.clone(), trial));
+    let named = trials.iter().map(|(case, trial, _)| (case.id.clone(), *trial));
+    Some(Chart {
+        id: "speed".to_owned(),
+        title: "The machine during the run: how much slower than at its reference speed".to_owned(),
+        description: "Level of the yardstick of each trial's class, read right before and after \
+                      it, over its reference, over the time of the run. The trial's times were \
+                      divided by it."
+            .to_owned(),
+        width: 780.0,
+        x: seconds(results),
+        y: Vertical::Value(
+            Axis::new("times slower", Scale::Log, Unit::Named(String::new())),
+            170.0,
+        ),
+        series,
+        notes: Vec::new(),
+        table: table(named, &[ROUND, AT, FACTOR]),
+    })
+}
+
+/// The same in files that have no yardsticks.
+fn sentinel(results: &Results) -> Option<Chart> {
+    let trials = known_by(results, |trial| trial.sentinel_ns);
+    let measured = trials.iter().filter(|(_, trial, _)| trial.error.is_none());
+    let marks = measured.map(|(case, trial, sentinel)| {
+        let tip = format!("sentinel {}\nround {}, {}", time(*sentinel), trial.round + 1, case.id);
+        (*trial, Mark::at(trial.at_s, *sentinel, tip))
+    });
+    let series = by_state(marks);
+    if series.is_empty() {
+        return None;
+    }
+    let named = trials.iter().map(|(case, trial, _)| (case.id.clone(), *trial));
     Some(Chart {
         id: "sentinel".to_owned(),
         title: "The host during the run: one system call (sentinel) around each trial".to_owned(),
@@ -177,7 +218,7 @@ fn chart(
         y: Vertical::Rows(Rows { columns, end: "edges".to_owned(), rows, height: 40.0 }),
         series,
         notes: Vec::new(),
-        table: table(trials, &[ROUND, AT, VALUE, P99, SENTINEL, STATE, SAMPLES]),
+        table: table(trials, &[ROUND, AT, VALUE, P99, FACTOR, SENTINEL, STATE, SAMPLES]),
     }
 }
 

@@ -137,7 +137,7 @@ mod tests {
     fn a_note_is_not_counted_under_a_worse_word() {
         let mut findings = crate::stored::worn().findings;
         let case = findings.iter().position(|f| f.severity == Severity::Suspect).expect("one");
-        let suspect = findings.swap_remove(case);
+        let suspect = Finding { case: Some("c".to_owned()), ..findings.swap_remove(case) };
         let note = |case: &str| Finding {
             severity: Severity::Note,
             case: Some(case.to_owned()),

@@ -19,8 +19,26 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let table = Rows::of(&terms)
         .column(words("term"), |(term, _)| Cell::text(*term))
         .column(words("meaning"), |(_, meaning)| Cell::text(*meaning));
-    let own = Block::List(levels(results).into_iter().chain(clocks(results)).collect());
+    let own = [Some(horizon(results)), levels(results), clocks(results)];
+    let own = Block::List(own.into_iter().flatten().collect());
     Section::of("reading", [own, table.table()])
+}
+
+/// What the intervals are of.
+fn horizon(results: &Results) -> String {
+    let of = match results.yardsticks.is_empty() {
+        false => {
+            "Intervals are for the next run: 95 % of runs as long as this one, on this machine, \
+             have their median within. They allow for trials that depend on each other. That of a \
+             multiple, a line or a difference is of this run's rounds."
+        }
+        true => {
+            "This file has no yardsticks: values are not adjusted to the machine's speed, and \
+             intervals, from order statistics of the trials, cover this run in the states that it \
+             met, not the next run."
+        }
+    };
+    of.to_owned()
 }
 
 /// The levels of intervals that really occur.
