@@ -186,7 +186,7 @@ fn every_send_without_a_copy_is_accounted_for() {
         let sender = row.ends.iter().find(|end| end.role == Role::Caller).expect("a sender");
         let sends = match facts.name {
             "tcp-zerocopy" => Some(40),
-            "tcp-uring-zc" => Some(40 * 8),
+            "tcp-uring-zc" => Some(40),
             _ => None,
         };
         assert_eq!(sender.zero_copy.map(|sends| sends.completed), sends, "{case}");

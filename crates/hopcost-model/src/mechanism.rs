@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Boundary, Placement, WaitKind, Workload};
+use crate::case::{Boundary, Case, Placement, WaitKind, Workload};
 use crate::document;
 
 /// The shape a mechanism has to the code.
@@ -197,6 +197,8 @@ pub struct Facts {
     pub revision: u32,
     /// Whether it can be used here, or why not.
     pub available: fn() -> Result<(), String>,
+    /// Whether it can be used here with the parameters of a case, or why not.
+    pub available_as: fn(&Case) -> Result<(), String>,
 }
 
 /// Raised by one whenever a change of where messages lie and how they are written and compared,
@@ -229,6 +231,7 @@ impl Facts {
         address: None,
         revision: 1,
         available: || Ok(()),
+        available_as: |_| Ok(()),
     };
     /// The facts of one of its waits.
     pub fn wait(&self, wait: WaitKind) -> Option<&WaitFacts> {
@@ -417,13 +420,15 @@ pub struct Own {
 pub struct Here {
     /// Whether it can be used here, or why not.
     pub available: fn() -> Result<(), String>,
+    /// Whether it can be used here with the parameters of a case, or why not.
+    pub available_as: fn(&Case) -> Result<(), String>,
     /// What a test engine's name has to carry.
     pub argument: Option<Argument>,
 }
 
 impl Default for Here {
     fn default() -> Self {
-        Self { available: || Ok(()), argument: None }
+        Self { available: || Ok(()), available_as: |_| Ok(()), argument: None }
     }
 }
 
@@ -473,7 +478,11 @@ impl Mechanism {
                 keeps_buffers: facts.keeps_buffers,
                 no_copy: facts.no_copy.map(str::to_owned),
             }),
-            here: Here { available: facts.available, argument: facts.argument },
+            here: Here {
+                available: facts.available,
+                available_as: facts.available_as,
+                argument: facts.argument,
+            },
         }
     }
     /// Its shape; of another runtime's, as far as what it says tells.

@@ -53,7 +53,7 @@ impl Feasible {
         match catalog.mechanism(&Runtime::RUST, case.mechanism_name()) {
             None => Some(format!("rust has no mechanism {}", plain(&case.mechanism))),
             Some(mechanism) => mechanism_lacks(case, mechanism, &mechanism.name)
-                .or_else(|| self.unavailable(mechanism)),
+                .or_else(|| self.unavailable(mechanism, case)),
         }
     }
 
@@ -110,11 +110,15 @@ impl Feasible {
             return Some(format!("{name} has no placement `{placement}`; it has {has}"));
         }
         // Another runtime says so in its description, which `assign` has looked at.
-        end.runtime.is_rust().then(|| self.unavailable(mechanism)).flatten()
+        end.runtime.is_rust().then(|| self.unavailable(mechanism, &case)).flatten()
     }
 
-    fn unavailable(&self, mechanism: &Mechanism) -> Option<String> {
-        self.ask_once(&mechanism.name, mechanism.here.available)
+    fn unavailable(&self, mechanism: &Mechanism, case: &Case) -> Option<String> {
+        let name = &mechanism.name;
+        self.ask_once(name, mechanism.here.available).or_else(|| {
+            let error = (mechanism.here.available_as)(case).err()?;
+            Some(format!("{name} is not available here as it was asked for: {}", plain(&error)))
+        })
     }
 
     /// What stands against something, found out when it is first needed.

@@ -20,6 +20,7 @@ pub mod stream;
 pub mod sys;
 pub mod ticker;
 pub mod transport;
+pub mod uring;
 pub mod wait;
 pub mod worker;
 pub mod workload;

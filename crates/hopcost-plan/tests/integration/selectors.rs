@@ -179,6 +179,10 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("roundtrip/syscall", "syscall has no workload `roundtrip`; it has call"),
         ("posix-mq", "posix-mq is not available here: mq_open: function not implemented"),
         (
+            "tcp-uring?setup=deferred",
+            "tcp-uring is not available here as it was asked for: io_uring_setup: invalid argument",
+        ),
+        (
             "pipe?place=cross-node",
             "no two CPUs here are cross-node; there are pairs that are same-llc",
         ),
@@ -193,6 +197,7 @@ fn what_cannot_be_done_stays_with_its_reason() {
     assert_eq!(reasons(&two(), "tcp-sendmsg?ack=none&boundary=namespace"), [None]);
     assert_eq!(reasons(&two(), "wake/pipe?place=same-cpu&idle-knob=spinner"), [None]);
     assert_eq!(reasons(&two(), "pipe?place=same-cpu&wait=yield"), [None]);
+    assert_eq!(reasons(&two(), "tcp-uring?setup=plain"), [None]);
     assert_eq!(reasons(&two(), "pipe?place=free&wait=spin"), [None]);
     assert_eq!(reasons(&two(), "roundtrip/null?boundary=inline&wait=spin"), [None]);
 }

@@ -9,25 +9,25 @@
 //! same plain calls as everywhere.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use hopcost_model::mechanism::{Facts, PerOperation};
-use io_uring::{IoUring, opcode, types};
+use io_uring::opcode;
 
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{RECEIVES, TCP, block};
+use crate::stream::facts::{NODELAY, RECEIVES, TCP, block};
 use crate::stream::fields::Fields;
-use crate::stream::rings;
 use crate::stream::sockets::{Outlet, OverSocket, all_of};
-use crate::sys;
 use crate::transport::tcp;
+use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     name: "tcp-uring",
     about: "a message over TCP, one io_uring SENDMSG of all its fields",
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 6.2)],
+    parameters: &[NODELAY, SETUP, REGISTERED],
     crosses: "the message's bytes, as segments over TCP",
     copies: "the kernel, twice a message: from the fields into socket buffers, and from there to the receiver",
     wakes: "the kernel: the softirq that the submission raises delivers the segments and wakes the sleeping receiver; a submission that finds the socket full is taken up again when it has room",
@@ -35,12 +35,14 @@ pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
     sources: &["io_uring(7)", "io_uring_enter(2)", "tcp(7)", "sendmsg(2)"],
     available,
+    available_as: uring::available_as,
+    revision: 3,
     ..TCP
 });
 
 fn available() -> Result<(), String> {
     tcp::loopback_available()?;
-    rings::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
+    uring::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
 }
 
 /// One end.
@@ -49,20 +51,23 @@ pub type TcpUring = OverSocket<Submission>;
 /// One submission a message.
 pub struct Submission {
     fields: Fields,
-    ring: IoUring,
+    ring: Ring,
+    socket: File,
 }
 
 impl Outlet for Submission {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self { fields: Fields::new(attaching), ring: rings::open(2, 2)? })
+    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let ring = Ring::open(attaching.case, 2, 2)?;
+        let [socket] = ring.files([socket])?;
+        Ok(Self { fields: Fields::new(attaching), ring, socket })
     }
     #[inline(always)]
     fn field(&mut self, at: usize) -> &mut [u8] {
         self.fields.field(at)
     }
     #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let Self { fields, ring } = self;
+    fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
+        let Self { fields, ring, socket } = self;
         all_of(fields.vectors(), fields.bytes(), |rest| {
             // SAFETY: all-zero is an empty message.
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -70,19 +75,19 @@ impl Outlet for Submission {
             message.msg_iovlen = rest.len() as _;
             // MSG_WAITALL: a part that the socket has no room for is sent by the
             // kernel when there is, and the completion is of the whole.
-            let entry = opcode::SendMsg::new(types::Fd(socket.as_raw_fd()), &raw const message)
+            let entry = opcode::SendMsg::new(socket.fd(), &raw const message)
                 .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
-                .build();
+                .build()
+                .flags(socket.flags());
             // SAFETY: the message and the fields outlive the operation, whose
             // completion is waited for below.
-            unsafe { ring.submission().push(&entry) }
-                .map_err(|_| sys::failure("the submission queue is full"))?;
-            rings::enter(ring, 1)?;
+            unsafe { ring.push(&entry) }?;
+            let mut submit = 1;
             loop {
-                if let Some(completion) = ring.completion().next() {
-                    return rings::sent(&completion);
+                submit -= ring.enter(submit, 1)?;
+                if let Some(completion) = ring.completed() {
+                    return uring::moved(&completion);
                 }
-                rings::enter(ring, 1)?;
             }
         })
     }

@@ -1,34 +1,39 @@
-//! `tcp-uring-zc`: a message over TCP as linked io_uring submissions of
-//! IORING_OP_SEND_ZC, one for each field, from registered buffers.
+//! `tcp-uring-zc`: a message over TCP with one io_uring submission of
+//! IORING_OP_SENDMSG_ZC that names all its fields, as `tcp-zerocopy` has one
+//! sendmsg(2) with MSG_ZEROCOPY.
 //!
-//! The fields are registered with the ring once, so that no send has to pin their
-//! pages. All sends of a message are submitted with one io_uring_enter, each
-//! linked to the one before, so that they are sent in order; all but the last
-//! carry MSG_MORE. Every send completes twice: when it is queued, and when the
-//! kernel is done with the buffer. The second says whether it copied after all.
-//! Until then the field may not be written, so the sender has sixteen sets of
-//! fields and takes them in turn. Over loopback the kernel always copies.
+//! With `sends=field` it is one IORING_OP_SEND_ZC for each field, from buffers that
+//! are registered with the ring once, so that no send has to pin their pages. All
+//! are submitted with one io_uring_enter, each linked to the one before, so that
+//! they are sent in order; all but the last carry MSG_MORE.
+//!
+//! Every send completes twice: when it is queued, and when the kernel is done with
+//! the memory. The second says whether it copied after all. Until then the fields
+//! may not be written, so the sender has sixteen sets of them and takes them in
+//! turn. Over loopback the kernel always copies.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use hopcost_model::mechanism::{Facts, PerOperation};
+use hopcost_model::case::Case;
+use hopcost_model::mechanism::{Facts, Parameter, PerOperation};
 use hopcost_model::protocol::ZeroCopySends;
-use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use io_uring::{cqueue, opcode, squeue};
 
 use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{TCP, block};
+use crate::stream::facts::{NODELAY, TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket};
-use crate::stream::{FIELDS_MAX, fields, outstanding, rings};
+use crate::stream::{FIELDS_MAX, fields, outstanding};
 use crate::sys;
 use crate::transport::tcp;
+use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
     name: "tcp-uring-zc",
-    about: "a message over TCP, one io_uring SEND_ZC for each field, from registered buffers",
+    about: "a message over TCP, one io_uring SENDMSG_ZC of all its fields",
     waits: &[block(
         PerOperation::Between(
             4.0,
@@ -39,19 +44,34 @@ pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
         ),
         20.0,
     )],
+    parameters: &[
+        NODELAY,
+        SETUP,
+        REGISTERED,
+        Parameter {
+            name: "sends",
+            values: &["message", "field"],
+            default: "message",
+            about: "one SENDMSG_ZC of the message, whose pages are pinned for every send; or one \
+                    SEND_ZC for each field, linked, from buffers that are registered once",
+        },
+    ],
     crosses: "references to the pages of the fields, as far as the way allows it; over loopback the message's bytes",
     copies: "over loopback and veth the kernel, twice a message, as without zero copy: it copies the pages when a local socket is to receive them, and then to the receiver; out of a network card nobody at the sender. What the kernel says it did is counted, send by send",
     wakes: "the kernel: the softirq that the submission raises delivers the segments and wakes the sleeping receiver",
-    between_stamps: "queueing a submission for each field, io_uring_enter until all are sent; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields, and waiting until they may be filled, is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields; sixteen sets of fields, or as many as fit 64 MiB; fields of 4096 bytes and more are page-aligned; registered pages count against RLIMIT_MEMLOCK; io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
+    between_stamps: "queueing the submission (with sends=field one for each field), io_uring_enter until all is sent; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields, and waiting until they may be filled, is before",
+    limits: "8 bytes to 16 MiB in 1 to 1024 fields; sixteen sets of fields, or as many as fit 64 MiB; fields of 4096 bytes and more are page-aligned; pinned and registered pages count against RLIMIT_MEMLOCK; io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
     sources: &[
+        "io_uring_prep_sendmsg_zc(3)",
         "io_uring_prep_send_zc(3)",
         "io_uring_register_buffers(3)",
         "io_uring_enter(2)",
         "tcp(7)",
     ],
-    no_copy: Some("SEND_ZC"),
-    available,
+    no_copy: Some("SENDMSG_ZC"),
+    available: tcp::loopback_available,
+    available_as,
+    revision: 3,
     ..TCP
 });
 
@@ -62,18 +82,45 @@ const SEND_ZC_REPORT_USAGE: u16 = 1 << 3;
 /// Buffers that a ring takes (IORING_MAX_REG_BUFFERS).
 const REGISTERED_MAX: usize = 16 * FIELDS_MAX;
 
-fn available() -> Result<(), String> {
-    tcp::loopback_available()?;
-    rings::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC")
+/// Whether a case can be had here, or why not.
+fn available_as(case: &Case) -> Result<(), String> {
+    uring::available_as(case)?;
+    match Sends::of(case).map_err(|error| error.to_string())? {
+        Sends::Message => uring::available(opcode::SendMsgZc::CODE, "IORING_OP_SENDMSG_ZC"),
+        Sends::Field => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
+    }
+}
+
+/// What one send is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    Message,
+    Field,
+}
+
+impl Sends {
+    fn of(case: &Case) -> io::Result<Self> {
+        match case.parameter("sends") {
+            None | Some("message") => Ok(Sends::Message),
+            Some("field") => Ok(Sends::Field),
+            Some(other) => {
+                Err(sys::failure(format!("sends is `message` or `field`, not `{other}`")))
+            }
+        }
+    }
 }
 
 /// One end.
-pub type TcpUringZc = OverSocket<Registered>;
+pub type TcpUringZc = OverSocket<Referred>;
 
-/// Sets of fields that are registered with a ring.
-pub struct Registered {
+/// Sets of fields that the kernel sends from.
+pub struct Referred {
     // Dropped first: the ring lets go of the buffers before they are freed.
-    ring: IoUring,
+    ring: Ring,
+    socket: File,
+    sends: Sends,
+    /// Bytes of one send.
+    bytes: usize,
     sets: Vec<Fields>,
     /// Sends of each set of which no notification has come.
     pending: Vec<usize>,
@@ -81,12 +128,12 @@ pub struct Registered {
     seen: ZeroCopySends,
 }
 
-impl Registered {
+impl Referred {
     /// Takes what completions there are; gives how many sends were queued.
     #[inline(always)]
     fn take_completions(&mut self) -> io::Result<usize> {
         let mut queued = 0;
-        for completion in self.ring.completion() {
+        while let Some(completion) = self.ring.completed() {
             let set = completion.user_data() as usize;
             if cqueue::notif(completion.flags()) {
                 self.pending[set] -= 1;
@@ -95,38 +142,71 @@ impl Registered {
                     u64::from(completion.result() as u32 & NOTIF_USAGE_ZC_COPIED != 0);
                 continue;
             }
-            let field_bytes = self.sets[set].vectors()[0].iov_len;
-            let sent = rings::sent(&completion)?;
-            if sent != field_bytes || !cqueue::more(completion.flags()) {
-                return Err(sys::failure(format!(
-                    "io_uring sent {sent} of the {field_bytes} bytes of a field"
-                )));
+            let sent = uring::moved(&completion)?;
+            if sent != self.bytes || !cqueue::more(completion.flags()) {
+                return Err(sys::failure(format!("io_uring sent {sent} of {} bytes", self.bytes)));
             }
             queued += 1;
         }
         Ok(queued)
     }
+
+    /// Queues a send for each field of a set, in their order, and says how many that were.
+    #[inline(always)]
+    fn queue_fields(&mut self, set: usize) -> io::Result<usize> {
+        let vectors = self.sets[set].vectors();
+        let count = vectors.len();
+        for (at, field) in vectors.iter().enumerate() {
+            let (more, link) = match at + 1 == count {
+                true => (0, squeue::Flags::empty()),
+                false => (libc::MSG_MORE, squeue::Flags::IO_LINK),
+            };
+            let bytes = field.iov_len as u32;
+            let entry = opcode::SendZc::new(self.socket.fd(), field.iov_base.cast(), bytes)
+                .buf_index(Some((set * count + at) as u16))
+                .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | more)
+                .zc_flags(SEND_ZC_REPORT_USAGE)
+                .build()
+                .flags(self.socket.flags() | link)
+                .user_data(set as u64);
+            // SAFETY: the field is not written or freed before its notification.
+            unsafe { self.ring.push(&entry) }?;
+        }
+        Ok(count)
+    }
 }
 
-impl Outlet for Registered {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let count = fields::count(attaching);
-        let sets = outstanding::sets(attaching).min(REGISTERED_MAX / count);
+impl Outlet for Referred {
+    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let sends = Sends::of(attaching.case)?;
+        let most = outstanding::sets(attaching);
+        let (count, sets) = match (sends, fields::count(attaching)) {
+            (Sends::Message, _) => (1, most),
+            (Sends::Field, count) => (count, most.min(REGISTERED_MAX / count)),
+        };
         // Two completions for each send, of all sets.
-        let ring = rings::open(count, 2 * count * sets)?;
+        let ring = Ring::open(attaching.case, count, 2 * count * sets)?;
+        let [socket] = ring.files([socket])?;
         let fields: Vec<Fields> = (0..sets).map(|_| Fields::new(attaching)).collect();
-        let vectors: Vec<libc::iovec> =
-            fields.iter().flat_map(|set| set.vectors()).copied().collect();
-        // SAFETY: the fields live as long as the ring and are never moved or resized.
-        unsafe { ring.submitter().register_buffers(&vectors) }.map_err(|error| {
-            let bytes = sets * attaching.payload();
-            sys::context(
-                error,
-                &format!("registering {bytes} bytes of fields (RLIMIT_MEMLOCK may be too small)"),
-            )
-        })?;
+        if sends == Sends::Field {
+            let vectors = fields.iter().flat_map(|set| set.vectors()).copied();
+            let vectors: Vec<libc::iovec> = vectors.collect();
+            // SAFETY: the fields live as long as the ring and are never moved or resized.
+            unsafe { ring.register_buffers(&vectors) }.map_err(|error| {
+                let bytes = sets * attaching.payload();
+                sys::context(
+                    error,
+                    &format!(
+                        "registering {bytes} bytes of fields (RLIMIT_MEMLOCK may be too small)"
+                    ),
+                )
+            })?;
+        }
         Ok(Self {
             ring,
+            socket,
+            sends,
+            bytes: attaching.payload() / count,
             sets: fields,
             pending: vec![0; sets],
             current: 0,
@@ -138,7 +218,7 @@ impl Outlet for Registered {
         while self.pending[self.current] > 0 {
             self.take_completions()?;
             if self.pending[self.current] > 0 {
-                rings::enter(&self.ring, 1)?;
+                self.ring.enter(0, 1)?;
             }
         }
         Ok(())
@@ -148,35 +228,33 @@ impl Outlet for Registered {
         self.sets[self.current].field(at)
     }
     #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+    fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
         let set = self.current;
         let vectors = self.sets[set].vectors();
-        let count = vectors.len();
-        for (at, field) in vectors.iter().enumerate() {
-            let last = at + 1 == count;
-            let more = if last { 0 } else { libc::MSG_MORE };
-            let entry = opcode::SendZc::new(
-                types::Fd(socket.as_raw_fd()),
-                field.iov_base.cast(),
-                field.iov_len as u32,
-            )
-            .buf_index(Some((set * count + at) as u16))
-            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | more)
-            .zc_flags(SEND_ZC_REPORT_USAGE)
-            .build()
-            .flags(if last { squeue::Flags::empty() } else { squeue::Flags::IO_LINK })
-            .user_data(set as u64);
-            // SAFETY: the field is not written or freed before its notification.
-            unsafe { self.ring.submission().push(&entry) }
-                .map_err(|_| sys::failure("the submission queue is full"))?;
-        }
+        // SAFETY: all-zero is an empty message.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        let count = match self.sends {
+            Sends::Message => {
+                message.msg_iov = vectors.as_ptr().cast_mut();
+                message.msg_iovlen = vectors.len() as _;
+                let entry = opcode::SendMsgZc::new(self.socket.fd(), &raw const message)
+                    .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
+                    .ioprio(SEND_ZC_REPORT_USAGE)
+                    .build()
+                    .flags(self.socket.flags())
+                    .user_data(set as u64);
+                // SAFETY: the message lives until it is sent, and the fields are not written or
+                // freed before their notification.
+                unsafe { self.ring.push(&entry) }?;
+                1
+            }
+            Sends::Field => self.queue_fields(set)?,
+        };
         self.pending[set] = count;
-        let mut queued = 0;
-        let mut wanted = count;
+        let (mut queued, mut submit) = (0, count);
         while queued < count {
-            rings::enter(&self.ring, wanted)?;
+            submit -= self.ring.enter(submit, submit.max(1))?;
             queued += self.take_completions()?;
-            wanted = 1;
         }
         self.current = (set + 1) % self.sets.len();
         Ok(())
@@ -185,7 +263,7 @@ impl Outlet for Registered {
         while self.pending.iter().any(|&sends| sends > 0) {
             self.take_completions()?;
             if self.pending.iter().any(|&sends| sends > 0) {
-                rings::enter(&self.ring, 1)?;
+                self.ring.enter(0, 1)?;
             }
         }
         Ok(Some(std::mem::take(&mut self.seen)))

@@ -5,7 +5,6 @@ pub mod error_queue;
 pub mod facts;
 pub mod fields;
 pub mod outstanding;
-pub mod rings;
 pub mod sockets;
 
 /// Fields that a message may have: what one call takes (IOV_MAX).

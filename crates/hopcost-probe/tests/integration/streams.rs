@@ -10,12 +10,11 @@ use hopcost_probe::workload::{PhaseSpec, Stamped};
 
 use crate::support::{alone, attach, both_end_well, case, message, none_failed, phase, rows, with};
 
-/// Mechanisms that count sends without a copy, and how many a message of
-/// `fields` fields takes.
-fn zero_copy_sends(name: &str, fields: u64) -> Option<u64> {
-    match name {
-        "tcp-zerocopy" => Some(1),
-        "tcp-uring-zc" => Some(fields),
+/// How many sends without a copy a message takes, of mechanisms that count them.
+fn zero_copy_sends(case: &Case) -> Option<u64> {
+    match (&*case.mechanism, case.parameter("sends")) {
+        ("tcp-uring-zc", Some("field")) => case.fields.map(u64::from),
+        ("tcp-zerocopy" | "tcp-uring-zc", _) => Some(1),
         _ => None,
     }
 }
@@ -40,9 +39,7 @@ fn unexpected(
 ) -> Option<String> {
     let payload = u64::from(case.payload_bytes.unwrap());
     let stamps = role == Role::Caller && case.ack != Some(Ack::None);
-    let sends = zero_copy_sends(&case.mechanism, u64::from(case.fields.unwrap()))
-        .filter(|_| role == Role::Caller)
-        .map(|sends| sends * count);
+    let sends = zero_copy_sends(case).filter(|_| role == Role::Caller).map(|sends| sends * count);
     let longest = samples.iter().copied().max().unwrap_or(0);
     let zero_copy = match (seen.zero_copy, sends) {
         (None, None) => true,

@@ -69,6 +69,8 @@ const fn channel(name: &'static str) -> Facts {
 }
 const OFF: &[&str] = &["off", "on"];
 const NODELAY: Parameter = Parameter { name: "nodelay", values: OFF, default: "off", about: "" };
+const SETUP: Parameter =
+    Parameter { name: "setup", values: &["plain", "deferred"], default: "plain", about: "" };
 const REPLY: Parameter = Parameter { name: "reply", values: OFF, default: "off", about: "" };
 const MORE: Parameter = Parameter { name: "more", values: OFF, default: "off", about: "" };
 
@@ -155,7 +157,14 @@ static ALL: &[Facts] = &[
     tcp_stream("tcp-zerocopy"),
     tcp_stream("tcp-gather"),
     tcp_stream("tcp-writev"),
-    tcp_stream("tcp-uring"),
+    Facts {
+        parameters: &[NODELAY, SETUP],
+        available_as: |case| match case.parameter("setup") {
+            Some("deferred") => Err("io_uring_setup: invalid argument".to_owned()),
+            _ => Ok(()),
+        },
+        ..tcp_stream("tcp-uring")
+    },
     tcp_stream("tcp-uring-zc"),
     Facts { keeps_buffers: true, ..tcp_stream("tcp-vmsplice") },
     Facts { keeps_buffers: true, ..tcp_stream("tcp-sendfile") },

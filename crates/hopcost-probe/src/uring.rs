@@ -1,0 +1,341 @@
+//! An io_uring of one end: how it is set up, entered and let go of, for every mechanism that
+//! has one.
+//!
+//! The crate `io-uring` maps the queues and builds the entries. The ring is entered here,
+//! because a registered descriptor would have to be registered anew for every call of the
+//! crate's.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+
+use hopcost_model::case::Case;
+use hopcost_model::mechanism::Parameter;
+use io_uring::{Builder, IoUring, Probe, cqueue, squeue, types};
+
+use crate::sys;
+
+/// How the kernel runs what completes a request.
+pub const SETUP: Parameter = Parameter {
+    name: "setup",
+    values: &["deferred", "cooperative", "plain"],
+    default: "deferred",
+    about: "flags of io_uring_setup(2): SINGLE_ISSUER and DEFER_TASKRUN, so that requests are \
+            completed only in the call that waits for them (Linux 6.1); or SINGLE_ISSUER and \
+            COOP_TASKRUN, so that they interrupt nothing (6.0); or neither",
+};
+
+/// What the kernel looks up once instead of in every call.
+pub const REGISTERED: Parameter = Parameter {
+    name: "registered",
+    values: &["on", "off"],
+    default: "on",
+    about: "the descriptor of the ring (Linux 5.18), and those of sockets and pipes, are \
+            registered with io_uring_register(2), so that no call has to look them up and hold \
+            on to them",
+};
+
+/// A ring's flags, as a case asks for them.
+fn builder(case: &Case) -> io::Result<Builder> {
+    let mut builder = IoUring::builder();
+    match case.parameter(SETUP.name).unwrap_or(SETUP.default) {
+        "deferred" => _ = builder.setup_single_issuer().setup_defer_taskrun(),
+        "cooperative" => _ = builder.setup_single_issuer().setup_coop_taskrun(),
+        "plain" => {}
+        other => {
+            return Err(sys::failure(format!(
+                "setup is deferred, cooperative or plain, not `{other}`"
+            )));
+        }
+    }
+    Ok(builder)
+}
+
+/// A ring that one thread enters.
+pub struct Ring {
+    ring: IoUring,
+    /// Its descriptor, or its place among those that the thread has registered.
+    number: libc::c_int,
+    flags: libc::c_uint,
+}
+
+/// Flags of io_uring_enter(2) and operations of io_uring_register(2).
+const ENTER_GETEVENTS: libc::c_uint = 1;
+const ENTER_REGISTERED_RING: libc::c_uint = 1 << 4;
+const REGISTER_RING_FDS: libc::c_uint = 20;
+const UNREGISTER_RING_FDS: libc::c_uint = 21;
+
+/// A `struct io_uring_rsrc_update` of linux/io_uring.h.
+#[repr(C)]
+struct Update {
+    offset: u32,
+    reserved: u32,
+    data: u64,
+}
+
+impl Ring {
+    /// A ring for so many submissions at a time and so many completions outstanding, on the
+    /// thread that will use it.
+    pub fn open(case: &Case, submissions: usize, completions: usize) -> io::Result<Self> {
+        let ring = builder(case)?
+            .setup_cqsize(completions.next_power_of_two() as u32)
+            .build(submissions.next_power_of_two() as u32)
+            .map_err(refused)?;
+        Self::of(ring, case)
+    }
+
+    /// The descriptor of a ring that another thread will use, as the opener of a link makes it:
+    /// without SINGLE_ISSUER, which would bind it to this thread.
+    pub fn unmapped(submissions: u32) -> io::Result<OwnedFd> {
+        let ring = IoUring::new(submissions).map_err(refused)?;
+        // SAFETY: the ring lives until its descriptor has been duplicated.
+        unsafe { BorrowedFd::borrow_raw(ring.as_raw_fd()) }.try_clone_to_owned()
+    }
+
+    /// The ring of such a descriptor, on the thread that will use it. The offsets that mapping
+    /// it takes depend on nothing but its size and its flags, so they are those of a ring that
+    /// is made to ask and dropped again.
+    pub fn map(fd: OwnedFd, case: &Case, submissions: u32) -> io::Result<Self> {
+        let like = IoUring::new(submissions).map_err(refused)?;
+        // SAFETY: the descriptor is handed over. The parameters are the kernel's for a ring of
+        // the same size and flags; of anything that is not such a ring the mapping fails.
+        let ring = unsafe { IoUring::from_fd(fd.into_raw_fd(), like.params().clone()) }
+            .map_err(|error| sys::context(error, "mapping the ring"))?;
+        Self::of(ring, case)
+    }
+
+    fn of(ring: IoUring, case: &Case) -> io::Result<Self> {
+        let number = ring.as_raw_fd();
+        let mut ring = Self { ring, number, flags: 0 };
+        match case.parameter(REGISTERED.name).unwrap_or(REGISTERED.default) {
+            "off" => return Ok(ring),
+            "on" => {}
+            other => {
+                return Err(sys::failure(format!("registered is `on` or `off`, not `{other}`")));
+            }
+        }
+        let mut update = Update { offset: u32::MAX, reserved: 0, data: number as u64 };
+        ring.register(REGISTER_RING_FDS, &mut update)
+            .map_err(|error| sys::context(error, "registering the ring's descriptor"))?;
+        (ring.number, ring.flags) = (update.offset as libc::c_int, ENTER_REGISTERED_RING);
+        Ok(ring)
+    }
+
+    fn register(&self, operation: libc::c_uint, update: &mut Update) -> io::Result<()> {
+        // SAFETY: one update is passed as one; the kernel may write its offset.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_io_uring_register,
+                self.ring.as_raw_fd(),
+                operation,
+                &raw mut *update,
+                1,
+            )
+        };
+        sys::check(result).map(drop)
+    }
+
+    /// Registers the descriptors that entries will name, where the case says so.
+    pub fn files<const N: usize>(&self, fds: [&OwnedFd; N]) -> io::Result<[File; N]> {
+        let numbers = fds.map(|fd| fd.as_raw_fd());
+        if self.flags & ENTER_REGISTERED_RING == 0 {
+            return Ok(numbers.map(|number| File { number, flags: squeue::Flags::empty() }));
+        }
+        self.ring
+            .submitter()
+            .register_files(&numbers)
+            .map_err(|error| sys::context(error, "registering descriptors"))?;
+        let places = std::array::from_fn(|at| at as libc::c_int);
+        Ok(places.map(|number| File { number, flags: squeue::Flags::FIXED_FILE }))
+    }
+
+    /// Registers the memory of entries.
+    ///
+    /// # Safety
+    /// It lives as long as the ring.
+    pub unsafe fn register_buffers(&self, vectors: &[libc::iovec]) -> io::Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.ring.submitter().register_buffers(vectors) }
+    }
+
+    /// Queues an entry.
+    ///
+    /// # Safety
+    /// What it names lives until it is completed.
+    #[inline(always)]
+    pub unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.ring.submission().push(entry) }
+            .map_err(|_| sys::failure("the submission queue is full"))
+    }
+
+    /// Submits so many entries, waits until there are so many completions or a signal comes,
+    /// and says how many were submitted.
+    #[inline(always)]
+    pub fn enter(&self, submit: usize, completions: usize) -> io::Result<usize> {
+        let get = if completions > 0 { ENTER_GETEVENTS } else { 0 };
+        loop {
+            // SAFETY: the ring is open; no signal mask.
+            let result = unsafe {
+                libc::syscall(
+                    libc::SYS_io_uring_enter,
+                    self.number,
+                    submit as libc::c_uint,
+                    completions as libc::c_uint,
+                    self.flags | get,
+                    std::ptr::null::<libc::sigset_t>(),
+                    0,
+                )
+            };
+            match sys::check(result) {
+                Ok(submitted) => return Ok(submitted as usize),
+                // Before anything was submitted.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(sys::context(error, "io_uring_enter")),
+            }
+        }
+    }
+
+    /// The next completion, if there is one already.
+    #[inline(always)]
+    pub fn completed(&self) -> Option<cqueue::Entry> {
+        // SAFETY: one thread uses the ring, and this is the only view of its completions.
+        unsafe { self.ring.completion_shared() }.next()
+    }
+}
+
+impl Drop for Ring {
+    /// Lets go of what is registered: the kernel would hold on to it until it frees the ring, some
+    /// time later, and the other end would wait for an end of file until then.
+    fn drop(&mut self) {
+        // Where nothing is registered the kernel says so.
+        let _ = self.ring.submitter().unregister_files();
+        if self.flags & ENTER_REGISTERED_RING != 0 {
+            let mut update = Update { offset: self.number as u32, reserved: 0, data: 0 };
+            let _ = self.register(UNREGISTER_RING_FDS, &mut update);
+        }
+    }
+}
+
+/// A descriptor as entries name it.
+#[derive(Clone, Copy)]
+pub struct File {
+    number: libc::c_int,
+    flags: squeue::Flags,
+}
+
+impl File {
+    /// For the entry that is built.
+    #[inline(always)]
+    pub fn fd(self) -> types::Fd {
+        types::Fd(self.number)
+    }
+    /// For the flags of the built entry.
+    #[inline(always)]
+    pub fn flags(self) -> squeue::Flags {
+        self.flags
+    }
+}
+
+/// Why there is no ring.
+fn refused(error: io::Error) -> io::Error {
+    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+    match disabled.as_deref().map(str::trim) {
+        Ok(value @ ("1" | "2")) => {
+            sys::failure(format!("io_uring_setup: {error} (kernel.io_uring_disabled is {value})"))
+        }
+        _ => sys::context(error, "io_uring_setup"),
+    }
+}
+
+/// Whether an io_uring can be had here that knows this operation, or why not.
+pub fn available(code: u8, name: &str) -> Result<(), String> {
+    let ring = IoUring::new(2).map_err(|error| refused(error).to_string())?;
+    let mut probe = Probe::new();
+    ring.submitter()
+        .register_probe(&mut probe)
+        .map_err(|error| format!("asking io_uring for its operations: {error}"))?;
+    if probe.is_supported(code) {
+        Ok(())
+    } else {
+        Err(format!("this kernel's io_uring has no {name}"))
+    }
+}
+
+/// Whether a ring can be had here as a case asks for it, or why not.
+pub fn available_as(case: &Case) -> Result<(), String> {
+    had(Ring::open(case, 2, 2), "setup=plain and registered=off ask")
+}
+
+/// Whether there is such a ring, or why not and which parameters ask for nothing new.
+pub fn had(ring: io::Result<Ring>, plain: &str) -> Result<(), String> {
+    ring.map(drop).map_err(|error| format!("{error} ({plain} for nothing new)"))
+}
+
+/// The bytes that a completed request moved.
+#[inline(always)]
+pub fn moved(completion: &cqueue::Entry) -> io::Result<usize> {
+    match completion.result() {
+        bytes @ 0.. => Ok(bytes as usize),
+        error => Err(failed(-error)),
+    }
+}
+
+#[cold]
+fn failed(error: i32) -> io::Error {
+    match error {
+        libc::EPIPE | libc::ECONNRESET => crate::transport::peer_closed(),
+        _ => io::Error::from_raw_os_error(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(parameters: &str) -> Case {
+        let id = format!(
+            "stream/tcp-uring?payload=8&fields=1&flows=1&ack=none&boundary=thread&place=free\
+             &wait=block{parameters}"
+        );
+        id.parse().unwrap()
+    }
+
+    #[test]
+    fn a_ring_is_set_up_as_the_case_says() {
+        if let Err(reason) = available_as(&case("")) {
+            return eprintln!("skipped: {reason}");
+        }
+        for (parameters, single_issuer, registered) in [
+            ("", true, true),
+            ("&setup=deferred&registered=off", true, false),
+            ("&setup=cooperative", true, true),
+            ("&setup=plain&registered=on", false, true),
+            ("&setup=plain&registered=off", false, false),
+        ] {
+            let ring = Ring::open(&case(parameters), 2, 2).unwrap();
+            assert_eq!(ring.ring.params().is_setup_single_issuer(), single_issuer, "{parameters}");
+            assert_eq!(ring.flags & ENTER_REGISTERED_RING != 0, registered, "{parameters}");
+        }
+        for parameters in ["&setup=best", "&registered=1"] {
+            let said = available_as(&case(parameters)).unwrap_err();
+            assert!(said.contains(", not `"), "{said}");
+        }
+    }
+
+    /// A descriptor that a ring held on to would keep its partner waiting for the end of file.
+    #[test]
+    fn a_dropped_ring_has_let_go_of_what_it_registered() {
+        if let Err(reason) = available_as(&case("")) {
+            return eprintln!("skipped: {reason}");
+        }
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let ours = OwnedFd::from(ours);
+        let ring = Ring::open(&case(""), 2, 2).unwrap();
+        let [file] = ring.files([&ours]).unwrap();
+        assert_eq!(file.flags(), squeue::Flags::FIXED_FILE);
+        drop((ring, ours));
+        theirs.set_nonblocking(true).unwrap();
+        let end_of_file = std::io::Read::read(&mut &theirs, &mut [0]).unwrap();
+        assert_eq!(end_of_file, 0);
+    }
+}
