@@ -52,3 +52,6 @@ mod wake;
 /// Foreign workers that misbehave.
 #[path = "workers.rs"]
 mod workers;
+/// Yardsticks: read beside every trial, asleep in between, gone with the run.
+#[path = "yardsticks.rs"]
+mod yardsticks;

@@ -56,7 +56,7 @@ fn misbehaviour_ends_as_a_row_with_its_reason() {
     for (behaviour, reason) in [
         ("crash@attach", "killed by signal 6 (it said: mock: something dreadful)"),
         ("crash@run", "killed by signal 6"),
-        ("exit@sentinel", "ended with exit code 7"),
+        ("exit@run", "ended with exit code 7"),
         ("fail@run", "the mock does not feel well"),
         ("flood@run", "a line of more than 262144 bytes"),
         ("flood-lines@attach", "does not answer `attach`"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A worker that follows the protocol, except where $HOPCOST_MOCK tells it not to.
 
-HOPCOST_MOCK is BEHAVIOUR or BEHAVIOUR@COMMAND: at that command (attach, sentinel,
-run; by default run) it misbehaves. It plays `call` cases with one seat and takes
+HOPCOST_MOCK is BEHAVIOUR or BEHAVIOUR@COMMAND: at that command (attach or run;
+by default run) it misbehaves. It plays `call` cases with one seat and takes
 NS nanoseconds of a made-up clock of 1 GHz for each operation.
 """
 import json, os, signal, struct, sys, time
@@ -65,8 +65,6 @@ def main():
             samples_fd = command.get("samples_fd")
             say(**{"is": "attached", "pid": os.getpid(),
                    "seats": [{"role": "caller", "tid": os.getpid(), "cpu": 0}]})
-        elif what == "sentinel":
-            say(**{"is": "sentinel", "chunks_ns": [110000] * 9, "calls": 1000, "cpu": 0})
         elif what == "run":
             run(command, samples_fd)
         elif what == "stop":

@@ -5,7 +5,7 @@ use hopcost_model::case::Role;
 use hopcost_model::describe::Description;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Stamp, ZeroCopySends};
-use hopcost_model::raw::Build;
+use hopcost_model::raw::{Build, Moment, YardstickClass};
 use hopcost_model::text::escaped;
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
@@ -232,6 +232,28 @@ impl Get for Role {
         let word = row.word()?;
         word.parse().or_else(|_| row.wrong(&format!("`{word}`")))
     }
+}
+
+/// Words of which there are few.
+macro_rules! few_words {
+    ($($type:ty: $all:expr;)*) => {$(
+        impl Put for $type {
+            fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+                self.word().put(row)
+            }
+        }
+        impl Get for $type {
+            fn get(row: &mut Reading<'_>) -> Cell<Self> {
+                let word = row.word()?;
+                let found = $all.into_iter().find(|one: &Self| one.word() == word);
+                found.map_or_else(|| row.wrong(&format!("`{}`", escaped(word))), Ok)
+            }
+        }
+    )*};
+}
+few_words! {
+    YardstickClass: YardstickClass::ALL;
+    Moment: [Moment::Before, Moment::After];
 }
 
 /// A value that is stored as JSON.

@@ -9,7 +9,7 @@ use hopcost_model::host::{Host, Reading as HostReading};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
-use hopcost_model::raw::{StampCheck, ThreadUse};
+use hopcost_model::raw::{StampCheck, ThreadUse, Yardstick, YardstickReading};
 use rusqlite::Connection;
 
 use crate::cell::{Get, Reading};
@@ -106,14 +106,21 @@ fn of_source(source: &Source<'_>) -> Result<RawRun> {
     // A host that could not be read at all is still a host that was looked at.
     let host_after =
         (about.ended.is_some() || !after.is_empty()).then_some(Host { readings: after });
+    let yardsticks = by_position::<Yardstick>(source, &t::YARDSTICK)?;
     let trials = trials(source, plan.cases.len())?;
+    let known = |read: &YardstickReading| (read.yardstick as usize) < yardsticks.len();
+    let unknown = trials.iter().flat_map(|trial| &trial.yardsticks).find(|read| !known(read));
+    if let Some(YardstickReading { yardstick, .. }) = unknown {
+        let why = format!("a reading is of yardstick {yardstick}, which does not exist");
+        return source.wrong(t::YARDSTICK_READING.name, why);
+    }
     Ok(RawRun {
         about,
         plan,
         host_before: Host { readings: before },
         host_after,
         clocks: by_position(source, &t::CLOCK)?,
-        yardsticks: Vec::new(),
+        yardsticks,
         workers: workers(source)?,
         accounting: by_position::<CpuAccounting>(source, &t::ACCOUNTING)?,
         trials,
@@ -213,6 +220,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     let mut warm_ups = by_trial::<f64>(source, &t::WARM_UP)?;
     let mut checks =
         belonging(source, &t::STAMP_CHECK, |row: &(i64, StampCheck)| row.0, |row| row)?;
+    let mut yardsticks = by_trial::<YardstickReading>(source, &t::YARDSTICK_READING)?;
     let trials = source.read::<(i64, RawTrial), _>(&t::TRIAL, |row| row.0)?;
     let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();
     let mut samples = 0;
@@ -236,6 +244,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         trial.threads = threads.take(&number);
         trial.warm_up_ns = warm_ups.take(&number);
         trial.stamp_check = checks.take(&number).pop();
+        trial.yardsticks = yardsticks.take(&number);
         samples += trial.samples.len();
         let of_case = trials_of.entry(trial.case).or_default();
         let why = if trial.case as usize >= cases {
@@ -264,6 +273,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     orphan(threads.table, threads.rows.peek().map(|row| &row.0))?;
     orphan(warm_ups.table, warm_ups.rows.peek().map(|row| &row.0))?;
     orphan(checks.table, checks.rows.peek().map(|row| &row.0))?;
+    orphan(yardsticks.table, yardsticks.rows.peek().map(|row| &row.0))?;
     if let Some(((number, end), _)) = events.rows.peek() {
         let why = format!("a row belongs to end {end} of trial {number}, which does not exist");
         return source.wrong(events.table, why);

@@ -10,6 +10,7 @@ use hopcost_model::host::Reading as HostReading;
 use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
+use hopcost_model::raw::{Reference, Yardstick, YardstickReading};
 use hopcost_model::results::Estimate;
 
 use crate::cell::{Column, Get, Json, Put, Reading, Writing};
@@ -194,6 +195,52 @@ fields!(CHECKED_STAMP of StampCheck {
     bare_after_ns: bare_after_ns BITS 3,
 });
 
+const YARDSTICK_PLAYED: &[Column] = list![
+    class TEXT 5, case_id TEXT 5, cpu_caller INT 5, cpu_callee MAYBE_INT 5, operations INT 5,
+    reference_ns BITS 5, reference_log_error BITS 5, reference_readings MAYBE_INT 5,
+    reference_learnt_from MAYBE_TEXT 5, gone MAYBE_TEXT 5,
+];
+
+impl Put for Yardstick {
+    fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+        (self.class, &self.case).put(row)?;
+        (self.cpus.first().copied().unwrap_or(0), self.cpus.get(1).copied()).put(row)?;
+        self.operations.put(row)?;
+        let known = self.reference.as_ref();
+        (known.map(|one| one.operation_ns), known.map(|one| one.log_error)).put(row)?;
+        (known.map(|one| one.readings), known.map(|one| one.learnt_from.as_str())).put(row)?;
+        self.gone.put(row)
+    }
+}
+
+impl Get for Yardstick {
+    fn get(row: &mut Reading<'_>) -> Cell<Self> {
+        let (class, case) = Get::get(row)?;
+        let (caller, callee) = <(u32, Option<u32>)>::get(row)?;
+        let operations = Get::get(row)?;
+        let (operation_ns, log_error) = <(Option<f64>, Option<f64>)>::get(row)?;
+        let (readings, learnt_from) = <(Option<u64>, Option<String>)>::get(row)?;
+        let reference = match (operation_ns, log_error, readings, learnt_from) {
+            (None, None, None, None) => None,
+            (Some(operation_ns), Some(log_error), Some(readings), Some(learnt_from)) => {
+                if operation_ns <= 0.0 || log_error < 0.0 {
+                    return row.wrong("of a reference that is no time with an error");
+                }
+                Some(Reference { operation_ns, log_error, readings, learnt_from })
+            }
+            _ => return row.wrong("of a reference of which a part is missing"),
+        };
+        let cpus = std::iter::once(caller).chain(callee).collect();
+        Ok(Self { class, case, cpus, operations, reference, gone: Get::get(row)? })
+    }
+}
+
+fields!(YARDSTICK_READ of YardstickReading {
+    yardstick: yardstick INT 5,
+    moment: moment TEXT 5,
+    operation_ns: operation_ns BITS 5,
+});
+
 /// The last format whose columns of cases are listed here. Those of later formats say
 /// themselves what they are, in the table of a case's parts.
 const LISTED: i64 = 3;
@@ -345,6 +392,8 @@ tables! {
     THREAD_USE: "thread_use" &[OF_TRIAL, THREAD], BY_TRIAL, 3, ROWS;
     WARM_UP: "warm_up" &[OF_TRIAL, list![operation_ns BITS 3]], BY_TRIAL, 3, ROWS;
     STAMP_CHECK: "stamp_check" &[list![trial KEY 3], CHECKED_STAMP], "\n)", 3, 200_000;
+    YARDSTICK: "yardstick" &[POSITION, YARDSTICK_PLAYED], "\n)", 5, 10_000;
+    YARDSTICK_READING: "yardstick_reading" &[OF_TRIAL, YARDSTICK_READ], BY_TRIAL, 5, ROWS;
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use hopcost_model::finding::Finding;
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, EventReading};
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::connect;
@@ -214,7 +214,8 @@ impl RunFile {
             t::GATE.insert(tx, numbered(number, &trial.gates))?;
             t::THREAD_USE.insert(tx, numbered(number, &trial.threads))?;
             t::WARM_UP.insert(tx, numbered(number, &trial.warm_up_ns))?;
-            t::STAMP_CHECK.insert(tx, trial.stamp_check.iter().map(|check| (number, check)))
+            t::STAMP_CHECK.insert(tx, trial.stamp_check.iter().map(|check| (number, check)))?;
+            t::YARDSTICK_READING.insert(tx, numbered(number, &trial.yardsticks))
         })?;
         self.next_trial += 1;
         self.finished.insert(key);
@@ -228,6 +229,16 @@ impl RunFile {
     pub fn put_clocks(&mut self, clocks: &[ClockReading]) -> Result<()> {
         self.transaction("store the clocks", "the clocks", |tx| {
             t::CLOCK.replace(tx, (0i64..).zip(clocks))
+        })
+    }
+
+    /// Stores the yardsticks, in place of those stored before.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`] for a reference that is not finite; others from below.
+    pub fn put_yardsticks(&mut self, yardsticks: &[Yardstick]) -> Result<()> {
+        self.transaction("store the yardsticks", "the yardsticks", |tx| {
+            t::YARDSTICK.replace(tx, (0i64..).zip(yardsticks))
         })
     }
 

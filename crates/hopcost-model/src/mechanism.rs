@@ -163,6 +163,8 @@ pub struct Facts {
     pub waits: &'static [WaitFacts],
     /// System calls in one operation of a `call`.
     pub call_system_calls: Option<PerOperation>,
+    /// Context switches in one operation of a `call` that sleeps until another thread has run.
+    pub call_switches: Option<PerOperation>,
     /// Bytes a message may have.
     pub payload: Payload,
     /// Parameters.
@@ -216,6 +218,7 @@ impl Facts {
         boundaries: &[],
         waits: &[],
         call_system_calls: None,
+        call_switches: None,
         payload: Payload::None,
         parameters: &[],
         crosses: "",
@@ -406,6 +409,9 @@ pub struct Own {
     pub waits: Vec<WaitFacts>,
     /// System calls in one operation of a `call`.
     pub call_system_calls: Option<PerOperation>,
+    /// Context switches in one operation of a `call` that sleeps until another thread has run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_switches: Option<PerOperation>,
     /// A test engine, not listed.
     pub hidden: bool,
     /// See [`Facts::keeps_buffers`].
@@ -474,6 +480,7 @@ impl Mechanism {
                 shape: facts.shape,
                 waits: facts.waits.to_vec(),
                 call_system_calls: facts.call_system_calls,
+                call_switches: facts.call_switches,
                 hidden: facts.hidden,
                 keeps_buffers: facts.keeps_buffers,
                 no_copy: facts.no_copy.map(str::to_owned),

@@ -99,13 +99,6 @@ document! {
         /// Finish the link of the ends that offered an address: take the one who
         /// connects, see that it knows the token.
         Meet,
-        /// Time the sentinel on this CPU, or on that of the first seat (the Rust
-        /// worker only).
-        Sentinel {
-            /// The CPU to move to first.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            cpu: Option<u32>,
-        },
         /// Calibrate the clock on this CPU.
         Clock {
             /// The CPU to do it on.
@@ -231,15 +224,6 @@ document! {
         },
         /// To `meet`.
         Met,
-        /// To `sentinel`: durations of equal chunks of work, in time order.
-        Sentinel {
-            /// Nanoseconds of each chunk.
-            chunks_ns: Vec<u64>,
-            /// System calls in a chunk.
-            calls: u64,
-            /// Where it ran.
-            cpu: u32,
-        },
         /// To `clock`. A worker of another runtime says what its stamps cost.
         Clock(ClockReading),
         /// To `gate`: what the caller's end found; the callee's worker sends an

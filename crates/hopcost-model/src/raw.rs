@@ -131,7 +131,8 @@ document! {
         pub cpus_asked: Vec<Option<u32>>,
         /// Why an end could not be pinned.
         pub pin_errors: Vec<String>,
-        /// Sentinel on each used CPU before the trial: median chunk, nanoseconds.
+        /// Of older versions: the sentinel on each used CPU before the trial, median chunk,
+        /// nanoseconds.
         pub sentinel_before_ns: Vec<CpuSentinel>,
         /// The same after the trial.
         pub sentinel_after_ns: Vec<CpuSentinel>,
@@ -196,14 +197,16 @@ document! {
 }
 
 impl YardstickClass {
+    /// Every class.
+    pub const ALL: [Self; 5] = [Self::Alu, Self::Syscall, Self::Switch, Self::Wake, Self::Line];
     /// Lower-case word.
     pub const fn word(self) -> &'static str {
         match self {
-            YardstickClass::Alu => "alu",
-            YardstickClass::Syscall => "syscall",
-            YardstickClass::Switch => "switch",
-            YardstickClass::Wake => "wake",
-            YardstickClass::Line => "line",
+            Self::Alu => "alu",
+            Self::Syscall => "syscall",
+            Self::Switch => "switch",
+            Self::Wake => "wake",
+            Self::Line => "line",
         }
     }
 }
@@ -222,6 +225,9 @@ document! {
         /// Its quiet level on this machine, where one was known or could be learnt.
         #[serde(default)]
         pub reference: Option<Reference>,
+        /// Why there are no readings of it from some trial on, or none at all.
+        #[serde(default)]
+        pub gone: Option<String>,
     }
 }
 
@@ -248,6 +254,16 @@ document! {
         Before,
         /// Right after the measurement.
         After,
+    }
+}
+
+impl Moment {
+    /// Lower-case word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
     }
 }
 
@@ -304,7 +320,8 @@ document! {
 }
 
 document! {
-    /// A sentinel reading.
+    /// A reading of the sentinel, a run of getppid(2) that older versions timed beside each trial
+    /// where yardsticks are now.
     #[derive(Copy)]
     pub struct CpuSentinel {
         /// The CPU it ran on.

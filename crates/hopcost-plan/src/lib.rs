@@ -50,6 +50,7 @@ mod shipped;
 mod shown;
 mod suite;
 mod time;
+mod yardstick;
 
 pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
@@ -69,6 +70,7 @@ pub use time::{
     MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRIAL_DEFAULT,
     TRIAL_FIXED_NS, estimate_ns, trial_ns,
 };
+pub use yardstick::{Yardsticks, class, yardsticks};
 
 /// An error where no case of the plan can be measured: then a run has nothing to
 /// do, while a dry run still shows every case with its reason.

@@ -25,7 +25,7 @@ pub const ROUNDS_MAX: u32 = 10_000;
 /// A trial cut short to fit a budget measures at least this long.
 pub const MEASURE_FLOOR_NS: u64 = 10 * MS;
 /// What a trial takes beside warm-up and measurement: spawn, attach, fetch,
-/// store and reap (12 ms), the pilot (10 ms) and the sentinels (4 ms).
+/// store and reap (12 ms), the pilot (10 ms) and the yardsticks (4 ms).
 pub const TRIAL_FIXED_NS: u64 = 26 * MS;
 /// What a run takes beside its trials: fingerprint, clocks and reading back.
 pub const RUN_FIXED_NS: u64 = 2_000 * MS;

@@ -28,16 +28,24 @@ impl Orphans {
         Ok(Self { adopted })
     }
 
-    /// Ends and reaps every child: call it where no worker is meant to live.
-    pub fn end(&self) {
+    /// Ends and reaps every child but those to be spared: call it where no other worker is
+    /// meant to live.
+    pub fn end(&self, spared: &[u32]) {
         let until = Instant::now() + PATIENCE;
         while self.adopted && has_children() && Instant::now() < until {
-            for child in children() {
-                // SAFETY: kill with integer arguments, to a child that nobody has reaped.
-                unsafe { libc::kill(child as libc::pid_t, libc::SIGKILL) };
+            let children = children().into_iter().filter(|child| !spared.contains(child));
+            let children: Vec<u32> = children.collect();
+            if children.is_empty() && !spared.is_empty() {
+                return;
             }
-            // SAFETY: no status is written.
-            while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+            for child in children {
+                // SAFETY: kill and waitpid with integer arguments and no status to write, of a
+                // child that nobody has reaped.
+                unsafe {
+                    libc::kill(child as libc::pid_t, libc::SIGKILL);
+                    libc::waitpid(child as libc::pid_t, std::ptr::null_mut(), libc::WNOHANG);
+                }
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -45,7 +53,7 @@ impl Orphans {
 
 impl Drop for Orphans {
     fn drop(&mut self) {
-        self.end();
+        self.end(&[]);
     }
 }
 
@@ -59,8 +67,24 @@ fn has_children() -> bool {
     }
 }
 
-/// Processes whose parent this one is, by the fourth field of their stat (proc(5)).
+/// Processes whose parent this one is.
 fn children() -> Vec<u32> {
+    listed().unwrap_or_else(searched)
+}
+
+/// Those that the kernel lists for each thread of this process; none where it was built without
+/// CONFIG_PROC_CHILDREN (proc_pid_children(5)).
+fn listed() -> Option<Vec<u32>> {
+    let mut found = Vec::new();
+    for thread in std::fs::read_dir("/proc/self/task").ok()? {
+        let listed = std::fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
+        found.extend(listed.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+    }
+    Some(found)
+}
+
+/// Those of all processes whose fourth field of stat says so (proc_pid_stat(5)).
+fn searched() -> Vec<u32> {
     let parent = |pid: u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()

@@ -334,6 +334,7 @@ impl Builder {
                 readings: 500,
                 learnt_from: "calibrate".into(),
             }),
+            gone: None,
         });
         self
     }

@@ -29,7 +29,7 @@ fn the_file_says_what_it_is() {
     make(&path, 1);
     let header = fs::read(&path).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
-    assert_eq!(&header[60..64], 4u32.to_be_bytes());
+    assert_eq!(&header[60..64], 5u32.to_be_bytes());
     assert_eq!(&header[68..72], b"hopc");
     assert_eq!(header[18..20], [1, 1], "a rollback journal, not a WAL");
     let conn = Connection::open(&path).unwrap();
@@ -229,19 +229,21 @@ fn the_view_of_trials_counts_in_nanoseconds() {
     let row = conn
         .query_row(
             "SELECT sample_max_ns, wall_ns_per_operation, switches_per_operation, sentinel_ns,
-                    placement, wait_caller
+                    yardstick_ns, yardstick_reference_ns, placement, wait_caller, yardstick_class
                FROM trials WHERE case_id = ?1 AND round = 1",
             [crate::common::PIPE],
             |r| {
-                let numbers: [f64; 4] = [r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?];
-                Ok((numbers, r.get::<_, String>(4)?, r.get::<_, String>(5)?))
+                let numbers = [0, 1, 2, 3, 4, 5].map(|at| r.get::<_, f64>(at).unwrap());
+                let words = [6, 7, 8].map(|at| r.get::<_, String>(at).unwrap());
+                Ok((numbers, words))
             },
         )
         .unwrap();
-    let ([max, wall, switches, sentinel], place, wait) = row;
+    let ([max, wall, switches, sentinel, yardstick, reference], words) = row;
     assert!((max - 90_000.0 * 1e9 / run.clocks[1].ticks_per_second).abs() < 1e-6);
     assert_eq!((wall, switches, sentinel), (95_238.0 / 5.0, 12.0 / 5.0, 102.25));
-    assert_eq!((place.as_str(), wait.as_str()), ("same-cpu", "block"));
+    assert_eq!((yardstick, reference), (2_500.5, 0.1 + 0.2));
+    assert_eq!(words, ["same-cpu", "block", "switch"]);
     // A failed trial divides by no operations.
     let failed: Option<f64> = conn
         .query_row("SELECT cpu_ns_per_operation FROM trials WHERE error IS NOT NULL", [], |r| {

@@ -43,11 +43,12 @@ fn read(path: &Path, format: i64) -> RawRun {
     let run = open(path).unwrap();
     assert_eq!(fs::read(path).unwrap(), before);
     assert_eq!(version(path), format);
-    assert!(run.workers.is_empty());
+    assert!(run.workers.is_empty() && run.yardsticks.is_empty());
     assert!(run.clocks.iter().all(|clock| clock.runtime == "rust"));
     for trial in &run.trials {
         assert_eq!((&trial.error, &trial.stamp_check), (&None, &None));
         assert!(trial.threads.is_empty() && trial.warm_up_ns.is_empty());
+        assert!(trial.yardsticks.is_empty() && !trial.sentinel_before_ns.is_empty());
         assert!(run.ticks_per_second(trial).is_some_and(|rate| rate > 1e6));
     }
     run
@@ -59,7 +60,9 @@ fn resume(path: &Path) -> Connection {
     let (mut file, run) = open_for_resume(path).unwrap();
     assert_eq!((&run, version(path)), (&old, hopcost_file::VERSION));
     file.set_resumed(1).unwrap();
-    let rich = crate::common::rich(0, 2);
+    file.put_yardsticks(&crate::common::yardsticks()).unwrap();
+    let mut rich = crate::common::rich(0, 2);
+    rich.yardsticks = crate::common::readings();
     file.append_trial(&rich).unwrap();
     drop(file);
     let run = open(path).unwrap();

@@ -7,7 +7,10 @@ use crate::common::{about, host, make, open, plan};
 use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
-use hopcost_model::raw::{CpuSentinel, RawTrial, StampCheck, ThreadUse};
+use hopcost_model::raw::{
+    CpuSentinel, Moment, RawTrial, Reference, StampCheck, ThreadUse, Yardstick, YardstickClass,
+    YardstickReading,
+};
 use hopcost_model::text::escaped;
 use proptest::collection::vec;
 use proptest::option;
@@ -131,6 +134,38 @@ fn stamp_check() -> impl Strategy<Value = StampCheck> {
     })
 }
 
+fn moment() -> impl Strategy<Value = Moment> {
+    prop_oneof![Just(Moment::Before), Just(Moment::After)]
+}
+
+/// Readings of one of two yardsticks.
+fn readings() -> impl Strategy<Value = Vec<YardstickReading>> {
+    let reading =
+        |(yardstick, moment, operation_ns)| YardstickReading { yardstick, moment, operation_ns };
+    vec((0..2u32, moment(), finite()).prop_map(reading), 0..4)
+}
+
+fn reference() -> impl Strategy<Value = Reference> {
+    (1e-3..1e9, 0.0..1e3, count(), text()).prop_map(|(operation_ns, log_error, readings, from)| {
+        Reference { operation_ns, log_error, readings, learnt_from: from }
+    })
+}
+
+fn yardstick() -> impl Strategy<Value = Yardstick> {
+    let class = proptest::sample::select(YardstickClass::ALL.to_vec());
+    let all = (class, text(), vec(any::<u32>(), 1..3), count());
+    (all, option::of(reference()), option::of(text())).prop_map(
+        |((class, case, cpus, operations), reference, gone)| Yardstick {
+            class,
+            case,
+            cpus,
+            operations,
+            reference,
+            gone,
+        },
+    )
+}
+
 /// Any text as it is read: what does not show as itself is written out then.
 fn text() -> impl Strategy<Value = String> {
     any::<String>().prop_map(|text| escaped(&text))
@@ -143,7 +178,7 @@ fn trial() -> impl Strategy<Value = RawTrial> {
         (vec(option::of(any::<u32>()), 0..3), vec(text(), 0..3)),
         (sentinels(), sentinels(), vec(any::<u32>(), 0..300)),
         (vec(gate(), 0..3), count(), vec(event(), 0..4), count()),
-        (vec(thread(), 0..4), vec(finite(), 0..5), option::of(stamp_check())),
+        (vec(thread(), 0..4), vec(finite(), 0..5), option::of(stamp_check()), readings()),
     )
         .prop_map(
             |((case, round, position, c), (error, stamp, ends), (asked, pins), (b, a, s), n, r)| {
@@ -174,7 +209,7 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     threads: r.0,
                     warm_up_ns: r.1,
                     stamp_check: r.2,
-                    yardsticks: Vec::new(),
+                    yardsticks: r.3,
                 }
             },
         )
@@ -188,6 +223,7 @@ fn bits(trial: &RawTrial) -> Vec<u64> {
         .flat_map(|c| [c.stamped_ns, c.stamped_by_caller_ns, c.bare_before_ns, c.bare_after_ns]);
     all.map(|s| s.call_ns)
         .chain(trial.warm_up_ns.iter().copied())
+        .chain(trial.yardsticks.iter().map(|read| read.operation_ns))
         .chain(check)
         .map(f64::to_bits)
         .collect()
@@ -199,18 +235,22 @@ proptest! {
     #[test]
     fn trials_read_back_bit_for_bit(
         mut trials in vec(trial(), 0..12),
+        yardsticks in proptest::collection::vec(yardstick(), 2..4),
     ) {
         let mut seen = std::collections::BTreeSet::new();
         trials.retain(|t| seen.insert((t.case, t.round)));
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r");
         let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
+        file.put_yardsticks(&[]).unwrap();
+        file.put_yardsticks(&yardsticks).unwrap();
         for trial in &trials {
             file.append_trial(trial).unwrap();
         }
         prop_assert_eq!(file.finished(), &seen);
         drop(file);
         let run = open(&path).unwrap();
+        prop_assert_eq!(&run.yardsticks, &yardsticks);
         prop_assert_eq!(&run.trials, &trials);
         // Equality takes -0 for 0; bits do not.
         prop_assert!(run.trials.iter().map(bits).eq(trials.iter().map(bits)));

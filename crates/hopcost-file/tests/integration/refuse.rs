@@ -54,8 +54,8 @@ fn versions_not_known_here_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     make(&path, 1);
-    change(&path, "PRAGMA user_version = 5");
-    assert!(line(&path).contains("written by a newer hopcost (format 5, this one knows up to 4)"));
+    change(&path, "PRAGMA user_version = 6");
+    assert!(line(&path).contains("written by a newer hopcost (format 6, this one knows up to 5)"));
     assert!(matches!(open_for_resume(&path), Err(Error::Newer { .. })));
     change(&path, "PRAGMA user_version = -1");
     assert!(line(&path).contains("no format version"));
@@ -171,6 +171,26 @@ fn hostile_content_is_named_and_refused() {
             "INSERT INTO stamp_check VALUES (77,1,1.0,1.0,1.0,1.0)",
             "stamp_check: a row belongs to trial 77, which does not exist",
         ),
+        ("UPDATE yardstick SET class = 'yard'", "yardstick 1: class is `yard`"),
+        ("UPDATE yardstick SET cpu_caller = -1", "cpu_caller is -1"),
+        ("UPDATE yardstick SET operations = 0.5", "operations is Real, not a whole number"),
+        ("UPDATE yardstick SET reference_ns = NULL", "of a reference of which a part is missing"),
+        ("UPDATE yardstick SET reference_ns = 0.0", "of a reference that is no time with an error"),
+        ("UPDATE yardstick SET reference_ns = 9e999", "reference_ns is infinite"),
+        ("UPDATE yardstick SET reference_log_error = -1.0", "reference_log_error is -1.0"),
+        ("UPDATE yardstick SET gone = x'00'", "gone is Blob, not text"),
+        (
+            "DELETE FROM yardstick",
+            "yardstick_reading: a reading is of yardstick 0, which does not exist",
+        ),
+        ("UPDATE yardstick_reading SET yardstick = 2", "of yardstick 2, which does not exist"),
+        ("UPDATE yardstick_reading SET moment = 'during'", "moment is `during`"),
+        ("UPDATE yardstick_reading SET operation_ns = NULL", "operation_ns is Null, not a number"),
+        (
+            "UPDATE yardstick_reading SET trial = 77 WHERE trial = 1",
+            "yardstick_reading: a row belongs to trial 77, which does not exist",
+        ),
+        ("DROP TABLE yardstick", "table yardstick: it is missing"),
         ("DROP TABLE thread_use", "table thread_use: it is missing"),
         ("DROP TABLE event", "table event: it is missing"),
         ("DROP TABLE clock", "table clock: it is missing"),

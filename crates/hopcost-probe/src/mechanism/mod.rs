@@ -8,6 +8,7 @@ use crate::registry::Row;
 mod call_inline;
 mod call;
 mod call_indirect;
+mod multiply;
 mod atomic_rmw;
 mod mutex_uncontended;
 mod ring_inline;

@@ -23,6 +23,11 @@ pub static ROW: Row = Row::call::<ThreadStart>(Facts {
         "clone and exit, signal masks, the robust list, rseq and the stack's madvise of the C \
          library, and a futex if the starter has to sleep until the new thread is gone",
     )),
+    call_switches: Some(PerOperation::Between(
+        1.0,
+        3.0,
+        "the new thread ends with one; the starter sleeps before it, unless it has its own CPU",
+    )),
     crosses: "one number, from the starter to the thread and back",
     copies: "nobody",
     wakes: "the scheduler puts the new thread on a CPU; the kernel wakes the starter when the thread is gone (CLONE_CHILD_CLEARTID)",

@@ -8,7 +8,6 @@ mod events;
 mod idle;
 pub(crate) mod lines;
 mod seat;
-mod sentinel;
 mod touch;
 
 use std::fs::File;
@@ -112,13 +111,6 @@ impl Worker {
                 Ok(Reply::Attached { pid: std::process::id(), seats: attached })
             }
             Command::Meet => Err(sys::failure("this worker offers no addresses")),
-            Command::Sentinel { cpu } => {
-                if let Some(cpu) = cpu {
-                    sys::pin(cpu)?;
-                }
-                let time = self.trial.as_ref().map_or(Time::Real, |trial| trial.time);
-                Ok(sentinel::time(time))
-            }
             Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
             Command::Gate { exchanges, steps } => {
                 let trial =

@@ -6,7 +6,7 @@ use anyhow::Context;
 use hopcost_file::{EstimateRow, RunFile, Runs};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
 use hopcost_model::results::{CaseResult, Estimate, Results};
 
 use super::exit::{not_comparable, usage};
@@ -17,7 +17,7 @@ use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
-use crate::run::{self, Ending, Progress, Session, Sink, clocks};
+use crate::run::{self, Ending, Progress, Session, Sink, clocks, yardstick};
 
 /// A run and its file.
 pub struct RunSession {
@@ -27,6 +27,7 @@ pub struct RunSession {
     plan: Plan,
     earlier: Vec<RawTrial>,
     clocks: Vec<ClockReading>,
+    yardsticks: Vec<Yardstick>,
 }
 
 impl RunSession {
@@ -43,7 +44,8 @@ impl RunSession {
         };
         let before = host::fingerprint(&plan);
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
-        Ok(Self { setup, file, path, plan, earlier: Vec::new(), clocks: Vec::new() })
+        let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks })
     }
 
     /// A run that was cut off.
@@ -60,8 +62,8 @@ impl RunSession {
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
         file.set_resumed(raw.about.resumed + 1)?;
-        let RawRun { plan, trials, clocks, .. } = raw;
-        Ok(Self { setup, file, path, plan, earlier: trials, clocks })
+        let RawRun { plan, trials, clocks, yardsticks, .. } = raw;
+        Ok(Self { setup, file, path, plan, earlier: trials, clocks, yardsticks })
     }
 
     /// Where the run is stored.
@@ -86,10 +88,12 @@ impl RunSession {
         }
         let line = Line::start(&self.plan, self.setup.runtimes.estimate_ns(&self.plan));
         let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
+        let yardsticks = yardstick::of_resumed(&self.plan, &self.setup, &self.yardsticks);
         let session = Session {
             setup: &self.setup,
             plan: &self.plan,
             clocks: &self.clocks,
+            yardsticks: &yardsticks,
             earlier: &self.earlier,
         };
         let mut store = Store { file: &mut self.file, line: &line, base_ns };
@@ -164,6 +168,9 @@ impl Sink for Store<'_> {
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
         trial.started_ns += self.base_ns;
         self.file.append_trial(&trial).context("storing a trial")
+    }
+    fn yardsticks(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()> {
+        self.file.put_yardsticks(yardsticks).context("storing the yardsticks")
     }
     fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {
         self.file.put_accounting(accounting).context("storing the CPU accounting")

@@ -15,6 +15,7 @@ use crate::run::trial;
 use crate::run::trial::spec::{Outcome, TrialSpec};
 use crate::run::worker::{Program, Transcript};
 use crate::run::workers::Workers;
+use crate::run::yardstick::Beside;
 
 /// Arguments of `trial`.
 #[derive(clap::Args)]
@@ -55,12 +56,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let transcript = args.transcript.then(Transcript::default);
     let counts = (args.warm_up, args.count);
     let spec = TrialSpec::exactly(&setup, &case, &workers, cpus(&case)?, counts);
-    let outcome = trial::run(&TrialSpec {
+    let spec = TrialSpec {
         shape: TrialShape { deadline_ms: args.deadline_ms, ..TRIAL_DEFAULT },
         stamp: args.batch.map(|n| Stamp::Batch { n }),
         transcript: transcript.as_ref(),
         ..spec
-    });
+    };
+    let outcome = trial::run(&spec, Beside::NONE);
     let Outcome::Row(row) = outcome else { return Ok(exit::INTERRUPTED) };
     match transcript {
         None => output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?,

@@ -15,6 +15,7 @@ pub mod trial;
 mod trust;
 pub mod worker;
 pub mod workers;
+pub mod yardstick;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixStream;
@@ -24,12 +25,14 @@ use anyhow::anyhow;
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_model::raw::{CpuAccounting, RawTrial, Yardstick};
+use hopcost_plan::Yardsticks;
 use hopcost_probe::sys;
 use hopcost_stats::rng::SplitMix64;
 use setup::Setup;
-use trial::spec::{Clocks, Counts, Outcome, TrialSpec};
+use trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use workers::Workers;
+use yardstick::{Beside, OpenYardsticks, Player};
 
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
@@ -60,6 +63,8 @@ pub struct Session<'a> {
     pub plan: &'a Plan,
     /// The clock of each used CPU, of each runtime.
     pub clocks: &'a [ClockReading],
+    /// Its yardsticks.
+    pub yardsticks: &'a Yardsticks,
     /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
     pub earlier: &'a [RawTrial],
 }
@@ -85,6 +90,8 @@ pub struct Progress {
 pub trait Sink {
     /// A finished trial; when this returns, it is durable.
     fn trial(&mut self, trial: RawTrial) -> anyhow::Result<()>;
+    /// What is known of the yardsticks: at first, and whenever that has changed.
+    fn yardsticks(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()>;
     /// CPU accounting of a finished round.
     fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()>;
     /// Between two trials. Losing the listener changes nothing.
@@ -114,6 +121,21 @@ struct Live<'a> {
 /// Runs what is left of the plan.
 pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
     let mut live = live_cases(session)?;
+    let planned = &session.yardsticks.all;
+    let players: Vec<_> =
+        planned.iter().map(|one| Player::of(one, &session.setup.runtimes)).collect();
+    let specs: Vec<_> = players
+        .iter()
+        .zip(planned)
+        .map(|(player, one)| {
+            let player = player.as_ref().map_err(Clone::clone)?;
+            player.spec(one, session.setup, session.clocks).map_err(|error| format!("{error:#}"))
+        })
+        .collect();
+    let mut yardsticks = match OpenYardsticks::open(planned, &specs) {
+        Ok(yardsticks) => yardsticks,
+        Err(_) => return Ok(Ending::Interrupted),
+    };
     let done: BTreeSet<(u32, u32)> = session.earlier.iter().map(|t| (t.case, t.round)).collect();
     let plan = session.plan;
     let started = Instant::now();
@@ -149,9 +171,14 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
                 continue;
             }
             let started_ns = started.elapsed().as_nanos() as u64;
-            let Outcome::Row(mut row) = one_trial(session, live, round)? else {
+            let index = session.yardsticks.of_case.get(live.index as usize).copied().flatten();
+            let beside = Beside::of(&mut yardsticks, index);
+            let Outcome::Row(mut row) = one_trial(session, live, round, beside)? else {
                 return Ok(Ending::Interrupted);
             };
+            if let Some(news) = yardsticks.news() {
+                sink.yardsticks(&news)?;
+            }
             row.case = live.index;
             row.round = round;
             row.position = position as u32;
@@ -209,13 +236,18 @@ fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
         .collect()
 }
 
-fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Result<Outcome> {
+fn one_trial(
+    session: &Session<'_>,
+    live: &Live<'_>,
+    round: u32,
+    beside: Beside<'_, '_>,
+) -> anyhow::Result<Outcome> {
     let cpus = session.plan.cpus_for(live.case.placement);
     // Derived from the seed alone, so that a resumed run goes on as it would have.
     let seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
     let mut random = SplitMix64(seed);
     let padding = (random.next_u64() % 4096) as usize;
-    Ok(trial::run(&TrialSpec {
+    let spec = TrialSpec {
         setup: session.setup,
         case: live.case,
         workers: &live.workers,
@@ -226,11 +258,13 @@ fn one_trial(session: &Session<'_>, live: &Live<'_>, round: u32) -> anyhow::Resu
             caller: clocks::of(session.clocks, &live.case.runtimes.caller, cpus.0)?,
             callee: clocks::of(session.clocks, &Runtime::RUST, cpus.1)?,
         }),
+        lives: Lives::ForTrial,
         transcript: None,
         number: round,
         padding,
         seed: random.0,
-    }))
+    };
+    Ok(trial::run(&spec, beside))
 }
 
 /// CPU accounting over one round.

@@ -22,6 +22,8 @@ const BATCH_NS: f64 = 20_000.0;
 const EACH_FROM_STAMPS: f64 = 20.0;
 /// Operations of a phase at most.
 const COUNT_MAX: f64 = 4e9;
+/// Calls that a batch of them is a multiple of.
+pub const CALLS_A_BATCH: u64 = 16;
 /// Samples of a phase at most, before thinning.
 const SAMPLES_MAX: u64 = 1 << 22;
 
@@ -65,6 +67,11 @@ impl Pace {
         let operation_ns = elapsed_ticks as f64 / self.ticks_per_ns / count as f64;
         self.operation_ns = operation_ns.max(1e-3);
         operation_ns
+    }
+
+    /// What an operation takes, as far as is known.
+    pub fn operation_ns(&self) -> f64 {
+        self.operation_ns
     }
 
     /// Operations that take about this long, at most so many that a run may hold them.

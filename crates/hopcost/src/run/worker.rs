@@ -17,7 +17,7 @@ use hopcost_model::text::shell_word;
 use hopcost_probe::sys::{self, Inherited};
 
 /// Which program to run as a worker.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// Its path; also what `ps` shows.
     pub path: PathBuf,

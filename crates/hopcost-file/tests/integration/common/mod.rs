@@ -13,7 +13,8 @@ use hopcost_model::protocol::{
     ClockReading, EndCounters, EventReading, GateReading, Stamp, ZeroCopySends,
 };
 use hopcost_model::raw::{
-    Build, CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout, StampCheck, ThreadUse,
+    Build, CpuAccounting, CpuSentinel, Moment, RawRun, RawTrial, Reference, RunAbout, StampCheck,
+    ThreadUse, Yardstick, YardstickClass, YardstickReading,
 };
 use rusqlite::Connection;
 
@@ -256,6 +257,38 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
     trial
 }
 
+/// A yardstick of which everything is known, and one that could not be opened.
+pub fn yardsticks() -> Vec<Yardstick> {
+    let known = Yardstick {
+        class: YardstickClass::Switch,
+        case: PIPE.into(),
+        cpus: vec![0],
+        operations: 288,
+        reference: Some(Reference {
+            operation_ns: 0.1 + 0.2,
+            log_error: 0.0,
+            readings: 40,
+            learnt_from: "20261120-201530-4f2a".into(),
+        }),
+        gone: None,
+    };
+    let gone = Some("the caller's worker, attaching: no room".to_owned());
+    let never = Yardstick {
+        class: YardstickClass::Line,
+        cpus: vec![0, 7],
+        reference: None,
+        gone,
+        ..known.clone()
+    };
+    vec![known, never]
+}
+
+/// What the first of them took around a trial.
+pub fn readings() -> Vec<YardstickReading> {
+    let of = |moment, operation_ns| YardstickReading { yardstick: 0, moment, operation_ns };
+    vec![of(Moment::Before, 2_400.5), of(Moment::After, 2_600.5)]
+}
+
 /// A finished run of two cases and `rounds` rounds, and what it should read as.
 pub fn make(path: &Path, rounds: u32) -> RawRun {
     make_of(path, rounds, plan())
@@ -269,6 +302,7 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
     let workers = vec![worker()];
     file.put_workers(&workers).unwrap();
     file.put_clocks(&clocks).unwrap();
+    file.put_yardsticks(&yardsticks()).unwrap();
     let (mut trials, mut accounting) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         trials.push(trial(0, round));
@@ -278,7 +312,8 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
         accounting.extend([row, CpuAccounting { cpu: 1, ..row }]);
     }
     trials.extend((4..plan.cases.len() as u32).map(|case| rich(case, 0)));
-    for trial in &trials {
+    for trial in &mut trials {
+        trial.yardsticks = readings();
         file.append_trial(trial).unwrap();
     }
     let ended = "2026-11-20T20:16:30Z".to_owned();
@@ -289,7 +324,7 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
         host_before: host("before"),
         host_after: Some(host("after")),
         clocks,
-        yardsticks: Vec::new(),
+        yardsticks: yardsticks(),
         workers,
         trials,
         accounting,

@@ -13,6 +13,7 @@ use crate::run::setup::Setup;
 use crate::run::trial;
 use crate::run::trial::spec::{Outcome, TrialSpec};
 use crate::run::workers::Workers;
+use crate::run::yardstick::Beside;
 
 /// Sizes of a message that are tried, as far as a mechanism has them.
 const SIZES: [u32; 3] = [1, 63, 4097];
@@ -88,7 +89,7 @@ impl Bench<'_> {
         let cpus = plan.cpus_for(case.placement);
         let counts = (count / 2, count);
         let spec = TrialSpec::exactly(self.setup, case, &workers, cpus, counts);
-        Ok(trial::run(&TrialSpec { stamp: Some(stamp), ..spec }))
+        Ok(trial::run(&TrialSpec { stamp: Some(stamp), ..spec }, Beside::NONE))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 use hopcost_model::case::{Ack, Role};
-use hopcost_model::protocol::{EndCounters, EventReading, Stamp};
+use hopcost_model::protocol::{EndCounters, EventReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 
 use super::plausible::{self, Measure, Origin};
@@ -21,6 +21,22 @@ fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
         outside_ns: ran.outside_ns,
         ticks_per_ns: pace::ticks_per_ns(spec.case, clocks.caller),
     })
+}
+
+/// So many batches of `batch` operations each: what they took, in ticks of the caller's clock.
+/// Its samples before are forgotten.
+pub fn batches(
+    workers: &mut TrialWorkers<'_>,
+    batches: u64,
+    batch: u64,
+) -> Result<Vec<u64>, Failure> {
+    let samples = &mut workers.all[0].samples;
+    samples.set_len(0)?;
+    samples.rewind()?;
+    let stamp = Stamp::Batch { n: batch };
+    let ran = workers.phase(Phase::Measure, batches * batch, stamp, None)?;
+    let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
+    ticks(&mut workers.all[0].samples, caller.samples, "caller")
 }
 
 /// Exchanges or calls: one end has stamped, and its samples are durations.

@@ -1,24 +1,25 @@
-//! One trial: fresh workers, attach, pilot, sentinel, warm-up, measurement,
-//! sentinel, and everything cleaned up whatever happens in between.
+//! One trial: fresh workers, attach, pilot, yardstick, warm-up, measurement,
+//! yardstick, and everything cleaned up whatever happens in between.
 
 pub mod dial;
-mod keep;
-mod open;
+pub mod keep;
+pub mod open;
 pub mod plausible;
 mod snapshot;
 pub mod spec;
 mod steady;
-mod workers;
+pub mod workers;
 
 use std::time::Instant;
 
 use hopcost_model::case::{Placement, Role, Workload};
 use hopcost_model::protocol::{GateReading, Phase, Stamp};
-use hopcost_model::raw::RawTrial;
+use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
 
 use super::idle::Knob;
 use super::pace::Pace;
+use super::yardstick::Beside;
 use spec::{Counts, Failure, Outcome, TrialSpec};
 use workers::TrialWorkers;
 
@@ -34,12 +35,12 @@ const GATE_BRIEF: (u64, u64) = (200, 200);
 /// number hardly varies, and closing the kernel's tracepoint takes some 30 ms.
 const COUNTED_TRIALS: u32 = 3;
 
-/// Runs one trial.
-pub fn run(spec: &TrialSpec<'_>) -> Outcome {
+/// Runs one trial beside its yardstick.
+pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     let started = Instant::now();
     let mut trial = empty_trial(spec);
-    let result = perform(spec, &mut trial);
-    spec.setup.orphans.end();
+    let result = perform(spec, &mut trial, &mut beside);
+    spec.setup.orphans.end(&beside.pids());
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
@@ -57,16 +58,20 @@ fn empty_trial(spec: &TrialSpec<'_>) -> RawTrial {
     RawTrial { cpus_asked, ..RawTrial::empty() }
 }
 
-fn perform(spec: &TrialSpec<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+fn perform(
+    spec: &TrialSpec<'_>,
+    trial: &mut RawTrial,
+    beside: &mut Beside<'_, '_>,
+) -> Result<(), Failure> {
     let receiver = spec.cpus.1.or(spec.cpus.0);
     // Held until the trial is over.
     let mut knob = Knob::turn(spec.case.idle_knob, receiver, spec)?;
     let mut workers = open::open(spec)?;
     trial.pin_errors.append(&mut workers.pin_errors);
     match spec.case.workload {
-        Workload::Call | Workload::Roundtrip => exchange(&mut workers, trial)?,
-        Workload::Wake => wake(&mut workers, trial)?,
-        Workload::Stream => stream(&mut workers, trial)?,
+        Workload::Call | Workload::Roundtrip => exchange(&mut workers, trial, beside)?,
+        Workload::Wake => wake(&mut workers, trial, beside)?,
+        Workload::Stream => stream(&mut workers, trial, beside)?,
     }
     knob.still_held()?;
     let counts = spec.shape.counted_operations > 0 && spec.number < COUNTED_TRIALS;
@@ -79,7 +84,11 @@ fn perform(spec: &TrialSpec<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
 }
 
 /// A `call` or a `roundtrip`: the pilot finds how many operations fit the time.
-fn exchange(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+fn exchange(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    beside: &mut Beside<'_, '_>,
+) -> Result<(), Failure> {
     let spec = workers.spec;
     let phases = Instant::now();
     let clocks = match spec.counts {
@@ -94,41 +103,39 @@ fn exchange(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), 
         }
     };
     let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
-    loop {
-        let count = pace.pilot_count();
-        let ran = workers.phase(Phase::Pilot, count, pace.pilot_stamp(), None)?;
-        if pace.learn(count, ran.ends.first().map_or(0, |end| end.elapsed_ticks)) {
-            break;
-        }
-    }
+    workers.pilot(&mut pace)?;
     if spec.workers.warms_up_until_steady() {
         trial.warm_up_ns = steady::warm_up(workers, &mut pace)?;
     }
     let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
     trial.stamp = Some(stamp);
     let pilot_ns = phases.elapsed();
-    trial.sentinel_before_ns = workers.sentinels()?;
+    beside.read(Moment::Before, trial)?;
     let phases = Instant::now();
     workers.warm_up(pace.warm_up_count(stamp), stamp, None)?;
     let ran = steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))?;
     trial.phases_ns = (pilot_ns + phases.elapsed()).as_nanos() as u64;
-    trial.sentinel_after_ns = workers.sentinels()?;
+    beside.read(Moment::After, trial)?;
     keep::exchanges(workers, trial, stamp, ran)
 }
 
 /// A `wake`: as many as were asked for, between two comparisons of the clocks.
-fn wake(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+fn wake(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    beside: &mut Beside<'_, '_>,
+) -> Result<(), Failure> {
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
     let (warm_up, measure) = workers.spec.wake_ups();
-    trial.sentinel_before_ns = workers.sentinels()?;
+    beside.read(Moment::Before, trial)?;
     let phases = Instant::now();
     let before = gate(workers, GATE_BEFORE)?;
     workers.warm_up(warm_up, stamp, None)?;
     let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
     let after = gate(workers, GATE_AFTER)?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    trial.sentinel_after_ns = workers.sentinels()?;
+    beside.read(Moment::After, trial)?;
     trial.gates = vec![before, after];
     let moved = after.offset_ticks.abs_diff(before.offset_ticks);
     if moved > before.bound_ticks.saturating_add(after.bound_ticks) {
@@ -161,7 +168,11 @@ fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading
 }
 
 /// A `stream`: until the time is up or the messages are sent.
-fn stream(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+fn stream(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    beside: &mut Beside<'_, '_>,
+) -> Result<(), Failure> {
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
     let (spec, most) = (workers.spec, workers.spec.messages_max());
@@ -174,12 +185,12 @@ fn stream(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fa
             Some(spec.shape.measure_ns),
         ),
     };
-    trial.sentinel_before_ns = workers.sentinels()?;
+    beside.read(Moment::Before, trial)?;
     let phases = Instant::now();
     workers.warm_up(warm_up, stamp, warm_up_ns)?;
     let ran = workers.phase(Phase::Measure, most, stamp, measure_ns)?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    trial.sentinel_after_ns = workers.sentinels()?;
+    beside.read(Moment::After, trial)?;
     keep::messages(workers, trial, ran)
 }
 

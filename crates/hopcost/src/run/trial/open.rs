@@ -19,12 +19,15 @@ use hopcost_probe::sys;
 
 use super::dial;
 use super::snapshot::Seated;
-use super::spec::{Failure, TrialSpec};
+use super::spec::{Failure, Lives, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::worker::{Launch, Program, Worker};
 
 /// Time that the control plane grants beyond the workers' own deadline.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Longer than any run: workers that live for one die with their parent.
+const RUN_MAX_MS: u64 = 30 * 24 * 3_600_000;
 
 /// What a worker is spawned with.
 struct WorkerSpec {
@@ -55,13 +58,10 @@ impl WorkerSpec {
 pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
     let meets = spec.case.workload.is_stamped_by(Role::Callee) && spec.case.two_processes();
     let meeting = || sys::memfd("hopcost-meeting", meeting::BYTES as u64);
-    let watched = spec.workers.has_foreign() && !spec.is_exact();
-    let beside = || Worker::spawn(&spec.setup.native, Vec::new(), 0);
     let mut workers = TrialWorkers {
         spec,
         all: Vec::new(),
         meeting: meets.then(meeting).transpose()?,
-        beside: watched.then(beside).transpose()?,
         deadline: Instant::now() + Duration::from_millis(spec.deadline_ms()) + GRACE,
         pin_errors: Vec::new(),
     };
@@ -169,10 +169,11 @@ impl TrialWorkers<'_> {
             seats: wanted.seats.clone(),
             samples_fd,
             meeting_fd: wanted.lend(meeting),
-            // Whoever types takes longer.
-            deadline_ms: match spec.transcript {
-                None => deadline_ms,
-                Some(_) => deadline_ms.max(600_000),
+            deadline_ms: match (spec.lives, spec.transcript) {
+                (Lives::ForRun, _) => RUN_MAX_MS,
+                (Lives::ForTrial, None) => deadline_ms,
+                // Whoever types takes longer.
+                (Lives::ForTrial, Some(_)) => deadline_ms.max(600_000),
             },
             // What is written down is to be typed by somebody else, whose child it is then.
             parent: spec.transcript.is_none().then(std::process::id),

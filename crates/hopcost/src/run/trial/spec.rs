@@ -33,6 +33,8 @@ pub struct TrialSpec<'a> {
     pub stamp: Option<Stamp>,
     /// How many operations there are.
     pub counts: Counts<'a>,
+    /// How long its workers live.
+    pub lives: Lives,
     /// Where to write down what is said to the workers and what they answer.
     pub transcript: Option<&'a Transcript>,
     /// The trial's number among those of its case.
@@ -46,7 +48,7 @@ pub struct TrialSpec<'a> {
 /// How many operations a trial has.
 #[derive(Clone, Copy)]
 pub enum Counts<'a> {
-    /// These, without pilot, sentinel and a look at the clock: for tests and for looking at one
+    /// These, without pilot, yardstick and a look at the clock: for tests and for looking at one
     /// trial, maybe under a tracer that stretches it.
     Exactly {
         /// Operations of the warm-up; none if 0.
@@ -56,6 +58,15 @@ pub enum Counts<'a> {
     },
     /// As many as fit its shape, by these clocks.
     Fitted(Clocks<'a>),
+}
+
+/// How long the workers of a trial live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lives {
+    /// Until the trial is over or its deadline has passed.
+    ForTrial,
+    /// As long as the run, as those of a yardstick do; a deadline ends a reading alone.
+    ForRun,
 }
 
 /// The clocks of a trial's ends.
@@ -118,19 +129,11 @@ impl<'a> TrialSpec<'a> {
             shape: TRIAL_DEFAULT,
             stamp: None,
             counts: Counts::Exactly { warm_up, measure },
+            lives: Lives::ForTrial,
             transcript: None,
             number: 0,
             padding: 0,
             seed: 0,
-        }
-    }
-
-    /// The CPUs that are used, each once; one that is not pinned is none.
-    pub fn used_cpus(&self) -> Vec<Option<u32>> {
-        let (caller, callee) = self.cpus;
-        match caller == callee || !self.case.two_ends() {
-            true => vec![caller],
-            false => vec![caller, callee],
         }
     }
 

@@ -7,11 +7,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
-use hopcost_model::raw::{CpuSentinel, ThreadUse};
+use hopcost_model::raw::ThreadUse;
 
 use super::plausible::{self, Measure};
 use super::snapshot::{self, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
+use crate::run::pace::Pace;
 use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
@@ -25,8 +26,6 @@ pub struct TrialWorkers<'a> {
     pub(super) all: Vec<TrialWorker>,
     /// Memory for the two ends of a `wake` to meet in.
     pub(super) meeting: Option<OwnedFd>,
-    /// One of hopcost's own beside them, which runs the sentinel where they are not.
-    pub(super) beside: Option<Worker>,
     pub(super) deadline: Instant,
     /// For which reasons ends could not be pinned.
     pub(super) pin_errors: Vec<String>,
@@ -69,6 +68,27 @@ impl TrialWorkers<'_> {
         let offset_ticks = found.offset_ticks.unsigned_abs();
         plausible::storable(&[offset_ticks, found.bound_ticks, found.exchanges])?;
         Ok(found)
+    }
+
+    /// From now on, waits this long for all replies together.
+    pub fn allow(&mut self, patience: Duration) {
+        self.deadline = Instant::now() + patience;
+    }
+
+    /// Their processes.
+    pub fn pids(&self) -> impl Iterator<Item = u32> {
+        self.all.iter().map(|one| one.worker.id())
+    }
+
+    /// Finds out what an operation takes.
+    pub fn pilot(&mut self, pace: &mut Pace) -> Result<(), Failure> {
+        loop {
+            let count = pace.pilot_count();
+            let ran = self.phase(Phase::Pilot, count, pace.pilot_stamp(), None)?;
+            if pace.learn(count, ran.ends.first().map_or(0, |end| end.elapsed_ticks)) {
+                return Ok(());
+            }
+        }
     }
 
     /// Runs a phase on every worker.
@@ -148,33 +168,6 @@ impl TrialWorkers<'_> {
             pids.into_iter().map(move |pid| ProcessSnapshot::now(at, pid, &seats))
         };
         self.all.iter().enumerate().flat_map(of).collect()
-    }
-
-    /// Times the sentinel on every used CPU; on none in a trial of given counts, whose numbers
-    /// nobody reads.
-    pub fn sentinels(&mut self) -> Result<Vec<CpuSentinel>, Failure> {
-        let doing = "timing the sentinel";
-        let cpus = self.spec.used_cpus();
-        if self.spec.is_exact() {
-            return Ok(Vec::new());
-        }
-        if let Some(worker) = &mut self.beside {
-            let mut readings = Vec::new();
-            for cpu in cpus {
-                worker.send(&Command::Sentinel { cpu });
-                let reply = worker.reply(self.deadline, &self.spec.setup.interrupt);
-                readings.push(sentinel(reply.map_err(|error| match error {
-                    ReplyError::Interrupted => Failure::Interrupted,
-                    _ => unexpected("sentinel"),
-                })?)?);
-            }
-            return Ok(readings);
-        }
-        let watchers = cpus.len().min(self.all.len());
-        for one in &mut self.all[..watchers] {
-            one.worker.send(&Command::Sentinel { cpu: None });
-        }
-        self.replies(watchers, doing)?.into_iter().map(sentinel).collect()
     }
 
     /// Asks the workers to leave and sees that they do.
@@ -258,17 +251,6 @@ impl TrialWorkers<'_> {
             reasons.push(format!("{}, {doing}: {reason}", self.name(*at)));
         }
         Failure::Reason(reasons.join("; "))
-    }
-}
-
-fn sentinel(reply: Reply) -> Result<CpuSentinel, Failure> {
-    match reply {
-        Reply::Sentinel { mut chunks_ns, calls, cpu } if !chunks_ns.is_empty() && calls > 0 => {
-            chunks_ns.sort_unstable();
-            let median_ns = chunks_ns[chunks_ns.len() / 2];
-            Ok(CpuSentinel { cpu, call_ns: median_ns as f64 / calls as f64 })
-        }
-        _ => Err(unexpected("sentinel")),
     }
 }
 

@@ -1,0 +1,241 @@
+//! Which yardstick stands beside the trials of a case: chosen by what the case does, before
+//! anything is measured, and never by an outcome.
+
+use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtime, WaitKind, Workload};
+use hopcost_model::mechanism::Mechanism;
+use hopcost_model::plan::Plan;
+use hopcost_model::raw::{Yardstick, YardstickClass};
+
+/// What a message of the yardsticks that sleep carries, in bytes.
+const PAYLOAD_BYTES: u32 = 64;
+
+/// The yardsticks of a plan.
+#[derive(Debug, Default)]
+pub struct Yardsticks {
+    /// One of each class on each CPU or pair of CPUs that needs it.
+    pub all: Vec<Yardstick>,
+    /// Of each case of the plan, the index of its yardstick in `all`; none for one that is not
+    /// pinned, is skipped or is timed by a made-up clock.
+    pub of_case: Vec<Option<u32>>,
+}
+
+/// The yardsticks that the live cases of a plan need. `mechanism` finds what a runtime says of
+/// a mechanism.
+pub fn yardsticks<'m>(
+    plan: &Plan,
+    mechanism: &dyn Fn(&Runtime, &str) -> Option<&'m Mechanism>,
+) -> Yardsticks {
+    let mut found = Yardsticks { all: Vec::new(), of_case: vec![None; plan.cases.len()] };
+    for (index, planned) in plan.live() {
+        let Some(case) = planned.known() else { continue };
+        let said = mechanism(&case.runtimes.caller, case.mechanism_name());
+        let Some(class) = class(case, said) else { continue };
+        let (Some(caller), callee) = plan.cpus_for(case.placement) else { continue };
+        let cpus = match class {
+            YardstickClass::Wake | YardstickClass::Line => match callee {
+                Some(callee) => vec![caller, callee],
+                None => continue,
+            },
+            YardstickClass::Alu | YardstickClass::Syscall | YardstickClass::Switch => vec![caller],
+        };
+        let known = found.all.iter().position(|one| (one.class, &one.cpus) == (class, &cpus));
+        let at = known.unwrap_or_else(|| {
+            let mut played = played(class, case.placement);
+            let said = mechanism(&Runtime::RUST, &played.mechanism);
+            let parameters = said.into_iter().flat_map(|said| &said.parameters);
+            played.parameters.extend(parameters.map(|p| (p.name.clone(), p.default.clone())));
+            found.all.push(Yardstick {
+                class,
+                case: played.id(),
+                cpus,
+                operations: 0,
+                reference: None,
+                gone: None,
+            });
+            found.all.len() - 1
+        });
+        found.of_case[index] = u32::try_from(at).ok();
+    }
+    found
+}
+
+/// What kind of work a case's cost is made of; none where nobody can tell, because its ends are
+/// where the scheduler puts them or its clock is made up.
+pub fn class(case: &Case, mechanism: Option<&Mechanism>) -> Option<YardstickClass> {
+    let placement = case.placement.unwrap_or(Placement::SameCpu);
+    if case.has_virtual_clock() || placement == Placement::Free {
+        return None;
+    }
+    Some(match case.two_ends() {
+        false => alone(case, mechanism),
+        // Whatever its wait, an end that spins there gives its CPU away to be answered.
+        true if !placement.is_two_cpu() => YardstickClass::Switch,
+        true if sleeps(case) => YardstickClass::Wake,
+        true if calls_kernel(case, mechanism) => POLLING,
+        true => YardstickClass::Line,
+    })
+}
+
+/// Ends on two CPUs that look for a message by system calls and do not sleep.
+const POLLING: YardstickClass = YardstickClass::Syscall;
+
+/// One operation in one thread.
+fn alone(case: &Case, mechanism: Option<&Mechanism>) -> YardstickClass {
+    let own = mechanism.and_then(|said| said.own.as_ref());
+    match own.and_then(|own| own.call_switches) {
+        Some(switches) if switches.least() > 0.0 => YardstickClass::Switch,
+        _ if calls_kernel(case, mechanism) => YardstickClass::Syscall,
+        _ => YardstickClass::Alu,
+    }
+}
+
+/// Whether an end is asleep whenever its message comes. One that spins before it blocks is not:
+/// across CPUs an answer comes within its budget.
+fn sleeps(case: &Case) -> bool {
+    case.waits.is_some_and(|waits| waits.any(WaitKind::Block) || waits.any(WaitKind::Epoll))
+}
+
+/// Whether every operation makes a system call. A range from 0 counts as none: that is a call
+/// which the C library answers wherever the kernel lets it.
+fn calls_kernel(case: &Case, mechanism: Option<&Mechanism>) -> bool {
+    let Some(said) = mechanism else { return false };
+    let least = match (&said.own, case.waits) {
+        (None, _) => said.system_calls.map(|calls| calls.min),
+        (Some(own), None) => own.call_system_calls.map(|calls| calls.least()),
+        (Some(_), Some(waits)) => said.wait(waits.caller).map(|wait| wait.system_calls.least()),
+    };
+    least.is_some_and(|least| least > 0.0)
+}
+
+/// The case that a yardstick of a class plays, without its mechanism's parameters.
+fn played(class: YardstickClass, placement: Option<Placement>) -> Case {
+    let two = |mechanism: &str, payload_bytes: u32, placement: Option<Placement>, wait| Case {
+        payload_bytes: Some(payload_bytes),
+        boundary: Boundary::Process,
+        placement,
+        waits: Some(Ends::both(wait)),
+        ..Case::new(Workload::Roundtrip, mechanism)
+    };
+    match class {
+        YardstickClass::Alu => Case::new(Workload::Call, "multiply"),
+        YardstickClass::Syscall => Case::new(Workload::Call, "syscall"),
+        YardstickClass::Switch => {
+            two("pipe", PAYLOAD_BYTES, Some(Placement::SameCpu), WaitKind::Block)
+        }
+        YardstickClass::Wake => two("pipe", PAYLOAD_BYTES, placement, WaitKind::Block),
+        YardstickClass::Line => two("flag", 0, placement, WaitKind::Spin),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
+    use hopcost_model::plan::PlannedCase;
+
+    use super::*;
+    use crate::TRIAL_DEFAULT;
+
+    const fn wait(wait: WaitKind, calls: f64) -> WaitFacts {
+        let none = PerOperation::Exactly(0.0);
+        let system_calls = PerOperation::Exactly(calls);
+        WaitFacts { wait, system_calls, switches_one_cpu: none, switches_two_cpus: none }
+    }
+
+    const KERNEL: &[WaitFacts] = &[wait(WaitKind::Block, 4.0), wait(WaitKind::Spin, 4.0)];
+    const MEMORY: &[WaitFacts] = &[
+        wait(WaitKind::Block, 2.0),
+        wait(WaitKind::Spin, 0.0),
+        wait(WaitKind::SpinThenBlock, 0.0),
+    ];
+
+    /// The class of a spelled case of a mechanism with these facts.
+    fn class_of(id: &str, facts: Facts) -> Option<YardstickClass> {
+        class(&id.parse().unwrap(), Some(&Mechanism::of(&facts)))
+    }
+
+    #[test]
+    fn a_call_is_classed_by_whether_it_enters_the_kernel_and_sleeps() {
+        let call = |calls, switches: Option<f64>| {
+            let call_switches = switches.map(PerOperation::Exactly);
+            class_of("call/x", Facts { call_system_calls: calls, call_switches, ..Facts::BASE })
+        };
+        let exactly = |calls| Some(PerOperation::Exactly(calls));
+        assert_eq!(call(exactly(0.0), None), Some(YardstickClass::Alu));
+        assert_eq!(call(None, None), Some(YardstickClass::Alu));
+        assert_eq!(call(exactly(1.0), None), Some(YardstickClass::Syscall));
+        assert_eq!(call(exactly(9.0), Some(2.0)), Some(YardstickClass::Switch));
+        let mostly_in_the_library = PerOperation::Between(0.0, 1.0, "the clock source");
+        assert_eq!(call(Some(mostly_in_the_library), None), Some(YardstickClass::Alu));
+    }
+
+    #[test]
+    fn two_ends_are_classed_by_where_they_are_and_how_they_wait() {
+        let of = |place: &str, wait: &str, waits| {
+            let id = format!("roundtrip/x?payload=64&boundary=process&place={place}&wait={wait}");
+            class_of(&id, Facts { waits, ..Facts::BASE })
+        };
+        for wait in ["block", "spin"] {
+            assert_eq!(of("same-cpu", wait, KERNEL), Some(YardstickClass::Switch));
+            assert_eq!(of("free", wait, KERNEL), None);
+        }
+        for place in ["smt", "same-llc", "cross-llc", "cross-node"] {
+            assert_eq!(of(place, "block", MEMORY), Some(YardstickClass::Wake));
+            assert_eq!(of(place, "spin:block", MEMORY), Some(YardstickClass::Wake));
+            assert_eq!(of(place, "spin", MEMORY), Some(YardstickClass::Line));
+            assert_eq!(of(place, "spin-then-block&spin=20000", MEMORY), Some(YardstickClass::Line));
+            assert_eq!(of(place, "spin", KERNEL), Some(POLLING));
+        }
+    }
+
+    #[test]
+    fn a_made_up_clock_has_no_yardstick() {
+        let id = "roundtrip/x?clock=virtual&payload=64&boundary=process&place=same-cpu&wait=block";
+        assert_eq!(class_of(id, Facts { waits: KERNEL, ..Facts::BASE }), None);
+    }
+
+    #[test]
+    fn a_plan_has_one_of_each_class_and_cpus_and_none_for_what_is_skipped() {
+        let across = |mechanism: &str, place: &str| {
+            format!("roundtrip/{mechanism}?payload=1&boundary=process&place={place}&wait=block")
+        };
+        let plan = Plan {
+            suite: String::new(),
+            seed: 0,
+            rounds: 1,
+            budget_ns: None,
+            trial: TRIAL_DEFAULT,
+            baseline: None,
+            cpus: vec![2, 3],
+            relation: Some(Placement::SameLlc),
+            pairs: BTreeMap::from([(Placement::SameLlc, (2, 3)), (Placement::CrossNode, (2, 9))]),
+            cases: vec![
+                PlannedCase::spelled(&across("pipe", "same-llc"), None),
+                PlannedCase::spelled(&across("futex", "same-llc"), None),
+                PlannedCase::spelled(&across("pipe", "cross-node"), None),
+                PlannedCase::spelled(&across("pipe", "same-cpu"), None),
+                PlannedCase::spelled(&across("pipe", "free"), None),
+                PlannedCase::spelled("call/x", None),
+                PlannedCase::spelled("call/syscall", Some("not here")),
+                PlannedCase::spelled("a spelling of tomorrow", None),
+            ],
+        };
+        let found = yardsticks(&plan, &|_, _| None);
+        let all = found.all.iter();
+        let all: Vec<_> = all.map(|one| (one.class, one.cpus.clone(), one.case.as_str())).collect();
+        let pipe =
+            |place| format!("roundtrip/pipe?payload=64&boundary=process&place={place}&wait=block");
+        assert_eq!(
+            all,
+            [
+                (YardstickClass::Wake, vec![2, 3], pipe("same-llc").as_str()),
+                (YardstickClass::Wake, vec![2, 9], pipe("cross-node").as_str()),
+                (YardstickClass::Switch, vec![2], pipe("same-cpu").as_str()),
+                (YardstickClass::Alu, vec![2], "call/multiply"),
+            ]
+        );
+        let of_case = [Some(0), Some(0), Some(1), Some(2), None, Some(3), None, None];
+        assert_eq!(found.of_case, of_case);
+    }
+}

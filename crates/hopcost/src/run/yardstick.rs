@@ -1,0 +1,273 @@
+//! The yardsticks of a run: cases played by workers that live as long as it does, asleep in
+//! read(2) except while one of them is read, right before and right after a trial.
+
+use std::time::Duration;
+
+use hopcost_model::case::{Case, Runtime};
+use hopcost_model::plan::{Plan, TrialShape};
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::raw::{Moment, RawTrial, Yardstick, YardstickReading};
+use hopcost_plan::{TRIAL_DEFAULT, Yardsticks};
+
+use super::clocks;
+use super::pace::{self, Pace};
+use super::runtimes::Runtimes;
+use super::setup::Setup;
+use super::trial::keep;
+use super::trial::open;
+use super::trial::spec::{Clocks, Counts, Failure, Lives, TrialSpec};
+use super::trial::workers::TrialWorkers;
+use super::worker::Program;
+use super::workers::Workers;
+
+/// Aimed length of a reading.
+const READING_NS: f64 = 1_500_000.0;
+/// Batches of a reading; their median survives a preemption.
+const BATCHES: u64 = 9;
+/// Readings that are taken when one is opened and not kept.
+const WARM_UPS: u32 = 3;
+/// What opening, sizing or reading one may take before it is given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often the workers of one are started.
+const OPENED_MAX: u32 = 2;
+
+/// The yardsticks that a plan needs. None where a stand-in plays the worker: what it says of
+/// time is made up.
+pub fn of_plan(plan: &Plan, setup: &Setup) -> Yardsticks {
+    let own = Program::own().ok();
+    if own.as_ref() != Some(&setup.native) {
+        return none(plan);
+    }
+    // With what only this binary knows of them.
+    let rust = hopcost_probe::worker::mechanisms();
+    hopcost_plan::yardsticks(plan, &|runtime, name| {
+        let others = || setup.runtimes.description(runtime).map(|said| &said.mechanisms);
+        let mechanisms = if runtime.is_rust() { Some(&rust) } else { others() };
+        mechanisms?.iter().find(|mechanism| mechanism.name == name)
+    })
+}
+
+/// The same for a run that is gone on with, whose readings are of these: none where it would
+/// need others today.
+pub fn of_resumed(plan: &Plan, setup: &Setup, earlier: &[Yardstick]) -> Yardsticks {
+    let mut planned = of_plan(plan, setup);
+    let same = |(new, old): (&Yardstick, &Yardstick)| {
+        (new.class, &new.case, &new.cpus) == (old.class, &old.case, &old.cpus)
+    };
+    if earlier.is_empty() {
+        return planned;
+    }
+    if planned.all.len() != earlier.len() || !planned.all.iter().zip(earlier).all(same) {
+        return none(plan);
+    }
+    for (new, old) in planned.all.iter_mut().zip(earlier) {
+        (new.operations, new.reference) = (old.operations, old.reference.clone());
+    }
+    planned
+}
+
+fn none(plan: &Plan) -> Yardsticks {
+    Yardsticks { all: Vec::new(), of_case: vec![None; plan.cases.len()] }
+}
+
+/// Who plays a yardstick.
+pub struct Player<'a> {
+    case: Case,
+    workers: Workers<'a>,
+}
+
+impl<'a> Player<'a> {
+    /// That of a yardstick, or why there is none.
+    pub fn of(yardstick: &Yardstick, runtimes: &'a Runtimes) -> Result<Self, String> {
+        let case: Case = yardstick.case.parse().map_err(|error| format!("{error}"))?;
+        let workers = Workers::assemble(&case, runtimes)?;
+        Ok(Self { case, workers })
+    }
+
+    /// What its workers are started from.
+    pub fn spec<'s>(
+        &'s self,
+        yardstick: &Yardstick,
+        setup: &'s Setup,
+        clocks: &'s [ClockReading],
+    ) -> anyhow::Result<TrialSpec<'s>> {
+        let caller = yardstick.cpus.first().copied();
+        let cpus = (caller, yardstick.cpus.get(1).copied().or(caller));
+        let patience_ms = PATIENCE.as_millis() as u64;
+        Ok(TrialSpec {
+            shape: TrialShape { deadline_ms: patience_ms, ..TRIAL_DEFAULT },
+            counts: Counts::Fitted(Clocks {
+                caller: clocks::of(clocks, &Runtime::RUST, cpus.0)?,
+                callee: clocks::of(clocks, &Runtime::RUST, cpus.1)?,
+            }),
+            lives: Lives::ForRun,
+            ..TrialSpec::exactly(setup, &self.case, &self.workers, cpus, (0, 0))
+        })
+    }
+}
+
+/// A yardstick and its workers.
+struct Open<'a> {
+    yardstick: Yardstick,
+    spec: Result<&'a TrialSpec<'a>, String>,
+    workers: Option<TrialWorkers<'a>>,
+    opened: u32,
+}
+
+/// Whether what is known of a yardstick has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Same,
+    Changed,
+}
+
+impl<'a> Open<'a> {
+    /// Starts its workers and finds out how many operations a reading has, unless that is known.
+    fn open(&mut self) -> Result<(), Failure> {
+        self.opened += 1;
+        let spec = self.spec.clone()?;
+        let mut workers = open::open(spec)?;
+        workers.allow(PATIENCE);
+        let known = self.yardstick.operations > 0;
+        if !known {
+            let Counts::Fitted(clocks) = spec.counts else { return Err("it has no clock".into()) };
+            let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
+            workers.pilot(&mut pace)?;
+            self.size(spec, pace.operation_ns());
+        }
+        self.workers = Some(workers);
+        // These readings warm up; and where the pilot met a stall, they are too short.
+        for _ in 0..WARM_UPS {
+            let operation_ns = self.take()?;
+            if !known && operation_ns * self.yardstick.operations as f64 * 1.5 < READING_NS {
+                self.size(spec, operation_ns);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives its readings as many operations as fit their aimed length.
+    fn size(&mut self, spec: &TrialSpec<'_>, operation_ns: f64) {
+        let batch = (READING_NS / BATCHES as f64 / operation_ns).max(1.0) as u64;
+        let whole = if spec.case.two_ends() { 1 } else { pace::CALLS_A_BATCH };
+        self.yardstick.operations = BATCHES * batch.next_multiple_of(whole);
+    }
+
+    /// Nanoseconds an operation, the median over the batches of one reading.
+    fn take(&mut self) -> Result<f64, Failure> {
+        let spec = self.spec.clone()?;
+        let workers = self.workers.as_mut().ok_or("its workers are gone")?;
+        let Counts::Fitted(clocks) = spec.counts else { return Err("it has no clock".into()) };
+        workers.allow(PATIENCE);
+        let batch = (self.yardstick.operations / BATCHES).max(1);
+        let mut ticks = keep::batches(workers, BATCHES, batch)?;
+        ticks.sort_unstable();
+        let median = ticks.get(ticks.len() / 2).copied().unwrap_or(0) as f64;
+        let operation_ns = median / pace::ticks_per_ns(spec.case, clocks.caller) / batch as f64;
+        if operation_ns > 0.0 { Ok(operation_ns) } else { Err("it took no time at all".into()) }
+    }
+
+    /// Goes on without its workers, which failed; the user's interrupt is no failure.
+    fn lose(&mut self, failure: Failure) -> Result<(), Failure> {
+        self.workers = None;
+        match failure {
+            Failure::Interrupted => Err(Failure::Interrupted),
+            Failure::Reason(reason) => {
+                self.yardstick.gone = Some(reason);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The yardsticks of a run while it lasts.
+pub struct OpenYardsticks<'a> {
+    all: Vec<Open<'a>>,
+    known: Known,
+}
+
+impl<'a> OpenYardsticks<'a> {
+    /// Opens all; one that cannot be opened says why, and the run goes on without it. The only
+    /// failure is that the user interrupted.
+    pub fn open(
+        yardsticks: &[Yardstick],
+        specs: &'a [Result<TrialSpec<'a>, String>],
+    ) -> Result<Self, Failure> {
+        let mut all = Vec::new();
+        for (yardstick, spec) in yardsticks.iter().zip(specs) {
+            let (yardstick, spec) = (yardstick.clone(), spec.as_ref().map_err(Clone::clone));
+            let mut one = Open { yardstick, spec, workers: None, opened: 0 };
+            one.open().or_else(|failure| one.lose(failure))?;
+            all.push(one);
+        }
+        let known = if all.is_empty() { Known::Same } else { Known::Changed };
+        Ok(Self { all, known })
+    }
+
+    /// What is known of them, if that has changed since it was last asked.
+    pub fn news(&mut self) -> Option<Vec<Yardstick>> {
+        let changed = std::mem::replace(&mut self.known, Known::Same) == Known::Changed;
+        changed.then(|| self.all.iter().map(|one| one.yardstick.clone()).collect())
+    }
+
+    /// The processes of their workers.
+    fn pids(&self) -> Vec<u32> {
+        self.all
+            .iter()
+            .filter_map(|one| one.workers.as_ref())
+            .flat_map(TrialWorkers::pids)
+            .collect()
+    }
+
+    /// A reading; none of a yardstick that is lost. Workers that died are started anew, once,
+    /// before the next trial: after a measurement that would take too long.
+    fn read(&mut self, index: u32, moment: Moment) -> Result<Option<YardstickReading>, Failure> {
+        let Some(one) = self.all.get_mut(index as usize) else { return Ok(None) };
+        if one.workers.is_none() && moment == Moment::Before && one.opened < OPENED_MAX {
+            self.known = Known::Changed;
+            one.yardstick.gone = None;
+            one.open().or_else(|failure| one.lose(failure))?;
+        }
+        if one.workers.is_none() {
+            return Ok(None);
+        }
+        match one.take() {
+            Ok(operation_ns) => {
+                Ok(Some(YardstickReading { yardstick: index, moment, operation_ns }))
+            }
+            Err(failure) => {
+                self.known = Known::Changed;
+                one.lose(failure).map(|()| None)
+            }
+        }
+    }
+}
+
+/// The yardstick of one trial.
+pub struct Beside<'o, 'a> {
+    open: Option<&'o mut OpenYardsticks<'a>>,
+    index: Option<u32>,
+}
+
+impl<'o, 'a> Beside<'o, 'a> {
+    /// None, as beside trials of given counts.
+    pub const NONE: Self = Self { open: None, index: None };
+
+    /// That of this index, if there is one.
+    pub fn of(open: &'o mut OpenYardsticks<'a>, index: Option<u32>) -> Self {
+        Self { open: Some(open), index }
+    }
+
+    /// Takes a reading.
+    pub fn read(&mut self, moment: Moment, trial: &mut RawTrial) -> Result<(), Failure> {
+        if let (Some(open), Some(index)) = (&mut self.open, self.index) {
+            trial.yardsticks.extend(open.read(index, moment)?);
+        }
+        Ok(())
+    }
+
+    /// Processes that live on when the trial is over.
+    pub fn pids(&self) -> Vec<u32> {
+        self.open.as_ref().map_or(Vec::new(), |open| open.pids())
+    }
+}

@@ -1,0 +1,127 @@
+//! Yardsticks: read beside every trial, asleep in between, gone with the run.
+
+use std::collections::BTreeSet;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use hopcost_model::raw::{Moment, RawRun, YardstickClass};
+
+use crate::faults::{alive, children_of, signal};
+use crate::support::{Home, alone};
+
+fn stored(home: &Home) -> RawRun {
+    hopcost_file::open(&home.run_file(), &|| Ok(Box::new(tempfile::tempdir()?)))
+        .expect("a run file")
+}
+
+fn started(home: &Home, arguments: &[&str]) -> Child {
+    let mut command = home.hopcost(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts")
+}
+
+/// How often a process was switched from, and its CPU time in clock ticks.
+fn used(pid: u32) -> Option<(u64, u64)> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let switches = status.lines().filter(|line| line.contains("ctxt_switches"));
+    let switches = switches.filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok());
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut times = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut time = || times.next()?.parse::<u64>().ok();
+    Some((switches.sum(), time()? + time()?))
+}
+
+#[test]
+fn every_pinned_trial_has_a_reading_before_and_after_and_no_sentinel() {
+    let _alone = alone();
+    let home = Home::new();
+    let output = home.run(&[
+        "run",
+        "call/call",
+        "call/syscall",
+        "roundtrip/pipe?place=same-cpu,free",
+        "--rounds",
+        "2",
+        "--measure",
+        "5ms",
+    ]);
+    assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+    let run = stored(&home);
+    let classes: Vec<_> = run.yardsticks.iter().map(|one| one.class).collect();
+    assert_eq!(classes, [YardstickClass::Alu, YardstickClass::Syscall, YardstickClass::Switch]);
+    for yardstick in &run.yardsticks {
+        assert!(yardstick.operations > 0 && yardstick.gone.is_none(), "{yardstick:?}");
+    }
+    assert_eq!(run.trials.len(), 8);
+    for trial in &run.trials {
+        assert!(trial.sentinel_before_ns.is_empty() && trial.sentinel_after_ns.is_empty());
+        let moments: Vec<_> = trial.yardsticks.iter().map(|read| read.moment).collect();
+        let pinned = trial.cpus_asked[0].is_some();
+        let expected: &[Moment] = if pinned { &[Moment::Before, Moment::After] } else { &[] };
+        assert_eq!(moments, expected);
+        assert!(trial.yardsticks.iter().all(|read| read.operation_ns > 0.0));
+    }
+}
+
+#[test]
+fn a_yardstick_sleeps_while_a_trial_is_measured_and_ends_with_the_run() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut run = started(&home, &["run", "call/syscall", "--rounds", "1", "--measure", "1500ms"]);
+    let until = Instant::now() + Duration::from_secs(10);
+    // The yardstick's worker and the trial's, which is the one that runs.
+    let (parked, busy) = loop {
+        assert!(Instant::now() < until, "no trial beside a worker that sleeps");
+        let before: Vec<_> =
+            children_of(run.id()).into_iter().map(|pid| (pid, used(pid))).collect();
+        std::thread::sleep(Duration::from_millis(300));
+        let did: Vec<_> = before.iter().map(|&(pid, then)| (pid, then, used(pid))).collect();
+        let busy = did
+            .iter()
+            .find(|(_, then, now)| then.zip(*now).is_some_and(|(then, now)| now.1 >= then.1 + 2));
+        let parked = did.iter().find(|(_, then, now)| then.is_some() && then == now);
+        if let (Some(parked), Some(busy)) = (parked, busy) {
+            break (parked.0, busy.0);
+        }
+    };
+    assert_ne!(parked, busy);
+    let system_call = std::fs::read_to_string(format!("/proc/{parked}/wchan")).unwrap_or_default();
+    assert!(!system_call.contains("futex"), "it waits in {system_call}");
+    run.kill().expect("to kill it");
+    run.wait().expect("to reap it");
+    let until = Instant::now() + Duration::from_secs(2);
+    while alive(parked) {
+        assert!(Instant::now() < until, "its yardstick outlived the run");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_yardstick_that_dies_is_started_again_once_and_then_done_without() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut run = started(&home, &["run", "call/syscall", "--rounds", "12", "--measure", "50ms"]);
+    let (mut seen, mut killed) = (BTreeSet::new(), 0);
+    let until = Instant::now() + Duration::from_secs(60);
+    while run.try_wait().expect("to look").is_none() {
+        assert!(Instant::now() < until, "the run does not end");
+        let now: BTreeSet<u32> = children_of(run.id()).into_iter().collect();
+        seen.extend(&now);
+        // The worker that has outlived those of two trials.
+        let outlived =
+            |pid: u32| seen.range(pid + 1..).filter(|later| !now.contains(later)).count();
+        if let Some(&pid) = now.iter().find(|&&pid| outlived(pid) >= 2 && killed < 2) {
+            signal(pid, libc::SIGKILL);
+            killed += 1;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(killed, 2);
+    let run = stored(&home);
+    assert_eq!(run.trials.len(), 12);
+    assert!(run.trials.iter().all(|trial| trial.error.is_none()), "the trials do not suffer");
+    let read = |from: usize| run.trials[from..].iter().filter(|t| t.yardsticks.len() == 2).count();
+    assert!(read(0) >= 1 && read(0) <= 11, "{}", read(0));
+    let gone = run.yardsticks[0].gone.as_deref().expect("a reason");
+    assert!(gone.contains("was killed by signal 9"), "{gone}");
+    assert!(run.trials.last().expect("a trial").yardsticks.is_empty());
+}
