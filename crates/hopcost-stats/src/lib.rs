@@ -30,6 +30,7 @@
 pub mod coverage;
 pub mod effective;
 pub mod histogram;
+pub mod hosts;
 pub mod interval;
 pub mod line;
 pub mod modes;

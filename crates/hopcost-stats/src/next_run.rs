@@ -6,9 +6,10 @@
 //! are allowed for as in an AR(1) series (each trial depends on the one before), whose
 //! one parameter is estimated, corrected for its bias in short series.
 
+use crate::interval::ranks;
 use crate::sample::{Sample, winsorised};
 use crate::tail::student_quantile;
-use crate::trend::lag1_autocorrelation;
+use crate::trend::autocorrelation;
 
 /// An interval on the scale of the values given.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,81 +33,133 @@ pub struct Trials<'a> {
     /// Standard error that all of them share (see
     /// [`shared_error`](crate::yardstick::Calibrated::shared_error)).
     pub shared_error: f64,
-    /// The correlation of neighbouring trials from all cases of the run
-    /// ([`pooled_lag1`]), which one case's few trials tell badly.
-    pub pooled_lag1: Option<f64>,
+    /// How trials depend on each other, from all cases of the run: one case's few trials
+    /// tell it badly, but are asked where this is `None`.
+    pub autocorrelation: Option<Autocorrelation>,
 }
 
 /// An interval for the median over trials of another run as long as this one, at another
 /// time, on the same machine; `None` below [`TRIALS_MIN`] trials.
 pub fn next_run_interval(trials: Trials, level: f64) -> Option<Interval> {
     // This run's median errs, and the next run's as much again.
-    interval(trials, level, core::f64::consts::SQRT_2)
+    interval(trials, level, core::f64::consts::SQRT_2, RANKS_NEXT)
 }
 
 /// An interval for the median that infinitely many trials on this host would have;
 /// `None` below [`TRIALS_MIN`] trials.
 pub fn this_run_interval(trials: Trials, level: f64) -> Option<Interval> {
-    interval(trials, level, 1.0)
+    interval(trials, level, 1.0, 1.0)
 }
 
-fn interval(trials: Trials, level: f64, times: f64) -> Option<Interval> {
+fn interval(trials: Trials, level: f64, times: f64, ranks_times: f64) -> Option<Interval> {
     let n = trials.log_values.len();
     let sample = Sample::new(trials.log_values.to_vec()).ok().filter(|_| n >= TRIALS_MIN)?;
-    let drawn_in = winsorised(trials.log_values, n / WINSORISED_OF);
+    let drawn_in = winsorised(trials.log_values, n.div_ceil(WINSORISED_OF));
     let scale = Sample::new(drawn_in.clone()).ok()?.stdev()?;
-    let dependence = Dependence::of(&drawn_in, trials.pooled_lag1);
-    let own = MEDIAN_OVER_MEAN * scale * libm::sqrt(dependence.inflation / n as f64);
+    let dependence =
+        trials.autocorrelation.or_else(|| Autocorrelation::of([drawn_in.as_slice()].into_iter()));
+    let dependence = dependence.unwrap_or(Autocorrelation::NONE);
+    let own = MEDIAN_OVER_MEAN * scale * libm::sqrt(dependence.inflation(n) / n as f64);
     let error = libm::hypot(own, trials.shared_error);
-    let half = times * student_quantile(level, n as f64 - 1.0) * error;
+    let half = times * student_quantile(level, dependence.freedom(n)) * error;
     let median = sample.median();
-    Some(Interval { low: median - half, high: median + half, n_eff: dependence.n_eff })
+    let (low, high) = by_rank(&sample, level, ranks_times * libm::sqrt(dependence.sum(n)))?;
+    Some(Interval {
+        low: low.min(median - half),
+        high: high.max(median + half),
+        n_eff: n as f64 / dependence.sum(n),
+    })
 }
 
-/// One in so many trials is drawn in before the spread is taken.
-const WINSORISED_OF: usize = 6;
+/// The order statistics between which the median lies, as far out as dependence asks: a
+/// median over two states jumps from one to the other, which no spread foretells.
+fn by_rank(sample: &Sample, level: f64, times: f64) -> Option<(f64, f64)> {
+    let n = sample.len();
+    let middle = (n as f64 + 1.0) / 2.0;
+    let away = (middle - ranks(n, 0.5, level)?.low as f64) * times;
+    let low = (middle - away).max(1.0);
+    let (below, part) = (low as usize, low - libm::floor(low));
+    let between = |rank: usize, next: usize| {
+        let values = sample.values();
+        values[rank - 1] + part * (values[next - 1] - values[rank - 1])
+    };
+    Some((between(below, below + 1), between(n + 1 - below, n - below)))
+}
+
+/// One in so many trials is drawn in before the spread is taken. That takes 9 % from the
+/// spread of normal values, about as much as estimating their correlations adds.
+const WINSORISED_OF: usize = 10;
+/// How much farther out the order statistics are taken for the next run's median.
+const RANKS_NEXT: f64 = 1.2;
 /// Standard error of a median over that of a mean, of a normal distribution.
 const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
-/// How far trials depend on each other.
-struct Dependence {
-    /// By how much the variance of their mean exceeds what their spread suggests.
-    inflation: f64,
-    n_eff: f64,
+/// How far trials depend on those before them: the correlation of trials k apart is
+/// lag1 · decay^(k − 1), that of a host whose state fades and of trials that add noise of
+/// their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Autocorrelation {
+    /// Correlation of neighbours.
+    pub lag1: f64,
+    /// By how much it shrinks with each further trial between.
+    pub decay: f64,
 }
 
-/// Correlations of neighbours above this cannot be told from a drift.
-const LAG1_MAX: f64 = 0.95;
+/// Above this a correlation cannot be told from a drift.
+const DECAY_MAX: f64 = 0.9;
 
-impl Dependence {
-    fn of(values: &[f64], pooled_lag1: Option<f64>) -> Self {
-        let n = values.len() as f64;
-        let lag1 = pooled_lag1.or_else(|| own_lag1(values)).unwrap_or(0.0).clamp(0.0, LAG1_MAX);
-        let terms = (1..values.len()).map(|k| (1.0 - k as f64 / n) * libm::pow(lag1, k as f64));
-        let sum = 1.0 + 2.0 * terms.sum::<f64>();
-        Self { inflation: sum * (n - 1.0) / (n - sum), n_eff: n / sum }
-    }
-}
+impl Autocorrelation {
+    /// Of trials that do not depend on each other.
+    pub const NONE: Self = Self { lag1: 0.0, decay: 0.0 };
 
-/// The correlation of neighbouring trials, free of the bias that a short series' own
-/// mean brings (Kendall 1954: to first order −(1 + 3ρ)/n).
-fn own_lag1(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    lag1_autocorrelation(values).map(|lag1| (n * lag1 + 1.0) / (n - 3.0))
-}
-
-/// The correlation of neighbouring trials, from several cases of one run: the mean over
-/// cases, each weighed by its trials. `None` without a case of [`TRIALS_MIN`] trials.
-pub fn pooled_lag1<'a>(cases: impl Iterator<Item = &'a [f64]>) -> Option<f64> {
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for values in cases.filter(|values| values.len() >= TRIALS_MIN) {
-        let drawn_in = winsorised(values, values.len() / WINSORISED_OF);
-        if let Some(lag1) = own_lag1(&drawn_in) {
-            sum += values.len() as f64 * lag1;
-            weight += values.len() as f64;
+    /// What several cases of one run, each in time order, have in common. `None` without a
+    /// case of [`TRIALS_MIN`] trials that varies.
+    pub fn of<'a>(cases: impl Iterator<Item = &'a [f64]>) -> Option<Self> {
+        let mut sums = [0.0; 4];
+        for values in cases.filter(|values| values.len() >= TRIALS_MIN) {
+            let n = values.len() as f64;
+            let drawn_in = winsorised(values, values.len().div_ceil(WINSORISED_OF));
+            let correlations = [1, 2].map(|lag| autocorrelation(&drawn_in, lag));
+            if let [Some(one), Some(two)] = correlations {
+                let of_case = [1.0, one, two, 1.0 / n].map(|term| n * term);
+                sums.iter_mut().zip(of_case).for_each(|(sum, term)| *sum += term);
+            }
         }
+        let [weight, one, two, cases] = sums;
+        (weight > 0.0).then(|| Self::unbiased(one / weight, two / weight, cases / weight))
     }
-    (weight > 0.0).then(|| sum / weight)
+
+    /// `per_trial` is one over the trials of a case. A short series' own mean pulls its
+    /// autocorrelations down, to first order by (1 + 3ρ)/n (Kendall 1954).
+    fn unbiased(one: f64, two: f64, per_trial: f64) -> Self {
+        let lag1 = ((one + per_trial) / (1.0 - 3.0 * per_trial)).clamp(0.0, DECAY_MAX);
+        let lag2 = (two + per_trial) / (1.0 - 3.0 * per_trial);
+        let decay = if lag1 > 0.0 { (lag2 / lag1).clamp(lag1, DECAY_MAX) } else { 0.0 };
+        Self { lag1, decay }
+    }
+
+    /// The variance of the mean of n values over that of independent ones.
+    fn sum(self, n: usize) -> f64 {
+        let mut correlation = self.lag1;
+        let mut sum = 1.0;
+        for lag in 1..n {
+            sum += 2.0 * (1.0 - lag as f64 / n as f64) * correlation;
+            correlation *= self.decay;
+        }
+        sum
+    }
+
+    /// The same over what their spread suggests, which dependence understates.
+    fn inflation(self, n: usize) -> f64 {
+        let (sum, n) = (self.sum(n), n as f64);
+        sum * (n - 1.0) / (n - sum)
+    }
+
+    /// Degrees of freedom that the spread of n values has (Bartlett 1946).
+    fn freedom(self, n: usize) -> f64 {
+        let square = self.lag1 * self.decay;
+        n as f64 * (1.0 - square) / (1.0 + square) - 1.0
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +169,7 @@ mod tests {
     use crate::rng::Rng;
 
     fn plain(log_values: &[f64]) -> Trials<'_> {
-        Trials { log_values, shared_error: 0.0, pooled_lag1: None }
+        Trials { log_values, shared_error: 0.0, autocorrelation: None }
     }
 
     fn series(n: usize, lag1: f64, rng: &mut Rng) -> Vec<f64> {
@@ -128,6 +181,30 @@ mod tests {
                 value
             })
             .collect()
+    }
+
+    #[test]
+    fn independent_trials_pay_little_for_doubt() {
+        let mut rng = Rng::new(8);
+        let mut widths: Vec<f64> = (0..1000)
+            .map(|_| {
+                let values = series(9, 0.0, &mut rng);
+                let trials =
+                    Trials { autocorrelation: Some(Autocorrelation::NONE), ..plain(&values) };
+                let interval = next_run_interval(trials, LEVEL).unwrap();
+                interval.high - interval.low
+            })
+            .collect();
+        widths.sort_by(f64::total_cmp);
+        // 2 · t(8) · 1.25 · 6.5 % / 3 · √2 = 17.7 %.
+        assert!((0.155..0.195).contains(&widths[500]), "{}", widths[500]);
+    }
+
+    #[test]
+    fn a_median_over_two_states_may_be_in_the_other_next_time() {
+        let values: Vec<f64> = (0..30).map(|i| if i % 15 < 8 { 0.4 } else { 0.0 }).collect();
+        let interval = next_run_interval(plain(&values), LEVEL).unwrap();
+        assert!(interval.low <= 0.0 && 0.4 <= interval.high, "{interval:?}");
     }
 
     #[test]
@@ -153,9 +230,9 @@ mod tests {
         let mut rng = Rng::new(5);
         for lag1 in [0.0, 0.7] {
             let cases: Vec<Vec<f64>> = (0..200).map(|_| series(9, lag1, &mut rng)).collect();
-            let pooled = pooled_lag1(cases.iter().map(Vec::as_slice)).unwrap();
-            assert!((pooled - lag1).abs() < 0.12, "{pooled} for {lag1}");
+            let pooled = Autocorrelation::of(cases.iter().map(Vec::as_slice)).unwrap();
+            assert!((pooled.lag1 - lag1).abs() < 0.12, "{pooled:?} for {lag1}");
         }
-        assert_eq!(pooled_lag1([].into_iter()), None);
+        assert_eq!(Autocorrelation::of([].into_iter()), None);
     }
 }

@@ -2,12 +2,18 @@
 //! short for it, with an interval that still treats the trial as the unit.
 //!
 //! The interval is a cluster bootstrap: whole trials are drawn with replacement,
-//! their samples pooled, the quantile taken; the 2.5th and 97.5th percentiles of
-//! the draws are its ends. It is approximate and, with few trials, too narrow
-//! rather than too wide; what is printed says `pooled`.
+//! their samples pooled, the quantile taken. The 2.5th and 97.5th percentiles of the
+//! draws alone are too near each other with few trials (of 12 whose levels spread by
+//! 20 % they hold the true p99 in 86 to 89 %), for two reasons: k trials drawn from k
+//! spread like k − 1, whose spread is itself uncertain, and a run that met no slow trial
+//! does not know how slow one is. So the wider side stands on both, stretched by
+//! Student's quantile over the normal one and √(k/(k − 1)). By simulation that holds in
+//! 93 to 98 % where trials spread by up to 20 %, from 6 to 40 of them, and in 86 to 96 %
+//! where they spread by 40 %. It remains approximate; what is printed says `pooled`.
 
 use crate::rng::Rng;
 use crate::sample::rank;
+use crate::tail::{normal_quantile, student_quantile};
 
 /// Draws of the bootstrap.
 pub const DRAWS: usize = 1000;
@@ -17,8 +23,8 @@ pub const DRAWS: usize = 1000;
 pub struct Pooled {
     /// The quantile of all samples.
     pub point: f64,
-    /// Percentile interval over the bootstrap's draws; absent below six trials,
-    /// as for every interval.
+    /// Interval from the bootstrap's draws; absent below six trials, as for every
+    /// interval.
     pub interval: Option<(f64, f64)>,
     /// Samples in all.
     pub n: usize,
@@ -36,7 +42,10 @@ pub fn pooled_quantile(trials: &[&[f64]], q: f64, level: f64, seed: u64) -> Opti
     }
     all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let point = all[rank(all.len(), q) - 1].0;
-    let interval = (trials.len() >= 6).then(|| bootstrap(&all, trials, q, level, seed));
+    let interval = (trials.len() >= 6).then(|| {
+        let draws = bootstrap(&all, trials, q, level, seed);
+        stretched(point, draws, trials.len() as f64, level)
+    });
     Some(Pooled { point, interval, n: all.len() })
 }
 
@@ -59,6 +68,20 @@ fn bootstrap(all: &[(f64, u32)], trials: &[&[f64]], q: f64, level: f64, seed: u6
     draws.sort_unstable_by(f64::total_cmp);
     let tail = (1.0 - level) / 2.0;
     (draws[rank(DRAWS, tail) - 1], draws[rank(DRAWS, 1.0 - tail) - 1])
+}
+
+/// The wider side on both, as a ratio where values are positive, and farther out the
+/// fewer the trials.
+fn stretched(point: f64, (low, high): (f64, f64), trials: f64, level: f64) -> (f64, f64) {
+    let times = student_quantile(level, trials - 1.0) / normal_quantile(level)
+        * libm::sqrt(trials / (trials - 1.0));
+    if low > 0.0 {
+        let ratio = libm::pow((high / point).max(point / low), times);
+        (point / ratio, point * ratio)
+    } else {
+        let half = times * (high - point).max(point - low);
+        (point - half, point + half)
+    }
 }
 
 /// The value at a rank of the sorted values, each counted as often as its trial
@@ -119,17 +142,32 @@ mod tests {
 
     #[test]
     fn it_covers_about_as_often_as_it_says() {
-        // p99 of an exponential is ln 100; 12 trials of 300, no trial effect.
-        let truth = libm::log(100.0);
-        let covered = (0..150)
-            .filter(|seed| {
-                let trials = trials(12, 300, 0.0, 1_000 + seed);
-                let (low, high) =
-                    pooled_quantile(&refs(&trials), 0.99, LEVEL, 9).unwrap().interval.unwrap();
-                low <= truth && truth <= high
-            })
-            .count();
-        assert!(covered >= 129, "{covered} of 150");
+        for (effect, least) in [(0.0, 138), (0.2, 138)] {
+            // p99 of an exponential whose scale is lognormal, from many trials.
+            let mut many = trials(20_000, 50, effect, 77).concat();
+            let at = rank(many.len(), 0.99) - 1;
+            let truth = *many.select_nth_unstable_by(at, f64::total_cmp).1;
+            let covered = (0..150)
+                .filter(|seed| {
+                    let trials = trials(12, 300, effect, 1_000 + seed);
+                    let (low, high) =
+                        pooled_quantile(&refs(&trials), 0.99, LEVEL, 9).unwrap().interval.unwrap();
+                    low <= truth && truth <= high
+                })
+                .count();
+            assert!(covered >= least, "{covered} of 150 at {effect}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_positive_have_an_interval() {
+        let trials: Vec<Vec<f64>> = trials(8, 50, 0.1, 1)
+            .into_iter()
+            .map(|trial| trial.into_iter().map(|value| value - 9.0).collect())
+            .collect();
+        let pooled = pooled_quantile(&refs(&trials), 0.5, LEVEL, 1).unwrap();
+        let (low, high) = pooled.interval.unwrap();
+        assert!(low < pooled.point && pooled.point < high, "{pooled:?}");
     }
 
     #[test]
@@ -146,9 +184,9 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_bits() {
         let trials = trials(8, 200, 0.1, 2);
-        let run = |seed| pooled_quantile(&refs(&trials), 0.99, LEVEL, seed).unwrap();
+        let run = |seed| pooled_quantile(&refs(&trials), 0.9, LEVEL, seed).unwrap();
         assert_eq!(run(4), run(4));
-        assert_ne!(run(4).interval, run(5).interval);
+        assert!((5..9).any(|seed| run(seed).interval != run(4).interval));
     }
 
     proptest! {

@@ -76,16 +76,17 @@ pub fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
     Sample::new(slopes).ok().map(|sample| sample.median())
 }
 
-/// The correlation of each value with the next, between −1 and 1; `None` below
-/// three values or without variance.
-pub fn lag1_autocorrelation(values: &[f64]) -> Option<f64> {
+/// The correlation of each value with the one `lag` later, between −1 and 1; `None` where
+/// no two are so far apart or without variance.
+pub fn autocorrelation(values: &[f64], lag: usize) -> Option<f64> {
     let n = values.len();
-    if n < 3 {
+    if lag + 2 > n {
         return None;
     }
     let mean = values.iter().sum::<f64>() / n as f64;
     let variance: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    let together: f64 = values.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
+    let later = &values[lag..];
+    let together: f64 = values.iter().zip(later).map(|(v, w)| (v - mean) * (w - mean)).sum();
     (variance > 0.0).then(|| together / variance)
 }
 
@@ -145,11 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn lag1_of_known_series() {
-        assert!(lag1_autocorrelation(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0]).unwrap() < -0.8);
+    fn autocorrelations_of_known_series() {
+        assert!(autocorrelation(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0], 1).unwrap() < -0.8);
         let slow: Vec<f64> = (0..50).map(|i| f64::from(i / 10)).collect();
-        assert!(lag1_autocorrelation(&slow).unwrap() > 0.8);
-        assert_eq!(lag1_autocorrelation(&[2.0; 5]), None);
+        assert!(autocorrelation(&slow, 1).unwrap() > 0.8);
+        assert_eq!(autocorrelation(&[2.0; 5], 1), None);
+        assert_eq!(autocorrelation(&[1.0, 2.0], 1), None);
+        let alternating = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
+        assert!(autocorrelation(&alternating, 2).unwrap() > 0.6);
     }
 
     proptest! {

@@ -1,0 +1,191 @@
+//! How a group of cases follows its yardstick, the reading's error taken out.
+
+use super::{MAD_TO_SD, Readings, undisturbed};
+use crate::LEVEL;
+use crate::sample::median;
+use crate::tail::student_quantile;
+
+/// The trials of one case, in time order: all series are as long.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// Logarithm of each trial's value.
+    pub values: &'a [f64],
+    /// What its yardstick read.
+    pub readings: &'a [Readings],
+    /// Logarithm of what dividing would divide by, [`Calibrated::levels`].
+    pub levels: &'a [f64],
+}
+
+/// How a group of cases follows its yardstick.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Elasticity {
+    /// By how many per cent the cases change when the yardstick does by one.
+    pub slope: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
+    /// Share of the variance within cases that dividing removes; negative where it adds.
+    pub removed_share: f64,
+    /// Upper end of its 95 % interval.
+    pub removed_share_high: f64,
+}
+
+/// Blocks of the jackknife, at most.
+const BLOCKS_MAX: usize = 10;
+/// Below this standard deviation of the level nothing can be said about following it.
+const VARIATION_MIN: f64 = 0.02;
+/// Nor below this correlation of the readings before and after.
+const CORRELATION_MIN: f64 = 0.3;
+/// Standard deviations of the rest beyond which a trial weighs less (Huber).
+const OUTLYING: f64 = 2.5;
+
+/// The elasticity of a group of cases, each with an intercept of its own; `None` where
+/// there are too few trials or the level hardly varies.
+pub fn elasticity(cases: &[Case]) -> Option<Elasticity> {
+    let trials: Vec<Trial> = cases.iter().enumerate().flat_map(|(i, c)| trials(i, c)).collect();
+    let rounds = cases.iter().map(|case| case.values.len()).max()?;
+    let blocks = rounds.min(BLOCKS_MAX);
+    if blocks < 6 || trials.iter().any(|trial| !trial.is_finite()) {
+        return None;
+    }
+    let whole = Fit::of(&trials, cases.len(), None).filter(Fit::is_strong)?;
+    let parts: Option<Vec<Fit>> =
+        (0..blocks).map(|block| Fit::of(&trials, cases.len(), Some((block, blocks)))).collect();
+    let parts = parts?;
+    let half = |of: fn(&Fit) -> f64| {
+        let n = parts.len() as f64;
+        let mean = parts.iter().map(of).sum::<f64>() / n;
+        let squares: f64 = parts.iter().map(|part| (of(part) - mean) * (of(part) - mean)).sum();
+        student_quantile(LEVEL, n - 1.0) * libm::sqrt((n - 1.0) / n * squares)
+    };
+    let half_slope = half(|fit| fit.slope);
+    Some(Elasticity {
+        slope: whole.slope,
+        low: whole.slope - half_slope,
+        high: whole.slope + half_slope,
+        removed_share: whole.removed_share,
+        removed_share_high: whole.removed_share + half(|fit| fit.removed_share),
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Trial {
+    case: usize,
+    /// Where in the run it stands, 0 to 1.
+    place: f64,
+    value: f64,
+    before: f64,
+    after: f64,
+    level: f64,
+}
+
+impl Trial {
+    fn is_finite(&self) -> bool {
+        [self.value, self.before, self.after, self.level].iter().all(|number| number.is_finite())
+    }
+}
+
+fn trials<'a>(number: usize, case: &'a Case) -> impl Iterator<Item = Trial> + 'a {
+    let steady = undisturbed(case.readings);
+    let n = case.values.len();
+    let all = case.values.iter().zip(case.readings).zip(case.levels).enumerate();
+    all.filter(move |(i, _)| steady[*i]).map(move |(i, ((value, readings), level))| Trial {
+        case: number,
+        place: i as f64 / n as f64,
+        value: *value,
+        before: readings.before,
+        after: readings.after,
+        level: *level,
+    })
+}
+
+/// One fit of the slope.
+#[derive(Debug)]
+struct Fit {
+    slope: f64,
+    removed_share: f64,
+    /// Sums of squares and products of the readings before and after.
+    before: f64,
+    after: f64,
+    both: f64,
+    trials: f64,
+}
+
+/// Fits repeated with the weights of the one before.
+const REWEIGHTINGS: usize = 4;
+
+impl Fit {
+    /// Fits all trials but those of one block of so many.
+    fn of(trials: &[Trial], cases: usize, without: Option<(usize, usize)>) -> Option<Self> {
+        let kept: Vec<Trial> = trials
+            .iter()
+            .filter(|trial| {
+                without.is_none_or(|(block, of)| (trial.place * of as f64) as usize != block)
+            })
+            .copied()
+            .collect();
+        let mut weights = vec![1.0; kept.len()];
+        let mut fit = None;
+        for _ in 0..REWEIGHTINGS {
+            let centred = centre(&kept, cases, &weights);
+            let found = Self::weighted(&centred, &weights)?;
+            let rest: Vec<f64> = centred
+                .iter()
+                .map(|t| (t.value - found.slope * f64::midpoint(t.before, t.after)).abs())
+                .collect();
+            let limit = OUTLYING * MAD_TO_SD * median(&rest)?;
+            for (weight, rest) in weights.iter_mut().zip(&rest) {
+                *weight = if *rest > limit { limit / rest } else { 1.0 };
+            }
+            fit = Some(found);
+        }
+        fit
+    }
+
+    fn weighted(centred: &[Trial], weights: &[f64]) -> Option<Self> {
+        let sum = |of: fn(&Trial) -> f64| {
+            centred.iter().zip(weights).map(|(trial, weight)| weight * of(trial)).sum::<f64>()
+        };
+        let both = sum(|t| t.before * t.after);
+        let of_values = sum(|t| t.value * t.value);
+        let of_rest = sum(|t| (t.value - t.level) * (t.value - t.level));
+        (both > 0.0 && of_values > 0.0).then(|| Self {
+            slope: sum(|t| t.value * f64::midpoint(t.before, t.after)) / both,
+            removed_share: 1.0 - of_rest / of_values,
+            before: sum(|t| t.before * t.before),
+            after: sum(|t| t.after * t.after),
+            both,
+            trials: weights.iter().sum(),
+        })
+    }
+
+    /// Whether the level varies enough to say how it is followed.
+    fn is_strong(&self) -> bool {
+        let correlation = self.both / libm::sqrt(self.before * self.after);
+        libm::sqrt(self.both / self.trials) >= VARIATION_MIN
+            && correlation >= CORRELATION_MIN.max(2.0 / libm::sqrt(self.trials))
+    }
+}
+
+/// The trials less the weighted mean of their case.
+fn centre(trials: &[Trial], cases: usize, weights: &[f64]) -> Vec<Trial> {
+    let mut sums = vec![[0.0; 5]; cases];
+    for (trial, weight) in trials.iter().zip(weights) {
+        let terms = [1.0, trial.value, trial.before, trial.after, trial.level];
+        for (sum, term) in sums[trial.case].iter_mut().zip(terms) {
+            *sum += weight * term;
+        }
+    }
+    let less_mean = |trial: &Trial| {
+        let [n, value, before, after, level] = sums[trial.case];
+        Trial {
+            value: trial.value - value / n,
+            before: trial.before - before / n,
+            after: trial.after - after / n,
+            level: trial.level - level / n,
+            ..*trial
+        }
+    };
+    trials.iter().map(less_mean).collect()
+}
