@@ -105,8 +105,8 @@ impl Measured<'_> {
 /// The intervals of the next run's median and of this one's, where all values are above zero.
 fn intervals(values: &[f64], doubt: Doubt) -> Option<((f64, f64), (f64, f64))> {
     let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
-    let trials =
-        Trials { log_values: &logs, shared_error: doubt.shared_error, pooled_lag1: doubt.lag1 };
+    let Doubt { shared_error, autocorrelation } = doubt;
+    let trials = Trials { log_values: &logs, shared_error, autocorrelation };
     let ends = |interval: Interval| (libm::exp(interval.low), libm::exp(interval.high));
     Some((next_run_interval(trials, LEVEL).map(ends)?, this_run_interval(trials, LEVEL).map(ends)?))
 }

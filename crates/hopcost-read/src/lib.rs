@@ -56,8 +56,11 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let readings = case::read(&run);
     let ratios = ratio::to_baseline(&run, &readings);
     let run_wide = findings::of_run(&run, &readings);
-    let judged: Vec<_> =
-        readings.iter().map(|reading| findings::of_case(&run, reading, &run_wide)).collect();
+    let drifts = findings::Drifts::of(&readings);
+    let judged: Vec<_> = readings
+        .iter()
+        .map(|reading| findings::of_case(&run, reading, &run_wide, &drifts))
+        .collect();
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::raw::{Moment, RawRun, RawTrial};
 use hopcost_model::results::{Adjustment, Applied, YardstickLevel};
-use hopcost_stats::next_run::pooled_lag1;
+use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::sample::Sample;
 use hopcost_stats::yardstick::{
     Calibrated, Case, Decision, Elasticity, Readings, Reference, calibrate, decide, elasticity,
@@ -35,8 +35,8 @@ pub struct Yardsticks {
 pub struct Doubt {
     /// Standard error, of a logarithm, that all of them have in common.
     pub shared_error: f64,
-    /// Correlation of neighbouring trials, over all cases of the class.
-    pub lag1: Option<f64>,
+    /// How trials depend on those before them, over all cases of the class.
+    pub autocorrelation: Option<Autocorrelation>,
 }
 
 /// A trial beside readings of a yardstick.
@@ -83,7 +83,10 @@ impl Yardsticks {
                 if let Some(reference) = reference.filter(|_| divided) {
                     all.divide(&cases, reference);
                 }
-                all.doubt(&cases, divided, decision.map_or(0.0, |d| calibrated.shared_error(d)));
+                let shared_error = decision
+                    .zip(reference)
+                    .map_or(0.0, |(decision, known)| calibrated.shared_error(decision, known));
+                all.doubt(&cases, divided, shared_error);
                 let trials = cases.values().map(|series| series.keys.len() as u32).sum();
                 all.adjustments.push(Adjustment {
                     class: yardstick.class,
@@ -114,8 +117,8 @@ impl Yardsticks {
             series.values.iter().zip(levels).map(|(value, level)| value - level).collect()
         };
         let left: Vec<Vec<f64>> = cases.values().map(left).collect();
-        let lag1 = pooled_lag1(left.iter().map(Vec::as_slice));
-        let doubt = Doubt { shared_error, lag1 };
+        let autocorrelation = Autocorrelation::of(left.iter().map(Vec::as_slice));
+        let doubt = Doubt { shared_error, autocorrelation };
         self.doubts.extend(cases.keys().map(|case| (*case, doubt)));
     }
 }

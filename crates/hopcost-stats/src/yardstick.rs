@@ -60,7 +60,7 @@ impl Calibrated {
 
 /// How far from 1 the elasticity of a case to a yardstick of its own kind usually is: far
 /// from the reference the quotient is that much less certain.
-const ELASTICITY_ERROR: f64 = 0.05;
+const ELASTICITY_ERROR: f64 = 0.03;
 /// Readings on either side of a trial that are tried.
 const NEIGHBOURS: [usize; 3] = [1, 2, 4];
 /// More neighbours are taken when they explain this much more of the level's variance.

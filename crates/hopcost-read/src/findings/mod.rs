@@ -23,6 +23,7 @@ use hopcost_model::results::Status;
 
 use crate::case::Reading;
 use crate::run::Run;
+pub use numbers::Drifts;
 
 /// The findings of the whole run: what touches every case is said there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
@@ -35,13 +36,18 @@ pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
 
 /// A case's findings, which say in what it is worse than its run, and the validity that
 /// follows from the worst of them and of those of the run that make every number wrong.
-pub fn of_case(run: &Run, reading: &Reading, run_wide: &[Finding]) -> (Vec<Finding>, Validity) {
+pub fn of_case(
+    run: &Run,
+    reading: &Reading,
+    run_wide: &[Finding],
+    drifts: &Drifts,
+) -> (Vec<Finding>, Validity) {
     let measured = reading.result.status == Status::Measured;
     let Some(case) = reading.case.filter(|_| measured) else {
         return (Vec::new(), Validity::Valid);
     };
     let mut found = cpu::findings(run, case, reading, run_wide);
-    found.extend(numbers::findings(run, case, reading));
+    found.extend(numbers::findings(run, case, reading, drifts));
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
     found.extend(counters::findings(reading));

@@ -1,11 +1,13 @@
 //! Findings about how a case's numbers look.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::results::HostStateShare;
 use hopcost_stats::sample::median;
 use hopcost_stats::states;
-use hopcost_stats::trend::{mann_kendall, theil_sen};
+use hopcost_stats::trend::{false_discovery_rates, mann_kendall, theil_sen};
 
 use super::make::finding;
 use crate::case::Reading;
@@ -16,8 +18,10 @@ use crate::trial::Family;
 
 /// The share of an operation that its stamp may take.
 const STAMP_MAX: f64 = 0.10;
-/// A trend at least this unlikely by chance …
+/// A trend at least this unlikely by chance, …
 const DRIFT_P: f64 = 0.01;
+/// … of which, over the cases of the run, at most this share is chance, …
+const DRIFT_CHANCE_MAX: f64 = 0.05;
 /// … and at least this large over the run is a drift.
 const DRIFT_MIN: f64 = 0.05;
 
@@ -25,12 +29,12 @@ const DRIFT_MIN: f64 = 0.05;
 const MAIN_MODE: f64 = 0.8;
 
 /// All of them for one case.
-pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
+pub fn findings(run: &Run, case: &Case, reading: &Reading, drifts: &Drifts) -> Vec<Finding> {
     let all = [
         timer_dominates(run, case, reading),
         few_trials(reading),
         host_state(reading),
-        drift(reading),
+        drifts.finding(reading),
         multimodal(reading),
     ];
     all.into_iter().flatten().collect()
@@ -97,24 +101,54 @@ fn in_words(states: &[HostStateShare]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn drift(reading: &Reading) -> Option<Finding> {
-    let values = reading.values();
-    let test = mann_kendall(&values)?;
-    let points: Vec<(f64, f64)> =
-        values.iter().enumerate().map(|(i, value)| (i as f64, *value)).collect();
-    let change = theil_sen(&points)? * (values.len() - 1) as f64;
-    let level = median(&values).filter(|level| *level > 0.0)?;
-    let relative = change / level;
-    (test.p < DRIFT_P && relative.abs() > DRIFT_MIN).then(|| {
+/// A change from a case's first trial to its last.
+struct Drift {
+    relative: f64,
+    p: f64,
+}
+
+/// The cases that drift, by their index. Of many cases a few look as if they did: the run's
+/// are judged together.
+pub struct Drifts(BTreeMap<u32, Drift>);
+
+impl Drifts {
+    /// Those of a run.
+    pub fn of(readings: &[Reading]) -> Self {
+        let tested: Vec<(u32, Drift)> = readings
+            .iter()
+            .filter_map(|reading| Some((reading.index, Drift::of(reading)?)))
+            .collect();
+        let p: Vec<f64> = tested.iter().map(|(_, drift)| drift.p).collect();
+        let sure =
+            tested.into_iter().zip(false_discovery_rates(&p)).filter(|((_, drift), rate)| {
+                drift.p < DRIFT_P && *rate < DRIFT_CHANCE_MAX && drift.relative.abs() > DRIFT_MIN
+            });
+        Self(sure.map(|(drift, _)| drift).collect())
+    }
+
+    fn finding(&self, reading: &Reading) -> Option<Finding> {
+        let Drift { relative, p } = self.0.get(&reading.index)?;
         let evidence = format!(
             "From the first trial to the last it {} by {} (p = {}).",
-            if relative > 0.0 { "rose" } else { "fell" },
+            if *relative > 0.0 { "rose" } else { "fell" },
             format::percent(relative.abs()),
-            format::three(test.p)
+            format::three(*p)
         );
-        let values = [("relative_change", relative), ("p", test.p)];
-        finding(Code::Drift, Severity::Suspect, evidence, &values)
-    })
+        let values = [("relative_change", *relative), ("p", *p)];
+        Some(finding(Code::Drift, Severity::Suspect, evidence, &values))
+    }
+}
+
+impl Drift {
+    fn of(reading: &Reading) -> Option<Self> {
+        let values = reading.values();
+        let p = mann_kendall(&values)?.p;
+        let points: Vec<(f64, f64)> =
+            values.iter().enumerate().map(|(i, value)| (i as f64, *value)).collect();
+        let change = theil_sen(&points)? * (values.len() - 1) as f64;
+        let level = median(&values).filter(|level| *level > 0.0)?;
+        Some(Self { relative: change / level, p })
+    }
 }
 
 fn multimodal(reading: &Reading) -> Option<Finding> {
@@ -192,6 +226,25 @@ mod tests {
         assert_eq!(severity(&rising(5), Code::Drift), None, "2 %");
         let jumping = run(12, |round, t| t.each(&[3000 + 700 * (round * 5 % 3); 100]));
         assert_eq!(severity(&jumping, Code::Drift), None);
+    }
+
+    #[test]
+    fn one_of_many_cases_looks_like_a_drift_by_chance() {
+        // Rising but for two stretches: p = 0.0075.
+        let order = [5, 4, 3, 2, 1, 8, 7, 6, 9, 10, 11, 12];
+        let of = |others: u32| {
+            let rising = |round: u32, t: &mut TrialBuilder| {
+                t.each(&[3000 + 40 * order[round as usize]; 100]);
+            };
+            let others = (1..=others)
+                .map(|payload| PIPE.replace("payload=64", &format!("payload={payload}")));
+            let builder = Builder::new().case(PIPE, 12, rising);
+            let all = others
+                .fold(builder, |builder, id| builder.case(&id, 12, |_, t| t.each(&[3000; 100])));
+            severity(&read(&all.build()), Code::Drift)
+        };
+        assert_eq!(of(0), Some(Severity::Suspect));
+        assert_eq!(of(9), None);
     }
 
     /// The samples of `noisy`, every third half as long again.
