@@ -80,6 +80,44 @@ fn a_report_never_overwrites_its_run() {
     assert_eq!(fs::read(home.path().join("a.hopcost")).expect("the run"), before);
 }
 
+/// Changes a run file as nobody should.
+fn edit(path: &Path, sql: &str) {
+    let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
+                  c.executescript(sys.argv[2]); c.commit()";
+    let mut python = std::process::Command::new("python3");
+    let status = python.args(["-c", script]).arg(path).arg(sql).status();
+    assert!(status.expect("python3").success(), "{sql}");
+}
+
+#[test]
+fn a_run_whose_plan_cannot_be_measured_is_not_gone_on_with() {
+    let _alone = alone();
+    let home = Home::new();
+    let shm = "roundtrip/shm-ring?payload=64&place=same-cpu&wait=block&touch=none";
+    home.run(&["run", shm, "--rounds", "1", "--measure", "1ms", "--out", "a.hopcost"]);
+    let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
+    for (change, part) in [
+        ("replace(plan, 'touch=none', 'touch=lots')", "touch"),
+        ("replace(plan, 'places=auto', 'places=3')", "shm-ring has no places=3; it has "),
+        ("replace(plan, 'shm-ring', 'shm-rung')", "rust has no mechanism shm-rung"),
+        ("json_set(plan, '$.trial.operations', 1000000000000)", "operations 1000000000000, which"),
+        ("json_set(plan, '$.trial.measure_ns', 0)", "measure_ns 0, which is not from 1 to"),
+        (
+            "json_set(plan, '$.pairs', json('{\"cross-node\":[0,5000]}'))",
+            "uses CPU 5000, which this",
+        ),
+        ("json_set(plan, '$.cases[1]', json_extract(plan, '$.cases[0]'))", "twice"),
+    ] {
+        fs::copy(&whole, &path).expect("to copy");
+        edit(&path, &format!("UPDATE run SET ended = NULL, plan = {change}"));
+        let before = fs::read(&path).expect("the run");
+        let output = home.run(&["run", "--resume", "b.hopcost"]);
+        let line = one_line(&output, change, 2);
+        assert!(line.contains(part) && line.trim_end().lines().count() == 1, "{change}: {line}");
+        assert_eq!(fs::read(&path).expect("the run"), before, "{change}: something was written");
+    }
+}
+
 #[test]
 fn a_full_disk_keeps_what_is_finished() {
     let _alone = alone();

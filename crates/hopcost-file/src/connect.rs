@@ -77,9 +77,9 @@ pub(crate) fn check_file(path: &Path) -> Result<PathBuf> {
     if !meta.is_file() {
         return Err(Error::NotRegular(path.to_owned()));
     }
-    let mut header = Vec::with_capacity(100);
+    let mut header = Vec::with_capacity(HEADER_BYTES);
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    file.and_then(|file| file.take(100).read_to_end(&mut header)).map_err(io)?;
+    file.and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header)).map_err(io)?;
     check_header(path, &header)?;
     fs::canonicalize(path).map_err(io)
 }
@@ -88,7 +88,10 @@ fn big_endian(header: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_be_bytes(header.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// The first 100 bytes, <https://www.sqlite.org/fileformat.html> section 1.3.
+/// Bytes of an SQLite database's header.
+const HEADER_BYTES: usize = 100;
+
+/// The header, <https://www.sqlite.org/fileformat.html> section 1.3.
 fn check_header(path: &Path, header: &[u8]) -> Result<()> {
     let not_a_run = |why: &str| Err(Error::NotARun { path: path.to_owned(), why: why.to_owned() });
     if header.is_empty() {
@@ -99,11 +102,7 @@ fn check_header(path: &Path, header: &[u8]) -> Result<()> {
     }
     let (Some(version), Some(application)) = (big_endian(header, 60), big_endian(header, 68))
     else {
-        return Err(Error::Damaged {
-            path: path.to_owned(),
-            why: "it ends within its header".to_owned(),
-            readable_trials: 0,
-        });
+        return Err(damaged(path, "it ends within its header".to_owned()));
     };
     if application != APPLICATION_ID {
         return not_a_run("it is the SQLite database of something else");
@@ -278,11 +277,15 @@ pub(crate) fn reading(path: &Path, folder: &MakeFolder) -> Result<Connection> {
     immutable(path).and_then(proved).map_err(|_| Error::sqlite(path, DOING_READ, first))
 }
 
+fn header_of(path: &Path) -> Option<[u8; HEADER_BYTES]> {
+    let mut header = [0; HEADER_BYTES];
+    File::open(path).and_then(|mut file| file.read_exact(&mut header)).ok()?;
+    Some(header)
+}
+
 /// Whether the header says that a WAL may belong to the file.
 fn is_wal(path: &Path) -> bool {
-    let mut header = [0; 20];
-    File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok()
-        && header[18..].contains(&2)
+    header_of(path).is_some_and(|header| header[18..20].contains(&2))
 }
 
 /// Takes an empty journal away again.
@@ -325,7 +328,31 @@ pub(crate) fn resuming(path: &Path) -> Result<Connection> {
         }
     }
     own_journal(path)?;
-    append(path).map_err(|error| Error::sqlite(path, DOING, error))
+    let sqlite = |error| Error::sqlite(path, DOING, error);
+    let conn = append(path).map_err(sqlite)?;
+    // Reading looks at a part of the file only, and what is damaged elsewhere would show
+    // once trials have been measured for it.
+    let sound: String =
+        conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sqlite)?;
+    if sound != "ok" {
+        return Err(damaged(path, sound));
+    }
+    let header = header_of(path).unwrap_or([0; HEADER_BYTES]);
+    if !matches!(header[18], 1 | 2) {
+        let why = format!("its header says version {} of writing, not 1 or 2", header[18]);
+        return Err(damaged(path, why));
+    }
+    let pages: i64 =
+        conn.pragma_query_value(None, "page_count", |row| row.get(0)).map_err(sqlite)?;
+    let (first, free) = (big_endian(&header, 32), big_endian(&header, 36).unwrap_or(-1));
+    if !(0..pages).contains(&free.into()) || (first == Some(0)) != (free == 0) {
+        return Err(damaged(path, format!("its header says {free} free pages of {pages}")));
+    }
+    Ok(conn)
+}
+
+fn damaged(path: &Path, why: String) -> Error {
+    Error::Damaged { path: path.to_owned(), why, readable_trials: 0 }
 }
 
 #[cfg(test)]

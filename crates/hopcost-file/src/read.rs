@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hopcost_model::describe::Description;
 use hopcost_model::host::{Host, Reading as HostReading};
-use hopcost_model::plan::Plan;
+use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
 use hopcost_model::raw::{StampCheck, ThreadUse, Yardstick, YardstickReading};
@@ -101,6 +101,10 @@ fn of_source(source: &Source<'_>) -> Result<RawRun> {
     };
     if plan.cases.len() > CASES_MAX {
         return source.wrong("run", format!("plan has more than {CASES_MAX} cases"));
+    }
+    let mut ids = BTreeSet::new();
+    if let Some(twice) = plan.cases.iter().map(PlannedCase::id).find(|id| !ids.insert(id.clone())) {
+        return source.wrong("run", format!("plan has the case {twice} twice"));
     }
     let (before, after) = hosts(source)?;
     // A host that could not be read at all is still a host that was looked at.

@@ -95,13 +95,6 @@ impl Feasible {
         if let Some(reason) = mechanism_lacks(&case, mechanism, &name) {
             return Some(reason);
         }
-        for parameter in &mechanism.parameters {
-            let Some(said) = case.parameters.get(&parameter.name) else { continue };
-            if !parameter.values.contains(said) {
-                let (key, has) = (&parameter.name, words(&parameter.values));
-                return Some(plain(&format!("{name} has no {key}={said}; it has {has}")));
-            }
-        }
         if let Some(placement) = case.placement
             && !mechanism.placements.is_empty()
             && !mechanism.placements.contains(&placement)
@@ -215,6 +208,13 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
     }
     if let Some(reason) = uneven(case.payload_bytes, case.fields) {
         return Some(reason);
+    }
+    for parameter in &mechanism.parameters {
+        let Some(said) = case.parameters.get(&parameter.name) else { continue };
+        if !parameter.values.contains(said) {
+            let (key, has) = (&parameter.name, words(&parameter.values));
+            return Some(plain(&format!("{name} has no {key}={said}; it has {has}")));
+        }
     }
     let PayloadRange { min, max, .. } = mechanism.payload?;
     match case.payload_bytes? {

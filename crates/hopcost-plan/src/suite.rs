@@ -13,7 +13,8 @@ use crate::error::{Origin, PlanError, SourceText, plain, quote};
 use crate::select::{Pattern, Selector, parse_workloads};
 use crate::shown::Shown;
 use crate::time::{
-    MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time, deadline_ms,
+    COUNTED_MAX, MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time,
+    deadline_ms,
 };
 use value::{Source, Value};
 
@@ -314,5 +315,3 @@ impl Source {
 }
 
 const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;
-/// Most operations of the phase in which system calls are counted.
-const COUNTED_MAX: u64 = 1_000_000;

@@ -149,6 +149,8 @@ pub(crate) const MEASURE_MIN_NS: u64 = 100_000;
 pub(crate) const MEASURE_MAX_NS: u64 = 60_000_000_000;
 /// Most operations of a trial, where their number is given.
 pub(crate) const OPERATIONS_MAX: u64 = 100_000_000;
+/// Most operations of the phase in which system calls are counted.
+pub(crate) const COUNTED_MAX: u64 = 1_000_000;
 
 /// A trial that hangs must not cost the run, one that is merely slow must end:
 /// twenty times what it should take, ten seconds at least.

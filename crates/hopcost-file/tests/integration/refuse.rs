@@ -94,6 +94,10 @@ fn hostile_content_is_named_and_refused() {
         ("UPDATE trial SET samples = 'text'", "samples is Text, not a blob"),
         ("UPDATE run SET plan = '{'", "run: plan is not the JSON it should be"),
         ("UPDATE run SET plan = '{}'", "missing field"),
+        (
+            "UPDATE run SET plan = json_set(plan, '$.cases[1]', json_extract(plan, '$.cases[0]'))",
+            "run: plan has the case roundtrip/pipe",
+        ),
         ("UPDATE run SET version = CAST(x'ff' AS TEXT)", "version is text that is not UTF-8"),
         ("UPDATE run SET resumed = -1", "resumed is -1"),
         ("DELETE FROM run", "run: it should have one row"),
@@ -409,4 +413,25 @@ fn what_permissions_allow_is_done_and_the_rest_said() {
         .status()
         .unwrap();
     assert!(status.success());
+}
+
+#[test]
+fn what_reading_does_not_look_at_is_found_before_a_run_is_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let (whole, path) = (dir.path().join("whole"), dir.path().join("run"));
+    make(&whole, 3);
+    let bytes = fs::read(&whole).unwrap();
+    // How the file is written; the number of free pages.
+    for (at, part) in
+        [(18, "its header says version 255 of writing"), (36, "says -16777216 free pages of ")]
+    {
+        let mut damaged = bytes.clone();
+        damaged[at] = 255;
+        fs::write(&path, &damaged).unwrap();
+        assert!(open(&path).is_ok(), "{at}");
+        let refused = open_for_resume(&path).unwrap_err();
+        assert!(matches!(refused, Error::Damaged { readable_trials: 5.., .. }), "{refused}");
+        assert!(refused.to_string().contains(part), "{refused}");
+        assert_eq!(fs::read(&path).unwrap(), damaged, "{at}: something was written");
+    }
 }

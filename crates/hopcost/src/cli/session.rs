@@ -61,7 +61,11 @@ impl RunSession {
         same_machine(&raw)?;
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
-        file.set_resumed(raw.about.resumed + 1)?;
+        let rust = hopcost_probe::worker::mechanisms();
+        let machine = host::machine(&raw.plan.cpus)?;
+        hopcost_plan::check_resumed(&raw.plan, rust, &|| setup.runtimes.facts(), &machine)
+            .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
+        file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let RawRun { plan, trials, clocks, yardsticks, .. } = raw;
         Ok(Self { setup, file, path, plan, earlier: trials, clocks, yardsticks })
     }
