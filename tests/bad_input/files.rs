@@ -119,6 +119,31 @@ fn a_run_whose_plan_cannot_be_measured_is_not_gone_on_with() {
 }
 
 #[test]
+fn a_run_of_another_build_is_not_gone_on_with() {
+    let _alone = alone();
+    let home = with_run();
+    let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
+    let revision = "UPDATE worker SET description = \
+                    json_set(description, '$.mechanisms[0].revision', 77)";
+    for (change, part) in [
+        ("UPDATE run SET version = '0.0.9'", "hopcost of version 0.0.9, this is "),
+        (revision, "hopcost of sleep in revision 77, this is "),
+        ("UPDATE run SET revision = 'abc'", "hopcost of commit abc, this is "),
+        ("UPDATE run SET build = json_set(build, '$.checksum', 'f')", "of checksum f, this is "),
+    ] {
+        fs::copy(&whole, &path).expect("to copy");
+        edit(&path, &format!("UPDATE run SET ended = NULL; {change}"));
+        let line = one_line(&home.run(&["run", "--resume", "b.hopcost"]), change, 6);
+        assert!(line.contains(part) && line.trim_end().lines().count() == 1, "{change}: {line}");
+    }
+    // What an older hopcost has not stored is not held against it.
+    fs::copy(&whole, &path).expect("to copy");
+    edit(&path, "UPDATE run SET ended = NULL, build = json_remove(build, '$.checksum')");
+    let resumed = home.run(&["run", "--resume", "b.hopcost"]);
+    assert!(matches!(resumed.status.code(), Some(0 | 3)), "{resumed:?}");
+}
+
+#[test]
 fn a_full_disk_keeps_what_is_finished() {
     let _alone = alone();
     let home = Home::new();

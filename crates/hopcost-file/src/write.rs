@@ -355,7 +355,13 @@ mod tests {
 
     fn create(path: &Path) -> RunFile {
         let text = String::new;
-        let build = Build { profile: text(), compiler: text(), target: text(), slow: vec![] };
+        let build = Build {
+            profile: text(),
+            compiler: text(),
+            target: text(),
+            slow: vec![],
+            checksum: None,
+        };
         let about = RunAbout {
             id: text(),
             version: text(),

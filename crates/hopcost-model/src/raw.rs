@@ -98,6 +98,9 @@ document! {
         pub target: String,
         /// Why it is slower than it should be; empty if it is not.
         pub slow: Vec<String>,
+        /// A checksum of the program file, which tells two builds of one commit apart.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub checksum: Option<String>,
     }
 }
 

@@ -275,6 +275,7 @@ impl Builder {
             compiler: "rustc".into(),
             target: "test".into(),
             slow: Vec::new(),
+            checksum: None,
         };
         let about = RunAbout {
             id: "test".into(),

@@ -59,6 +59,7 @@ impl RunSession {
             )));
         }
         same_machine(&raw)?;
+        same_build(&raw)?;
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
         let rust = hopcost_probe::worker::mechanisms();
@@ -122,7 +123,7 @@ impl RunSession {
 
 /// Refuses to go on with another worker under the same name, or without one.
 fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
-    // Rust's is that of the same version, which `same_machine` has seen to.
+    // `same_build` has seen to Rust's.
     for then in raw.workers.iter().filter(|worker| !worker.is_rust()) {
         let name = then.runtime.parse().map_err(usage)?;
         let now = runtimes.ready(&name).map_err(|why| {
@@ -152,13 +153,37 @@ fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
             )));
         }
     }
-    let (then, now) = (&raw.about.version, env!("CARGO_PKG_VERSION"));
-    if then != now {
-        return Err(not_comparable(format!(
-            "cannot resume: made by hopcost {then}, this is {now}"
-        )));
-    }
     Ok(())
+}
+
+/// Refuses to go on with trials of another hopcost, whose numbers may be of another way to do
+/// the same. What an older file does not say is not compared.
+fn same_build(raw: &RawRun) -> anyhow::Result<()> {
+    let (then, now) = (&raw.about, about::run(Vec::new()));
+    let refuse = |what: &str, then: &str, now: &str| {
+        Err(not_comparable(format!(
+            "cannot resume: made by hopcost of {what} {then}, this is {now}; go on with that \
+             one or start a new run"
+        )))
+    };
+    if then.version != now.version {
+        return refuse("version", &then.version, &now.version);
+    }
+    let rust = hopcost_probe::worker::mechanisms();
+    for then in raw.rust().iter().flat_map(|worker| &worker.mechanisms) {
+        let now = rust.iter().find(|now| now.name == then.name);
+        if let Some(now) = now.filter(|now| now.revision != then.revision) {
+            let what = format!("{} in revision", then.name);
+            return refuse(&what, &then.revision.to_string(), &now.revision.to_string());
+        }
+    }
+    if then.commit != now.commit {
+        return refuse("commit", &then.commit, &now.commit);
+    }
+    match (&then.build.checksum, &now.build.checksum) {
+        (Some(then), Some(now)) if then != now => refuse("checksum", then, now),
+        _ => Ok(()),
+    }
 }
 
 /// Makes trials durable and draws between them.

@@ -38,6 +38,7 @@ pub fn about() -> RunAbout {
             compiler: "rustc 1.95.0".into(),
             target: "x86_64-unknown-linux-gnu".into(),
             slow: vec!["it's \"slow\"".into()],
+            checksum: Some("00ff".into()),
         },
         argv: vec!["hopcost".into(), "run".into(), "pip*".into(), "é \"\\".into()],
         started: "2026-11-20T20:15:30Z".into(),
