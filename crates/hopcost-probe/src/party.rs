@@ -36,6 +36,10 @@ pub trait Party {
     fn losses(&self) -> Losses {
         Losses::Never
     }
+    /// As [`Channel::flush`].
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
     /// Sends message `sequence`.
     #[inline(always)]
     fn send(&mut self, sequence: u64) -> io::Result<()> {
@@ -290,6 +294,9 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
             (Delivery::Lossy, 0) => Losses::Fatal,
             (Delivery::Lossy, _) => Losses::Repairable,
         }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.channel.flush()
     }
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {

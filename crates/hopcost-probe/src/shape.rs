@@ -269,10 +269,15 @@ pub trait Channel {
     }
     /// A place to write a message of `len` bytes into; may wait for room.
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]>;
-    /// Sends what was written into the slot.
+    /// Sends what was written into the slot; it may leave with the next `recv`, where that
+    /// follows anyway.
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()>;
     /// The next message, lent until the next call.
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]>;
+    /// Sends what would leave with the next `recv`, because none follows.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Moves messages of several separate fields one way, from the caller to the

@@ -43,7 +43,7 @@ fn pipe() -> io::Result<[OwnedFd; 2]> {
 }
 
 /// How its ends meet.
-struct Pipe;
+pub(super) struct Pipe;
 
 impl TwoEnds for Pipe {
     type End = Stream;

@@ -34,7 +34,7 @@ pub static ROW: Row = Row::channel::<SocketPair>(Facts {
 });
 
 /// How its ends meet.
-struct SocketPair;
+pub(super) struct SocketPair;
 
 impl TwoEnds for SocketPair {
     type End = Stream;

@@ -45,7 +45,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
 });
 
 /// How its ends meet.
-struct Tcp;
+pub(super) struct Tcp;
 
 impl TwoEnds for Tcp {
     type End = Stream;

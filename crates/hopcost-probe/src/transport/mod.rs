@@ -7,6 +7,7 @@ pub mod packets;
 pub mod page;
 pub mod queue;
 pub mod stream;
+pub mod submitted;
 pub mod tcp;
 pub mod waits;
 

@@ -217,6 +217,7 @@ pub fn callee<P: Party, C: Clock>(
         for _ in 0..answers {
             answer::<P, C, false>(party, &mut sequence)?;
         }
+        party.flush()?;
         return Ok(Stamped { count: answers - LEAD_IN, ..Stamped::default() });
     }
     for _ in 0..LEAD_IN {
@@ -227,6 +228,7 @@ pub fn callee<P: Party, C: Clock>(
         answer::<P, C, false>(party, &mut sequence)?;
     }
     let last_tick = answer::<P, C, true>(party, &mut sequence)?;
+    party.flush()?;
     Ok(Stamped {
         count: answers - LEAD_IN,
         first_tick,

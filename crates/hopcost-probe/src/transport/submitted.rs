@@ -1,0 +1,233 @@
+//! A message over a byte stream by io_uring: what pipes and stream sockets have in common.
+//!
+//! An answer and the wait for the next message are submitted together: one
+//! io_uring_enter(2) writes, and returns when something was read. So a round trip is two
+//! system calls where write(2) and read(2) are four. The write completes without a trace
+//! (IOSQE_CQE_SKIP_SUCCESS) unless it failed or the kernel took a part. Only the last answer
+//! of a phase is submitted by itself, in a third call.
+
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
+
+use hopcost_model::case::{WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
+use io_uring::{cqueue, opcode, squeue};
+
+use super::peer_closed;
+use crate::memory::Buffer;
+use crate::registry::{CHANNEL, always_available};
+use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::uring::{self, File, REGISTERED, Ring, SETUP};
+use crate::wait::{Block, Wait};
+
+/// What these mechanisms have in common; a row states the rest.
+pub const SUBMITTED: Facts = Facts {
+    family: "io_uring",
+    workloads: &[Workload::Roundtrip],
+    waits: &[WaitFacts {
+        wait: WaitKind::Block,
+        system_calls: PerOperation::Exactly(2.0),
+        switches_one_cpu: PerOperation::Between(
+            1.0,
+            2.2,
+            "the woken end may run before or after the other sleeps",
+        ),
+        switches_two_cpus: PerOperation::Between(
+            0.0,
+            2.2,
+            "an end that finds its message already there does not sleep",
+        ),
+    }],
+    payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
+    parameters: &[SETUP, REGISTERED],
+    between_stamps: "queueing a write and a read, one io_uring_enter that submits both and sleeps until the read is completed, be woken, take the completion; the same on the other side",
+    available: || {
+        always_available()?;
+        uring::available(opcode::Send::CODE, "IORING_OP_SEND")
+    },
+    available_as: uring::available_as,
+    ..CHANNEL
+};
+
+/// A mechanism whose ends meet like those of `M`.
+pub struct Submitting<M>(PhantomData<M>);
+
+impl<M: TwoEnds> TwoEnds for Submitting<M> {
+    type End = Submitted;
+    type Waits = (Block,);
+    const PEER_EXIT: PeerExit = PeerExit::Noticed;
+    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+        M::open(opening)
+    }
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Submitted> {
+        Submitted::attach(half, attaching)
+    }
+}
+
+/// Which requests move bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Requests {
+    /// SEND and RECV with MSG_WAITALL, each of a whole message.
+    OfSockets,
+    /// WRITE and READ, each of what there is room for, or of what is there.
+    OfPipes,
+}
+
+/// What a completion is of.
+const READ: u64 = 0;
+const WRITE: u64 = 1;
+
+/// One end.
+pub struct Submitted {
+    // Dropped first: its requests name the buffers.
+    ring: Ring,
+    requests: Requests,
+    incoming: File,
+    outgoing: File,
+    /// What `incoming` and `outgoing` are.
+    _fds: Vec<OwnedFd>,
+    out: Buffer,
+    input: Buffer,
+    /// Bytes of a message that leaves with the next read; 0 where there is none.
+    unsent: usize,
+    /// Bytes of the message that is being written, and how many of them the kernel took.
+    writing: usize,
+    written: usize,
+}
+
+impl Submitted {
+    /// Over one socket, or over two descriptors: incoming, outgoing.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let ring = Ring::open(attaching.case, 4, 8)?;
+        let fds = half.fds;
+        let (requests, incoming, outgoing) = match &fds[..] {
+            [socket] => {
+                let [socket] = ring.files([socket])?;
+                (Requests::OfSockets, socket, socket)
+            }
+            [incoming, outgoing] => {
+                let [incoming, outgoing] = ring.files([incoming, outgoing])?;
+                (Requests::OfPipes, incoming, outgoing)
+            }
+            _ => return Err(crate::sys::failure("this end needs one or two descriptors")),
+        };
+        let [out, input] = [(); 2].map(|()| Buffer::new(attaching.payload()));
+        let (unsent, writing, written) = (0, 0, 0);
+        Ok(Self {
+            ring,
+            requests,
+            incoming,
+            outgoing,
+            _fds: fds,
+            out,
+            input,
+            unsent,
+            writing,
+            written,
+        })
+    }
+
+    /// Queues the rest of the message that is being written, with these flags.
+    #[inline(always)]
+    fn queue_write(&mut self, flags: squeue::Flags) -> io::Result<()> {
+        let rest = &self.out[self.written..self.writing];
+        let (fd, at, bytes) = (self.outgoing.fd(), rest.as_ptr(), rest.len() as u32);
+        let entry = match self.requests {
+            Requests::OfSockets => opcode::Send::new(fd, at, bytes)
+                .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+                .build(),
+            Requests::OfPipes => opcode::Write::new(fd, at, bytes).build(),
+        };
+        let entry = entry.flags(self.outgoing.flags() | flags).user_data(WRITE);
+        // SAFETY: the buffer outlives the ring, and is not written before the answer has come.
+        unsafe { self.ring.push(&entry) }
+    }
+
+    /// Queues a read of all but the first `done` bytes of a message.
+    #[inline(always)]
+    fn queue_read(&mut self, done: usize) -> io::Result<()> {
+        let rest = &mut self.input[done..];
+        let (fd, at, bytes) = (self.incoming.fd(), rest.as_mut_ptr(), rest.len() as u32);
+        let entry = match self.requests {
+            Requests::OfSockets => {
+                opcode::Recv::new(fd, at, bytes).flags(libc::MSG_WAITALL).build()
+            }
+            Requests::OfPipes => opcode::Read::new(fd, at, bytes).build(),
+        };
+        let entry = entry.flags(self.incoming.flags()).user_data(READ);
+        // SAFETY: the buffer outlives the ring, and is lent only when the read is completed.
+        unsafe { self.ring.push(&entry) }
+    }
+
+    /// Queues the message that has been put off, if there is one; says how many entries
+    /// that were.
+    #[inline(always)]
+    fn queue_unsent(&mut self, flags: squeue::Flags) -> io::Result<usize> {
+        if self.unsent == 0 {
+            return Ok(0);
+        }
+        (self.writing, self.written) = (std::mem::take(&mut self.unsent), 0);
+        self.queue_write(flags).map(|()| 1)
+    }
+
+    /// A write failed, or the kernel took a part, or the last part: queues the rest, and says
+    /// how many entries that were.
+    #[cold]
+    fn wrote(&mut self, completion: &cqueue::Entry) -> io::Result<usize> {
+        self.written += uring::moved(completion)?;
+        if self.written >= self.writing {
+            return Ok(0);
+        }
+        self.queue_write(squeue::Flags::empty()).map(|()| 1)
+    }
+}
+
+impl Channel for Submitted {
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        Ok(&mut self.out[..len])
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        self.unsent = len;
+        Ok(())
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        let mut queued = self.queue_unsent(squeue::Flags::SKIP_SUCCESS)? + 1;
+        self.queue_read(0)?;
+        let mut done = 0;
+        while done < self.input.len() {
+            queued -= self.ring.enter(queued, 1)?;
+            while let Some(completion) = self.ring.completed() {
+                if completion.user_data() == WRITE {
+                    queued += self.wrote(&completion)?;
+                    continue;
+                }
+                match uring::moved(&completion)? {
+                    0 => return Err(peer_closed()),
+                    read => done += read,
+                }
+                if done < self.input.len() {
+                    self.queue_read(done)?;
+                    queued += 1;
+                }
+            }
+        }
+        Ok(&self.input)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        let mut queued = self.queue_unsent(squeue::Flags::empty())?;
+        if queued == 0 {
+            return Ok(());
+        }
+        while self.written < self.writing {
+            queued -= self.ring.enter(queued, 1)?;
+            while let Some(completion) = self.ring.completed() {
+                queued += self.wrote(&completion)?;
+            }
+        }
+        Ok(())
+    }
+}
