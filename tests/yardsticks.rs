@@ -125,3 +125,64 @@ fn a_yardstick_that_dies_is_started_again_once_and_then_done_without() {
     assert!(gone.contains("was killed by signal 9"), "{gone}");
     assert!(run.trials.last().expect("a trial").yardsticks.is_empty());
 }
+
+const SHORT: [&str; 6] = ["run", "call/syscall", "--rounds", "8", "--measure", "2ms"];
+
+/// The stored levels of a home, as text.
+fn levels(home: &Home) -> String {
+    let folder = home.path().join("data/hopcost/machine");
+    let files = std::fs::read_dir(folder).expect("the machine's folder");
+    let files: Vec<_> = files.map(|entry| entry.expect("an entry").path()).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    std::fs::read_to_string(&files[0]).expect("a file")
+}
+
+#[test]
+fn a_first_run_learns_the_level_and_later_ones_refer_to_it() {
+    let _alone = alone();
+    let home = Home::new();
+    let reference = |out: &str| {
+        let out = home.path().join(out);
+        let mut arguments = SHORT.to_vec();
+        arguments.extend(["--out", out.to_str().expect("UTF-8")]);
+        let output = home.run(&arguments);
+        assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+        let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
+        let run = run.expect("a run file");
+        (run.about.id, run.yardsticks[0].reference.clone().expect("a reference"))
+    };
+    let (first_id, first) = reference("first");
+    assert_eq!((first.readings, &first.learnt_from), (16, &first_id));
+    assert!(first.operation_ns > 1.0 && first.log_error >= 0.0);
+    let stored = levels(&home);
+    let (second_id, second) = reference("second");
+    assert_eq!(second, first);
+    assert!(second_id != first_id && levels(&home) == stored);
+    let said = home.expect(&["calibrate", "--budget", "300ms", "--format", "json"], 0);
+    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    let syscall = &said["yardsticks"][1];
+    assert_eq!(syscall["previous"]["learnt_from"], first_id.as_str(), "{said}");
+    assert_eq!(syscall["reference"]["learnt_from"], "calibrate");
+    assert_ne!(levels(&home), stored);
+    let shown = home.expect(&["calibrate", "--show"], 0);
+    assert!(shown.starts_with("class ") && shown.contains("syscall"), "{shown}");
+    assert_eq!(reference("third").1.learnt_from, "calibrate");
+}
+
+#[test]
+fn where_levels_cannot_be_stored_or_believed_a_line_says_so_and_the_run_goes_on() {
+    let _alone = alone();
+    let home = Home::new();
+    let machine = home.path().join("data/hopcost/machine");
+    std::fs::create_dir_all(machine.parent().expect("a parent")).expect("to create");
+    std::fs::write(&machine, "").expect("to write");
+    let output = home.run(&SHORT);
+    assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let lines = stderr.lines().filter(|line| line.contains("machine"));
+    assert_eq!(lines.count(), 2, "{stderr}");
+    let run = stored(&home);
+    assert!(run.yardsticks[0].reference.is_some(), "the run has its own");
+    let refused = home.run(&["calibrate", "--show"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}

@@ -5,7 +5,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -64,6 +64,27 @@ impl Folder {
     /// Makes a file that was not there.
     pub fn make_file(&self, name: &OsStr) -> io::Result<File> {
         open_at(self.0.as_raw_fd(), name, NEW_FILE)
+    }
+
+    /// Puts a file of these bytes, for this user alone, in the place of whatever has the name:
+    /// all of it or, where that fails, nothing.
+    pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        let mut beside = name.to_owned();
+        beside.push(format!(".{}", std::process::id()));
+        // Of a process of this number that was killed.
+        let _ = self.remove(&beside, Entry::File);
+        let written = self.make_file(&beside).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            let (from, to) = (c_name(&beside)?, c_name(name)?);
+            let folder = self.0.as_raw_fd();
+            // SAFETY: the names are NUL-terminated and outlive the call.
+            sys::check(unsafe { libc::renameat(folder, from.as_ptr(), folder, to.as_ptr()) })
+        });
+        if written.is_err() {
+            let _ = self.remove(&beside, Entry::File);
+        }
+        written.map(drop)
     }
 
     /// Makes a folder that was not there, for this user alone.
@@ -196,6 +217,23 @@ mod tests {
         folder.remove("file".as_ref(), Entry::File).unwrap();
         folder.remove("inner".as_ref(), Entry::Folder).unwrap();
         assert_eq!(folder.names().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_by_nothing_that_it_links_to() {
+        let (home, folder) = fixture();
+        symlink("file", home.path().join("link")).unwrap();
+        for (name, text) in [("new", "first"), ("new", "second"), ("link", "third")] {
+            folder.replace(name.as_ref(), text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(home.path().join(name)).unwrap(), text);
+            let mode = home.path().join(name).symlink_metadata().unwrap();
+            assert_eq!((mode.mode() & 0o777, mode.is_file()), (0o600, true));
+        }
+        assert_eq!(fs::read_to_string(home.path().join("file")).unwrap(), "");
+        assert!(folder.replace("inner".as_ref(), b"x").is_err(), "a folder");
+        let mut names = folder.names().unwrap();
+        names.sort();
+        assert_eq!(names, ["file", "inner", "link", "new"], "nothing else is left");
     }
 
     #[test]

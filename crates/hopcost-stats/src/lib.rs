@@ -19,6 +19,7 @@
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
 //! | a host that changes state | [`states`] |
+//! | the quiet level of a yardstick | [`quiet`] |
 //! | quantiles that need the samples of all trials | [`pooled`] |
 //! | what differences and digits a spread supports | [`precision`] |
 //! | a cost split into a fixed and a per-size part | [`line`] |
@@ -37,6 +38,7 @@ pub mod modes;
 pub mod next_run;
 pub mod pooled;
 pub mod precision;
+pub mod quiet;
 pub mod ratio;
 pub mod rng;
 pub mod sample;

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, each a few pipeline calls.
 
+mod calibrate;
 mod completions;
 mod exit;
 mod host;
@@ -43,6 +44,8 @@ enum Command {
     Show(show::Args),
     /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
     Report(report::Args),
+    /// Learn how fast this machine is when it is quiet: what runs are put in relation to
+    Calibrate(calibrate::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual page (troff)
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
         Some(Command::Man) => completions::man(Cli::command()),
         Some(Command::Reference) => completions::reference(Cli::command()),

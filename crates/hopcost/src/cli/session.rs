@@ -1,5 +1,6 @@
 //! A run being made, or gone on with: its file, and what it starts from.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,8 +12,9 @@ use hopcost_model::results::{CaseResult, Estimate, Results};
 
 use super::exit::{not_comparable, usage};
 use super::progress::Line;
-use super::{host, report};
+use super::{host, output, report};
 use crate::about;
+use crate::run::reference::{self, Machine, References};
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 use crate::run::setup::Setup;
@@ -28,6 +30,8 @@ pub struct RunSession {
     earlier: Vec<RawTrial>,
     clocks: Vec<ClockReading>,
     yardsticks: Vec<Yardstick>,
+    id: String,
+    machine: Machine,
 }
 
 impl RunSession {
@@ -45,7 +49,8 @@ impl RunSession {
         let before = host::fingerprint(&plan);
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
         let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks })
+        let (id, machine) = (about.id.clone(), Machine::of(&before));
+        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, id, machine })
     }
 
     /// A run that was cut off.
@@ -67,8 +72,9 @@ impl RunSession {
         hopcost_plan::check_resumed(&raw.plan, rust, &|| setup.runtimes.facts(), &machine)
             .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
-        let RawRun { plan, trials, clocks, yardsticks, .. } = raw;
-        Ok(Self { setup, file, path, plan, earlier: trials, clocks, yardsticks })
+        let (id, machine) = (raw.about.id.clone(), Machine::of(&raw.host_before));
+        let RawRun { plan, trials: earlier, clocks, yardsticks, .. } = raw;
+        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, id, machine })
     }
 
     /// Where the run is stored.
@@ -93,7 +99,8 @@ impl RunSession {
         }
         let line = Line::start(&self.plan, self.setup.runtimes.estimate_ns(&self.plan));
         let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
-        let yardsticks = yardstick::of_resumed(&self.plan, &self.setup, &self.yardsticks);
+        let mut yardsticks = yardstick::of_resumed(&self.plan, &self.setup, &self.yardsticks);
+        self.look_up(&mut yardsticks.all);
         let session = Session {
             setup: &self.setup,
             plan: &self.plan,
@@ -101,15 +108,65 @@ impl RunSession {
             yardsticks: &yardsticks,
             earlier: &self.earlier,
         };
-        let mut store = Store { file: &mut self.file, line: &line, base_ns };
+        let mut readings_ns = BTreeMap::new();
+        self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
+        let known = yardsticks.all.clone();
+        let mut store =
+            Store { file: &mut self.file, line: &line, base_ns, yardsticks: known, readings_ns };
         let ending = run::execute(&session, &mut store);
         line.clear();
         let ending = ending?;
         if ending != Ending::Interrupted {
+            let Store { yardsticks, readings_ns, .. } = store;
+            self.learn(yardsticks, &readings_ns)?;
             let after = host::fingerprint(&self.plan);
             self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
         }
         Ok(ending)
+    }
+
+    /// Fills in the levels of yardsticks that are stored for this machine.
+    fn look_up(&self, yardsticks: &mut [Yardstick]) {
+        if yardsticks.iter().all(|one| one.reference.is_some()) {
+            return;
+        }
+        match References::of_user(self.machine.clone()) {
+            Ok(known) => {
+                for one in yardsticks.iter_mut().filter(|one| one.reference.is_none()) {
+                    one.reference = known.of(one).cloned();
+                }
+            }
+            Err(why) => output::say(&format!("hopcost: {why:#}; hopcost goes on without")),
+        }
+    }
+
+    /// Learns the levels of yardsticks that have none from this run's readings, for it and
+    /// for those that follow.
+    fn learn(
+        &mut self,
+        mut yardsticks: Vec<Yardstick>,
+        readings_ns: &BTreeMap<u32, Vec<f64>>,
+    ) -> anyhow::Result<()> {
+        let mut learnt = Vec::new();
+        for (index, one) in (0..).zip(&mut yardsticks) {
+            if let (None, Some(readings_ns)) = (&one.reference, readings_ns.get(&index)) {
+                one.reference = reference::learn(readings_ns, &self.id);
+                learnt.extend(one.reference.is_some().then(|| one.clone()));
+            }
+        }
+        if learnt.is_empty() {
+            return Ok(());
+        }
+        self.file.put_yardsticks(&yardsticks)?;
+        // Anew, because another run may have stored some since.
+        let stored = References::of_user(self.machine.clone()).and_then(|mut known| {
+            learnt.retain(|one| known.of(one).is_none());
+            if learnt.is_empty() { Ok(()) } else { known.put(&learnt) }
+        });
+        if let Err(why) = stored {
+            output::say(&format!("hopcost: {why:#}; the run has its own levels all the same"));
+        }
+        Ok(())
     }
 
     /// Reads the run back, and stores what follows from it beside it.
@@ -191,14 +248,27 @@ struct Store<'a> {
     file: &'a mut RunFile,
     line: &'a Line,
     base_ns: u64,
+    /// As they are known by now.
+    yardsticks: Vec<Yardstick>,
+    /// What an operation of each took, in time order.
+    readings_ns: BTreeMap<u32, Vec<f64>>,
+}
+
+/// Adds the readings beside a trial to those of each yardstick.
+fn collect(readings_ns: &mut BTreeMap<u32, Vec<f64>>, trial: &RawTrial) {
+    for read in &trial.yardsticks {
+        readings_ns.entry(read.yardstick).or_default().push(read.operation_ns);
+    }
 }
 
 impl Sink for Store<'_> {
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
         trial.started_ns += self.base_ns;
+        collect(&mut self.readings_ns, &trial);
         self.file.append_trial(&trial).context("storing a trial")
     }
     fn yardsticks(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()> {
+        self.yardsticks = yardsticks.to_vec();
         self.file.put_yardsticks(yardsticks).context("storing the yardsticks")
     }
     fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ pub mod check;
 pub mod clocks;
 pub mod idle;
 pub mod pace;
+pub mod reference;
 pub mod runtimes;
 pub mod scratch;
 mod search;
@@ -32,7 +33,7 @@ use hopcost_stats::rng::SplitMix64;
 use setup::Setup;
 use trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use workers::Workers;
-use yardstick::{Beside, OpenYardsticks, Player};
+use yardstick::{Beside, OpenYardsticks};
 
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
@@ -122,16 +123,8 @@ struct Live<'a> {
 pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
     let mut live = live_cases(session)?;
     let planned = &session.yardsticks.all;
-    let players: Vec<_> =
-        planned.iter().map(|one| Player::of(one, &session.setup.runtimes)).collect();
-    let specs: Vec<_> = players
-        .iter()
-        .zip(planned)
-        .map(|(player, one)| {
-            let player = player.as_ref().map_err(Clone::clone)?;
-            player.spec(one, session.setup, session.clocks).map_err(|error| format!("{error:#}"))
-        })
-        .collect();
+    let players = yardstick::players(planned, session.setup);
+    let specs = yardstick::specs(&players, planned, session.setup, session.clocks);
     let mut yardsticks = match OpenYardsticks::open(planned, &specs) {
         Ok(yardsticks) => yardsticks,
         Err(_) => return Ok(Ending::Interrupted),

@@ -1,17 +1,17 @@
 //! The yardsticks of a run: cases played by workers that live as long as it does, asleep in
 //! read(2) except while one of them is read, right before and right after a trial.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{Moment, RawTrial, Yardstick, YardstickReading};
 use hopcost_plan::{TRIAL_DEFAULT, Yardsticks};
+use hopcost_stats::quiet;
 
 use super::clocks;
 use super::pace::{self, Pace};
-use super::runtimes::Runtimes;
 use super::setup::Setup;
 use super::trial::keep;
 use super::trial::open;
@@ -76,34 +76,38 @@ pub struct Player<'a> {
     workers: Workers<'a>,
 }
 
-impl<'a> Player<'a> {
-    /// That of a yardstick, or why there is none.
-    pub fn of(yardstick: &Yardstick, runtimes: &'a Runtimes) -> Result<Self, String> {
+/// Who plays each yardstick, or why nobody does.
+pub fn players<'a>(yardsticks: &[Yardstick], setup: &'a Setup) -> Vec<Result<Player<'a>, String>> {
+    let player = |yardstick: &Yardstick| {
         let case: Case = yardstick.case.parse().map_err(|error| format!("{error}"))?;
-        let workers = Workers::assemble(&case, runtimes)?;
-        Ok(Self { case, workers })
-    }
+        let workers = Workers::assemble(&case, &setup.runtimes)?;
+        Ok(Player { case, workers })
+    };
+    yardsticks.iter().map(player).collect()
+}
 
-    /// What its workers are started from.
-    pub fn spec<'s>(
-        &'s self,
-        yardstick: &Yardstick,
-        setup: &'s Setup,
-        clocks: &'s [ClockReading],
-    ) -> anyhow::Result<TrialSpec<'s>> {
+/// What the workers of each yardstick are started from.
+pub fn specs<'a>(
+    players: &'a [Result<Player<'a>, String>],
+    yardsticks: &[Yardstick],
+    setup: &'a Setup,
+    clocks: &'a [ClockReading],
+) -> Vec<Result<TrialSpec<'a>, String>> {
+    let spec = |(player, yardstick): (&'a Result<Player<'a>, String>, &Yardstick)| {
+        let player = player.as_ref().map_err(Clone::clone)?;
         let caller = yardstick.cpus.first().copied();
         let cpus = (caller, yardstick.cpus.get(1).copied().or(caller));
+        let clock =
+            |cpu| clocks::of(clocks, &Runtime::RUST, cpu).map_err(|error| format!("{error:#}"));
         let patience_ms = PATIENCE.as_millis() as u64;
         Ok(TrialSpec {
             shape: TrialShape { deadline_ms: patience_ms, ..TRIAL_DEFAULT },
-            counts: Counts::Fitted(Clocks {
-                caller: clocks::of(clocks, &Runtime::RUST, cpus.0)?,
-                callee: clocks::of(clocks, &Runtime::RUST, cpus.1)?,
-            }),
+            counts: Counts::Fitted(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
             lives: Lives::ForRun,
-            ..TrialSpec::exactly(setup, &self.case, &self.workers, cpus, (0, 0))
+            ..TrialSpec::exactly(setup, &player.case, &player.workers, cpus, (0, 0))
         })
-    }
+    };
+    players.iter().zip(yardsticks).map(spec).collect()
 }
 
 /// A yardstick and its workers.
@@ -241,6 +245,33 @@ impl<'a> OpenYardsticks<'a> {
             }
         }
     }
+}
+
+/// A yardstick and the nanoseconds an operation took in each of its readings.
+pub type Read = (Yardstick, Vec<f64>);
+
+/// Reads all yardsticks in turn for so long, and often enough for a level; none if the user
+/// interrupted.
+pub fn readings(
+    yardsticks: &[Yardstick],
+    setup: &Setup,
+    clocks: &[ClockReading],
+    patience: Duration,
+) -> Option<Vec<Read>> {
+    let players = players(yardsticks, setup);
+    let specs = specs(&players, yardsticks, setup, clocks);
+    let mut open = OpenYardsticks::open(yardsticks, &specs).ok()?;
+    let mut taken: Vec<Vec<f64>> = vec![Vec::new(); yardsticks.len()];
+    let (until, mut rounds) = (Instant::now() + patience, 0);
+    while Instant::now() < until || rounds < quiet::READINGS_MIN {
+        for (index, taken) in (0..).zip(&mut taken) {
+            let read = open.read(index, Moment::Before).ok()?;
+            taken.extend(read.map(|read| read.operation_ns));
+        }
+        rounds += 1;
+    }
+    let known = open.all.iter().map(|one| one.yardstick.clone());
+    Some(known.zip(taken).collect())
 }
 
 /// The yardstick of one trial.

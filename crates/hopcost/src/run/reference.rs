@@ -1,0 +1,254 @@
+//! The quiet levels of the yardsticks on this machine: a file in the user's data directory,
+//! believed only where nobody else can have written it.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hopcost_file::Runs;
+use hopcost_model::host::Host;
+use hopcost_model::mechanism::Mechanism;
+use hopcost_model::raw::{Reference, Yardstick};
+use hopcost_probe::folder::Folder;
+use hopcost_stats::quiet;
+use serde::{Deserialize, Serialize};
+
+/// What such a level was learnt from that no run taught.
+pub const CALIBRATED: &str = "calibrate";
+/// The most that such a file may hold.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// What makes levels comparable: on another processor, kernel or hypervisor they are others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    cpu_model: String,
+    kernel_release: String,
+    hypervisor: String,
+}
+
+impl Machine {
+    /// That of a host.
+    pub fn of(host: &Host) -> Self {
+        let read = |key: &str| host.get(key).unwrap_or("unknown").to_owned();
+        Self {
+            cpu_model: read("cpu.model"),
+            kernel_release: read("kernel.release"),
+            hypervisor: read("virt.hypervisor"),
+        }
+    }
+
+    /// The name of its file: a hash (FNV-1a, 64 bits) of what it is.
+    fn file_name(&self) -> OsString {
+        let parts = [&self.cpu_model, &self.kernel_release, &self.hypervisor];
+        let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{hash:016x}.json").into()
+    }
+}
+
+/// A level as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Level {
+    case: String,
+    cpus: Vec<u32>,
+    revision: u32,
+    reference: Reference,
+}
+
+impl Level {
+    fn is_sound(&self) -> bool {
+        let Reference { operation_ns, log_error, .. } = self.reference;
+        operation_ns.is_finite() && operation_ns > 0.0 && log_error.is_finite() && log_error >= 0.0
+    }
+    fn is_of(&self, yardstick: &Yardstick) -> bool {
+        self.case == yardstick.case
+            && self.cpus == yardstick.cpus
+            && self.revision == revision(yardstick)
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    machine: Machine,
+    levels: Vec<Level>,
+}
+
+/// The revision of what a yardstick plays; its numbers do not compare with those of another.
+fn revision(yardstick: &Yardstick) -> u32 {
+    let name = yardstick.case.split(['/', '?']).nth(1).unwrap_or_default();
+    hopcost_probe::mechanism::find(name).map_or(0, |row| Mechanism::of(&row.facts).revision)
+}
+
+/// The levels that are stored for a machine.
+#[derive(Debug)]
+pub struct References {
+    folder: PathBuf,
+    stored: Stored,
+}
+
+impl References {
+    /// Those of this user for a machine; none where there is no file. An error says in a line
+    /// why the file cannot be used.
+    pub fn of_user(machine: Machine) -> anyhow::Result<Self> {
+        let runs = Runs::of_user()?;
+        Self::open(&runs.directory().with_file_name("machine"), machine)
+    }
+
+    fn open(folder: &Path, machine: Machine) -> anyhow::Result<Self> {
+        let levels = read(folder, &machine)
+            .with_context(|| {
+                format!("the machine's levels in {} are not believed", folder.display())
+            })?
+            .unwrap_or_default();
+        Ok(Self { folder: folder.to_owned(), stored: Stored { machine, levels } })
+    }
+
+    /// The level of a yardstick.
+    pub fn of(&self, yardstick: &Yardstick) -> Option<&Reference> {
+        let level = self.stored.levels.iter().find(|level| level.is_of(yardstick))?;
+        Some(&level.reference)
+    }
+
+    /// Takes the references of yardsticks in place of those of the same ones, and stores them.
+    pub fn put(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()> {
+        for yardstick in yardsticks {
+            let Some(reference) = yardstick.reference.clone() else { continue };
+            self.stored
+                .levels
+                .retain(|level| level.case != yardstick.case || level.cpus != yardstick.cpus);
+            self.stored.levels.push(Level {
+                case: yardstick.case.clone(),
+                cpus: yardstick.cpus.clone(),
+                revision: revision(yardstick),
+                reference,
+            });
+        }
+        let doing = || format!("storing the machine's levels in {}", self.folder.display());
+        let make = || -> anyhow::Result<()> {
+            if let Some(parent) = self.folder.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+            let text = serde_json::to_string_pretty(&self.stored)?;
+            let folder = Folder::open(&self.folder)?;
+            folder.replace(&self.stored.machine.file_name(), text.as_bytes())?;
+            Ok(())
+        };
+        make().with_context(doing)
+    }
+}
+
+/// What is stored for a machine, if anything is.
+fn read(folder: &Path, machine: &Machine) -> anyhow::Result<Option<Vec<Level>>> {
+    let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let folder = match Folder::open(folder) {
+        Err(error) if missing(&error) => return Ok(None),
+        other => other?,
+    };
+    let file = match folder.file(&machine.file_name()) {
+        Err(error) if missing(&error) => return Ok(None),
+        other => other?,
+    };
+    let mut text = String::new();
+    file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
+    anyhow::ensure!(text.len() as u64 <= BYTES_MAX, "the file is larger than 1 MiB");
+    let stored: Stored = serde_json::from_str(&text)?;
+    anyhow::ensure!(stored.machine == *machine, "the file is of another machine");
+    anyhow::ensure!(stored.levels.iter().all(Level::is_sound), "a level is no time with an error");
+    Ok(Some(stored.levels))
+}
+
+/// The quiet level of readings in time order, where there are enough of them.
+pub fn learn(readings_ns: &[f64], learnt_from: &str) -> Option<Reference> {
+    let quiet::QuietLevel { level, log_error } = quiet::quiet_level(readings_ns)?;
+    Some(Reference {
+        operation_ns: level,
+        log_error,
+        readings: readings_ns.len() as u64,
+        learnt_from: learnt_from.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use hopcost_model::raw::YardstickClass;
+
+    use super::*;
+
+    fn machine(model: &str) -> Machine {
+        Machine { cpu_model: model.into(), kernel_release: "6.1".into(), hypervisor: "none".into() }
+    }
+
+    fn yardstick(cpus: &[u32], operation_ns: f64) -> Yardstick {
+        Yardstick {
+            class: YardstickClass::Syscall,
+            case: "call/syscall".into(),
+            cpus: cpus.to_vec(),
+            operations: 9,
+            reference: learn(&[operation_ns; 20], "calibrate"),
+            gone: None,
+        }
+    }
+
+    fn level_ns(references: &References, cpus: &[u32]) -> Option<f64> {
+        references.of(&yardstick(cpus, 1.0)).map(|reference| reference.operation_ns)
+    }
+
+    #[test]
+    fn levels_are_stored_by_machine_case_and_cpus_and_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("hopcost/machine");
+        let mut references = References::open(&folder, machine("a")).unwrap();
+        assert_eq!(level_ns(&references, &[0]), None);
+        references.put(&[yardstick(&[0], 90.0), yardstick(&[1], 95.0)]).unwrap();
+        references.put(&[yardstick(&[0], 80.0)]).unwrap();
+        let references = References::open(&folder, machine("a")).unwrap();
+        assert_eq!(level_ns(&references, &[0]), Some(80.0));
+        assert_eq!(level_ns(&references, &[1]), Some(95.0));
+        assert_eq!(level_ns(&references, &[2]), None);
+        let other = References::open(&folder, machine("b")).unwrap();
+        assert_eq!(level_ns(&other, &[0]), None);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let file = folder.join(machine("a").file_name());
+        assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+    }
+
+    #[test]
+    fn what_others_may_have_written_or_nobody_could_have_measured_is_refused_in_a_line() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("machine");
+        let mut references = References::open(&folder, machine("a")).unwrap();
+        references.put(&[yardstick(&[0], 90.0)]).unwrap();
+        let file = folder.join(machine("a").file_name());
+        let good = fs::read_to_string(&file).unwrap();
+        let refused = |why: &str| {
+            let line = format!("{:#}", References::open(&folder, machine("a")).unwrap_err());
+            assert!(line.contains(why) && !line.contains('\n'), "{why}: {line}");
+        };
+        fs::set_permissions(&file, Permissions::from_mode(0o622)).unwrap();
+        refused("others may write to it");
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o770)).unwrap();
+        refused("others may write to it");
+        fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+        for (bad, why) in [
+            (good.replace("90.0", "-90.0"), "no time with an error"),
+            (good.replace("\"a\"", "\"b\""), "of another machine"),
+            (good[..good.len() / 2].to_owned(), "EOF"),
+            (" ".repeat((1 << 20) + 1), "larger than 1 MiB"),
+        ] {
+            fs::write(&file, bad).unwrap();
+            refused(why);
+        }
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        refused("are not believed");
+    }
+}
