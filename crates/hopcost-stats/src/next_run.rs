@@ -90,7 +90,7 @@ fn by_rank(sample: &Sample, level: f64, times: f64) -> Option<(f64, f64)> {
 /// spread of normal values, about as much as estimating their correlations adds.
 const WINSORISED_OF: usize = 10;
 /// How much farther out the order statistics are taken for the next run's median.
-const RANKS_NEXT: f64 = 1.2;
+const RANKS_NEXT: f64 = 1.15;
 /// Standard error of a median over that of a mean, of a normal distribution.
 const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
