@@ -202,6 +202,7 @@ words!(AtomicU32, AtomicU64);
 
 /// A cache line of its own (two, because of adjacent-line prefetching), so that
 /// words of the two directions do not share one.
+#[derive(Default)]
 #[repr(C, align(128))]
 pub struct Line<T>(pub T);
 
@@ -220,15 +221,32 @@ const LINE_BYTES: usize = 128;
 const PAGE_BYTES: usize = 4096;
 
 impl Buffer {
+    /// What the address of a message of `len` bytes is a multiple of.
+    pub fn align(len: usize) -> usize {
+        if len < PAGE_BYTES { LINE_BYTES } else { PAGE_BYTES }
+    }
+
     /// A buffer of `len` bytes, all ones (pages of zeros are not touched until written).
     pub fn new(len: usize) -> Self {
-        let align = if len < PAGE_BYTES { LINE_BYTES } else { PAGE_BYTES };
+        let align = Self::align(len);
         let before = align / LINE_BYTES - 1;
         let count = before + len.div_ceil(LINE_BYTES).max(1);
         let lines: Vec<_> = (0..count).map(|_| Line([1; LINE_BYTES])).collect();
         // At most `before`: the lines themselves are aligned.
         let first = lines.as_ptr().align_offset(align).min(before);
         Self { lines, first, len }
+    }
+
+    /// The first `len` bytes, unchecked: for what a system call says that it has put there, which
+    /// is never more than it was given.
+    ///
+    /// # Safety
+    /// `len` must not be more than the buffer's length.
+    #[inline(always)]
+    pub unsafe fn first(&self, len: usize) -> &[u8] {
+        debug_assert!(len <= self.len);
+        // SAFETY: the caller's promise.
+        unsafe { self.get_unchecked(..len) }
     }
 }
 

@@ -267,7 +267,9 @@ pub trait Channel {
     fn delivery(&self) -> Delivery {
         Delivery::Reliable
     }
-    /// A place to write a message of `len` bytes into; may wait for room.
+    /// A place to write a message of `len` bytes into; may wait for room. Every message of an end
+    /// is as long as the payload that it attached with, so that one with a buffer of its own
+    /// lends and sends all of it, and checks nothing in the loop.
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]>;
     /// Sends what was written into the slot; it may leave with the next `recv`, where that
     /// follows anyway.

@@ -14,11 +14,15 @@ pub fn check<T: Copy + PartialOrd + From<i8>>(result: T) -> io::Result<T> {
 }
 
 /// Adds what was being done to an error, for the one line the user sees.
+#[cold]
+#[inline(never)]
 pub fn context(error: io::Error, doing: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{doing}: {error}"))
 }
 
 /// An error of hopcost's own.
+#[cold]
+#[inline(never)]
 pub fn failure(reason: impl Into<String>) -> io::Error {
     io::Error::other(reason.into())
 }

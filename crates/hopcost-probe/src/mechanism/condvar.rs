@@ -79,8 +79,8 @@ struct Way {
 /// One end.
 pub struct Condvar {
     meeting: Place<Meeting>,
-    own: usize,
-    peer: usize,
+    own: *mut Way,
+    peer: *mut Way,
 }
 
 /// The result of a pthread call, which returns its error.
@@ -134,11 +134,11 @@ impl TwoEnds for Condvar {
     }
 
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self {
-            meeting: Place::new(&half.take_memory(page::BYTES)?, 0),
-            own: by_role(attaching.role, 0, 1),
-            peer: by_role(attaching.role, 1, 0),
-        })
+        let meeting = Place::<Meeting>::new(&half.take_memory(page::BYTES)?, 0);
+        // SAFETY: both are in the mapping.
+        let way = |at: usize| unsafe { &raw mut (*meeting.as_ptr()).ways[at] };
+        let (own, peer) = by_role(attaching.role, (way(0), way(1)), (way(1), way(0)));
+        Ok(Self { meeting, own, peer })
     }
 }
 
@@ -149,7 +149,7 @@ impl Notifier for Condvar {
         // SAFETY: initialised by the opener, mapped as long as `self` lives; the predicate is
         // touched only with the mutex held.
         unsafe {
-            let (mutex, way) = (&raw mut (*meeting).mutex, &raw mut (*meeting).ways[self.peer]);
+            let (mutex, way) = (&raw mut (*meeting).mutex, self.peer);
             pthread(libc::pthread_mutex_lock(mutex), "pthread_mutex_lock")?;
             (*way).notified = 1;
             pthread(libc::pthread_cond_signal(&raw mut (*way).condition), "pthread_cond_signal")?;
@@ -162,7 +162,7 @@ impl Notifier for Condvar {
         let meeting = self.meeting.as_ptr();
         // SAFETY: as in `notify`.
         unsafe {
-            let (mutex, way) = (&raw mut (*meeting).mutex, &raw mut (*meeting).ways[self.own]);
+            let (mutex, way) = (&raw mut (*meeting).mutex, self.own);
             pthread(libc::pthread_mutex_lock(mutex), "pthread_mutex_lock")?;
             while (&raw const (*way).notified).read() == 0 {
                 let condition = &raw mut (*way).condition;

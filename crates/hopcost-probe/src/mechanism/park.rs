@@ -13,13 +13,12 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-use hopcost_model::case::{Boundary, WaitKind};
+use hopcost_model::case::{Boundary, Role, WaitKind};
 use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
 use crate::memory::Line;
 use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
-use crate::transport::by_role;
 use crate::wait::{Block, Wait};
 
 /// The row.
@@ -65,12 +64,12 @@ struct Side {
 }
 
 /// Where the threads meet: the caller's side, the callee's side.
-type Meeting = Arc<[Line<Side>; 2]>;
+type Meeting = [Arc<Line<Side>>; 2];
 
 /// One end.
 pub struct Park {
-    meeting: Meeting,
-    own: usize,
+    own: Arc<Line<Side>>,
+    peers: Arc<Line<Side>>,
     peer: Thread,
 }
 
@@ -79,36 +78,39 @@ impl TwoEnds for Park {
     type Waits = (Block,);
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let meeting: Meeting = Arc::new([Line(Side::default()), Line(Side::default())]);
-        Ok(Link { caller: Half::of_local(Arc::clone(&meeting)), callee: Half::of_local(meeting) })
+        let meeting: Meeting = Default::default();
+        Ok(Link { caller: Half::of_local(meeting.clone()), callee: Half::of_local(meeting) })
     }
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let meeting: Meeting = half.take_local()?;
-        let own = by_role(attaching.role, 0, 1);
-        meeting[own].0.thread.get_or_init(std::thread::current);
+        let [callers, callees]: Meeting = half.take_local()?;
+        let (own, peers) = match attaching.role {
+            Role::Caller => (callers, callees),
+            Role::Callee => (callees, callers),
+        };
+        own.0.thread.get_or_init(std::thread::current);
         let peer = loop {
             // No time-out: whoever supervises ends an end whose partner never comes.
-            match meeting[1 - own].0.thread.get() {
+            match peers.0.thread.get() {
                 Some(thread) => break thread.clone(),
                 None => std::thread::sleep(LOOK_EVERY),
             }
         };
-        Ok(Self { meeting, own, peer })
+        Ok(Self { own, peers, peer })
     }
 }
 
 impl Notifier for Park {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
-        self.meeting[1 - self.own].0.notified.store(true, Ordering::Release);
+        self.peers.0.notified.store(true, Ordering::Release);
         self.peer.unpark();
         Ok(())
     }
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        let notified = &self.meeting[self.own].0.notified;
+        let notified = &self.own.0.notified;
         // park may return for no reason, hence the flag.
         while !notified.load(Ordering::Acquire) {
             std::thread::park();

@@ -134,20 +134,18 @@ impl TwoEnds for PosixMq {
 
 impl Channel for PosixMq {
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(&mut self.out[..len])
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(&mut self.out)
     }
 
     /// Sleeps where the queue is full, whatever the wait: the outgoing opening stays
     /// a blocking one, and a strict round trip never fills it.
     #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        let (fd, message) = (self.outgoing.as_raw_fd(), &self.out);
         loop {
-            let message = &self.out[..len];
             // SAFETY: the buffer is valid for its length.
-            let result = unsafe {
-                libc::mq_send(self.outgoing.as_raw_fd(), message.as_ptr().cast(), len, 0)
-            };
+            let result = unsafe { libc::mq_send(fd, message.as_ptr().cast(), message.len(), 0) };
             match sys::check(result) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 done => return done.map(drop),
@@ -170,7 +168,8 @@ impl Channel for PosixMq {
             };
             sys::check(result).map(|n| n as usize)
         })?;
-        Ok(&self.input[..len])
+        // SAFETY: the kernel has written so many bytes there.
+        Ok(unsafe { self.input.first(len) })
     }
 }
 

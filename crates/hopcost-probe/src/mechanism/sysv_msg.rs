@@ -17,6 +17,7 @@ use hopcost_model::case::WaitKind;
 use hopcost_model::mechanism::{Facts, Payload, WaitFacts};
 
 use crate::clock::{Clock, Hardware};
+use crate::memory::Buffer;
 use crate::registry::{CHANNEL, Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
@@ -37,7 +38,7 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     limits: "0 bytes to 8 KiB, or less where /proc/sys/kernel/msgmax says so; cannot be polled, so no epoll; an end that lets go removes the queues, and a partner that waits gets EIDRM, but one that is killed is only noticed by the supervisor",
     sources: &["sysvipc(7)", "msgget(2)", "msgsnd(2)", "msgrcv(2)", "msgctl(2)"],
     available,
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 
@@ -108,32 +109,36 @@ pub struct SysvMsg {
     incoming: Queue,
     outgoing: Queue,
     budget_ticks: u64,
-    out: Buffer,
-    input: Buffer,
+    out: Typed,
+    input: Typed,
 }
 
-/// A message's type and then its bytes, aligned for the type.
-struct Buffer {
-    words: Vec<libc::c_long>,
-    payload: usize,
+/// A message aligned as all message buffers are, and right before it its type.
+struct Typed {
+    /// Filled with ones, which is also a valid type: it must be positive.
+    buffer: Buffer,
+    /// Where the message begins.
+    at: usize,
 }
 
-impl Buffer {
+impl Typed {
     fn new(payload: usize) -> Self {
-        // Filled with ones, which is also a valid type: it must be positive.
-        Self { words: vec![1; 1 + payload.div_ceil(TYPE)], payload }
+        let at = Buffer::align(payload);
+        Self { buffer: Buffer::new(at + payload), at }
+    }
+    fn len(&self) -> usize {
+        self.buffer.len() - self.at
+    }
+    /// What msgsnd(2) and msgrcv(2) are given.
+    #[inline(always)]
+    fn with_type(&mut self) -> *mut libc::c_void {
+        // SAFETY: in bounds, since a message is preceded by a line at least.
+        unsafe { self.buffer.as_mut_ptr().add(self.at - TYPE).cast() }
     }
     #[inline(always)]
-    fn bytes(&self, len: usize) -> &[u8] {
-        assert!(len <= self.payload);
-        // SAFETY: the words after the first hold at least `payload` initialised bytes.
-        unsafe { std::slice::from_raw_parts(self.words.as_ptr().add(1).cast(), len) }
-    }
-    #[inline(always)]
-    fn bytes_mut(&mut self, len: usize) -> &mut [u8] {
-        assert!(len <= self.payload);
-        // SAFETY: as above, and borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().add(1).cast(), len) }
+    fn message(&mut self) -> &mut [u8] {
+        // SAFETY: in bounds, as made.
+        unsafe { self.buffer.get_unchecked_mut(self.at..) }
     }
 }
 
@@ -153,8 +158,8 @@ impl SysvMsg {
     fn receive(&mut self, flags: libc::c_int) -> io::Result<usize> {
         // SAFETY: the buffer holds a type and `payload` bytes; a longer message is an error.
         let result = unsafe {
-            let buffer = self.input.words.as_mut_ptr().cast();
-            libc::msgrcv(self.incoming.id, buffer, self.input.payload, 0, flags)
+            let len = self.input.len();
+            libc::msgrcv(self.incoming.id, self.input.with_type(), len, 0, flags)
         };
         sys::check(result).map(|n| n as usize)
     }
@@ -228,27 +233,26 @@ impl TwoEnds for SysvMsg {
             incoming: queue(incoming)?,
             outgoing: queue(outgoing)?,
             budget_ticks: attaching.budget_ticks,
-            out: Buffer::new(payload),
-            input: Buffer::new(payload),
+            out: Typed::new(payload),
+            input: Typed::new(payload),
         })
     }
 }
 
 impl Channel for SysvMsg {
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.out.bytes_mut(len))
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(self.out.message())
     }
 
     /// Sleeps where the queue is full, whatever the wait; a strict round trip never
     /// fills it.
     #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        assert!(len <= self.out.payload);
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        let (id, len) = (self.outgoing.id, self.out.len());
         loop {
-            // SAFETY: the buffer holds a type and at least `len` bytes.
-            let result =
-                unsafe { libc::msgsnd(self.outgoing.id, self.out.words.as_ptr().cast(), len, 0) };
+            // SAFETY: the buffer holds a type and `len` bytes.
+            let result = unsafe { libc::msgsnd(id, self.out.with_type(), len, 0) };
             match sys::check(result) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 done => return done.map(drop),
@@ -280,7 +284,9 @@ impl Channel for SysvMsg {
             Some(len) => len,
             None => self.receive_asleep()?,
         };
-        Ok(self.input.bytes(len))
+        debug_assert!(len <= self.input.len());
+        // SAFETY: the kernel has written so many bytes there.
+        Ok(unsafe { self.input.message().get_unchecked(..len) })
     }
 }
 

@@ -43,7 +43,7 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     copies: "four times a message: the library into its output buffer (the client masks it there), the kernel in and out, and the library once more to the front of its read buffer (the server unmasks it there), from where it is lent; with read-buffer=library seldom the last; no message is allocated",
     wakes: "the kernel: the softirq that the write raises delivers the segment and wakes the sleeping reader",
     between_stamps: "frame, mask (client), write, sleep in read, be woken, zero the read buffer and read, parse, unmask (server); the same on the other side; the handshakes are over before",
-    limits: "0 bytes to 1 MiB; a message longer than the socket's buffers is written and read in parts; the connection ends without a closing handshake; the wait is looked up at run time, because the library owns the read loop",
+    limits: "0 bytes to 1 MiB; a message longer than the socket's buffers is written and read in parts; the connection ends without a closing handshake; the wait is looked up at run time, because the library owns the read loop; the buffers that the kernel reads and writes are the library's too and lie where the allocator puts them, not at pages",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "tcp(7)"],
     available: tcp::loopback_available,
     // Its handshake goes over a TCP connection.
@@ -242,12 +242,9 @@ impl Outgoing {
     /// Where the next message is written. In place, because the library has
     /// dropped its share by now; were it late, a copy would be made.
     #[inline]
-    pub(super) fn slot(&mut self, len: usize) -> &mut [u8] {
+    pub(super) fn slot(&mut self) -> &mut [u8] {
         if self.writable.is_empty() {
             self.writable = Vec::from(std::mem::take(&mut self.buffer));
-        }
-        if self.writable.len() != len {
-            self.writable.resize(len, 1);
         }
         &mut self.writable
     }
@@ -280,8 +277,8 @@ impl TwoEnds for WebSocketInline {
 
 impl Channel for WebSocketInline {
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.out.slot(len))
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(self.out.slot())
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
@@ -346,13 +343,13 @@ mod tests {
     #[test]
     fn an_outgoing_buffer_comes_back_where_the_library_has_dropped_it() {
         let mut out = Outgoing::new(64);
-        let address = out.slot(64).as_ptr();
+        let address = out.slot().as_ptr();
         for _ in 0..3 {
             drop(out.message());
-            assert_eq!(out.slot(64).as_ptr(), address);
+            assert_eq!(out.slot().as_ptr(), address);
         }
         let held = out.message();
-        assert_ne!(out.slot(64).as_ptr(), address);
+        assert_ne!(out.slot().as_ptr(), address);
         assert_eq!(held.as_ptr(), address);
     }
 

@@ -271,11 +271,11 @@ impl TwoEnds for WebSocketThreaded {
 
 impl Channel for WebSocketThreaded {
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
         // Given back before the I/O thread can be reading the next one: a buffer that is
         // still shared would have to be replaced, and by one too small for a frame.
         self.message = Bytes::new();
-        Ok(self.out.slot(len))
+        Ok(self.out.slot())
     }
 
     #[inline(always)]

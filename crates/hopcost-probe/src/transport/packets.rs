@@ -49,15 +49,16 @@ impl Packets {
         Ok(self)
     }
 
-    /// Where the next message of `len` bytes is written.
+    /// Where the next message is written.
     #[inline(always)]
-    pub fn message(&mut self, len: usize) -> &mut [u8] {
-        &mut self.out[..len]
+    pub fn message(&mut self) -> &mut [u8] {
+        &mut self.out
     }
 
     /// Sends the message as one packet.
     #[inline(always)]
-    pub fn send_packet(&mut self, len: usize) -> io::Result<()> {
+    pub fn send_packet(&mut self) -> io::Result<()> {
+        let len = self.out.len();
         loop {
             // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a
             // dead partner would end this process silently.
@@ -66,7 +67,7 @@ impl Packets {
             };
             match sys::check(result) {
                 Ok(n) if n as usize == len => return Ok(()),
-                Ok(n) => return Err(sys::failure(format!("only {n} of {len} bytes were sent"))),
+                Ok(n) => return Err(sent_in_part(n, len)),
                 Err(error) => wait_writable(&self.fd, error).map(drop)?,
             }
         }
@@ -85,8 +86,15 @@ impl Packets {
                 receive(prepared, wait, fd, input, given_up)?
             }
         };
-        Ok(&self.input[..len])
+        // SAFETY: the kernel has written so many bytes there.
+        Ok(unsafe { self.input.first(len) })
     }
+}
+
+#[cold]
+#[inline(never)]
+fn sent_in_part(sent: isize, len: usize) -> io::Error {
+    sys::failure(format!("only {sent} of {len} bytes were sent"))
 }
 
 /// Receives a packet, or gives up as soon as there is none and `given_up` says so. It
@@ -121,12 +129,12 @@ impl Channel for Packets {
         self.delivery
     }
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.message(len))
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(self.message())
     }
     #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.send_packet(len)
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        self.send_packet()
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {

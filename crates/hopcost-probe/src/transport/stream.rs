@@ -18,7 +18,6 @@ pub struct Stream {
     incoming: OwnedFd,
     outgoing: Option<OwnedFd>,
     wait: FdWait,
-    payload: usize,
     out: Buffer,
     input: Buffer,
 }
@@ -43,54 +42,70 @@ impl Stream {
     ) -> io::Result<Self> {
         let payload = attaching.payload();
         let wait = FdWait::prepare(attaching.wait(), &incoming, attaching.budget_ticks)?;
-        Ok(Self {
-            incoming,
-            outgoing,
-            wait,
-            payload,
-            out: Buffer::new(payload),
-            input: Buffer::new(payload),
-        })
+        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
+        Ok(Self { incoming, outgoing, wait, out, input })
     }
 
-    /// Where the next message of `len` bytes is written.
+    /// Where the next message is written.
     #[inline(always)]
-    pub fn message(&mut self, len: usize) -> &mut [u8] {
-        &mut self.out[..len]
+    pub fn message(&mut self) -> &mut [u8] {
+        &mut self.out
     }
 
     /// Writes the message.
     #[inline(always)]
-    pub fn write(&mut self, len: usize) -> io::Result<()> {
-        let fd = self.outgoing.as_ref().unwrap_or(&self.incoming);
-        let mut done = 0;
-        while done < len {
-            done += write_some(fd, &self.out[done..len])?;
-        }
-        Ok(())
+    pub fn write(&mut self) -> io::Result<()> {
+        let done = write_some(self.outgoing(), &self.out)?;
+        if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
     }
 
     /// Reads the next message, waiting for it in this way.
     #[inline(always)]
     pub fn read(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
-        let mut done = 0;
-        while done < self.payload {
+        let (fd, input) = (&self.incoming, &mut self.input);
+        let done = self.wait.receive(wait, fd, || read_some(fd, input))?;
+        if done < self.input.len() {
+            self.read_rest(wait, done)?;
+        }
+        Ok(&self.input)
+    }
+
+    fn outgoing(&self) -> &OwnedFd {
+        self.outgoing.as_ref().unwrap_or(&self.incoming)
+    }
+
+    /// Writes what the first call has left: no part of the loop, in which most messages go in one
+    /// call, so that nothing is sliced there.
+    #[cold]
+    #[inline(never)]
+    fn write_rest(&mut self, mut done: usize) -> io::Result<()> {
+        while done < self.out.len() {
+            done += write_some(self.outgoing(), &self.out[done..])?;
+        }
+        Ok(())
+    }
+
+    /// Reads what the first call has left.
+    #[cold]
+    #[inline(never)]
+    fn read_rest(&mut self, wait: WaitKind, mut done: usize) -> io::Result<()> {
+        while done < self.input.len() {
             let (fd, rest) = (&self.incoming, &mut self.input[done..]);
             done += self.wait.receive(wait, fd, || read_some(fd, rest))?;
         }
-        Ok(&self.input)
+        Ok(())
     }
 }
 
 impl Channel for Stream {
     const BYTES: LinkBytes = LinkBytes::Messages;
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.message(len))
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(self.message())
     }
     #[inline(always)]
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        self.write(len)
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        self.write()
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {

@@ -73,14 +73,14 @@ impl Channel for Lossy {
     fn delivery(&self) -> Delivery {
         Delivery::Lossy
     }
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(self.packets.message(len))
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(self.packets.message())
     }
-    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
         self.sent += 1;
         match self.every {
             Some(every) if self.sent.is_multiple_of(every) => Ok(()),
-            _ => self.packets.send_packet(len),
+            _ => self.packets.send_packet(),
         }
     }
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {

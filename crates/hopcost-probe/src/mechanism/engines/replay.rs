@@ -76,8 +76,11 @@ impl Call for Replay {
     }
     #[inline(always)]
     fn call(&mut self, x: u64) -> u64 {
-        Virtual::advance(self.latencies_ns[self.next]);
-        self.next = (self.next + 1) % self.latencies_ns.len();
+        Virtual::advance(self.latencies_ns.get(self.next).copied().unwrap_or_default());
+        self.next += 1;
+        if self.next == self.latencies_ns.len() {
+            self.next = 0;
+        }
         x
     }
 }
