@@ -56,7 +56,7 @@ pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
     copies: "nobody copies the message; the reply is written over the request in the same vector",
     wakes: "the sender, by a futex wake if the receiver is registered as parked; a blocking receiver first spins and yields, eleven looks in all, before it registers",
     between_stamps: "put the vector into the array, look at the own channel, spin, yield, perhaps park and be unparked, take; the same on the other side",
-    limits: "two threads of one process; 0 bytes to 1 MiB",
+    limits: "two threads of one process; 0 bytes to 1 MiB; a vector lies where the allocator puts it, at a multiple of 16 bytes; an end that spins pauses (PAUSE, on Arm YIELD) between two looks",
     sources: &["https://docs.rs/crossbeam-channel", "futex(2)", "sched_yield(2)"],
     ..CHANNEL
 });

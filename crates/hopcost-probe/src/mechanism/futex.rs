@@ -41,9 +41,10 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
             system_calls: PerOperation::Between(
                 0.0,
                 4.5,
-                "a sleep each way only where the count has not moved yet, a wake only where the \
-                 other end sleeps (2 to 4 on one CPU, 0 to 4 on two), and now and then another \
-                 sleep after a wake that came late; with wake=always a wake each way, 2 to 4",
+                "a sleep each way only where the count has not moved yet; with wake=needed a wake \
+                 only where the other end sleeps, together 2 to 4 on one CPU and 0 to 4 on two; \
+                 with wake=always a wake each way, together 3 or 4 on one CPU and 2 to 4 on two; \
+                 now and then another sleep after a wake that came late",
             ),
             switches_one_cpu: WAKER_OR_WOKEN_FIRST,
             switches_two_cpus: PerOperation::Between(

@@ -2,7 +2,7 @@
 
 mod json;
 
-use hopcost_model::case::Workload;
+use hopcost_model::case::{WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Shape, WaitFacts};
@@ -242,7 +242,7 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     };
     let waits = match waits(mechanism) {
         waits if waits.is_empty() => waits,
-        waits => format!("{waits} (the first is the default)"),
+        waits => format!("{waits} ({})", default_wait(mechanism)),
     };
     let touches = mechanism.payload.is_some() && mechanism.shape() != Shape::Call;
     let touched = match (touches, own) {
@@ -253,11 +253,23 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         }
         (true, None) => "; every byte is written and compared",
     };
+    let around = match touches
+        && own.is_some()
+        && mechanism.workloads.contains(&Workload::Roundtrip)
+    {
+        true => {
+            "; in a round trip also each end's writing of its message and comparing of the other's"
+        }
+        false => "",
+    };
     let mut known = vec![
         ("What crosses", Cell::text(&mechanism.crosses)),
         ("Who copies", Cell::text(&mechanism.copies)),
         ("Who wakes", Cell::text(&mechanism.wakes)),
-        ("Between two stamps", Cell::text(&mechanism.between_stamps)),
+        (
+            "Between two stamps",
+            Cell::text(format!("{}{around}", mechanism.between_stamps.trim_end_matches('.'))),
+        ),
         ("Limits", Cell::text(&mechanism.limits)),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(boundaries(mechanism))),
@@ -280,6 +292,18 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     let sources: Vec<Cell> = mechanism.sources.iter().map(Cell::text).collect();
     known.push(("See", Cell::several(sources)));
     known
+}
+
+/// Which wait is the default: the first, unless the ends share a CPU and it spins there.
+fn default_wait(mechanism: &Mechanism) -> String {
+    let mut waits = mechanism.waits.iter();
+    let spins = |wait: &&WaitKind| matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock);
+    match (waits.clone().next().filter(spins), waits.find(|wait| !spins(wait))) {
+        (Some(_), Some(other)) => {
+            format!("the first is the default, but {other} where both ends share a CPU")
+        }
+        _ => "the first is the default".to_owned(),
+    }
 }
 
 /// The counts by wait.
