@@ -6,10 +6,12 @@
  *
  *   wake MECHANISM CPU_SENDER CPU_RECEIVER GAP_NS WARM_UP COUNT
  *
- * Mechanisms: semaphore signal (no payload), pipe socketpair (1 byte), spin.
+ * Mechanisms: semaphore signal (no payload), pipe socketpair (1 byte), mq (8 bytes), spin.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -45,6 +47,7 @@ struct page {
 };
 static struct page *shared;
 static int in_fd, out_fd;
+static mqd_t queue;
 static pid_t receiver;
 static sigset_t usr1;
 
@@ -55,8 +58,9 @@ static void pin(int cpu) {
     check(sched_setaffinity(0, sizeof set, &set), "sched_setaffinity");
 }
 static void notify(const char *how, uint32_t number) {
-    char byte = 1;
+    char byte = 1, message[8] = {0};
     switch (how[0] == 's' ? how[1] : how[0]) {
+    case 'm': check(mq_send(queue, message, sizeof message, 0), "mq_send"); break;
     case 'e': check(sem_post(&shared->semaphore), "sem_post"); break;
     case 'i': check(kill(receiver, SIGUSR1), "kill"); break;
     case 'p': if (how[0] == 's') atomic_store_explicit(&shared->flag, number, memory_order_release);
@@ -66,9 +70,10 @@ static void notify(const char *how, uint32_t number) {
     }
 }
 static void wait_for(const char *how, uint32_t number) {
-    char byte;
+    char byte, message[8];
     int got;
     switch (how[0] == 's' ? how[1] : how[0]) {
+    case 'm': check(mq_receive(queue, message, sizeof message, NULL), "mq_receive"); break;
     case 'e': while (sem_wait(&shared->semaphore)) if (errno != EINTR) die("sem_wait"); break;
     case 'i': if (sigwait(&usr1, &got)) die("sigwait"); break;
     case 'p': if (how[0] == 's') { while (atomic_load_explicit(&shared->flag, memory_order_acquire) != number) relax(); break; }
@@ -99,6 +104,11 @@ int main(int argc, char **argv) {
     else check(pipe(fds), "pipe");
     in_fd = fds[0];
     out_fd = fds[1];
+    char name[32];
+    snprintf(name, sizeof name, "/hopcost-wake-%d", getpid());
+    struct mq_attr places = {.mq_maxmsg = 4, .mq_msgsize = 8};
+    check(queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &places), "mq_open");
+    mq_unlink(name);
     receiver = fork();
     check(receiver, "fork");
     if (receiver == 0) {

@@ -13,7 +13,7 @@ from pairs import (HOPCOST, adjacent_ratios, compile_c, cpus, median, rank_inter
 # C name -> hopcost mechanism, payload, wait
 MECHANISMS = {"semaphore": ("semaphore", 0, "block"), "signal": ("signal", 0, "block"),
               "pipe": ("pipe", 1, "block"), "socketpair": ("socketpair", 1, "block"),
-              "spin": ("flag", 0, "spin")}
+              "mq": ("posix-mq", 8, "block"), "spin": ("flag", 0, "spin")}
 # Wake-ups of one arm: half a second of them, 200 at most.
 ARM_NS, COUNT_MAX = 500e6, 200
 
@@ -31,7 +31,7 @@ def main():
     print(f"{options.pairs} pairs a row; ratio = hopcost / C, [sign interval]; CPUs {first} and {second} ({relation})")
     print(f"{'place':9} {'mechanism':11} {'gap us':>7} {'C ns':>8}  {'hopcost / C':^24}  {'C / C':^24}  verdict")
     with tempfile.TemporaryDirectory(prefix="hopcost-bench-") as work:
-        program = compile_c("wake.c", work, "-lpthread")
+        program = compile_c("wake.c", work, "-lpthread", "-lrt")
         for place in options.places.split(","):
             receiver = first if place == "same-cpu" else second
             if receiver is None:
