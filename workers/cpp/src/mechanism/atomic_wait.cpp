@@ -33,8 +33,7 @@ public:
         : meeting_(std::static_pointer_cast<Meeting>(half.shared)),
           outgoing_(attaching.role == Role::caller ? meeting_->request : meeting_->reply),
           incoming_(attaching.role == Role::caller ? meeting_->reply : meeting_->request),
-          messages_(attaching.subject.payload()),
-          input_(messages_.payload()) {}
+          messages_(attaching.subject.payload()) {}
 
     void send(std::uint64_t sequence) {
         std::copy_n(messages_.at(sequence), messages_.payload(), outgoing_.buffer.data());
@@ -47,8 +46,7 @@ public:
         last_ = static_cast<int>(sequence);
         if (incoming_.sent.load(std::memory_order_acquire) != last_)
             throw Failure("message " + std::to_string(sequence) + " was expected, and another came");
-        std::copy_n(incoming_.buffer.data(), input_.size(), input_.data());
-        messages_.expect(sequence, input_.data(), input_.size());
+        messages_.expect(sequence, incoming_.buffer.data(), incoming_.buffer.size());
     }
 
 private:
@@ -56,7 +54,6 @@ private:
     Way& outgoing_;
     Way& incoming_;
     Messages messages_;
-    Buffer input_;
     int last_ = 0;
 };
 

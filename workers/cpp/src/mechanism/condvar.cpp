@@ -38,8 +38,7 @@ public:
         : meeting_(std::static_pointer_cast<Meeting>(half.shared)),
           outgoing_(attaching.role == Role::caller ? meeting_->request : meeting_->reply),
           incoming_(attaching.role == Role::caller ? meeting_->reply : meeting_->request),
-          messages_(attaching.subject.payload()),
-          input_(messages_.payload()) {}
+          messages_(attaching.subject.payload()) {}
 
     void send(std::uint64_t sequence) {
         std::copy_n(messages_.at(sequence), messages_.payload(), outgoing_.buffer.data());
@@ -54,8 +53,7 @@ public:
             incoming_.condition.wait(lock, [this] { return incoming_.notified; });
             incoming_.notified = false;
         }
-        std::copy_n(incoming_.buffer.data(), input_.size(), input_.data());
-        messages_.expect(sequence, input_.data(), input_.size());
+        messages_.expect(sequence, incoming_.buffer.data(), incoming_.buffer.size());
     }
 
 private:
@@ -63,7 +61,6 @@ private:
     Way& outgoing_;
     Way& incoming_;
     Messages messages_;
-    Buffer input_;
 };
 
 }  // namespace
@@ -72,14 +69,14 @@ Mechanism condvar_mechanism() {
     Facts facts;
     facts.name = "condvar";
     facts.family = "notifier";
-    facts.revision = 2;
+    facts.revision = 3;
     facts.about = "one std::mutex and a std::condition_variable per direction";
     facts.boundaries = {Boundary::thread};
     facts.payload = PayloadRange{0, 65'536, 0};
     facts.crosses = "one predicate per direction in the process's memory (and, with a payload, a shared buffer)";
-    facts.copies = "with a payload, each end copies it into the shared buffer and out of it; the kernel copies nothing";
+    facts.copies = "with a payload, each end copies its message into the shared buffer, and the other's is compared there; the kernel copies nothing";
     facts.wakes = "the notifying end, by a futex wake inside pthread_cond_signal, with the mutex held";
-    facts.between_stamps = "copy, lock, set, notify, unlock; lock, wait, clear, unlock, copy; the same on the other side";
+    facts.between_stamps = "copy, lock, set, notify, unlock; lock, wait, clear, unlock, compare; the same on the other side";
     facts.limits = "payload up to 64 KiB; libstdc++ adds next to nothing to the C library's mutex and condition variable";
     facts.sources = {"https://en.cppreference.com/w/cpp/thread/condition_variable", "pthread_cond_signal(3)", "futex(7)"};
     facts.system_calls = CountRange{0, 10};

@@ -13,11 +13,12 @@ var condvar = Row{
 		About:         "a sync.Mutex and a sync.Cond with a predicate per direction, between two goroutines",
 		Payload:       &Payload{0, payloadMax, 0},
 		Crosses:       "one predicate per direction (and, with a payload, a shared buffer)",
-		Copies:        "with a payload, each end copies it into the shared buffer and out of it",
+		Copies:        "with a payload, each end copies its message into the shared buffer, and the other's is compared there",
 		Wakes:         "the notifying goroutine makes the waiting one ready to run, with the mutex held; on one CPU the runtime switches between them in user space, on two it may wake a thread by a futex",
-		BetweenStamps: "lock, set, Signal, unlock; lock, Wait, clear, unlock; the same on the other side",
+		BetweenStamps: "copy, lock, set, Signal, unlock; lock, Wait, clear, unlock, compare; the same on the other side",
 		Limits:        "two goroutines of one process: the kernel sees no switch between them while one thread runs both",
 		Sources:       []string{"https://pkg.go.dev/sync#Cond"},
+		Revision:      1,
 	}),
 	pair: func(payload int) (Channel, Channel, error) {
 		shared := newHandOff(payload)
@@ -52,13 +53,10 @@ type handOffEnd struct {
 	mutex    *sync.Mutex
 	out, in  *way
 	contents *message.Contents
-	received []byte
 }
 
 func newHandOffEnd(shared *handOff, own int, payload int) *handOffEnd {
-	return &handOffEnd{
-		&shared.mutex, &shared.ways[own], &shared.ways[1-own], message.New(payload), make([]byte, payload),
-	}
+	return &handOffEnd{&shared.mutex, &shared.ways[own], &shared.ways[1-own], message.New(payload)}
 }
 
 func (e *handOffEnd) Send(sequence uint64) error {
@@ -77,6 +75,5 @@ func (e *handOffEnd) Receive(sequence uint64) error {
 	}
 	e.in.notified = false
 	e.mutex.Unlock()
-	copy(e.received, e.in.bytes)
-	return e.contents.Check(sequence, e.received)
+	return e.contents.Check(sequence, e.in.bytes)
 }

@@ -48,8 +48,8 @@ type Range struct {
 // payloadMax is the longest message of mechanisms that set no bound themselves.
 const payloadMax = 64 * 1024
 
-// roundtripRevision is that of every round trip: raised when the number of different messages
-// came to depend on their length.
+// roundtripRevision is that of every round trip, to which a row adds its own: raised when the
+// number of different messages came to depend on their length.
 const roundtripRevision = 2
 
 // ofGoroutines fills in what rows between two goroutines have in common. The
@@ -57,7 +57,7 @@ const roundtripRevision = 2
 // its own; the whole process can.
 func ofGoroutines(facts Facts) Facts {
 	facts.Workloads = []string{"roundtrip"}
-	facts.Revision = roundtripRevision
+	facts.Revision += roundtripRevision
 	facts.Boundaries = []string{"thread"}
 	facts.Placements = []string{"same-cpu", "free"}
 	facts.Waits = []string{"block"}
@@ -69,7 +69,7 @@ func ofGoroutines(facts Facts) Facts {
 // ofDescriptors fills in what rows over inherited descriptors have in common.
 func ofDescriptors(facts Facts) Facts {
 	facts.Workloads = []string{"roundtrip"}
-	facts.Revision = roundtripRevision
+	facts.Revision += roundtripRevision
 	facts.Boundaries = []string{"process"}
 	facts.Waits = []string{"block"}
 	facts.Link = "descriptors"

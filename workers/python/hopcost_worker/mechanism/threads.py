@@ -24,13 +24,13 @@ class Condvar(End):
     """The textbook hand-off: one lock, and for each direction a condition and a predicate.
 
     The payload is copied into a bytearray that both threads have before the
-    notification, and out of it after it.
+    notification, and compared there after it.
     """
 
     def __init__(self, half: tuple[Way, Way], payload: int) -> None:
         incoming, outgoing = half
         self.send = notifier(outgoing, payload)
-        self.receive = waiter(incoming, payload)
+        self.receive = waiter(incoming)
 
 
 def notifier(way: Way, payload: int) -> Callable[[bytes], None]:
@@ -47,16 +47,16 @@ def notifier(way: Way, payload: int) -> Callable[[bytes], None]:
     return send
 
 
-def waiter(way: Way, payload: int) -> Callable[[], bytes]:
+def waiter(way: Way) -> Callable[[], bytearray]:
     """A `receive`."""
     condition, shared, wait = way.condition, way.shared, way.condition.wait
 
-    def receive() -> bytes:
+    def receive() -> bytearray:
         with condition:
             while not way.notified:
                 wait()
             way.notified = False
-        return bytes(shared) if payload else b""
+        return shared
 
     return receive
 
@@ -103,16 +103,16 @@ ROWS = (
         boundaries=("thread",),
         payload=(0, PAYLOAD_MAX, 0),
         crosses="one predicate per direction (and, with a payload, a shared bytearray)",
-        copies="with a payload the sender into the bytearray and the receiver out of it",
+        copies="with a payload the sender, into the bytearray, where the receiver compares it",
         wakes="Condition.notify releases a lock that Condition.wait has made for this wait and sleeps "
         "on: futex(2); the woken thread then needs the GIL, where there is one",
         between_stamps="copy in, with condition: set the predicate, notify(); the other end's wait() "
-        "returns, it clears the predicate, copies out and compares; the same way back",
+        "returns, it clears the predicate and compares; the same way back",
         limits="threading.Condition is written in Python; send and receive are functions of the "
         "worker, some 50 ns each",
         sources=("https://docs.python.org/3/library/threading.html#condition-objects",),
         open=two_ways,
-        revision=2,
+        revision=3,
         attach=attach(lambda half, case: Condvar(half, case.payload)),
     ),
     Row(
