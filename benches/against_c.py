@@ -3,7 +3,8 @@
 
 A mechanism's name with `-thread` is between two threads with process-private primitives,
 with `-pshared` between two threads with process-shared ones, otherwise between processes. `spin` and
-`ring` with `-bare` spin without PAUSE (pause=0).
+`ring` with `-bare` spin without PAUSE (pause=0). `-untouched` writes and compares the first 8 bytes alone
+(touch=none), in C too; in `-passed` the C program passes the buffer and looks at none of it.
 
 For every mechanism: PAIRS adjacent pairs of about 40 ms each, the order within
 a pair and of the pairs at random; the ratio of the two medians of each pair;
@@ -28,6 +29,8 @@ class Row(typing.NamedTuple):
     wait: str = "block"
     boundary: str = "process"
     parameters: str = ""
+    # Whether the C program only passes the buffer, where hopcost's touch=none still numbers it.
+    passes: bool = False
 
     def case(self, place):
         return (f"roundtrip/{self.mechanism}?payload={self.payload}&boundary={self.boundary}&place={place}"
@@ -38,7 +41,8 @@ class Row(typing.NamedTuple):
 
     def c_message(self):
         """Batch, payload and touch, where a message is written and compared."""
-        return (1, self.payload, "none" if "touch=none" in self.parameters else "verify") if self.payload else ()
+        touch = "nothing" if self.passes else "none" if "touch=none" in self.parameters else "verify"
+        return (1, self.payload, touch) if self.payload else ()
 
 
 PSHARED = "&pshared=always"
@@ -64,7 +68,12 @@ for name, parameters in {"pipe": "", "socketpair": "", "unix-stream": "", "tcp":
     for kib in (4, 64):
         row = Row(name, name, kib << 10, parameters=parameters)
         MECHANISMS[f"{name}-{kib}k"] = row
-        MECHANISMS[f"{name}-{kib}k-untouched"] = row._replace(parameters=f"{parameters}&touch=none")
+        untouched = row._replace(parameters=f"{parameters}&touch=none")
+        MECHANISMS[f"{name}-{kib}k-untouched"] = untouched
+        if kib == 64:
+            MECHANISMS[f"{name}-64k-passed"] = untouched._replace(passes=True)
+untouched = Row("ring-pass", "shm-ring", 64 << 10, "spin", parameters="&touch=none")
+MECHANISMS |= {"ring-64k-untouched": untouched, "ring-64k-passed": untouched._replace(passes=True)}
 PAIR_NS = 40e6
 
 

@@ -128,11 +128,10 @@ impl Submitted {
         })
     }
 
-    /// Queues the rest of the message that is being written, with these flags.
+    /// Queues a write of this part of the message, with these flags.
     #[inline(always)]
-    fn queue_write(&mut self, flags: squeue::Flags) -> io::Result<()> {
-        let rest = &self.out[self.written..self.writing];
-        let (fd, at, bytes) = (self.outgoing.fd(), rest.as_ptr(), rest.len() as u32);
+    fn queue_write(&mut self, part: *const [u8], flags: squeue::Flags) -> io::Result<()> {
+        let (fd, at, bytes) = (self.outgoing.fd(), part.cast::<u8>(), part.len() as u32);
         let entry = match self.requests {
             Requests::OfSockets => opcode::Send::new(fd, at, bytes)
                 .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
@@ -144,11 +143,10 @@ impl Submitted {
         unsafe { self.ring.push(&entry) }
     }
 
-    /// Queues a read of all but the first `done` bytes of a message.
+    /// Queues a read into this part of a message.
     #[inline(always)]
-    fn queue_read(&mut self, done: usize) -> io::Result<()> {
-        let rest = &mut self.input[done..];
-        let (fd, at, bytes) = (self.incoming.fd(), rest.as_mut_ptr(), rest.len() as u32);
+    fn queue_read(&mut self, part: *mut [u8]) -> io::Result<()> {
+        let (fd, at, bytes) = (self.incoming.fd(), part.cast::<u8>(), part.len() as u32);
         let entry = match self.requests {
             Requests::OfSockets => {
                 opcode::Recv::new(fd, at, bytes).flags(libc::MSG_WAITALL).build()
@@ -160,6 +158,14 @@ impl Submitted {
         unsafe { self.ring.push(&entry) }
     }
 
+    /// Queues a read of all but the first `done` bytes of a message.
+    #[cold]
+    #[inline(never)]
+    fn queue_rest(&mut self, done: usize) -> io::Result<()> {
+        let rest = &raw mut self.input[done..];
+        self.queue_read(rest)
+    }
+
     /// Queues the message that has been put off, if there is one; says how many entries
     /// that were.
     #[inline(always)]
@@ -168,25 +174,28 @@ impl Submitted {
             return Ok(0);
         }
         (self.writing, self.written) = (std::mem::take(&mut self.unsent), 0);
-        self.queue_write(flags).map(|()| 1)
+        let message = &raw const *self.out;
+        self.queue_write(message, flags).map(|()| 1)
     }
 
     /// A write failed, or the kernel took a part, or the last part: queues the rest, and says
     /// how many entries that were.
     #[cold]
+    #[inline(never)]
     fn wrote(&mut self, completion: &cqueue::Entry) -> io::Result<usize> {
         self.written += uring::moved(completion)?;
         if self.written >= self.writing {
             return Ok(0);
         }
-        self.queue_write(squeue::Flags::empty()).map(|()| 1)
+        let rest = &raw const self.out[self.written..];
+        self.queue_write(rest, squeue::Flags::empty()).map(|()| 1)
     }
 }
 
 impl Channel for Submitted {
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
-        Ok(&mut self.out[..len])
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(&mut self.out)
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
@@ -196,7 +205,8 @@ impl Channel for Submitted {
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         let mut queued = self.queue_unsent(squeue::Flags::SKIP_SUCCESS)? + 1;
-        self.queue_read(0)?;
+        let message = &raw mut *self.input;
+        self.queue_read(message)?;
         let mut done = 0;
         while done < self.input.len() {
             queued -= self.ring.enter(queued, 1)?;
@@ -210,7 +220,7 @@ impl Channel for Submitted {
                     read => done += read,
                 }
                 if done < self.input.len() {
-                    self.queue_read(done)?;
+                    self.queue_rest(done)?;
                     queued += 1;
                 }
             }
