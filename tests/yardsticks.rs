@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use hopcost_model::raw::{Moment, RawRun, YardstickClass};
+use hopcost_model::protocol::ClockReading;
+use hopcost_model::raw::{CpuUse, Moment, RawRun, YardstickClass};
 
 use crate::faults::{alive, children_of, signal};
 use crate::support::{Home, alone};
@@ -43,6 +44,8 @@ fn every_pinned_trial_has_a_reading_before_and_after_and_no_sentinel() {
         "2",
         "--measure",
         "5ms",
+        "--group",
+        "of this test",
     ]);
     assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
     let run = stored(&home);
@@ -51,8 +54,17 @@ fn every_pinned_trial_has_a_reading_before_and_after_and_no_sentinel() {
     for yardstick in &run.yardsticks {
         assert!(yardstick.operations > 0 && yardstick.gone.is_none(), "{yardstick:?}");
     }
+    assert_eq!(run.about.group.as_deref(), Some("of this test"));
+    let clocks = |clocks: &[ClockReading]| clocks.iter().map(|one| one.cpu).collect::<Vec<_>>();
+    assert_eq!(clocks(&run.clocks_after), clocks(&run.clocks));
+    assert!(run.host_before.get("kernel.boot_id").is_some_and(|id| id.len() == 36));
     assert_eq!(run.trials.len(), 8);
     for trial in &run.trials {
+        assert!(trial.watched_ns > trial.wall_ns && trial.watched_ns < trial.took_ns, "{trial:?}");
+        let used: Vec<u32> = trial.cpu_uses.iter().map(|used| used.cpu).collect();
+        assert_eq!(used, Vec::from_iter(trial.cpus_asked[0]));
+        let counted = |used: &CpuUse| used.interrupts.is_some() && used.softirqs.is_some();
+        assert!(trial.cpu_uses.iter().all(counted), "{:?}", trial.cpu_uses);
         assert!(trial.sentinel_before_ns.is_empty() && trial.sentinel_after_ns.is_empty());
         let moments: Vec<_> = trial.yardsticks.iter().map(|read| read.moment).collect();
         let pinned = trial.cpus_asked[0].is_some();

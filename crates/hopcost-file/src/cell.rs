@@ -5,7 +5,7 @@ use hopcost_model::case::Role;
 use hopcost_model::describe::Description;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Stamp, ZeroCopySends};
-use hopcost_model::raw::{Build, Moment, YardstickClass};
+use hopcost_model::raw::{Build, Moment, Throttling, YardstickClass};
 use hopcost_model::text::escaped;
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
@@ -374,6 +374,24 @@ impl Get for Option<ZeroCopySends> {
                 row.at -= 1;
                 row.wrong("Null beside a zero_copy_copied")
             }
+        }
+    }
+}
+
+/// `throttled_times` and `throttled_ns`: both or neither.
+impl Put for Option<Throttling> {
+    fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+        (self.map(|seen| seen.times), self.map(|seen| seen.ns)).put(row)
+    }
+}
+
+impl Get for Option<Throttling> {
+    fn get(row: &mut Reading<'_>) -> Cell<Self> {
+        match <(Option<u64>, Option<u64>)>::get(row)? {
+            (None, None) => Ok(None),
+            (Some(times), Some(ns)) => Ok(Some(Throttling { times, ns })),
+            (None, Some(_)) => row.wrong("there without a throttled_times"),
+            (Some(_), None) => row.wrong("Null beside a throttled_times"),
         }
     }
 }

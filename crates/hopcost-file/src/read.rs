@@ -9,7 +9,7 @@ use hopcost_model::host::{Host, Reading as HostReading};
 use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
-use hopcost_model::raw::{StampCheck, ThreadUse, Yardstick, YardstickReading};
+use hopcost_model::raw::{CpuUse, StampCheck, ThreadUse, Yardstick, YardstickReading};
 use rusqlite::Connection;
 
 use crate::cell::{Get, Reading};
@@ -95,10 +95,11 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
 }
 
 fn of_source(source: &Source<'_>) -> Result<RawRun> {
-    let runs = source.read::<(i64, RunAbout, Plan), _>(&t::RUN, |row| row.0)?;
-    let Ok([(_, about, plan)]) = <[_; 1]>::try_from(runs) else {
+    let runs = source.read::<(i64, RunAbout, Plan, Option<String>), _>(&t::RUN, |row| row.0)?;
+    let Ok([(_, about, plan, group)]) = <[_; 1]>::try_from(runs) else {
         return source.wrong("run", "it should have one row");
     };
+    let about = RunAbout { group, ..about };
     if plan.cases.len() > CASES_MAX {
         return source.wrong("run", format!("plan has more than {CASES_MAX} cases"));
     }
@@ -124,6 +125,7 @@ fn of_source(source: &Source<'_>) -> Result<RawRun> {
         host_before: Host { readings: before },
         host_after,
         clocks: by_position(source, &t::CLOCK)?,
+        clocks_after: by_position(source, &t::CLOCK_AFTER)?,
         yardsticks,
         workers: workers(source)?,
         accounting: by_position::<CpuAccounting>(source, &t::ACCOUNTING)?,
@@ -224,6 +226,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     let mut warm_ups = by_trial::<f64>(source, &t::WARM_UP)?;
     let mut checks =
         belonging(source, &t::STAMP_CHECK, |row: &(i64, StampCheck)| row.0, |row| row)?;
+    let mut cpu_uses = by_trial::<CpuUse>(source, &t::CPU_USE)?;
     let mut yardsticks = by_trial::<YardstickReading>(source, &t::YARDSTICK_READING)?;
     let trials = source.read::<(i64, RawTrial), _>(&t::TRIAL, |row| row.0)?;
     let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();
@@ -249,6 +252,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         trial.warm_up_ns = warm_ups.take(&number);
         trial.stamp_check = checks.take(&number).pop();
         trial.yardsticks = yardsticks.take(&number);
+        trial.cpu_uses = cpu_uses.take(&number);
         samples += trial.samples.len();
         let of_case = trials_of.entry(trial.case).or_default();
         let why = if trial.case as usize >= cases {
@@ -277,6 +281,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     orphan(threads.table, threads.rows.peek().map(|row| &row.0))?;
     orphan(warm_ups.table, warm_ups.rows.peek().map(|row| &row.0))?;
     orphan(checks.table, checks.rows.peek().map(|row| &row.0))?;
+    orphan(cpu_uses.table, cpu_uses.rows.peek().map(|row| &row.0))?;
     orphan(yardsticks.table, yardsticks.rows.peek().map(|row| &row.0))?;
     if let Some(((number, end), _)) = events.rows.peek() {
         let why = format!("a row belongs to end {end} of trial {number}, which does not exist");

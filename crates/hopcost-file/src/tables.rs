@@ -10,7 +10,7 @@ use hopcost_model::host::Reading as HostReading;
 use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
-use hopcost_model::raw::{Reference, Yardstick, YardstickReading};
+use hopcost_model::raw::{CpuUse, Reference, Yardstick, YardstickReading};
 use hopcost_model::results::Estimate;
 
 use crate::cell::{Column, Get, Json, Put, Reading, Writing};
@@ -76,7 +76,7 @@ fields!(ABOUT of RunAbout {
     started: started TEXT 1,
     ended: ended MAYBE_TEXT 1,
     resumed: resumed INT 1,
-});
+} group: None);
 
 fields!(HOST_READING of HostReading {
     section: section TEXT 1,
@@ -129,6 +129,8 @@ fields!(RAW_TRIAL of RawTrial {
     samples: samples_kept INT 1 / samples BLOB 1,
     negative_samples: negative_samples NO_INT 2,
     counted_operations: counted_operations NO_INT 2,
+    watched_ns: watched_ns NO_INT 5,
+    throttling: throttled_times MAYBE_INT 5 / throttled_ns MAYBE_INT 5,
 } ..RawTrial::empty());
 
 fields!(END_COUNTERS of EndCounters {
@@ -234,6 +236,15 @@ impl Get for Yardstick {
         Ok(Self { class, case, cpus, operations, reference, gone: Get::get(row)? })
     }
 }
+
+fields!(CPU_USED of CpuUse {
+    cpu: cpu INT 5,
+    steal_ns: steal_ns MAYBE_INT 5,
+    interrupt_ns: interrupt_ns MAYBE_INT 5,
+    interrupts: interrupts MAYBE_INT 5,
+    softirqs: softirqs MAYBE_INT 5,
+    network_softirqs: network_softirqs MAYBE_INT 5,
+});
 
 fields!(YARDSTICK_READ of YardstickReading {
     yardstick: yardstick INT 5,
@@ -371,7 +382,8 @@ macro_rules! tables {
 }
 
 tables! {
-    RUN: "run" &[&[column("one", "INTEGER PRIMARY KEY CHECK (one = 1)", 1)], ABOUT, list![plan TEXT 1]],
+    RUN: "run" &[&[column("one", "INTEGER PRIMARY KEY CHECK (one = 1)", 1)], ABOUT, list![plan TEXT 1],
+        list![run_group MAYBE_TEXT 5]],
         "\n)", 1, 1;
     PLANNED_CASE: "planned_case" &[list![case_index KEY 1], PLANNED, PLANNED_LATER], "\n)", 1, ROWS;
     HOST: "host_reading" &[list![moment TEXT 1, position INT 1], HOST_READING],
@@ -392,6 +404,8 @@ tables! {
     THREAD_USE: "thread_use" &[OF_TRIAL, THREAD], BY_TRIAL, 3, ROWS;
     WARM_UP: "warm_up" &[OF_TRIAL, list![operation_ns BITS 3]], BY_TRIAL, 3, ROWS;
     STAMP_CHECK: "stamp_check" &[list![trial KEY 3], CHECKED_STAMP], "\n)", 3, 200_000;
+    CPU_USE: "cpu_use" &[OF_TRIAL, CPU_USED], BY_TRIAL, 5, ROWS;
+    CLOCK_AFTER: "clock_after" &[POSITION, CLOCK_READING], "\n)", 5, 10_000;
     YARDSTICK: "yardstick" &[POSITION, YARDSTICK_PLAYED], "\n)", 5, 10_000;
     YARDSTICK_READING: "yardstick_reading" &[OF_TRIAL, YARDSTICK_READ], BY_TRIAL, 5, ROWS;
 }

@@ -215,7 +215,8 @@ impl RunFile {
             t::THREAD_USE.insert(tx, numbered(number, &trial.threads))?;
             t::WARM_UP.insert(tx, numbered(number, &trial.warm_up_ns))?;
             t::STAMP_CHECK.insert(tx, trial.stamp_check.iter().map(|check| (number, check)))?;
-            t::YARDSTICK_READING.insert(tx, numbered(number, &trial.yardsticks))
+            t::YARDSTICK_READING.insert(tx, numbered(number, &trial.yardsticks))?;
+            t::CPU_USE.insert(tx, numbered(number, &trial.cpu_uses))
         })?;
         self.next_trial += 1;
         self.finished.insert(key);
@@ -229,6 +230,16 @@ impl RunFile {
     pub fn put_clocks(&mut self, clocks: &[ClockReading]) -> Result<()> {
         self.transaction("store the clocks", "the clocks", |tx| {
             t::CLOCK.replace(tx, (0i64..).zip(clocks))
+        })
+    }
+
+    /// Stores the clocks as calibrated after the last trial, in place of those stored before.
+    ///
+    /// # Errors
+    /// As [`RunFile::put_clocks`].
+    pub fn put_clocks_after(&mut self, clocks: &[ClockReading]) -> Result<()> {
+        self.transaction("store the clocks", "the clocks", |tx| {
+            t::CLOCK_AFTER.replace(tx, (0i64..).zip(clocks))
         })
     }
 
@@ -336,7 +347,7 @@ fn fill(conn: &mut Connection, about: &RunAbout, plan: &Plan, before: &Host) -> 
     let tx = begin(conn)?;
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     schema::bring_up_to_date(&tx, 0)?;
-    t::RUN.insert(&tx, [(1i64, about, plan)])?;
+    t::RUN.insert(&tx, [(1i64, about, plan, &about.group)])?;
     t::PLANNED_CASE.insert(&tx, (0i64..).zip(&plan.cases))?;
     t::HOST.insert(&tx, host("before", before))?;
     tx.commit()?;
@@ -371,6 +382,7 @@ mod tests {
             started: text(),
             ended: None,
             resumed: 0,
+            group: None,
         };
         let trial = TrialShape {
             measure_ns: 1,

@@ -10,6 +10,7 @@ mod several;
 mod table;
 mod virt;
 
+pub(crate) use cgroup::throttled_groups as throttled;
 use hopcost_model::host::{Host, Reading};
 
 use crate::root::Root;

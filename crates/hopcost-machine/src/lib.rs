@@ -8,6 +8,8 @@
 //! - [`topology`] says how two CPUs relate, as far as /sys claims to know. In a
 //!   virtual machine that is what the hypervisor tells, which may be wrong.
 //! - [`steal_ns`] is the time that the hypervisor took from a CPU.
+//! - [`Counted`] is what the kernel has counted of CPUs and control groups so far, to be looked
+//!   at before and after something.
 //!
 //! Nothing here judges: findings are computed elsewhere from the readings.
 //!
@@ -26,6 +28,7 @@
 //! }
 //! ```
 
+mod counted;
 mod cpuinfo;
 mod cpulist;
 mod fingerprint;
@@ -34,6 +37,7 @@ mod root;
 mod steal;
 mod topology;
 
+pub use counted::Counted;
 pub use fingerprint::fingerprint;
 pub use one_way::clocks_comparable;
 pub use root::Root;

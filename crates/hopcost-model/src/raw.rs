@@ -22,6 +22,9 @@ document! {
         pub host_after: Option<Host>,
         /// The clock of each used CPU, of each runtime.
         pub clocks: Vec<ClockReading>,
+        /// The clock of each used CPU after the last trial; empty if the run was cut off.
+        #[serde(default)]
+        pub clocks_after: Vec<ClockReading>,
         /// The yardsticks that ran beside the trials.
         #[serde(default)]
         pub yardsticks: Vec<Yardstick>,
@@ -83,6 +86,9 @@ document! {
         pub ended: Option<String>,
         /// How often it was resumed.
         pub resumed: u32,
+        /// What it has in common with runs that belong together, as the user named it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub group: Option<String>,
     }
 }
 
@@ -178,6 +184,46 @@ document! {
         /// What its yardsticks took right before and right after the measurement.
         #[serde(default)]
         pub yardsticks: Vec<YardstickReading>,
+        /// Wall time between the two looks at what the kernel counts: before the first reading
+        /// of the yardstick and after the last; 0 where nobody looked.
+        #[serde(default)]
+        pub watched_ns: u64,
+        /// What it counted of the CPUs in that time.
+        #[serde(default)]
+        pub cpu_uses: Vec<CpuUse>,
+        /// What it counted of the control groups; absent where they count nothing.
+        #[serde(default)]
+        pub throttling: Option<Throttling>,
+    }
+}
+
+document! {
+    /// What the kernel counted of a CPU between two looks, whoever caused it.
+    #[derive(Copy, Eq)]
+    pub struct CpuUse {
+        /// The CPU.
+        pub cpu: u32,
+        /// Steal (/proc/stat, in steps of 10 ms).
+        pub steal_ns: Option<u64>,
+        /// Time in interrupts and softirqs (likewise).
+        pub interrupt_ns: Option<u64>,
+        /// Interrupts (/proc/interrupts, timer and rescheduling included).
+        pub interrupts: Option<u64>,
+        /// Softirqs (/proc/softirqs).
+        pub softirqs: Option<u64>,
+        /// Of these, those that take packets in (NET_RX).
+        pub network_softirqs: Option<u64>,
+    }
+}
+
+document! {
+    /// Time in which a control group had used up its quota (cpu.stat).
+    #[derive(Copy, Eq)]
+    pub struct Throttling {
+        /// How often.
+        pub times: u64,
+        /// How long in all.
+        pub ns: u64,
     }
 }
 
@@ -385,6 +431,9 @@ impl RawTrial {
             warm_up_ns: Vec::new(),
             stamp_check: None,
             yardsticks: Vec::new(),
+            watched_ns: 0,
+            cpu_uses: Vec::new(),
+            throttling: None,
         }
     }
 }

@@ -286,6 +286,7 @@ impl Builder {
             started: "2024-01-01T00:00:00Z".into(),
             ended: Some("2024-01-01T00:01:00Z".into()),
             resumed: 0,
+            group: None,
         };
         let trial = TrialShape {
             measure_ns: 1,
@@ -316,6 +317,7 @@ impl Builder {
             host_before: Host::default(),
             host_after: None,
             clocks: vec![clock(0, 1e9), clock(1, 1e9)],
+            clocks_after: Vec::new(),
             yardsticks: Vec::new(),
             workers: Vec::new(),
             trials: Vec::new(),

@@ -25,6 +25,7 @@
 //! | a cost split into a fixed and a per-size part | [`line`] |
 //! | how much of a variance each factor explains | [`variance`] |
 //! | quantiles of the normal and of Student's distribution | [`tail`] |
+//! | which samples of many are kept | [`thinning`] |
 //! | log-linear histogram | [`histogram`] |
 //! | does a nominal 95 % hold what it says? | [`coverage`] |
 
@@ -45,6 +46,7 @@ pub mod sample;
 pub mod states;
 pub mod synthetic;
 pub mod tail;
+pub mod thinning;
 pub mod trend;
 pub mod variance;
 pub mod yardstick;

@@ -8,8 +8,8 @@ use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
 use hopcost_model::raw::{
-    CpuSentinel, Moment, RawTrial, Reference, StampCheck, ThreadUse, Yardstick, YardstickClass,
-    YardstickReading,
+    CpuSentinel, CpuUse, Moment, RawTrial, Reference, StampCheck, ThreadUse, Throttling, Yardstick,
+    YardstickClass, YardstickReading,
 };
 use hopcost_model::text::escaped;
 use proptest::collection::vec;
@@ -166,6 +166,22 @@ fn yardstick() -> impl Strategy<Value = Yardstick> {
     )
 }
 
+fn cpu_use() -> impl Strategy<Value = CpuUse> {
+    let counts = proptest::array::uniform5(option::of(count()));
+    (any::<u32>(), counts).prop_map(|(cpu, c)| CpuUse {
+        cpu,
+        steal_ns: c[0],
+        interrupt_ns: c[1],
+        interrupts: c[2],
+        softirqs: c[3],
+        network_softirqs: c[4],
+    })
+}
+
+fn throttling() -> impl Strategy<Value = Option<Throttling>> {
+    option::of((count(), count()).prop_map(|(times, ns)| Throttling { times, ns }))
+}
+
 /// Any text as it is read: what does not show as itself is written out then.
 fn text() -> impl Strategy<Value = String> {
     any::<String>().prop_map(|text| escaped(&text))
@@ -179,9 +195,18 @@ fn trial() -> impl Strategy<Value = RawTrial> {
         (sentinels(), sentinels(), vec(any::<u32>(), 0..300)),
         (vec(gate(), 0..3), count(), vec(event(), 0..4), count()),
         (vec(thread(), 0..4), vec(finite(), 0..5), option::of(stamp_check()), readings()),
+        (count(), vec(cpu_use(), 0..3), throttling()),
     )
         .prop_map(
-            |((case, round, position, c), (error, stamp, ends), (asked, pins), (b, a, s), n, r)| {
+            |(
+                (case, round, position, c),
+                (error, stamp, ends),
+                (asked, pins),
+                (b, a, s),
+                n,
+                r,
+                w,
+            )| {
                 RawTrial {
                     case,
                     round,
@@ -210,6 +235,9 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     warm_up_ns: r.1,
                     stamp_check: r.2,
                     yardsticks: r.3,
+                    watched_ns: w.0,
+                    cpu_uses: w.1,
+                    throttling: w.2,
                 }
             },
         )

@@ -175,6 +175,16 @@ fn hostile_content_is_named_and_refused() {
             "INSERT INTO stamp_check VALUES (77,1,1.0,1.0,1.0,1.0)",
             "stamp_check: a row belongs to trial 77, which does not exist",
         ),
+        ("UPDATE trial SET throttled_ns = 5", "throttled_ns is there without a throttled_times"),
+        ("UPDATE trial SET throttled_times = 5", "throttled_ns is Null beside a throttled_times"),
+        ("UPDATE trial SET watched_ns = -1", "watched_ns is -1"),
+        ("INSERT INTO cpu_use VALUES (1,0,0,-1,1,1,1,1)", "steal_ns is -1"),
+        (
+            "INSERT INTO cpu_use VALUES (77,0,0,1,1,1,1,1)",
+            "cpu_use: a row belongs to trial 77, which does not exist",
+        ),
+        ("UPDATE clock_after SET source = x'00'", "clock_after 1: source is Blob, not text"),
+        ("UPDATE run SET run_group = x'00'", "run_group is Blob, not text"),
         ("UPDATE yardstick SET class = 'yard'", "yardstick 1: class is `yard`"),
         ("UPDATE yardstick SET cpu_caller = -1", "cpu_caller is -1"),
         ("UPDATE yardstick SET operations = 0.5", "operations is Real, not a whole number"),
@@ -251,7 +261,7 @@ fn what_takes_long_to_read_is_refused_before_it_is_read() {
              INSERT INTO trial SELECT i + 1, case_index, i, position, started_ns, took_ns, phases_ns,
                     error, stamp, stamp_n, wall_ns, cpu_ns, cpus_asked, pin_errors, operations,
                     samples_taken, samples_max_ticks, samples_kept, samples, negative_samples,
-                    counted_operations FROM n, one"
+                    counted_operations, watched_ns, throttled_times, throttled_ns FROM n, one"
                 .to_owned(),
             "case 0 has more than 10000 trials",
         ),

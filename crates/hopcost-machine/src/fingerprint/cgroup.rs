@@ -1,5 +1,7 @@
 //! Control groups: how much CPU time this process may use, and which CPUs.
 
+use hopcost_model::raw::Throttling;
+
 use super::seen::{Found, Seen, because};
 use crate::root::{Root, Unreadable, Why};
 
@@ -156,15 +158,28 @@ pub(super) fn throttled(seen: &Seen) -> Result<(u64, u64), String> {
     let place = Place::find(seen.root, "cpu")?;
     let text =
         seen.text(&format!("{}/cpu.stat", place.dirs[0]), "the cpu controller keeps no counters")?;
+    let throttled = throttling(&text).map(|Throttling { times, ns }| (times, ns / 1_000_000));
+    throttled.ok_or_else(|| "the cpu controller counts no throttling here (root group)".into())
+}
+
+/// What a cpu.stat counts of throttling; v2 in microseconds, v1 in nanoseconds.
+fn throttling(text: &str) -> Option<Throttling> {
     let field = |name: &str| {
         let rest = text.lines().find_map(|line| line.strip_prefix(name));
         rest.and_then(|rest| rest.trim().parse::<u64>().ok())
     };
-    // v2 counts microseconds, v1 nanoseconds.
-    let ms = field("throttled_usec ").map(|us| us / 1000);
-    let ms = ms.or_else(|| field("throttled_time ").map(|ns| ns / 1_000_000));
-    let throttled = field("nr_throttled ").zip(ms);
-    throttled.ok_or_else(|| "the cpu controller counts no throttling here (root group)".into())
+    let ns = field("throttled_usec ").and_then(|us| us.checked_mul(1_000));
+    Some(Throttling {
+        times: field("nr_throttled ")?,
+        ns: ns.or_else(|| field("throttled_time "))?,
+    })
+}
+
+/// The same of the own group and of each of its ancestors, which throttle it too.
+pub(crate) fn throttled_groups(root: &Root) -> Vec<Option<Throttling>> {
+    let dirs = Place::find(root, "cpu").map_or(Vec::new(), |place| place.dirs);
+    let stat = |dir: &String| throttling(&root.text(&format!("{dir}/cpu.stat")).ok()?);
+    dirs.iter().map(stat).collect()
 }
 
 #[cfg(test)]

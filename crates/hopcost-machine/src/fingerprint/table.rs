@@ -123,6 +123,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         row("kernel.release", "/proc/sys/kernel/osrelease", Text(AS_IS), NO_PROC),
         row("kernel.version", "/proc/sys/kernel/version", Text(AS_IS), NO_PROC),
         row("kernel.arch", "/proc/sys/kernel/arch", Text(AS_IS), "kernel before 6.1 does not tell in /proc"),
+        row("kernel.boot_id", "/proc/sys/kernel/random/boot_id", Text(AS_IS), NO_PROC),
         code("kernel.cmdline_relevant", |seen| kernel::cmdline(seen).map(|text| kernel::relevant(&text))),
         code("kernel.preempt", kernel::preempt),
         row("kernel.aslr", "/proc/sys/kernel/randomize_va_space", Text(ASLR), ""),

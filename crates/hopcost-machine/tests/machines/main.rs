@@ -1,5 +1,6 @@
 //! What hopcost reads of whole machines, recorded and made up.
 
+mod counted;
 mod fingerprint;
 mod one_way;
 mod topology;

@@ -68,6 +68,9 @@ pub struct Args {
     /// Where to store the run
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// A name that runs which belong together share, stored with each
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
     /// Go on with a run that was cut off
     #[arg(long, value_name = "RUN", conflicts_with_all = not_resumed())]
     resume: Option<String>,
@@ -88,7 +91,8 @@ pub struct Args {
 /// The options of a plan: a run that is resumed has its own.
 fn not_resumed() -> impl Iterator<Item = &'static str> {
     let others = ["selectors", "suite", "full", "mechanism", "workload", "parameter", "baseline"];
-    let how = ["rounds", "budget", "measure", "operations", "seed", "cpus", "out", "dry_run"];
+    let how =
+        ["rounds", "budget", "measure", "operations", "seed", "cpus", "out", "group", "dry_run"];
     others.into_iter().chain(AXES.iter().map(|axis| axis.option)).chain(how)
 }
 
@@ -146,7 +150,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let mut session = match &args.resume {
         Some(spec) => RunSession::resume(spec, program(args)?, runtimes)?,
         None => {
-            let about = about::run(std::env::args().collect());
+            let about = about::run(std::env::args().collect(), args.group.clone());
             let setup = Setup::new(&about.id, program(args)?, runtimes).map_err(usage)?;
             let plan = plan(args, &setup.runtimes)?;
             RunSession::begin(setup, &about, plan, args.out.as_deref())?

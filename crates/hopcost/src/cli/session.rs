@@ -119,6 +119,10 @@ impl RunSession {
         if ending != Ending::Interrupted {
             let Store { yardsticks, readings_ns, .. } = store;
             self.learn(yardsticks, &readings_ns)?;
+            // What cannot be calibrated any more was so before.
+            if let Ok(Some(clocks)) = clocks::native(&self.plan, &self.setup) {
+                self.file.put_clocks_after(&clocks)?;
+            }
             let after = host::fingerprint(&self.plan);
             self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
         }
@@ -216,7 +220,7 @@ fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
 /// Refuses to go on with trials of another hopcost, whose numbers may be of another way to do
 /// the same. What an older file does not say is not compared.
 fn same_build(raw: &RawRun) -> anyhow::Result<()> {
-    let (then, now) = (&raw.about, about::run(Vec::new()));
+    let (then, now) = (&raw.about, about::run(Vec::new(), None));
     let refuse = |what: &str, then: &str, now: &str| {
         Err(not_comparable(format!(
             "cannot resume: made by hopcost of {what} {then}, this is {now}; go on with that \

@@ -37,7 +37,8 @@ pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockR
     Ok(Some(clocks))
 }
 
-fn native(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
+/// The same of Rust's clocks alone.
+pub fn native(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
     let pairs = plan.pairs.values().flat_map(|&(caller, callee)| [caller, callee]);
     let cpus: BTreeSet<u32> = plan.cpus.iter().copied().chain(pairs).collect();
     let mut workers = Vec::new();

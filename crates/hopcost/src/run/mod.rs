@@ -29,7 +29,7 @@ use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawTrial, Yardstick};
 use hopcost_plan::Yardsticks;
 use hopcost_probe::sys;
-use hopcost_stats::rng::SplitMix64;
+use hopcost_stats::thinning;
 use setup::Setup;
 use trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use workers::Workers;
@@ -237,9 +237,8 @@ fn one_trial(
 ) -> anyhow::Result<Outcome> {
     let cpus = session.plan.cpus_for(live.case.placement);
     // Derived from the seed alone, so that a resumed run goes on as it would have.
-    let seed = session.plan.seed ^ (u64::from(round) << 32) ^ u64::from(live.index);
-    let mut random = SplitMix64(seed);
-    let padding = (random.next_u64() % 4096) as usize;
+    let seed = thinning::trial_seed(session.plan.seed, live.index, round);
+    let (padding, seed) = thinning::trial_draws(seed);
     let spec = TrialSpec {
         setup: session.setup,
         case: live.case,
@@ -255,7 +254,7 @@ fn one_trial(
         transcript: None,
         number: round,
         padding,
-        seed: random.0,
+        seed,
     };
     Ok(trial::run(&spec, beside))
 }

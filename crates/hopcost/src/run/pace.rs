@@ -5,7 +5,7 @@ use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::workload::{PhaseLength, Sampling};
-use hopcost_stats::rng::SplitMix64;
+use hopcost_stats::thinning;
 
 /// A pilot run shorter than this says too little.
 const PILOT_NS: f64 = 1_500_000.0;
@@ -165,23 +165,9 @@ fn whole_batches(count: f64, stamp: Stamp) -> u64 {
 /// stored beside the samples).
 pub fn thin(ticks: &[u64], keep: usize, stamp: Stamp, seed: u64) -> Vec<u32> {
     let group = if matches!(stamp, Stamp::TwoLengths { .. }) { 2 } else { 1 };
-    let groups = ticks.len() / group;
-    let keep = (keep / group).min(groups);
-    let mut kept = Vec::with_capacity(keep * group);
-    let mut random = SplitMix64(seed);
-    let mut wanted = keep;
-    // Selection sampling: each group is taken with probability wanted / left.
-    for (at, chunk) in ticks.chunks_exact(group).enumerate() {
-        let left = groups - at;
-        if wanted == left || (random.next_u64() % left as u64) < wanted as u64 {
-            wanted -= 1;
-            kept.extend(chunk.iter().map(|&t| u32::try_from(t).unwrap_or(u32::MAX)));
-        }
-        if wanted == 0 {
-            break;
-        }
-    }
-    kept
+    let kept = thinning::kept(ticks.len() / group, keep / group, seed);
+    let chunks = kept.flat_map(|at| &ticks[at * group..(at + 1) * group]);
+    chunks.map(|&t| u32::try_from(t).unwrap_or(u32::MAX)).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use hopcost_machine::{Counted, Root};
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::protocol::ClockReading;
@@ -274,25 +275,47 @@ pub fn readings(
     Some(known.zip(taken).collect())
 }
 
-/// The yardstick of one trial.
+/// What is looked at beside one trial: its yardstick, and what the kernel counts.
 pub struct Beside<'o, 'a> {
     open: Option<&'o mut OpenYardsticks<'a>>,
     index: Option<u32>,
+    counted: Option<(Counted, Instant)>,
 }
 
 impl<'o, 'a> Beside<'o, 'a> {
     /// None, as beside trials of given counts.
-    pub const NONE: Self = Self { open: None, index: None };
+    pub const NONE: Self = Self { open: None, index: None, counted: None };
 
     /// That of this index, if there is one.
     pub fn of(open: &'o mut OpenYardsticks<'a>, index: Option<u32>) -> Self {
-        Self { open: Some(open), index }
+        Self { open: Some(open), index, counted: None }
     }
 
-    /// Takes a reading.
-    pub fn read(&mut self, moment: Moment, trial: &mut RawTrial) -> Result<(), Failure> {
-        if let (Some(open), Some(index)) = (&mut self.open, self.index) {
+    /// Takes a reading. What the kernel counts is looked at before the first and after the
+    /// last, because that takes a while.
+    pub fn read(
+        &mut self,
+        moment: Moment,
+        spec: &TrialSpec<'_>,
+        trial: &mut RawTrial,
+    ) -> Result<(), Failure> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if spec.case.has_virtual_clock() {
+            return Ok(());
+        }
+        let mut cpus: Vec<u32> = trial.cpus_asked.iter().copied().flatten().collect();
+        cpus.dedup();
+        if moment == Moment::Before {
+            self.counted = Some((Counted::now(&Root::default(), &cpus), Instant::now()));
+        }
+        if let Some(index) = self.index {
             trial.yardsticks.extend(open.read(index, moment)?);
+        }
+        if let (Moment::After, Some((before, since))) = (moment, &self.counted) {
+            trial.watched_ns = since.elapsed().as_nanos() as u64;
+            let after = Counted::now(&Root::default(), &cpus);
+            trial.cpu_uses = after.cpus_since(before);
+            trial.throttling = after.throttled_since(before);
         }
         Ok(())
     }

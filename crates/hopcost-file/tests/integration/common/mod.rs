@@ -13,8 +13,8 @@ use hopcost_model::protocol::{
     ClockReading, EndCounters, EventReading, GateReading, Stamp, ZeroCopySends,
 };
 use hopcost_model::raw::{
-    Build, CpuAccounting, CpuSentinel, Moment, RawRun, RawTrial, Reference, RunAbout, StampCheck,
-    ThreadUse, Yardstick, YardstickClass, YardstickReading,
+    Build, CpuAccounting, CpuSentinel, CpuUse, Moment, RawRun, RawTrial, Reference, RunAbout,
+    StampCheck, ThreadUse, Throttling, Yardstick, YardstickClass, YardstickReading,
 };
 use rusqlite::Connection;
 
@@ -44,6 +44,7 @@ pub fn about() -> RunAbout {
         started: "2026-11-20T20:15:30Z".into(),
         ended: None,
         resumed: 0,
+        group: Some("before the change".into()),
     }
 }
 
@@ -246,6 +247,17 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
     trial.ends[1].bytes = 320;
     trial.ends[1].lost = 1;
     trial.ends[1].overruns = 4;
+    trial.watched_ns = 99_000;
+    trial.throttling = Some(Throttling { times: 2, ns: 40_000 });
+    let used = |cpu, steal_ns| CpuUse {
+        cpu,
+        steal_ns,
+        interrupt_ns: None,
+        interrupts: Some(25),
+        softirqs: Some(0),
+        network_softirqs: None,
+    };
+    trial.cpu_uses = vec![used(0, Some(10_000_000)), used(7, None)];
     trial.threads = vec![thread("python3", Some(Role::Caller)), thread("é", None)];
     trial.warm_up_ns = vec![90.5, 0.1 + 0.2, -0.0];
     trial.stamp_check = Some(StampCheck {
@@ -304,6 +316,9 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
     file.put_workers(&workers).unwrap();
     file.put_clocks(&clocks).unwrap();
     file.put_yardsticks(&yardsticks()).unwrap();
+    let clocks_after = vec![ClockReading { ticks_per_second: 2.1e9, ..clock(1) }];
+    file.put_clocks_after(&clocks).unwrap();
+    file.put_clocks_after(&clocks_after).unwrap();
     let (mut trials, mut accounting) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         trials.push(trial(0, round));
@@ -325,6 +340,7 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
         host_before: host("before"),
         host_after: Some(host("after")),
         clocks,
+        clocks_after,
         yardsticks: yardsticks(),
         workers,
         trials,

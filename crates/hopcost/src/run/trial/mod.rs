@@ -110,12 +110,12 @@ fn exchange(
     let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
     trial.stamp = Some(stamp);
     let pilot_ns = phases.elapsed();
-    beside.read(Moment::Before, trial)?;
+    beside.read(Moment::Before, workers.spec, trial)?;
     let phases = Instant::now();
     workers.warm_up(pace.warm_up_count(stamp), stamp, None)?;
     let ran = steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))?;
     trial.phases_ns = (pilot_ns + phases.elapsed()).as_nanos() as u64;
-    beside.read(Moment::After, trial)?;
+    beside.read(Moment::After, workers.spec, trial)?;
     keep::exchanges(workers, trial, stamp, ran)
 }
 
@@ -128,14 +128,14 @@ fn wake(
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
     let (warm_up, measure) = workers.spec.wake_ups();
-    beside.read(Moment::Before, trial)?;
+    beside.read(Moment::Before, workers.spec, trial)?;
     let phases = Instant::now();
     let before = gate(workers, GATE_BEFORE)?;
     workers.warm_up(warm_up, stamp, None)?;
     let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
     let after = gate(workers, GATE_AFTER)?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    beside.read(Moment::After, trial)?;
+    beside.read(Moment::After, workers.spec, trial)?;
     trial.gates = vec![before, after];
     let moved = after.offset_ticks.abs_diff(before.offset_ticks);
     if moved > before.bound_ticks.saturating_add(after.bound_ticks) {
@@ -185,12 +185,12 @@ fn stream(
             Some(spec.shape.measure_ns),
         ),
     };
-    beside.read(Moment::Before, trial)?;
+    beside.read(Moment::Before, workers.spec, trial)?;
     let phases = Instant::now();
     workers.warm_up(warm_up, stamp, warm_up_ns)?;
     let ran = workers.phase(Phase::Measure, most, stamp, measure_ns)?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    beside.read(Moment::After, trial)?;
+    beside.read(Moment::After, workers.spec, trial)?;
     keep::messages(workers, trial, ran)
 }
 
