@@ -81,7 +81,7 @@ impl Yardsticks {
                 let decision = reference.map(|known| decide(&calibrated, known, slope.as_ref()));
                 let divided = decision == Some(Decision::Divided);
                 if let Some(reference) = reference.filter(|_| divided) {
-                    all.divide(&cases, reference);
+                    all.divide(raw, &cases, calibrated.centre, reference);
                 }
                 let shared_error = decision
                     .zip(reference)
@@ -104,9 +104,20 @@ impl Yardsticks {
         all
     }
 
-    fn divide(&mut self, cases: &BTreeMap<u32, Series>, reference: Reference) {
+    /// A trial that lacks a reading is divided by the run's level, which is the best guess of
+    /// its own: as met it would stand among others at the reference speed.
+    fn divide(
+        &mut self,
+        raw: &RawRun,
+        cases: &BTreeMap<u32, Series>,
+        centre: f64,
+        reference: Reference,
+    ) {
+        let factor = |level: f64| libm::exp(level - reference.level);
+        let trials = raw.trials.iter().filter(|trial| cases.contains_key(&trial.case));
+        self.factors.extend(trials.map(|trial| ((trial.case, trial.round), factor(centre))));
         for series in cases.values() {
-            let factors = series.levels.iter().map(|level| libm::exp(level - reference.level));
+            let factors = series.levels.iter().map(|level| factor(*level));
             self.factors.extend(series.keys.iter().copied().zip(factors));
         }
     }
@@ -246,6 +257,20 @@ mod tests {
         assert_eq!((p50.as_met, results.adjustments[0].applied), (None, Applied::Refused));
         assert!(results.findings.iter().any(|found| found.code == Code::NotAdjusted));
         assert!(p50.this_run_low.is_some(), "the interval is for the next run all the same");
+    }
+
+    #[test]
+    fn a_trial_without_readings_is_divided_with_the_others() {
+        let case = |round: u32, t: &mut TrialBuilder| {
+            t.each(&[4500; 2000]);
+            if round >= 5 {
+                t.yardstick(3000.0, 3000.0);
+            }
+        };
+        let results = read(&Builder::new().yardstick().case(PIPE, 9, case).build());
+        let p50 = estimate(&results, Statistic::P50);
+        assert!((p50.point.unwrap() - 3000.0).abs() < 1.0, "{p50:?}");
+        assert!((p50.as_met.unwrap() - 4500.0).abs() < 1.0, "{p50:?}");
     }
 
     #[test]
