@@ -10,8 +10,10 @@ use hopcost_model::results::{Estimate, Estimates, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
 use hopcost_stats::line::Line;
-use hopcost_stats::next_run::{Interval, Trials, next_run_interval, this_run_interval};
-use hopcost_stats::pooled::{DRAWS, pooled_quantile};
+use hopcost_stats::next_run::{
+    Interval, Trials, next_run_interval, pooled_intervals, this_run_interval,
+};
+use hopcost_stats::pooled::{DRAWS, Pooled, pooled_quantile};
 use hopcost_stats::precision::{
     DIGITS_WITHOUT_INTERVAL, detectable_difference, significant_digits,
 };
@@ -102,12 +104,15 @@ impl Measured<'_> {
     }
 }
 
+fn ends(interval: Interval) -> (f64, f64) {
+    (libm::exp(interval.low), libm::exp(interval.high))
+}
+
 /// The intervals of the next run's median and of this one's, where all values are above zero.
 fn intervals(values: &[f64], doubt: Doubt) -> Option<((f64, f64), (f64, f64))> {
     let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
     let Doubt { shared_error, autocorrelation } = doubt;
     let trials = Trials { log_values: &logs, shared_error, autocorrelation };
-    let ends = |interval: Interval| (libm::exp(interval.low), libm::exp(interval.high));
     Some((next_run_interval(trials, LEVEL).map(ends)?, this_run_interval(trials, LEVEL).map(ends)?))
 }
 
@@ -247,8 +252,32 @@ fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
     let Some(pooled) = pooled_quantile(&samples, q, LEVEL, seed) else {
         return missing(n_trials, estimand, "there are no samples".to_owned());
     };
-    // The bootstrap's coverage is not known exactly.
-    Estimate { pooled: true, ..between(pooled.point, pooled.interval, trials.len(), estimand) }
+    let Some((next, this)) = measured.doubt.and_then(|doubt| pooled_ends(&pooled, trials, doubt))
+    else {
+        // The bootstrap's coverage is not known exactly.
+        let estimate = between(pooled.point, pooled.interval, trials.len(), estimand);
+        return Estimate { pooled: true, ..estimate };
+    };
+    Estimate {
+        pooled: true,
+        this_run_low: Some(this.0),
+        this_run_high: Some(this.1),
+        ..between(pooled.point, Some(next), trials.len(), estimand)
+    }
+}
+
+/// The intervals of a pooled quantile of the next run and of this one, where they are above zero.
+fn pooled_ends(
+    pooled: &Pooled,
+    trials: &[&Trial],
+    Doubt { shared_error, autocorrelation }: Doubt,
+) -> Option<((f64, f64), (f64, f64))> {
+    let (low, high) = pooled.interval.filter(|(low, _)| *low > 0.0)?;
+    let independent = (libm::log(low), libm::log(high));
+    let doubt = (shared_error, autocorrelation);
+    let point = libm::log(pooled.point);
+    let [next, this] = pooled_intervals(point, independent, trials.len(), doubt, LEVEL)?.map(ends);
+    Some((next, this))
 }
 
 /// Effective samples that a trial brings to a quantile. For the median, six

@@ -274,6 +274,20 @@ mod tests {
     }
 
     #[test]
+    fn a_pooled_tail_has_the_interval_of_the_next_run_too() {
+        let noisy = |round: u32, t: &mut TrialBuilder| {
+            t.each(&crate::testing::noisy(400, round));
+            t.yardstick(2000.0, 2000.0);
+        };
+        let results = read(&Builder::new().yardstick().case(PIPE, 9, noisy).build());
+        let p99 = estimate(&results, Statistic::P99);
+        assert!(
+            p99.pooled && p99.low < p99.this_run_low && p99.this_run_high < p99.high,
+            "{p99:?}"
+        );
+    }
+
+    #[test]
     fn a_file_without_yardsticks_is_read_as_before() {
         let raw = Builder::new().case(PIPE, 9, |round, t| t.each(&[3000 + round; 100])).build();
         let p50 = estimate(&read(&raw), Statistic::P50);

@@ -71,6 +71,30 @@ fn interval(trials: Trials, level: f64, times: f64, ranks_times: f64) -> Option<
     })
 }
 
+/// The same two intervals, of the next run and of this one, for a quantile that was taken
+/// from the samples of all of so many trials together. `independent` is its interval as if
+/// trials did not depend on each other, on a logarithmic scale like `point`.
+pub fn pooled_intervals(
+    point: f64,
+    independent: (f64, f64),
+    trials: usize,
+    doubt: (f64, Option<Autocorrelation>),
+    level: f64,
+) -> Option<[Interval; 2]> {
+    let (shared_error, autocorrelation) = doubt;
+    let dependence = autocorrelation.unwrap_or(Autocorrelation::NONE);
+    let shared = student_quantile(level, dependence.freedom(trials)) * shared_error;
+    let widen = libm::sqrt(dependence.inflation(trials));
+    let [down, up] = [point - independent.0, independent.1 - point]
+        .map(|side| libm::hypot(widen * side, shared));
+    let of = |times: f64| Interval {
+        low: point - times * down,
+        high: point + times * up,
+        n_eff: trials as f64 / dependence.sum(trials),
+    };
+    (trials >= TRIALS_MIN).then(|| [core::f64::consts::SQRT_2, 1.0].map(of))
+}
+
 /// The order statistics between which the median lies, as far out as dependence asks: a
 /// median over two states jumps from one to the other, which no spread foretells.
 fn by_rank(sample: &Sample, level: f64, times: f64) -> Option<(f64, f64)> {
@@ -205,6 +229,20 @@ mod tests {
         let values: Vec<f64> = (0..30).map(|i| if i % 15 < 8 { 0.4 } else { 0.0 }).collect();
         let interval = next_run_interval(plain(&values), LEVEL).unwrap();
         assert!(interval.low <= 0.0 && 0.4 <= interval.high, "{interval:?}");
+    }
+
+    #[test]
+    fn a_pooled_interval_allows_for_the_next_run() {
+        let of = |shared_error, autocorrelation, trials| {
+            pooled_intervals(2.0, (1.9, 2.2), trials, (shared_error, autocorrelation), LEVEL)
+        };
+        let [next, this] = of(0.0, None, 9).unwrap();
+        assert!((this.low - 1.9).abs() < 1e-12 && (this.high - 2.2).abs() < 1e-12, "{this:?}");
+        assert!((next.high - 2.0 - 0.2 * core::f64::consts::SQRT_2).abs() < 1e-12, "{next:?}");
+        assert!(of(0.05, None, 9).unwrap()[0].high > next.high);
+        let dependent = Some(Autocorrelation { lag1: 0.5, decay: 0.7 });
+        assert!(of(0.0, dependent, 9).unwrap()[0].low < next.low);
+        assert_eq!(of(0.0, None, 5), None);
     }
 
     #[test]
