@@ -28,6 +28,7 @@
 //! | which samples of many are kept | [`thinning`] |
 //! | log-linear histogram | [`histogram`] |
 //! | does a nominal 95 % hold what it says? | [`coverage`] |
+//! | operations and hosts that are simulated for it | [`synthetic`], [`hosts`] |
 
 pub mod coverage;
 pub mod effective;

@@ -191,6 +191,7 @@ mod tests {
     use super::*;
     use crate::LEVEL;
     use crate::rng::Rng;
+    use proptest::prelude::*;
 
     fn plain(log_values: &[f64]) -> Trials<'_> {
         Trials { log_values, shared_error: 0.0, autocorrelation: None }
@@ -272,5 +273,27 @@ mod tests {
             assert!((pooled.lag1 - lag1).abs() < 0.12, "{pooled:?} for {lag1}");
         }
         assert_eq!(Autocorrelation::of([].into_iter()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_median_is_inside_and_the_next_run_no_surer_than_this(
+            values in proptest::collection::vec(-30.0..30.0f64, 6..60),
+            coarse in 0u8..2,
+            lag1 in 0.0..0.9f64,
+            decay in 0.0..0.9f64,
+        ) {
+            let values: Vec<f64> =
+                values.iter().map(|v| if coarse == 1 { v.trunc() } else { *v }).collect();
+            for autocorrelation in [None, Some(Autocorrelation { lag1, decay })] {
+                let trials = Trials { autocorrelation, ..plain(&values) };
+                let next = next_run_interval(trials, LEVEL).unwrap();
+                let this = this_run_interval(trials, LEVEL).unwrap();
+                let median = crate::sample::median(&values).unwrap();
+                prop_assert!(this.low <= median && median <= this.high);
+                prop_assert!(next.low <= this.low && this.high <= next.high);
+                prop_assert!(next.n_eff > 0.9 && next.n_eff <= values.len() as f64);
+            }
+        }
     }
 }

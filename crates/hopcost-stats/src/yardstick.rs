@@ -243,6 +243,7 @@ pub fn decide(
 mod tests {
     use super::*;
     use crate::rng::Rng;
+    use proptest::prelude::*;
 
     /// A host whose level is `level(i)`, read with this error.
     fn read(n: usize, error: f64, seed: u64, level: impl Fn(usize) -> f64) -> Vec<Readings> {
@@ -338,5 +339,42 @@ mod tests {
         assert_eq!(decide(&quiet, reference, None), Decision::NotNeeded);
         let slower = Reference { level: -0.3, error: 0.001 };
         assert_eq!(decide(&quiet, slower, None), Decision::Divided, "by a constant");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_read_nothing_breaks(
+            trials in proptest::collection::vec((-30.0..30.0f64, -30.0..30.0f64, 0u8..3), 0..40),
+            broken in proptest::option::of(0usize..40),
+        ) {
+            // Coarse clocks read equal values.
+            let readings: Vec<Readings> = trials
+                .iter()
+                .map(|(a, b, coarse)| match coarse {
+                    0 => Readings { before: 1.0, after: 1.0 },
+                    1 => Readings { before: *a, after: *a },
+                    _ => Readings { before: *a, after: *b },
+                })
+                .collect();
+            let mut values: Vec<f64> = trials.iter().map(|(a, b, _)| a - b).collect();
+            let calibrated = calibrate(&readings);
+            prop_assert_eq!(calibrated.is_some(), !readings.is_empty());
+            let Some(calibrated) = calibrated else { return Ok(()) };
+            prop_assert!((0.0..=1.0).contains(&calibrated.reliability));
+            prop_assert!(calibrated.levels.iter().all(|level| level.is_finite()));
+            prop_assert!(calibrated.centre_error.is_finite());
+            let levels = &calibrated.levels;
+            let case = Case { values: &values, readings: &readings, levels };
+            if let Some(found) = elasticity(&[case, case]) {
+                prop_assert!(found.low <= found.slope && found.slope <= found.high);
+                prop_assert!(found.removed_share <= found.removed_share_high);
+            }
+            if let Some(at) = broken.filter(|at| *at < values.len()) {
+                values[at] = f64::NAN;
+                let mut readings = readings.clone();
+                readings[at].after = f64::INFINITY;
+                elasticity(&[Case { values: &values, readings: &readings, levels }]);
+            }
+        }
     }
 }

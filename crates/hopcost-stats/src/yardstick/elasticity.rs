@@ -90,14 +90,16 @@ fn trials<'a>(number: usize, case: &'a Case) -> impl Iterator<Item = Trial> + 'a
     let steady = undisturbed(case.readings);
     let n = case.values.len();
     let all = case.values.iter().zip(case.readings).zip(case.levels).enumerate();
-    all.filter(move |(i, _)| steady[*i]).map(move |(i, ((value, readings), level))| Trial {
-        case: number,
-        place: i as f64 / n as f64,
-        value: *value,
-        before: readings.before,
-        after: readings.after,
-        level: *level,
-    })
+    all.filter(move |(i, _)| steady.get(*i) == Some(&true)).map(
+        move |(i, ((value, readings), level))| Trial {
+            case: number,
+            place: i as f64 / n as f64,
+            value: *value,
+            before: readings.before,
+            after: readings.after,
+            level: *level,
+        },
+    )
 }
 
 /// One fit of the slope.
