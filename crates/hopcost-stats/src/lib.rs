@@ -22,7 +22,7 @@
 //! | the quiet level of a yardstick | [`quiet`] |
 //! | quantiles that need the samples of all trials | [`pooled`] |
 //! | what differences and digits a spread supports | [`precision`] |
-//! | a cost split into a fixed and a per-size part | [`line`] |
+//! | a cost split into a fixed and a per-size part | [`line`](mod@line) |
 //! | how much of a variance each factor explains | [`variance`] |
 //! | quantiles of the normal and of Student's distribution | [`tail`] |
 //! | which samples of many are kept | [`thinning`] |

@@ -12,7 +12,7 @@ pub struct Case<'a> {
     pub values: &'a [f64],
     /// What its yardstick read.
     pub readings: &'a [Readings],
-    /// Logarithm of what dividing would divide by, [`Calibrated::levels`].
+    /// Logarithm of what dividing would divide by, [`Calibrated::levels`](super::Calibrated::levels).
     pub levels: &'a [f64],
 }
 
