@@ -137,9 +137,10 @@ mod tests {
         };
         assert_eq!(with("nodelay=off", "nodelay=on").as_ref(), Ok(&whole), "not one of the ways");
         assert_eq!(with("ack=per-message", "ack=none").as_ref(), Ok(&whole));
+        assert_eq!(with("nodelay=off", "nodelay=off&touch=none").as_ref(), Ok(&whole));
         assert!(matches!(with("place=free", "place=same-cpu"), Err(NoExport::Twice(..))));
         let none = table(&stored::results("quick")).unwrap_err().to_string();
-        assert!(none.ends_with("with 8 fields and ack=per-message"), "{none}");
+        assert!(none.ends_with("with 8 fields, touch=verify and ack=per-message"), "{none}");
     }
 
     #[test]

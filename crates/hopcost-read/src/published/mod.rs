@@ -1,6 +1,6 @@
 //! Published tables beside what was measured.
 //!
-//! A table is shown once for each group of its rows and each placement that the run
+//! A table is shown once for each group of its rows, and each placement and touch that the run
 //! has cases for. Absolute numbers of another machine are shown and not judged; ratios
 //! are paired by round like any other, and the order is that of the rows that were
 //! measured here.
@@ -9,7 +9,7 @@ mod order;
 mod source;
 mod statistic;
 
-use hopcost_model::case::{Case, Placement};
+use hopcost_model::case::{Case, Placement, Touch};
 use hopcost_model::group::distinct;
 use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
 use hopcost_plan::{Published, Selector, shown};
@@ -78,22 +78,32 @@ fn of_source(readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
     if places.is_empty() {
         places.push(None);
     }
+    let two_ends = known(readings).filter(|(case, _)| case.workload.has_two_ends());
+    let mut touches = distinct(two_ends.map(|(case, _)| case.touch));
+    if touches.is_empty() {
+        touches.push(Touch::Verify);
+    }
+    let kinds = places.iter().flat_map(|place| touches.iter().map(move |touch| (*place, *touch)));
     let mut tables = Vec::new();
-    for place in places {
+    for kind in kinds {
         for group in &groups {
             let rows: Vec<Beside> = source
                 .rows
                 .iter()
                 .filter(|row| row.group == *group)
-                .map(|row| Beside { row, found: find(readings, row, place) })
+                .map(|row| Beside { row, found: find(readings, row, kind) })
                 .collect();
             if rows.iter().any(|row| row.found.is_some()) {
-                tables.push(table(source, group, place, &rows));
+                tables.push(table(source, group, kind, &rows));
             }
         }
     }
     tables
 }
+
+/// Where a table's cases were measured, if that is asked for, and how much of their messages
+/// they touch.
+type Kind<'a> = (Option<&'a str>, Touch);
 
 /// A published row and the case that measures the same.
 struct Beside<'a> {
@@ -102,26 +112,22 @@ struct Beside<'a> {
 }
 
 /// The first case of the best selector, one that was measured before one that was not.
-fn find<'a>(
-    readings: &'a [Reading<'a>],
-    row: &Row,
-    place: Option<&str>,
-) -> Option<&'a Reading<'a>> {
+fn find<'a>(readings: &'a [Reading<'a>], row: &Row, kind: Kind) -> Option<&'a Reading<'a>> {
     let of = |measured: bool| {
         row.cases.iter().find_map(|selector| {
             known(readings)
                 .filter(|(_, reading)| !measured || reading.is_measured())
-                .find(|(case, _)| fits_at(selector, case, place))
+                .find(|(case, _)| fits_at(selector, case, kind))
                 .map(|(_, reading)| reading)
         })
     };
     of(true).or_else(|| of(false))
 }
 
-/// Whether a case is selected and has this placement where one is asked for (`cross`: any
-/// two CPUs). A call has no placement and fits any. Without a runtime, both ends must be in
-/// Rust.
-fn fits_at(selector: &Selector, case: &Case, place: Option<&str>) -> bool {
+/// Whether a case is selected and has this touch, and this placement where one is asked for
+/// (`cross`: any two CPUs). A call has neither and fits any. Without a runtime, both ends must be
+/// in Rust.
+fn fits_at(selector: &Selector, case: &Case, (place, touch): Kind) -> bool {
     let is_there = |of: Placement| match place {
         None => true,
         Some("cross") => of.is_two_cpu(),
@@ -129,12 +135,18 @@ fn fits_at(selector: &Selector, case: &Case, place: Option<&str>) -> bool {
     };
     (selector.says_runtime() || case.runtimes.are_rust())
         && case.placement.is_none_or(is_there)
+        && (case.touch == touch || !case.workload.has_two_ends())
         && selector.fits(case)
 }
 
-fn table(source: &Source, group: &str, place: Option<&str>, rows: &[Beside]) -> PublishedTable {
+fn table(source: &Source, group: &str, kind: Kind, rows: &[Beside]) -> PublishedTable {
     let mut title = source.title.clone();
-    for part in [group, place.map_or("", here)] {
+    let (place, touch) = kind;
+    let untouched = match touch {
+        Touch::Verify => String::new(),
+        touch => format!("beside touch={touch} here"),
+    };
+    for part in [group, place.map_or("", here), &untouched] {
         if !part.is_empty() {
             title.push_str(&format!(", {part}"));
         }

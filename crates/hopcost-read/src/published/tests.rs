@@ -177,9 +177,28 @@ fn throughput_is_that_of_a_flow() {
 }
 
 #[test]
+fn what_is_not_touched_has_a_table_of_its_own() {
+    let id = thread("condvar", "same-llc");
+    let untouched = format!("{id}&touch=none");
+    let titles = |builder: Builder| {
+        let tables = of(builder).into_iter();
+        tables
+            .map(|table| (table.title, table.rows.into_iter().find_map(|row| row.case)))
+            .collect::<Vec<_>>()
+    };
+    let both = titles(Builder::new().case(&id, 8, each(90)).case(&untouched, 8, each(80)));
+    let [verified, none] = both.as_slice() else { panic!("{both:?}") };
+    assert_eq!((&verified.1, &none.1), (&Some(id), &Some(untouched.clone())));
+    assert_eq!(none.0, format!("{}, beside touch=none here", verified.0));
+    let alone = titles(Builder::new().case(&untouched, 8, each(80)));
+    assert_eq!(alone, [none.clone()]);
+}
+
+#[test]
 fn some_keys_decide() {
     let fits = |pattern: &str, id: &str, place: Option<&str>| {
-        fits_at(&Selector::parse(pattern).unwrap(), &id.parse().unwrap(), place)
+        let kind = (place, Touch::Verify);
+        fits_at(&Selector::parse(pattern).unwrap(), &id.parse().unwrap(), kind)
     };
     assert!(fits("roundtrip/pipe", PIPE, None));
     assert!(fits("roundtrip/pipe?payload=64&wait=block", PIPE, Some("same-cpu")));

@@ -17,14 +17,15 @@ use crate::run::Run;
 type Factor = (&'static str, fn(&Case) -> String);
 
 /// The factors, in the order in which they are given what they explain.
-const FACTORS: [Factor; 4] = [
+const FACTORS: [Factor; 5] = [
     ("mechanism", |case| {
         let (mechanism, boundary) = (format::mechanism(case), case.boundary);
-        let unusual = Axis::unusual(case).filter(|(axis, _)| axis.key != "idle-knob");
+        let unusual = Axis::unusual(case).filter(|(a, _)| !matches!(a.key, "idle-knob" | "touch"));
         let unusual: Vec<_> = unusual.map(|(axis, value)| (axis.key, value)).collect();
         format!("{mechanism} {boundary} {:?} {unusual:?}", case.parameters)
     }),
     ("gap", |case| format!("{:?}", case.gap_ns)),
+    ("touch", |case| case.touch.to_string()),
     ("idle knob", |case| case.idle_knob.to_string()),
     ("placement", |case| format!("{:?}", case.placement)),
 ];
@@ -167,6 +168,21 @@ mod tests {
         let found = run([100, 100], false).unwrap();
         check(&found);
         assert_eq!(found.samples, 4 * 6 * 100);
+    }
+
+    #[test]
+    fn what_is_touched_is_a_factor_of_its_own() {
+        let mut builder = Builder::new();
+        for mechanism in 0..2 {
+            for (touch, more) in ["", "&touch=none"].into_iter().enumerate() {
+                builder = builder.case(&id(mechanism, 0, more), 6, move |_, t| {
+                    t.wake(&samples(&[(0.1, mechanism), (0.2, touch)], 0.2, 100), 1_000_000);
+                });
+            }
+        }
+        let found = read(&builder.build()).variance.unwrap();
+        assert!((found.shares["touch"] - 4.0 / 9.0).abs() < 1e-4, "{found:?}");
+        assert!((found.shares["mechanism"] - 1.0 / 9.0).abs() < 1e-4, "{found:?}");
     }
 
     #[test]
