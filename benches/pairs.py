@@ -38,9 +38,9 @@ def rank_interval(values, alpha=0.05):
     return values[low - 1], values[n - low], 1 - 2 * tail
 
 
-def adjacent_ratios(pairs, ours, theirs):
+def adjacent_ratios(pairs, ours, theirs, divided=None):
     """Ratios ours / theirs and theirs / theirs over `pairs` rounds in random order;
-    only runs that stand next to each other are divided."""
+    only runs that stand next to each other are divided. `divided` takes what was."""
     ratios, yardstick = [], []
     for _ in range(pairs):
         arms = ["ours", "theirs", "again"]
@@ -48,6 +48,8 @@ def adjacent_ratios(pairs, ours, theirs):
         seen = {arm: ours() if arm == "ours" else theirs() for arm in arms}
         partner = "theirs" if abs(arms.index("theirs") - arms.index("ours")) == 1 else "again"
         ratios.append(seen["ours"] / seen[partner])
+        if divided is not None:
+            divided.append((seen["ours"], seen[partner]))
         yardstick.append(seen["theirs"] / seen["again"])
     return ratios, yardstick
 

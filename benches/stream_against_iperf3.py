@@ -51,12 +51,17 @@ def main():
         return report["end"]["sum_received"]["bits_per_second"] / 1e9
 
     count = max(1000, int(ours_of(5000) * 1e9 / 8 / 65536 * options.seconds))
-    ratios, yardstick = adjacent_ratios(options.pairs, lambda: ours_of(count), theirs)
+    divided = []
+    ratios, yardstick = adjacent_ratios(options.pairs, lambda: ours_of(count), theirs, divided)
     low, high, level = rank_interval(ratios)
     c_low, c_high, _ = rank_interval(yardstick)
-    print(f"iperf3 {theirs():.1f} Gbit/s, hopcost {ours_of(count):.1f} Gbit/s ({case})")
-    print(f"hopcost / iperf3 {median(ratios):.3f} [{low:.3f}, {high:.3f}], iperf3 / iperf3 "
-          f"{median(yardstick):.3f} [{c_low:.3f}, {c_high:.3f}], level {level:.4f}, {options.pairs} pairs")
+    # Throughput differs from pair to pair by more than the ratio does, so the numbers beside the
+    # median ratio are those of the pair that has it, and not medians of their own.
+    ours, beside = min(divided, key=lambda pair: abs(pair[0] / pair[1] - median(ratios)))
+    print(f"{case}:")
+    print(f"hopcost / iperf3 {median(ratios):.3f} [{low:.3f}, {high:.3f}], median of {options.pairs} pairs; nearest to it "
+          f"the pair of {ours:.2f} and {beside:.2f} Gbit/s ({ours / beside:.3f})")
+    print(f"iperf3 / iperf3 {median(yardstick):.3f} [{c_low:.3f}, {c_high:.3f}], level {level:.4f}")
 
 
 if __name__ == "__main__":
