@@ -13,6 +13,12 @@ fn unknown_words_get_a_suggestion() {
     refused(&["show", "fute"], &["fute", "futex"]);
     refused(&["run", "--mechanism", "unix-*x"], &["unix-*x"]);
     refused(&["rnu"], &["rnu"]);
+    refused(&["run", "--ronds", "3"], &["--ronds", "exists: '--rounds'"]);
+    refused(
+        &["run", "--resume", "x", "--touch", "none"],
+        &["'--resume <RUN>'", "'--touch <LIST>'"],
+    );
+    refused(&["report", "--format", "xml"], &["'xml'", "[possible values: text, json"]);
 }
 
 #[test]

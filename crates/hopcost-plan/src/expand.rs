@@ -64,7 +64,13 @@ impl Selection<'_> {
         for axis in &AXES {
             if self.varies(axis) {
                 let values = values(axis, asked);
-                cases = each(cases, &values, |case, value| axis.set(case, value));
+                let with = |case: Case| {
+                    // However much of nothing is written and compared, it is the same case.
+                    let nothing = axis.key == "touch" && case.payload_bytes.unwrap_or(0) == 0;
+                    let values = if nothing { &values[..values.len().min(1)] } else { &values[..] };
+                    each(vec![case], values, |case, value| axis.set(case, value))
+                };
+                cases = cases.into_iter().flat_map(with).collect();
             } else if axis.key == "boundary" && self.workload.has_two_ends() {
                 cases = each(cases, &self.sides(asked, feasible), |case, side| {
                     case.boundary = side.boundary;

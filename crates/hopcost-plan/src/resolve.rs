@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::axis::Value;
+use hopcost_model::axis::{Axis, Value};
 use hopcost_model::case::{Case, Placement, Runtimes, Workload};
 use hopcost_model::describe::RuntimeFacts;
+use hopcost_model::group::distinct;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{Plan, PlannedCase};
 
@@ -77,6 +78,30 @@ pub fn plan(
         pairs: used.pairs,
         cases,
     })
+}
+
+/// Refuses a choice of baselines that differ in what two cases must have in common to be divided
+/// by each other: which one was meant decides which cases have a multiple.
+fn one_message<'c>(first: &Case, all: impl Iterator<Item = &'c Case>) -> Result<(), String> {
+    let of = |case: &Case| {
+        let axes = first.workload.spec().alike.iter().filter_map(|key| Axis::of_key(key));
+        let spelled = axes.filter_map(|axis| Some((axis.key, (axis.get)(case)?)));
+        let spelled: Vec<String> = spelled.map(|(key, value)| format!("{key}={value}")).collect();
+        spelled.join("&")
+    };
+    let same_runtimes = |case: &&Case| {
+        case.workload == first.workload
+            && case.mechanism == first.mechanism
+            && case.runtimes == first.runtimes
+    };
+    let choices = distinct(all.filter(same_runtimes).map(of));
+    match choices.len() {
+        0 | 1 => Ok(()),
+        n => Err(format!(
+            "it selects cases of {n} messages; choose one: {}",
+            choices.iter().map(|choice| format!("?{choice}")).collect::<Vec<_>>().join(", ")
+        )),
+    }
 }
 
 fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
@@ -374,6 +399,10 @@ impl<'c> Planner<'c> {
             matching.sort_by_key(|(case, _)| !case.runtimes.are_rust());
         }
         let live = matching.iter().find(|(_, skip)| skip.is_none());
+        if must && let Some((first, _)) = live {
+            let live = matching.iter().filter(|(_, skip)| skip.is_none());
+            one_message(first, live.map(|(case, _)| *case)).map_err(|why| origin.error(why))?;
+        }
         match (live, matching.first()) {
             (Some((case, _)), _) => Ok(Some(case.id())),
             (None, Some((case, skip))) if must => {

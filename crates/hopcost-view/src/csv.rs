@@ -13,7 +13,7 @@ use hopcost_model::case::Role;
 use hopcost_model::columns;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, ThreadResult,
+    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, Status, ThreadResult,
 };
 
 use crate::section::runtimes::threads::Plays;
@@ -104,7 +104,10 @@ const BEFORE: &[(&str, Field)] =
 const BEHIND: &[(&str, Field)] = &[
     ("status", |row| row.result.status.word().to_owned()),
     ("reason", |row| text(row.result.reason.as_ref())),
-    ("validity", |row| row.result.validity.word().to_owned()),
+    ("validity", |row| match row.result.status {
+        Status::Measured => row.result.validity.word().to_owned(),
+        Status::Skipped | Status::Failed => String::new(),
+    }),
     ("findings", |row| {
         let mut codes: Vec<&str> = row.result.findings.iter().map(|f| f.code.word()).collect();
         codes.sort_unstable();
@@ -379,6 +382,11 @@ mod tests {
         }
         let reason = rows[0].iter().position(|name| name == "reason").expect("a column");
         assert!(rows.iter().any(|row| row[reason] == odd));
+        let at = |column: &str| rows[0].iter().position(|name| name == column).expect(column);
+        for row in &rows[1..] {
+            assert_eq!(row[at("validity")].is_empty(), row[at("status")] != "measured", "{row:?}");
+        }
+        assert!(rows[1..].iter().any(|row| row[at("status")] != "measured"));
         let value = rows[0].iter().position(|name| name == "value").expect("a column");
         for row in &rows[1..] {
             assert!(row[value].is_empty() || row[value].parse::<f64>().is_ok(), "{}", row[value]);

@@ -482,13 +482,33 @@ fn a_baseline_is_the_first_measured_case_that_it_selects() {
         let ask = Ask { baseline: Some(baseline.into()), ..ask(&["tcp,pipe?payload=64,4KiB"]) };
         planned(&ask).unwrap().baseline.unwrap()
     };
-    assert!(plan("pipe").starts_with("roundtrip/pipe?payload=64&boundary=process&place=same-cpu"));
+    let small = plan("pipe?payload=64");
+    assert!(small.starts_with("roundtrip/pipe?payload=64&boundary=process&place=same-cpu"));
     assert!(
         plan("pipe?place=cross&payload=4KiB")
             .contains("payload=4096&boundary=process&place=same-llc")
     );
     let id = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
     assert_eq!(plan(id), id);
+    let two = Ask { baseline: Some("pipe".into()), ..ask(&["tcp,pipe?payload=64,4KiB"]) };
+    let line = one_line(planned(&two).unwrap_err());
+    let choices = "it selects cases of 2 messages; choose one: ?payload=64&touch=verify, \
+                   ?payload=4096&touch=verify";
+    assert!(line.contains(choices), "{line}");
+}
+
+#[test]
+fn nothing_is_touched_in_one_way() {
+    let touches = |selector: &str| {
+        let cases = planned(&ask(&[selector])).unwrap().cases.into_iter();
+        let cases = cases.map(|case| case.case.unwrap());
+        cases.map(|case| (case.payload_bytes, case.touch.word())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        touches("futex?payload=0,64&touch=verify,write,none&place=same-cpu"),
+        [(Some(0), "verify"), (Some(64), "verify"), (Some(64), "write"), (Some(64), "none")]
+    );
+    assert_eq!(touches("futex?payload=0&touch=none&place=same-cpu"), [(Some(0), "none")]);
 }
 
 #[test]

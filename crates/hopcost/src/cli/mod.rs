@@ -17,6 +17,7 @@ mod worker_check;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// What it costs to hand a message across a boundary, how sure that is, and why.
@@ -79,10 +80,32 @@ fn report_own_faults() {
     }));
 }
 
+/// Whether a user is told what there is, and not what is wrong.
+fn is_help(error: &clap::Error) -> bool {
+    !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
+/// What is wrong with the command line, without the usage that follows it.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
+    let line = lines.join("; ").replace(":; ", ": ").replace("; [", " [");
+    format!("{}; see --help", line.trim_start_matches("error: "))
+}
+
 /// Parses the command line, does what it says, prints one line if that fails.
 pub fn main() -> ExitCode {
     report_own_faults();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if is_help(&error) => error.exit(),
+        Err(error) => {
+            output::say(&format!("hopcost: {}", one_line(&error)));
+            return ExitCode::from(exit::USAGE);
+        }
+    };
     let result = match cli.command {
         None => run::run(&run::Args::default()),
         Some(Command::Run(args)) => run::run(&args),
