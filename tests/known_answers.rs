@@ -122,6 +122,22 @@ fn the_same_seed_gives_the_same_numbers() {
 }
 
 #[test]
+fn what_loses_one_message_in_two_hundred_is_measured_and_says_so() {
+    let _alone = alone();
+    let home = Home::new();
+    // As many messages as fit a phase, each lost one waited for 200 ms, would take minutes.
+    let case = "roundtrip/lossy:200?place=same-cpu";
+    let document = results(&home, &[case, "--rounds", "1"]);
+    let result = &document["results"][0];
+    assert_eq!(result["status"], "measured", "{result}");
+    let (lost, operations) =
+        (result["lost"].as_u64().unwrap(), result["operations"].as_u64().unwrap());
+    assert!(lost > 0 && operations > 200, "{lost} of {operations}");
+    let says = result["findings"].as_array().unwrap().iter().map(|f| f["code"].as_str().unwrap());
+    assert!(says.collect::<Vec<_>>().iter().any(|code| code.contains("LOST")), "{result}");
+}
+
+#[test]
 fn a_faulty_mechanism_is_a_row_and_does_not_stop_the_others() {
     let _alone = alone();
     let home = Home::new();

@@ -207,3 +207,28 @@ fn no_dev_shm_is_no_obstacle() {
         assert_eq!(result["status"], "measured", "{result}");
     }
 }
+
+#[test]
+fn where_the_loopback_is_down_its_cases_are_skipped_with_the_remedy() {
+    let home = Home::new();
+    // A new network namespace has a loopback that is down.
+    let allowed = Command::new("unshare").args(["-n", "true"]).output();
+    if !allowed.is_ok_and(|output| output.status.success()) {
+        eprintln!("NOT CHECKED: this user may not make network namespaces");
+        return;
+    }
+    let cases = ["tcp,udp,websocket,pipe?place=same-cpu", "stream/tcp-sendmsg?place=free"];
+    let mut command = Command::new("unshare");
+    command.arg("-n").arg(hopcost_path()).args(["run", "--dry-run", "--format", "json"]);
+    command.args(cases);
+    let output = command.env("HOME", home.path()).output().expect("unshare starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let document: serde_json::Value = serde_json::from_str(&text).expect(&text);
+    let cases = document["plan"]["cases"].as_array().expect("cases");
+    assert!(cases.len() >= 5);
+    for case in cases {
+        let (id, skip) = (case["id"].as_str().expect("an id"), case["skip"].as_str());
+        let remedy = skip.is_some_and(|skip| skip.contains("`ip link set lo up`"));
+        assert_eq!(remedy, !id.contains("/pipe?"), "{case}");
+    }
+}

@@ -41,6 +41,10 @@ codes! {
     Preempted = "PREEMPTED",
         "Tasks that are not part of the trial ran on its CPUs while it wanted to run.",
         "Stop other work on these CPUs, choose others with --cpus, or isolate them (isolcpus, cpusets).";
+    /// A trial waited for its CPUs for longer than it was timed.
+    Stalled = "STALLED",
+        "The samples of a trial cover little of its measured phase: for the rest of it the trial was ready to run and others had its CPUs.",
+        "Stop other work on these CPUs; what was timed stands, but beside a machine as busy as this its caches and its wake-ups are not those of a quiet one.";
     /// Measured distance contradicts the claimed topology.
     PlacementClaim = "PLACEMENT_CLAIM",
         "The spinning round trip between the two CPUs contradicts the relation that /sys claims for them.",

@@ -12,12 +12,19 @@ use crate::registry::always_available;
 use crate::shape::{Link, Opening};
 use crate::sys;
 
-/// Whether sockets can be bound to 127.0.0.1, or why not.
+/// Whether sockets can be bound to 127.0.0.1 and reach each other, or why not.
 pub fn loopback_available() -> Result<(), String> {
     always_available()?;
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .map(drop)
-        .map_err(|e| format!("no socket can be bound to 127.0.0.1: {e}"))
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .map_err(|e| format!("no socket can be bound to 127.0.0.1: {e}"))?;
+    // Where the interface is down, binding works and connecting does not.
+    let connected = listener.local_addr().and_then(TcpStream::connect);
+    connected.map(drop).map_err(|e| match e.kind() {
+        io::ErrorKind::NetworkUnreachable | io::ErrorKind::NetworkDown => {
+            "the loopback interface is down; `ip link set lo up` brings it up".to_owned()
+        }
+        _ => format!("no socket can connect to 127.0.0.1: {e}"),
+    })
 }
 
 /// Two ends of one connection, both with this TCP_NODELAY: caller, callee.

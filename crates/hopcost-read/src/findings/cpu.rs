@@ -2,7 +2,7 @@
 
 use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::protocol::EndCounters;
+use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::workload::EndsOf;
 use hopcost_stats::sample::median;
@@ -25,6 +25,9 @@ const SWITCHES_TOLERANCE: f64 = 0.10;
 /// Voluntary switches per operation above which a spinning end slept.
 const SPINNER_VOLUNTARY_MAX: f64 = 0.01;
 
+/// What a phase may take besides its samples, as the supervisor allows it.
+const UNCOVERED_NS: f64 = 20e6;
+
 /// Share of a typical trial, over that of the run's typical case, from which on a case is
 /// worse than its run.
 const WORSE_THAN_RUN: f64 = 2.0;
@@ -42,6 +45,7 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading, run_wide: &[Finding])
     if !run.is_engine(case) {
         found.extend([
             preempted(run, &threads, trials, run_wide),
+            stalled(run, case, trials),
             never_slept(run, &threads),
             spinner_slept(&threads, trials),
         ]);
@@ -252,6 +256,32 @@ fn preempted(
         );
         finding(Code::Preempted, Severity::Note, evidence, &values)
     })
+}
+
+/// What the samples of a trial do not cover of its measured phase, where that is more than getting
+/// ready and reading the clock between batches explain. Samples of a stream and of wake-ups do not
+/// cover a phase anyway, and those that were lost are missing.
+fn stalled(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
+    if !timed || !case.runtimes.are_rust() {
+        return None;
+    }
+    let uncovered = |trial: &&RawTrial| {
+        let caller = trial.ends.first().filter(|end| end.lost == 0)?;
+        let covered_ns = caller.elapsed_ticks as f64 / run.raw.ticks_per_second(trial)? * 1e9;
+        let wall_ns = trial.wall_ns as f64;
+        let least = if trial.stamp == Some(Stamp::Each) { 0.5 } else { 0.25 };
+        (covered_ns < least * wall_ns - UNCOVERED_NS).then_some(1.0 - covered_ns / wall_ns)
+    };
+    let shares: Vec<f64> = trials.iter().filter_map(uncovered).collect();
+    let worst = shares.iter().copied().max_by(f64::total_cmp)?;
+    let evidence = format!(
+        "In {}, the samples cover little of the measured phase: others had the CPUs for up to {} of it.",
+        of_trials(shares.len(), trials.len()),
+        format::percent(worst)
+    );
+    let values = [("trials", shares.len() as f64), ("worst_share", worst)];
+    Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
 }
 
 /// Only of round trips where both ends sleep the same way, since that is what the

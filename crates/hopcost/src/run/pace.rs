@@ -14,6 +14,12 @@ const PILOT_NS: f64 = 1_500_000.0;
 const AGREE: f64 = 1.25;
 /// Pilot runs at most; a case that never agrees gets the faster of its last two.
 const PILOTS_MAX: u32 = 24;
+/// How long a phase may take where operations wait for lost messages, which no pilot can tell from
+/// how long the others take: together much less than a trial's deadline.
+const LOSING_NS: f64 = 2e9;
+const LOSING_PILOT_NS: f64 = 5e8;
+/// Operations of a pilot run where messages are lost.
+const LOSING_PILOT_MAX: f64 = 100.0;
 /// Fewer ticks of the clock's resolution than this, and a batch is quantised.
 const RESOLUTIONS_PER_BATCH: f64 = 1_000.0;
 /// Aimed length of a batch: longer than any quantisation, shorter than a tick.
@@ -38,6 +44,8 @@ pub struct Pace {
     pilots: u32,
     last_ns: Option<f64>,
     operation_ns: f64,
+    /// What an operation takes in all where some lose a message and wait for it in vain.
+    losing_ns: Option<f64>,
 }
 
 /// Ticks in a nanosecond of the clock that a case is timed with.
@@ -59,7 +67,24 @@ impl Pace {
             pilots: 0,
             last_ns: None,
             operation_ns: 1.0,
+            losing_ns: None,
         }
+    }
+
+    /// Takes in a phase in which messages were lost: so many operations took so long in all.
+    pub fn lose(&mut self, count: u64, outside_ns: u64) {
+        let mean_ns = outside_ns as f64 / count.max(1) as f64;
+        self.losing_ns = Some(self.losing_ns.map_or(mean_ns, |known| known.max(mean_ns)));
+    }
+
+    /// Operations of a pilot run after one that lost messages.
+    pub fn losing_pilot_count(&self) -> u64 {
+        self.at_most(LOSING_PILOT_MAX, LOSING_PILOT_NS) as u64
+    }
+
+    /// So many operations, or those that take this long where messages are lost.
+    fn at_most(&self, count: f64, losing_ns: f64) -> f64 {
+        self.losing_ns.map_or(count, |mean_ns| count.min((losing_ns / mean_ns).max(1.0)))
     }
 
     /// Takes it that operations take from now on what these took: so many nanoseconds each.
@@ -133,7 +158,8 @@ impl Pace {
         if let Some(count) = self.asked(self.shape.warm_up_operations) {
             return whole_batches(count as f64, stamp);
         }
-        whole_batches(self.shape.warm_up_ns as f64 / self.operation_ns, stamp)
+        let count = self.shape.warm_up_ns as f64 / self.operation_ns;
+        whole_batches(self.at_most(count, LOSING_PILOT_NS), stamp)
     }
 
     /// Operations of the measurement: as many as were asked for, or as fit the
@@ -145,7 +171,7 @@ impl Pace {
         let aimed = self.shape.measure_ns as f64 / self.operation_ns;
         let most = (self.shape.measure_max_ns as f64 / self.operation_ns).max(1.0);
         let count = aimed.max((self.shape.operations_min as f64).min(most));
-        whole_batches(count, stamp)
+        whole_batches(self.at_most(count, LOSING_NS), stamp)
     }
 }
 

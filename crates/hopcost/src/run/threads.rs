@@ -75,6 +75,17 @@ impl Process {
         Process { cpu_ns: sys::process_cpu_ns(pid).unwrap_or(0), threads }
     }
 
+    /// How long its threads were runnable and did not run until now (the second number of
+    /// schedstat); 0 where the kernel does not say.
+    pub fn waited_ns(pid: u32) -> u64 {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let waited = tasks.filter_map(|task| {
+            let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split_whitespace().nth(1)?.parse::<u64>().ok()
+        });
+        waited.sum()
+    }
+
     /// Everything that its threads did, as if it were one thread: the main one.
     pub fn together(&self, main: u32) -> Thread {
         let mut all = self.threads.get(&main).cloned().unwrap_or_default();

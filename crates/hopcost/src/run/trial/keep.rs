@@ -8,7 +8,7 @@ use hopcost_model::case::{Ack, Role};
 use hopcost_model::protocol::{EndCounters, EventReading, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 
-use super::plausible::{self, Measure, Origin};
+use super::plausible::{self, Cover, Measure, Origin};
 use super::spec::{Counts, Failure, TrialSpec};
 use super::workers::{Ran, TrialWorkers, unexpected};
 use crate::run::pace;
@@ -53,15 +53,22 @@ pub fn exchanges(
     if ticks.is_empty() && caller.lost == 0 {
         return Err("the caller's worker handed over no samples".into());
     }
+    let mut wall_ns = ran.wall_ns;
     if let Some(phase) = measure(spec, &ran).filter(|_| caller.lost == 0) {
         let origin = if spec.workers.has_foreign() { Origin::Foreign } else { Origin::Native };
-        plausible::durations(phase, stamp, caller, &ticks, origin)?;
+        let waited_ns = ran.waited_ns;
+        match plausible::durations(phase, stamp, caller, &ticks, origin, waited_ns)? {
+            Cover::Whole => {}
+            // The worker may not have been running yet, and so know nothing of it.
+            Cover::Stalled => wall_ns = ran.outside_ns,
+        }
     }
     trial.operations = caller.count;
     trial.samples_taken = caller.samples;
     trial.samples_max_ticks = caller.max_ticks;
     trial.samples = pace::thin(&ticks, spec.shape.samples_max as usize, stamp, spec.seed);
     finish(trial, ran);
+    trial.wall_ns = wall_ns;
     Ok(())
 }
 

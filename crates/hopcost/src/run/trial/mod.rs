@@ -21,7 +21,7 @@ use super::idle::Knob;
 use super::pace::Pace;
 use super::yardstick::Beside;
 use spec::{Counts, Failure, Outcome, TrialSpec};
-use workers::TrialWorkers;
+use workers::{TrialWorkers, lost};
 
 /// Two-way exchanges and steps of the causality test before a measurement: what
 /// fio takes for its own test, and more exchanges than it takes to meet the
@@ -112,7 +112,10 @@ fn exchange(
     let pilot_ns = phases.elapsed();
     beside.read(Moment::Before, workers.spec, trial)?;
     let phases = Instant::now();
-    workers.warm_up(pace.warm_up_count(stamp), stamp, None)?;
+    let count = pace.warm_up_count(stamp);
+    if let Some(ran) = workers.warm_up(count, stamp, None)?.filter(|ran| lost(ran) > 0) {
+        pace.lose(count, ran.outside_ns);
+    }
     let ran = steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))?;
     trial.phases_ns = (pilot_ns + phases.elapsed()).as_nanos() as u64;
     beside.read(Moment::After, workers.spec, trial)?;

@@ -71,14 +71,25 @@ pub enum Origin {
     Foreign,
 }
 
-/// Whether durations that a caller's worker handed over are those it speaks of.
+/// How much of a phase its samples are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    /// All but what getting ready takes.
+    Whole,
+    /// Little of it: the rest was waited for a CPU.
+    Stalled,
+}
+
+/// Whether durations that a caller's worker handed over are those it speaks of. A phase in which
+/// the kernel gave the CPUs to others for `waited_ns` is no lie.
 pub fn durations(
     phase: Measure,
     stamp: Stamp,
     caller: &EndCounters,
     ticks: &[u64],
     origin: Origin,
-) -> Result<(), String> {
+    waited_ns: u64,
+) -> Result<Cover, String> {
     let sum: u128 = ticks.iter().map(|&t| u128::from(t)).sum();
     if sum != u128::from(caller.elapsed_ticks) {
         return Err(format!(
@@ -100,7 +111,12 @@ pub fn durations(
         Origin::Native => UNCOVERED_NS,
         Origin::Foreign => FOREIGN_UNCOVERED_NS,
     };
-    phase.covered(caller.elapsed_ticks, least, besides_ns, "the samples cover")
+    let covered =
+        |besides_ns| phase.covered(caller.elapsed_ticks, least, besides_ns, "the samples cover");
+    match covered(besides_ns) {
+        Ok(()) => Ok(Cover::Whole),
+        Err(_) => covered(besides_ns + waited_ns as f64).map(|()| Cover::Stalled),
+    }
 }
 
 /// Whether the samples of a phase that is to be long cover it: a clock that runs slow, or samples
@@ -235,14 +251,21 @@ mod tests {
             ..EndCounters::empty(Role::Caller)
         };
         let ticks = [60_000_000, 40_000_000];
-        let check = |end: EndCounters, outside_ns| {
+        let waited = |end: EndCounters, outside_ns, waited_ns| {
             let phase = Measure { outside_ns, ticks_per_ns: 2.0 };
-            durations(phase, Stamp::Each, &end, &ticks, Origin::Native)
+            durations(phase, Stamp::Each, &end, &ticks, Origin::Native, waited_ns)
         };
+        let check = |end, outside_ns| waited(end, outside_ns, 0);
         assert!(check(honest(100_000_000, 60_000_000), 51_000_000).is_ok());
         assert!(check(honest(99_000_000, 60_000_000), 51_000_000).is_err());
         assert!(check(honest(100_000_000, 50_000_000), 51_000_000).is_err());
         assert!(check(honest(100_000_000, 60_000_000), 30_000_000).is_err());
         assert!(check(honest(100_000_000, 60_000_000), 900_000_000).is_err());
+        // 50 ms of samples in 252 ms, of which others had the CPUs for 90.
+        let of = |waited_ns| waited(honest(100_000_000, 60_000_000), 252_000_000, waited_ns);
+        assert_eq!(of(90_000_000), Ok(Cover::Stalled));
+        assert!(of(50_000_000).is_err());
+        let whole = waited(honest(100_000_000, 60_000_000), 51_000_000, 40_000_000);
+        assert_eq!(whole, Ok(Cover::Whole));
     }
 }

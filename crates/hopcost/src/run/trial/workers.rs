@@ -13,6 +13,7 @@ use super::plausible::{self, Measure};
 use super::snapshot::{self, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
 use crate::run::pace::Pace;
+use crate::run::threads::Process;
 use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
@@ -50,10 +51,18 @@ pub struct Ran {
     pub wall_ns: u64,
     /// How long it took for the control plane.
     pub outside_ns: u64,
+    /// For how long of it its threads and the control plane were ready and did not run; 0 of
+    /// a phase whose samples are not handed over.
+    pub waited_ns: u64,
     /// Every end, the callers first.
     pub ends: Vec<EndCounters>,
     /// Every thread, seen from outside; where an end is of another runtime.
     pub threads: Vec<ThreadUse>,
+}
+
+/// Operations that lost a message.
+pub fn lost(ran: &Ran) -> u64 {
+    ran.ends.first().map_or(0, |end| end.lost)
 }
 
 impl TrialWorkers<'_> {
@@ -85,10 +94,24 @@ impl TrialWorkers<'_> {
         loop {
             let count = pace.pilot_count();
             let ran = self.phase(Phase::Pilot, count, pace.pilot_stamp(), None)?;
+            if lost(&ran) > 0 {
+                return self.losing_pilot(pace, count, &ran);
+            }
             if pace.learn(count, ran.ends.first().map_or(0, |end| end.elapsed_ticks)) {
                 return Ok(());
             }
         }
+    }
+
+    /// A batch with a lost message says nothing, so operations are timed one by one from here on.
+    fn losing_pilot(&mut self, pace: &mut Pace, count: u64, ran: &Ran) -> Result<(), Failure> {
+        pace.lose(count, ran.outside_ns);
+        let count = pace.losing_pilot_count();
+        let ran = self.phase(Phase::Pilot, count, Stamp::Each, None)?;
+        pace.lose(count, ran.outside_ns);
+        let elapsed_ticks = ran.ends.first().map_or(0, |end| end.elapsed_ticks);
+        pace.correct(count.saturating_sub(lost(&ran)).max(1), elapsed_ticks);
+        Ok(())
     }
 
     /// Runs a phase on every worker.
@@ -107,12 +130,15 @@ impl TrialWorkers<'_> {
             Phase::Touch => "timing how messages are written and compared",
         };
         let before = self.snapshots();
+        let waited_before_ns = self.waited_ns(phase);
         let started = Instant::now();
         let replies = self.ask_all(&Command::Run { phase, count, stamp, cap_ns }, doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;
+        let waited_ns = self.waited_ns(phase).saturating_sub(waited_before_ns);
         let did: Vec<_> = before.iter().map(ProcessSnapshot::until_now).collect();
         let threads = did.iter().flat_map(ProcessSnapshot::rows).collect();
-        let mut all = Ran { process_cpu_ns: 0, wall_ns: 0, outside_ns, ends: Vec::new(), threads };
+        let mut all =
+            Ran { process_cpu_ns: 0, wall_ns: 0, outside_ns, waited_ns, ends: Vec::new(), threads };
         for (at, reply) in replies.into_iter().enumerate() {
             let Reply::Ran { mut process_cpu_ns, mut wall_ns, mut ends } = reply else {
                 return Err(unexpected("run"));
@@ -140,16 +166,27 @@ impl TrialWorkers<'_> {
         Ok(all)
     }
 
+    /// How long the workers and this process have waited for a CPU, where it will be held
+    /// against how much of the phase the samples cover.
+    fn waited_ns(&self, phase: Phase) -> u64 {
+        if phase != Phase::Measure {
+            return 0;
+        }
+        let own = std::process::id();
+        let all = self.all.iter().map(|one| one.worker.id()).chain([own]);
+        all.map(Process::waited_ns).sum()
+    }
+
     /// Runs a phase that leaves no samples; none if there is nothing to do.
     pub fn warm_up(
         &mut self,
         count: u64,
         stamp: Stamp,
         cap_ns: Option<u64>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Ran>, Failure> {
         match count {
-            0 => Ok(()),
-            _ => self.phase(Phase::WarmUp, count, stamp, cap_ns).map(drop),
+            0 => Ok(None),
+            _ => self.phase(Phase::WarmUp, count, stamp, cap_ns).map(Some),
         }
     }
 
