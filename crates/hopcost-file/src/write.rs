@@ -400,6 +400,7 @@ mod tests {
             seed: 0,
             rounds: 1,
             budget_ns: None,
+            until: None,
             trial,
             baseline: None,
             cpus: vec![],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// What the user asked for. Every list may hold comma lists; an empty one means
 /// that nothing was said.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ask {
     /// The suite.
     pub suite: Option<SuiteSource>,
@@ -24,6 +24,9 @@ pub struct Ask {
     pub rounds: Option<u32>,
     /// `--budget`, in nanoseconds.
     pub budget_ns: Option<u64>,
+    /// `--until`: the width, to either side and as a share of the value, at which a case has
+    /// rounds enough.
+    pub until: Option<f64>,
     /// `--measure`: aimed length of a trial's measured phase, in nanoseconds.
     pub measure_ns: Option<u64>,
     /// `--operations`: exact operations of a trial with two ends; of a stream,

@@ -71,6 +71,7 @@ pub fn plan(
         seed: ask.seed,
         rounds,
         budget_ns: time.budget_ns,
+        until: time.until,
         trial,
         baseline,
         cpus: used.cpus,

@@ -20,6 +20,10 @@ const MS: u64 = 1_000_000;
 pub const ROUNDS_DEFAULT: u32 = 12;
 /// Fewest rounds that give an interval of 95 %.
 pub const ROUNDS_FOR_INTERVAL: u32 = 6;
+/// Time between the starts of two trials of a case, where the budget allows it.
+pub const SPACING_NS: u64 = 300 * MS;
+/// Most rounds of a plan that aims at a width and has no budget.
+const ROUNDS_UNTIL: u32 = 120;
 /// Most rounds of a plan.
 pub const ROUNDS_MAX: u32 = 10_000;
 /// A trial cut short to fit a budget measures at least this long.
@@ -131,11 +135,19 @@ fn round_ns<'a>(
     live.into_iter().map(|case| trial_ns(shape, case, runtimes)).fold(0, u64::saturating_add)
 }
 
+/// How long passes between the starts of two trials of a case, at least: the host's states last
+/// from a tenth of a second to seconds, and a run is to meet more than one moment. No more than
+/// the budget leaves each round.
+pub fn spacing_ns(plan: &Plan) -> u64 {
+    let budget_ns = plan.budget_ns.unwrap_or(u64::MAX).saturating_sub(RUN_FIXED_NS);
+    SPACING_NS.min(budget_ns / u64::from(plan.rounds.max(1)))
+}
+
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a
 /// quarter. With a budget no round is started after it, but the last one ends. `runtimes` are
 /// those of its live cases that are not Rust.
 pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
-    let round = round_ns(&plan.trial, plan.live_cases(), runtimes);
+    let round = round_ns(&plan.trial, plan.live_cases(), runtimes).max(spacing_ns(plan));
     let rounds = match plan.budget_ns {
         Some(budget) if round > 0 => u64::from(plan.rounds).min(budget.div_ceil(round).max(1)),
         _ => u64::from(plan.rounds),
@@ -172,13 +184,21 @@ pub(crate) struct Time {
     pub budget_ns: Option<u64>,
     /// The trial.
     pub trial: TrialShape,
+    /// The width at which a case has rounds enough.
+    pub until: Option<f64>,
     /// Whether `trial.measure_ns` was asked for and so must stay.
     pub measure_said: bool,
 }
 
 impl Default for Time {
     fn default() -> Self {
-        Self { rounds: None, budget_ns: None, trial: TRIAL_DEFAULT, measure_said: false }
+        Self {
+            rounds: None,
+            budget_ns: None,
+            trial: TRIAL_DEFAULT,
+            until: None,
+            measure_said: false,
+        }
     }
 }
 
@@ -200,6 +220,11 @@ impl Time {
             (self.rounds, self.budget_ns) = (ask.rounds, ask.budget_ns);
         } else if added {
             self.budget_ns = None;
+        }
+        self.until = ask.until;
+        if ask.until.is_some() && ask.rounds.is_none() {
+            // The budget ends it; those of a suite are for runs that do not look.
+            self.rounds = Some(self.budget_ns.map_or(ROUNDS_UNTIL, |_| ROUNDS_MAX));
         }
         let trial = &mut self.trial;
         if let Some(ns) = ask.measure_ns {
@@ -247,7 +272,7 @@ mod tests {
 
     fn time(rounds: Option<u32>, budget_s: Option<u64>) -> Time {
         let budget_ns = budget_s.map(|s| s * 1000 * MS);
-        Time { rounds, budget_ns, trial: TRIAL_DEFAULT, measure_said: false }
+        Time { rounds, budget_ns, ..Time::default() }
     }
 
     impl Time {

@@ -205,6 +205,7 @@ mod tests {
             seed: 0,
             rounds: 1,
             budget_ns: None,
+            until: None,
             trial: TRIAL_DEFAULT,
             baseline: None,
             cpus: vec![2, 3],

@@ -304,6 +304,7 @@ impl Builder {
             seed: 7,
             rounds: 8,
             budget_ns: None,
+            until: None,
             trial,
             baseline: None,
             cpus: vec![0, 1],

@@ -6,7 +6,7 @@ use hopcost_model::plan::Plan;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
-use crate::run::Progress;
+use crate::run::{Aim, Progress};
 
 /// A line that says what is measured, and below it, on a terminal, how far it is.
 pub struct Line {
@@ -48,11 +48,15 @@ impl Line {
             n => format!(", {n} failed"),
         };
         let left_s = progress.left_ns.div_ceil(1_000_000_000);
-        self.bar.set_message(format!(
-            "round {} of {}{failed}, {left_s} s left",
-            (progress.rounds_done + 1).min(progress.rounds_planned),
-            progress.rounds_planned,
-        ));
+        let round = (progress.rounds_done + 1).min(progress.rounds_planned);
+        let planned = match progress.aim {
+            Aim::Rounds => format!(" of {}", progress.rounds_planned),
+            Aim::Width { wider: 0, .. } => String::new(),
+            Aim::Width { wider, widest } => {
+                format!(", {wider} too wide (±{:.1} %)", widest * 100.0)
+            }
+        };
+        self.bar.set_message(format!("round {round}{planned}{failed}, {left_s} s left"));
         self.bar.tick();
     }
 

@@ -50,8 +50,11 @@ pub struct Args {
     /// Rounds: trials of each case
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(hopcost_plan::ROUNDS_MAX)))]
     rounds: Option<u32>,
+    /// Rounds for those cases whose interval is wider than this to either side (2%)
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    until: Option<f64>,
     /// Time for all of it (75s, 2m)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", visible_alias = "duration")]
     budget: Option<String>,
     /// Aimed length of a trial's measured phase (50ms)
     #[arg(long, value_name = "TIME")]
@@ -92,7 +95,7 @@ pub struct Args {
 fn not_resumed() -> impl Iterator<Item = &'static str> {
     let others = ["selectors", "suite", "full", "mechanism", "workload", "parameter", "baseline"];
     let how =
-        ["rounds", "budget", "measure", "operations", "seed", "cpus", "out", "group", "dry_run"];
+        ["rounds", "until", "budget", "measure", "operations", "seed", "cpus", "out", "group", "dry_run"];
     others.into_iter().chain(AXES.iter().map(|axis| axis.option)).chain(how)
 }
 
@@ -213,6 +216,7 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
         axes: own.axes,
         parameters: args.parameter.clone(),
         rounds: args.rounds,
+        until: args.until,
         budget_ns: duration("--budget", &args.budget)?,
         measure_ns: duration("--measure", &args.measure)?,
         operations: args.operations,
@@ -227,6 +231,13 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
         hopcost_plan::ensure_live(&plan).map_err(usage)?;
     }
     Ok(plan)
+}
+
+/// A share from `2%` or `0.5%`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
+    let share = number.map(|percent| percent / 100.0).filter(|share| (0.001..=1.0).contains(share));
+    share.ok_or_else(|| "want a percentage from 0.1% to 100%, such as 2%".to_owned())
 }
 
 /// What is asked for where nothing but a worker is named.

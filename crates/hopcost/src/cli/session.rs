@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::{EstimateRow, RunFile, Runs};
+use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
@@ -111,8 +112,15 @@ impl RunSession {
         let mut readings_ns = BTreeMap::new();
         self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
         let known = yardsticks.all.clone();
-        let mut store =
-            Store { file: &mut self.file, line: &line, base_ns, yardsticks: known, readings_ns };
+        let so_far = self.plan.until.map(|_| self.so_far(&known));
+        let mut store = Store {
+            file: &mut self.file,
+            line: &line,
+            base_ns,
+            yardsticks: known,
+            readings_ns,
+            so_far,
+        };
         let ending = run::execute(&session, &mut store);
         line.clear();
         let ending = ending?;
@@ -171,6 +179,22 @@ impl RunSession {
             output::say(&format!("hopcost: {why:#}; the run has its own levels all the same"));
         }
         Ok(())
+    }
+
+    /// What is known before the first trial, for looks at the widths of intervals.
+    fn so_far(&self, yardsticks: &[Yardstick]) -> RawRun {
+        let earlier = self.earlier.iter().cloned().map(thinned);
+        RawRun {
+            about: about::run(Vec::new(), None),
+            plan: self.plan.clone(),
+            host_before: Host::default(),
+            host_after: None,
+            clocks: self.clocks.clone(),
+            yardsticks: yardsticks.to_vec(),
+            workers: Vec::new(),
+            trials: earlier.collect(),
+            accounting: Vec::new(),
+        }
     }
 
     /// Reads the run back, and stores what follows from it beside it.
@@ -256,6 +280,8 @@ struct Store<'a> {
     yardsticks: Vec<Yardstick>,
     /// What an operation of each took, in time order.
     readings_ns: BTreeMap<u32, Vec<f64>>,
+    /// The trials so far, where their widths are looked at.
+    so_far: Option<RawRun>,
 }
 
 /// Adds the readings beside a trial to those of each yardstick.
@@ -265,18 +291,46 @@ fn collect(readings_ns: &mut BTreeMap<u32, Vec<f64>>, trial: &RawTrial) {
     }
 }
 
+/// Samples of a trial that a look needs: enough for its median.
+const LOOK_SAMPLES: usize = 1_000;
+
+/// A trial with as many samples as a look needs; batches stay in pairs.
+fn thinned(mut trial: RawTrial) -> RawTrial {
+    let every = 2 * trial.samples.len().div_ceil(2 * LOOK_SAMPLES).max(1);
+    let pairs = trial.samples.chunks(every).flat_map(|chunk| chunk.iter().take(2));
+    trial.samples = pairs.copied().collect();
+    trial
+}
+
 impl Sink for Store<'_> {
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
         trial.started_ns += self.base_ns;
         collect(&mut self.readings_ns, &trial);
+        if let Some(so_far) = &mut self.so_far {
+            so_far.trials.push(thinned(trial.clone()));
+        }
         self.file.append_trial(&trial).context("storing a trial")
     }
     fn yardsticks(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()> {
         self.yardsticks = yardsticks.to_vec();
+        if let Some(so_far) = &mut self.so_far {
+            so_far.yardsticks = yardsticks.to_vec();
+        }
         self.file.put_yardsticks(yardsticks).context("storing the yardsticks")
     }
     fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {
         self.file.put_accounting(accounting).context("storing the CPU accounting")
+    }
+    fn widths(&mut self) -> anyhow::Result<BTreeMap<u32, f64>> {
+        let Some(so_far) = &self.so_far else { return Ok(BTreeMap::new()) };
+        let rust = hopcost_probe::worker::mechanisms();
+        let results = hopcost_read::read(so_far, &rust).results;
+        let width = |case: &CaseResult| {
+            let (_, estimate) = case.estimates.as_ref()?.headline()?;
+            Some((estimate.high? - estimate.low?) / 2.0 / estimate.point.filter(|p| *p > 0.0)?)
+        };
+        let all = (0..).zip(&results).filter_map(|(index, case)| Some((index, width(case)?)));
+        Ok(all.collect())
     }
     fn progress(&mut self, progress: &Progress) {
         self.line.draw(progress);

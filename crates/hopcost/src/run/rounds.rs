@@ -1,0 +1,355 @@
+//! The rounds of a run: which case is measured next, how long its trial is, and when there
+//! have been enough.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use hopcost_model::case::{Case, Runtime};
+use hopcost_model::plan::TrialShape;
+use hopcost_model::protocol::Stamp;
+use hopcost_model::raw::CpuAccounting;
+use hopcost_plan::{MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL};
+use hopcost_probe::sys;
+use hopcost_stats::thinning;
+
+use super::trial;
+use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
+use super::workers::Workers;
+use super::yardstick::{Beside, OpenYardsticks};
+use super::{Aim, Ending, Progress, Session, Sink, clocks};
+
+/// A case whose first trials all fail is given up after this many: the others
+/// need the time, and its row already has its reason.
+const FAILURES_MAX: u32 = 3;
+/// Until there are the rounds that an interval needs, the budget may be exceeded this many times.
+const BUDGET_FOR_INTERVAL: u64 = 2;
+/// Rounds after which the widths are looked at for the first time; then after a third more
+/// each time. Looks at fixed rounds, and by width alone, so that no value is waited for.
+const FIRST_LOOK: u32 = 9;
+
+/// A case of which trials are made.
+struct Live<'a> {
+    index: u32,
+    case: &'a Case,
+    workers: Workers<'a>,
+    stamp: Option<Stamp>,
+    tried: u32,
+    succeeded: u32,
+    /// When its last trial began.
+    began: Option<Instant>,
+}
+
+impl Live<'_> {
+    fn is_given_up(&self) -> bool {
+        self.succeeded == 0 && self.tried >= FAILURES_MAX
+    }
+}
+
+/// A run under way.
+pub(super) struct Rounds<'a> {
+    session: &'a Session<'a>,
+    yardsticks: OpenYardsticks<'a>,
+    live: Vec<Live<'a>>,
+    done: BTreeSet<(u32, u32)>,
+    started: Instant,
+    /// Trials of this sitting, and what of their time was spent in their phases.
+    here: u64,
+    phases_ns: u64,
+    shape: TrialShape,
+    /// The cases that further rounds are for; all of them until a look says otherwise.
+    wanted: Option<BTreeSet<u32>>,
+    progress: Progress,
+}
+
+impl<'a> Rounds<'a> {
+    /// Before the first.
+    pub fn of(session: &'a Session<'a>, yardsticks: OpenYardsticks<'a>) -> anyhow::Result<Self> {
+        let live = live_cases(session)?;
+        let earlier = session.earlier;
+        let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
+        let progress = Progress {
+            trials_done: done.len() as u64,
+            trials_planned: u64::from(session.plan.rounds) * live.len() as u64,
+            trials_failed: earlier.iter().filter(|trial| trial.error.is_some()).count() as u64,
+            rounds_done: 0,
+            rounds_planned: session.plan.rounds,
+            left_ns: 0,
+            aim: session.plan.until.map_or(Aim::Rounds, |_| Aim::Width { wider: 0, widest: 0.0 }),
+        };
+        let mut progress = progress;
+        if session.plan.until.is_some() {
+            progress.trials_planned = u64::from(FIRST_LOOK) * live.len() as u64;
+        }
+        Ok(Self {
+            session,
+            yardsticks,
+            live,
+            done,
+            started: Instant::now(),
+            here: 0,
+            phases_ns: 0,
+            shape: session.plan.trial,
+            wanted: None,
+            progress,
+        })
+    }
+
+    /// All that the plan, its budget and its aim leave.
+    pub fn run(mut self, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
+        sink.progress(&self.progress);
+        let mut look = FIRST_LOOK;
+        for round in 0..self.session.plan.rounds {
+            if self.session.plan.until.is_some() && round == look {
+                look += look.div_ceil(3);
+                if self.look(sink)? == 0 {
+                    break;
+                }
+                let wanted = self.wanted.as_ref().map_or(0, BTreeSet::len) as u64;
+                self.progress.trials_planned =
+                    self.progress.trials_done + u64::from(look - round) * wanted;
+            }
+            let left = self.left_in(round);
+            if !self.affords(round, left.len() as u64) {
+                return Ok(Ending::BudgetSpent);
+            }
+            let accounts = Accounts::open(self.session, round);
+            for (position, which) in left {
+                if self.trial(round, position, which, sink)?.is_none() {
+                    return Ok(Ending::Interrupted);
+                }
+            }
+            sink.accounting(&accounts.close())?;
+            self.progress.rounds_done = round + 1;
+            sink.progress(&self.progress);
+        }
+        Ok(Ending::Complete)
+    }
+
+    /// The cases of a round in its order, each with its place in it.
+    fn left_in(&self, round: u32) -> Vec<(usize, usize)> {
+        let order = hopcost_plan::order(self.session.plan.seed, round, self.live.len() as u32);
+        let places = order.iter().map(|&which| which as usize).enumerate();
+        let left = places.filter(|&(_, which)| {
+            let live = &self.live[which];
+            let wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&live.index));
+            wanted && !live.is_given_up() && !self.done.contains(&(live.index, round))
+        });
+        left.collect()
+    }
+
+    /// Asks which intervals are wider than aimed at: further rounds are theirs alone, and the
+    /// baseline's, of whose rounds every multiple needs its own. Says how many there are.
+    fn look(&mut self, sink: &mut dyn Sink) -> anyhow::Result<usize> {
+        let plan = self.session.plan;
+        let Some(until) = plan.until else { return Ok(0) };
+        let widths = sink.widths()?;
+        let width = |live: &Live<'_>| widths.get(&live.index).copied().unwrap_or(f64::INFINITY);
+        let open = self.live.iter().filter(|live| !live.is_given_up() && width(live) > until);
+        let mut wanted: BTreeSet<u32> = open.clone().map(|live| live.index).collect();
+        let widest = open.map(width).filter(|width| width.is_finite()).fold(until, f64::max);
+        let wider = wanted.len();
+        if wider > 0 {
+            let is_baseline =
+                |live: &&Live<'_>| plan.baseline.as_deref() == Some(live.case.id().as_str());
+            wanted.extend(self.live.iter().filter(is_baseline).map(|live| live.index));
+        }
+        self.wanted = Some(wanted);
+        self.progress.aim = Aim::Width { wider, widest };
+        Ok(wider)
+    }
+
+    /// Whether there is time for a round of so many trials. The rounds that an interval needs
+    /// are made shorter before they are made fewer.
+    fn affords(&mut self, round: u32, trials: u64) -> bool {
+        let Some(budget_ns) = self.session.plan.budget_ns.filter(|_| self.here > 0) else {
+            return true;
+        };
+        let elapsed_ns = self.elapsed_ns();
+        let trial_ns = elapsed_ns / self.here;
+        let next_ns = elapsed_ns.saturating_add(trial_ns.saturating_mul(trials));
+        let missing = u64::from(ROUNDS_FOR_INTERVAL.saturating_sub(round));
+        if missing == 0 {
+            return next_ns <= budget_ns;
+        }
+        let each_ns = budget_ns.saturating_sub(elapsed_ns) / (missing * trials.max(1));
+        if each_ns < trial_ns {
+            let phases_ns = self.phases_ns / self.here;
+            let beside_ns = trial_ns.saturating_sub(phases_ns);
+            let share = each_ns.saturating_sub(beside_ns) as f64 / phases_ns.max(1) as f64;
+            let cut = |ns: u64| ((ns as f64 * share) as u64).max(MEASURE_FLOOR_NS.min(ns));
+            self.shape.measure_ns = cut(self.shape.measure_ns);
+            self.shape.measure_max_ns = cut(self.shape.measure_max_ns);
+        }
+        next_ns <= budget_ns.saturating_mul(BUDGET_FOR_INTERVAL)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    /// One trial, and what it taught; `None` where the user interrupted.
+    fn trial(
+        &mut self,
+        round: u32,
+        position: usize,
+        which: usize,
+        sink: &mut dyn Sink,
+    ) -> anyhow::Result<Option<()>> {
+        if !self.spaced(which)? {
+            return Ok(None);
+        }
+        let started_ns = self.elapsed_ns();
+        let live = &mut self.live[which];
+        live.began = Some(Instant::now());
+        let yardstick = self.session.yardsticks.of_case.get(live.index as usize);
+        let beside = Beside::of(&mut self.yardsticks, yardstick.copied().flatten());
+        let outcome = one_trial(self.session, live, round, self.shape, beside)?;
+        let Outcome::Row(mut row) = outcome else { return Ok(None) };
+        if let Some(news) = self.yardsticks.news() {
+            sink.yardsticks(&news)?;
+        }
+        row.case = live.index;
+        row.round = round;
+        row.position = position as u32;
+        row.started_ns = started_ns;
+        live.tried += 1;
+        match row.error {
+            Some(_) => self.progress.trials_failed += 1,
+            None => {
+                live.succeeded += 1;
+                live.stamp = row.stamp;
+            }
+        }
+        if live.is_given_up() {
+            let rounds_left = self.session.plan.rounds.saturating_sub(round + 1);
+            self.progress.trials_planned =
+                self.progress.trials_planned.saturating_sub(u64::from(rounds_left));
+        }
+        self.here += 1;
+        self.phases_ns += row.phases_ns;
+        sink.trial(*row)?;
+        self.progress.trials_done += 1;
+        self.progress.left_ns = self.left_ns();
+        sink.progress(&self.progress);
+        Ok(Some(()))
+    }
+
+    /// What is left takes by the trials so far, and no more than the budget.
+    fn left_ns(&self) -> u64 {
+        let progress = &self.progress;
+        let elapsed_ns = self.elapsed_ns();
+        let mean_ns = elapsed_ns / self.here.max(1);
+        let left = progress.trials_planned.saturating_sub(progress.trials_done);
+        let budget_ns = self.session.plan.budget_ns.unwrap_or(u64::MAX);
+        mean_ns.saturating_mul(left).min(budget_ns.saturating_sub(elapsed_ns))
+    }
+
+    /// Waits until a case's next trial is far enough from its last in time for the host to
+    /// have had a chance to change; false where the user interrupts.
+    fn spaced(&self, which: usize) -> anyhow::Result<bool> {
+        let spacing = Duration::from_nanos(hopcost_plan::spacing_ns(self.session.plan));
+        let due = self.live[which].began.map(|began| began + spacing);
+        let wait = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
+        if wait.is_zero() || self.live[which].case.has_virtual_clock() {
+            return Ok(true);
+        }
+        let wait_ms = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
+        let interrupt = [self.session.setup.interrupt.as_raw_fd()];
+        Ok(sys::poll_readable(&interrupt, wait_ms)? != [true])
+    }
+}
+
+fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
+    let mut stamps: BTreeMap<u32, Stamp> = BTreeMap::new();
+    for trial in session.earlier.iter().filter(|trial| trial.error.is_none()) {
+        if let Some(stamp) = trial.stamp {
+            stamps.entry(trial.case).or_insert(stamp);
+        }
+    }
+    session
+        .plan
+        .live()
+        .map(|(index, planned)| {
+            let index = index as u32;
+            let of_case = || session.earlier.iter().filter(move |t| t.case == index);
+            let case = planned.case.as_ref().map_err(|unknown| {
+                anyhow::Error::new(unknown.error.clone()).context(format!("case `{}`", unknown.id))
+            })?;
+            let workers = Workers::assemble(case, &session.setup.runtimes)
+                .map_err(|reason| anyhow!("{case}: {reason}"))?;
+            Ok(Live {
+                index,
+                case,
+                workers,
+                stamp: stamps.get(&index).copied(),
+                tried: of_case().count() as u32,
+                succeeded: of_case().filter(|t| t.error.is_none()).count() as u32,
+                began: None,
+            })
+        })
+        .collect()
+}
+
+fn one_trial(
+    session: &Session<'_>,
+    live: &Live<'_>,
+    round: u32,
+    shape: TrialShape,
+    beside: Beside<'_, '_>,
+) -> anyhow::Result<Outcome> {
+    let cpus = session.plan.cpus_for(live.case.placement);
+    // Derived from the seed alone, so that a resumed run goes on as it would have.
+    let seed = thinning::trial_seed(session.plan.seed, live.index, round);
+    let (padding, seed) = thinning::trial_draws(seed);
+    let spec = TrialSpec {
+        setup: session.setup,
+        case: live.case,
+        workers: &live.workers,
+        cpus,
+        shape,
+        stamp: live.stamp,
+        counts: Counts::Fitted(Clocks {
+            caller: clocks::of(session.clocks, &live.case.runtimes.caller, cpus.0)?,
+            callee: clocks::of(session.clocks, &Runtime::RUST, cpus.1)?,
+        }),
+        lives: Lives::ForTrial,
+        transcript: None,
+        number: round,
+        padding,
+        seed,
+    };
+    Ok(trial::run(&spec, beside))
+}
+
+/// CPU accounting over one round.
+struct Accounts {
+    round: u32,
+    started: Instant,
+    steal_before_ns: Vec<(u32, Option<u64>)>,
+}
+
+impl Accounts {
+    fn open(session: &Session<'_>, round: u32) -> Self {
+        let cpus: BTreeSet<u32> = session.clocks.iter().map(|clock| clock.cpu).collect();
+        let steal_before_ns = cpus.into_iter().map(|cpu| (cpu, steal_ns(cpu))).collect();
+        Self { round, started: Instant::now(), steal_before_ns }
+    }
+
+    fn close(self) -> Vec<CpuAccounting> {
+        let wall_ns = self.started.elapsed().as_nanos() as u64;
+        self.steal_before_ns
+            .into_iter()
+            .filter_map(|(cpu, before)| {
+                // Steal that goes backwards (a known kernel fault) says nothing.
+                let steal_ns = steal_ns(cpu)?.checked_sub(before?)?;
+                Some(CpuAccounting { round: self.round, cpu, wall_ns, steal_ns })
+            })
+            .collect()
+    }
+}
+
+fn steal_ns(cpu: u32) -> Option<u64> {
+    hopcost_machine::steal_ns(&hopcost_machine::Root::default(), cpu)
+}
