@@ -37,6 +37,9 @@ mod reader;
 /// Workers of other runtimes: each keeps to the protocol, any pair meets, none is believed.
 #[path = "runtimes.rs"]
 mod runtimes;
+/// When a run has enough trials: its rounds, its budget, the width of its intervals.
+#[path = "rounds.rs"]
+mod rounds;
 /// JSON documents follow the published schema.
 #[path = "schema.rs"]
 mod schema;

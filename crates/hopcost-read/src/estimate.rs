@@ -94,12 +94,25 @@ impl Measured<'_> {
         let met: Option<Vec<f64>> =
             own.iter().map(|(value, factor)| Some(value * (*factor)?)).collect();
         let point = sample::median(&values).unwrap_or_default();
+        let found = Estimate { n_trials: values.len() as u32, ..self.of_both(point, next, this, estimand) };
         Estimate {
-            level: Some(LEVEL),
+            level: found.low.map(|_| LEVEL),
             as_met: met.and_then(|met| sample::median(&met)),
+            ..found
+        }
+    }
+
+    /// A value with the interval of the next run, unless the trials were of one moment, and that
+    /// of this one.
+    fn of_both(&self, point: f64, next: (f64, f64), this: (f64, f64), estimand: String) -> Estimate {
+        let moment = self.doubt.and_then(|doubt| moment(doubt.span_s));
+        let next = Some(next).filter(|_| moment.is_none());
+        let found = between(point, next, self.trials.len(), estimand);
+        Estimate {
+            insufficient: moment.or(found.insufficient.clone()),
             this_run_low: Some(this.0),
             this_run_high: Some(this.1),
-            ..between(point, Some(next), values.len(), estimand)
+            ..found
         }
     }
 }
@@ -108,10 +121,26 @@ fn ends(interval: Interval) -> (f64, f64) {
     (libm::exp(interval.low), libm::exp(interval.high))
 }
 
+/// The least time from a case's first trial to its last that says anything of another run: the
+/// host's states last from a tenth of a second to seconds.
+const SPAN_MIN_S: f64 = 1.4;
+
+/// Why trials in such a short time have no interval for the next run.
+fn moment(span_s: f64) -> Option<String> {
+    (span_s < SPAN_MIN_S).then(|| {
+        format!(
+            "this moment: its trials began within {}; an interval for the next run needs {} \
+             (--budget)",
+            format::ns(span_s * 1e9),
+            format::ns(SPAN_MIN_S * 1e9)
+        )
+    })
+}
+
 /// The intervals of the next run's median and of this one's, where all values are above zero.
 fn intervals(values: &[f64], doubt: Doubt) -> Option<((f64, f64), (f64, f64))> {
     let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
-    let Doubt { shared_error, autocorrelation } = doubt;
+    let Doubt { shared_error, autocorrelation, .. } = doubt;
     let trials = Trials { log_values: &logs, shared_error, autocorrelation };
     Some((next_run_interval(trials, LEVEL).map(ends)?, this_run_interval(trials, LEVEL).map(ends)?))
 }
@@ -258,19 +287,14 @@ fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
         let estimate = between(pooled.point, pooled.interval, trials.len(), estimand);
         return Estimate { pooled: true, ..estimate };
     };
-    Estimate {
-        pooled: true,
-        this_run_low: Some(this.0),
-        this_run_high: Some(this.1),
-        ..between(pooled.point, Some(next), trials.len(), estimand)
-    }
+    Estimate { pooled: true, ..measured.of_both(pooled.point, next, this, estimand) }
 }
 
 /// The intervals of a pooled quantile of the next run and of this one, where they are above zero.
 fn pooled_ends(
     pooled: &Pooled,
     trials: &[&Trial],
-    Doubt { shared_error, autocorrelation }: Doubt,
+    Doubt { shared_error, autocorrelation, .. }: Doubt,
 ) -> Option<((f64, f64), (f64, f64))> {
     let (low, high) = pooled.interval.filter(|(low, _)| *low > 0.0)?;
     let independent = (libm::log(low), libm::log(high));

@@ -97,9 +97,13 @@ impl<'a> Run<'a> {
     /// What an interval for the next run has to allow for; `None` where the run has no
     /// yardsticks, so that nothing is known of another run.
     pub fn doubt(&self, case: usize) -> Option<Doubt> {
+        let times = self.trials_of.get(case).into_iter().flatten().map(|&trial| self.at_s[trial]);
+        let first = times.clone().fold(f64::INFINITY, f64::min);
+        let span_s = times.fold(0.0, |span: f64, at_s| span.max(at_s - first));
         let doubts = &self.yardsticks.doubts;
         let of_case = u32::try_from(case).ok().and_then(|case| doubts.get(&case).copied());
-        of_case.or_else(|| (!self.raw.yardsticks.is_empty()).then(Doubt::default))
+        let doubt = of_case.or_else(|| (!self.raw.yardsticks.is_empty()).then(Doubt::default))?;
+        Some(Doubt { span_s, ..doubt })
     }
 
     /// What a trial's times are divided by; `None` where they are as met.

@@ -37,6 +37,8 @@ pub struct Doubt {
     pub shared_error: f64,
     /// How trials depend on those before them, over all cases of the class.
     pub autocorrelation: Option<Autocorrelation>,
+    /// Seconds from the start of its first trial to that of its last.
+    pub span_s: f64,
 }
 
 /// A trial beside readings of a yardstick.
@@ -129,7 +131,7 @@ impl Yardsticks {
         };
         let left: Vec<Vec<f64>> = cases.values().map(left).collect();
         let autocorrelation = Autocorrelation::of(left.iter().map(Vec::as_slice));
-        let doubt = Doubt { shared_error, autocorrelation };
+        let doubt = Doubt { shared_error, autocorrelation, span_s: 0.0 };
         self.doubts.extend(cases.keys().map(|case| (*case, doubt)));
     }
 }
@@ -279,12 +281,28 @@ mod tests {
             t.each(&crate::testing::noisy(400, round));
             t.yardstick(2000.0, 2000.0);
         };
-        let results = read(&Builder::new().yardstick().case(PIPE, 9, noisy).build());
+        let results = read(&Builder::new().yardstick().case(PIPE, 16, noisy).build());
         let p99 = estimate(&results, Statistic::P99);
         assert!(
             p99.pooled && p99.low < p99.this_run_low && p99.this_run_high < p99.high,
             "{p99:?}"
         );
+    }
+
+    #[test]
+    fn a_run_of_a_moment_says_nothing_of_the_next() {
+        let builder = Builder::new().yardstick().case(PIPE, 9, |round, t| {
+            t.each(&[3000 + round; 100]);
+            t.yardstick(2000.0 + f64::from(round), 2001.0);
+        });
+        let mut raw = builder.build();
+        let p50 = estimate(&read(&raw), Statistic::P50);
+        assert!(p50.low.is_none() && p50.this_run_low.is_some(), "{p50:?}");
+        assert!(p50.insufficient.unwrap().starts_with("this moment"), "nine trials in 0.8 s");
+        for trial in &mut raw.trials {
+            trial.started_ns *= 3;
+        }
+        assert!(estimate(&read(&raw), Statistic::P50).low.is_some());
     }
 
     #[test]

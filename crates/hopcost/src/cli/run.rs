@@ -94,8 +94,18 @@ pub struct Args {
 /// The options of a plan: a run that is resumed has its own.
 fn not_resumed() -> impl Iterator<Item = &'static str> {
     let others = ["selectors", "suite", "full", "mechanism", "workload", "parameter", "baseline"];
-    let how =
-        ["rounds", "until", "budget", "measure", "operations", "seed", "cpus", "out", "group", "dry_run"];
+    let how = [
+        "rounds",
+        "until",
+        "budget",
+        "measure",
+        "operations",
+        "seed",
+        "cpus",
+        "out",
+        "group",
+        "dry_run",
+    ];
     others.into_iter().chain(AXES.iter().map(|axis| axis.option)).chain(how)
 }
 

@@ -132,5 +132,3 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
         Err(_) => Ok(Ending::Interrupted),
     }
 }
-    }
-}

@@ -1,0 +1,48 @@
+//! When a run has enough trials: its rounds, its budget, the width of its intervals, and how far
+//! apart in time the trials of a case are.
+
+use serde_json::Value;
+
+use crate::support::{Home, alone};
+
+/// Trials of each case, and the starts of the first case's.
+fn trials(report: &Value) -> (Vec<u64>, Vec<f64>) {
+    let results = report["results"].as_array().expect("results");
+    let counts = results.iter().map(|case| case["n_trials"].as_u64().expect("trials"));
+    let starts = results[0]["trials"].as_array().expect("trials of a case");
+    let starts = starts.iter().map(|trial| trial["at_s"].as_f64().expect("a time"));
+    (counts.collect(), starts.collect())
+}
+
+fn run(arguments: &[&str]) -> (Vec<u64>, Vec<f64>) {
+    let home = Home::new();
+    let mut all = vec!["run"];
+    all.extend(arguments);
+    all.extend(["--format", "json"]);
+    trials(&serde_json::from_str(&home.expect(&all, 0)).expect("JSON"))
+}
+
+const EXACT: &str = "roundtrip/sleep:1ms?clock=virtual&place=same-cpu";
+
+#[test]
+fn rounds_go_on_where_intervals_are_wider_than_aimed_at() {
+    let _alone = alone();
+    assert_eq!(run(&[EXACT, "--until", "5%", "--rounds", "30"]).0, [9], "the first look");
+    let wide = run(&["pipe", "--placement", "same-cpu", "--until", "0.1%", "--rounds", "13"]);
+    assert_eq!(wide.0, [13], "no pipe is that steady");
+}
+
+#[test]
+fn trials_of_a_case_are_apart_in_time() {
+    let _alone = alone();
+    let (_, starts) = run(&["pipe", "--placement", "same-cpu", "--rounds", "4"]);
+    assert!(starts.windows(2).all(|two| two[1] - two[0] > 0.29), "{starts:?}");
+}
+
+#[test]
+fn the_rounds_of_an_interval_are_shortened_before_they_are_given_up() {
+    let _alone = alone();
+    let four = "pipe,socketpair,unix-stream,udp";
+    let (counts, _) = run(&[four, "--placement", "same-cpu", "--budget", "2100ms"]);
+    assert!(counts.iter().all(|n| *n >= 6), "{counts:?}");
+}
