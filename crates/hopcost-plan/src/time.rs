@@ -261,7 +261,8 @@ impl Time {
             let left = (usable / u64::from(ROUNDS_FOR_INTERVAL)).saturating_sub(uncut) / cut;
             trial.measure_ns = left.max(MEASURE_FLOOR_NS).min(trial.measure_ns);
         }
-        let rounds = fit(&trial).clamp(1, u64::from(ROUNDS_MAX));
+        // Those that an interval needs are planned whatever the budget, which ends them at twice it.
+        let rounds = fit(&trial).clamp(ROUNDS_FOR_INTERVAL.into(), ROUNDS_MAX.into());
         (u32::try_from(rounds).unwrap_or(ROUNDS_MAX), trial)
     }
 }
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
         assert!(trial.measure_ns < TRIAL_DEFAULT.measure_ns);
         let (rounds, trial) = time(None, Some(3)).settled(&cases(80));
-        assert_eq!((rounds, trial.measure_ns), (1, MEASURE_FLOOR_NS));
+        assert_eq!((rounds, trial.measure_ns), (ROUNDS_FOR_INTERVAL, MEASURE_FLOOR_NS));
         let said = Time { measure_said: true, ..time(None, Some(30)) };
         assert_eq!(said.settled(&cases(80)).1, TRIAL_DEFAULT);
     }

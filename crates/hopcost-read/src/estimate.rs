@@ -94,7 +94,8 @@ impl Measured<'_> {
         let met: Option<Vec<f64>> =
             own.iter().map(|(value, factor)| Some(value * (*factor)?)).collect();
         let point = sample::median(&values).unwrap_or_default();
-        let found = Estimate { n_trials: values.len() as u32, ..self.of_both(point, next, this, estimand) };
+        let found =
+            Estimate { n_trials: values.len() as u32, ..self.of_both(point, next, this, estimand) };
         Estimate {
             level: found.low.map(|_| LEVEL),
             as_met: met.and_then(|met| sample::median(&met)),
@@ -104,7 +105,13 @@ impl Measured<'_> {
 
     /// A value with the interval of the next run, unless the trials were of one moment, and that
     /// of this one.
-    fn of_both(&self, point: f64, next: (f64, f64), this: (f64, f64), estimand: String) -> Estimate {
+    fn of_both(
+        &self,
+        point: f64,
+        next: (f64, f64),
+        this: (f64, f64),
+        estimand: String,
+    ) -> Estimate {
         let moment = self.doubt.and_then(|doubt| moment(doubt.span_s));
         let next = Some(next).filter(|_| moment.is_none());
         let found = between(point, next, self.trials.len(), estimand);

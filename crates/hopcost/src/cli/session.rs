@@ -190,6 +190,7 @@ impl RunSession {
             host_before: Host::default(),
             host_after: None,
             clocks: self.clocks.clone(),
+            clocks_after: Vec::new(),
             yardsticks: yardsticks.to_vec(),
             workers: Vec::new(),
             trials: earlier.collect(),
