@@ -12,7 +12,7 @@
 //! * the *elasticity* is estimated with the reading before a trial as instrument for
 //!   the one after it and the reverse, which takes the reading's error out.
 
-use crate::sample::{median, trimmed_mean};
+use crate::sample::{Sample, median, trimmed_mean};
 
 mod elasticity;
 
@@ -80,9 +80,10 @@ pub fn calibrate(readings: &[Readings]) -> Option<Calibrated> {
         return None;
     }
     let steady = undisturbed(readings);
+    let readings = without_preempted(readings);
     let mut best: Option<(Windows, Shared)> = None;
     for neighbours in NEIGHBOURS {
-        let windows = Windows::new(readings, neighbours);
+        let windows = Windows::new(&readings, neighbours);
         let shared = windows.shared(&steady);
         let better = best
             .as_ref()
@@ -106,14 +107,43 @@ pub fn calibrate(readings: &[Readings]) -> Option<Calibrated> {
     })
 }
 
-/// Which trials have two readings as far apart as those of the others are.
+/// Which trials have two readings, neither preempted, as far apart as those of the others.
 fn undisturbed(readings: &[Readings]) -> Vec<bool> {
     let differences: Vec<f64> = readings.iter().map(|r| r.after - r.before).collect();
     let Some(middle) = median(&differences) else { return Vec::new() };
     let deviations: Vec<f64> = differences.iter().map(|d| (d - middle).abs()).collect();
     let limit = DISTURBED * MAD_TO_SD * median(&deviations).unwrap_or(0.0);
-    // Where most differ by nothing, a coarse clock hides how far they usually differ.
-    deviations.iter().map(|deviation| *deviation <= limit || limit == 0.0).collect()
+    let preempted_above = preempted_above(readings);
+    let is_steady = |(r, deviation): (&Readings, &f64)| {
+        // Where most differ by nothing, a coarse clock hides how far they usually differ.
+        (*deviation <= limit || limit == 0.0) && r.before.max(r.after) <= preempted_above
+    };
+    readings.iter().zip(&deviations).map(is_steady).collect()
+}
+
+/// The reading above which another task had the CPU meanwhile: no state of a host is twice
+/// as slow as what a quarter of its readings are at most.
+fn preempted_above(readings: &[Readings]) -> f64 {
+    let all = Sample::new(readings.iter().flat_map(|r| [r.before, r.after]).collect());
+    all.map_or(f64::INFINITY, |all| all.quantile(0.25) + core::f64::consts::LN_2)
+}
+
+/// The readings, in place of each preempted one the other beside the same trial or, where
+/// both were, the run's level.
+fn without_preempted(readings: &[Readings]) -> Vec<Readings> {
+    let limit = preempted_above(readings);
+    let all = readings.iter().flat_map(|r| [r.before, r.after]);
+    let kept: Vec<f64> = all.filter(|reading| *reading <= limit).collect();
+    let level = trimmed_mean(&kept, CENTRE_TRIM).unwrap_or(limit);
+    let mended = |r: &Readings| {
+        let or = |reading: f64, other: f64| match (reading <= limit, other <= limit) {
+            (true, _) => reading,
+            (false, true) => other,
+            (false, false) => level,
+        };
+        Readings { before: or(r.before, r.after), after: or(r.after, r.before) }
+    };
+    readings.iter().map(mended).collect()
 }
 
 /// The readings before and after each trial, averaged over some neighbours.
@@ -295,6 +325,19 @@ mod tests {
             readings[i].after += 3.0;
         }
         assert!(calibrate(&readings).unwrap().reliability > 0.97);
+    }
+
+    #[test]
+    fn preempted_readings_are_no_level() {
+        let mut readings = read(54, 0.02, 1, |_| 0.0);
+        for i in (0..54).step_by(5) {
+            readings[i].after += 1.5;
+            readings[i + 1].before += 1.2;
+            readings[i + 1].after += 1.3;
+        }
+        let calibrated = calibrate(&readings).unwrap();
+        assert!(calibrated.variation < 0.02 && calibrated.centre.abs() < 0.01, "{calibrated:?}");
+        assert!(calibrated.levels.iter().all(|level| level.abs() < 0.06), "{calibrated:?}");
     }
 
     #[test]
