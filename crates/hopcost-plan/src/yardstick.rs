@@ -76,7 +76,11 @@ pub fn class(case: &Case, mechanism: Option<&Mechanism>) -> Option<YardstickClas
     })
 }
 
-/// Ends on two CPUs that look for a message by system calls and do not sleep.
+/// Ends on two CPUs that look for a message by system calls and do not sleep. Between `syscall`
+/// and `line` a measurement decided, weakly: over 24 rounds on two busy virtual CPUs a pipe and
+/// a Unix socket that were polled followed getppid in the same round with elasticity 0.65 and
+/// 1.02, the cache line with -0.16 and 0.57; dividing by getppid left 0.101 of a standard
+/// deviation of 0.105 and 0.083 of 0.094, by the cache line 0.132 and 0.089.
 const POLLING: YardstickClass = YardstickClass::Syscall;
 
 /// One operation in one thread.
