@@ -17,6 +17,12 @@ pub(crate) const CASES_MAX: usize = 10_000;
 /// Trials of a case, as many as a plan may have rounds.
 pub(crate) const TRIALS_OF_CASE_MAX: u32 = 10_000;
 
+/// Operations of a trial: a thousand times as many as the pilot orders at most.
+pub(crate) const OPERATIONS_MAX: u64 = 1 << 42;
+
+/// Ticks of a clock, which the supervisor refuses from a worker too: 58 years at 2.5 GHz.
+pub(crate) const TICKS_MAX: u64 = 1 << 62;
+
 /// Steps of SQLite's virtual machine in which the names of tables are read, and then
 /// everything else of a file of 100 MB.
 pub(crate) const SCHEMA_STEPS: u64 = 100_000;

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use crate::cell::{Get, Reading};
 use crate::connect::{self, MakeFolder};
 use crate::error::{Cell, DOING_READ, Error, Result};
-use crate::limits::{CASES_MAX, Limits, TRIALS_OF_CASE_MAX};
+use crate::limits::{CASES_MAX, Limits, OPERATIONS_MAX, TICKS_MAX, TRIALS_OF_CASE_MAX};
 use crate::rows::Source;
 use crate::samples;
 use crate::schema::{self, VERSION};
@@ -255,7 +255,14 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         trial.cpu_uses = cpu_uses.take(&number);
         samples += trial.samples.len();
         let of_case = trials_of.entry(trial.case).or_default();
-        let why = if trial.case as usize >= cases {
+        let of_end = |end: &EndCounters| end.first_tick.max(end.elapsed_ticks).max(end.max_ticks);
+        let ticks = trial.ends.iter().map(of_end).fold(trial.samples_max_ticks, u64::max);
+        let done = trial.ends.iter().map(|end| end.count).fold(trial.operations, u64::max);
+        let why = if ticks >= TICKS_MAX {
+            format!("a clock shows {ticks} ticks, which cannot be")
+        } else if done > OPERATIONS_MAX {
+            format!("it has {done} operations, more than {OPERATIONS_MAX}")
+        } else if trial.case as usize >= cases {
             format!("case_index is {}, of {cases} cases", trial.case)
         } else if !of_case.insert(trial.round) {
             format!("case {} is measured twice in round {}", trial.case, trial.round)
