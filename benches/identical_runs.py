@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""The same run of hopcost again and again: does its number hold on the next one?
+
+For every case: the greatest estimate over the least and its standard deviation over the runs,
+as met and divided by the yardstick; of all pairs of runs, how often the 95 % intervals are
+disjoint, and how often one run's estimate lies in the other's interval; the median width of
+the interval.
+
+    benches/identical_runs.py HOPCOST [--runs 14] [--beside COMMAND] [-- ARGUMENTS OF hopcost run]
+
+Without arguments it runs pipe, futex, udp, tcp, channel-std, syscall and mutex-uncontended on
+one CPU and pipe and udp across two, nine rounds each. --beside runs a shell command meanwhile
+(a hog: --beside 'taskset -c 1 sh -c "while :; do :; done"'). The machine's stored reference
+levels are used, and learnt by the first run where there are none.
+"""
+import argparse, itertools, json, math, os, signal, statistics, subprocess
+
+ONE = ["pipe", "futex", "udp", "tcp", "channel-std", "syscall", "mutex-uncontended"]
+CASES = [f"{name}?place=same-cpu" if name not in ("syscall", "mutex-uncontended") else name for name in ONE]
+CASES += ["pipe?place=cross", "udp?place=cross"]
+
+
+def read(hopcost, arguments):
+    command = [hopcost, "run", *arguments, "--format", "json"]
+    out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    results = json.loads(out.stdout)
+    found = {}
+    for case in results["results"]:
+        estimates = case["estimates"] or {}
+        estimate = estimates.get("cost_ns") or estimates.get("p50_ns")
+        if estimate and estimate["low"] is not None:
+            found[case["id"]] = estimate
+    marks = [case["id"] for case in results["results"] if case["validity"] != "valid"]
+    applied = {(a["class"], a["runtime"]): a["applied"] for a in results["adjustments"]}
+    run_wide = sorted({f["code"] for f in results["findings"] if f["case"] is None and f["severity"] != "note"})
+    return found, marks, applied, run_wide
+
+
+def spread(values):
+    logs = [math.log(value) for value in values]
+    return max(values) / min(values), statistics.stdev(logs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("hopcost")
+    parser.add_argument("--runs", type=int, default=14)
+    parser.add_argument("--beside")
+    parser.add_argument("arguments", nargs="*")
+    options = parser.parse_args()
+    arguments = options.arguments or [*CASES, "--rounds", "9"]
+    beside = options.beside and subprocess.Popen(options.beside, shell=True, start_new_session=True)
+    try:
+        runs = []
+        for number in range(options.runs):
+            runs.append(read(options.hopcost, arguments))
+            _, marks, applied, run_wide = runs[-1]
+            what = ", ".join(f"{c} {how}" for (c, _), how in applied.items())
+            print(f"run {number + 1}: {len(marks)} cases marked; the run: {' '.join(run_wide) or '-'}; {what}", flush=True)
+    finally:
+        if beside:
+            os.killpg(beside.pid, signal.SIGTERM)
+    print(f"\n{'case':44} {'as met':>16} {'divided':>16}  disjoint  next in  width")
+    print(f"{'':44} {'max/min':>8} {'SD':>7} {'max/min':>8} {'SD':>7}")
+    for case in runs[0][0]:
+        found = [run[0][case] for run in runs if case in run[0]]
+        if len(found) < 2:
+            continue
+        divided = spread([e["point"] for e in found])
+        met = spread([e["as_met"] or e["point"] for e in found])
+        pairs = list(itertools.combinations(found, 2))
+        disjoint = sum(a["high"] < b["low"] or b["high"] < a["low"] for a, b in pairs) / len(pairs)
+        both = [(a, b) for pair in pairs for a, b in (pair, pair[::-1])]
+        held = sum(a["low"] <= b["point"] <= a["high"] for a, b in both) / len(both)
+        width = statistics.median((e["high"] - e["low"]) / e["point"] for e in found)
+        name = case.replace("roundtrip/", "").replace("boundary=process&", "").replace("&wait=block", "")
+        print(f"{name[:44]:44} {met[0]:8.3f} {met[1]:7.2%} {divided[0]:8.3f} {divided[1]:7.2%}"
+              f"  {disjoint:8.1%} {held:8.1%} {width:6.1%}")
+
+
+if __name__ == "__main__":
+    main()
