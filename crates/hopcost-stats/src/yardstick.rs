@@ -371,6 +371,26 @@ mod tests {
     }
 
     #[test]
+    fn a_level_of_chance_readings_is_not_divided_by() {
+        // A fifth of error in each reading and steady cases: λ is small by luck only.
+        let widened = (0..40)
+            .filter(|seed| {
+                let readings = read(18, 0.2, *seed, |_| 0.0);
+                let calibrated = calibrate(&readings).unwrap();
+                let levels = &calibrated.levels;
+                let mut rng = Rng::new(1000 + seed);
+                let values: Vec<f64> = (0..18).map(|_| 0.01 * rng.normal()).collect();
+                let case = Case { values: &values, readings: &readings, levels };
+                let known = Reference { level: 0.3, error: 0.001 };
+                let decision = decide(&calibrated, known, elasticity(&[case]).as_ref());
+                let spread = levels.iter().map(|level| (level - calibrated.centre).abs());
+                decision == Decision::Divided && spread.fold(0.0, f64::max) > 0.1
+            })
+            .count();
+        assert!(widened <= 4, "{widened} of 40");
+    }
+
+    #[test]
     fn decisions() {
         let calibrated = calibrate(&read(54, 0.02, 1, states)).unwrap();
         let quiet = calibrate(&read(54, 0.005, 1, |_| 0.0)).unwrap();

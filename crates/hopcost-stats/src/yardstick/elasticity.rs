@@ -64,8 +64,8 @@ pub fn elasticity(cases: &[Case]) -> Option<Elasticity> {
         slope: whole.slope,
         low: whole.slope - half_slope,
         high: whole.slope + half_slope,
-        removed_share: whole.removed_share,
-        removed_share_high: whole.removed_share + half(|fit| fit.removed_share),
+        removed_share: -libm::expm1(whole.widening),
+        removed_share_high: -libm::expm1(whole.widening - half(|fit| fit.widening)),
     })
 }
 
@@ -106,11 +106,14 @@ fn trials<'a>(number: usize, case: &'a Case) -> impl Iterator<Item = Trial> + 'a
 #[derive(Debug)]
 struct Fit {
     slope: f64,
-    removed_share: f64,
+    /// Logarithm of the variance within cases after dividing over that before.
+    widening: f64,
     /// Sums of squares and products of the readings before and after.
     before: f64,
     after: f64,
     both: f64,
+    /// That of the squares of the levels to be divided by.
+    level: f64,
     trials: f64,
 }
 
@@ -154,7 +157,8 @@ impl Fit {
         let of_rest = sum(|t| (t.value - t.level) * (t.value - t.level));
         (both > 0.0 && of_values > 0.0).then(|| Self {
             slope: sum(|t| t.value * f64::midpoint(t.before, t.after)) / both,
-            removed_share: 1.0 - of_rest / of_values,
+            widening: libm::log((of_rest / of_values).max(1e-9)),
+            level: sum(|t| t.level * t.level),
             before: sum(|t| t.before * t.before),
             after: sum(|t| t.after * t.after),
             both,
@@ -162,11 +166,14 @@ impl Fit {
         })
     }
 
-    /// Whether the level varies enough to say how it is followed.
+    /// Whether the level varies enough to say how it is followed, or what would be divided by
+    /// does: then dividing may widen.
     fn is_strong(&self) -> bool {
         let correlation = self.both / libm::sqrt(self.before * self.after);
-        libm::sqrt(self.both / self.trials) >= VARIATION_MIN
-            && correlation >= CORRELATION_MIN.max(2.0 / libm::sqrt(self.trials))
+        let varies = |squares: f64| libm::sqrt(squares / self.trials) >= VARIATION_MIN;
+        varies(self.level)
+            || varies(self.both)
+                && correlation >= CORRELATION_MIN.max(2.0 / libm::sqrt(self.trials))
     }
 }
 
