@@ -35,6 +35,14 @@ pub struct OverQueues<Q: Queue> {
     held: Vec<u8>,
 }
 
+/// A message where none came back: without replies (`wake`) each is a new one. Filled with ones,
+/// because pages of zeros are not touched until written.
+#[cold]
+#[inline(never)]
+fn fresh(len: usize) -> Vec<u8> {
+    vec![1; len]
+}
+
 impl<Q: Queue> TwoEnds for OverQueues<Q> {
     type End = Self;
     type Waits = (Block, Spin, Yield);
@@ -42,8 +50,7 @@ impl<Q: Queue> TwoEnds for OverQueues<Q> {
     fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let (request_out, request_in) = Q::new();
         let (reply_out, reply_in) = Q::new();
-        // Filled with ones, because pages of zeros are not touched until written.
-        let held = vec![1; opening.payload()];
+        let held = fresh(opening.payload());
         let caller: Self = Self { outgoing: request_out, incoming: reply_in, held };
         let callee: Self = Self { outgoing: reply_out, incoming: request_in, held: Vec::new() };
         Ok(Link { caller: Half::of_local(caller), callee: Half::of_local(callee) })
@@ -57,7 +64,7 @@ impl<Q: Queue> Channel for OverQueues<Q> {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
         if self.held.len() != len {
-            self.held.resize(len, 1);
+            self.held = fresh(len);
         }
         Ok(&mut self.held)
     }
