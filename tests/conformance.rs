@@ -21,7 +21,9 @@ pub const ONCE_A_PHASE: f64 = 12.0;
 pub fn place_for(wait: WaitKind) -> Placement {
     match wait {
         WaitKind::Spin | WaitKind::SpinThenBlock => cross().expect("these tests need two CPUs"),
-        WaitKind::Block | WaitKind::Epoll | WaitKind::Yield => Placement::SameCpu,
+        WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge | WaitKind::Yield => {
+            Placement::SameCpu
+        }
     }
 }
 
@@ -149,6 +151,31 @@ fn a_futex_wakes_only_who_sleeps() {
         }
         // On one CPU the other end runs because this one sleeps, or because it is woken.
         assert!(waits + wakes >= 2 * N - 10, "{case}: {waits} sleeps and {wakes} wakes");
+    }
+}
+
+#[test]
+fn an_end_that_has_spun_in_vain_sleeps_in_the_receive_itself() {
+    let _alone = alone();
+    let home = Home::new();
+    for (name, most) in [
+        ("pipe", 6.0),
+        ("tcp", 6.0),
+        ("udp", 6.0),
+        ("websocket", 6.0),
+        ("eventfd", 6.0),
+        ("sysv-msg", 6.0),
+        // A poll comes before.
+        ("fifo", 8.0),
+        ("unix-stream", 8.0),
+        ("posix-mq", 8.0),
+    ] {
+        let facts = mechanisms().find(|facts| facts.name == name).expect("a mechanism");
+        let wait = WaitKind::SpinThenBlock;
+        let mut case = roundtrip(facts, Boundary::Process, Placement::SameCpu, wait);
+        case.spin_budget_ns = Some(1);
+        let counted = calls_per_operation(&home, &case, PerOperation::Between(4.0, most, ""));
+        assert!((4.0..most + 0.3).contains(&counted), "{case}: counted {counted}");
     }
 }
 

@@ -94,8 +94,18 @@ words! {
         SpinThenBlock = "spin-then-block",
         /// Asleep in `epoll_wait`, then reads.
         Epoll = "epoll",
+        /// Receives until there is nothing, then asleep in `epoll_wait`, which tells of an arrival
+        /// once (EPOLLET).
+        EpollEdge = "epoll-edge",
     }
 }
+impl WaitKind {
+    /// Whether an end that waits like this sleeps as soon as there is nothing for it.
+    pub const fn sleeps(self) -> bool {
+        matches!(self, WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge)
+    }
+}
+
 words! {
     /// What keeps the receiver's CPU from idling deeply while it waits.
     IdleKnob, "idle-knob" {

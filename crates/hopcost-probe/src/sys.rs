@@ -220,6 +220,61 @@ pub fn set_nonblocking(fd: &impl AsRawFd) -> io::Result<()> {
     Ok(())
 }
 
+/// read(2), or a look that never sleeps, whatever the descriptor.
+#[inline(always)]
+pub fn read(fd: &impl AsRawFd, buffer: &mut [u8], look: Look) -> io::Result<usize> {
+    let (fd, len) = (fd.as_raw_fd(), buffer.len());
+    // SAFETY: the buffer is valid for its length.
+    let result = unsafe {
+        match look {
+            Look::AsOpened => libc::read(fd, buffer.as_mut_ptr().cast(), len) as libc::c_long,
+            Look::AtSocket => {
+                libc::recv(fd, buffer.as_mut_ptr().cast(), len, libc::MSG_DONTWAIT) as libc::c_long
+            }
+            Look::Now => {
+                let vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: len };
+                preadv2(fd, &vector)
+            }
+        }
+    };
+    check(result).map(|bytes| bytes as usize)
+}
+
+/// Whether a look at a descriptor takes it that there is nothing, or sleeps as it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// It sleeps, unless the descriptor is non-blocking.
+    AsOpened,
+    /// It never does: MSG_DONTWAIT.
+    AtSocket,
+    /// It never does: RWF_NOWAIT, preadv2(2).
+    Now,
+}
+
+/// preadv2(2) of one vector from where the descriptor stands, with RWF_NOWAIT.
+///
+/// # Safety
+/// What the vector names is valid for writing, or nothing at all, which gives EFAULT.
+#[inline(always)]
+unsafe fn preadv2(fd: RawFd, vector: &libc::iovec) -> libc::c_long {
+    // SAFETY: one vector is passed as one; -1 is the position, in two halves.
+    unsafe {
+        let vector: *const libc::iovec = vector;
+        libc::syscall(libc::SYS_preadv2, fd, vector, 1, -1_i64, -1_i64, libc::RWF_NOWAIT)
+    }
+}
+
+/// Whether [`Look::Now`] works with this pipe (Linux 6.4) or eventfd. What there is to be read
+/// stays there: a byte of it has nowhere to go, and an eventfd gives no less than eight.
+pub fn can_look(fd: &OwnedFd) -> bool {
+    let nowhere = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 1 };
+    // SAFETY: the vector names nothing.
+    match check(unsafe { preadv2(fd.as_raw_fd(), &nowhere) }) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)),
+    }
+}
+
 /// Takes ownership of descriptor numbers that were inherited for this purpose.
 /// Refuses the standard ones and any that is not open.
 pub fn adopt(numbers: &[i32]) -> io::Result<Vec<OwnedFd>> {

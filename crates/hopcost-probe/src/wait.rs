@@ -8,7 +8,8 @@ use hopcost_model::case::{Case, WaitKind};
 use hopcost_model::mechanism::Parameter;
 
 use crate::clock::{Clock, Hardware};
-use crate::sys;
+use crate::stream::sockets::get_option;
+use crate::sys::{self, Look};
 
 /// A wait, known at compile time.
 pub trait Wait: 'static {
@@ -23,7 +24,7 @@ macro_rules! waits {
         impl Wait for $name { const KIND: WaitKind = WaitKind::$name; }
     )+ };
 }
-waits!(Block, Spin, Yield, SpinThenBlock, Epoll);
+waits!(Block, Spin, Yield, SpinThenBlock, Epoll, EpollEdge);
 
 /// What is done with the wait that a case names, once it is known as a type.
 pub trait WithWait {
@@ -55,10 +56,10 @@ macro_rules! tuples {
         }
     )+ };
 }
-tuples! { A; A B; A B C; A B C D; A B C D E; }
+tuples! { A; A B; A B C; A B C D; A B C D E F; }
 
 /// Every wait there is: those of a descriptor.
-pub type Every = (Block, Spin, Yield, SpinThenBlock, Epoll);
+pub type Every = (Block, Spin, Yield, SpinThenBlock, Epoll, EpollEdge);
 
 /// Every wait but that which takes a descriptor.
 pub type WithoutFd = (Block, Spin, Yield, SpinThenBlock);
@@ -77,7 +78,7 @@ impl Waits for AtRunTime {
 /// Whether an end that waits like this may be asleep in the kernel, so that
 /// its partner has to wake it.
 pub fn may_sleep(kind: WaitKind) -> bool {
-    matches!(kind, WaitKind::Block | WaitKind::SpinThenBlock | WaitKind::Epoll)
+    kind.sleeps() || kind == WaitKind::SpinThenBlock
 }
 
 /// The parameter of what looks at memory again and again.
@@ -156,7 +157,7 @@ pub fn until<W: Wait>(
                 }
             }
         }
-        WaitKind::Block | WaitKind::Epoll => {
+        WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge => {
             while !ready() {
                 sleep()?;
             }
@@ -185,17 +186,34 @@ fn spin_on_budget(spinning: Spinning, ready: &mut impl FnMut() -> bool) -> bool 
 pub struct FdWait {
     budget_ticks: u64,
     epoll: Option<OwnedFd>,
+    /// How an end that spins for a while looks at the descriptor.
+    spinning: Look,
 }
 
 impl FdWait {
     /// Prepares a descriptor for the wait of this end: non-blocking where it must be,
-    /// registered with an epoll instance of its own for `epoll`.
-    pub fn prepare(kind: WaitKind, fd: &OwnedFd, budget_ticks: u64) -> io::Result<Self> {
-        if kind != WaitKind::Block {
+    /// registered with an epoll instance of its own for `epoll` and `epoll-edge`. An end that
+    /// spins for a while looks in this way; a look as it was opened takes O_NONBLOCK, and then a
+    /// poll(2) to sleep.
+    pub fn prepare(
+        kind: WaitKind,
+        fd: &OwnedFd,
+        look_at: fn(&OwnedFd) -> Look,
+        budget_ticks: u64,
+    ) -> io::Result<Self> {
+        let spinning = match kind {
+            WaitKind::SpinThenBlock => look_at(fd),
+            _ => Look::AsOpened,
+        };
+        if kind != WaitKind::Block && spinning == Look::AsOpened {
             sys::set_nonblocking(fd)?;
         }
-        let epoll = if kind == WaitKind::Epoll { Some(epoll_of(fd)?) } else { None };
-        Ok(Self { budget_ticks, epoll })
+        let epoll = match kind {
+            WaitKind::Epoll => Some(epoll_of(fd, libc::EPOLLIN)?),
+            WaitKind::EpollEdge => Some(epoll_of(fd, libc::EPOLLIN | libc::EPOLLET)?),
+            _ => None,
+        };
+        Ok(Self { budget_ticks, epoll, spinning })
     }
 
     /// Repeats `attempt` (a system call on the descriptor that returns the
@@ -206,34 +224,38 @@ impl FdWait {
         &self,
         kind: WaitKind,
         fd: &OwnedFd,
-        mut attempt: impl FnMut() -> io::Result<usize>,
+        mut attempt: impl FnMut(Look) -> io::Result<usize>,
     ) -> io::Result<usize> {
         match kind {
             WaitKind::Block => loop {
-                match attempt() {
+                match attempt(Look::AsOpened) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     done => return done,
                 }
             },
             WaitKind::Spin => loop {
-                match attempt() {
+                match attempt(Look::AsOpened) {
                     Err(error) if would_block(&error) => {}
                     done => return done,
                 }
             },
             WaitKind::Yield => loop {
-                match attempt() {
+                match attempt(Look::AsOpened) {
                     Err(error) if would_block(&error) => sys::sched_yield(),
                     done => return done,
                 }
             },
             WaitKind::SpinThenBlock => {
                 let (start, _) = Hardware::stamp();
+                let mut look = self.spinning;
                 loop {
-                    match attempt() {
+                    match attempt(look) {
                         Err(error) if would_block(&error) => {
                             if Hardware::stamp().0.wrapping_sub(start) > self.budget_ticks {
-                                sys::poll_one(fd, libc::POLLIN)?;
+                                match self.spinning {
+                                    Look::AsOpened => sys::poll_one(fd, libc::POLLIN)?,
+                                    Look::AtSocket | Look::Now => look = Look::AsOpened,
+                                }
                             }
                         }
                         done => return done,
@@ -242,8 +264,16 @@ impl FdWait {
             }
             WaitKind::Epoll => loop {
                 self.epoll_wait()?;
-                match attempt() {
+                match attempt(Look::AsOpened) {
                     Err(error) if would_block(&error) => {}
+                    done => return done,
+                }
+            },
+            // An arrival is told once, so there is nothing left when this waits (epoll(7)).
+            WaitKind::EpollEdge => loop {
+                match attempt(Look::AsOpened) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if would_block(&error) => self.epoll_wait()?,
                     done => return done,
                 }
             },
@@ -262,17 +292,30 @@ impl FdWait {
     }
 }
 
+/// How to look at a descriptor that gives a stream so that the same call can sleep afterwards.
+/// Not at Unix stream sockets: who sleeps in a receive there is woken, for nothing, by what makes
+/// room for its own writes, and who sleeps in poll(2) is not.
+pub fn look_at(fd: &OwnedFd) -> Look {
+    let domain = get_option(fd, libc::SOL_SOCKET, libc::SO_DOMAIN);
+    match domain {
+        Ok(libc::AF_UNIX) => Look::AsOpened,
+        Ok(_) => Look::AtSocket,
+        Err(_) if sys::can_look(fd) => Look::Now,
+        Err(_) => Look::AsOpened,
+    }
+}
+
 #[inline(always)]
 fn would_block(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR | libc::ENOMSG))
 }
 
-fn epoll_of(fd: &OwnedFd) -> io::Result<OwnedFd> {
+fn epoll_of(fd: &OwnedFd, events: libc::c_int) -> io::Result<OwnedFd> {
     use std::os::fd::FromRawFd;
     // SAFETY: the new descriptor is owned at once; the event is valid for reading.
     unsafe {
         let epoll = OwnedFd::from_raw_fd(sys::check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?);
-        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
+        let mut event = libc::epoll_event { events: events as u32, u64: 0 };
         sys::check(libc::epoll_ctl(
             epoll.as_raw_fd(),
             libc::EPOLL_CTL_ADD,
@@ -301,5 +344,26 @@ mod tests {
         assert!(between("&pause=2").is_err());
         assert_eq!(between(&format!("&pause={}", PAUSE.default)).unwrap(), Between::Pause);
         assert!(PAUSE.values.iter().all(|value| between(&format!("&pause={value}")).is_ok()));
+    }
+
+    /// The message may be there before an end has attached.
+    #[test]
+    fn asking_how_to_look_takes_nothing() {
+        use std::os::fd::FromRawFd;
+        let (reader, mut writer) = io::pipe().unwrap();
+        io::Write::write_all(&mut writer, &1u64.to_ne_bytes()).unwrap();
+        // SAFETY: the new descriptor is owned at once.
+        let event = unsafe { OwnedFd::from_raw_fd(libc::eventfd(1, libc::EFD_CLOEXEC)) };
+        for fd in [OwnedFd::from(reader), event] {
+            let mut count = [0; 8];
+            let look = look_at(&fd);
+            assert_ne!(look, Look::AtSocket);
+            assert_eq!(sys::read(&fd, &mut count, Look::AsOpened).unwrap(), 8);
+            assert_eq!(u64::from_ne_bytes(count), 1);
+            if look == Look::Now {
+                let nothing = sys::read(&fd, &mut count, look).unwrap_err();
+                assert!(would_block(&nothing), "{nothing}");
+            }
+        }
     }
 }

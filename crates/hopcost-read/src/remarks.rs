@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
+use hopcost_model::case::{Case, Placement, Role, Workload};
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::{Adjustment, Applied, Pinning, YardstickLevel};
 use hopcost_stats::sample::median;
@@ -52,11 +52,10 @@ fn wake_up_multiple(run: &Run, readings: &[Reading]) -> Option<(f64, usize)> {
     let sleeping: Vec<(&Case, f64)> = known(readings)
         .filter_map(|(case, reading)| Some((case, reading.headline()?.point?)))
         .filter(|(case, cost)| {
-            let sleeps = |w| matches!(w, WaitKind::Block | WaitKind::Epoll);
             let roundtrip = case.workload == Workload::Roundtrip;
             roundtrip
                 && *cost > 0.0
-                && case.waits.is_some_and(|w| sleeps(w.caller) && sleeps(w.callee))
+                && case.waits.is_some_and(|w| w.caller.sleeps() && w.callee.sleeps())
         })
         // What a runtime adds on one CPU and on two alike would hide the difference.
         .filter(|(case, _)| !run.is_engine(case) && case.runtimes.are_rust())

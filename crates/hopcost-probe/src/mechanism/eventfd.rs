@@ -14,7 +14,7 @@ use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::waits::FD_WAITS;
-use crate::wait::{Every, FdWait, Wait};
+use crate::wait::{self, Every, FdWait, Wait};
 
 /// The row.
 pub static ROW: Row = Row::notifier::<EventFd>(Facts {
@@ -27,7 +27,7 @@ pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "payload up to 1 MiB; both ends hold both descriptors, so the death of one is no end-of-file for the other",
     sources: &["eventfd(2)", "read(2)", "write(2)"],
-    revision: 2,
+    revision: 3,
     ..NOTIFIER
 });
 
@@ -55,7 +55,8 @@ impl TwoEnds for EventFd {
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
-        let wait = FdWait::prepare(attaching.wait(), &incoming, attaching.budget_ticks)?;
+        let wait =
+            FdWait::prepare(attaching.wait(), &incoming, wait::look_at, attaching.budget_ticks)?;
         Ok(Self { incoming, outgoing, wait })
     }
 }
@@ -72,12 +73,9 @@ impl Notifier for EventFd {
 
     #[inline(always)]
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        let mut count = 0u64;
-        let fd = self.incoming.as_raw_fd();
-        self.wait.receive(W::KIND, &self.incoming, || {
-            // SAFETY: 8 bytes are written to a live value.
-            sys::check(unsafe { libc::read(fd, (&raw mut count).cast(), 8) }).map(|n| n as usize)
-        })?;
+        let (fd, mut count) = (&self.incoming, [0; 8]);
+        self.wait.receive(W::KIND, fd, |look| sys::read(fd, &mut count, look))?;
+        let count = u64::from_ne_bytes(count);
         if count == 1 { Ok(()) } else { Err(miscounted(count)) }
     }
 }

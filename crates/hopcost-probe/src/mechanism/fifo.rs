@@ -33,7 +33,7 @@ pub static ROW: Row = Row::channel::<Fifo>(Facts {
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "1 byte to 1 MiB; a message over 64 KiB is written and read in parts; needs a file system that holds FIFOs for the run's directory",
     sources: &["fifo(7)", "mkfifo(3)", "pipe(7)", "read(2)", "write(2)"],
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 

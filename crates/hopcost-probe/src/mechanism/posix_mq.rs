@@ -16,7 +16,7 @@ use hopcost_model::mechanism::{Facts, Payload};
 use crate::memory::Buffer;
 use crate::registry::{CHANNEL, Row, always_available};
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
-use crate::sys;
+use crate::sys::{self, Look};
 use crate::transport::waits::FD_WAITS;
 use crate::wait::{Every, FdWait, Wait};
 
@@ -118,7 +118,12 @@ impl TwoEnds for PosixMq {
 
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
-        let wait = FdWait::prepare(attaching.wait(), &incoming, attaching.budget_ticks)?;
+        let wait = FdWait::prepare(
+            attaching.wait(),
+            &incoming,
+            |_| Look::AsOpened,
+            attaching.budget_ticks,
+        )?;
         let payload = attaching.payload();
         // Filled with ones, because pages of zeros are not touched until written. The
         // kernel refuses a buffer that is smaller than the queue's longest message.
@@ -156,7 +161,7 @@ impl Channel for PosixMq {
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         let (fd, input) = (&self.incoming, &mut self.input);
-        let len = self.wait.receive(W::KIND, fd, || {
+        let len = self.wait.receive(W::KIND, fd, |_| {
             // SAFETY: the buffer is valid for its length; no priority is asked for.
             let result = unsafe {
                 libc::mq_receive(

@@ -29,7 +29,7 @@ pub static ROW: Row = Row::channel::<SocketPair>(Facts {
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts",
     sources: &["socketpair(2)", "unix(7)", "read(2)", "write(2)"],
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 

@@ -44,7 +44,7 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
 
 /// As of a descriptor, one call to send and one to receive, but for `epoll`.
 const POLLED_NEVER: &[WaitFacts] = FD_WAITS.split_at(4).0;
-const _: () = assert!(FD_WAITS.len() == 5 && matches!(FD_WAITS[4].wait, WaitKind::Epoll));
+const _: () = assert!(FD_WAITS.len() == 6 && matches!(FD_WAITS[4].wait, WaitKind::Epoll));
 
 /// The default of /proc/sys/kernel/msgmax.
 const MAX: u32 = 8192;
@@ -263,7 +263,7 @@ impl Channel for SysvMsg {
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         let found = match W::KIND {
-            WaitKind::Block | WaitKind::Epoll => None,
+            WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge => None,
             WaitKind::Spin => self.receive_awake(|| ControlFlow::Continue(()))?,
             WaitKind::Yield => self.receive_awake(|| {
                 sys::sched_yield();

@@ -40,7 +40,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)", "veth(4)", "network_namespaces(7)"],
     available: tcp::loopback_available,
     address: Some("tcp"),
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 

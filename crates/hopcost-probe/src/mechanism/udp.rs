@@ -48,7 +48,7 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)", "timer_create(2)", "veth(4)"],
     available: loopback_available,
     address: Some("udp"),
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 

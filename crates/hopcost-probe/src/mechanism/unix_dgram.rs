@@ -33,7 +33,7 @@ pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
     between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
     limits: "0 bytes to 128 KiB, which fits the default send buffer; a datagram socket has no end-of-file, so an end that waits for a dead partner is ended by the supervisor's deadline (one that sends to it gets ECONNREFUSED)",
     sources: &["unix(7)", "send(2)", "recv(2)"],
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 

@@ -28,7 +28,7 @@ pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
     limits: "1 byte (an empty packet cannot be told from end-of-file) to 128 KiB, which fits the default send buffer",
     sources: &["unix(7)", "socketpair(2)", "send(2)", "recv(2)"],
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 

@@ -31,7 +31,7 @@ pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts; a path of at most 107 bytes",
     sources: &["unix(7)", "bind(2)", "connect(2)", "accept(2)"],
     address: Some("unix-stream"),
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 

@@ -28,7 +28,7 @@ use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
 use crate::transport::waits::FD_WAITS;
 use crate::transport::{peer_closed, tcp, wait_writable};
-use crate::wait::{AtRunTime, FdWait, Wait};
+use crate::wait::{self, AtRunTime, FdWait, Wait};
 
 /// The row.
 pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
@@ -48,7 +48,7 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     available: tcp::loopback_available,
     // Its handshake goes over a TCP connection.
     address: Some("tcp"),
-    revision: 2,
+    revision: 3,
     ..CHANNEL
 });
 
@@ -70,10 +70,11 @@ const WAITS: &[WaitFacts] = &[
     FD_WAITS[2],
     FD_WAITS[3],
     FD_WAITS[4],
+    FD_WAITS[5],
 ];
 
 // What the row takes from there by position.
-const _: () = assert!(matches!(FD_WAITS[0].wait, WaitKind::Block) && FD_WAITS.len() == 5);
+const _: () = assert!(matches!(FD_WAITS[0].wait, WaitKind::Block) && FD_WAITS.len() == 6);
 
 /// The size of the library's read buffer, and so of what it zeroes for a read.
 pub(super) const READ_BUFFER: Parameter = Parameter {
@@ -205,7 +206,7 @@ struct Wire {
 impl Read for Wire {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.wait.receive(self.kind, &self.fd, || read_some(&self.fd, buffer))
+        self.wait.receive(self.kind, &self.fd, |look| sys::read(&self.fd, buffer, look))
     }
 }
 
@@ -266,7 +267,7 @@ impl TwoEnds for WebSocketInline {
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
         let kind = attaching.wait();
-        let wait = FdWait::prepare(kind, &fd, attaching.budget_ticks)?;
+        let wait = FdWait::prepare(kind, &fd, wait::look_at, attaching.budget_ticks)?;
         Ok(Self {
             socket: shake_hands(Wire { fd, wait, kind }, attaching)?,
             out: Outgoing::new(attaching.payload()),

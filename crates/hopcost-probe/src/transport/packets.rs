@@ -9,7 +9,7 @@ use hopcost_model::case::WaitKind;
 use super::wait_writable;
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, Delivery, Half, LinkBytes};
-use crate::sys;
+use crate::sys::{self, Look};
 use crate::ticker::Ticker;
 use crate::wait::{FdWait, Wait};
 
@@ -36,7 +36,8 @@ impl Packets {
         delivery: Delivery,
     ) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
-        let wait = FdWait::prepare(attaching.wait(), &fd, attaching.budget_ticks)?;
+        let wait =
+            FdWait::prepare(attaching.wait(), &fd, |_| Look::AtSocket, attaching.budget_ticks)?;
         let payload = attaching.payload();
         // One byte more than a message, so that a longer one is seen as such.
         let (out, input) = (Buffer::new(payload), Buffer::new(payload + 1));
@@ -107,10 +108,11 @@ fn receive(
     input: &mut Buffer,
     given_up: impl Fn() -> bool,
 ) -> io::Result<usize> {
-    prepared.receive(wait, fd, || {
+    prepared.receive(wait, fd, |look| {
+        let flags = if look == Look::AsOpened { 0 } else { libc::MSG_DONTWAIT };
         // SAFETY: the buffer is valid for its length.
         let result = sys::check(unsafe {
-            libc::recv(fd.as_raw_fd(), input.as_mut_ptr().cast(), input.len(), 0)
+            libc::recv(fd.as_raw_fd(), input.as_mut_ptr().cast(), input.len(), flags)
         });
         match result {
             Ok(n) => Ok(n as usize),

@@ -8,8 +8,8 @@ use hopcost_model::case::WaitKind;
 use super::{peer_closed, wait_writable};
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, Half, LinkBytes};
-use crate::sys;
-use crate::wait::{FdWait, Wait};
+use crate::sys::{self, Look};
+use crate::wait::{self, FdWait, Wait};
 
 /// A message of fixed length over byte streams: `write` until all is written,
 /// `read` until all is there. `outgoing` and `incoming` are one and the same
@@ -41,7 +41,8 @@ impl Stream {
         attaching: &Attaching<'_>,
     ) -> io::Result<Self> {
         let payload = attaching.payload();
-        let wait = FdWait::prepare(attaching.wait(), &incoming, attaching.budget_ticks)?;
+        let wait =
+            FdWait::prepare(attaching.wait(), &incoming, wait::look_at, attaching.budget_ticks)?;
         let (out, input) = (Buffer::new(payload), Buffer::new(payload));
         Ok(Self { incoming, outgoing, wait, out, input })
     }
@@ -63,7 +64,7 @@ impl Stream {
     #[inline(always)]
     pub fn read(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
         let (fd, input) = (&self.incoming, &mut self.input);
-        let done = self.wait.receive(wait, fd, || read_some(fd, input))?;
+        let done = self.wait.receive(wait, fd, |look| read_some(fd, input, look))?;
         if done < self.input.len() {
             self.read_rest(wait, done)?;
         }
@@ -91,7 +92,7 @@ impl Stream {
     fn read_rest(&mut self, wait: WaitKind, mut done: usize) -> io::Result<()> {
         while done < self.input.len() {
             let (fd, rest) = (&self.incoming, &mut self.input[done..]);
-            done += self.wait.receive(wait, fd, || read_some(fd, rest))?;
+            done += self.wait.receive(wait, fd, |look| read_some(fd, rest, look))?;
         }
         Ok(())
     }
@@ -114,12 +115,10 @@ impl Channel for Stream {
 }
 
 #[inline(always)]
-fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the buffer is valid for its length.
-    let result = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
-    match sys::check(result)? {
+fn read_some(fd: &OwnedFd, buffer: &mut [u8], look: Look) -> io::Result<usize> {
+    match sys::read(fd, buffer, look)? {
         0 => Err(peer_closed()),
-        n => Ok(n as usize),
+        n => Ok(n),
     }
 }
 

@@ -297,7 +297,7 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
     if case.workload != Workload::Roundtrip {
         return None;
     }
-    if !matches!(waits.caller, WaitKind::Block | WaitKind::Epoll) {
+    if !waits.caller.sleeps() {
         return None;
     }
     let facts = run.facts(case)?.wait(waits.caller)?;

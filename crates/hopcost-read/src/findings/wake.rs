@@ -1,7 +1,7 @@
 //! Findings about wake-ups: how far one-way times can be believed, and whether the
 //! receiver was waiting.
 
-use hopcost_model::case::{Case, Role, WaitKind, Workload};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Statistic;
@@ -122,7 +122,7 @@ fn overrun(reading: &Reading, trials: &[&RawTrial]) -> Option<Finding> {
 /// A receiver that sleeps on every wake-up switches away once for each. (The sender
 /// sleeps for the gap, whatever the mechanism.)
 fn never_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
-    if !matches!(case.wait(Role::Callee), WaitKind::Block | WaitKind::Epoll) {
+    if !case.wait(Role::Callee).sleeps() {
         return None;
     }
     let each = trials.iter().filter(|trial| trial.operations > 0).filter_map(|trial| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::axis::Axis;
-use hopcost_model::case::{Case, Role, WaitKind, Workload};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::group::distinct;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::VarianceShares;
@@ -75,7 +75,7 @@ pub fn shares(run: &Run, readings: &[Reading]) -> Option<VarianceShares> {
 /// mechanisms.
 fn sleeps(case: &Case) -> bool {
     let wait = case.wait(Role::Callee);
-    case.workload == Workload::Wake && matches!(wait, WaitKind::Block | WaitKind::Epoll)
+    case.workload == Workload::Wake && wait.sleeps()
 }
 
 /// The first trials of each case, equally many of each; they may still differ in
