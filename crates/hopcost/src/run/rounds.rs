@@ -14,11 +14,12 @@ use hopcost_plan::{MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL};
 use hopcost_probe::sys;
 use hopcost_stats::thinning;
 
+use super::clocks;
+use super::session::{Aim, Ending, Progress, Session, Sink};
 use super::trial;
 use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use super::workers::Workers;
 use super::yardstick::{Beside, OpenYardsticks};
-use super::{Aim, Ending, Progress, Session, Sink, clocks};
 
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
