@@ -12,20 +12,14 @@
 //! * the *elasticity* is estimated with the reading before a trial as instrument for
 //!   the one after it and the reverse, which takes the reading's error out.
 
-use crate::sample::{Sample, median, trimmed_mean};
+use crate::sample::trimmed_mean;
 
 mod elasticity;
+mod readings;
 
 pub use elasticity::{Case, Elasticity, elasticity};
-
-/// Logarithms of the two readings beside one trial.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Readings {
-    /// Right before the warm-up.
-    pub before: f64,
-    /// Right after the measurement.
-    pub after: f64,
-}
+pub use readings::Readings;
+use readings::{preempted_above, undisturbed};
 
 /// The level of a yardstick beside each trial of a run, as far as its readings can be
 /// believed.
@@ -67,11 +61,6 @@ const NEIGHBOURS: [usize; 3] = [1, 2, 4];
 const NEIGHBOURS_GAIN_MIN: f64 = 1.1;
 /// Share of the trials left out at either end of the run's level.
 const CENTRE_TRIM: f64 = 0.2;
-/// Readings whose difference lies beyond this many standard deviations (from the median
-/// absolute deviation) of the others were disturbed: they say nothing about reliability.
-const DISTURBED: f64 = 5.0;
-/// From the median absolute deviation to the standard deviation of a normal distribution.
-const MAD_TO_SD: f64 = 1.4826;
 
 /// The level beside each trial from the run's readings in time order; `None` without
 /// readings or where one is not finite.
@@ -105,27 +94,6 @@ pub fn calibrate(readings: &[Readings]) -> Option<Calibrated> {
         neighbours: windows.neighbours,
         variation: libm::sqrt(shared.covariance.max(0.0)),
     })
-}
-
-/// Which trials have two readings, neither preempted, as far apart as those of the others.
-fn undisturbed(readings: &[Readings]) -> Vec<bool> {
-    let differences: Vec<f64> = readings.iter().map(|r| r.after - r.before).collect();
-    let Some(middle) = median(&differences) else { return Vec::new() };
-    let deviations: Vec<f64> = differences.iter().map(|d| (d - middle).abs()).collect();
-    let limit = DISTURBED * MAD_TO_SD * median(&deviations).unwrap_or(0.0);
-    let preempted_above = preempted_above(readings);
-    let is_steady = |(r, deviation): (&Readings, &f64)| {
-        // Where most differ by nothing, a coarse clock hides how far they usually differ.
-        (*deviation <= limit || limit == 0.0) && r.before.max(r.after) <= preempted_above
-    };
-    readings.iter().zip(&deviations).map(is_steady).collect()
-}
-
-/// The reading above which another task had the CPU meanwhile: no state of a host is twice
-/// as slow as what a quarter of its readings are at most.
-fn preempted_above(readings: &[Readings]) -> f64 {
-    let all = Sample::new(readings.iter().flat_map(|r| [r.before, r.after]).collect());
-    all.map_or(f64::INFINITY, |all| all.quantile(0.25) + core::f64::consts::LN_2)
 }
 
 /// The readings, in place of each preempted one the other beside the same trial or, where

@@ -1,6 +1,6 @@
 //! How a group of cases follows its yardstick, the reading's error taken out.
 
-use super::{MAD_TO_SD, Readings, undisturbed};
+use super::readings::{MAD_TO_SD, Readings, undisturbed};
 use crate::LEVEL;
 use crate::sample::median;
 use crate::tail::student_quantile;
