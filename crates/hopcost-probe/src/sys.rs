@@ -487,3 +487,13 @@ pub fn remove_sysv_queue(id: i32, created_s: i64) -> bool {
     let remove = || unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
     sysv_queue(id).is_ok_and(ours) && remove() == 0
 }
+
+/// Reads an integer option of a socket.
+pub fn get_option(socket: &OwnedFd, level: i32, option: i32) -> io::Result<i32> {
+    let (mut value, mut len) = (0i32, size_of::<i32>() as libc::socklen_t);
+    // SAFETY: the value is valid for writing, and its size is its own.
+    let result = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, option, (&raw mut value).cast(), &raw mut len)
+    };
+    check(result).map(|_| value)
+}

@@ -8,7 +8,7 @@ use hopcost_model::case::{Case, WaitKind};
 use hopcost_model::mechanism::Parameter;
 
 use crate::clock::{Clock, Hardware};
-use crate::stream::sockets::get_option;
+use crate::sys::get_option;
 use crate::sys::{self, Look};
 
 /// A wait, known at compile time.

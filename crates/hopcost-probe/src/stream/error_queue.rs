@@ -4,8 +4,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::stream::sockets::get_option;
 use crate::sys;
+use crate::sys::get_option;
 use crate::transport::peer_closed;
 
 /// Values of `ee_origin` and `ee_code` (linux/errqueue.h).

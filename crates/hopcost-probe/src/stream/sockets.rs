@@ -137,20 +137,10 @@ pub fn set_option(
         )
     };
     sys::check(result).map_err(|error| sys::context(error, &format!("setting {name}")))?;
-    match get_option(socket, level, option)? != 0 {
+    match sys::get_option(socket, level, option)? != 0 {
         taken if taken == (value != 0) => Ok(()),
         _ => Err(sys::failure(format!("the kernel did not take the setting of {name}"))),
     }
-}
-
-/// Reads an integer option of a socket.
-pub fn get_option(socket: &OwnedFd, level: i32, option: i32) -> io::Result<i32> {
-    let (mut value, mut len) = (0i32, size_of::<i32>() as libc::socklen_t);
-    // SAFETY: the value is valid for writing, and its size is its own.
-    let result = unsafe {
-        libc::getsockopt(socket.as_raw_fd(), level, option, (&raw mut value).cast(), &raw mut len)
-    };
-    sys::check(result).map(|_| value)
 }
 
 /// A number of bytes from a call that moved them; an interrupted one moved none.
