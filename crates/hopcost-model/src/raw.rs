@@ -324,7 +324,7 @@ document! {
         pub yardstick: u32,
         /// When it was taken.
         pub moment: Moment,
-        /// Median over the reading's batches, nanoseconds an operation.
+        /// Lower quartile over the reading's batches but the first, nanoseconds an operation.
         pub operation_ns: f64,
     }
 }

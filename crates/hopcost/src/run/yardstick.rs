@@ -23,8 +23,10 @@ use super::workers::Workers;
 
 /// Aimed length of a reading.
 const READING_NS: f64 = 1_500_000.0;
-/// Batches of a reading; their median survives a preemption.
-const BATCHES: u64 = 9;
+/// Batches of a reading.
+const BATCHES: u64 = 12;
+/// Of which the first few find the caches as others left them, and do not count.
+const BATCHES_COLD: usize = 3;
 /// Readings that are taken when one is opened and not kept.
 const WARM_UPS: u32 = 3;
 /// What opening, sizing or reading one may take before it is given up.
@@ -158,7 +160,7 @@ impl<'a> Open<'a> {
         self.yardstick.operations = BATCHES * batch.next_multiple_of(whole);
     }
 
-    /// Nanoseconds an operation, the median over the batches of one reading.
+    /// Nanoseconds an operation, the lower quartile over the batches of one reading.
     fn take(&mut self) -> Result<f64, Failure> {
         let spec = self.spec.clone()?;
         let workers = self.workers.as_mut().ok_or("its workers are gone")?;
@@ -166,9 +168,11 @@ impl<'a> Open<'a> {
         workers.allow(PATIENCE);
         let batch = (self.yardstick.operations / BATCHES).max(1);
         let mut ticks = keep::batches(workers, BATCHES, batch)?;
-        ticks.sort_unstable();
-        let median = ticks.get(ticks.len() / 2).copied().unwrap_or(0) as f64;
-        let operation_ns = median / pace::ticks_per_ns(spec.case, clocks.caller) / batch as f64;
+        let warm = ticks.get_mut(BATCHES_COLD..).unwrap_or_default();
+        warm.sort_unstable();
+        // The lower quartile: a task that shares the CPU makes most batches longer, and none shorter.
+        let quartile = warm.get(warm.len() / 4).copied().unwrap_or(0) as f64;
+        let operation_ns = quartile / pace::ticks_per_ns(spec.case, clocks.caller) / batch as f64;
         if operation_ns > 0.0 { Ok(operation_ns) } else { Err("it took no time at all".into()) }
     }
 
