@@ -1,12 +1,13 @@
 //! The quiet level of a yardstick: what it takes when nothing slows the machine down.
 //!
-//! A host only ever gets slower than its quiet state, so the level is a low quantile of the
-//! readings and not their middle; not the least, which is the luckiest error of a reading.
+//! A host only ever gets slower than its quiet state, so the level is below the middle of the
+//! readings; not near the least, which is the luckiest error of a reading, and from which a run
+//! in the usual state would be divided by more than the usual state is slow.
 
 use crate::effective::n_eff;
 
 /// The quantile of the readings that counts as quiet.
-pub const QUIET: f64 = 0.1;
+pub const QUIET: f64 = 0.25;
 /// Readings that a level needs at least.
 pub const READINGS_MIN: usize = 12;
 

@@ -37,6 +37,9 @@ const BLOCKS_MAX: usize = 10;
 const VARIATION_MIN: f64 = 0.02;
 /// Nor below this correlation of the readings before and after.
 const CORRELATION_MIN: f64 = 0.3;
+/// Trials of a group, below which chance alone looks like cases that do not follow: of nine
+/// trials of one case that hardly changed, one run in fourteen did.
+const TRIALS_MIN: usize = 18;
 /// Standard deviations of the rest beyond which a trial weighs less (Huber).
 const OUTLYING: f64 = 2.5;
 
@@ -46,7 +49,7 @@ pub fn elasticity(cases: &[Case]) -> Option<Elasticity> {
     let trials: Vec<Trial> = cases.iter().enumerate().flat_map(|(i, c)| trials(i, c)).collect();
     let rounds = cases.iter().map(|case| case.values.len()).max()?;
     let blocks = rounds.min(BLOCKS_MAX);
-    if blocks < 6 || trials.iter().any(|trial| !trial.is_finite()) {
+    if trials.len() < TRIALS_MIN || blocks < 6 || trials.iter().any(|trial| !trial.is_finite()) {
         return None;
     }
     let whole = Fit::of(&trials, cases.len(), None).filter(Fit::is_strong)?;
