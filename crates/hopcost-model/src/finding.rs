@@ -37,6 +37,10 @@ codes! {
     Steal = "STEAL",
         "The hypervisor took the used CPUs away for part of the run (steal time).",
         "Repeat when the host is quieter, or on dedicated cores; treat p99 and above as the host's, not the mechanism's.";
+    /// The quota of the control group withheld CPU time.
+    Throttled = "THROTTLED",
+        "The CPU quota of hopcost's control group, or of one above it, was used up during trials, and the kernel withheld CPU time until the next period.",
+        "Raise or lift the quota: cpu.max (cgroup v2), cpu.cfs_quota_us (v1), `docker --cpus`, the CPU limit of a Kubernetes pod, CPUQuota= of systemd.";
     /// Foreign tasks ran on the used CPUs.
     Preempted = "PREEMPTED",
         "Tasks that are not part of the trial ran on its CPUs while it wanted to run.",

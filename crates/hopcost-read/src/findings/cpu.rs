@@ -30,7 +30,7 @@ const UNCOVERED_NS: f64 = 20e6;
 
 /// Share of a typical trial, over that of the run's typical case, from which on a case is
 /// worse than its run.
-const WORSE_THAN_RUN: f64 = 2.0;
+pub(super) const WORSE_THAN_RUN: f64 = 2.0;
 
 /// All of them for one case, given those of the run.
 pub fn findings(run: &Run, case: &Case, reading: &Reading, run_wide: &[Finding]) -> Vec<Finding> {
@@ -157,6 +157,7 @@ fn oversubscribed(run: &Run, case: &Case) -> Option<Finding> {
 /// The share of a trial that went to foreign tasks. On one CPU, a closed loop is
 /// never idle: what neither end ran nor the hypervisor took was foreign. On two,
 /// it is the time an end was ready and did not run, beyond that of its wake-ups.
+/// What the quota of the control group withheld was not foreign either.
 /// A wake-up idles through its gap and a stream may wait for its transport, so on one
 /// CPU nothing is known of them; nor of several flows, which wait for each other; nor
 /// where the scheduler chose the CPUs, an end's counter is missing, or on two CPUs an
@@ -175,8 +176,8 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
             let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
             let own = threads.max(trial.cpu_ns) as f64 / wall;
             let cpu = trial.cpus_asked.first().copied().flatten()?;
-            let stolen = run.steal.get(&cpu).map_or(0.0, |steal| steal.share());
-            Some((1.0 - own - stolen).max(0.0))
+            let withheld = withheld_ns(trial) as f64 / wall;
+            Some((1.0 - own - stolen(run, trial, cpu) - withheld).max(0.0))
         }
         _ if !threads.both() => None,
         _ => trial
@@ -186,14 +187,30 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
                 // A mechanism's own I/O threads run on its ends' CPUs and are not foreign.
                 let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
                 let helpers = trial.cpu_ns.saturating_sub(threads);
-                let allowed =
-                    end.voluntary.saturating_mul(WAKE_UP_ALLOWED_NS).saturating_add(helpers);
+                let wake_ups = end.voluntary.saturating_mul(WAKE_UP_ALLOWED_NS);
+                let allowed = wake_ups.saturating_add(helpers).saturating_add(withheld_ns(trial));
                 end.run_delay_ns.map(|delay| delay.saturating_sub(allowed) as f64 / wall)
             })
             .collect::<Option<Vec<f64>>>()?
             .into_iter()
             .max_by(f64::total_cmp),
     }
+}
+
+/// What the hypervisor took of a CPU during a trial: as counted beside the trial, or else of
+/// the run as a whole.
+fn stolen(run: &Run, trial: &RawTrial, cpu: u32) -> f64 {
+    let counted = trial.cpu_uses.iter().find(|used| used.cpu == cpu);
+    match counted.and_then(|used| used.steal_ns) {
+        Some(steal_ns) if trial.watched_ns > 0 => steal_ns as f64 / trial.watched_ns as f64,
+        _ => run.steal.get(&cpu).map_or(0.0, |steal| steal.share()),
+    }
+}
+
+/// The most that a quota can have withheld from the measured phase: it is not known which part of
+/// the time watched it fell into.
+fn withheld_ns(trial: &RawTrial) -> u64 {
+    trial.throttling.map_or(0, |throttling| throttling.ns)
 }
 
 /// What foreign tasks took of a typical trial of the typical case, where that is much.

@@ -1,6 +1,7 @@
 //! Findings: what was seen that bears on how far a number can be believed.
 //!
-//! Those of the whole run are in [`host`] and [`placement`], those of a case in
+//! Those of the whole run are in [`host`], [`beside`] (what the kernel counted beside the trials)
+//! and [`placement`], those of a case in
 //! [`cpu`] (what its ends did), [`numbers`] (what its numbers look like), [`wake`] and
 //! [`stream`] (what only these can suffer), [`counters`] (what was counted, or lost) and
 //! [`runtimes`] (what a runtime that is not Rust does besides).
@@ -8,6 +9,7 @@
 //! lacks its reading says nothing; that the reading is missing is in the host's
 //! fingerprint.
 
+mod beside;
 mod counters;
 mod cpu;
 mod host;
@@ -28,6 +30,7 @@ pub use numbers::Drifts;
 /// The findings of the whole run: what touches every case is said there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut found = host::findings(run);
+    found.extend(beside::findings(run));
     found.extend(cpu::preempted_run(run, readings));
     found.extend(placement::claims(run, readings));
     found.extend(counters::missing(readings));
@@ -47,6 +50,7 @@ pub fn of_case(
         return (Vec::new(), Validity::Valid);
     };
     let mut found = cpu::findings(run, case, reading, run_wide);
+    found.extend(beside::throttled_case(reading, run_wide));
     found.extend(numbers::findings(run, case, reading, drifts));
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
@@ -107,6 +111,7 @@ mod tests {
         // The detectors, without their tests, name every code.
         let detectors = |source: &'static str| source.split("#[cfg(test)]").next().unwrap_or("");
         let sources = [
+            include_str!("beside.rs"),
             include_str!("cpu.rs"),
             include_str!("host.rs"),
             include_str!("numbers.rs"),

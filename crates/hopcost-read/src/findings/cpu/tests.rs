@@ -62,6 +62,49 @@ fn what_the_hypervisor_took_was_not_foreign() {
 }
 
 #[test]
+fn the_steal_of_a_trial_goes_before_that_of_its_run() {
+    let stolen = |steal_ns: Option<u64>| {
+        let make = |_: u32, t: &mut TrialBuilder| {
+            t.each(&[3000; 1000]);
+            t.raw.cpu_ns = t.raw.wall_ns * 96 / 100;
+            t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = t.raw.cpu_ns / 2);
+            t.raw.watched_ns = 1_000_000_000;
+            t.raw.cpu_uses = vec![hopcost_model::raw::CpuUse {
+                cpu: 0,
+                steal_ns,
+                interrupt_ns: None,
+                interrupts: None,
+                softirqs: None,
+                network_softirqs: None,
+            }];
+        };
+        severity(&read(&Builder::new().case(ONE, 8, make).build()), Code::Preempted)
+    };
+    assert_eq!(stolen(Some(40_000_000)), None);
+    assert_eq!(stolen(Some(0)), Some(Severity::Suspect));
+    assert_eq!(stolen(None), Some(Severity::Suspect));
+}
+
+#[test]
+fn what_a_quota_withheld_was_not_foreign() {
+    let throttled = |id: &str, share: f64| {
+        let withheld = run(id, move |_, t| {
+            let wall = t.raw.wall_ns as f64;
+            t.raw.cpu_ns = (wall * 0.5) as u64;
+            t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = t.raw.cpu_ns / 2);
+            t.raw.ends[1].run_delay_ns = Some(t.raw.cpu_ns);
+            let ns = (wall * share) as u64;
+            t.raw.throttling = Some(hopcost_model::raw::Throttling { times: 1, ns });
+        });
+        severity(&withheld, Code::Preempted)
+    };
+    for id in [ONE, SPIN] {
+        assert_eq!(throttled(id, 0.5), None, "{id}");
+        assert_eq!(throttled(id, 0.4), Some(Severity::Suspect), "{id}");
+    }
+}
+
+#[test]
 fn preempted_on_two_cpus() {
     let delayed = |id, share: f64| {
         run(id, move |_, t| {
