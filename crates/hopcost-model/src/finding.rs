@@ -41,6 +41,14 @@ codes! {
     Throttled = "THROTTLED",
         "The CPU quota of hopcost's control group, or of one above it, was used up during trials, and the kernel withheld CPU time until the next period.",
         "Raise or lift the quota: cpu.max (cgroup v2), cpu.cfs_quota_us (v1), `docker --cpus`, the CPU limit of a Kubernetes pod, CPUQuota= of systemd.";
+    /// Packets were taken in on the used CPUs.
+    SoftIrq = "SOFTIRQ",
+        "The used CPUs took in packets (NET_RX softirqs) during trials of cases that use no network.",
+        "Stop the traffic, or keep it off the used CPUs: /proc/irq/*/smp_affinity of the network card, rps_cpus of its queues, --cpus.";
+    /// Something looks into the measured programs.
+    Traced = "TRACED",
+        "hopcost ran under a tracer, or with a library that the dynamic linker loads into every program; workers inherit both, and either may add to every system call.",
+        "Run without strace, gdb or perf trace, without LD_PRELOAD and LD_AUDIT in the environment, and with an empty /etc/ld.so.preload.";
     /// Foreign tasks ran on the used CPUs.
     Preempted = "PREEMPTED",
         "Tasks that are not part of the trial ran on its CPUs while it wanted to run.",

@@ -143,6 +143,30 @@ pub(super) fn tracer(seen: &Seen) -> Found {
     Ok(name.map_or(format!("pid {pid}"), |name| format!("{name} (pid {pid})")))
 }
 
+/// Variables that make the dynamic linker load a library into every program (ld.so(8)).
+const PRELOADS: [&str; 2] = ["LD_PRELOAD", "LD_AUDIT"];
+/// The file that does so for every user.
+const PRELOADED: &str = "/etc/ld.so.preload";
+/// The longest of them that is told.
+const PRELOAD_CHARS_MAX: usize = 200;
+
+/// Libraries that are loaded before those a program asks for; workers inherit the variables.
+pub(super) fn preload(seen: &Seen) -> Found {
+    let environment = seen.root.bytes("/proc/self/environ").map_err(|e| e.to_string())?;
+    let environment = String::from_utf8_lossy(&environment);
+    let mut found: Vec<String> = environment
+        .split('\0')
+        .filter_map(|variable| variable.split_once('='))
+        .filter(|(name, value)| PRELOADS.contains(name) && !value.is_empty())
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    found.extend(seen.root.text(PRELOADED).ok().map(|names| format!("{PRELOADED}: {names}")));
+    if found.is_empty() {
+        return Ok("none".to_owned());
+    }
+    Ok(found.join(", ").chars().take(PRELOAD_CHARS_MAX).collect())
+}
+
 pub(super) fn rt_runtime(seen: &Seen) -> Found {
     let read = |name: &str| {
         let missing = "this kernel does not limit real-time tasks, or does not tell";

@@ -165,6 +165,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         code("security.seccomp", several::seccomp),
         row("security.no_new_privs", "/proc/self/status", Line("NoNewPrivs:", |rest| Some(parse::word(SWITCH, parse::filled(rest)?)), "kernel before 4.10 does not tell"), ""),
         code("security.tracer", several::tracer),
+        code("security.preload", several::preload),
         row("security.io_uring_disabled", "/proc/sys/kernel/io_uring_disabled", Text(RING), "kernel before 6.6 or without io_uring: no switch"),
         row("perf.paranoid", "/proc/sys/kernel/perf_event_paranoid", Text(AS_IS), "kernel without perf events"),
     ]),

@@ -362,6 +362,20 @@ fn a_tracer_is_named() {
 }
 
 #[test]
+fn libraries_that_are_loaded_into_every_program_are_named() {
+    let machine = Machine::unpack("server");
+    let preload = || fingerprint(&machine.root, &[]).get("security.preload").map(str::to_owned);
+    assert_eq!(preload(), None, "no environment to read");
+    machine.set("proc/self/environ", "HOME=/root\0LD_PRELOAD=\0MY_LD_PRELOAD=/a.so\0");
+    assert_eq!(preload().as_deref(), Some("none"));
+    machine.set("proc/self/environ", "LD_PRELOAD=/a.so:/b.so\0HOME=/root\0LD_AUDIT=/c.so\0");
+    assert_eq!(preload().as_deref(), Some("LD_PRELOAD=/a.so:/b.so, LD_AUDIT=/c.so"));
+    machine.set("proc/self/environ", "HOME=/root\0");
+    machine.set("etc/ld.so.preload", "/d.so");
+    assert_eq!(preload().as_deref(), Some("/etc/ld.so.preload: /d.so"));
+}
+
+#[test]
 fn broken_files_are_named_in_the_reasons() {
     check(
         &read("broken", &[0, 1]),

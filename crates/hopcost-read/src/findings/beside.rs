@@ -1,5 +1,8 @@
 //! Findings about what the kernel counted beside the trials, for the whole run.
 
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Boundary, Case};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawTrial, Throttling};
 
@@ -14,10 +17,72 @@ const THROTTLED_SUSPECT: f64 = 0.01;
 /// Under this name the finding of the run holds its share.
 const THROTTLED_SHARE: &str = "share";
 
+/// NET_RX softirqs a second on one CPU from which on they are suspect: at the 2 to 5 µs that one
+/// takes, 2 to 5 % of the CPU.
+const PACKETS_SUSPECT_PER_S: f64 = 10_000.0;
+/// Share of a CPU's time in interrupts and softirqs from which on fewer of them are.
+const INTERRUPT_SUSPECT: f64 = 0.05;
+/// Fewer than these do not explain such a share.
+const PACKETS_LEAST_PER_S: f64 = 1_000.0;
+/// What the names of mechanisms have in common that send packets themselves.
+const NETWORK: [&str; 3] = ["tcp", "udp", "websocket"];
+
 /// All of them.
 pub fn findings(run: &Run) -> Vec<Finding> {
     let trials: Vec<&RawTrial> = run.raw.trials.iter().collect();
-    throttled(run, &trials).into_iter().collect()
+    throttled(run, &trials).into_iter().chain(softirq(run)).collect()
+}
+
+/// What a CPU did over the trials of cases that use no network.
+#[derive(Default)]
+struct Packets {
+    watched_s: f64,
+    taken_in: f64,
+    interrupt_s: f64,
+}
+
+impl Packets {
+    fn per_s(&self) -> f64 {
+        self.taken_in / self.watched_s
+    }
+    fn interrupt_share(&self) -> f64 {
+        self.interrupt_s / self.watched_s
+    }
+    fn suspect(&self) -> bool {
+        self.per_s() > PACKETS_SUSPECT_PER_S
+            || self.per_s() > PACKETS_LEAST_PER_S && self.interrupt_share() > INTERRUPT_SUSPECT
+    }
+}
+
+/// Judged by the CPU that took in most.
+fn softirq(run: &Run) -> Option<Finding> {
+    let mut cpus: BTreeMap<u32, Packets> = BTreeMap::new();
+    let uses_network = |case: &Case| {
+        case.boundary == Boundary::Namespace
+            || NETWORK.iter().any(|name| case.mechanism_name().contains(name))
+    };
+    let others = run.raw.trials.iter().filter(|trial| {
+        trial.watched_ns > 0 && run.raw.plan.case(trial.case).is_some_and(|c| !uses_network(c))
+    });
+    for trial in others {
+        for used in &trial.cpu_uses {
+            let Some(taken_in) = used.network_softirqs else { continue };
+            let sum = cpus.entry(used.cpu).or_default();
+            sum.watched_s += trial.watched_ns as f64 / 1e9;
+            sum.taken_in += taken_in as f64;
+            sum.interrupt_s += used.interrupt_ns.unwrap_or(0) as f64 / 1e9;
+        }
+    }
+    let suspect = cpus.iter().filter(|(_, packets)| packets.suspect());
+    let (cpu, worst) = suspect.max_by(|a, b| a.1.per_s().total_cmp(&b.1.per_s()))?;
+    let evidence = format!(
+        "CPU {cpu} took in packets {:.0} times a second during trials of cases that use no network, \
+         and was in interrupts and softirqs for {} of the time.",
+        worst.per_s(),
+        format::percent(worst.interrupt_share())
+    );
+    let values = [("per_second", worst.per_s()), ("interrupt_share", worst.interrupt_share())];
+    Some(finding(Code::SoftIrq, Severity::Suspect, evidence, &values))
 }
 
 /// What a quota withheld of some trials.
@@ -80,7 +145,7 @@ pub fn throttled_case(reading: &Reading, run_wide: &[Finding]) -> Option<Finding
 #[cfg(test)]
 mod tests {
     use hopcost_model::finding::{Code, Severity, Validity};
-    use hopcost_model::raw::Throttling;
+    use hopcost_model::raw::{CpuUse, Throttling};
     use hopcost_model::results::Results;
 
     use crate::testing::{Builder, CALL, PIPE, TrialBuilder, read, severity};
@@ -141,6 +206,35 @@ mod tests {
             read(&all.build())
         };
         assert_eq!(cases(&raw(150_000_000)), [false, false, true], "three times its run");
+    }
+
+    #[test]
+    fn packets_on_the_used_cpus() {
+        let taken_in = |id: &str, per_s: u64, interrupt_ns: u64| {
+            let raw = Builder::new().case(id, 8, |_, t| {
+                t.each(&[3000; 100]);
+                t.raw.watched_ns = 1_000_000_000;
+                let used = |cpu| CpuUse {
+                    cpu,
+                    steal_ns: None,
+                    interrupt_ns: Some(interrupt_ns),
+                    interrupts: None,
+                    softirqs: None,
+                    network_softirqs: Some(if cpu == 1 { per_s } else { 5 }),
+                };
+                t.raw.cpu_uses = vec![used(0), used(1)];
+            });
+            let results = read(&raw.build());
+            let found = results.findings.iter().find(|finding| finding.code == Code::SoftIrq);
+            found.map(|finding| finding.evidence.clone())
+        };
+        assert_eq!(taken_in(PIPE, 9_000, 0), None);
+        assert_eq!(taken_in(PIPE, 900, 90_000_000), None, "other interrupts");
+        assert_eq!(taken_in(&PIPE.replace("pipe", "tcp"), 90_000, 0), None, "its own packets");
+        let flood = taken_in(PIPE, 40_000, 0).unwrap();
+        assert!(flood.starts_with("CPU 1 took in packets 40000 times a second"), "{flood}");
+        let long = taken_in(PIPE, 2_000, 90_000_000).unwrap();
+        assert!(long.ends_with("for 9.0 % of the time."), "{long}");
     }
 
     #[test]

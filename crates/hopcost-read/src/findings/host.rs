@@ -22,7 +22,7 @@ const CLOCK_GETTIME_MAX_NS: f64 = 150.0;
 /// All of them.
 pub fn findings(run: &Run) -> Vec<Finding> {
     let all = [build_slow(run), clocksource(run), steal(run), host_state(run), hypervisor(run)];
-    all.into_iter().flatten().chain(not_adjusted(run)).collect()
+    all.into_iter().flatten().chain(traced(run)).chain(not_adjusted(run)).collect()
 }
 
 fn build_slow(run: &Run) -> Option<Finding> {
@@ -53,6 +53,21 @@ fn clocksource(run: &Run) -> Option<Finding> {
     };
     let values: Vec<_> = gettime_ns.map(|ns| ("clock_gettime_p50_ns", ns)).into_iter().collect();
     Some(finding(Code::Clocksource, Severity::Suspect, evidence, &values))
+}
+
+/// A test engine's made-up time knows no tracer. A seccomp filter is a remark: containers have one.
+fn traced(run: &Run) -> Option<Finding> {
+    if run.is_virtual() {
+        return None;
+    }
+    let told = |key| run.raw.host_before.get(key).filter(|value| *value != "none");
+    let tracer = told("security.tracer").map(|name| format!("traced by {name}"));
+    let preload = told("security.preload").map(|names| format!("with libraries loaded ({names})"));
+    let how: Vec<String> = tracer.into_iter().chain(preload).collect();
+    (!how.is_empty()).then(|| {
+        let evidence = format!("hopcost ran {}.", how.join(" and "));
+        finding(Code::Traced, Severity::Suspect, evidence, &[])
+    })
 }
 
 /// Judged by the CPU that lost most.
@@ -233,6 +248,23 @@ mod tests {
         assert!(!case(&unmoved), "the case does not follow the host");
         assert_eq!(unmoved.results[0].validity, Validity::Valid);
         assert_eq!(severity(&run(104.0, 4500), Code::HostState), None);
+    }
+
+    #[test]
+    fn traced() {
+        let seen = |readings: &[(&str, &str)]| {
+            let results = read(&with(|raw| raw.host_before = crate::testing::host(readings)));
+            let found = results.findings.iter().find(|finding| finding.code == Code::Traced);
+            found.map(|finding| (finding.severity, finding.evidence.clone()))
+        };
+        let none = [("security.tracer", "none"), ("security.preload", "none")];
+        assert_eq!(seen(&none), None);
+        let (severity, evidence) = seen(&[("security.tracer", "strace (pid 77)")]).unwrap();
+        assert_eq!(severity, Severity::Suspect);
+        assert_eq!(evidence, "hopcost ran traced by strace (pid 77).");
+        let both = [("security.tracer", "gdb (pid 7)"), ("security.preload", "LD_PRELOAD=/a.so")];
+        let (_, evidence) = seen(&both).unwrap();
+        assert!(evidence.ends_with("gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so)."));
     }
 
     #[test]
