@@ -49,6 +49,10 @@ codes! {
     Traced = "TRACED",
         "hopcost ran under a tracer, or with a library that the dynamic linker loads into every program; workers inherit both, and either may add to every system call.",
         "Run without strace, gdb or perf trace, without LD_PRELOAD and LD_AUDIT in the environment, and with an empty /etc/ld.so.preload.";
+    /// hopcost measured beside itself.
+    TwoHopcosts = "TWO_HOPCOSTS",
+        "Another hopcost of the same user was measuring on this machine when the run began or ended, and the two disturb each other.",
+        "Let one run end before another begins.";
     /// Foreign tasks ran on the used CPUs.
     Preempted = "PREEMPTED",
         "Tasks that are not part of the trial ran on its CPUs while it wanted to run.",

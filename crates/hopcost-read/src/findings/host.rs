@@ -1,6 +1,7 @@
 //! Findings about the host and the build, for the whole run.
 
 use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::host::Host;
 use hopcost_model::results::Applied;
 
 use super::make::finding;
@@ -22,7 +23,12 @@ const CLOCK_GETTIME_MAX_NS: f64 = 150.0;
 /// All of them.
 pub fn findings(run: &Run) -> Vec<Finding> {
     let all = [build_slow(run), clocksource(run), steal(run), host_state(run), hypervisor(run)];
-    all.into_iter().flatten().chain(traced(run)).chain(not_adjusted(run)).collect()
+    all.into_iter()
+        .flatten()
+        .chain(traced(run))
+        .chain(two_hopcosts(run))
+        .chain(not_adjusted(run))
+        .collect()
 }
 
 fn build_slow(run: &Run) -> Option<Finding> {
@@ -67,6 +73,24 @@ fn traced(run: &Run) -> Option<Finding> {
     (!how.is_empty()).then(|| {
         let evidence = format!("hopcost ran {}.", how.join(" and "));
         finding(Code::Traced, Severity::Suspect, evidence, &[])
+    })
+}
+
+/// Counted when the run began and when it ended.
+fn two_hopcosts(run: &Run) -> Option<Finding> {
+    if run.is_virtual() {
+        return None;
+    }
+    let seen = |host: &Host| host.get("load.hopcost_runs")?.parse::<u32>().ok();
+    let before = seen(&run.raw.host_before).unwrap_or(0);
+    let after = run.raw.host_after.as_ref().and_then(seen).unwrap_or(0);
+    (before.max(after) > 0).then(|| {
+        let evidence = format!(
+            "{} of this user went on when the run began, and {after} when it ended.",
+            format::count(before as usize, "other run"),
+        );
+        let values = [("runs_before", f64::from(before)), ("runs_after", f64::from(after))];
+        finding(Code::TwoHopcosts, Severity::Suspect, evidence, &values)
     })
 }
 
@@ -265,6 +289,23 @@ mod tests {
         let both = [("security.tracer", "gdb (pid 7)"), ("security.preload", "LD_PRELOAD=/a.so")];
         let (_, evidence) = seen(&both).unwrap();
         assert!(evidence.ends_with("gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so)."));
+    }
+
+    #[test]
+    fn two_hopcosts() {
+        let seen = |before: &str, after: Option<&str>| {
+            let host = |runs| crate::testing::host(&[("load.hopcost_runs", runs)]);
+            let results = read(&with(|raw| {
+                (raw.host_before, raw.host_after) = (host(before), after.map(host));
+            }));
+            let found = results.findings.iter().find(|finding| finding.code == Code::TwoHopcosts);
+            found.map(|finding| finding.evidence.clone())
+        };
+        assert_eq!(seen("0", Some("0")), None);
+        let began = "1 other run of this user went on when the run began, and 0 when it ended.";
+        assert_eq!(seen("1", None).as_deref(), Some(began));
+        let ended = "0 other runs of this user went on when the run began, and 2 when it ended.";
+        assert_eq!(seen("0", Some("2")).as_deref(), Some(ended));
     }
 
     #[test]

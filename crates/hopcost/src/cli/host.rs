@@ -2,10 +2,12 @@
 
 use anyhow::Context;
 use hopcost_machine::Root;
+use hopcost_model::host::Reading;
 use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
 
 use crate::run::idle::DMA_LATENCY;
+use crate::run::scratch::Scratch;
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
 pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
@@ -44,6 +46,20 @@ pub fn fingerprint(plan: &hopcost_model::plan::Plan) -> hopcost_model::host::Hos
     cpus.sort_unstable();
     cpus.dedup();
     hopcost_machine::fingerprint(&Root::default(), &cpus)
+}
+
+/// The fingerprint of a run, with how many others are going on beside it.
+pub fn of_run(plan: &hopcost_model::plan::Plan, scratch: &Scratch) -> hopcost_model::host::Host {
+    let mut host = fingerprint(plan);
+    let at = host.readings.iter().rposition(|reading| reading.section == "load");
+    let reading = Reading {
+        section: "load".into(),
+        key: "load.hopcost_runs".into(),
+        value: Some(scratch.others().to_string()),
+        reason: None,
+    };
+    host.readings.insert(at.map_or(0, |at| at + 1), reading);
+    host
 }
 
 /// Whether the kernel chooses among idle states (Documentation/admin-guide/pm/cpuidle.rst).

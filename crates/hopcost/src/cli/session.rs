@@ -47,7 +47,7 @@ impl RunSession {
             Some(path) => path.to_owned(),
             None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
         };
-        let before = host::fingerprint(&plan);
+        let before = host::of_run(&plan, &setup.scratch);
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
         let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
         let (id, machine) = (about.id.clone(), Machine::of(&before));
@@ -131,7 +131,7 @@ impl RunSession {
             if let Ok(Some(clocks)) = clocks::native(&self.plan, &self.setup) {
                 self.file.put_clocks_after(&clocks)?;
             }
-            let after = host::fingerprint(&self.plan);
+            let after = host::of_run(&self.plan, &self.setup.scratch);
             self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
         }
         Ok(ending)

@@ -31,6 +31,8 @@ pub struct Scratch {
 const OWNER: &str = "owner";
 /// A file `sysv-msg.ID` says that the run made System V queue ID, and holds when.
 const SYSV: &str = "sysv-msg.";
+/// What stands for the run in the name of a directory that is none's: nothing is measured there.
+const COPY: &str = "copy";
 /// Tries to make a directory that another start took away or was faster to make.
 const ATTEMPTS: u32 = 20;
 /// The longest path of the user's folder that leaves room for a run's name in it and for a
@@ -83,7 +85,27 @@ impl Scratch {
 
     /// Makes the directory of a copy of a run file.
     pub fn for_copy() -> io::Result<Box<dyn AsRef<Path>>> {
-        Ok(Box::new(Self::create("copy")?))
+        Ok(Box::new(Self::create(COPY)?))
+    }
+
+    /// How many other runs of this user are going on: those whose owner is locked.
+    pub fn others(&self) -> usize {
+        let parents = [Parent::of_user(), Parent::of_all()];
+        parents.into_iter().flatten().map(|parent| self.others_in(&parent)).sum()
+    }
+
+    fn others_in(&self, parent: &Parent) -> usize {
+        let is_run = |name: &OsString| {
+            let shown = name.to_string_lossy();
+            let run = shown.strip_prefix(&parent.prefix);
+            run.is_some_and(|run| !run.starts_with(COPY)) && parent.path.join(name) != self.path
+        };
+        let in_use = |name: &OsString| {
+            let owner = parent.folder.folder(name).and_then(|folder| folder.file(OWNER.as_ref()));
+            owner.is_ok_and(|owner| matches!(owner.try_lock(), Err(TryLockError::WouldBlock)))
+        };
+        let names = parent.folder.names().unwrap_or_default();
+        names.iter().filter(|name| is_run(name) && in_use(name)).count()
     }
 
     /// Its path.
@@ -251,6 +273,32 @@ mod tests {
         assert!(path.join("name").exists());
         drop(scratch);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn other_runs_are_counted_as_long_as_they_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = || Parent {
+            path: folder.path().to_owned(),
+            folder: Folder::open(folder.path()).unwrap(),
+            prefix: String::new(),
+        };
+        let owned = |name: &str| {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            let owner = File::create_new(folder.path().join(name).join(OWNER)).unwrap();
+            owner.lock().unwrap();
+            owner
+        };
+        let mut own = Scratch::create("test").unwrap();
+        let made = std::mem::replace(&mut own.path, folder.path().join("own-1"));
+        let _locks = [owned("own-1"), owned("copy-2")];
+        fs::create_dir(folder.path().join("being-made")).unwrap();
+        assert_eq!(own.others_in(&parent()), 0);
+        let other = owned("other-3");
+        assert_eq!(own.others_in(&parent()), 1);
+        drop(other);
+        assert_eq!(own.others_in(&parent()), 0, "killed");
+        own.path = made;
     }
 
     #[test]
