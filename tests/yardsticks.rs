@@ -170,7 +170,7 @@ fn a_first_run_learns_the_level_and_later_ones_refer_to_it() {
     let (second_id, second) = reference("second");
     assert_eq!(second, first);
     assert!(second_id != first_id && levels(&home) == stored);
-    let said = home.expect(&["calibrate", "--budget", "300ms", "--format", "json"], 0);
+    let said = home.expect(&["calibrate", "--budget", "1s", "--format", "json"], 0);
     let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
     let syscall = &said["yardsticks"][1];
     assert_eq!(syscall["previous"]["learnt_from"], first_id.as_str(), "{said}");

@@ -58,6 +58,7 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
             estimates.set(statistic, estimate);
         }
     }
+    above_the_median(&mut estimates);
     for (statistic, name) in [
         (Statistic::Min, "minimum"),
         (Statistic::Mean, "mean"),
@@ -79,6 +80,18 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
         estimates.set_exact(Statistic::Max, max);
     }
     Some(estimates)
+}
+
+/// No quantile above the median is below it, in any run.
+fn above_the_median(estimates: &mut Estimates) {
+    let Some(least) = estimates.get(Statistic::P50).and_then(|p50| p50.low) else { return };
+    let above = QUANTILES.iter().filter(|statistic| **statistic != Statistic::P50);
+    for &statistic in above {
+        let low = estimates.get_mut(statistic).and_then(|estimate| estimate.low.as_mut());
+        if let Some(low) = low {
+            *low = low.max(least);
+        }
+    }
 }
 
 impl Measured<'_> {
@@ -294,7 +307,22 @@ fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
         let estimate = between(pooled.point, pooled.interval, trials.len(), estimand);
         return Estimate { pooled: true, ..estimate };
     };
-    Estimate { pooled: true, ..measured.of_both(pooled.point, next, this, estimand) }
+    Estimate {
+        pooled: true,
+        as_met: pooled_as_met(trials, q),
+        ..measured.of_both(pooled.point, next, this, estimand)
+    }
+}
+
+/// A pooled quantile of what was met, where all trials were divided.
+fn pooled_as_met(trials: &[&Trial], q: f64) -> Option<f64> {
+    let mut all = Vec::new();
+    for trial in trials {
+        let factor = trial.factor?;
+        all.extend(trial.sample.values().iter().map(|value| value * factor));
+    }
+    all.sort_by(f64::total_cmp);
+    sample::quantile_sorted(&all, q)
 }
 
 /// The intervals of a pooled quantile of the next run and of this one, where they are above zero.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Placement, Role, Workload};
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::{Adjustment, Applied, Pinning, YardstickLevel};
+use hopcost_model::results::{Applied, Pinning, YardstickLevel};
 use hopcost_stats::sample::median;
 
 use crate::case::{Reading, known};
@@ -132,29 +132,31 @@ fn host_states(run: &Run) -> Option<String> {
     ))
 }
 
-/// The greatest spread of a yardstick from which on the machine's speed deserves a word.
-const SPEED_SPREAD: f64 = 1.05;
-
-/// Of the yardstick that varied most, among those that values were divided by.
+/// How far the machine was from its reference speed, and what was made of it.
 fn host_speed(run: &Run) -> Option<String> {
     let divided = |level: &&YardstickLevel| {
-        let of_class = |a: &&Adjustment| a.class == level.class && a.applied == Applied::Divided;
-        run.yardsticks.adjustments.iter().any(|a| of_class(&a))
+        let mut classes = run.yardsticks.adjustments.iter();
+        classes.any(|a| a.class == level.class && a.applied == Applied::Divided)
     };
-    let slowest = |level: &&YardstickLevel| Some(level.p95_ns / level.reference_ns?);
-    let levels = run.yardsticks.levels.iter().filter(divided);
-    let worst = levels.filter_map(|level| Some((slowest(&level)?, level)));
-    let (slower, level) = worst.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (slower > SPEED_SPREAD).then(|| {
-        format!(
-            "The machine was up to {} times slower than at its reference speed (yardstick `{}`: {} \
-             to {} where {} is the reference). Values are at the reference speed, so that they hold \
-             on the next run; what was met stands beside them in the details.",
-            format::three(slower),
+    let of = |level: &YardstickLevel| {
+        let reference = level.reference_ns?;
+        let [low, middle, high] =
+            [level.p5_ns, level.p50_ns, level.p95_ns].map(|ns| format::three(ns / reference));
+        let cpus: Vec<String> = level.cpus.iter().map(u32::to_string).collect();
+        Some(format!(
+            "`{}` on CPU {} {middle} ({low} to {high} in nine readings of ten)",
             level.class.word(),
-            format::ns(level.p5_ns),
-            format::ns(level.p95_ns),
-            format::ns(level.reference_ns.unwrap_or_default()),
+            cpus.join(" and ")
+        ))
+    };
+    let found: Vec<String> = run.yardsticks.levels.iter().filter(divided).filter_map(of).collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "Values are at the reference speed of this machine: each trial was divided by how many times \
+             as long as its reference the yardstick of its class took beside it: {}. What was met without \
+             that is in the page, JSON and CSV (as_met). A reference that was learnt while the machine was \
+             busy makes all of a class too dear or too cheap alike: `hopcost calibrate` when it is quiet.",
+            found.join(", ")
         )
     })
 }

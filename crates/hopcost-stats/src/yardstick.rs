@@ -213,8 +213,9 @@ pub enum Refusal {
 pub const ELASTICITIES: core::ops::RangeInclusive<f64> = 0.7..=1.3;
 /// Variation of the level below which the host is quiet.
 pub const QUIET_VARIATION_MAX: f64 = 0.01;
-/// Standard errors between the run's level and the reference on a quiet host, at most.
-const QUIET_ERRORS: f64 = 2.0;
+/// How far the run's level is from the reference on a quiet host, at most: what is then left
+/// undivided differs by no more from what would have been divided.
+const QUIET_AWAY_MAX: f64 = 0.005;
 
 /// Decides for a group of cases. Where the elasticity cannot be estimated the level
 /// hardly varies, and dividing is by a constant.
@@ -223,9 +224,8 @@ pub fn decide(
     reference: Reference,
     elasticity: Option<&Elasticity>,
 ) -> Decision {
-    let error = libm::hypot(calibrated.centre_error, reference.error);
     let away = (calibrated.centre - reference.level).abs();
-    if away <= QUIET_ERRORS * error && calibrated.variation <= QUIET_VARIATION_MAX {
+    if away <= QUIET_AWAY_MAX && calibrated.variation <= QUIET_VARIATION_MAX {
         return Decision::NotNeeded;
     }
     match elasticity {

@@ -1,6 +1,6 @@
 //! What was measured, where, by which command, and how far it can be trusted.
 
-use hopcost_model::finding::Validity;
+use hopcost_model::finding::{Severity, Validity};
 use hopcost_model::results::{Results, Status};
 use hopcost_model::text::count;
 
@@ -49,8 +49,16 @@ fn summary(results: &Results) -> String {
         (with(Status::Failed).count(), "failed"),
     ];
     let counts = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+    let of_run = results.findings.iter().filter(|f| f.case.is_none());
+    let mut doubts: Vec<&str> =
+        of_run.filter(|f| f.severity > Severity::Note).map(|f| f.code.word()).collect();
+    doubts.dedup();
+    let whole = match doubts.is_empty() {
+        true => String::new(),
+        false => format!(" The run as a whole: {}.", doubts.join(", ")),
+    };
     format!(
-        "{} of {} measured, {}: {} in {}. Cases: {}.",
+        "{} of {} measured, {}: {} in {}. Cases: {}.{whole}",
         with(Status::Measured).count(),
         count(results.results.len(), "case"),
         cpus(plan),

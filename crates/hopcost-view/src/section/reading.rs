@@ -50,7 +50,7 @@ fn levels(results: &Results) -> Option<String> {
     let (least, most) = (*levels.first()?, *levels.last()?);
     let (least, most) = (number::percent(least), number::percent(most));
     let range = if least == most { least } else { format!("{least} to {most}") };
-    Some(format!("Exact level of the intervals: {range}."))
+    Some(format!("Level of the intervals: {range}."))
 }
 
 /// What the clocks cost, those of each runtime together.

@@ -40,13 +40,16 @@ fn adjustments(adjustments: &[Adjustment]) -> Block {
         .column(numbers("cases"), |a| Cell::number(a.cases, Unit::Whole))
         .column(numbers("trials"), |a| Cell::number(a.trials, Unit::Whole))
         .column(words("elasticity"), |a| {
-            Cell::text(elasticity(a).unwrap_or_else(|| "not known: it hardly varied".to_owned()))
+            Cell::text(
+                elasticity(a)
+                    .unwrap_or_else(|| "cannot be told from so few or so even trials".to_owned()),
+            )
         })
         .column(numbers("variance removed"), |a| Cell::sorted(a.removed_share, number::percent))
         .column(words("values are"), |a| {
             Cell::text(match a.applied {
                 Applied::Divided => "at the reference speed",
-                Applied::NotNeeded => "as met, which was the reference speed",
+                Applied::NotNeeded => "as met: the machine was within 0.5 % of its reference",
                 Applied::Refused => "as met: they do not follow the yardstick",
                 Applied::NoReference => "as met: no reference is known",
             })

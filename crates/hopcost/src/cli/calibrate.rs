@@ -45,6 +45,9 @@ pub struct Args {
     format: Format,
 }
 
+/// The least time in which readings say anything of the machine.
+const BUDGET_MIN_NS: u64 = 1_000_000_000;
+
 /// A yardstick with its level as it is now and as it was before.
 struct Row {
     yardstick: Yardstick,
@@ -58,6 +61,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let budget_ns =
         units::parse_duration_ns(&args.budget).map_err(|e| usage(format!("--budget: {e}")))?;
+    if !args.show && budget_ns < BUDGET_MIN_NS {
+        return Err(usage(
+            "--budget: want 1s or more, so that one moment is not taken for the machine",
+        ));
+    }
     let setup = Setup::new("calibrate", Program::own()?, Runtimes::new(Vec::new()))?;
     let plan = plan(&args.cpus)?;
     let Yardsticks { all: mut yardsticks, .. } = yardstick::of_plan(&plan, &setup);

@@ -3,6 +3,8 @@
 use std::io::IsTerminal;
 
 use hopcost_model::plan::Plan;
+use hopcost_model::text::count;
+use hopcost_view::number::expected;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
@@ -18,12 +20,24 @@ impl Line {
     pub fn start(plan: &Plan, expected_ns: u64) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let skipped = plan.cases.len() - plan.live().count();
+        let rounds = count(plan.rounds as usize, "round");
+        let how_long = match (plan.until, plan.budget_ns) {
+            (None, _) => format!("in {rounds}, about {}", expected(expected_ns)),
+            (Some(until), None) => {
+                format!("until each is within ±{} %, at most {rounds}", until * 100.0)
+            }
+            (Some(until), Some(budget_ns)) => {
+                format!(
+                    "until each is within ±{} %, at most {}",
+                    until * 100.0,
+                    expected(budget_ns)
+                )
+            }
+        };
         output::say(&format!(
-            "measuring {} cases{} in {} rounds, about {}",
-            plan.live().count(),
+            "measuring {}{} {how_long}",
+            count(plan.live().count(), "case"),
             if skipped > 0 { format!(" ({skipped} skipped)") } else { String::new() },
-            plan.rounds,
-            hopcost_view::number::expected(expected_ns)
         ));
         // No steady tick: a thread that draws would run beside the trials.
         let bar = ProgressBar::with_draw_target(
