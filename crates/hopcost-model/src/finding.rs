@@ -57,10 +57,10 @@ codes! {
     Preempted = "PREEMPTED",
         "Tasks that are not part of the trial ran on its CPUs while it wanted to run.",
         "Stop other work on these CPUs, choose others with --cpus, or isolate them (isolcpus, cpusets).";
-    /// A trial waited for its CPUs for longer than it was timed.
+    /// A trial stood still.
     Stalled = "STALLED",
-        "The samples of a trial cover little of its measured phase: for the rest of it the trial was ready to run and others had its CPUs.",
-        "Stop other work on these CPUs; what was timed stands, but beside a machine as busy as this its caches and its wake-ups are not those of a quiet one.";
+        "A trial stood still: its samples cover little of its measured phase and others had its CPUs for the rest, or its ends were stopped within a sample (SIGSTOP, a freezer).",
+        "Stop other work on these CPUs, and do not stop the run (Ctrl-Z, a freezer); medians stand, but p99 and above, the longest sample, and caches and wake-ups beside a machine as busy as this do not.";
     /// Measured distance contradicts the claimed topology.
     PlacementClaim = "PLACEMENT_CLAIM",
         "The spinning round trip between the two CPUs contradicts the relation that /sys claims for them.",

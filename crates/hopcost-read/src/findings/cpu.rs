@@ -2,12 +2,13 @@
 
 use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::protocol::{EndCounters, Stamp};
+use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::workload::EndsOf;
 use hopcost_stats::sample::median;
 
 use super::make::{finding, of_trials};
+use super::stalled::{self, withheld_ns};
 use crate::case::{Reading, known};
 use crate::run::Run;
 use crate::sums::total;
@@ -24,9 +25,6 @@ const WAKE_UP_ALLOWED_NS: u64 = 1_000;
 const SWITCHES_TOLERANCE: f64 = 0.10;
 /// Voluntary switches per operation above which a spinning end slept.
 const SPINNER_VOLUNTARY_MAX: f64 = 0.01;
-
-/// What a phase may take besides its samples, as the supervisor allows it.
-const UNCOVERED_NS: f64 = 20e6;
 
 /// Share of a typical trial, over that of the run's typical case, from which on a case is
 /// worse than its run.
@@ -45,7 +43,8 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading, run_wide: &[Finding])
     if !run.is_engine(case) {
         found.extend([
             preempted(run, &threads, trials, run_wide),
-            stalled(run, case, trials),
+            stalled::stalled(run, case, trials),
+            stalled::stopped(run, case, trials),
             never_slept(run, &threads),
             spinner_slept(&threads, trials),
         ]);
@@ -157,7 +156,7 @@ fn oversubscribed(run: &Run, case: &Case) -> Option<Finding> {
 /// The share of a trial that went to foreign tasks. On one CPU, a closed loop is
 /// never idle: what neither end ran nor the hypervisor took was foreign. On two,
 /// it is the time an end was ready and did not run, beyond that of its wake-ups.
-/// What the quota of the control group withheld was not foreign either.
+/// What the quota of the control group withheld was not foreign either, nor while both were stopped.
 /// A wake-up idles through its gap and a stream may wait for its transport, so on one
 /// CPU nothing is known of them; nor of several flows, which wait for each other; nor
 /// where the scheduler chose the CPUs, an end's counter is missing, or on two CPUs an
@@ -177,7 +176,8 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
             let own = threads.max(trial.cpu_ns) as f64 / wall;
             let cpu = trial.cpus_asked.first().copied().flatten()?;
             let withheld = withheld_ns(trial) as f64 / wall;
-            Some((1.0 - own - stolen(run, trial, cpu) - withheld).max(0.0))
+            let stopped = stalled::stopped_ns(run, trial).unwrap_or(0.0) / wall;
+            Some((1.0 - own - stolen(run, trial, cpu) - withheld - stopped).max(0.0))
         }
         _ if !threads.both() => None,
         _ => trial
@@ -205,12 +205,6 @@ fn stolen(run: &Run, trial: &RawTrial, cpu: u32) -> f64 {
         Some(steal_ns) if trial.watched_ns > 0 => steal_ns as f64 / trial.watched_ns as f64,
         _ => run.steal.get(&cpu).map_or(0.0, |steal| steal.share()),
     }
-}
-
-/// The most that a quota can have withheld from the measured phase: it is not known which part of
-/// the time watched it fell into.
-fn withheld_ns(trial: &RawTrial) -> u64 {
-    trial.throttling.map_or(0, |throttling| throttling.ns)
 }
 
 /// What foreign tasks took of a typical trial of the typical case, where that is much.
@@ -273,32 +267,6 @@ fn preempted(
         );
         finding(Code::Preempted, Severity::Note, evidence, &values)
     })
-}
-
-/// What the samples of a trial do not cover of its measured phase, where that is more than getting
-/// ready and reading the clock between batches explain. Samples of a stream and of wake-ups do not
-/// cover a phase anyway, and those that were lost are missing.
-fn stalled(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
-    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
-    if !timed || !case.runtimes.are_rust() {
-        return None;
-    }
-    let uncovered = |trial: &&RawTrial| {
-        let caller = trial.ends.first().filter(|end| end.lost == 0)?;
-        let covered_ns = caller.elapsed_ticks as f64 / run.raw.ticks_per_second(trial)? * 1e9;
-        let wall_ns = trial.wall_ns as f64;
-        let least = if trial.stamp == Some(Stamp::Each) { 0.5 } else { 0.25 };
-        (covered_ns < least * wall_ns - UNCOVERED_NS).then_some(1.0 - covered_ns / wall_ns)
-    };
-    let shares: Vec<f64> = trials.iter().filter_map(uncovered).collect();
-    let worst = shares.iter().copied().max_by(f64::total_cmp)?;
-    let evidence = format!(
-        "In {}, the samples cover little of the measured phase: others had the CPUs for up to {} of it.",
-        of_trials(shares.len(), trials.len()),
-        format::percent(worst)
-    );
-    let values = [("trials", shares.len() as f64), ("worst_share", worst)];
-    Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
 }
 
 /// Only of round trips where both ends sleep the same way, since that is what the

@@ -2,7 +2,7 @@
 //!
 //! Those of the whole run are in [`host`], [`beside`] (what the kernel counted beside the trials)
 //! and [`placement`], those of a case in
-//! [`cpu`] (what its ends did), [`numbers`] (what its numbers look like), [`wake`] and
+//! [`cpu`] (what its ends did), [`stalled`] (that they did nothing), [`numbers`] (what its numbers look like), [`wake`] and
 //! [`stream`] (what only these can suffer), [`counters`] (what was counted, or lost) and
 //! [`runtimes`] (what a runtime that is not Rust does besides).
 //! Every threshold is a documented constant beside its rule. A detector that
@@ -17,6 +17,7 @@ mod make;
 mod numbers;
 mod placement;
 mod runtimes;
+mod stalled;
 mod stream;
 mod wake;
 
@@ -117,6 +118,7 @@ mod tests {
             include_str!("numbers.rs"),
             include_str!("placement.rs"),
             include_str!("counters.rs"),
+            include_str!("stalled.rs"),
             include_str!("stream.rs"),
             include_str!("stream/stall.rs"),
             include_str!("wake.rs"),

@@ -1,0 +1,161 @@
+//! Findings about trials that stood still, because others had their CPUs or because somebody
+//! stopped them.
+
+use hopcost_model::case::{Case, Workload};
+use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::protocol::Stamp;
+use hopcost_model::raw::RawTrial;
+
+use super::make::{finding, of_trials};
+use crate::format;
+use crate::run::Run;
+
+/// What a phase may take besides its samples, as the supervisor allows it.
+const UNCOVERED_NS: f64 = 20e6;
+/// A sample may idle for less than this: longer than the timers of TCP that a message may wait for
+/// (200 ms before it is sent again, 40 ms until it is acknowledged).
+const STOPPED_NS: f64 = 250e6;
+
+/// What the samples of a trial do not cover of its measured phase, where that is more than getting
+/// ready and reading the clock between batches explain. Samples of a stream and of wake-ups do not
+/// cover a phase anyway, and those that were lost are missing.
+pub fn stalled(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
+    if !timed || !case.runtimes.are_rust() {
+        return None;
+    }
+    let uncovered = |trial: &&RawTrial| {
+        let caller = trial.ends.first().filter(|end| end.lost == 0)?;
+        let covered_ns = caller.elapsed_ticks as f64 / run.raw.ticks_per_second(trial)? * 1e9;
+        let wall_ns = trial.wall_ns as f64;
+        let least = if trial.stamp == Some(Stamp::Each) { 0.5 } else { 0.25 };
+        (covered_ns < least * wall_ns - UNCOVERED_NS).then_some(1.0 - covered_ns / wall_ns)
+    };
+    let shares: Vec<f64> = trials.iter().filter_map(uncovered).collect();
+    let worst = shares.iter().copied().max_by(f64::total_cmp)?;
+    let evidence = format!(
+        "In {}, the samples cover little of the measured phase: others had the CPUs for up to {} of it.",
+        of_trials(shares.len(), trials.len()),
+        format::percent(worst)
+    );
+    let values = [("trials", shares.len() as f64), ("worst_share", worst)];
+    Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
+}
+
+/// The most that a quota can have withheld from the measured phase: it is not known which part of
+/// the time watched it fell into.
+pub fn withheld_ns(trial: &RawTrial) -> u64 {
+    trial.throttling.map_or(0, |throttling| throttling.ns)
+}
+
+/// How long neither end of a trial ran or waited for a CPU, where one sample is longer than
+/// anything that ends wait for: an end that was stopped does neither.
+pub fn stopped_ns(run: &Run, trial: &RawTrial) -> Option<f64> {
+    let clean = !trial.ends.is_empty() && trial.ends.iter().all(|end| end.lost == 0);
+    let longest_ns = trial.samples_max_ticks as f64 / run.raw.ticks_per_second(trial)? * 1e9;
+    if !clean || longest_ns < STOPPED_NS {
+        return None;
+    }
+    let ready_ns: Vec<f64> = trial
+        .ends
+        .iter()
+        .map(|end| Some(end.thread_cpu_ns as f64 + end.run_delay_ns? as f64))
+        .collect::<Option<_>>()?;
+    let stolen_ns = trial.cpu_uses.iter().filter_map(|used| used.steal_ns).max().unwrap_or(0);
+    let mine_ns = trial.wall_ns as f64 - stolen_ns as f64 - withheld_ns(trial) as f64;
+    // The times of two ends overlap, where one waits for the other to leave the CPU.
+    let idle_least_ns = mine_ns - ready_ns.iter().sum::<f64>();
+    let idle_most_ns = mine_ns - ready_ns.iter().copied().fold(0.0, f64::max);
+    (longest_ns.min(idle_least_ns) >= STOPPED_NS).then_some(idle_most_ns)
+}
+
+/// Trials that were stopped. Ends of other runtimes have threads that they wait for.
+pub fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
+    if !timed || !case.runtimes.are_rust() {
+        return None;
+    }
+    let gaps: Vec<f64> = trials.iter().filter_map(|trial| stopped_ns(run, trial)).collect();
+    let worst_ns = gaps.iter().copied().max_by(f64::total_cmp)?;
+    let evidence = format!(
+        "In {}, no end ran or waited for a CPU for up to {}: they were stopped.",
+        of_trials(gaps.len(), trials.len()),
+        format::ns(worst_ns)
+    );
+    let values = [("trials", gaps.len() as f64), ("worst_ns", worst_ns)];
+    Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::results::Results;
+
+    use crate::testing::{Builder, TrialBuilder, read, severity};
+
+    const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+    const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
+
+    fn run(id: &str, change: impl Fn(u32, &mut TrialBuilder)) -> Results {
+        let make = |round: u32, t: &mut TrialBuilder| {
+            t.each(&[3000; 1000]);
+            change(round, t);
+        };
+        read(&Builder::new().case(id, 8, make).build())
+    }
+
+    #[test]
+    fn a_trial_that_waited_for_longer_than_it_was_timed() {
+        let with = |wall_ns: u64| {
+            let results = run(ONE, move |round, t| {
+                if round == 2 {
+                    t.raw.ends[0].elapsed_ticks = 3_000_000;
+                    t.raw.wall_ns = wall_ns;
+                    t.raw.cpu_ns = wall_ns;
+                }
+            });
+            let found = results.findings.iter().find(|finding| finding.code == Code::Stalled);
+            found.map(|finding| (finding.severity, finding.evidence.clone()))
+        };
+        assert_eq!(with(40_000_000), None, "what a phase may take besides");
+        let (severity, evidence) = with(100_000_000).unwrap();
+        assert_eq!(severity, Severity::Suspect);
+        assert!(evidence.contains("others had the CPUs for up to 97 % of it"), "{evidence}");
+    }
+
+    #[test]
+    fn a_trial_that_was_stopped() {
+        // One sample of a trial that takes 3 ms otherwise; the callee waits for a CPU meanwhile.
+        let with = |id: &str, longest_ns: u32, delay_ns: u64, lost: u64| {
+            run(id, move |round, t| {
+                t.raw.ends.iter_mut().for_each(|end| end.run_delay_ns = Some(0));
+                if round == 2 {
+                    let samples: Vec<u32> = [vec![3000; 999], vec![longest_ns]].concat();
+                    let cpu_ns = t.raw.cpu_ns;
+                    t.each(&samples);
+                    t.raw.cpu_ns = cpu_ns;
+                    t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = cpu_ns / 2);
+                    t.raw.ends[0].elapsed_ticks = t.raw.wall_ns;
+                    t.raw.ends[0].lost = lost;
+                    t.raw.ends[1].run_delay_ns = Some(delay_ns);
+                }
+            })
+        };
+        for id in [ONE, TWO] {
+            let stopped = with(id, 1_000_000_000, 0, 0);
+            let found = stopped.findings.iter().find(|finding| finding.code == Code::Stalled);
+            let found = found.expect(id);
+            assert_eq!(found.severity, Severity::Suspect);
+            assert!(found.evidence.starts_with("In 1 of 8 trials, no end ran"), "{found:?}");
+            assert_eq!(severity(&stopped, Code::Preempted), None, "{id}: nobody else ran");
+            let calm = [
+                with(id, 210_000_000, 0, 0),
+                with(id, 1_000_000_000, 900_000_000, 0),
+                with(id, 1_000_000_000, 0, 1),
+            ];
+            for results in calm {
+                assert_eq!(severity(&results, Code::Stalled), None, "{id}");
+            }
+        }
+    }
+}
