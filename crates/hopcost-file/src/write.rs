@@ -44,7 +44,8 @@ fn lock(path: &Path, file: &File) -> Result<()> {
 }
 
 /// Opens an unfinished run to append to it, and reads what it holds. Call
-/// [`RunFile::set_resumed`] before the first trial.
+/// [`RunFile::set_resumed`] before the first trial: until then the file stays as it is, and in
+/// its format.
 ///
 /// # Errors
 /// Those of [`crate::open`]; [`Error::Writing`] while another hopcost appends;
@@ -60,15 +61,8 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
     lock(&path, &file)?;
     let sqlite = |error| Error::sqlite(&path, DOING, error);
     let opened = (|| {
-        let mut conn = connect::resuming(&path)?;
-        // A file that cannot be read is left as it is.
+        let conn = connect::resuming(&path)?;
         let run = crate::read::run(&conn, &path)?;
-        let from = schema::version(&conn).map_err(sqlite)?;
-        if from < VERSION {
-            let tx = begin(&mut conn).map_err(sqlite)?;
-            schema::bring_up_to_date(&tx, from).map_err(sqlite)?;
-            tx.commit().map_err(sqlite)?;
-        }
         let last: i64 = conn
             .query_row("SELECT coalesce(max(trial), 0) FROM trial", [], |row| row.get(0))
             .map_err(sqlite)?;
@@ -297,6 +291,10 @@ impl RunFile {
     /// Only from below.
     pub fn set_resumed(&mut self, times: u32) -> Result<()> {
         self.transaction("resume it", "the run", |tx| {
+            let from = schema::version(tx)?;
+            if from < VERSION {
+                schema::bring_up_to_date(tx, from)?;
+            }
             tx.execute("UPDATE run SET resumed = ?1, ended = NULL", [times])?;
             tx.execute("DELETE FROM host_reading WHERE moment = 'after'", [])?;
             tx.execute("DELETE FROM estimate", [])?;

@@ -139,6 +139,10 @@ fn round_ns<'a>(
 /// from a tenth of a second to seconds, and a run is to meet more than one moment. No more than
 /// the budget leaves each round.
 pub fn spacing_ns(plan: &Plan) -> u64 {
+    if plan.until.is_some() {
+        // Its rounds are as many as there is time for.
+        return SPACING_NS;
+    }
     let budget_ns = plan.budget_ns.unwrap_or(u64::MAX).saturating_sub(RUN_FIXED_NS);
     SPACING_NS.min(budget_ns / u64::from(plan.rounds.max(1)))
 }

@@ -101,19 +101,16 @@ impl Measured<'_> {
         let own: Vec<(f64, Option<f64>)> =
             self.trials.iter().filter_map(|trial| Some((of(trial)?, trial.factor))).collect();
         let values: Vec<f64> = own.iter().map(|(value, _)| *value).collect();
-        let Some((next, this)) = self.doubt.and_then(|doubt| intervals(&values, doubt)) else {
-            return over_trials(values, estimand);
-        };
         let met: Option<Vec<f64>> =
             own.iter().map(|(value, factor)| Some(value * (*factor)?)).collect();
+        let as_met = met.and_then(|met| sample::median(&met));
+        let Some((next, this)) = self.doubt.and_then(|doubt| intervals(&values, doubt)) else {
+            return Estimate { as_met, ..over_trials(values, estimand) };
+        };
         let point = sample::median(&values).unwrap_or_default();
         let found =
             Estimate { n_trials: values.len() as u32, ..self.of_both(point, next, this, estimand) };
-        Estimate {
-            level: found.low.map(|_| LEVEL),
-            as_met: met.and_then(|met| sample::median(&met)),
-            ..found
-        }
+        Estimate { level: found.low.map(|_| LEVEL), as_met, ..found }
     }
 
     /// A value with the interval of the next run, unless the trials were of one moment, and that

@@ -19,6 +19,7 @@ const WAKE_UP_MULTIPLE: f64 = 5.0;
 /// The remarks, most telling first.
 pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
     let all = [
+        moment(readings),
         cross_cpu(run, readings),
         host_states(run),
         host_speed(run),
@@ -130,6 +131,16 @@ fn host_states(run: &Run) -> Option<String> {
         format::ns(two.medians[0]),
         format::ns(two.medians[1])
     ))
+}
+
+/// Why there are no intervals, where the run was too short for them.
+fn moment(readings: &[Reading]) -> Option<String> {
+    let mut headlines = readings.iter().filter_map(|reading| reading.headline());
+    let why = headlines.find_map(|estimate| {
+        let why = estimate.insufficient.as_ref()?;
+        why.starts_with("this moment").then_some(why)
+    })?;
+    Some(format!("These numbers are of {why}."))
 }
 
 /// How far the machine was from its reference speed, and what was made of it.

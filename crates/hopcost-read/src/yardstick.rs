@@ -4,15 +4,24 @@
 
 use std::collections::BTreeMap;
 
+use hopcost_model::case::{Placement, Workload};
 use hopcost_model::raw::{Moment, RawRun, RawTrial};
 use hopcost_model::results::{Adjustment, Applied, YardstickLevel};
+use hopcost_model::workload::EndsOf;
 use hopcost_stats::next_run::Autocorrelation;
-use hopcost_stats::sample::Sample;
+use hopcost_stats::sample::{Sample, median};
 use hopcost_stats::yardstick::{
     Calibrated, Case, Decision, Elasticity, Readings, Reference, calibrate, decide, elasticity,
 };
 
+use crate::sums::total;
 use crate::trial::headline_ns;
+
+/// The least trials beside which a yardstick was read that say how fast the machine was.
+const TRIALS_MIN: usize = 6;
+/// The most of a typical trial that other tasks may take: beyond it they slow the short readings
+/// of a yardstick down by another factor than the trials.
+const FOREIGN_MAX: f64 = 0.1;
 
 /// A trial, by its case and round.
 pub type Key = (u32, u32);
@@ -72,15 +81,26 @@ impl Yardsticks {
             let beside: Vec<Beside> =
                 raw.trials.iter().filter_map(|trial| of_trial(raw, trial, index)).collect();
             let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
-            let Some(calibrated) = calibrate(&readings) else { continue };
+            // One disturbed reading would decide.
+            let enough = readings.len() >= TRIALS_MIN;
+            let Some(calibrated) = calibrate(&readings).filter(|_| enough) else { continue };
             all.levels.push(level(raw, index, &readings, &calibrated));
-            let reference = yardstick.reference.as_ref().map(|reference| Reference {
+            let known = yardstick.reference.as_ref();
+            let reference = known.map(|reference| Reference {
                 level: libm::log(reference.operation_ns),
                 error: reference.log_error,
             });
+            // Another run that learns its own level errs as well.
+            let own = known.filter(|reference| reference.learnt_from == raw.about.id);
+            let own_error = own.map_or(0.0, |reference| reference.log_error);
             for (runtime, cases) in by_runtime(raw, &beside, &calibrated) {
                 let slope = elasticity(&cases.values().map(Series::case).collect::<Vec<_>>());
                 let decision = reference.map(|known| decide(&calibrated, known, slope.as_ref()));
+                let applied = match foreign_share(raw, &cases) > FOREIGN_MAX {
+                    true => Applied::Shared,
+                    false => applied(decision),
+                };
+                let decision = decision.filter(|_| applied != Applied::Shared);
                 let divided = decision == Some(Decision::Divided);
                 if let Some(reference) = reference.filter(|_| divided) {
                     all.divide(raw, &cases, calibrated.centre, reference);
@@ -88,6 +108,7 @@ impl Yardsticks {
                 let shared_error = decision
                     .zip(reference)
                     .map_or(0.0, |(decision, known)| calibrated.shared_error(decision, known));
+                let shared_error = libm::hypot(shared_error, if divided { own_error } else { 0.0 });
                 all.doubt(&cases, divided, shared_error);
                 let trials = cases.values().map(|series| series.keys.len() as u32).sum();
                 all.adjustments.push(Adjustment {
@@ -95,7 +116,7 @@ impl Yardsticks {
                     runtime,
                     cases: cases.len() as u32,
                     trials,
-                    applied: applied(decision),
+                    applied,
                     elasticity: slope.map(|e: Elasticity| e.slope),
                     elasticity_low: slope.map(|e| e.low),
                     elasticity_high: slope.map(|e| e.high),
@@ -143,6 +164,29 @@ fn applied(decision: Option<Decision>) -> Applied {
         Some(Decision::NotNeeded) => Applied::NotNeeded,
         Some(Decision::Refused(_)) => Applied::Refused,
     }
+}
+
+/// What other tasks took of a typical trial of these cases, where its ends are never idle: in one
+/// thread, or in turn on one CPU.
+fn foreign_share(raw: &RawRun, cases: &BTreeMap<u32, Series>) -> f64 {
+    let of = |trial: &RawTrial| {
+        let case = raw.plan.case(trial.case)?;
+        let busy = match case.placement {
+            None => case.workload == Workload::Call,
+            Some(place) => {
+                place == Placement::SameCpu && case.workload.spec().ends == EndsOf::InTurn
+            }
+        };
+        let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
+        let own_ns = threads.max(trial.cpu_ns);
+        let gone_ns = trial.cpu_uses.iter().filter_map(|used| used.steal_ns).max();
+        let withheld_ns = trial.throttling.map_or(0, |throttling| throttling.ns);
+        let known_ns = own_ns.saturating_add(gone_ns.unwrap_or(0)).saturating_add(withheld_ns);
+        let foreign_ns = trial.wall_ns.saturating_sub(known_ns);
+        (busy && trial.wall_ns > 0).then(|| foreign_ns as f64 / trial.wall_ns as f64)
+    };
+    let trials = raw.trials.iter().filter(|trial| cases.contains_key(&trial.case));
+    median(&trials.filter_map(of).collect::<Vec<_>>()).unwrap_or(0.0)
 }
 
 /// A trial that has both readings of a yardstick.

@@ -207,6 +207,8 @@ pub enum Refusal {
     Elasticity,
     /// Dividing widens the spread.
     Widens,
+    /// The run's level is so far from the reference that one of the two is none.
+    Far,
 }
 
 /// The elasticities at which dividing is right.
@@ -216,6 +218,9 @@ pub const QUIET_VARIATION_MAX: f64 = 0.01;
 /// How far the run's level is from the reference on a quiet host, at most: what is then left
 /// undivided differs by no more from what would have been divided.
 const QUIET_AWAY_MAX: f64 = 0.005;
+
+/// No state of a machine is three times as fast as another of its states.
+const FAR: f64 = 1.0986;
 
 /// Decides for a group of cases. Where the elasticity cannot be estimated the level
 /// hardly varies, and dividing is by a constant.
@@ -227,6 +232,9 @@ pub fn decide(
     let away = (calibrated.centre - reference.level).abs();
     if away <= QUIET_AWAY_MAX && calibrated.variation <= QUIET_VARIATION_MAX {
         return Decision::NotNeeded;
+    }
+    if away > FAR {
+        return Decision::Refused(Refusal::Far);
     }
     match elasticity {
         Some(e) if e.high < *ELASTICITIES.start() || e.low > *ELASTICITIES.end() => {

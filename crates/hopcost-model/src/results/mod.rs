@@ -189,6 +189,8 @@ document! {
         Refused,
         /// No reference level is known: values are as met.
         NoReference,
+        /// Other tasks had the CPU for a visible part of the trials: values are as met.
+        Shared,
     }
 }
 

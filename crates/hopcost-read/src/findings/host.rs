@@ -2,7 +2,7 @@
 
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
-use hopcost_model::results::Applied;
+use hopcost_model::results::{Adjustment, Applied};
 
 use super::make::finding;
 use crate::format;
@@ -142,8 +142,20 @@ fn host_state(run: &Run) -> Option<Finding> {
 
 /// The classes that do not follow their yardstick.
 fn not_adjusted(run: &Run) -> impl Iterator<Item = Finding> {
-    let refused = run.yardsticks.adjustments.iter().filter(|a| a.applied == Applied::Refused);
-    refused.map(|adjustment| {
+    let of_class = |a: &&Adjustment| matches!(a.applied, Applied::Refused | Applied::Shared);
+    run.yardsticks.adjustments.iter().filter(of_class).map(|adjustment| {
+        if adjustment.applied == Applied::Shared {
+            let evidence = format!(
+                "Other tasks ran on the CPU of the {} of class `{}` ({}) for more than a tenth of a \
+                 typical trial, which slows a short yardstick down by another factor: their values \
+                 are as met.",
+                format::count(adjustment.cases as usize, "case"),
+                adjustment.class.word(),
+                adjustment.runtime,
+            );
+            let values = [("cases", f64::from(adjustment.cases))];
+            return finding(Code::NotAdjusted, Severity::Note, evidence, &values);
+        }
         let slope = adjustment.elasticity.unwrap_or_default();
         let evidence = format!(
             "{} of class `{}` ({}) did not follow its yardstick (elasticity {}, 95 % interval {} to \

@@ -48,6 +48,9 @@ pub struct Args {
 /// The least time in which readings say anything of the machine.
 const BUDGET_MIN_NS: u64 = 1_000_000_000;
 
+/// The load average (of one minute) before, above which the machine was not quiet.
+const LOAD_MAX: f64 = 0.7;
+
 /// A yardstick with its level as it is now and as it was before.
 struct Row {
     yardstick: Yardstick,
@@ -69,7 +72,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let setup = Setup::new("calibrate", Program::own()?, Runtimes::new(Vec::new()))?;
     let plan = plan(&args.cpus)?;
     let Yardsticks { all: mut yardsticks, .. } = yardstick::of_plan(&plan, &setup);
-    let mut references = References::of_user(Machine::of(&host::fingerprint(&plan)));
+    let before = host::fingerprint(&plan);
+    let load: Option<f64> = before.get("load.1").and_then(|load| load.parse().ok());
+    let mut references = References::of_user(Machine::of(&before));
     let stored =
         |one: &Yardstick| references.as_ref().ok().and_then(|known| known.of(one)).cloned();
     let previous: Vec<Option<Reference>> = yardsticks.iter().map(stored).collect();
@@ -100,6 +105,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     if let Ok(references) = &mut references {
         references.put(&yardsticks)?;
+    }
+    if let Some(load) = load.filter(|load| *load > LOAD_MAX) {
+        output::say(&format!(
+            "hopcost: the machine was busy (load average {load}), so these levels may be too high"
+        ));
     }
     let rows = yardsticks.into_iter().zip(previous);
     let rows: Vec<Row> = rows.map(|(yardstick, previous)| Row { yardstick, previous }).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::{EstimateRow, RunFile, Runs};
+use hopcost_model::finding::Code;
 use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
@@ -33,6 +34,8 @@ pub struct RunSession {
     yardsticks: Vec<Yardstick>,
     id: String,
     machine: Machine,
+    /// Levels that this run has learnt, to be stored for those that follow.
+    learnt: Vec<Yardstick>,
 }
 
 impl RunSession {
@@ -51,7 +54,18 @@ impl RunSession {
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
         let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
         let (id, machine) = (about.id.clone(), Machine::of(&before));
-        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, id, machine })
+        Ok(Self {
+            setup,
+            file,
+            path,
+            plan,
+            earlier,
+            clocks,
+            yardsticks,
+            id,
+            machine,
+            learnt: Vec::new(),
+        })
     }
 
     /// A run that was cut off.
@@ -75,7 +89,18 @@ impl RunSession {
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let (id, machine) = (raw.about.id.clone(), Machine::of(&raw.host_before));
         let RawRun { plan, trials: earlier, clocks, yardsticks, .. } = raw;
-        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, id, machine })
+        Ok(Self {
+            setup,
+            file,
+            path,
+            plan,
+            earlier,
+            clocks,
+            yardsticks,
+            id,
+            machine,
+            learnt: Vec::new(),
+        })
     }
 
     /// Where the run is stored.
@@ -166,10 +191,28 @@ impl RunSession {
                 learnt.extend(one.reference.is_some().then(|| one.clone()));
             }
         }
-        if learnt.is_empty() {
-            return Ok(());
+        if !learnt.is_empty() {
+            self.file.put_yardsticks(&yardsticks)?;
         }
-        self.file.put_yardsticks(&yardsticks)?;
+        self.learnt = learnt;
+        Ok(())
+    }
+
+    /// Stores for the runs that follow what this one has learnt, unless it says itself that the
+    /// machine was busy.
+    fn store_learnt(&mut self, results: &Results) {
+        let mut learnt = std::mem::take(&mut self.learnt);
+        if learnt.is_empty() {
+            return;
+        }
+        let of_run = |code| results.findings.iter().any(|f| f.code == code && f.case.is_none());
+        if let Some(code) = BUSY.into_iter().find(|code| of_run(*code)) {
+            output::say(&format!(
+                "hopcost: the machine was busy ({code}), so its reference speed is not stored; \
+                 hopcost calibrate when it is quiet"
+            ));
+            return;
+        }
         // Anew, because another run may have stored some since.
         let stored = References::of_user(self.machine.clone()).and_then(|mut known| {
             learnt.retain(|one| known.of(one).is_none());
@@ -178,7 +221,6 @@ impl RunSession {
         if let Err(why) = stored {
             output::say(&format!("hopcost: {why:#}; the run has its own levels all the same"));
         }
-        Ok(())
     }
 
     /// What is known before the first trial, for looks at the widths of intervals.
@@ -203,9 +245,13 @@ impl RunSession {
         let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
         let rows: Vec<EstimateRow> = results.results.iter().flat_map(rows_of).collect();
         self.file.put_derived(&rows, &results.findings)?;
+        self.store_learnt(&results);
         Ok(results)
     }
 }
+
+/// Findings of a run in which no quiet level can be learnt.
+const BUSY: [Code; 3] = [Code::Preempted, Code::Throttled, Code::TwoHopcosts];
 
 /// Refuses to go on with another worker under the same name, or without one.
 fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {

@@ -50,6 +50,9 @@ impl Machine {
     }
 }
 
+/// What an operation of a yardstick can take, on any machine.
+const OPERATIONS_NS: std::ops::RangeInclusive<f64> = 0.001..=1e9;
+
 /// A level as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Level {
@@ -62,7 +65,7 @@ struct Level {
 impl Level {
     fn is_sound(&self) -> bool {
         let Reference { operation_ns, log_error, .. } = self.reference;
-        operation_ns.is_finite() && operation_ns > 0.0 && log_error.is_finite() && log_error >= 0.0
+        OPERATIONS_NS.contains(&operation_ns) && (0.0..=1.0).contains(&log_error)
     }
     fn is_of(&self, yardstick: &Yardstick) -> bool {
         self.case == yardstick.case
