@@ -309,7 +309,7 @@ mod tests {
     fn a_trial_without_readings_is_divided_with_the_others() {
         let case = |round: u32, t: &mut TrialBuilder| {
             t.each(&[4500; 2000]);
-            if round >= 5 {
+            if round >= 3 {
                 t.yardstick(3000.0, 3000.0);
             }
         };
