@@ -32,7 +32,7 @@ pub struct RunSession {
     earlier: Vec<RawTrial>,
     clocks: Vec<ClockReading>,
     yardsticks: Vec<Yardstick>,
-    id: String,
+    about: RunAbout,
     machine: Machine,
     /// Levels that this run has learnt, to be stored for those that follow.
     learnt: Vec<Yardstick>,
@@ -52,20 +52,10 @@ impl RunSession {
         };
         let before = host::of_run(&plan, &setup.scratch);
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
+        let machine = Machine::of(&before);
         let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
-        let (id, machine) = (about.id.clone(), Machine::of(&before));
-        Ok(Self {
-            setup,
-            file,
-            path,
-            plan,
-            earlier,
-            clocks,
-            yardsticks,
-            id,
-            machine,
-            learnt: Vec::new(),
-        })
+        let (about, learnt) = (about.clone(), Vec::new());
+        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine, learnt })
     }
 
     /// A run that was cut off.
@@ -87,20 +77,9 @@ impl RunSession {
         hopcost_plan::check_resumed(&raw.plan, rust, &|| setup.runtimes.facts(), &machine)
             .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
-        let (id, machine) = (raw.about.id.clone(), Machine::of(&raw.host_before));
-        let RawRun { plan, trials: earlier, clocks, yardsticks, .. } = raw;
-        Ok(Self {
-            setup,
-            file,
-            path,
-            plan,
-            earlier,
-            clocks,
-            yardsticks,
-            id,
-            machine,
-            learnt: Vec::new(),
-        })
+        let (machine, learnt) = (Machine::of(&raw.host_before), Vec::new());
+        let RawRun { about, plan, trials: earlier, clocks, yardsticks, .. } = raw;
+        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine, learnt })
     }
 
     /// Where the run is stored.
@@ -137,7 +116,7 @@ impl RunSession {
         let mut readings_ns = BTreeMap::new();
         self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
         let known = yardsticks.all.clone();
-        let so_far = self.plan.until.map(|_| self.so_far(&known));
+        let so_far = self.plan.until.map(|_| self.so_far());
         let mut store = Store {
             file: &mut self.file,
             line: &line,
@@ -187,7 +166,7 @@ impl RunSession {
         let mut learnt = Vec::new();
         for (index, one) in (0..).zip(&mut yardsticks) {
             if let (None, Some(readings_ns)) = (&one.reference, readings_ns.get(&index)) {
-                one.reference = reference::learn(readings_ns, &self.id);
+                one.reference = reference::learn(readings_ns, &self.about.id);
                 learnt.extend(one.reference.is_some().then(|| one.clone()));
             }
         }
@@ -224,16 +203,16 @@ impl RunSession {
     }
 
     /// What is known before the first trial, for looks at the widths of intervals.
-    fn so_far(&self, yardsticks: &[Yardstick]) -> RawRun {
+    fn so_far(&self) -> RawRun {
         let earlier = self.earlier.iter().cloned().map(thinned);
         RawRun {
-            about: about::run(Vec::new(), None),
+            about: self.about.clone(),
             plan: self.plan.clone(),
             host_before: Host::default(),
             host_after: None,
             clocks: self.clocks.clone(),
             clocks_after: Vec::new(),
-            yardsticks: yardsticks.to_vec(),
+            yardsticks: Vec::new(),
             workers: Vec::new(),
             trials: earlier.collect(),
             accounting: Vec::new(),
@@ -327,7 +306,7 @@ struct Store<'a> {
     yardsticks: Vec<Yardstick>,
     /// What an operation of each took, in time order.
     readings_ns: BTreeMap<u32, Vec<f64>>,
-    /// The trials so far, where their widths are looked at.
+    /// The trials so far, where their widths are looked at; its yardsticks are filled in then.
     so_far: Option<RawRun>,
 }
 
@@ -360,16 +339,14 @@ impl Sink for Store<'_> {
     }
     fn yardsticks(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()> {
         self.yardsticks = yardsticks.to_vec();
-        if let Some(so_far) = &mut self.so_far {
-            so_far.yardsticks = yardsticks.to_vec();
-        }
         self.file.put_yardsticks(yardsticks).context("storing the yardsticks")
     }
     fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {
         self.file.put_accounting(accounting).context("storing the CPU accounting")
     }
     fn widths(&mut self) -> anyhow::Result<BTreeMap<u32, f64>> {
-        let Some(so_far) = &self.so_far else { return Ok(BTreeMap::new()) };
+        let Some(so_far) = &mut self.so_far else { return Ok(BTreeMap::new()) };
+        so_far.yardsticks.clone_from(&self.yardsticks);
         let rust = hopcost_probe::worker::mechanisms();
         let results = hopcost_read::read(so_far, &rust).results;
         let width = |case: &CaseResult| {

@@ -61,6 +61,8 @@ pub(super) struct Rounds<'a> {
     shape: TrialShape,
     /// The cases that further rounds are for; all of them until a look says otherwise.
     wanted: Option<BTreeSet<u32>>,
+    /// Up to this round it is known who is measured: to the next look, or to the last.
+    ahead: u32,
     progress: Progress,
 }
 
@@ -70,19 +72,16 @@ impl<'a> Rounds<'a> {
         let live = live_cases(session)?;
         let earlier = session.earlier;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
+        let ahead = session.plan.until.map_or(session.plan.rounds, |_| FIRST_LOOK);
         let progress = Progress {
             trials_done: done.len() as u64,
-            trials_planned: u64::from(session.plan.rounds) * live.len() as u64,
+            trials_planned: u64::from(ahead) * live.len() as u64,
             trials_failed: earlier.iter().filter(|trial| trial.error.is_some()).count() as u64,
             rounds_done: 0,
             rounds_planned: session.plan.rounds,
             left_ns: 0,
             aim: session.plan.until.map_or(Aim::Rounds, |_| Aim::Width { wider: 0, widest: 0.0 }),
         };
-        let mut progress = progress;
-        if session.plan.until.is_some() {
-            progress.trials_planned = u64::from(FIRST_LOOK) * live.len() as u64;
-        }
         Ok(Self {
             session,
             yardsticks,
@@ -93,6 +92,7 @@ impl<'a> Rounds<'a> {
             phases_ns: 0,
             shape: session.plan.trial,
             wanted: None,
+            ahead,
             progress,
         })
     }
@@ -100,16 +100,9 @@ impl<'a> Rounds<'a> {
     /// All that the plan, its budget and its aim leave.
     pub fn run(mut self, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
         sink.progress(&self.progress);
-        let mut look = FIRST_LOOK;
         for round in 0..self.session.plan.rounds {
-            if self.session.plan.until.is_some() && round == look {
-                look += look.div_ceil(3);
-                if self.look(sink)? == 0 {
-                    break;
-                }
-                let wanted = self.wanted.as_ref().map_or(0, BTreeSet::len) as u64;
-                self.progress.trials_planned =
-                    self.progress.trials_done + u64::from(look - round) * wanted;
+            if round == self.ahead && self.look(sink)? == 0 {
+                break;
             }
             let left = self.left_in(round);
             if !self.affords(round, left.len() as u64) {
@@ -156,6 +149,10 @@ impl<'a> Rounds<'a> {
                 |live: &&Live<'_>| plan.baseline.as_deref() == Some(live.case.id().as_str());
             wanted.extend(self.live.iter().filter(is_baseline).map(|live| live.index));
         }
+        let rounds = self.ahead.div_ceil(3);
+        self.ahead += rounds;
+        self.progress.trials_planned =
+            self.progress.trials_done + u64::from(rounds) * wanted.len() as u64;
         self.wanted = Some(wanted);
         self.progress.aim = Aim::Width { wider, widest };
         Ok(wider)
@@ -224,9 +221,8 @@ impl<'a> Rounds<'a> {
             }
         }
         if live.is_given_up() {
-            let rounds_left = self.session.plan.rounds.saturating_sub(round + 1);
-            self.progress.trials_planned =
-                self.progress.trials_planned.saturating_sub(u64::from(rounds_left));
+            let left = u64::from(self.ahead.saturating_sub(round + 1));
+            self.progress.trials_planned = self.progress.trials_planned.saturating_sub(left);
         }
         self.here += 1;
         self.phases_ns += row.phases_ns;
