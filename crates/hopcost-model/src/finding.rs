@@ -31,8 +31,8 @@ codes! {
         "Read each state's own p50 and share; compare mechanisms within one state, or run on a quieter or dedicated host.";
     /// A class of cases does not follow its yardstick.
     NotAdjusted = "NOT_ADJUSTED",
-        "The cases of a class did not change with their yardstick, so that dividing by it would be wrong: something slowed one of the two and not the other.",
-        "Look for what runs beside (a neighbour that uses the cache, a hog on one CPU); the intervals allow for what was met.";
+        "The values of a class of cases were not divided by its yardstick, because that would have been wrong.",
+        "Nothing needs to be done: the intervals allow for what was met. If it is unexpected, look for what else runs on these CPUs or uses their cache.";
     /// The hypervisor ran something else.
     Steal = "STEAL",
         "The hypervisor took the used CPUs away for part of the run (steal time).",

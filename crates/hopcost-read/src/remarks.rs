@@ -154,19 +154,17 @@ fn host_speed(run: &Run) -> Option<String> {
         let [low, middle, high] =
             [level.p5_ns, level.p50_ns, level.p95_ns].map(|ns| format::three(ns / reference));
         let cpus: Vec<String> = level.cpus.iter().map(u32::to_string).collect();
-        Some(format!(
-            "`{}` on CPU {} {middle} ({low} to {high} in nine readings of ten)",
-            level.class.word(),
-            cpus.join(" and ")
-        ))
+        let cpus = format!("CPU{} {}", if cpus.len() > 1 { "s" } else { "" }, cpus.join(" and "));
+        Some(format!("{} on {cpus} {middle} ({low} to {high})", level.class.word()))
     };
     let found: Vec<String> = run.yardsticks.levels.iter().filter(divided).filter_map(of).collect();
     (!found.is_empty()).then(|| {
         format!(
-            "Values are at the reference speed of this machine: each trial was divided by how many times \
-             as long as its reference the yardstick of its class took beside it: {}. What was met without \
-             that is in the page, JSON and CSV (as_met). A reference that was learnt while the machine was \
-             busy makes all of a class too dear or too cheap alike: `hopcost calibrate` when it is quiet.",
+            "Values are at this machine's reference speed: each trial is divided by the time of the \
+             yardstick read beside it over that yardstick's reference. Over the run this ratio was, \
+             median and 5th to 95th percentile: {}. Values as met are in the page, JSON and CSV \
+             (as_met). If a reference was learnt while the machine was busy, all values of its class \
+             are off by the same factor: run hopcost calibrate when it is quiet.",
             found.join(", ")
         )
     })

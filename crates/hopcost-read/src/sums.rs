@@ -13,6 +13,22 @@ pub fn switches(trial: &RawTrial) -> u64 {
     total(trial.ends.iter().flat_map(|end| [end.voluntary, end.involuntary]))
 }
 
+/// CPU time of a trial's own threads, its mechanism's among them.
+pub fn own_cpu_ns(trial: &RawTrial) -> u64 {
+    total(trial.ends.iter().map(|end| end.thread_cpu_ns)).max(trial.cpu_ns)
+}
+
+/// What the hypervisor took of that of its CPUs that lost most while they were watched.
+pub fn stolen_ns(trial: &RawTrial) -> u64 {
+    trial.cpu_uses.iter().filter_map(|used| used.steal_ns).max().unwrap_or(0)
+}
+
+/// The most that a quota can have withheld from the measured phase: it is not known which part of
+/// the time watched it fell into.
+pub fn withheld_ns(trial: &RawTrial) -> u64 {
+    trial.throttling.map_or(0, |throttling| throttling.ns)
+}
+
 /// Exchanges of all ends that lost a message or timed out.
 pub fn lost(trial: &RawTrial) -> u64 {
     total(trial.ends.iter().map(|end| end.lost))

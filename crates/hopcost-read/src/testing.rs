@@ -81,6 +81,15 @@ pub fn read(raw: &RawRun) -> Results {
     crate::read(raw, &MECHANISMS)
 }
 
+/// Reads a run of eight trials of one case, each a thousand round trips of 3 µs with a change.
+pub fn read_changed(id: &str, change: impl Fn(u32, &mut TrialBuilder)) -> Results {
+    let make = |round: u32, t: &mut TrialBuilder| {
+        t.each(&[3000; 1000]);
+        change(round, t);
+    };
+    read(&Builder::new().case(id, 8, make).build())
+}
+
 /// The worst severity of a code among all findings.
 pub fn severity(results: &Results, code: Code) -> Option<Severity> {
     results.findings.iter().filter(|f| f.code == code).map(|f| f.severity).max()

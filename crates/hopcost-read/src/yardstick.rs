@@ -11,10 +11,11 @@ use hopcost_model::workload::EndsOf;
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::sample::{Sample, median};
 use hopcost_stats::yardstick::{
-    Calibrated, Case, Decision, Elasticity, Readings, Reference, calibrate, decide, elasticity,
+    Calibrated, Case, Decision, Elasticity, Readings, Reference, Refusal, calibrate, decide,
+    elasticity,
 };
 
-use crate::sums::total;
+use crate::sums::{own_cpu_ns, stolen_ns, total, withheld_ns};
 use crate::trial::headline_ns;
 
 /// The least trials beside which a yardstick was read that say how fast the machine was.
@@ -162,6 +163,7 @@ fn applied(decision: Option<Decision>) -> Applied {
         None => Applied::NoReference,
         Some(Decision::Divided) => Applied::Divided,
         Some(Decision::NotNeeded) => Applied::NotNeeded,
+        Some(Decision::Refused(Refusal::Far)) => Applied::Far,
         Some(Decision::Refused(_)) => Applied::Refused,
     }
 }
@@ -177,11 +179,7 @@ fn foreign_share(raw: &RawRun, cases: &BTreeMap<u32, Series>) -> f64 {
                 place == Placement::SameCpu && case.workload.spec().ends == EndsOf::InTurn
             }
         };
-        let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
-        let own_ns = threads.max(trial.cpu_ns);
-        let gone_ns = trial.cpu_uses.iter().filter_map(|used| used.steal_ns).max();
-        let withheld_ns = trial.throttling.map_or(0, |throttling| throttling.ns);
-        let known_ns = own_ns.saturating_add(gone_ns.unwrap_or(0)).saturating_add(withheld_ns);
+        let known_ns = total([own_cpu_ns(trial), stolen_ns(trial), withheld_ns(trial)].into_iter());
         let foreign_ns = trial.wall_ns.saturating_sub(known_ns);
         (busy && trial.wall_ns > 0).then(|| foreign_ns as f64 / trial.wall_ns as f64)
     };

@@ -219,8 +219,8 @@ pub const QUIET_VARIATION_MAX: f64 = 0.01;
 /// undivided differs by no more from what would have been divided.
 const QUIET_AWAY_MAX: f64 = 0.005;
 
-/// No state of a machine is three times as fast as another of its states.
-const FAR: f64 = 1.0986;
+/// No state of a machine is so many times as fast as another of its states.
+const FAR: f64 = 3.0;
 
 /// Decides for a group of cases. Where the elasticity cannot be estimated the level
 /// hardly varies, and dividing is by a constant.
@@ -233,7 +233,7 @@ pub fn decide(
     if away <= QUIET_AWAY_MAX && calibrated.variation <= QUIET_VARIATION_MAX {
         return Decision::NotNeeded;
     }
-    if away > FAR {
+    if away > libm::log(FAR) {
         return Decision::Refused(Refusal::Far);
     }
     match elasticity {

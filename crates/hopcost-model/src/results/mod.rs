@@ -187,6 +187,9 @@ document! {
         NotNeeded,
         /// The class did not follow its yardstick: values are as met.
         Refused,
+        /// The yardstick is more than three times off its reference, so that one of the two is
+        /// wrong: values are as met.
+        Far,
         /// No reference level is known: values are as met.
         NoReference,
         /// Other tasks had the CPU for a visible part of the trials: values are as met.

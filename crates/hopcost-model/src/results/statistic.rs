@@ -16,7 +16,8 @@ document! {
         pub low: Option<f64>,
         /// Upper end of the interval.
         pub high: Option<f64>,
-        /// Exact coverage of the interval (0.9609 for ranks 2 and 8 of 9 trials).
+        /// Coverage of the interval: exact where it is by rank (0.9609 for ranks 2 and 8 of 9
+        /// trials), nominal where it is for the next run.
         pub level: Option<f64>,
         /// Trials behind it.
         pub n_trials: u32,

@@ -6,8 +6,7 @@ use hopcost_model::case::{Boundary, Case};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawTrial, Throttling};
 
-use super::cpu::WORSE_THAN_RUN;
-use super::make::{finding, of_trials};
+use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
 use crate::case::Reading;
 use crate::format;
 use crate::run::Run;
@@ -135,8 +134,7 @@ fn throttled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
 
 /// Suspect is a case only where more was withheld from it than from its run.
 pub fn throttled_case(reading: &Reading, run_wide: &[Finding]) -> Option<Finding> {
-    let of_run = run_wide.iter().find(|finding| finding.code == Code::Throttled);
-    let of_run = of_run.and_then(|finding| finding.values.get(THROTTLED_SHARE).copied());
+    let of_run = share_of_run(run_wide, Code::Throttled, THROTTLED_SHARE);
     let limit = of_run.map_or(THROTTLED_SUSPECT, |share| WORSE_THAN_RUN * share);
     let withheld = Withheld::of(&reading.trials).filter(|withheld| withheld.share > limit)?;
     Some(withheld.finding("hopcost's control group or of one above it"))

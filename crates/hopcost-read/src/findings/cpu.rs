@@ -7,11 +7,11 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::workload::EndsOf;
 use hopcost_stats::sample::median;
 
-use super::make::{finding, of_trials};
-use super::stalled::{self, withheld_ns};
+use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
+use super::stalled;
 use crate::case::{Reading, known};
 use crate::run::Run;
-use crate::sums::total;
+use crate::sums::{own_cpu_ns, total, withheld_ns};
 use crate::{format, threads};
 
 /// Share of a typical trial that foreign tasks may take.
@@ -25,10 +25,6 @@ const WAKE_UP_ALLOWED_NS: u64 = 1_000;
 const SWITCHES_TOLERANCE: f64 = 0.10;
 /// Voluntary switches per operation above which a spinning end slept.
 const SPINNER_VOLUNTARY_MAX: f64 = 0.01;
-
-/// Share of a typical trial, over that of the run's typical case, from which on a case is
-/// worse than its run.
-pub(super) const WORSE_THAN_RUN: f64 = 2.0;
 
 /// All of them for one case, given those of the run.
 pub fn findings(run: &Run, case: &Case, reading: &Reading, run_wide: &[Finding]) -> Vec<Finding> {
@@ -172,8 +168,7 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
         Placement::Free => None,
         Placement::SameCpu if !never_idle => None,
         Placement::SameCpu => {
-            let threads = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
-            let own = threads.max(trial.cpu_ns) as f64 / wall;
+            let own = own_cpu_ns(trial) as f64 / wall;
             let cpu = trial.cpus_asked.first().copied().flatten()?;
             let withheld = withheld_ns(trial) as f64 / wall;
             let stopped = stalled::stopped_ns(run, trial).unwrap_or(0.0) / wall;
@@ -242,8 +237,7 @@ fn preempted(
 ) -> Option<Finding> {
     let shares = foreign_shares(run, threads, trials);
     let typical = median(&shares)?;
-    let of_run = run_wide.iter().find(|finding| finding.code == Code::Preempted);
-    let of_run = of_run.and_then(|finding| finding.values.get(RUN_SHARE).copied());
+    let of_run = share_of_run(run_wide, Code::Preempted, RUN_SHARE);
     let limit = of_run.map_or(FOREIGN_SUSPECT, |share| WORSE_THAN_RUN * share);
     let worst = shares.iter().copied().max_by(f64::total_cmp)?;
     let hit = shares.iter().filter(|share| **share > FOREIGN_NOTE).count();

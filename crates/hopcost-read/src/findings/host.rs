@@ -140,37 +140,46 @@ fn host_state(run: &Run) -> Option<Finding> {
     Some(finding(Code::HostState, Severity::Note, evidence, &values))
 }
 
-/// The classes that do not follow their yardstick.
+/// The classes whose values are not divided, because that would be wrong.
 fn not_adjusted(run: &Run) -> impl Iterator<Item = Finding> {
-    let of_class = |a: &&Adjustment| matches!(a.applied, Applied::Refused | Applied::Shared);
-    run.yardsticks.adjustments.iter().filter(of_class).map(|adjustment| {
-        if adjustment.applied == Applied::Shared {
-            let evidence = format!(
-                "Other tasks ran on the CPU of the {} of class `{}` ({}) for more than a tenth of a \
-                 typical trial, which slows a short yardstick down by another factor: their values \
-                 are as met.",
-                format::count(adjustment.cases as usize, "case"),
-                adjustment.class.word(),
-                adjustment.runtime,
-            );
-            let values = [("cases", f64::from(adjustment.cases))];
-            return finding(Code::NotAdjusted, Severity::Note, evidence, &values);
-        }
-        let slope = adjustment.elasticity.unwrap_or_default();
-        let evidence = format!(
-            "{} of class `{}` ({}) did not follow its yardstick (elasticity {}, 95 % interval {} to \
-             {}; dividing would remove {} of the variance), so their values are as met.",
-            format::count(adjustment.cases as usize, "case"),
-            adjustment.class.word(),
-            adjustment.runtime,
-            format::three(slope),
-            format::three(adjustment.elasticity_low.unwrap_or_default()),
-            format::three(adjustment.elasticity_high.unwrap_or_default()),
-            format::percent(adjustment.removed_share.unwrap_or_default()),
-        );
-        let values = [("elasticity", slope), ("cases", f64::from(adjustment.cases))];
-        finding(Code::NotAdjusted, Severity::Note, evidence, &values)
+    run.yardsticks.adjustments.iter().filter_map(|adjustment| {
+        let why = why_not(adjustment)?;
+        let cases = format::count(adjustment.cases as usize, "case");
+        let (class, runtime) = (adjustment.class.word(), &adjustment.runtime);
+        let evidence =
+            format!("Values of {cases} of class `{class}` ({runtime}) are as met: {why}.");
+        let mut values = vec![("cases", f64::from(adjustment.cases))];
+        values.extend(adjustment.elasticity.map(|slope| ("elasticity", slope)));
+        Some(finding(Code::NotAdjusted, Severity::Note, evidence, &values))
     })
+}
+
+fn why_not(adjustment: &Adjustment) -> Option<String> {
+    match adjustment.applied {
+        Applied::Divided | Applied::NotNeeded | Applied::NoReference => None,
+        Applied::Shared => Some(
+            "other tasks had their CPU for more than a tenth of a typical trial, which slows a \
+             short yardstick down by another factor"
+                .to_owned(),
+        ),
+        Applied::Far => Some(
+            "the yardstick was more than three times off its reference, so that one of the two is \
+             wrong"
+                .to_owned(),
+        ),
+        Applied::Refused => {
+            let removed = adjustment.removed_share?;
+            Some(format!(
+                "they did not follow the yardstick (elasticity {}, 95 % interval {} to {}; dividing \
+                 would {} the variance by {})",
+                format::three(adjustment.elasticity?),
+                format::three(adjustment.elasticity_low?),
+                format::three(adjustment.elasticity_high?),
+                if removed < 0.0 { "raise" } else { "lower" },
+                format::percent(removed.abs()),
+            ))
+        }
+    }
 }
 
 fn hypervisor(run: &Run) -> Option<Finding> {

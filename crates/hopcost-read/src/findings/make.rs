@@ -26,6 +26,16 @@ pub fn finding(
     }
 }
 
+/// Share of a typical trial, over that of the run's typical case, from which on a case is
+/// worse than its run.
+pub const WORSE_THAN_RUN: f64 = 2.0;
+
+/// What a finding of the run says of its size, under this name.
+pub fn share_of_run(run_wide: &[Finding], code: Code, name: &str) -> Option<f64> {
+    let of_run = run_wide.iter().find(|finding| finding.code == code)?;
+    of_run.values.get(name).copied()
+}
+
 /// `3 of 8 trials`.
 pub fn of_trials(n: usize, all: usize) -> String {
     format!("{n} of {}", format::count(all, "trial"))

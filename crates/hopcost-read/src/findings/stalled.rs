@@ -9,6 +9,7 @@ use hopcost_model::raw::RawTrial;
 use super::make::{finding, of_trials};
 use crate::format;
 use crate::run::Run;
+use crate::sums::{stolen_ns, withheld_ns};
 
 /// What a phase may take besides its samples, as the supervisor allows it.
 const UNCOVERED_NS: f64 = 20e6;
@@ -42,12 +43,6 @@ pub fn stalled(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> 
     Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
 }
 
-/// The most that a quota can have withheld from the measured phase: it is not known which part of
-/// the time watched it fell into.
-pub fn withheld_ns(trial: &RawTrial) -> u64 {
-    trial.throttling.map_or(0, |throttling| throttling.ns)
-}
-
 /// How long neither end of a trial ran or waited for a CPU, where one sample is longer than
 /// anything that ends wait for: an end that was stopped does neither.
 pub fn stopped_ns(run: &Run, trial: &RawTrial) -> Option<f64> {
@@ -61,8 +56,7 @@ pub fn stopped_ns(run: &Run, trial: &RawTrial) -> Option<f64> {
         .iter()
         .map(|end| Some(end.thread_cpu_ns as f64 + end.run_delay_ns? as f64))
         .collect::<Option<_>>()?;
-    let stolen_ns = trial.cpu_uses.iter().filter_map(|used| used.steal_ns).max().unwrap_or(0);
-    let mine_ns = trial.wall_ns as f64 - stolen_ns as f64 - withheld_ns(trial) as f64;
+    let mine_ns = trial.wall_ns as f64 - stolen_ns(trial) as f64 - withheld_ns(trial) as f64;
     // The times of two ends overlap, where one waits for the other to leave the CPU.
     let idle_least_ns = mine_ns - ready_ns.iter().sum::<f64>();
     let idle_most_ns = mine_ns - ready_ns.iter().copied().fold(0.0, f64::max);
@@ -89,20 +83,11 @@ pub fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> 
 #[cfg(test)]
 mod tests {
     use hopcost_model::finding::{Code, Severity};
-    use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, TrialBuilder, read, severity};
+    use crate::testing::{read_changed as run, severity};
 
     const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
-
-    fn run(id: &str, change: impl Fn(u32, &mut TrialBuilder)) -> Results {
-        let make = |round: u32, t: &mut TrialBuilder| {
-            t.each(&[3000; 1000]);
-            change(round, t);
-        };
-        read(&Builder::new().case(id, 8, make).build())
-    }
 
     #[test]
     fn a_trial_that_waited_for_longer_than_it_was_timed() {

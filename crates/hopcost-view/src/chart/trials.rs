@@ -19,7 +19,8 @@ const EDGES: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 5.0, 10.0, 100.0];
 
 /// The machine's speed over the run, then the trials of every group and place.
 pub(crate) fn charts(results: &Results) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = speed(results).or_else(|| sentinel(results)).into_iter().collect();
+    let mut charts: Vec<Chart> =
+        machine(results, &SPEED).or_else(|| machine(results, &SYSTEM_CALL)).into_iter().collect();
     let x = seconds(results);
     for (i, group) in results.ladder.iter().enumerate() {
         for place in Place::ALL {
@@ -113,62 +114,66 @@ fn known_by(
     trials
 }
 
-/// How much slower than at its reference speed the machine was beside each trial.
-fn speed(results: &Results) -> Option<Chart> {
-    let trials = known_by(results, |trial| trial.factor);
-    let marks = trials.iter().map(|(case, trial, factor)| {
-        let tip = format!("× {factor:.3}\nround {}, {}", trial.round + 1, case.id);
-        (*trial, Mark::at(trial.at_s, *factor, tip))
-    });
-    let series = by_state(marks);
-    if series.is_empty() {
-        return None;
-    }
-    let named = trials.iter().map(|(case, trial, _)| (case.id.clone(), *trial));
-    Some(Chart {
-        id: "speed".to_owned(),
-        title: "The machine during the run: how much slower than at its reference speed".to_owned(),
-        description: "Level of the yardstick of each trial's class, read right before and after \
-                      it, over its reference, over the time of the run. The trial's times were \
-                      divided by it."
-            .to_owned(),
-        width: 780.0,
-        x: seconds(results),
-        y: Vertical::Value(
-            Axis::new("times slower", Scale::Log, Unit::Named(String::new())),
-            170.0,
-        ),
-        series,
-        notes: Vec::new(),
-        table: table(named, &[ROUND, AT, FACTOR]),
-    })
+/// A number beside each trial that tells of the machine.
+struct Beside {
+    id: &'static str,
+    title: &'static str,
+    description: &'static str,
+    axis: (&'static str, Unit),
+    of: fn(&TrialPoint) -> Option<f64>,
+    tip: fn(f64) -> String,
+    columns: &'static [Column],
 }
 
+/// How much slower than at its reference speed the machine was.
+const SPEED: Beside = Beside {
+    id: "speed",
+    title: "The machine during the run: how much slower than at its reference speed",
+    description: "Level of the yardstick of each trial's class, read right before and after \
+                  it, over its reference, over the time of the run. The trial's times were \
+                  divided by it.",
+    axis: ("times slower", Unit::Named(String::new())),
+    of: |trial| trial.factor,
+    tip: |factor| format!("× {factor:.3}"),
+    columns: &[ROUND, AT, FACTOR],
+};
+
 /// The same in files that have no yardsticks.
-fn sentinel(results: &Results) -> Option<Chart> {
-    let trials = known_by(results, |trial| trial.sentinel_ns);
+const SYSTEM_CALL: Beside = Beside {
+    id: "sentinel",
+    title: "The host during the run: one system call (sentinel) around each trial",
+    description: "Time of one getppid call, measured right before and after each trial, over \
+                  the time of the run. Steps or clusters are states of the host.",
+    axis: ("time per call", Unit::Ns),
+    of: |trial| trial.sentinel_ns,
+    tip: |ns| format!("sentinel {}", time(ns)),
+    columns: &[ROUND, AT, SENTINEL, STATE],
+};
+
+/// Over the time of the run, where it is known of any trial.
+fn machine(results: &Results, beside: &Beside) -> Option<Chart> {
+    let trials = known_by(results, beside.of);
     let measured = trials.iter().filter(|(_, trial, _)| trial.error.is_none());
-    let marks = measured.map(|(case, trial, sentinel)| {
-        let tip = format!("sentinel {}\nround {}, {}", time(*sentinel), trial.round + 1, case.id);
-        (*trial, Mark::at(trial.at_s, *sentinel, tip))
+    let marks = measured.map(|(case, trial, value)| {
+        let tip = format!("{}\nround {}, {}", (beside.tip)(*value), trial.round + 1, case.id);
+        (*trial, Mark::at(trial.at_s, *value, tip))
     });
     let series = by_state(marks);
     if series.is_empty() {
         return None;
     }
     let named = trials.iter().map(|(case, trial, _)| (case.id.clone(), *trial));
+    let (label, unit) = &beside.axis;
     Some(Chart {
-        id: "sentinel".to_owned(),
-        title: "The host during the run: one system call (sentinel) around each trial".to_owned(),
-        description: "Time of one getppid call, measured right before and after each trial, over \
-                      the time of the run. Steps or clusters are states of the host."
-            .to_owned(),
+        id: beside.id.to_owned(),
+        title: beside.title.to_owned(),
+        description: beside.description.to_owned(),
         width: 780.0,
         x: seconds(results),
-        y: Vertical::Value(Axis::new("time per call", Scale::Log, Unit::Ns), 170.0),
+        y: Vertical::Value(Axis::new(*label, Scale::Log, unit.clone()), 170.0),
         series,
         notes: Vec::new(),
-        table: table(named, &[ROUND, AT, SENTINEL, STATE]),
+        table: table(named, beside.columns),
     })
 }
 

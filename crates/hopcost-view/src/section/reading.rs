@@ -28,9 +28,10 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 fn horizon(results: &Results) -> String {
     let of = match results.yardsticks.is_empty() {
         false => {
-            "Intervals are for the next run: 95 % of runs as long as this one, on this machine, \
-             have their median within. They allow for trials that depend on each other. That of a \
-             multiple, a line or a difference is of this run's rounds."
+            "Intervals are for the next run as long as this one on this machine: they are to hold \
+             its median with a nominal 95 %, and allow for trials that depend on each other. How \
+             often they did is in METHODOLOGY.md. That of a multiple, a line or a difference is of \
+             this run's rounds."
         }
         true => {
             "This file has no yardsticks: values are not adjusted to the machine's speed, and \

@@ -51,6 +51,7 @@ fn adjustments(adjustments: &[Adjustment]) -> Block {
                 Applied::Divided => "at the reference speed",
                 Applied::NotNeeded => "as met: the machine was within 0.5 % of its reference",
                 Applied::Refused => "as met: they do not follow the yardstick",
+                Applied::Far => "as met: more than three times off the reference",
                 Applied::NoReference => "as met: no reference is known",
                 Applied::Shared => "as met: other tasks ran on their CPU",
             })

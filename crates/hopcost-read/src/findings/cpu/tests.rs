@@ -2,20 +2,12 @@ use hopcost_model::case::Role;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::results::Results;
 
-use crate::testing::{Builder, TrialBuilder, read, severity, thread};
+use crate::testing::{Builder, TrialBuilder, read, read_changed as run, severity, thread};
 
 const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
 const FREE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
 const SPIN: &str = "roundtrip/flag?payload=0&boundary=process&place=same-llc&wait=spin";
-
-fn run(id: &str, change: impl Fn(u32, &mut TrialBuilder)) -> Results {
-    let make = |round: u32, t: &mut TrialBuilder| {
-        t.each(&[3000; 1000]);
-        change(round, t);
-    };
-    read(&Builder::new().case(id, 8, make).build())
-}
 
 #[test]
 fn nothing_fires_on_a_plain_case() {
