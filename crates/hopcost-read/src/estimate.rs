@@ -15,7 +15,7 @@ use hopcost_stats::next_run::{
 };
 use hopcost_stats::pooled::{DRAWS, Pooled, pooled_quantile};
 use hopcost_stats::precision::{
-    DIGITS_WITHOUT_INTERVAL, detectable_difference, significant_digits,
+    DIGITS_WITHOUT_INTERVAL, detectable_beside_next_run, detectable_difference, significant_digits,
 };
 use hopcost_stats::sample::Sample;
 use hopcost_stats::{LEVEL, sample};
@@ -129,6 +129,7 @@ impl Measured<'_> {
             insufficient: moment.or(found.insufficient.clone()),
             this_run_low: Some(this.0),
             this_run_high: Some(this.1),
+            detectable: next.and_then(|(low, high)| detectable_beside_next_run(low, high)),
             ..found
         }
     }
@@ -372,6 +373,23 @@ mod tests {
         assert!(!p50.pooled && p50.insufficient.is_none());
         assert_eq!((p50.n_trials, p50.digits), (9, 3));
         assert!((p50.detectable.unwrap() - 0.042).abs() < 0.001, "{:?}", p50.detectable);
+    }
+
+    #[test]
+    fn what_a_comparison_could_show_is_half_the_interval_of_the_next_run() {
+        let values: Vec<f64> = (0..40).map(|i| 1000.0 + f64::from(i * 7 % 40)).collect();
+        let doubt = Doubt { shared_error: 0.0, autocorrelation: None, span_s: 10.0 };
+        let (next, this) = intervals(&values, doubt).unwrap();
+        let measured = Measured {
+            trials: &[],
+            family: Family::Each,
+            workload: Workload::Roundtrip,
+            doubt: Some(doubt),
+        };
+        let found = measured.of_both(1020.0, next, this, String::new());
+        let half = libm::log(next.1 / next.0) / 2.0;
+        let detectable = found.detectable.unwrap();
+        assert!((detectable - libm::expm1(half)).abs() < 1e-9, "{detectable} and {half}");
     }
 
     #[test]

@@ -14,11 +14,18 @@ pub const DIGITS_MAX: u8 = 4;
 /// than one. A true difference of just this size is shown in half of such
 /// comparisons. `None` unless both ends are positive.
 pub fn detectable_difference(low: f64, high: f64) -> Option<f64> {
-    if !(low > 0.0 && high >= low && high.is_finite()) {
-        return None;
-    }
-    let half_width = (libm::log(high) - libm::log(low)) / 2.0;
-    Some(libm::expm1(core::f64::consts::SQRT_2 * half_width))
+    Some(libm::expm1(core::f64::consts::SQRT_2 * half_width(low, high)?))
+}
+
+/// The same from the ends of the interval for the next run, which is wider by that √2 already.
+pub fn detectable_beside_next_run(low: f64, high: f64) -> Option<f64> {
+    half_width(low, high).map(libm::expm1)
+}
+
+/// Half the width of an interval, in log units.
+fn half_width(low: f64, high: f64) -> Option<f64> {
+    let has_logarithm = low > 0.0 && high >= low && high.is_finite();
+    has_logarithm.then(|| (libm::log(high) - libm::log(low)) / 2.0)
 }
 
 /// Significant digits of `point` that the interval supports: down to the decimal
