@@ -2,6 +2,7 @@
 //! table in the published layout.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{Home, alone, measured};
 
@@ -54,6 +55,40 @@ fn plots_are_written_as_files_and_named() {
     home.expect(&["report", "--plots", directory], 0);
     assert_eq!(fs::read(&files[0]).expect("a file"), first);
     assert_eq!(fs::read_dir(directory).expect("the directory").count(), files.len());
+}
+
+#[test]
+fn a_run_writes_what_a_report_writes_and_opens_it() {
+    let _alone = alone();
+    let home = Home::new();
+    let browser = home.path().join("browser");
+    let seen = home.path().join("seen");
+    fs::write(&browser, format!("#!/bin/sh\necho \"$1\" > {}\n", seen.display()))
+        .expect("a script");
+    fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("a mode");
+    let cases = "stream/tcp-sendmsg?field=64,256&flows=1&place=free";
+    let small = ["run", cases, "--rounds", "1", "--measure", "5ms"];
+    let written = ["--plots", "plots", "--html", "page.html", "--output", "text", "--open"];
+    let mut command = home.hopcost(&[&small[..], &written].concat());
+    let output = command.env("BROWSER", &browser).output().expect("it starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(measured()), "{stderr}");
+    assert!(output.stdout.is_empty(), "the text is in a file");
+    let read = |file: &str| fs::read_to_string(home.path().join(file)).expect("it was written");
+    assert!(read("text").contains("tcp-sendmsg"));
+    assert!(read("page.html").to_lowercase().starts_with("<!doctype html>"));
+    assert!(read("plots/throughput-size.svg").starts_with("<svg "));
+    let page = home.path().join("page.html").canonicalize().expect("a page");
+    assert_eq!(read("seen").trim(), page.to_str().expect("UTF-8"));
+
+    let mut command = home.hopcost(&["report", "--open"]);
+    let output = command.env("BROWSER", "/nowhere:false").output().expect("it starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(output.stdout.is_empty() && stderr.contains("BROWSER=/nowhere:false"), "{stderr}");
+    let unnamed = stderr.lines().find_map(|line| line.strip_prefix("wrote ")).expect("a line");
+    assert!(unnamed.starts_with("hopcost-") && unnamed.ends_with(".html"), "{stderr}");
+    assert_eq!(read(unnamed), read("page.html"));
 }
 
 #[test]

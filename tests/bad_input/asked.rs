@@ -22,6 +22,39 @@ fn unknown_words_get_a_suggestion() {
 }
 
 #[test]
+fn the_name_of_something_else_gets_the_command_that_was_meant() {
+    refused(&["run", "wakeup"], &["`wakeup` is a suite", "hopcost run --suite wakeup"]);
+    refused(&["run", "wakup"], &["`wakup`", "hopcost run --suite wakeup"]);
+    refused(&["run", "ping"], &["hopcost run roundtrip/", "hopcost run 'roundtrip/*'"]);
+    refused(&["run", "wake"], &["hopcost run wake/", "hopcost run 'wake/*'"]);
+    refused(&["run", "python"], &["is a runtime", "--runtime python"]);
+    refused(&["pip"], &["did you mean `pipe`"]);
+    refused(&["ping"], &["hopcost run roundtrip/"]);
+    refused(&["reprot"], &["reprot", "'report'"]);
+    refused(&["--ronds", "3"], &["--ronds", "exists: '--rounds'"]);
+    refused(&["wakeup", "--ronds"], &["--ronds"]);
+}
+
+#[test]
+fn without_a_subcommand_what_is_named_is_run() {
+    let home = Home::new();
+    let plan = |words: &[&str]| home.expect(&[words, &["--dry-run", "--seed", "1"]].concat(), 0);
+    assert_eq!(plan(&["pipe", "tcp"]), plan(&["run", "pipe", "tcp"]));
+    assert_eq!(plan(&["wakeup"]), plan(&["run", "--suite", "wakeup"]));
+    assert_eq!(plan(&["--suite", "quick"]), plan(&["run", "--suite", "quick"]));
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_anything_is_measured() {
+    for option in ["--output", "--html", "--plots"] {
+        let file = "/proc/nowhere/page.html";
+        refused(&["run", "pipe", option, file], &["cannot", "/proc/nowhere"]);
+    }
+    refused(&["run", "--html", "pipe"], &["--html", "'pipe'", ".html"]);
+    refused(&["run", "pipe", "--dry-run", "--open"], &["--dry-run", "--open"]);
+}
+
+#[test]
 fn absurd_numbers_are_refused() {
     refused(&["run", "pipe?payload=-1"], &["payload", "-1"]);
     refused(&["run", "pipe", "--payload", "4XiB"], &["4XiB"]);

@@ -9,6 +9,7 @@ use crate::asked::Asked;
 use crate::catalog::{Catalog, supposed};
 use crate::error::{nearest, quote, unknown};
 use crate::select::{Pattern, Selector};
+use crate::shipped::SHIPPED;
 
 /// A mechanism with a workload, in certain runtimes.
 #[derive(Clone)]
@@ -174,10 +175,52 @@ pub(crate) fn side_by_side(lists: &[Vec<Case>]) -> impl Iterator<Item = Case> {
     (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at).cloned()))
 }
 
+/// Words that other tools have for a workload.
+const OTHER_WORDS: [(&str, Workload); 8] = [
+    ("ping", Workload::Roundtrip),
+    ("pingpong", Workload::Roundtrip),
+    ("ping-pong", Workload::Roundtrip),
+    ("latency", Workload::Roundtrip),
+    ("rtt", Workload::Roundtrip),
+    ("throughput", Workload::Stream),
+    ("bandwidth", Workload::Stream),
+    ("iperf", Workload::Stream),
+];
+
+/// What to write for a word that is the name of something else than a mechanism.
+fn of_another_kind(name: &str, catalog: &Catalog) -> Option<String> {
+    let is_suite = SHIPPED.iter().any(|(suite, _)| *suite == name);
+    if is_suite {
+        return Some(format!("{} is a suite; write hopcost run --suite {name}", quote(name)));
+    }
+    let other = OTHER_WORDS.iter().find(|(word, _)| *word == name).map(|(_, workload)| *workload);
+    if let Some(workload) = name.parse().ok().or(other) {
+        let first = catalog.known().find(|mechanism| mechanism.workloads.contains(&workload));
+        let example = first.map_or("MECHANISM", |mechanism| &mechanism.name);
+        return Some(format!(
+            "{} is what is done with a mechanism; write hopcost run {workload}/{example}, or \
+             hopcost run '{workload}/*' for every one",
+            quote(name)
+        ));
+    }
+    let is_runtime = catalog.check(&[Runtimes::both(name.parse().ok()?)]).is_ok();
+    is_runtime.then(|| {
+        format!("{} is a runtime; write hopcost run MECHANISM --runtime {name}", quote(name))
+    })
+}
+
 fn unknown_mechanism(name: &str, catalog: &Catalog) -> String {
+    if let Some(message) = of_another_kind(name, catalog) {
+        return message;
+    }
     let listed = catalog.names();
     if nearest(name, &listed).is_some() {
         return unknown("mechanism", name, &listed);
+    }
+    let suites: Vec<&str> = SHIPPED.iter().map(|(suite, _)| *suite).collect();
+    if let Some(suite) = nearest(name, &suites) {
+        let name = quote(name);
+        return format!("unknown mechanism {name}; did you mean hopcost run --suite {suite}?");
     }
     let mut message = format!("unknown mechanism {}; `hopcost list` shows them all", quote(name));
     let absent = catalog.absentees();

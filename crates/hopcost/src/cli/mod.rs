@@ -1,6 +1,8 @@
 //! The command line: one file a subcommand, each a few pipeline calls.
 
+mod browser;
 mod calibrate;
+mod command_line;
 mod completions;
 mod exit;
 mod host;
@@ -11,6 +13,7 @@ mod report;
 mod run;
 mod session;
 mod show;
+mod shown;
 mod trial;
 mod worker;
 mod worker_check;
@@ -23,7 +26,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 /// What it costs to hand a message across a boundary, how sure that is, and why.
 ///
 /// Without a subcommand: the ladder of every mechanism on this machine, in
-/// about a minute.
+/// about a minute. With a suite, mechanisms, cases or options of `run` alone
+/// (`hopcost quick`, `hopcost pipe tcp`), the same as `hopcost run` with them.
 #[derive(Parser)]
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
@@ -98,7 +102,8 @@ fn one_line(error: &clap::Error) -> String {
 /// Parses the command line, does what it says, prints one line if that fails.
 pub fn main() -> ExitCode {
     report_own_faults();
-    let cli = match Cli::try_parse() {
+    let words = command_line::arguments(&Cli::command());
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) if is_help(&error) => error.exit(),
         Err(error) => {
@@ -107,8 +112,8 @@ pub fn main() -> ExitCode {
         }
     };
     let result = match cli.command {
-        None => run::run(&run::Args::default()),
-        Some(Command::Run(args)) => run::run(&args),
+        None => run::run(&run::Args::default(), &words),
+        Some(Command::Run(args)) => run::run(&args, &words),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),

@@ -47,6 +47,30 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     write_file(document, path).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Refuses a file that a document could not be written to, without touching it.
+pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
+    if path.is_dir() {
+        return Err(usage(format!("cannot write {}: it is a directory", path.display())));
+    }
+    let beside = |path: PathBuf| match fs::metadata(&path) {
+        // What is not renamed over is opened when it is written.
+        Ok(old) if !old.is_file() || is_of_kernel(&path) => Ok(()),
+        _ => {
+            let part = part_of(&path);
+            fs::File::options().write(true).create_new(true).open(&part)?;
+            fs::remove_file(&part)
+        }
+    };
+    followed(path)
+        .and_then(beside)
+        .map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
+}
+
+/// A name beside a file under which it is written before it has its own.
+fn part_of(path: &Path) -> PathBuf {
+    path.with_file_name(format!(".hopcost-{:016x}", about::random()))
+}
+
 fn write_file(document: &[u8], path: &Path) -> io::Result<()> {
     let path = followed(path)?;
     match fs::metadata(&path) {
@@ -97,7 +121,7 @@ fn is_trusted(found: &fs::Metadata) -> bool {
 /// Puts a new file in the place of an old one, so that a reader sees the old one or the
 /// new one. This user's file keeps its mode; another's is never opened further.
 fn replace(path: &Path, document: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
-    let part = path.with_file_name(format!(".hopcost-{:016x}", about::random()));
+    let part = part_of(path);
     let mode = old.map_or(0o666, |old| old.mode() & 0o777);
     // O_EXCL: follows no link and takes no file that was there before.
     let mut file = fs::File::options().write(true).create_new(true).mode(mode).open(&part)?;

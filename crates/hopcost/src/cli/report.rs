@@ -2,19 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::ValueEnum;
 use hopcost_file::Runs;
 use hopcost_model::finding::Validity;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Results, Status};
-use hopcost_model::text::shell_word;
-use hopcost_view::chart::model::Chart;
 use hopcost_view::export;
-use hopcost_view::text::Stored;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
+use super::shown::{Printed, Shown};
 use crate::run::scratch::Scratch;
 
 /// Arguments of `report`.
@@ -23,22 +21,14 @@ pub struct Args {
     /// A run: a path, the beginning of an id, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
-    /// How to print it
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-    /// Write to this file instead of stdout
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    shown: Shown,
     /// With --format csv: every stored sample, one row each
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["html", "plots", "open"])]
     samples: bool,
     /// With --format csv: which rows and columns
-    #[arg(long, value_enum, default_value = "tidy", conflicts_with = "samples")]
+    #[arg(long, value_enum, default_value = "tidy", conflicts_with_all = ["samples", "html", "plots", "open"])]
     layout: Layout,
-    /// Write each plot of the run into this directory, as NAME.svg and (if built with the feature
-    /// png) NAME.png, and print nothing
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "output", "samples", "layout"])]
-    plots: Option<PathBuf>,
 }
 
 /// Rows and columns of a table.
@@ -52,86 +42,33 @@ enum Layout {
 
 /// Shows a stored run.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
-    if args.samples && args.format != Format::Csv {
+    let format = args.shown.format();
+    if args.samples && format != Format::Csv {
         return Err(usage("--samples goes with --format csv"));
     }
-    if args.layout == Layout::Document && args.format != Format::Csv {
+    if args.layout == Layout::Document && format != Format::Csv {
         return Err(usage("--layout goes with --format csv"));
     }
     let path = find(&args.run)?;
-    if args.output.as_deref().is_some_and(|output| same_file(output, &path)) {
-        return Err(usage(format!("--output would overwrite the run {} itself", path.display())));
-    }
+    args.shown.spare(&path)?;
     let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
     if args.samples {
         let mut document = Vec::new();
         hopcost_view::csv::samples(&raw, &mut document)?;
-        output::write(&document, args.output.as_deref())?;
+        output::write(&document, args.shown.output())?;
         return Ok(exit::OK);
     }
     let results = results(&raw);
-    if let Some(directory) = &args.plots {
-        return plots(&results, directory, &path);
-    }
-    let document = match args.layout {
+    match args.layout {
         Layout::Document => {
             let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
             let export = export.context("no suite lists the columns of a document")?;
-            export::table(export, &results).map_err(usage)?
+            let document = export::table(export, &results).map_err(usage)?;
+            output::write(document.as_bytes(), args.shown.output())?;
         }
-        Layout::Tidy => render(&results, args.format, &path)?,
-    };
-    output::write(document.as_bytes(), args.output.as_deref())?;
-    Ok(exit::OK)
-}
-
-/// Writes the plots of a run, and says on stderr which files they are. A file of
-/// that name is replaced, as with --output.
-fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<u8> {
-    let plots = hopcost_view::chart::plots(results);
-    if plots.is_empty() {
-        return Err(usage(format!(
-            "the run {} has nothing to plot: plots come from what was swept (gaps of wake-ups, \
-             sizes and flows of streams) and from pairs of runtimes",
-            run.display()
-        )));
-    }
-    std::fs::create_dir_all(directory)
-        .map_err(|e| usage(format!("cannot create {}: {e}", directory.display())))?;
-    for (name, chart) in &plots {
-        for (ending, document) in drawings(chart).map_err(|e| anyhow!("drawing {name}: {e}"))? {
-            let file = directory.join(format!("{name}.{ending}"));
-            if same_file(&file, run) {
-                return Err(usage(format!("--plots would overwrite the run {}", run.display())));
-            }
-            output::write(&document, Some(&file))?;
-            output::say(&format!("wrote {}", file.display()));
-        }
-    }
-    if !cfg!(feature = "png") {
-        output::say(
-            "this build draws no PNG; `cargo install --path crates/hopcost` makes one that does",
-        );
+        Layout::Tidy => args.shown.show(&results, &path, Printed::WhereNothingElse)?,
     }
     Ok(exit::OK)
-}
-
-/// The files of a chart: what their names end in, and what is in them.
-fn drawings(chart: &Chart) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
-    Ok(vec![
-        ("svg", hopcost_view::chart::svg(chart).into_bytes()),
-        #[cfg(feature = "png")]
-        ("png", hopcost_view::chart::png(chart)?),
-    ])
-}
-
-/// Whether two paths lead to one file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (std::fs::metadata(a), std::fs::metadata(b)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
 }
 
 /// The file of a run that the user named; `last` where nothing was said.
@@ -146,25 +83,6 @@ pub fn find(spec: &str) -> anyhow::Result<PathBuf> {
 /// What a stored run says.
 pub fn results(raw: &RawRun) -> Results {
     hopcost_read::read(raw, &hopcost_probe::worker::mechanisms())
-}
-
-/// One document of a run.
-pub fn render(results: &Results, format: Format, path: &Path) -> anyhow::Result<String> {
-    Ok(match format {
-        Format::Text => {
-            let report_command = format!(
-                "hopcost report {} --format html --output report.html",
-                shell_word(&path.display().to_string())
-            );
-            let stored =
-                Stored { path: &path.display().to_string(), report_command: &report_command };
-            hopcost_view::text::report(results, Some(stored), &output::style())
-        }
-        Format::Json => hopcost_view::json::report(results)?,
-        Format::Csv => hopcost_view::csv::report(results),
-        Format::Md => hopcost_view::markdown::report(results),
-        Format::Html => hopcost_view::html::report(results),
-    })
 }
 
 /// The exit code that a finished run deserves.

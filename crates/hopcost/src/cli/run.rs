@@ -2,6 +2,7 @@
 
 use hopcost_probe::orphans::Orphans;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -14,6 +15,7 @@ use hopcost_plan::{Ask, SuiteSource};
 use super::exit::{self, usage};
 use super::output::{self, Format};
 use super::session::RunSession;
+use super::shown::{Printed, Shown};
 use super::{host, report};
 use crate::about;
 use crate::run::runtimes::Runtimes;
@@ -77,11 +79,10 @@ pub struct Args {
     /// Go on with a run that was cut off
     #[arg(long, value_name = "RUN", conflicts_with_all = not_resumed())]
     resume: Option<String>,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "text")]
-    format: Option<Format>,
+    #[command(flatten)]
+    shown: Shown,
     /// Print the plan with what is skipped and why, and measure nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["html", "plots", "open"])]
     dry_run: bool,
     /// A worker program of your own, which says itself what it has (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
@@ -140,22 +141,22 @@ impl clap::FromArgMatches for AxisArgs {
     }
 }
 
-/// Plans, measures, reads back and shows.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
-    let format = args.format.unwrap_or(Format::Text);
-    let _orphans = Orphans::adopt()?;
+/// Plans, measures, reads back and shows; the words of the command line are stored with the run.
+pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
+    let orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
         let plan = plan(args, &runtimes)?;
         let expected_ns = runtimes.estimate_ns(&plan);
-        let document = match format {
+        let document = match args.shown.format() {
             Format::Text => hopcost_view::plan::dry_run(&plan, expected_ns, &output::style()),
             Format::Json => hopcost_view::plan::dry_run_json(&plan, expected_ns)?,
             _ => return Err(usage("--dry-run prints text or json")),
         };
-        output::write(document.as_bytes(), None)?;
+        output::write(document.as_bytes(), args.shown.output())?;
         return Ok(exit::OK);
     }
+    args.shown.ensure_writable()?;
     run::ensure_descriptors().map_err(usage)?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));
@@ -163,7 +164,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let mut session = match &args.resume {
         Some(spec) => RunSession::resume(spec, program(args)?, runtimes)?,
         None => {
-            let about = about::run(std::env::args().collect(), args.group.clone());
+            let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
+            let about = about::run(argv.collect(), args.group.clone());
             let setup = Setup::new(&about.id, program(args)?, runtimes).map_err(usage)?;
             let plan = plan(args, &setup.runtimes)?;
             RunSession::begin(setup, &about, plan, args.out.as_deref())?
@@ -192,8 +194,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::INTERRUPTED);
     }
     let results = session.results()?;
-    let document = report::render(&results, format, session.path())?;
-    output::write(document.as_bytes(), None)?;
+    // Before a browser is started, which would be one.
+    drop(orphans);
+    args.shown.spare(session.path())?;
+    args.shown.show(&results, session.path(), Printed::Always)?;
     Ok(report::verdict(&results))
 }
 

@@ -1,0 +1,194 @@
+//! What is shown of a run, and where it goes: the options that `run` and `report` share.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use hopcost_model::results::Results;
+use hopcost_model::text::shell_word;
+use hopcost_view::chart::model::Chart;
+use hopcost_view::text::Stored;
+
+use super::browser;
+use super::exit::usage;
+use super::output::{self, Format};
+
+/// The options.
+#[derive(clap::Args, Default)]
+pub struct Shown {
+    /// How to print it; text where nothing is said
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Print to this file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write it as a page: FILE.html, or hopcost-ID.html in this directory; `report`
+    /// then prints nothing else, as with --plots
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = page)]
+    html: Option<Option<PathBuf>>,
+    /// Write each plot into this directory, as NAME.svg and (if built with the feature png) NAME.png
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+    /// Write the page as --html does, and open it by $BROWSER or xdg-open
+    #[arg(long)]
+    open: bool,
+}
+
+/// When a run is printed beside the files that are written of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    /// In any case: it has just been measured.
+    Always,
+    /// Where no page or plot was asked for, or a format or file was too.
+    WhereNothingElse,
+}
+
+/// A page's file. The ending tells it from a case or a run, which may stand behind `--html` too.
+fn page(text: &str) -> Result<PathBuf, String> {
+    match Path::new(text).extension().is_some_and(|ending| ending == "html" || ending == "htm") {
+        true => Ok(text.into()),
+        false => Err("want a name that ends in .html; alone, --html stands last".to_owned()),
+    }
+}
+
+impl Shown {
+    /// How to print it.
+    pub fn format(&self) -> Format {
+        self.format.unwrap_or(Format::Text)
+    }
+
+    /// The file to print to, if it is not stdout.
+    pub fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    /// Refuses to write over the run itself.
+    pub fn spare(&self, run: &Path) -> anyhow::Result<()> {
+        let html = self.html.as_ref().and_then(Option::as_deref);
+        let files = [("--output", self.output()), ("--html", html)];
+        match files.iter().find(|(_, file)| file.is_some_and(|file| same_file(file, run))) {
+            Some((option, _)) => {
+                let run = run.display();
+                Err(usage(format!("{option} would overwrite the run {run} itself")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses files that cannot be written, before anything is measured.
+    pub fn ensure_writable(&self) -> anyhow::Result<()> {
+        if let Some(file) = self.output() {
+            output::ensure_writable(file)?;
+        }
+        if let Some(page) = self.page("ID") {
+            output::ensure_writable(&page)?;
+        }
+        if let Some(directory) = &self.plots {
+            make(directory)?;
+            output::ensure_writable(&directory.join("plot.svg"))?;
+        }
+        Ok(())
+    }
+
+    /// Shows a run that is stored in a file.
+    pub fn show(&self, results: &Results, run: &Path, printed: Printed) -> anyhow::Result<()> {
+        let page = self.page(&results.about.id);
+        let is_asked = self.format.is_some() || self.output.is_some();
+        let is_alone = page.is_none() && self.plots.is_none();
+        if is_asked || is_alone || printed == Printed::Always {
+            let document = render(results, self.format(), run)?;
+            output::write(document.as_bytes(), self.output())?;
+        }
+        if let Some(directory) = &self.plots {
+            plots(results, directory, run)?;
+        }
+        if let Some(page) = page {
+            output::write(render(results, Format::Html, run)?.as_bytes(), Some(&page))?;
+            output::say(&format!("wrote {}", page.display()));
+            if self.open {
+                browser::open(&page);
+            }
+        }
+        Ok(())
+    }
+
+    /// The page to write, if there is to be one.
+    fn page(&self, id: &str) -> Option<PathBuf> {
+        let unnamed = || PathBuf::from(format!("hopcost-{id}.html"));
+        match &self.html {
+            Some(named) => Some(named.clone().unwrap_or_else(unnamed)),
+            None => self.open.then(unnamed),
+        }
+    }
+}
+
+/// One document of a run.
+fn render(results: &Results, format: Format, path: &Path) -> anyhow::Result<String> {
+    Ok(match format {
+        Format::Text => {
+            let report_command = format!(
+                "hopcost report {} --format html --output report.html",
+                shell_word(&path.display().to_string())
+            );
+            let stored =
+                Stored { path: &path.display().to_string(), report_command: &report_command };
+            hopcost_view::text::report(results, Some(stored), &output::style())
+        }
+        Format::Json => hopcost_view::json::report(results)?,
+        Format::Csv => hopcost_view::csv::report(results),
+        Format::Md => hopcost_view::markdown::report(results),
+        Format::Html => hopcost_view::html::report(results),
+    })
+}
+
+fn make(directory: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(directory)
+        .map_err(|e| usage(format!("cannot create {}: {e}", directory.display())))
+}
+
+/// Writes the plots of a run, and says on stderr which files they are. A file of
+/// that name is replaced, as with --output.
+fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<()> {
+    let plots = hopcost_view::chart::plots(results);
+    if plots.is_empty() {
+        return Err(usage(format!(
+            "the run {} has nothing to plot: plots come from what was swept (gaps of wake-ups, \
+             sizes and flows of streams) and from pairs of runtimes",
+            run.display()
+        )));
+    }
+    make(directory)?;
+    for (name, chart) in &plots {
+        for (ending, document) in drawings(chart).map_err(|e| anyhow!("drawing {name}: {e}"))? {
+            let file = directory.join(format!("{name}.{ending}"));
+            if same_file(&file, run) {
+                return Err(usage(format!("--plots would overwrite the run {}", run.display())));
+            }
+            output::write(&document, Some(&file))?;
+            output::say(&format!("wrote {}", file.display()));
+        }
+    }
+    if !cfg!(feature = "png") {
+        output::say(
+            "this build draws no PNG; `cargo install --path crates/hopcost` makes one that does",
+        );
+    }
+    Ok(())
+}
+
+/// The files of a chart: what their names end in, and what is in them.
+fn drawings(chart: &Chart) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+    Ok(vec![
+        ("svg", hopcost_view::chart::svg(chart).into_bytes()),
+        #[cfg(feature = "png")]
+        ("png", hopcost_view::chart::png(chart)?),
+    ])
+}
+
+/// Whether two paths lead to one file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (std::fs::metadata(a), std::fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
