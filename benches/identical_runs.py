@@ -30,7 +30,7 @@ def read(hopcost, arguments):
         estimate = estimates.get("cost_ns") or estimates.get("p50_ns")
         if estimate and estimate["low"] is not None:
             found[case["id"]] = estimate
-    marks = [case["id"] for case in results["results"] if case["validity"] != "valid"]
+    marks = [case["id"] for case in results["results"] if case["validity"] not in ("valid", None)]
     applied = {(a["class"], a["runtime"]): a["applied"] for a in results["adjustments"]}
     run_wide = sorted({f["code"] for f in results["findings"] if f["case"] is None and f["severity"] != "note"})
     return found, marks, applied, run_wide

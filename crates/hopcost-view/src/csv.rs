@@ -11,9 +11,10 @@ use std::io::{self, Write};
 
 use hopcost_model::case::Role;
 use hopcost_model::columns;
+use hopcost_model::finding::Validity;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, Status, ThreadResult,
+    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, ThreadResult,
 };
 
 use crate::section::runtimes::threads::Plays;
@@ -104,10 +105,7 @@ const BEFORE: &[(&str, Field)] =
 const BEHIND: &[(&str, Field)] = &[
     ("status", |row| row.result.status.word().to_owned()),
     ("reason", |row| text(row.result.reason.as_ref())),
-    ("validity", |row| match row.result.status {
-        Status::Measured => row.result.validity.word().to_owned(),
-        Status::Skipped | Status::Failed => String::new(),
-    }),
+    ("validity", |row| text(row.result.validity.map(Validity::word))),
     ("findings", |row| {
         let mut codes: Vec<&str> = row.result.findings.iter().map(|f| f.code.word()).collect();
         codes.sort_unstable();

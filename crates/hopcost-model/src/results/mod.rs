@@ -261,8 +261,8 @@ document! {
         pub states: Vec<HostStateShare>,
         /// One point a trial, in time order.
         pub trials: Vec<TrialPoint>,
-        /// Follows from the findings.
-        pub validity: Validity,
+        /// Follows from the findings; `null` if never measured.
+        pub validity: Option<Validity>,
         /// Cost of one call in ticks of the clock (`call` only).
         pub cost_ticks: Option<f64>,
         /// Cost of one call in core cycles (`call` only).
@@ -363,7 +363,7 @@ impl CaseResult {
             modes: Vec::new(),
             states: Vec::new(),
             trials: Vec::new(),
-            validity: Validity::Valid,
+            validity: None,
             cost_ticks: None,
             cost_cycles: None,
             wake: None,

@@ -180,7 +180,7 @@ mod tests {
         let half = withheld(480_000_000, 520_000_000);
         assert_eq!(severity(&half, Code::Throttled), Some(Severity::Suspect));
         assert_eq!(cases(&half), [false, false]);
-        assert!(half.results.iter().all(|result| result.validity == Validity::Valid));
+        assert!(half.results.iter().all(|result| result.validity == Some(Validity::Valid)));
         let evidence = &half.findings[0].evidence;
         assert!(evidence.contains("50 % of one CPU (50000 us in each 100000 us)"), "{evidence}");
         assert!(evidence.contains("in 16 of 16 trials, 16 times and for"), "{evidence}");

@@ -216,7 +216,7 @@ mod tests {
         let raw = with(|raw| raw.about.build.slow.push("debug assertions".into()));
         let results = read(&raw);
         assert_eq!(severity(&results, Code::BuildSlow), Some(Severity::Invalid));
-        assert!(results.results.iter().all(|r| r.validity == Validity::Invalid));
+        assert!(results.results.iter().all(|r| r.validity == Some(Validity::Invalid)));
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         let slow = with(|raw| raw.clocks[0].clock_gettime_p50_ns = 700.0);
         let results = read(&slow);
         assert_eq!(severity(&results, Code::Clocksource), Some(Severity::Suspect));
-        assert_eq!(results.results[0].validity, Validity::Valid, "said once, of the run");
+        assert_eq!(results.results[0].validity, Some(Validity::Valid), "said once, of the run");
         let made_up = with(|raw| {
             raw.host_before = crate::testing::host(&[("clocksource.current", "hpet")]);
             raw.clocks[0].source = "virtual".into();
@@ -261,7 +261,7 @@ mod tests {
         let much = stolen(600_000_000, 20_000_000_000);
         assert_eq!(severity(&much, Code::Steal), Some(Severity::Suspect), "3 %");
         assert!(
-            much.results.iter().all(|r| r.validity == Validity::Valid),
+            much.results.iter().all(|r| r.validity == Some(Validity::Valid)),
             "said once, of the run"
         );
         let one_tick = stolen(10_000_000, 500_000_000);
@@ -286,12 +286,12 @@ mod tests {
         };
         let both = run(150.0, 4500);
         assert!(case(&both));
-        assert_eq!(both.results[0].validity, Validity::Suspect);
+        assert_eq!(both.results[0].validity, Some(Validity::Suspect));
         let runs = both.findings.iter().filter(|f| f.code == Code::HostState && f.case.is_none());
         assert_eq!(runs.map(|f| f.severity).collect::<Vec<_>>(), [Severity::Note]);
         let unmoved = run(150.0, 3100);
         assert!(!case(&unmoved), "the case does not follow the host");
-        assert_eq!(unmoved.results[0].validity, Validity::Valid);
+        assert_eq!(unmoved.results[0].validity, Some(Validity::Valid));
         assert_eq!(severity(&run(104.0, 4500), Code::HostState), None);
     }
 
@@ -334,7 +334,7 @@ mod tests {
         let raw = with(|raw| raw.host_before = crate::testing::host(&[("virt.hypervisor", "KVM")]));
         let results = read(&raw);
         assert_eq!(severity(&results, Code::Hypervisor), Some(Severity::Note));
-        assert_eq!(results.results[0].validity, Validity::Valid);
+        assert_eq!(results.results[0].validity, Some(Validity::Valid));
         assert_eq!(severity(&read(&plain().build()), Code::Hypervisor), None);
     }
 }

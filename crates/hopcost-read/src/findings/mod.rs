@@ -39,16 +39,17 @@ pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
 }
 
 /// A case's findings, which say in what it is worse than its run, and the validity that
-/// follows from the worst of them and of those of the run that make every number wrong.
+/// follows from the worst of them and of those of the run that make every number wrong; none
+/// of a case without a number.
 pub fn of_case(
     run: &Run,
     reading: &Reading,
     run_wide: &[Finding],
     drifts: &Drifts,
-) -> (Vec<Finding>, Validity) {
+) -> (Vec<Finding>, Option<Validity>) {
     let measured = reading.result.status == Status::Measured;
     let Some(case) = reading.case.filter(|_| measured) else {
-        return (Vec::new(), Validity::Valid);
+        return (Vec::new(), None);
     };
     let mut found = cpu::findings(run, case, reading, run_wide);
     found.extend(beside::throttled_case(reading, run_wide));
@@ -63,7 +64,7 @@ pub fn of_case(
     found.sort_by(order);
     let wrong = run_wide.iter().filter(|finding| finding.severity == Severity::Invalid);
     let worst: Option<Severity> = found.iter().chain(wrong).map(|finding| finding.severity).max();
-    (found, worst.map_or(Validity::Valid, Validity::from))
+    (found, Some(worst.map_or(Validity::Valid, Validity::from)))
 }
 
 /// Every finding, worst first; among equals those of the run, then by code, then
@@ -100,11 +101,22 @@ mod tests {
             .case(CALL, 3, |_, t| t.batch(10, &[1000; 50]))
             .build();
         let results = read(&raw);
-        assert_eq!(results.results[0].validity, Validity::Valid, "a note leaves it valid");
-        assert_eq!(results.results[1].validity, Validity::Suspect, "too few trials");
+        assert_eq!(results.results[0].validity, Some(Validity::Valid), "a note leaves it valid");
+        assert_eq!(results.results[1].validity, Some(Validity::Suspect), "too few trials");
         let codes: Vec<Code> = results.findings.iter().map(|f| f.code).collect();
         assert_eq!(codes, [Code::FewTrials, Code::Hypervisor], "worst first");
         assert_eq!(results.findings[0].case.as_deref(), Some(CALL));
+    }
+
+    #[test]
+    fn what_has_no_number_is_not_valid_either() {
+        let raw = Builder::new()
+            .case(PIPE, 8, |_, t| t.raw.error = Some("no".into()))
+            .case(CALL, 8, |_, t| t.batch(10, &[1000; 50]))
+            .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
+            .build();
+        let validity: Vec<_> = read(&raw).results.iter().map(|case| case.validity).collect();
+        assert_eq!(validity, [None, Some(Validity::Valid), None]);
     }
 
     #[test]

@@ -122,7 +122,7 @@ mod tests {
     fn the_pair_moves() {
         let results = flag("same-llc", &[80, 310, 82, 290, 83, 264, 79, 354]);
         assert_eq!(severity(&results, Code::PlacementClaim), Some(Severity::Note));
-        assert_ne!(results.results[0].validity, Validity::Invalid);
+        assert_ne!(results.results[0].validity, Some(Validity::Invalid));
     }
 
     #[test]

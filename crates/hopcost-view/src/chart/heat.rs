@@ -77,8 +77,7 @@ fn notes(map: &RuntimeHeatMap, results: &Results) -> Vec<String> {
         format!("{}.", machine.join(", ")),
     ];
     let cells = map.cells.iter().flatten().filter(|cell| point(cell).is_some());
-    let validity: Vec<Validity> =
-        cells.filter_map(|cell| case(cell, results)).map(|case| case.validity).collect();
+    let validity: Vec<Validity> = cells.filter_map(|cell| case(cell, results)?.validity).collect();
     for word in [Validity::Suspect, Validity::Invalid] {
         let n = validity.iter().filter(|validity| **validity == word).count();
         if n > 0 {
@@ -124,7 +123,7 @@ fn cell(
         return Cell { tip, text: word.to_owned(), ..Cell::default() };
     };
     let shown = number::estimate(estimate);
-    let validity = case.map(|case| case.validity).filter(|of| *of != Validity::Valid);
+    let validity = case.and_then(|case| case.validity).filter(|of| *of != Validity::Valid);
     let validity = validity.map_or(String::new(), |v| format!("\n{}", v.word()));
     Cell {
         tip: format!("{pair}\np50 {}{validity}", number::estimate_text(estimate)),
@@ -194,7 +193,7 @@ mod tests {
         let mut results = runtimes();
         let map = &results.runtimes.as_ref().unwrap().heat_maps[0];
         let pair = usize::try_from(map.cells[2][1].result.unwrap()).unwrap();
-        results.results[pair].validity = Validity::Invalid;
+        results.results[pair].validity = Some(Validity::Invalid);
         let chart = charts(&results).remove(0).unwrap();
         assert!(chart.notes[1].contains("Xeon") && chart.notes[1].contains("CPU 0"));
         assert_eq!(chart.notes[2..], ["Suspect: 6 of 7 numbers.", "Invalid: 1 of 7 numbers."]);

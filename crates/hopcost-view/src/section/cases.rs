@@ -43,7 +43,7 @@ fn one(index: usize, case: &CaseResult) -> Block {
         Some((what, estimate)) => Cell::text(format!("{what} {}", number::estimate_text(estimate))),
         None => Cell::text(case.status.word()),
     });
-    brief.extend(measured.then(|| Cell::grade(case.validity)));
+    brief.extend(measured.then(|| Cell::validity(case.validity)));
     let mut blocks = Vec::new();
     if let Some(reason) = &case.reason {
         let word = if measured { "failed trials" } else { case.status.word() };

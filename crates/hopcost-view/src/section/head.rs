@@ -40,7 +40,7 @@ pub(super) fn remarks(results: &Results, _: Medium) -> Option<Section> {
 fn summary(results: &Results) -> String {
     let plan = &results.plan;
     let with = |status| results.results.iter().filter(move |case| case.status == status);
-    let valid = |v| with(Status::Measured).filter(move |case| case.validity == v).count();
+    let valid = |v| results.results.iter().filter(move |case| case.validity == Some(v)).count();
     let counts = [
         (valid(Validity::Valid), "valid"),
         (valid(Validity::Suspect), "suspect"),

@@ -592,6 +592,11 @@ impl Cell {
         Value::Grade(grade.into()).into()
     }
 
+    /// How far a case's numbers can be trusted, if it has any.
+    pub fn validity(validity: Option<Validity>) -> Self {
+        validity.map_or(Self::none(), Self::grade)
+    }
+
     /// The same, leading to the details of a case.
     pub fn of(self, case: impl Into<Option<usize>>) -> Self {
         Self { case: case.into(), ..self }

@@ -216,10 +216,7 @@ impl<'a, T> Of<'a, T> {
     }
     /// How far its numbers can be trusted, if it has any.
     pub fn grade(&self) -> Cell {
-        match self.case.status {
-            Status::Measured => Cell::grade(self.case.validity),
-            _ => Cell::none(),
-        }
+        Cell::validity(self.case.validity)
     }
     /// How many trials are behind it, if any.
     pub fn trials(&self) -> Cell {

@@ -89,11 +89,7 @@ pub fn results(raw: &RawRun) -> Results {
 pub fn verdict(results: &Results) -> u8 {
     if results.results.iter().any(|r| r.status == Status::Failed || r.n_failed > 0) {
         exit::ERROR
-    } else if results
-        .results
-        .iter()
-        .any(|r| r.status == Status::Measured && r.validity == Validity::Invalid)
-    {
+    } else if results.results.iter().any(|r| r.validity == Some(Validity::Invalid)) {
         exit::INVALID
     } else {
         exit::OK

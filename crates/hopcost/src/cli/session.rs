@@ -363,11 +363,13 @@ impl Sink for Store<'_> {
 
 /// The estimates of a case as rows, for people who never read our code.
 fn rows_of(result: &CaseResult) -> Vec<EstimateRow> {
+    // What was never measured has no estimates either.
+    let Some(validity) = result.validity else { return Vec::new() };
     let row = |statistic: &str, estimate| EstimateRow {
         case_id: result.id.clone(),
         statistic: statistic.to_owned(),
         estimate,
-        validity: result.validity,
+        validity,
     };
     let mut rows = Vec::new();
     if let Some(estimates) = &result.estimates {

@@ -47,7 +47,8 @@ fn part(results: &Results, told: &BTreeSet<u32>, title: String, pairs: &[&Contra
         .column(estimates("second over first"), |pair| Cell::ratio(pair.ratio.as_ref(), ""))
         .column(words("valid?"), |pair| {
             let cases = [pair.first, pair.second].into_iter().filter_map(case);
-            let worst = cases.map(|case| case.validity).max().filter(|_| pair.ratio.is_some());
+            let worst =
+                cases.filter_map(|case| case.validity).max().filter(|_| pair.ratio.is_some());
             worst.map_or(Cell::none(), Cell::grade)
         });
     let mut meanings: Vec<&String> = pairs.iter().map(|pair| &pair.meaning).collect();

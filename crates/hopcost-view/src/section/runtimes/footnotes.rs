@@ -36,7 +36,7 @@ impl<'a> Footnotes<'a> {
         };
         let own = |baseline: &str| case.is_some_and(|case| case.id == baseline);
         let ratio = cell.ratio.as_ref().filter(|ratio| !own(&ratio.baseline));
-        let validity = case.map(|case| case.validity).filter(|v| *v != Validity::Valid);
+        let validity = case.and_then(|case| case.validity).filter(|v| *v != Validity::Valid);
         let value = Cell::estimate(Some(value), Scale::Time).of(found.map(|(index, _)| index));
         let mut cells = vec![value];
         cells.extend(ratio.map(|ratio| Value::Ratio(ratio.clone()).into()));

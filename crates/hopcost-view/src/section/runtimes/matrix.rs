@@ -126,7 +126,7 @@ fn list<'a>(
         .column(estimates("p50 or cost"), |(.., value, _)| value.clone())
         .column(numbers("n"), |(.., case)| case.map_or(Cell::none(), trials))
         .column(words("valid?"), |(.., case)| {
-            case.map_or(Cell::none(), |case| Cell::grade(case.validity))
+            case.map_or(Cell::none(), |case| Cell::validity(case.validity))
         })
         .table()
 }

@@ -36,7 +36,7 @@ fn part(results: &Results, search: &PublishedSearch, medium: Medium) -> Vec<Bloc
         .column(estimates("here"), |found| Cell::estimate(Some(&found.value), Scale::Time))
         .column(numbers("over the published"), |found| Cell::number(found.ratio, Unit::Times(2)))
         .column(words("valid?"), |candidate| {
-            case(candidate).map_or(Cell::none(), |(_, case)| Cell::grade(case.validity))
+            case(candidate).map_or(Cell::none(), |(_, case)| Cell::validity(case.validity))
         });
     let published = number::time(search.published_ns, number::DIGITS_MAX);
     let title = format!("{}: {published} as published", named(search));
