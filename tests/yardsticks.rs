@@ -198,3 +198,53 @@ fn where_levels_cannot_be_stored_or_believed_a_line_says_so_and_the_run_goes_on(
     let refused = home.run(&["calibrate", "--show"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
+
+#[test]
+fn a_run_waits_until_its_yardsticks_are_at_their_reference_or_the_time_is_over() {
+    let _alone = alone();
+    let home = Home::new();
+    let said = |wait: &str| {
+        let out = home.path().join("out");
+        std::fs::remove_file(&out).ok();
+        let mut arguments = SHORT.to_vec();
+        let out_path = out.to_str().expect("UTF-8");
+        arguments.extend(["--wait-for-quiet", wait, "--out", out_path]);
+        let output = home.run(&arguments);
+        assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+        let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
+        let run = run.expect("a run file");
+        assert_eq!(run.trials.len(), 8);
+        let stored = run.host_before.get("load.waited").expect("a reading").to_owned();
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(stderr.contains(&format!("hopcost: {stored}\n")), "{stderr}");
+        stored
+    };
+    let none = said("1s");
+    assert!(none.starts_with("did not wait: no reference is stored"), "{none}");
+    home.expect(&["calibrate", "--budget", "1s"], 0);
+    let times = |factor: f64| {
+        let path = std::fs::read_dir(home.path().join("data/hopcost/machine")).expect("a folder");
+        let path = path.map(|entry| entry.expect("an entry").path()).next().expect("a file");
+        let mut stored: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).expect("levels")).expect("JSON");
+        for level in stored["levels"].as_array_mut().expect("levels") {
+            let ns = level["reference"]["operation_ns"].as_f64().expect("a time");
+            level["reference"]["operation_ns"] = (ns * factor).into();
+        }
+        std::fs::write(&path, stored.to_string()).expect("to write");
+    };
+    times(0.1);
+    let vain = said("2s");
+    let rest = vain.strip_prefix("waited 2 s in vain: syscall was at ").expect(&vain);
+    let ratio: f64 = rest.split(' ').next().expect("a number").parse().expect(rest);
+    assert!(ratio > 4.0 && rest.contains(" of its reference, in the end "), "{vain}");
+    times(100.0);
+    let quick = said("2s");
+    assert!(!quick.contains("syscall"), "a busy machine may show others, {quick}");
+    for (bad, why) in [("soon", "--wait-for-quiet: "), ("10ms", "want 1s or more")] {
+        let refused = home.run(&["run", "call/syscall", "--wait-for-quiet", bad]);
+        let stderr = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!((refused.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
+    }
+}

@@ -65,6 +65,15 @@ impl Counted {
     }
 }
 
+/// Time since boot in which each of these CPUs was not idle, steal included, in steps of 10 ms.
+/// Absent where the kernel does not tell.
+pub fn busy_ns(root: &Root, cpus: &[u32]) -> Vec<Option<u64>> {
+    let stat = root.text("/proc/stat").unwrap_or_default();
+    // All but idle and iowait.
+    let of = |&cpu: &u32| time_ns(&stat, cpu, 0..3)?.checked_add(time_ns(&stat, cpu, 5..8)?);
+    cpus.iter().map(of).collect()
+}
+
 fn less(now: Option<u64>, then: Option<u64>) -> Option<u64> {
     now?.checked_sub(then?)
 }
@@ -123,6 +132,11 @@ mod tests {
         let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 1 2\nintr 1";
         assert_eq!(time_ns(stat, 0, 7..8), Some(80_000_000));
         assert_eq!(time_ns(stat, 0, 5..7), Some(130_000_000));
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("proc")).unwrap();
+        std::fs::write(folder.path().join("proc/stat"), stat).unwrap();
+        let busy = busy_ns(&Root::new(folder.path()), &[0, 1]);
+        assert_eq!(busy, [Some(270_000_000), None]);
         assert_eq!(time_ns(stat, 1, 7..8), None);
         assert_eq!(time_ns(stat, 2, 7..8), None);
     }

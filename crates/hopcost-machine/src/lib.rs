@@ -37,7 +37,7 @@ mod root;
 mod steal;
 mod topology;
 
-pub use counted::Counted;
+pub use counted::{Counted, busy_ns};
 pub use fingerprint::fingerprint;
 pub use one_way::clocks_comparable;
 pub use root::Root;

@@ -26,6 +26,9 @@ document! {
     }
 }
 
+/// Key of the reading that says what a run waited for before its first trial.
+pub const WAITED: &str = "load.waited";
+
 impl Host {
     /// The value of a reading, if it could be read.
     pub fn get(&self, key: &str) -> Option<&str> {

@@ -4,6 +4,7 @@ use hopcost_probe::orphans::Orphans;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use hopcost_model::axis::{AXES, Axis};
@@ -58,6 +59,9 @@ pub struct Args {
     /// Time for all of it (75s, 2m)
     #[arg(long, value_name = "TIME", visible_alias = "duration")]
     budget: Option<String>,
+    /// Wait for a quiet machine before the first trial, this long at most (60s)
+    #[arg(long, value_name = "TIME")]
+    wait_for_quiet: Option<String>,
     /// Aimed length of a trial's measured phase (50ms)
     #[arg(long, value_name = "TIME")]
     measure: Option<String>,
@@ -141,9 +145,13 @@ impl clap::FromArgMatches for AxisArgs {
     }
 }
 
+/// The shortest time in which the machine can be told to be quiet.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
+    let wait_for_quiet = wait_for_quiet(&args.wait_for_quiet)?;
     let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
         let plan = plan(args, &runtimes)?;
@@ -171,7 +179,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             RunSession::begin(setup, &about, plan, args.out.as_deref())?
         }
     };
-    let ending = match session.measure() {
+    let ending = match session.measure(wait_for_quiet) {
         Ok(ending) => ending,
         Err(error) => {
             let kept = match session.kept() {
@@ -213,13 +221,25 @@ fn program(args: &Args) -> anyhow::Result<Program> {
     }
 }
 
+/// A time that an option gives, in nanoseconds.
+fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Option<u64>> {
+    let parse =
+        |text| units::parse_duration_ns(text).map_err(|error| usage(format!("{name}: {error}")));
+    text.as_deref().map(parse).transpose()
+}
+
+/// How long to wait for a quiet machine.
+fn wait_for_quiet(text: &Option<String>) -> anyhow::Result<Option<Duration>> {
+    match duration("--wait-for-quiet", text)?.map(Duration::from_nanos) {
+        Some(most) if most < WAIT_MIN => {
+            Err(usage("--wait-for-quiet: want 1s or more, which a first look takes"))
+        }
+        most => Ok(most),
+    }
+}
+
 /// Resolves the command line into a plan.
 fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let duration = |name: &str, text: &Option<String>| {
-        text.as_deref()
-            .map(|text| units::parse_duration_ns(text).map_err(|e| usage(format!("{name}: {e}"))))
-            .transpose()
-    };
     let own = own_workers(args, runtimes)?;
     let ask = Ask {
         suite: args.suite.as_deref().map(suite).transpose()?,

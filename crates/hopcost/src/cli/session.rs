@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use hopcost_file::{EstimateRow, RunFile, Runs};
 use hopcost_model::finding::Code;
-use hopcost_model::host::Host;
+use hopcost_model::host::{Host, Reading, WAITED};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
@@ -92,8 +93,8 @@ impl RunSession {
         self.file.kept()
     }
 
-    /// Measures what is left of the plan.
-    pub fn measure(&mut self) -> anyhow::Result<Ending> {
+    /// Measures what is left of the plan, once the machine is quiet where that is asked for.
+    pub fn measure(&mut self, wait_for_quiet: Option<Duration>) -> anyhow::Result<Ending> {
         if self.clocks.is_empty() {
             let Some(clocks) = clocks::calibrate(&self.plan, &self.setup)? else {
                 return Ok(Ending::Interrupted);
@@ -112,6 +113,7 @@ impl RunSession {
             clocks: &self.clocks,
             yardsticks: &yardsticks,
             earlier: &self.earlier,
+            wait_for_quiet,
         };
         let mut readings_ns = BTreeMap::new();
         self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
@@ -329,6 +331,16 @@ fn thinned(mut trial: RawTrial) -> RawTrial {
 }
 
 impl Sink for Store<'_> {
+    fn waited(&mut self, what: &str) -> anyhow::Result<()> {
+        output::say(&format!("hopcost: {what}"));
+        let reading = Reading {
+            section: "load".into(),
+            key: WAITED.into(),
+            value: Some(what.to_owned()),
+            reason: None,
+        };
+        self.file.add_reading(&reading).context("storing what was waited for")
+    }
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
         trial.started_ns += self.base_ns;
         collect(&mut self.readings_ns, &trial);

@@ -6,6 +6,7 @@ pub mod check;
 pub mod clocks;
 pub mod idle;
 pub mod pace;
+mod quiet;
 pub mod reference;
 pub mod runtimes;
 pub mod scratch;
@@ -50,7 +51,14 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
     let players = yardstick::players(planned, session.setup);
     let specs = yardstick::specs(&players, planned, session.setup, session.clocks);
     match OpenYardsticks::open(planned, &specs) {
-        Ok(yardsticks) => Rounds::of(session, yardsticks)?.run(sink),
+        Ok(mut yardsticks) => {
+            if let Some(most) = session.wait_for_quiet {
+                let waited = quiet::wait(&mut yardsticks, session.setup, most);
+                let Some(waited) = waited else { return Ok(Ending::Interrupted) };
+                sink.waited(&waited)?;
+            }
+            Rounds::of(session, yardsticks)?.run(sink)
+        }
         Err(_) => Ok(Ending::Interrupted),
     }
 }

@@ -216,7 +216,12 @@ impl<'a> OpenYardsticks<'a> {
     /// What is known of them, if that has changed since it was last asked.
     pub fn news(&mut self) -> Option<Vec<Yardstick>> {
         let changed = std::mem::replace(&mut self.known, Known::Same) == Known::Changed;
-        changed.then(|| self.all.iter().map(|one| one.yardstick.clone()).collect())
+        changed.then(|| self.known().cloned().collect())
+    }
+
+    /// All, as they are known by now.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Yardstick> {
+        self.all.iter().map(|one| &one.yardstick)
     }
 
     /// The processes of their workers.
@@ -230,7 +235,11 @@ impl<'a> OpenYardsticks<'a> {
 
     /// A reading; none of a yardstick that is lost. Workers that died are started anew, once,
     /// before the next trial: after a measurement that would take too long.
-    fn read(&mut self, index: u32, moment: Moment) -> Result<Option<YardstickReading>, Failure> {
+    pub(super) fn read(
+        &mut self,
+        index: u32,
+        moment: Moment,
+    ) -> Result<Option<YardstickReading>, Failure> {
         let Some(one) = self.all.get_mut(index as usize) else { return Ok(None) };
         if one.workers.is_none() && moment == Moment::Before && one.opened < OPENED_MAX {
             self.known = Known::Changed;
@@ -275,8 +284,7 @@ pub fn readings(
         }
         rounds += 1;
     }
-    let known = open.all.iter().map(|one| one.yardstick.clone());
-    Some(known.zip(taken).collect())
+    Some(open.known().cloned().zip(taken).collect())
 }
 
 /// What is looked at beside one trial: its yardstick, and what the kernel counts.
