@@ -2,17 +2,20 @@
 
 use super::cells;
 use super::labels::{fit, lines, text, width};
-use super::model::{Chart, Fill, Mark, Rows, Series, Style, Vertical};
+use super::model::{Chart, Fill, Mark, Names, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
 use crate::markup::{Esc, Px, put};
 
 const TEXT: f64 = 12.0;
 const SMALL: f64 = 11.0;
 const LEGEND_LINE: f64 = 18.0;
+/// Size of a title, whose letters are bold and so wider than others, and height of a line of it.
+const TITLE: f64 = 15.0;
+const TITLE_LINE: f64 = 16.0;
 /// Height of a line of a note under a drawing that stands alone.
 const NOTE_LINE: f64 = 15.0;
-/// Room right of the plot for half a tick text and whole markers.
-const RIGHT: f64 = 22.0;
+/// Room beside the plot for half a tick text and whole markers.
+const BESIDE: f64 = 24.0;
 /// Tick texts and the label of the x axis.
 const BELOW: f64 = 40.0;
 
@@ -24,6 +27,8 @@ const MARGIN: f64 = 16.0;
 pub(crate) enum Surroundings<'a> {
     /// Into a page that has the style sheet.
     Page(Heading),
+    /// Into the same page, beside the drawing for wide screens, which has the id.
+    Narrow(Heading),
     /// Into a file of its own, which needs a style sheet.
     Alone(&'a str),
 }
@@ -62,7 +67,7 @@ struct Drawing<'a> {
 /// The `<svg>` element of a chart.
 pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
     let (heading, margin, notes) = match surroundings {
-        Surroundings::Page(heading) => (heading, 0.0, Vec::new()),
+        Surroundings::Page(heading) | Surroundings::Narrow(heading) => (heading, 0.0, Vec::new()),
         Surroundings::Alone(_) => {
             let notes = chart.notes.iter().flat_map(|note| lines(note, SMALL, chart.width));
             (Heading::Drawn, MARGIN, notes.collect())
@@ -73,19 +78,27 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
     let below = NOTE_LINE * notes.len() as f64;
     let (w, h) = (Px(chart.width + 2.0 * margin), Px(drawing.height + below + 2.0 * margin));
     let (id, title, origin) = (Esc(&chart.id), Esc(&chart.title), Px(-margin));
+    let (class, own_id) = match surroundings {
+        Surroundings::Page(_) => ("chart wide", format!(r#" id="{id}""#)),
+        Surroundings::Narrow(_) => ("chart narrow", String::new()),
+        Surroundings::Alone(_) => ("chart", format!(r#" id="{id}""#)),
+    };
     put!(
         out,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="{id}" viewBox="{origin} {origin} {w} {h}" width="{w}" height="{h}" role="img" aria-label="{title}" aria-describedby="{id}-desc"><title>{title}</title><desc id="{id}-desc">{}</desc>"#,
-        Esc(&chart.description)
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="{class}"{own_id} viewBox="{origin} {origin} {w} {h}" width="{w}" height="{h}" role="img" aria-label="{title}" aria-describedby="{id}-desc">"#
     );
+    if !own_id.is_empty() {
+        let description = Esc(&chart.description);
+        put!(out, r#"<title>{title}</title><desc id="{id}-desc">{description}</desc>"#);
+    }
     if let Surroundings::Alone(style) = surroundings {
         put!(
             out,
             r#"<style>{style}</style><rect class="paper" x="{origin}" y="{origin}" width="{w}" height="{h}"/>"#
         );
     }
-    if heading == Heading::Drawn {
-        text(&mut out, "title", 0.0, 14.0, &fit(&chart.title, 13.5, chart.width));
+    for (i, line) in title_lines(chart, heading).iter().enumerate() {
+        text(&mut out, "title", 0.0, 14.0 + TITLE_LINE * i as f64, line);
     }
     drawing.legend(&mut out);
     match &chart.y {
@@ -112,10 +125,13 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
 
 impl<'a> Drawing<'a> {
     fn new(chart: &'a Chart, heading: Heading) -> Self {
-        let top = if heading == Heading::Drawn { 22.0 } else { 0.0 };
+        let top = match title_lines(chart, heading).len() {
+            0 => 0.0,
+            lines => 6.0 + TITLE_LINE * lines as f64,
+        };
         let mut drawing = Self {
             chart,
-            plot: Plot { left: 0.0, right: chart.width - RIGHT, top, bottom: top },
+            plot: Plot { left: 0.0, right: chart.width - BESIDE, top, bottom: top },
             x: Ruler::new(&chart.x, chart.series.iter().flat_map(places).map(|p| p.0)),
             y: None,
             legend: Vec::new(),
@@ -140,8 +156,11 @@ impl<'a> Drawing<'a> {
                 plot.bottom = plot.top + rows.height * rows.rows.len() as f64;
                 let ends = rows.rows.iter().map(|row| &row.end).chain([&rows.end]);
                 plot.right -= widest(ends, SMALL);
-                drawing.gutter = gutter_columns(rows, chart.width * 0.55);
-                plot.left = drawing.gutter.last().copied().unwrap_or(0.0);
+                drawing.gutter = match rows.names {
+                    Names::Beside => gutter_columns(rows, chart.width * 0.55),
+                    Names::Above => Vec::new(),
+                };
+                plot.left = drawing.gutter.last().copied().unwrap_or(BESIDE);
                 drawing.height = plot.bottom + BELOW;
                 drawing.legend = legend;
             }
@@ -157,7 +176,11 @@ impl<'a> Drawing<'a> {
     fn at_y(&self, value: f64) -> f64 {
         match (&self.y, &self.chart.y) {
             (Some(y), _) => self.plot.bottom - y.place(value) * (self.plot.bottom - self.plot.top),
-            (None, Vertical::Rows(rows)) => self.plot.top + value * rows.height,
+            (None, Vertical::Rows(rows)) => {
+                let (row, above) = (value.floor(), rows.names.height());
+                let within = above + (value - row) * (rows.height - above);
+                self.plot.top + row * rows.height + within
+            }
             (None, _) => self.plot.top,
         }
     }
@@ -173,7 +196,7 @@ impl<'a> Drawing<'a> {
                 let mark = Mark::at(0.0, 0.0, "");
                 marker(out, series.style, x + (sample - 6.0) / 2.0, y - 4.0, &mark);
             }
-            text(out, "", x + sample, *y, &series.name);
+            text(out, "", x + sample, *y, &fit(&series.name, TEXT, self.chart.width - x - sample));
             out.push_str("</g>");
         }
     }
@@ -193,7 +216,11 @@ impl<'a> Drawing<'a> {
                 text(out, "quiet mid", x, top - 6.0, &tick.text);
             }
         }
-        text(out, "quiet small mid", (left + right) / 2.0, bottom + 32.0, &self.chart.x.title());
+        let title = fit(&self.chart.x.title(), SMALL, self.chart.width);
+        // Below the middle of the plot, as far as it has room there.
+        let half = width(&title, SMALL) / 2.0;
+        let middle = ((left + right) / 2.0).clamp(half, (self.chart.width - half).max(half));
+        text(out, "quiet small mid", middle, bottom + 32.0, &title);
     }
 
     fn y_axis(&self, out: &mut String, label: &str) {
@@ -205,7 +232,7 @@ impl<'a> Drawing<'a> {
         let line = |y| format!("M{} {}H{}", Px(left), Px(y), Px(right));
         grid(out, ticks.iter().map(|tick| line(self.at_y(tick.value))));
         put!(out, r#"<path class="rule" d="M{} {}V{}"/>"#, Px(left), Px(top), Px(bottom));
-        text(out, "quiet small", 0.0, top - 10.0, label);
+        text(out, "quiet small", 0.0, top - 10.0, &fit(label, SMALL, self.chart.width));
     }
 
     fn rows(&self, out: &mut String, rows: &Rows) {
@@ -218,7 +245,13 @@ impl<'a> Drawing<'a> {
         }
         text(out, "quiet small", right + 10.0, top - 6.0, &rows.end);
         for (r, row) in rows.rows.iter().enumerate() {
-            let base = top + rows.height * (r as f64 + 0.5) + 4.0;
+            let (above, start) = (rows.names.height(), top + rows.height * r as f64);
+            let base = start + (above + rows.height) / 2.0 + 4.0;
+            if rows.names == Names::Above {
+                let name = row.cells.iter().filter(|cell| !cell.is_empty());
+                let name = name.map(String::as_str).collect::<Vec<_>>().join(" · ");
+                text(out, "", 0.0, start + 12.0, &fit(&name, TEXT, right - 8.0));
+            }
             for (i, ((start, end), cell)) in columns.iter().zip(&row.cells).enumerate() {
                 let class = if i == 0 { "" } else { "quiet" };
                 text(out, class, *start, base, &fit(cell, TEXT, end - start - 8.0));
@@ -292,6 +325,14 @@ fn grid(out: &mut String, lines: impl Iterator<Item = String>) {
 
 fn open_group(out: &mut String, class: &str, style: Style) {
     put!(out, r#"<g class="{class} {} {}">"#, style.colour.0, style.dash.0);
+}
+
+/// A title in as many lines as it needs; none where the page has it.
+fn title_lines(chart: &Chart, heading: Heading) -> Vec<String> {
+    match heading {
+        Heading::Drawn => lines(&chart.title, TITLE, chart.width),
+        Heading::Elsewhere => Vec::new(),
+    }
 }
 
 /// Every place that a series takes.

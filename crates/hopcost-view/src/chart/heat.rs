@@ -43,6 +43,7 @@ fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
         columns: map.runtimes.clone(),
         rows: map.runtimes.iter().zip(&map.cells).map(row).collect(),
         ends: (ends.1 > ends.0).then(|| (end(ends.0), end(ends.1))),
+        ..Cells::default()
     };
     Some(Chart {
         id: format!("plot-runtime-heat-{}", plain_id(&mechanism(map, results))),
@@ -55,7 +56,7 @@ fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
             map.title
         ),
         // Its title is not to be cut.
-        width: cells::width_of(&grid).max(width(&map.title, 13.5).min(WIDTH_MAX)),
+        width: cells::width_of(&grid).max((width(&map.title, 15.0) + 1.0).min(WIDTH_MAX)),
         x: Axis::new("", Scale::Linear, Unit::Ns),
         y: Vertical::Cells(grid),
         series: Vec::new(),

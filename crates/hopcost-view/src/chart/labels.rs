@@ -12,7 +12,7 @@ pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
 }
 
 /// Estimated width in pixels of a text set in a common sans-serif face. On the
-/// generous side, since the face is the reader's.
+/// generous side (that of DejaVu Sans), since the face is the reader's.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let em: f64 = text
         .chars()
@@ -21,7 +21,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
             'f' | 't' | 'r' | '(' | ')' | ' ' | '-' | '/' => 0.38,
             'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.92,
             'A'..='Z' | '<' | '>' | '=' | '+' | '…' => 0.72,
-            c if (c as u32) < 0x1100 => 0.58,
+            c if (c as u32) < 0x1100 => 0.62,
             _ => 1.05,
         })
         .sum();

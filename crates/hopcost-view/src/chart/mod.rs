@@ -49,9 +49,11 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     charts.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart)).collect()
 }
 
-/// A chart as an element of a page that has the style sheet and the colours.
+/// A chart as elements of a page that has the style sheet and the colours: drawn once for wide
+/// screens and paper and once for narrow screens, of which the style sheet shows one.
 pub(crate) fn element(chart: &Chart, heading: Heading) -> String {
-    draw::svg(chart, Surroundings::Page(heading))
+    let wide = draw::svg(chart, Surroundings::Page(heading));
+    wide + &draw::svg(&chart.narrow(), Surroundings::Narrow(heading))
 }
 
 /// Every chart of a run, in the order of the report.

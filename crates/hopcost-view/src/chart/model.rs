@@ -26,6 +26,33 @@ pub struct Chart {
     pub table: Table,
 }
 
+/// Width of a drawing for a narrow screen: what the narrowest telephones have.
+const NARROW: f64 = 328.0;
+/// Height of a plot there.
+const NARROW_HEIGHT: f64 = 230.0;
+
+impl Chart {
+    /// The same for a narrow screen, where its texts are as large as they are on a wide one.
+    /// Nothing points at marks there, so that they say nothing.
+    pub(super) fn narrow(&self) -> Self {
+        let mut chart = Self { width: self.width.min(NARROW), ..self.clone() };
+        match &mut chart.y {
+            Vertical::Value(_, height) => *height = height.min(NARROW_HEIGHT),
+            Vertical::Rows(rows) => {
+                rows.names = Names::Above;
+                rows.height += Names::Above.height();
+            }
+            Vertical::Cells(cells) => {
+                cells.fit = Fit::Texts;
+                chart.width = super::cells::width_of(cells);
+            }
+        }
+        let marks = chart.series.iter_mut().flat_map(|series| &mut series.marks);
+        marks.for_each(|mark| mark.tip.clear());
+        chart
+    }
+}
+
 /// The vertical axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Vertical {
@@ -51,6 +78,18 @@ pub struct Cells {
     pub rows: Vec<(String, Vec<Cell>)>,
     /// What the ends of the scale of grounds stand for; none where all are alike.
     pub ends: Option<(String, String)>,
+    /// How much there is of a cell.
+    pub fit: Fit,
+}
+
+/// How much of a cell is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fit {
+    /// Its number and its interval, with room around them.
+    #[default]
+    Whole,
+    /// Its number alone, in a cell no wider than it needs.
+    Texts,
 }
 
 /// A cell.
@@ -80,6 +119,28 @@ pub struct Rows {
     pub rows: Vec<Row>,
     /// Height of a row in pixels.
     pub height: f64,
+    /// Where the gutter's texts stand.
+    pub names: Names,
+}
+
+/// Where what names a row stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Names {
+    /// Left of it, in columns.
+    #[default]
+    Beside,
+    /// In a line above it, which leaves the whole width to the plot.
+    Above,
+}
+
+impl Names {
+    /// Height of what stands above the marks of a row.
+    pub(super) fn height(self) -> f64 {
+        match self {
+            Names::Beside => 0.0,
+            Names::Above => 17.0,
+        }
+    }
 }
 
 /// A named row.

@@ -111,6 +111,7 @@ fn small() -> Chart {
             end: String::new(),
             rows: vec![row("pipe", None), row("mq <&>", Some("skipped: none \"here\""))],
             height: 20.0,
+            ..Rows::default()
         }),
         series: vec![Series {
             marks: vec![mark],

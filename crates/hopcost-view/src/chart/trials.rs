@@ -220,7 +220,13 @@ fn chart(
             .to_owned(),
         width: 780.0,
         x: x.clone(),
-        y: Vertical::Rows(Rows { columns, end: "edges".to_owned(), rows, height: 40.0 }),
+        y: Vertical::Rows(Rows {
+            columns,
+            end: "edges".to_owned(),
+            rows,
+            height: 40.0,
+            ..Rows::default()
+        }),
         series,
         notes: Vec::new(),
         table: table(trials, &[ROUND, AT, VALUE, P99, FACTOR, SENTINEL, STATE, SAMPLES]),

@@ -1,55 +1,73 @@
 //! The parts of a document as markup.
 
-use super::cells;
+use super::cells::{self, Place};
 use crate::chart::{self, Heading, model::Chart};
 use crate::markup::{Esc, put};
-use crate::section::model::{Block, Cell, Fold, Form, Frame, Kind, Section, Table, Tone};
+use crate::section::model::{Block, Cell, Column, Fold, Form, Frame, Kind, Section, Table, Tone};
 
-pub(super) fn section(out: &mut String, section: &Section) {
-    put!(out, "<section id=\"{}\">\n<h2>{}</h2>\n", section.id, Esc(&section.title));
+/// What stands above the first section: sentences, and folded under them where and by what the
+/// run was made, so that the answer stands on the first screen.
+pub(super) fn head(out: &mut String, head: &[Block]) {
+    let is_said = |block: &&Block| matches!(block, Block::Text(..));
+    let (said, about): (Vec<&Block>, Vec<&Block>) = head.iter().partition(is_said);
+    said.into_iter().for_each(|block| one(out, block, "h2"));
+    put!(out, "<details class=\"about\"><summary>Machine, versions and command</summary>\n");
+    about.into_iter().for_each(|block| one(out, block, "h2"));
+    put!(out, "</details>\n");
+}
+
+/// A section that folds under its heading. The id is inside, so that a link to it unfolds it
+/// without the script too.
+pub(super) fn section(out: &mut String, section: &Section, is_open: bool) {
+    let open = if is_open { " open" } else { "" };
+    let (title, id) = (Esc(&section.title), section.id);
+    put!(out, "<details class=\"part\"{open}><summary><h2>{title}</h2></summary>\n");
+    put!(out, "<section id=\"{id}\">\n");
     blocks(out, &section.blocks, "h3");
-    put!(out, "</section>\n");
+    put!(out, "</section></details>\n");
 }
 
 /// Blocks whose headings are of this rank.
-pub(super) fn blocks(out: &mut String, blocks: &[Block], rank: &str) {
-    for block in blocks {
-        match block {
-            Block::Heading(text) => put!(out, "<{rank}>{}</{rank}>\n", Esc(text)),
-            Block::Text(tone, text) => {
-                let class = match tone {
-                    Tone::Lead => " class=\"lead\"",
-                    Tone::Plain => "",
-                    Tone::Note => " class=\"note\"",
-                    Tone::Alert => " class=\"alert\"",
-                };
-                put!(out, "<p{class}>{}</p>\n", Esc(text));
-            }
-            Block::List(items) => {
-                put!(out, "<ul class=\"remarks\">\n");
-                items.iter().for_each(|item| put!(out, "<li>{}</li>\n", Esc(item)));
-                put!(out, "</ul>\n");
-            }
-            Block::Facts(facts) => {
-                put!(out, "<dl class=\"facts\">\n");
-                for (name, cell) in facts {
-                    let value = cells::inline(cell);
-                    put!(out, "<div><dt>{}</dt><dd>{value}</dd></div>\n", Esc(name));
-                }
-                put!(out, "</dl>\n");
-            }
-            // Selecting it takes one click even without the script.
-            Block::Paste(name, lines) => put!(
-                out,
-                "<p class=\"label\">{}</p>\n<pre class=\"command\"><code>{}</code></pre>\n",
-                Esc(name),
-                Esc(&lines.join("\n"))
-            ),
-            Block::Table(of) if of.rows.is_empty() => {}
-            Block::Table(of) => table(out, of),
-            Block::Charts(charts, frame) => figures(out, charts, *frame),
-            Block::Fold(fold) => folded(out, fold),
+fn blocks(out: &mut String, blocks: &[Block], rank: &str) {
+    blocks.iter().for_each(|block| one(out, block, rank));
+}
+
+fn one(out: &mut String, block: &Block, rank: &str) {
+    match block {
+        Block::Heading(text) => put!(out, "<{rank}>{}</{rank}>\n", Esc(text)),
+        Block::Text(tone, text) => {
+            let class = match tone {
+                Tone::Lead => " class=\"lead\"",
+                Tone::Plain => "",
+                Tone::Note => " class=\"note\"",
+                Tone::Alert => " class=\"alert\"",
+            };
+            put!(out, "<p{class}>{}</p>\n", Esc(text));
         }
+        Block::List(items) => {
+            put!(out, "<ul class=\"remarks\">\n");
+            items.iter().for_each(|item| put!(out, "<li>{}</li>\n", Esc(item)));
+            put!(out, "</ul>\n");
+        }
+        Block::Facts(facts) => {
+            put!(out, "<dl class=\"facts\">\n");
+            for (name, cell) in facts {
+                let value = cells::inline(cell);
+                put!(out, "<div><dt>{}</dt><dd>{value}</dd></div>\n", Esc(name));
+            }
+            put!(out, "</dl>\n");
+        }
+        // Selecting it takes one click even without the script.
+        Block::Paste(name, lines) => put!(
+            out,
+            "<p class=\"label\">{}</p>\n<pre class=\"command\"><code>{}</code></pre>\n",
+            Esc(name),
+            Esc(&lines.join("\n"))
+        ),
+        Block::Table(of) if of.rows.is_empty() => {}
+        Block::Table(of) => table(out, of),
+        Block::Charts(charts, frame) => figures(out, charts, *frame),
+        Block::Fold(fold) => folded(out, fold),
     }
 }
 
@@ -107,9 +125,17 @@ fn numbers(out: &mut String, chart: &Chart) {
     out.push_str("</tbody></table></div></details>");
 }
 
+/// Columns beyond which a row of a narrow screen is not a row any more: it becomes a card, in
+/// which each cell says what it is.
+const COLUMNS_MAX: usize = 3;
+
 fn table(out: &mut String, table: &Table) {
     let matrix = if table.form == Form::Matrix { " matrix" } else { "" };
-    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{matrix}\"><thead><tr>");
+    let has_interval = |column: &&Column| column.kind == Kind::Estimate;
+    let columns = table.columns.len() + table.columns.iter().filter(has_interval).count();
+    let labelled = columns > COLUMNS_MAX;
+    let cards = if labelled { " cards" } else { "" };
+    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{matrix}{cards}\"><thead><tr>");
     for column in &table.columns {
         let class = if column.kind.is_words() { "" } else { " class=\"n\"" };
         put!(out, "<th scope=\"col\"{class}>{}</th>", Esc(&column.head));
@@ -126,7 +152,12 @@ fn table(out: &mut String, table: &Table) {
             // Repeated for the sake of sorting, and quiet until then.
             again &= column.kind == Kind::Repeated
                 && above.get(at).is_some_and(|above| above.says_what(cell));
-            cells::cell(out, cell, column.kind, at == 0, again);
+            let place = match at {
+                0 => Place::Head,
+                _ if labelled => Place::Labelled(&column.head),
+                _ => Place::Under,
+            };
+            cells::cell(out, cell, column.kind, place, again);
         }
         put!(out, "</tr>\n");
         above = row;

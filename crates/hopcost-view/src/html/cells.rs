@@ -12,10 +12,24 @@ const NONE: [&str; 2] = ["<td class=\"n none\">â€“</td>", "<td class=\"none\">â€
 const POOLED: &str = "<small>pooled</small> ";
 const WIDE: &str = "<small>wide</small> ";
 
+/// Where a cell stands in its row.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// First: it names the row.
+    Head,
+    /// Below the head of its column.
+    Under,
+    /// Below this head, which it carries along to where the row is a card.
+    Labelled(&'a str),
+}
+
 /// A cell of a table; an estimate takes two, so that values end below each other.
-pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, is_first: bool, again: bool) {
-    let tag = if is_first { "th scope=\"row\"" } else { "td" };
-    let end = if is_first { "th" } else { "td" };
+pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, again: bool) {
+    let (tag, end, label) = match place {
+        Place::Head => ("th scope=\"row\"", "th", String::new()),
+        Place::Under => ("td", "td", String::new()),
+        Place::Labelled(head) => ("td", "td", format!(" data-l=\"{}\"", Esc(head))),
+    };
     let title = cell.hint.as_ref().map_or(String::new(), |h| format!(" title=\"{}\"", Esc(h)));
     let sort = match cell.value.key() {
         Some(key) if key.is_finite() => format!(" data-v=\"{key}\""),
@@ -35,7 +49,7 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, is_first: bool, ag
         (Kind::Estimate, Some(shown)) => {
             let text = linked(&amount(&shown), cell.case);
             let [pooled, wide] = cell.value.marks(POOLED, WIDE);
-            put!(out, "<{tag}{class}{sort}{title}>{pooled}{text}</{end}>");
+            put!(out, "<{tag}{label}{class}{sort}{title}>{pooled}{text}</{end}>");
             match &shown.interval {
                 Some(interval) => {
                     let (covers, interval) = (covers(&cell.value), Esc(interval));
@@ -45,7 +59,7 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, is_first: bool, ag
             }
         }
         _ => {
-            put!(out, "<{tag}{class}{sort}{title}>{}</{end}>", inline(cell));
+            put!(out, "<{tag}{label}{class}{sort}{title}>{}</{end}>", inline(cell));
             out.push_str(if kind == Kind::Estimate { NONE[0] } else { "" });
         }
     }

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod cells;
+mod contents;
 #[cfg(test)]
 mod tests;
 
@@ -19,9 +20,9 @@ pub(crate) const CSS: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// SHA-256 of what [`style`] returns. A test recomputes both.
-const STYLE_HASH: &str = "sha256-B4SdDtb+WGcxRc5ZqJB3KlYC3yKjrus29uuieLogF30=";
+const STYLE_HASH: &str = "sha256-Ma/SXcvL8g9kSfe0FX4tLXkvdmT1ppe8ab6JykymSHA=";
 /// SHA-256 of the script.
-const SCRIPT_HASH: &str = "sha256-F8CQl3KM0udo3wTjYzix7POnhQPyVkaEWqEOintbEQM=";
+const SCRIPT_HASH: &str = "sha256-ymOOWqY/jwUCwlh0PfsoEva48UZ4EX9Zzg0miXiFFqE=";
 
 /// The whole report.
 pub fn report(results: &Results) -> String {
@@ -41,13 +42,14 @@ pub fn report(results: &Results) -> String {
     let (title, id) = (Esc(&document.title), Esc(&results.about.id));
     put!(out, "<title>{title}, run {id}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
     put!(out, "<header>\n<h1>{title}</h1>\n");
-    blocks::blocks(&mut out, &document.head, "h2");
-    put!(out, "<nav aria-label=\"Contents\"><ul>\n");
-    for section in &document.sections {
-        put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(&section.title));
+    blocks::head(&mut out, &document.head);
+    put!(out, "</header>\n");
+    contents::nav(&mut out, &document.sections, results);
+    put!(out, "<main>\n");
+    let open = contents::unfolded(&document.sections);
+    for (at, section) in document.sections.iter().enumerate() {
+        blocks::section(&mut out, section, open.contains(&at));
     }
-    put!(out, "</ul></nav>\n</header>\n<main>\n");
-    document.sections.iter().for_each(|section| blocks::section(&mut out, section));
     put!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
     out
 }

@@ -48,6 +48,7 @@
   for (const svg of document.querySelectorAll("svg.chart")) {
     // The browser's own hints would cover ours; aria-label stays.
     svg.querySelector(":scope > title")?.remove();
+    if (svg.classList.contains("narrow")) continue;
     const marks = [...svg.querySelectorAll(".m > title")].map((title) => {
       const mark = title.parentNode;
       title.remove();
@@ -103,15 +104,105 @@
     pre.append(button);
   }
 
+  // Filtering: a row is of the cases that it links to, or else of what its cells name.
+  const form = document.querySelector("form.filter");
+  const facets = ["mechanism", "boundary", "placement", "wait"];
+  const cases = form.dataset.cases.split("\n").map((line) => line.split("\t"));
+  const selects = facets.map((name, at) => {
+    const select = make("select", "");
+    const values = [...new Set(cases.map((of) => of[at]))].filter(Boolean).sort();
+    select.append(new Option("any", ""), ...values.map((value) => new Option(value)));
+    const label = make("label", name);
+    label.append(select);
+    if (values.length > 1) form.append(label);
+    return select;
+  });
+  const said = make("output", "");
+  const all = make("button", "show all");
+  all.type = "reset";
+  all.hidden = true;
+  form.append(said, all);
+  form.hidden = form.children.length < 3;
+  let rows = null;
+  const numbers = (element) =>
+    [...element.querySelectorAll('a[href^="#case-"]')].map((link) => cases[link.hash.slice(6)]);
+  const collect = () => {
+    rows = [...document.querySelectorAll("details[id^=case-]")]
+      .map((of) => [of, [cases[of.id.slice(5)]]]);
+    for (const table of document.querySelectorAll("table.sortable")) {
+      const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+      const named = facets.map((name) => heads.indexOf(name));
+      for (const row of table.tBodies[0].rows) {
+        const linked = numbers(row);
+        const own = named.map((at) => row.cells[at]?.textContent.split(/[ ,]/)[0]);
+        rows.push([row, linked.length ? linked : [own]]);
+      }
+    }
+  };
+  const filter = () => {
+    if (!rows) collect();
+    const fits = (of) =>
+      !of || selects.every(({ value }, at) => !value || (of[at] ?? value) === value);
+    let shown = 0;
+    for (const [row, of] of rows) {
+      row.hidden = !of.some(fits);
+      shown += !row.hidden;
+    }
+    for (const table of document.querySelectorAll("table.sortable")) {
+      const gone = [...table.tBodies[0].rows].every((row) => row.hidden);
+      table.parentNode.classList.toggle("empty", gone);
+    }
+    const active = selects.some(({ value }) => value);
+    all.hidden = !active;
+    said.textContent = active ? `${shown} of ${rows.length} rows; charts show all` : "";
+  };
+  form.addEventListener("change", filter);
+  form.addEventListener("reset", () => setTimeout(filter));
+
+  // Folding: the contents of a narrow screen, everything at once, and paper.
+  const nav = document.querySelector("nav");
+  const contents = nav.querySelector("details");
+  const beside = matchMedia("(min-width:1100px)");
+  const place = () => (contents.open = beside.matches);
+  nav.classList.add("live");
+  beside.addEventListener("change", place);
+  place();
+  contents.firstChild.addEventListener("click", (event) => beside.matches && event.preventDefault());
+  nav.addEventListener("click", ({ target }) => {
+    if (target.closest("a") && !beside.matches) contents.open = false;
+  });
+  const folds = () => [...document.querySelectorAll("main details, .about")];
+  const unfolds = make("button", "unfold everything");
+  unfolds.type = "button";
+  unfolds.addEventListener("click", () => {
+    const open = folds().some((fold) => !fold.open);
+    folds().forEach((fold) => (fold.open = open));
+    unfolds.textContent = open ? "fold everything" : "unfold everything";
+  });
+  contents.append(unfolds);
+  let printed = [];
+  addEventListener("beforeprint", () => {
+    printed = folds().filter((fold) => !fold.open && fold.matches(".part,.about"));
+    printed.forEach((fold) => (fold.open = true));
+  });
+  addEventListener("afterprint", () => printed.forEach((fold) => (fold.open = false)));
+
   // A link to something folded unfolds it.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const details = target?.closest("details");
-    if (details && !details.open) {
-      details.open = true;
-      target.scrollIntoView();
+    if (!target) return;
+    let found = false;
+    for (let fold = target.closest("details"); fold; fold = fold.parentNode.closest("details")) {
+      found ||= !fold.open;
+      fold.open = true;
     }
+    const part = target.parentNode.matches("details.part");
+    if (found) (part ? target.parentNode : target).scrollIntoView();
   };
   addEventListener("hashchange", unfold);
+  // A second click on the same link changes no hash.
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest('a[href^="#"]')) setTimeout(unfold);
+  });
   unfold();
 })();

@@ -1,0 +1,45 @@
+//! What stands beside the sections: their list, and the filter of the rows of all tables.
+
+use hopcost_model::results::{CaseResult, Results};
+
+use crate::markup::{Esc, put};
+use crate::section::model::{Block, Section};
+
+/// Sections that are unfolded from the beginning wherever they stand: the answer, and what is
+/// said of the run as a whole.
+const UNFOLDED: [&str; 2] = ["answer", "remarks"];
+
+/// The sections that are unfolded from the beginning, by their place: besides those above, the
+/// first with a table of its own.
+pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
+    let has_table = |section: &Section| {
+        section
+            .blocks
+            .iter()
+            .any(|block| matches!(block, Block::Table(table) if !table.rows.is_empty()))
+    };
+    let is_known = |section: &Section| UNFOLDED.contains(&section.id);
+    let first = sections.iter().position(|section| !is_known(section) && has_table(section));
+    (0..sections.len()).filter(|at| is_known(&sections[*at]) || Some(*at) == first).collect()
+}
+
+/// The list of sections, and the filter, which is empty until the script fills it.
+pub(super) fn nav(out: &mut String, sections: &[Section], results: &Results) {
+    put!(out, "<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ul>\n");
+    for section in sections {
+        put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(&section.title));
+    }
+    let cases: Vec<String> = results.results.iter().map(facets).collect();
+    let cases = cases.join("\n");
+    put!(out, "</ul>\n<form class=\"filter\" data-cases=\"{}\" hidden></form>\n", Esc(&cases));
+    put!(out, "</details></nav>\n");
+}
+
+/// What a case is filtered by: mechanism, boundary, placement and wait, in the order of its
+/// number; what it has not is empty.
+fn facets(case: &CaseResult) -> String {
+    let parts = &case.case;
+    let placement = parts.placement.map_or("", |placement| placement.word());
+    let wait = parts.wait.as_deref().unwrap_or_default();
+    [parts.mechanism.as_str(), parts.boundary.word(), placement, wait].join("\t")
+}
