@@ -25,6 +25,9 @@ mod generated;
 /// Engines with known answers come back right through the whole pipeline.
 #[path = "known_answers.rs"]
 mod known_answers;
+/// The list of mechanisms, and when workers are asked for it.
+#[path = "list.rs"]
+mod list;
 /// What other users plant, and other runs that go on.
 #[path = "neighbours.rs"]
 mod neighbours;

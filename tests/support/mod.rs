@@ -51,6 +51,7 @@ impl Home {
             .current_dir(self.path())
             .env("HOME", self.path())
             .env("XDG_DATA_HOME", self.path().join("data"))
+            .env("XDG_CACHE_HOME", self.path().join("cache"))
             .env("TMPDIR", self.path())
             .env("LC_ALL", "C.UTF-8")
             .env_remove("COLUMNS")

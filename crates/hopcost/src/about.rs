@@ -28,6 +28,14 @@ fn checksum() -> std::io::Result<String> {
     Ok(format!("{sum:016x}"))
 }
 
+/// A name for these bytes (64-bit FNV-1a), against mistakes like the checksum.
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> String {
+    let sum = bytes.into_iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{sum:016x}")
+}
+
 /// Seconds since 1970.
 pub fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())

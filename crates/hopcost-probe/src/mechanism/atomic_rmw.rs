@@ -14,7 +14,7 @@ use crate::shape::{Attaching, Call};
 /// The row.
 pub static ROW: Row = Row::call::<AtomicRmw>(Facts {
     name: "atomic-rmw",
-    about: "an atomic addition to a word that no other CPU uses",
+    about: "an atomic addition, uncontended",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     crosses: "nothing; the line stays in the own first-level cache",
     copies: "nobody",

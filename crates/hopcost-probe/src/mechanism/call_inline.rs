@@ -17,7 +17,7 @@ use crate::shape::{Attaching, Call};
 /// The row.
 pub static ROW: Row = Row::call::<CallInline>(Facts {
     name: "call-inline",
-    about: "a call that the compiler inlines: one addition",
+    about: "an inlined call: one addition",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     crosses: "nothing",
     copies: "nobody",

@@ -26,7 +26,7 @@ use crate::transport::waits::{SPIN_LONG, YIELD};
 pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
     name: "channel-crossbeam",
     family: "channel",
-    about: "two bounded channels of the crate crossbeam-channel",
+    about: "two bounded channels of crossbeam",
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {

@@ -19,7 +19,7 @@ use crate::transport::waits::{SPIN_LONG, YIELD};
 pub static ROW: Row = Row::channel::<OverQueues<ChannelStd>>(Facts {
     name: "channel-std",
     family: "channel",
-    about: "two channels of the Rust standard library (std::sync::mpsc::channel)",
+    about: "two channels of std::sync::mpsc",
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {

@@ -31,7 +31,7 @@ use crate::wait::{Block, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     name: "condvar",
-    about: "a pthread mutex and a condition variable per direction, process-shared where the ends are processes",
+    about: "a mutex and a condition variable",
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(

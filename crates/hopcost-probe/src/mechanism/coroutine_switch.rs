@@ -12,7 +12,7 @@ use crate::shape::{Attaching, Call};
 /// The row.
 pub static ROW: Row = Row::call::<CoroutineSwitch>(Facts {
     name: "coroutine-switch",
-    about: "resume a stackful coroutine and be yielded to: two switches",
+    about: "two stackful coroutine switches",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     crosses: "one number in a register, there and back, and the stack pointer",
     copies: "nobody; the switch saves and restores the few registers that the compiler does not",

@@ -19,7 +19,7 @@ use crate::wait::{self, Every, FdWait, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     name: "eventfd",
-    about: "a counter in the kernel per direction",
+    about: "a kernel counter per direction",
     waits: FD_WAITS,
     crosses: "a 64-bit count in the kernel per direction (and, with a payload, a shared buffer)",
     copies: "the kernel, 8 bytes in and 8 bytes out; with a payload, each end writes its message into the shared buffer and reads the other's there",

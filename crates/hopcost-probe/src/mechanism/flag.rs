@@ -20,7 +20,7 @@ use crate::wait::{self, PAUSE, Spin, Spinning, Wait, Yield};
 /// The row.
 pub static ROW: Row = Row::notifier::<Flag>(Facts {
     name: "flag",
-    about: "a cache line in shared memory that the other end looks at",
+    about: "a cache line that the other polls",
     waits: &[SPIN, YIELD],
     parameters: &[PAUSE],
     crosses: "one cache line per direction (and, with a payload, a shared buffer)",

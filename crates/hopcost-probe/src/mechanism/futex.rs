@@ -34,7 +34,7 @@ use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 /// The row.
 pub static ROW: Row = Row::notifier::<Futex>(Facts {
     name: "futex",
-    about: "a count in memory that the kernel can put a waiter to sleep on",
+    about: "a word that futex(2) sleeps on",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,

@@ -14,7 +14,7 @@ use crate::shape::{Attaching, Call};
 /// The row.
 pub static ROW: Row = Row::call::<Multiply>(Facts {
     name: "multiply",
-    about: "a multiplication that needs the result of the last one",
+    about: "one dependent multiplication",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     crosses: "nothing",
     copies: "nobody",

@@ -18,7 +18,7 @@ use crate::sys;
 /// The row.
 pub static ROW: Row = Row::call::<MutexUncontended>(Facts {
     name: "mutex-uncontended",
-    about: "lock and unlock a pthread mutex that is free",
+    about: "lock and unlock a free mutex",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     crosses: "nothing",
     copies: "nobody",

@@ -24,7 +24,7 @@ use crate::wait::{Block, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<Park>(Facts {
     name: "park",
-    about: "Rust's thread::park and unpark, with a flag between two threads",
+    about: "Rust's thread::park and unpark",
     boundaries: &[Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,

@@ -24,7 +24,7 @@ use crate::wait::{Every, FdWait, Wait};
 pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     name: "posix-mq",
     family: "message queue",
-    about: "two POSIX message queues, one per direction",
+    about: "two POSIX message queues",
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
     crosses: "one message, whole, through memory that the kernel allocates for it",

@@ -29,7 +29,7 @@ pub static ROW: Row = Row { attach, ..Row::call::<RingInline<false>>(FACTS) };
 
 const FACTS: Facts = Facts {
     name: "ring-inline",
-    about: "a message into a ring buffer and out of it, in one thread",
+    about: "into a ring and out, in one thread",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     payload: Payload::Bytes { min: 0, max: 65_536, default: 44 },
     parameters: &[Parameter {

@@ -30,7 +30,7 @@ const SLEEPS_OR_NOT: PerOperation =
 /// The row.
 pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     name: "semaphore",
-    about: "a POSIX semaphore per direction, process-shared where the ends are processes",
+    about: "a POSIX semaphore per direction",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,

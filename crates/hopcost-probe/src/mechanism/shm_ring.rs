@@ -46,7 +46,7 @@ use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     name: "shm-ring",
     family: "shared memory",
-    about: "a ring in shared memory per direction, written and read in place",
+    about: "a ring in shared memory, in place",
     waits: &[
         SPIN_LONG,
         WaitFacts {

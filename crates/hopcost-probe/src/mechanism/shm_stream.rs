@@ -33,7 +33,7 @@ use crate::wait::AtRunTime;
 pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     name: "shm-stream",
     family: "shared memory stream",
-    about: "a message through a ring of bytes in shared memory, copied in and copied out",
+    about: "a ring of bytes in shared memory",
     waits: &[
         WaitFacts {
             switches_one_cpu: PerOperation::Between(

@@ -29,7 +29,7 @@ use crate::wait::{Block, Wait};
 /// The row.
 pub static ROW: Row = Row::notifier::<Signal>(Facts {
     name: "signal",
-    about: "SIGUSR1 sent by kill or tgkill, waited for by sigwaitinfo",
+    about: "SIGUSR1 and sigwaitinfo(2)",
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Exactly(4.0),

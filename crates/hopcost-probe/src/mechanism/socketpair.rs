@@ -20,7 +20,7 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<SocketPair>(Facts {
     name: "socketpair",
     family: "unix socket",
-    about: "a pair of connected Unix stream sockets without a name",
+    about: "a pair of Unix stream sockets",
     waits: UNIX_STREAM_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
     crosses: "the message's bytes, in socket buffers queued at the receiving socket",

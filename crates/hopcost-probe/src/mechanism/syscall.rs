@@ -11,7 +11,7 @@ use crate::sys;
 /// The row.
 pub static ROW: Row = Row::call::<Syscall>(Facts {
     name: "syscall",
-    about: "getppid(2): into the kernel and back",
+    about: "getppid(2), a cheap system call",
     call_system_calls: Some(PerOperation::Exactly(1.0)),
     crosses: "nothing but control: the boundary between user mode and the kernel, both ways",
     copies: "nobody",

@@ -28,7 +28,7 @@ use crate::wait::{Wait, WithoutFd};
 pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     name: "sysv-msg",
     family: "message queue",
-    about: "two System V message queues, one per direction",
+    about: "two System V message queues",
     waits: POLLED_NEVER,
     payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
     crosses: "one message, whole, with a type of eight bytes before it, through memory that the kernel allocates for it",

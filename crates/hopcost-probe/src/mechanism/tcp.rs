@@ -21,7 +21,7 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<Tcp>(Facts {
     name: "tcp",
     family: "inet socket",
-    about: "a TCP connection over loopback (127.0.0.1)",
+    about: "a TCP connection over loopback",
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },

@@ -20,7 +20,7 @@ use crate::stream::sockets::{Outlet, OverSocket, send_all};
 /// The row.
 pub static ROW: Row = Row::stream::<TcpGather>(Facts {
     name: "tcp-gather",
-    about: "a message over TCP, its fields copied into one buffer, then one send()",
+    about: "TCP, fields copied together, send()",
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 4.2)],
     crosses: "the message's bytes, as segments over TCP",
     copies: "the sender, once, from the fields into one buffer; then the kernel, twice: from there into socket buffers, and from those to the receiver",

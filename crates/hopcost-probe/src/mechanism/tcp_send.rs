@@ -22,7 +22,7 @@ use crate::sys;
 /// The row.
 pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     name: "tcp-send",
-    about: "a message over TCP, one send() for each field",
+    about: "TCP, one send() for each field",
     waits: &[block(
         PerOperation::Between(
             11.0,

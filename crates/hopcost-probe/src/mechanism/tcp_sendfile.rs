@@ -24,7 +24,7 @@ use crate::sys;
 /// The row.
 pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
     name: "tcp-sendfile",
-    about: "a message over TCP, its fields in a memfd, one sendfile()",
+    about: "TCP, sendfile() out of a memfd",
     waits: &[block(
         PerOperation::Between(
             4.0,

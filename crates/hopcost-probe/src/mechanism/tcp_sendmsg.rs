@@ -12,7 +12,7 @@ use crate::stream::sockets::{OneSendmsg, OverSocket};
 /// The row.
 pub static ROW: Row = Row::stream::<OverSocket<OneSendmsg>>(Facts {
     name: "tcp-sendmsg",
-    about: "a message over TCP, one sendmsg() of all its fields",
+    about: "TCP, one sendmsg() of all fields",
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 4.2)],
     crosses: "the message's bytes, as segments over TCP",
     copies: "the kernel, twice a message: from the fields, wherever they are, into socket buffers, and from there to the receiver; sendmsg saves the sender's own gathering, not the kernel's copy",

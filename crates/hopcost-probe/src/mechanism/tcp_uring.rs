@@ -25,7 +25,7 @@ use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     name: "tcp-uring",
-    about: "a message over TCP, one io_uring SENDMSG of all its fields",
+    about: "TCP, one io_uring SENDMSG",
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 6.2)],
     parameters: &[NODELAY, SETUP, REGISTERED],
     crosses: "the message's bytes, as segments over TCP",

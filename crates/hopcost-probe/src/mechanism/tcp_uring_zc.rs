@@ -33,7 +33,7 @@ use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 /// The row.
 pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
     name: "tcp-uring-zc",
-    about: "a message over TCP, one io_uring SENDMSG_ZC of all its fields",
+    about: "TCP, one io_uring SENDMSG_ZC",
     waits: &[block(
         PerOperation::Between(
             4.0,

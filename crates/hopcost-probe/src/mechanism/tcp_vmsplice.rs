@@ -22,7 +22,7 @@ use crate::sys;
 /// The row.
 pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
     name: "tcp-vmsplice",
-    about: "a message over TCP, its fields vmspliced into a pipe and spliced into the socket",
+    about: "TCP, vmsplice into a pipe, splice",
     waits: &[block(
         PerOperation::Between(
             5.0,

@@ -17,7 +17,7 @@ use crate::stream::sockets::{Outlet, OverSocket, all_of, moved};
 /// The row.
 pub static ROW: Row = Row::stream::<TcpWritev>(Facts {
     name: "tcp-writev",
-    about: "a message over TCP, one writev() of all its fields",
+    about: "TCP, one writev() of all fields",
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 4.2)],
     crosses: "the message's bytes, as segments over TCP",
     copies: "the kernel, twice a message: from the fields, wherever they are, into socket buffers, and from there to the receiver; writev saves the sender's own gathering, not the kernel's copy",

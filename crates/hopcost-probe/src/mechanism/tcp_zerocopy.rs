@@ -27,7 +27,7 @@ use crate::transport::tcp;
 /// The row.
 pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
     name: "tcp-zerocopy",
-    about: "a message over TCP, one sendmsg(MSG_ZEROCOPY) of all its fields",
+    about: "TCP, sendmsg(MSG_ZEROCOPY)",
     waits: &[block(
         PerOperation::Between(
             4.0,

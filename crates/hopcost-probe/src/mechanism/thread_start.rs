@@ -16,7 +16,7 @@ use crate::worker::lines::give_up;
 /// The row.
 pub static ROW: Row = Row::call::<ThreadStart>(Facts {
     name: "thread-start",
-    about: "create a thread that does nothing, and join it",
+    about: "create a thread and join it",
     call_system_calls: Some(PerOperation::Between(
         8.0,
         11.0,

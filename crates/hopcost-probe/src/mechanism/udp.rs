@@ -29,7 +29,7 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<Udp>(Facts {
     name: "udp",
     family: "inet socket",
-    about: "two connected UDP sockets over loopback (127.0.0.1)",
+    about: "two UDP sockets over loopback",
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },

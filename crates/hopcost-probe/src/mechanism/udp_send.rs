@@ -23,7 +23,7 @@ use crate::worker::lines::give_up;
 /// The row.
 pub static ROW: Row = Row::call::<UdpSend>(Facts {
     name: "udp-send",
-    about: "send a UDP datagram over loopback that nobody reads",
+    about: "send a datagram that nobody reads",
     call_system_calls: Some(PerOperation::Exactly(1.0)),
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
     crosses: "one datagram, through the loopback device up to the receiving socket, whose full buffer it does not enter",

@@ -20,7 +20,7 @@ use crate::wait::AtRunTime;
 pub static ROW: Row = Row::stream::<UnixSendmsg>(Facts {
     name: "unix-sendmsg",
     family: "unix stream",
-    about: "a message over a Unix stream socket, one sendmsg() of all its fields",
+    about: "Unix socket, sendmsg of all fields",
     waits: &[block(PerOperation::Exactly(4.0), 6.2)],
     crosses: "the message's bytes, in socket buffers queued at the receiving socket",
     copies: "the kernel, twice a message: from the fields into socket buffers, and from there to the receiver",

@@ -19,7 +19,7 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     name: "unix-seqpacket",
     family: "unix socket",
-    about: "a pair of connected Unix sequenced-packet sockets",
+    about: "a pair of Unix seqpacket sockets",
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 17, default: 64 },
     crosses: "one packet a message, in a socket buffer queued at the receiving socket",

@@ -21,7 +21,7 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     name: "unix-stream",
     family: "unix socket",
-    about: "a Unix stream socket, bound to a path, connected and accepted",
+    about: "a Unix stream socket with a path",
     waits: UNIX_STREAM_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
     crosses: "the message's bytes, in socket buffers queued at the receiving socket",

@@ -38,7 +38,7 @@ const SLEEPS_OR_NOT: PerOperation =
 /// The row.
 pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
     name: "uring-msg",
-    about: "a completion that an io_uring posts to another one (IORING_OP_MSG_RING)",
+    about: "IORING_OP_MSG_RING to another ring",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,

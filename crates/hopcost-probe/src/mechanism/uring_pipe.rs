@@ -12,7 +12,7 @@ use crate::transport::submitted::{SUBMITTED, Submitting};
 /// The row.
 pub static ROW: Row = Row::channel::<Submitting<Pipe>>(Facts {
     name: "uring-pipe",
-    about: "two pipes, one per direction, written and read by io_uring",
+    about: "two pipes by io_uring",
     crosses: "the message's bytes, through a kernel buffer of 64 KiB per direction",
     copies: "the kernel, twice a message: from the sender into the pipe's pages, from there to the receiver",
     wakes: "the kernel, from within the sender's io_uring_enter(2): the receiver's request is taken up again by the receiver itself, in the call that waits for it",

@@ -12,7 +12,7 @@ use crate::transport::submitted::{SUBMITTED, Submitting};
 /// The row.
 pub static ROW: Row = Row::channel::<Submitting<SocketPair>>(Facts {
     name: "uring-socketpair",
-    about: "a pair of connected Unix stream sockets, written and read by io_uring",
+    about: "Unix stream sockets by io_uring",
     crosses: "the message's bytes, in socket buffers queued at the receiving socket",
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
     wakes: "the kernel, from within the sender's io_uring_enter(2): the receiver's request is taken up again by the receiver itself, in the call that waits for it",

@@ -15,7 +15,7 @@ use crate::transport::tcp;
 /// The row.
 pub static ROW: Row = Row::channel::<Submitting<Tcp>>(Facts {
     name: "uring-tcp",
-    about: "a TCP connection over loopback, written and read by io_uring",
+    about: "a TCP connection by io_uring",
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
     crosses: "the message's bytes, as segments through the loopback device",
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver; no checksum is computed on loopback",

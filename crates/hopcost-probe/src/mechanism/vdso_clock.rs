@@ -17,7 +17,7 @@ use crate::shape::{Attaching, Call};
 /// The row.
 pub static ROW: Row = Row::call::<VdsoClock>(Facts {
     name: "vdso-clock",
-    about: "clock_gettime(CLOCK_MONOTONIC), a call into code that the kernel maps",
+    about: "clock_gettime(2) through the vDSO",
     call_system_calls: Some(PerOperation::Between(
         0.0,
         1.0,

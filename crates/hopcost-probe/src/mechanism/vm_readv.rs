@@ -30,7 +30,7 @@ use crate::wait::AtRunTime;
 pub static ROW: Row = Row::stream::<VmReadv>(Facts {
     name: "vm-readv",
     family: "memory of another process",
-    about: "a message copied out of the sender's fields by process_vm_readv(), announced over a Unix socket",
+    about: "process_vm_readv() of all fields",
     waits: &[block(PerOperation::Exactly(5.0), 6.2)],
     crosses: "the message's bytes, from one process's memory to the other's; 8 bytes through a socket to announce it",
     copies: "the receiver, by one system call, once a message: from the sender's fields into its own buffer",

@@ -34,7 +34,7 @@ use crate::wait::{self, AtRunTime, FdWait, Wait};
 pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     name: "websocket",
     family: "websocket",
-    about: "WebSocket messages over loopback TCP (tungstenite), framed in the calling thread",
+    about: "WebSocket over TCP (tungstenite)",
     workloads: &[Workload::Roundtrip],
     waits: WAITS,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },

@@ -41,7 +41,7 @@ use crate::wait::{Block, Wait};
 pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     name: "websocket-threaded",
     family: "websocket",
-    about: "the same behind queues, with one more thread at each end that does the I/O",
+    about: "websocket with threads for its I/O",
     workloads: &[Workload::Roundtrip],
     waits: &[WaitFacts {
         wait: WaitKind::Block,

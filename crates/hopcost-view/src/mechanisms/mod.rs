@@ -1,5 +1,6 @@
 //! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
+mod brief;
 mod json;
 
 use hopcost_model::case::{WaitKind, Workload};
@@ -35,12 +36,19 @@ fn asked(facts: &Facts) -> Mechanism {
 }
 
 /// All mechanisms but the hidden ones by family, in the order given, with
-/// whether each can be used here, and below them what other runtimes have.
+/// whether each can be used here, and below them what other runtimes have. On a terminal
+/// in brief, a line each.
 pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) -> String {
     let shown = mechanisms.iter().filter(|facts| !facts.hidden);
     let shown: Vec<Mechanism> = shown.map(|facts| asked(facts)).collect();
-    if format == Format::Json {
-        return json::list(&shown, runtimes);
+    match format {
+        Format::Json => return json::list(&shown, runtimes),
+        Format::Text(style) => {
+            let mut document = brief::list(&shown, runtimes, &style);
+            document.head.extend(runtimes.is_empty().then(|| says(NONE)));
+            return text::document(&document, &style);
+        }
+        Format::Markdown => {}
     }
     let here = shown.iter().filter(|mechanism| mechanism.unavailable.is_none()).count();
     let here = match here == shown.len() {
@@ -53,7 +61,7 @@ pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) ->
         title: "Other runtimes".into(),
         blocks: others(&shown, runtimes),
     };
-    written(&Document { head, sections: vec![others], ..Document::default() }, format)
+    markdown::document(&Document { head, sections: vec![others], ..Document::default() })
 }
 
 /// Everything known of one mechanism: of Rust's, and of what other runtimes have by
@@ -148,10 +156,7 @@ fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
     let all = |facts: &'_ RuntimeFacts| facts.state.clone().map_or(Vec::new(), |d| d.mechanisms);
     let table = Rows::of(runtimes)
         .column(words("runtime"), |facts| Cell::text(facts.runtime.word()))
-        .column(words("made of"), |facts| match &facts.state {
-            Ok(described) => Cell::text(made_of(described)),
-            Err(reason) => Cell::text(format!("absent: {reason}")),
-        })
+        .column(words("made of"), |facts| Cell::text(made_of_or_absent(facts)))
         .column(words("has of the above"), |facts| {
             let all = all(facts);
             let names: Vec<&str> =
@@ -169,6 +174,26 @@ fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
         .column(words("about"), |(_, row)| Cell::text(&row.about))
         .column(words("here").fold(1), |(_, row)| Cell::text(unavailable(row)));
     vec![table.table(), own.table()]
+}
+
+/// Workers of other runtimes: what each is made of, or why it is absent, and where it was found.
+pub fn workers(found: &[(RuntimeFacts, String)], style: &TextStyle) -> String {
+    let table = Rows::of(found)
+        .column(words("runtime"), |(facts, _)| Cell::text(facts.runtime.word()))
+        .column(words("made of"), |(facts, _)| Cell::text(made_of_or_absent(facts)))
+        .column(words("found in").fold(1), |(_, place)| Cell::text(place));
+    let mut head = vec![table.table()];
+    if found.is_empty() {
+        head.push(says(NONE));
+    }
+    text::document(&Document { head, ..Document::default() }, style)
+}
+
+fn made_of_or_absent(facts: &RuntimeFacts) -> String {
+    match &facts.state {
+        Ok(described) => made_of(described),
+        Err(reason) => format!("absent: {reason}"),
+    }
 }
 
 /// What goes over a mechanism in other runtimes, and is not called so: `tcp-asyncio

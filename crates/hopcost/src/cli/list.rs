@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let facts: Vec<_> =
         mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker.clone()).facts();
+    let runtimes = Runtimes::remembered(args.worker.clone()).facts();
     let format = output::mechanism_format(args.format)?;
     let document = hopcost_view::mechanisms::list(&facts, &runtimes, format);
     output::write(document.as_bytes(), None)?;

@@ -24,7 +24,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let name = args.mechanism.split(':').next().unwrap_or_default();
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker.clone()).facts();
+    let runtimes = Runtimes::remembered(args.worker.clone()).facts();
     let facts = mechanism::find(name).map(|row| &row.facts);
     let format = output::mechanism_format(args.format)?;
     let Some(document) = hopcost_view::mechanisms::show(name, facts, &runtimes, format) else {

@@ -4,9 +4,11 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
 use super::output;
+use crate::run::runtimes::{Ready, Runtimes};
 
 /// Arguments of `worker`.
 #[derive(clap::Args)]
@@ -19,9 +21,19 @@ pub struct Args {
 enum What {
     /// Test a worker: every mechanism it describes, both ends, sizes, and what goes wrong
     Check(super::worker_check::Args),
+    /// The workers of other runtimes that are here: what they are made of, and where
+    List(List),
     /// Become another program, with a deadline, the parent's fate and limits
     #[command(hide = true)]
     Launch(Launch),
+}
+
+/// Arguments of `worker list`.
+#[derive(clap::Args)]
+pub struct List {
+    /// A worker program of your own, told of too
+    #[arg(long, value_name = "PATH")]
+    worker: Vec<PathBuf>,
 }
 
 /// What a worker of another runtime is started with.
@@ -55,6 +67,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         None => Ok(hopcost_probe::worker::main()),
         Some(What::Check(args)) => super::worker_check::run(&args).map(ExitCode::from),
+        Some(What::List(args)) => list(args).map(ExitCode::from),
         Some(What::Launch(launch)) => {
             // Only an error comes back.
             let error = become_worker(&launch);
@@ -62,6 +75,20 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(super::exit::ERROR))
         }
     }
+}
+
+/// Lists the workers of other runtimes.
+fn list(args: List) -> anyhow::Result<u8> {
+    let _orphans = Orphans::adopt()?;
+    let runtimes = Runtimes::remembered(args.worker);
+    let found = runtimes.all().into_iter().map(|found| {
+        let facts = Ready::facts(&found.runtime, found.state.as_ref().map_err(Clone::clone));
+        (facts, found.place.display().to_string())
+    });
+    let found: Vec<_> = found.collect();
+    let text = hopcost_view::mechanisms::workers(&found, &output::style());
+    output::write(text.as_bytes(), None)?;
+    Ok(super::exit::OK)
 }
 
 /// Deadline, signal of the parent's death, limits and affinity outlive execve(2).

@@ -8,6 +8,7 @@ pub mod idle;
 pub mod pace;
 mod quiet;
 pub mod reference;
+mod remembered;
 pub mod runtimes;
 pub mod scratch;
 mod rounds;

@@ -15,6 +15,8 @@ use hopcost_probe::folder::Folder;
 use hopcost_stats::quiet;
 use serde::{Deserialize, Serialize};
 
+use crate::about;
+
 /// What such a level was learnt from that no run taught.
 pub const CALIBRATED: &str = "calibrate";
 /// The most that such a file may hold.
@@ -43,10 +45,7 @@ impl Machine {
     fn file_name(&self) -> OsString {
         let parts = [&self.cpu_model, &self.kernel_release, &self.hypervisor];
         let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
-        let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        format!("{hash:016x}.json").into()
+        format!("{}.json", about::hash(bytes)).into()
     }
 }
 

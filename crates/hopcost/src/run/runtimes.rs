@@ -15,6 +15,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::RuntimeFacts;
 
+use super::remembered::Identity;
 use super::search::{self, Candidate};
 use super::worker::{Launch, Program, ReplyError, Worker};
 
@@ -46,18 +47,38 @@ impl Ready {
     }
 }
 
+/// Who says what a worker is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The worker itself, started for that: what is measured is what answered.
+    Worker,
+    /// What it said last time, as long as its files are the same.
+    Memory,
+}
+
+/// What is under way to know what a worker is.
+enum Answer {
+    /// It was said before.
+    Said(Box<Description>),
+    /// It was asked; what it says may be kept.
+    Asked(Box<Worker>, Option<Identity>),
+}
+
 /// A runtime that was found.
 pub struct Found {
     /// Its name.
     pub runtime: Runtime,
     /// Its worker, or why there is none.
     pub state: Result<Ready, String>,
+    /// Its folder, or the program that was named.
+    pub place: PathBuf,
 }
 
 /// Every runtime besides Rust: looked for when one is first asked about, and asked
 /// what it is when it is needed, since that takes starting it.
 pub struct Runtimes {
     named: Vec<PathBuf>,
+    source: Source,
     slots: OnceCell<Vec<Slot>>,
     rust: OnceCell<Description>,
 }
@@ -71,7 +92,16 @@ struct Slot {
 impl Runtimes {
     /// Those of the usual folders, and these programs, which come first.
     pub fn new(named: Vec<PathBuf>) -> Self {
-        Self { named, slots: OnceCell::new(), rust: OnceCell::new() }
+        Self::told_by(Source::Worker, named)
+    }
+
+    /// The same; those of folders may be known from before.
+    pub fn remembered(named: Vec<PathBuf>) -> Self {
+        Self::told_by(Source::Memory, named)
+    }
+
+    fn told_by(source: Source, named: Vec<PathBuf>) -> Self {
+        Self { named, source, slots: OnceCell::new(), rust: OnceCell::new() }
     }
 
     fn slots(&self) -> &[Slot] {
@@ -87,27 +117,37 @@ impl Runtimes {
         let slots = self.slots().iter().enumerate();
         let asked: Vec<_> = slots
             .filter(|&(at, slot)| slot.found.get().is_none() && which(at, slot))
-            .map(|(at, slot)| (at, slot, slot.candidate.program.as_ref().map(ask)))
+            .map(|(at, slot)| (at, slot, self.answer(at, &slot.candidate)))
             .collect();
-        for (at, slot, worker) in asked {
-            let found = self.found(at, slot, worker);
+        for (at, slot, answer) in asked {
+            let found = self.found(at, slot, answer);
             let _ = slot.found.set(found);
         }
     }
 
-    fn found(
-        &self,
-        at: usize,
-        slot: &Slot,
-        worker: Result<Result<Worker, String>, &String>,
-    ) -> Found {
-        let Candidate { runtime, program, start_ns } = &slot.candidate;
-        let mut state = match worker {
-            Ok(Ok(worker)) => listen(worker, runtime.as_ref()),
-            Ok(Err(reason)) => Err(reason),
-            Err(reason) => Err(reason.clone()),
+    /// Finds what a worker said before, or asks it.
+    fn answer(&self, at: usize, candidate: &Candidate) -> Result<Answer, String> {
+        let program = candidate.program.as_ref().map_err(Clone::clone)?;
+        let may_be_known = self.source == Source::Memory && at >= self.named.len();
+        let identity = may_be_known.then(|| Identity::of(candidate)).flatten();
+        let said = identity.as_ref().and_then(Identity::said);
+        match said.filter(|said| sound(said, candidate.runtime.as_ref()).is_ok()) {
+            Some(said) => Ok(Answer::Said(Box::new(said))),
+            None => Ok(Answer::Asked(Box::new(ask(program)?), identity)),
         }
-        .and_then(|description| {
+    }
+
+    fn found(&self, at: usize, slot: &Slot, answer: Result<Answer, String>) -> Found {
+        let Candidate { runtime, program, start_ns, place, .. } = &slot.candidate;
+        let described = answer.and_then(|answer| match answer {
+            Answer::Said(description) => Ok(*description),
+            Answer::Asked(worker, identity) => {
+                let description = listen(*worker, runtime.as_ref())?;
+                identity.iter().for_each(|identity| identity.keep(&description));
+                Ok(description)
+            }
+        });
+        let mut state = described.and_then(|description| {
             Ok(Ready { program: program.clone()?, description, start_ns: *start_ns })
         });
         let said = || state.as_ref().ok()?.description.runtime.parse().ok();
@@ -118,7 +158,7 @@ impl Runtimes {
             state = Err(format!("another worker was named that is `{name}` too"));
             name = unnamed(at);
         }
-        Found { runtime: name, state }
+        Found { runtime: name, state, place: place.clone() }
     }
 
     /// Every runtime found; a program that was named hides a folder's of its name.

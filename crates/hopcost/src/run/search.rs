@@ -53,6 +53,8 @@ pub struct Candidate {
     pub program: Result<Program, String>,
     /// How long that takes, where its folder says so.
     pub start_ns: Option<u64>,
+    /// Its folder, or the program that was named.
+    pub place: PathBuf,
 }
 
 /// The workers that were named, then one of each name from the folders: the first that can be
@@ -75,7 +77,9 @@ pub fn candidates(named: &[PathBuf]) -> Vec<Candidate> {
 
 /// A worker that was named by its path: its program, or its folder.
 fn by_path(path: &Path) -> Candidate {
-    let refused = |why| Candidate { runtime: None, program: Err(why), start_ns: None };
+    let alone =
+        |program| Candidate { runtime: None, program, start_ns: None, place: path.to_owned() };
+    let refused = |why| alone(Err(why));
     let absolute = match std::path::absolute(path) {
         Ok(absolute) => absolute,
         Err(error) => return refused(format!("cannot use worker {}: {error}", path.display())),
@@ -103,7 +107,7 @@ fn by_path(path: &Path) -> Candidate {
         Ok(path) => Err(format!("{} is no program that may be run (chmod +x)", path.display())),
         Err(error) => Err(format!("cannot use worker {}: {error}", path.display())),
     };
-    Candidate { runtime: None, program, start_ns: None }
+    alone(program)
 }
 
 /// The folders that may hold workers, the first ones first. None is relative: nothing comes
@@ -156,13 +160,15 @@ fn by_manifest(folder: &Path) -> Option<Candidate> {
             format!("{}: {}", file.display(), error.message().replace('\n', " "))
         })
     });
+    let place = folder.to_owned();
     Some(match manifest {
-        Ok(manifest) => {
-            let program = start_of(folder, &manifest);
-            let start_ns = manifest.start_ms.map(|ms| u64::from(ms) * 1_000_000);
-            Candidate { runtime: Some(manifest.runtime.0), program, start_ns }
-        }
-        Err(reason) => Candidate { runtime: name, program: Err(reason), start_ns: None },
+        Ok(manifest) => Candidate {
+            program: start_of(folder, &manifest),
+            runtime: Some(manifest.runtime.0),
+            start_ns: manifest.start_ms.map(|ms| u64::from(ms) * 1_000_000),
+            place,
+        },
+        Err(reason) => Candidate { runtime: name, program: Err(reason), start_ns: None, place },
     })
 }
 
@@ -201,7 +207,8 @@ fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
     Ok(Program { path, arguments: arguments.to_vec(), directory: Some(folder.to_owned()) })
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+/// The file of a command.
+pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
