@@ -16,7 +16,7 @@ use crate::run::Run;
 use crate::sums::{handled, lost, messages, per, switches, total};
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, Row, Trials, trials};
-use crate::{command, counters, stream, threads, touch, wake};
+use crate::{command, counters, placed, stream, threads, touch, wake};
 
 /// A case as read, with what comparisons and findings need besides.
 pub struct Reading<'a> {
@@ -144,6 +144,7 @@ fn of_case<'a>(
     let ticks_per_second =
         raw.first().and_then(|trial| Some(run.raw.clock(trial)?.ticks_per_second));
     let id = case.id();
+    let threads = threads::threads(case, &raw);
     let result = CaseResult {
         reason,
         stamp: raw.first().and_then(|trial| trial.stamp),
@@ -179,7 +180,8 @@ fn of_case<'a>(
         stream: stream::result(run, case, &raw, &per_trial),
         touch: touch::cost(case, &raw),
         counters: counters::counters(case, &raw),
-        threads: threads::threads(case, &raw),
+        placed: placed::shares(case, &threads, &table),
+        threads,
         replay: replay(run, &id, &table),
         ..CaseResult::empty(&id, CaseParts::of(case), status, command::of_case(&id))
     };

@@ -25,6 +25,7 @@ mod format;
 mod knobs;
 mod ladder;
 mod plots;
+mod placed;
 mod pooled;
 mod published;
 mod rates;

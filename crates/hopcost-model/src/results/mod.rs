@@ -259,6 +259,10 @@ document! {
         pub modes: Vec<Mode>,
         /// The host's states as the sentinel saw them, if there are several.
         pub states: Vec<HostStateShare>,
+        /// How the scheduler placed the ends; empty where they are pinned, or where nobody
+        /// knows.
+        #[serde(default)]
+        pub placed: Vec<PlacedShare>,
         /// One point a trial, in time order.
         pub trials: Vec<TrialPoint>,
         /// Follows from the findings; `null` if never measured.
@@ -362,6 +366,7 @@ impl CaseResult {
             curve: Vec::new(),
             modes: Vec::new(),
             states: Vec::new(),
+            placed: Vec::new(),
             trials: Vec::new(),
             validity: None,
             cost_ticks: None,
@@ -427,6 +432,40 @@ document! {
     pub struct HostStateShare {
         /// Sentinel of this state: nanoseconds of one getppid.
         pub sentinel_ns: f64,
+        /// Share of this case's trials, 0 to 1.
+        pub share: f64,
+        /// Median over these trials of the trial's p50 (or batch cost).
+        pub p50_ns: f64,
+        /// Trials.
+        pub n_trials: u32,
+    }
+}
+
+document! {
+    /// Where the ends of a trial were that nobody pinned.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Placed {
+        /// All on one CPU, from the beginning of the measured phase to its end.
+        OneCpu,
+        /// Each on a CPU of its own, or several on some, all the time.
+        SeveralCpus,
+        /// An end went to another CPU meanwhile.
+        Moved,
+    }
+}
+
+impl Placed {
+    /// All of them.
+    pub const ALL: [Placed; 3] = [Placed::OneCpu, Placed::SeveralCpus, Placed::Moved];
+}
+
+document! {
+    /// The trials of a case in which the scheduler placed the ends alike.
+    #[derive(Copy)]
+    pub struct PlacedShare {
+        /// How.
+        pub placed: Placed,
         /// Share of this case's trials, 0 to 1.
         pub share: f64,
         /// Median over these trials of the trial's p50 (or batch cost).

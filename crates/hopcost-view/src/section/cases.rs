@@ -3,7 +3,8 @@
 
 use hopcost_model::case::Role;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Estimates, Results, Statistic, Status, TouchCost,
+    CaseResult, CounterResult, Estimate, Estimates, Placed, PlacedShare, Results, Statistic,
+    Status, TouchCost,
 };
 
 use super::findings;
@@ -60,6 +61,8 @@ fn one(index: usize, case: &CaseResult) -> Block {
             (!case.counters.is_empty()).then(|| ("Counted", counters(case))),
             (!case.threads.is_empty()).then(|| ("Threads", threads::of_case(case))),
             (!case.states.is_empty()).then(|| ("States of the host", states(case))),
+            (!case.placed.is_empty())
+                .then(|| ("Where the scheduler put the ends", placed(&case.placed))),
             (!case.modes.is_empty()).then(|| ("Typical durations", modes(case))),
         ];
         for (heading, table) in tables.into_iter().flatten() {
@@ -212,6 +215,43 @@ fn states(case: &CaseResult) -> Block {
         .column(numbers("p50 or cost"), |(_, s)| Cell::number(s.p50_ns, Unit::Time(3)))
         .column(numbers("trials"), |(_, s)| Cell::number(s.n_trials, Unit::Whole))
         .column(numbers("share"), |(_, s)| Cell::number(s.share, Unit::Share))
+        .table()
+}
+
+/// How the scheduler placed the ends that nobody pinned: in a document, which has no details
+/// of cases.
+pub(super) fn free(results: &Results, _: Medium) -> Option<Section> {
+    let free: Vec<&CaseResult> =
+        results.results.iter().filter(|case| !case.placed.is_empty()).collect();
+    let found = |case: &CaseResult, which: Placed| {
+        let share = case.placed.iter().find(|share| share.placed == which);
+        Cell::text(share.map_or(String::new(), |share| {
+            let all: u32 = case.placed.iter().map(|share| share.n_trials).sum();
+            format!("{} ({} of {all} trials)", number::time(share.p50_ns, 3), share.n_trials)
+        }))
+    };
+    let table = Rows::of(&free)
+        .column(words("case"), |case| Cell::code(&case.id))
+        .column(words(where_placed(Placed::OneCpu)), |case| found(case, Placed::OneCpu))
+        .column(words(where_placed(Placed::SeveralCpus)), |case| found(case, Placed::SeveralCpus))
+        .column(words(where_placed(Placed::Moved)), |case| found(case, Placed::Moved));
+    Section::of("placed", [table.table()])
+}
+
+fn where_placed(placed: Placed) -> &'static str {
+    match placed {
+        Placed::OneCpu => "on one CPU",
+        Placed::SeveralCpus => "on several CPUs",
+        Placed::Moved => "moved between CPUs",
+    }
+}
+
+fn placed(shares: &[PlacedShare]) -> Block {
+    Rows::of(shares)
+        .column(words("where"), |share| Cell::text(where_placed(share.placed)))
+        .column(numbers("p50 or cost"), |share| Cell::number(share.p50_ns, Unit::Time(3)))
+        .column(numbers("trials"), |share| Cell::number(share.n_trials, Unit::Whole))
+        .column(numbers("share"), |share| Cell::number(share.share, Unit::Share))
         .table()
 }
 

@@ -59,6 +59,7 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (PAGE, plots::swept),
     (PAGE, plots::percentiles),
     (PAGE, plots::trials),
+    (DOCUMENT, cases::free),
     (DOCUMENT, cases::missing),
     (ALL, findings::section),
     (WHOLE, yardsticks::section),

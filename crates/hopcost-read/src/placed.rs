@@ -1,0 +1,100 @@
+//! How the scheduler placed the ends of a case that leaves it to it: what a trial takes may
+//! depend more on that than on the mechanism.
+
+use hopcost_model::case::{Case, Placement, Role};
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::{Placed, PlacedShare, ThreadResult};
+use hopcost_stats::sample::median;
+
+use crate::threads::is_no_thread;
+use crate::trials::Trials;
+
+/// The share of trials in each placement, with its value. Nothing where ends are pinned, or
+/// where one is no thread, whose CPU nobody knows.
+pub fn shares(case: &Case, threads: &[ThreadResult], table: &Trials) -> Vec<PlacedShare> {
+    let unknown = [Role::Caller, Role::Callee].map(|role| is_no_thread(case, threads, role));
+    if case.placement != Some(Placement::Free) || unknown.contains(&true) {
+        return Vec::new();
+    }
+    let trials = table.measured().map(|(row, trial)| (placed(row.raw), trial.value_ns()));
+    let trials: Vec<(Placed, f64)> = trials.collect();
+    let of = |which: &Placed| {
+        let values = trials.iter().filter(|(placed, _)| placed == which).map(|(_, ns)| *ns);
+        let values: Vec<f64> = values.collect();
+        Some(PlacedShare {
+            placed: *which,
+            share: values.len() as f64 / trials.len() as f64,
+            p50_ns: median(&values)?,
+            n_trials: values.len() as u32,
+        })
+    };
+    Placed::ALL.iter().filter_map(of).collect()
+}
+
+/// Where the ends of a trial were, as far as its stamps and both ends of its phase tell.
+fn placed(trial: &RawTrial) -> Placed {
+    let mut ends = trial.ends.iter();
+    let first = ends.clone().next().map(|end| end.cpu_after);
+    if ends.clone().any(|end| end.cpu_changes > 0 || end.cpu_before != end.cpu_after) {
+        Placed::Moved
+    } else if ends.all(|end| Some(end.cpu_after) == first) {
+        Placed::OneCpu
+    } else {
+        Placed::SeveralCpus
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Builder, PIPE, TrialBuilder, read};
+
+    /// Eight trials; the first three on one CPU, the next four on two, the last moves.
+    fn make(round: u32, t: &mut TrialBuilder) {
+        t.each(&[if round < 3 { 3_000 } else { 9_000 + round }; 100]);
+        if round >= 3 {
+            (t.raw.ends[1].cpu_before, t.raw.ends[1].cpu_after) = (1, 1);
+        }
+        if round == 7 {
+            t.raw.ends[0].cpu_changes = 2;
+        }
+    }
+
+    #[test]
+    fn each_placement_has_its_share_and_its_value() {
+        let free = PIPE.replace("same-cpu", "free");
+        let results = read(&Builder::new().case(&free, 8, make).build());
+        let share = |placed, n_trials: u32, p50_ns| PlacedShare {
+            placed,
+            share: f64::from(n_trials) / 8.0,
+            p50_ns,
+            n_trials,
+        };
+        let expected = [
+            share(Placed::OneCpu, 3, 3_000.0),
+            share(Placed::SeveralCpus, 4, 9_004.5),
+            share(Placed::Moved, 1, 9_007.0),
+        ];
+        assert_eq!(results.results[0].placed, expected);
+    }
+
+    #[test]
+    fn ends_that_came_back_or_stayed_elsewhere() {
+        let of = |before: [u32; 2], after: [u32; 2]| {
+            let mut trial =
+                Builder::new().case(PIPE, 1, |_, t| t.each(&[5; 9])).build().trials.remove(0);
+            for (end, (before, after)) in trial.ends.iter_mut().zip(before.into_iter().zip(after)) {
+                (end.cpu_before, end.cpu_after) = (before, after);
+            }
+            placed(&trial)
+        };
+        assert_eq!(of([1, 1], [1, 1]), Placed::OneCpu);
+        assert_eq!(of([0, 1], [0, 1]), Placed::SeveralCpus);
+        assert_eq!(of([0, 1], [1, 1]), Placed::Moved);
+    }
+
+    #[test]
+    fn only_where_it_was_left_to_the_scheduler() {
+        assert_eq!(read(&Builder::new().case(PIPE, 8, make).build()).results[0].placed, []);
+    }
+}
