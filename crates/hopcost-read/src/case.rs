@@ -6,7 +6,7 @@ use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{
-    CaseParts, CaseResult, Estimate, Estimates, HostStateShare, Statistic, Status,
+    CaseParts, CaseResult, Estimate, Estimates, HostStateShare, Statistic, Status, WakeResult,
 };
 use hopcost_stats::sample::median;
 
@@ -145,6 +145,7 @@ fn of_case<'a>(
         raw.first().and_then(|trial| Some(run.raw.clock(trial)?.ticks_per_second));
     let id = case.id();
     let threads = threads::threads(case, &raw);
+    let wake = wake::result(run, case, &raw);
     let result = CaseResult {
         reason,
         stamp: raw.first().and_then(|trial| trial.stamp),
@@ -164,7 +165,10 @@ fn of_case<'a>(
             Some(empty) if case.mechanism_name() != EMPTY_LOOP => {
                 estimates.map(|estimates| estimate::bounded_by_loop(estimates, empty))
             }
-            _ => estimates,
+            _ => match clock_bound_ns(run, wake.as_ref(), &raw) {
+                Some(bound_ns) => estimates.map(|found| estimate::widened(found, bound_ns)),
+                None => estimates,
+            },
         },
         cpu_ns_per_message: over(&|trial| {
             let factor = run.factor(trial).unwrap_or(1.0);
@@ -176,7 +180,7 @@ fn of_case<'a>(
         trials: table.rows.iter().map(|row| row.point(state(run, row, &states))).collect(),
         states,
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
-        wake: wake::result(run, case, &raw),
+        wake,
         stream: stream::result(run, case, &raw, &per_trial),
         touch: touch::cost(case, &raw),
         counters: counters::counters(case, &raw),
@@ -195,6 +199,12 @@ fn of_case<'a>(
         modes_by_state: pooled.modes_by_state,
         band: pooled.band,
     }
+}
+
+/// How far one-way times may be off because of the clocks, at the speed that they are given at.
+fn clock_bound_ns(run: &Run, wake: Option<&WakeResult>, trials: &[&RawTrial]) -> Option<f64> {
+    let factors = trials.iter().map(|trial| run.factor(trial).unwrap_or(1.0));
+    Some(wake?.clock_bound_ns? / factors.min_by(f64::total_cmp)?)
 }
 
 /// What became of a case, and why it was not measured.

@@ -258,6 +258,35 @@ pub fn bounded_by_loop(mut estimates: Estimates, empty_loop: &Estimate) -> Estim
     estimates
 }
 
+/// One-way times whose clocks are known to agree within a bound and no better: every interval
+/// reaches that much further either way. A standard deviation is of one trial, whose offset is
+/// one and the same.
+pub fn widened(mut estimates: Estimates, bound_ns: f64) -> Estimates {
+    for statistic in Statistic::ALL.iter().copied().filter(|of| *of != Statistic::Stdev) {
+        let Some(estimate) = estimates.get_mut(statistic) else { continue };
+        widen(estimate, bound_ns);
+        for low in [&mut estimate.low, &mut estimate.this_run_low] {
+            *low = low.map(|low| low.max(0.0));
+        }
+    }
+    estimates
+}
+
+/// Widens the intervals of a value by an error that repetition does not make smaller.
+pub fn widen(estimate: &mut Estimate, bound_ns: f64) {
+    let Some(point) = estimate.point.filter(|_| bound_ns > 0.0) else { return };
+    for low in [&mut estimate.low, &mut estimate.this_run_low] {
+        *low = low.map(|low| low - bound_ns);
+    }
+    for high in [&mut estimate.high, &mut estimate.this_run_high] {
+        *high = high.map(|high| high + bound_ns);
+    }
+    estimate.digits = significant_digits(point, estimate.low.zip(estimate.high));
+    // Of the difference of two, each of which may be wrong by it.
+    let both = 2.0 * bound_ns / point.abs();
+    estimate.detectable = estimate.detectable.map(|share| share + both).filter(|s| s.is_finite());
+}
+
 fn bound_to(cost: &mut Estimate, bound: f64) {
     cost.point = Some(bound);
     cost.high = cost.high.map(|_| bound);

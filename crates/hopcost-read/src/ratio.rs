@@ -24,7 +24,9 @@ pub fn to_baseline(run: &Run, readings: &[Reading]) -> Vec<Option<Ratio>> {
     let base = readings.iter().find(|reading| Some(reading.result.id.as_str()) == baseline);
     let of = |reading: &Reading| {
         let base = base.filter(|base| comparable(reading, base))?;
-        ratio(&base.result.id, &reading.headline_by_round(), &base.headline_by_round())
+        let found =
+            ratio(&base.result.id, &reading.headline_by_round(), &base.headline_by_round())?;
+        Some(widened(found, bound_share(reading), bound_share(base)))
     };
     readings.iter().map(of).collect()
 }
@@ -33,11 +35,25 @@ pub fn to_baseline(run: &Run, readings: &[Reading]) -> Vec<Option<Ratio>> {
 /// multiple to mean something: beyond it, the finding CLOCK_OFFSET says why not.
 const BOUND_MAX: f64 = 0.1;
 
-/// Whether the clocks agree well enough for a multiple of this case.
-pub fn is_exact_enough(reading: &Reading) -> bool {
+/// The clocks' bound as a share of a one-way time, its p50; 0 of everything else.
+pub fn bound_share(reading: &Reading) -> f64 {
     let bound = reading.result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
     let p50 = reading.get(Statistic::P50).and_then(|p50| p50.point);
-    bound.is_none_or(|bound| p50.is_some_and(|p50| bound <= BOUND_MAX * p50))
+    bound
+        .filter(|bound| *bound > 0.0)
+        .map_or(0.0, |bound| p50.map_or(f64::INFINITY, |p50| bound / p50))
+}
+
+/// A ratio of two numbers each of which may be off by such a share.
+pub fn widened(found: Ratio, of_value: f64, of_base: f64) -> Ratio {
+    let low = found.low.map(|low| low * (1.0 - of_value) / (1.0 + of_base));
+    let high = found.high.map(|high| high * (1.0 + of_value) / (1.0 - of_base));
+    Ratio { low, high, ..found }
+}
+
+/// Whether the clocks agree well enough for a multiple of this case.
+pub fn is_exact_enough(reading: &Reading) -> bool {
+    bound_share(reading) <= BOUND_MAX
 }
 
 fn comparable(reading: &Reading, base: &Reading) -> bool {

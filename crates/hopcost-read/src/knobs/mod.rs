@@ -6,7 +6,7 @@ use hopcost_model::case::{Case, IdleKnob, Workload};
 use hopcost_model::results::KnobPrice;
 
 use crate::case::{Reading, known};
-use crate::estimate::over_trials;
+use crate::estimate::{over_trials, widen};
 use crate::ratio::paired;
 
 /// Every pair of measured wake-ups that differ in the knob alone, in the order of the
@@ -25,14 +25,19 @@ pub fn prices(readings: &[Reading]) -> Vec<KnobPrice> {
 
 fn price(knob: IdleKnob, without: &Reading, with: &Reading) -> Option<KnobPrice> {
     let pairs = paired(&without.headline_by_round(), &with.headline_by_round());
+    let mut difference_ns = over_trials(
+        pairs.iter().map(|(_, without, with)| without - with).collect(),
+        "median over rounds of the p50 without the knob minus the p50 with it".to_owned(),
+    );
+    // Each of the two may be off by what the clocks are not known to agree by.
+    let bound = |of: &Reading| of.result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
+    let bounds_ns = [without, with].into_iter().filter_map(bound).sum();
+    widen(&mut difference_ns, bounds_ns);
     (!pairs.is_empty()).then(|| KnobPrice {
         without: without.result.id.clone(),
         with: with.result.id.clone(),
         knob,
-        difference_ns: over_trials(
-            pairs.into_iter().map(|(_, without, with)| without - with).collect(),
-            "median over rounds of the p50 without the knob minus the p50 with it".to_owned(),
-        ),
+        difference_ns,
     })
 }
 
@@ -56,6 +61,20 @@ mod tests {
         assert_eq!(price.point, Some(5003.5));
         assert_eq!((price.low, price.high), (Some(5000.0), Some(5007.0)));
         assert_eq!(price.n_trials, 8);
+    }
+
+    #[test]
+    fn what_the_clocks_leave_open_is_left_open() {
+        let with = format!("{WAKE}&idle-knob=spinner");
+        let make = |ns: u32| {
+            move |round: u32, t: &mut crate::testing::TrialBuilder| {
+                t.wake(&[ns + round; 100], 1_000_000);
+                t.gates(0, 0, 40);
+            }
+        };
+        let raw = Builder::new().case(WAKE, 8, make(9_000)).case(&with, 8, make(8_950)).build();
+        let price = &read(&raw).knobs[0].difference_ns;
+        assert_eq!((price.low, price.point, price.high), (Some(-30.0), Some(50.0), Some(130.0)));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
 use hopcost_plan::{Published, Selector, shown};
 
 use crate::case::{Reading, known};
-use crate::ratio::{is_exact_enough, ratio};
+use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
 use crate::run::Run;
 use order::{Entry, order};
 use source::{Row, Source};
@@ -234,7 +234,8 @@ fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
         return None;
     }
     let by_round = |of: &Reading| statistic::by_round(of, &beside.row.statistic);
-    ratio(&base.result.id, &by_round(found), &by_round(base))
+    let ratio = ratio(&base.result.id, &by_round(found), &by_round(base))?;
+    Some(widened(ratio, bound_share(found), bound_share(base)))
 }
 
 #[cfg(test)]

@@ -99,6 +99,35 @@ mod tests {
     }
 
     #[test]
+    fn what_the_clocks_leave_open_is_part_of_the_interval() {
+        let of = |bound: u64| {
+            let make = |round: u32, t: &mut TrialBuilder| {
+                t.wake(&noisy(2_000, round), 1_000_000);
+                t.gates(0, 0, bound);
+            };
+            let raw = Builder::new().baseline(WAKE).case(WAKE, 8, make);
+            read(&raw.case(&WAKE.replace("pipe", "futex"), 8, make).build())
+        };
+        let (exact, bounded) = (of(0), of(100));
+        for statistic in [Statistic::P50, Statistic::P99, Statistic::Min, Statistic::Mean] {
+            let (exact, bounded) = (estimate(&exact, statistic), estimate(&bounded, statistic));
+            assert_eq!(exact.point, bounded.point);
+            assert_eq!(exact.low.map(|ns| ns - 100.0), bounded.low, "{statistic:?}");
+            assert_eq!(exact.high.map(|ns| ns + 100.0), bounded.high, "{statistic:?}");
+        }
+        let wider = estimate(&bounded, Statistic::P50).detectable.unwrap()
+            - estimate(&exact, Statistic::P50).detectable.unwrap();
+        assert!((wider - 2.0 / 30.0).abs() < 0.01, "{wider}");
+        assert_eq!(estimate(&exact, Statistic::Stdev), estimate(&bounded, Statistic::Stdev));
+        assert_eq!(estimate(&of(5_000), Statistic::P50).low, Some(0.0), "no time is negative");
+        let ratio =
+            |results: &hopcost_model::results::Results| results.results[1].ratio.clone().unwrap();
+        let (exact, bounded) = (ratio(&exact), ratio(&bounded));
+        assert!(bounded.low < exact.low && bounded.high > exact.high, "{bounded:?} {exact:?}");
+        assert!((bounded.high.unwrap() - exact.high.unwrap() * (31.0 / 29.0)).abs() < 0.01);
+    }
+
+    #[test]
     fn what_is_not_known_is_not_claimed() {
         let raw = Builder::new()
             .case(WAKE, 6, |round, t| {

@@ -363,7 +363,10 @@ impl Sink for Store<'_> {
         let results = hopcost_read::read(so_far, &rust).results;
         let width = |case: &CaseResult| {
             let (_, estimate) = case.estimates.as_ref()?.headline()?;
-            Some((estimate.high? - estimate.low?) / 2.0 / estimate.point.filter(|p| *p > 0.0)?)
+            // What the clocks leave open no round makes narrower.
+            let bound_ns = case.wake.as_ref().and_then(|wake| wake.clock_bound_ns).unwrap_or(0.0);
+            let side_ns = (estimate.high? - estimate.low?) / 2.0 - bound_ns;
+            Some(side_ns / estimate.point.filter(|p| *p > 0.0)?)
         };
         let all = (0..).zip(&results).filter_map(|(index, case)| Some((index, width(case)?)));
         Ok(all.collect())
