@@ -43,7 +43,7 @@ codes! {
         "Raise or lift the quota: cpu.max (cgroup v2), cpu.cfs_quota_us (v1), `docker --cpus`, the CPU limit of a Kubernetes pod, CPUQuota= of systemd.";
     /// Packets were taken in on the used CPUs.
     SoftIrq = "SOFTIRQ",
-        "The used CPUs took in packets (NET_RX softirqs) during trials of cases that use no network.",
+        "The used CPUs took in packets (NET_RX softirqs) of others: during trials of cases that use no network, or many more in some trials of a case that does than in its calmest.",
         "Stop the traffic, or keep it off the used CPUs: /proc/irq/*/smp_affinity of the network card, rps_cpus of its queues, --cpus.";
     /// Something looks into the measured programs.
     Traced = "TRACED",

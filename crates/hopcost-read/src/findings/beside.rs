@@ -1,10 +1,11 @@
 //! Findings about what the kernel counted beside the trials, for the whole run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Boundary, Case};
+use hopcost_model::case::{Boundary, Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawTrial, Throttling};
+use hopcost_stats::sample::Sample;
 
 use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
 use crate::case::Reading;
@@ -53,13 +54,71 @@ impl Packets {
     }
 }
 
+/// Times as many packets an operation as in the case's calm trials: a round trip or a wake-up
+/// makes as many in every trial, whereas a stream's are merged as they happen to meet.
+const PACKETS_TIMES: f64 = 3.0;
+/// The calm trials of a case: a flood may have been there for most of them.
+const CALM: f64 = 0.25;
+/// Trials without which none can be told to be calm.
+const CALM_OF: usize = 4;
+/// Share of trials with the packets of others from which on a median over trials may have moved.
+const FLOODED_SUSPECT: f64 = 0.25;
+
+/// Suspect are trials of a case that uses the network in which a CPU took in many more packets an
+/// operation than in others of the same case.
+pub fn softirq_case(case: &Case, reading: &Reading) -> Option<Finding> {
+    let steady = matches!(case.workload, Workload::Roundtrip | Workload::Wake);
+    let counted = |trial: &&&RawTrial| trial.watched_ns > 0 && trial.operations > 0;
+    let trials: Vec<&RawTrial> = reading.trials.iter().filter(counted).copied().collect();
+    if !steady || !uses_network(case) || trials.len() < CALM_OF {
+        return None;
+    }
+    let cpus: BTreeSet<u32> =
+        trials.iter().flat_map(|trial| &trial.cpu_uses).map(|used| used.cpu).collect();
+    let flooded = cpus.into_iter().filter_map(|cpu| {
+        let more_per_s = more_than_calm(&trials, cpu)?;
+        let most = more_per_s.iter().copied().max_by(f64::total_cmp)?;
+        Some((cpu, more_per_s.len(), most))
+    });
+    let (cpu, hit, most) = flooded.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let severity = match hit as f64 > FLOODED_SUSPECT * trials.len() as f64 {
+        true => Severity::Suspect,
+        false => Severity::Note,
+    };
+    let evidence = format!(
+        "In {}, CPU {cpu} took in packets up to {most:.0} times a second more than the case itself makes, \
+         going by its calmest trials.",
+        of_trials(hit, trials.len())
+    );
+    let values = [("per_second", most), ("trials", hit as f64)];
+    Some(finding(Code::SoftIrq, severity, evidence, &values))
+}
+
+/// How many more packets a second a CPU took in than calm trials have for as many operations; of
+/// the trials in which that is many.
+fn more_than_calm(trials: &[&RawTrial], cpu: u32) -> Option<Vec<f64>> {
+    let an_operation = |trial: &RawTrial| {
+        let used = trial.cpu_uses.iter().find(|used| used.cpu == cpu)?;
+        Some(used.network_softirqs? as f64 / trial.operations as f64)
+    };
+    let all: Vec<f64> = trials.iter().map(|trial| an_operation(trial)).collect::<Option<_>>()?;
+    let calm = Sample::new(all.clone()).ok()?.quantile(CALM);
+    let more = trials.iter().zip(all).filter(|(_, each)| *each > PACKETS_TIMES * calm);
+    let more = more.map(|(trial, each)| {
+        (each - calm) * trial.operations as f64 / (trial.watched_ns as f64 / 1e9)
+    });
+    Some(more.filter(|per_s| *per_s > PACKETS_SUSPECT_PER_S).collect())
+}
+
+/// Whether packets are sent by what the case does.
+fn uses_network(case: &Case) -> bool {
+    case.boundary == Boundary::Namespace
+        || NETWORK.iter().any(|name| case.mechanism_name().contains(name))
+}
+
 /// Judged by the CPU that took in most.
 fn softirq(run: &Run) -> Option<Finding> {
     let mut cpus: BTreeMap<u32, Packets> = BTreeMap::new();
-    let uses_network = |case: &Case| {
-        case.boundary == Boundary::Namespace
-            || NETWORK.iter().any(|name| case.mechanism_name().contains(name))
-    };
     let others = run.raw.trials.iter().filter(|trial| {
         trial.watched_ns > 0 && run.raw.plan.case(trial.case).is_some_and(|c| !uses_network(c))
     });
@@ -233,6 +292,56 @@ mod tests {
         assert!(flood.starts_with("CPU 1 took in packets 40000 times a second"), "{flood}");
         let long = taken_in(PIPE, 2_000, 90_000_000).unwrap();
         assert!(long.ends_with("for 9.0 % of the time."), "{long}");
+    }
+
+    #[test]
+    fn packets_of_others_beside_a_case_that_sends_some_itself() {
+        // Each of 100 operations in a tenth of a second makes two.
+        let flooded = |id: &str, trials: u32, of_others: u64| {
+            let raw = Builder::new().case(id, 8, |round, t| {
+                t.each(&[3000; 100]);
+                t.raw.watched_ns = 100_000_000;
+                let more = if round < trials { of_others } else { 0 };
+                t.raw.cpu_uses = vec![CpuUse {
+                    cpu: 0,
+                    steal_ns: None,
+                    interrupt_ns: None,
+                    interrupts: None,
+                    softirqs: None,
+                    network_softirqs: Some(200 + more),
+                }];
+            });
+            let results = read(&raw.build());
+            let found = results.findings.iter().find(|finding| finding.code == Code::SoftIrq);
+            found
+                .map(|finding| (finding.severity, finding.case.is_some(), finding.evidence.clone()))
+        };
+        let tcp = PIPE.replace("pipe", "tcp");
+        assert_eq!(flooded(&tcp, 0, 0), None);
+        assert_eq!(flooded(&tcp, 2, 900), None, "9000 a second");
+        let (severity, of_case, evidence) = flooded(&tcp, 2, 1_500).unwrap();
+        assert_eq!((severity, of_case), (Severity::Note, true));
+        assert!(
+            evidence.starts_with("In 2 of 8 trials, CPU 0 took in packets up to 15000"),
+            "{evidence}"
+        );
+        assert_eq!(flooded(&tcp, 5, 1_500).map(|found| found.0), Some(Severity::Suspect));
+        assert_eq!(flooded(&tcp, 8, 1_500), None, "in all trials it cannot be told from its own");
+        // Many packets that are not many beside the case's own are its own.
+        let busy = Builder::new().case(&tcp, 8, |round, t| {
+            t.each(&[3000; 100]);
+            t.raw.watched_ns = 1_000_000;
+            let used = CpuUse {
+                cpu: 0,
+                steal_ns: None,
+                interrupt_ns: None,
+                interrupts: None,
+                softirqs: None,
+                network_softirqs: Some(if round == 3 { 500 } else { 200 }),
+            };
+            t.raw.cpu_uses = vec![used];
+        });
+        assert_eq!(crate::testing::severity(&read(&busy.build()), Code::SoftIrq), None);
     }
 
     #[test]

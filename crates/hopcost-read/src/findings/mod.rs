@@ -53,6 +53,7 @@ pub fn of_case(
     };
     let mut found = cpu::findings(run, case, reading, run_wide);
     found.extend(beside::throttled_case(reading, run_wide));
+    found.extend(beside::softirq_case(case, reading));
     found.extend(numbers::findings(run, case, reading, drifts));
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
