@@ -101,7 +101,27 @@ fn plot(spec: &hopcost_plan::Plot, cases: Vec<Measured>, named: impl Fn(&str) ->
         series: (y.y.iter())
             .flat_map(|(value, suffix)| lines(spec, y, (value, suffix), &cases))
             .collect(),
-        notes: y.note.iter().map(|note| note.replace("{reason}", &reason)).collect(),
+        notes: (y.note.iter().map(|note| note.replace("{reason}", &reason)))
+            .chain(band(y, &cases).map(str::to_owned))
+            .collect(),
+    }
+}
+
+/// What the bands of a plot are, where they are intervals: a suite says it of its own.
+fn band(y: &PlotY, cases: &[Measured]) -> Option<&'static str> {
+    let found = cases
+        .iter()
+        .flat_map(|(case, reading)| y.y.keys().filter_map(|value| found(value, case, reading)));
+    let with = found.filter(|found| !y.sample_band && found.low.is_some());
+    let (next, this): (Vec<_>, Vec<_>) = with.partition(|found| found.this_run_low.is_some());
+    match (next.is_empty(), this.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some("Band: interval of each point for the next run, nominal 95 %."),
+        (true, false) => Some("Band: interval of each point, of this run alone."),
+        (false, false) => Some(
+            "Band: interval of each point, nominal 95 %: for the next run where the values are \
+             adjusted, of this run otherwise.",
+        ),
     }
 }
 

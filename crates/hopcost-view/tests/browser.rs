@@ -131,8 +131,12 @@ fn every_page_fits_a_telephone_and_a_laptop_in_light_and_in_dark() {
     let (folder, mut pages) = pages();
     // Something folded, within something folded.
     pages.push("quick.html#case-1".to_owned());
-    for scheme in [LIGHT, DARK] {
-        let found = measured(&folder, &pages, &WIDTHS, scheme);
+    let measured = |scheme| measured(&folder, &pages, &WIDTHS, scheme);
+    let (light, dark) = std::thread::scope(|scope| {
+        let dark = scope.spawn(|| measured(DARK));
+        (measured(LIGHT), dark.join().unwrap())
+    });
+    for (scheme, found) in [(LIGHT, light), (DARK, dark)] {
         assert_eq!(found.len(), pages.len() * WIDTHS.len());
         let mut wrong = Vec::new();
         for page in &found {

@@ -250,7 +250,7 @@ impl<'a> Drawing<'a> {
             if rows.names == Names::Above {
                 let name = row.cells.iter().filter(|cell| !cell.is_empty());
                 let name = name.map(String::as_str).collect::<Vec<_>>().join(" · ");
-                text(out, "", 0.0, start + 12.0, &fit(&name, TEXT, right - 8.0));
+                text(out, "", 0.0, start + 12.0, &fit(&name, TEXT, self.chart.width));
             }
             for (i, ((start, end), cell)) in columns.iter().zip(&row.cells).enumerate() {
                 let class = if i == 0 { "" } else { "quiet" };

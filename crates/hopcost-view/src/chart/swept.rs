@@ -94,7 +94,7 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
             y.axis.title(),
             x.axis.title(),
             names.join("; "),
-            if banded { "; the shaded band spans their intervals" } else { "" }
+            if banded { "; what the shaded band spans is noted below it" } else { "" }
         ),
         width: 660.0,
         series: series

@@ -3,7 +3,9 @@
 use super::cells::{self, Place};
 use crate::chart::{self, Heading, model::Chart};
 use crate::markup::{Esc, put};
-use crate::section::model::{Block, Cell, Column, Fold, Form, Frame, Kind, Section, Table, Tone};
+use crate::section::model::{
+    Block, Cell, Column, Fold, Form, Frame, Kind, Section, Table, Tone, Value,
+};
 
 /// What stands above the first section: sentences, and folded under them where and by what the
 /// run was made, so that the answer stands on the first screen.
@@ -133,7 +135,9 @@ fn table(out: &mut String, table: &Table) {
     let matrix = if table.form == Form::Matrix { " matrix" } else { "" };
     let has_interval = |column: &&Column| column.kind == Kind::Estimate;
     let columns = table.columns.len() + table.columns.iter().filter(has_interval).count();
-    let labelled = columns > COLUMNS_MAX;
+    // The spelling of a case alone is as wide as such a screen.
+    let is_case = |row: &Vec<Cell>| matches!(row.first(), Some(Cell { value: Value::Code(_), .. }));
+    let labelled = columns > COLUMNS_MAX || columns > 1 && table.rows.iter().any(is_case);
     let cards = if labelled { " cards" } else { "" };
     put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{matrix}{cards}\"><thead><tr>");
     for column in &table.columns {
@@ -153,7 +157,10 @@ fn table(out: &mut String, table: &Table) {
             again &= column.kind == Kind::Repeated
                 && above.get(at).is_some_and(|above| above.says_what(cell));
             let place = match at {
-                0 => Place::Head,
+                0 => {
+                    let is_number = labelled && !column.kind.is_words();
+                    Place::Head(is_number.then_some(column.head.as_str()))
+                }
                 _ if labelled => Place::Labelled(&column.head),
                 _ => Place::Under,
             };

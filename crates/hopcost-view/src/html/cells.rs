@@ -15,8 +15,8 @@ const WIDE: &str = "<small>wide</small> ";
 /// Where a cell stands in its row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place<'a> {
-    /// First: it names the row.
-    Head,
+    /// First: it names the row; with what it is where it is a number and carries that along.
+    Head(Option<&'a str>),
     /// Below the head of its column.
     Under,
     /// Below this head, which it carries along to where the row is a card.
@@ -26,10 +26,11 @@ pub(super) enum Place<'a> {
 /// A cell of a table; an estimate takes two, so that values end below each other.
 pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, again: bool) {
     let (tag, end, label) = match place {
-        Place::Head => ("th scope=\"row\"", "th", String::new()),
-        Place::Under => ("td", "td", String::new()),
-        Place::Labelled(head) => ("td", "td", format!(" data-l=\"{}\"", Esc(head))),
+        Place::Head(head) => ("th scope=\"row\"", "th", head),
+        Place::Under => ("td", "td", None),
+        Place::Labelled(head) => ("td", "td", Some(head)),
     };
+    let label = label.map_or(String::new(), |head| format!(" data-l=\"{}\"", Esc(head)));
     let title = cell.hint.as_ref().map_or(String::new(), |h| format!(" title=\"{}\"", Esc(h)));
     let sort = match cell.value.key() {
         Some(key) if key.is_finite() => format!(" data-v=\"{key}\""),

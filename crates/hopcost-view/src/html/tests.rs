@@ -150,6 +150,23 @@ fn plots_have_their_notes_and_numbers() {
 }
 
 #[test]
+fn what_a_band_spans_is_noted_once_below_its_plot() {
+    let mut kinds = Vec::new();
+    for plot in ["wakeup", "copies", "microkernel"].map(|run| results(run).plots).concat() {
+        let points = || plot.series.iter().flat_map(|series| &series.points);
+        let banded = points().any(|point| point.low.is_some());
+        let of_band = plot.notes.iter().filter(|note| note.starts_with("Band: "));
+        let of_band: Vec<String> = of_band.cloned().collect();
+        assert_eq!(of_band.len(), usize::from(banded), "{}: {:?}", plot.id, plot.notes);
+        kinds.extend(of_band);
+    }
+    // Samples, and intervals for the next run or of this one.
+    for kind in ["p5 to p95", "interval of each point"] {
+        assert!(kinds.iter().any(|note| note.contains(kind)), "{kinds:?}");
+    }
+}
+
+#[test]
 fn threads_and_the_replay_of_a_case_are_in_its_details() {
     let results = results("runtimes");
     let page = report(&results);
