@@ -87,7 +87,7 @@ fn json_report() {
 
 /// What is shown of a mechanism that is.
 fn shown(facts: &hopcost_model::mechanism::Facts, format: Format) -> String {
-    mechanisms::show(facts.name, Some(facts), &[], format).unwrap()
+    mechanisms::show(facts.name, Some(facts), &[], None, format).unwrap()
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn mechanisms_shown_in_every_runtime_that_has_them() {
     let runtimes = facts::runtimes::all();
     let text = Format::Text(TextStyle::plain(80));
     for (name, format) in [("text", text), ("json", Format::Json), ("markdown", Format::Markdown)] {
-        let show = |mechanism, facts| mechanisms::show(mechanism, facts, &runtimes, format);
+        let show = |mechanism, facts| mechanisms::show(mechanism, facts, &runtimes, None, format);
         let pipe = show("pipe", Some(&facts::PIPE)).unwrap();
         insta::assert_snapshot!(format!("runtimes_show_pipe_{name}"), pipe);
         // Rust has not these, and has nothing to say of them.
@@ -118,6 +118,20 @@ fn mechanisms_shown_in_every_runtime_that_has_them() {
             assert!(!shown.contains('\x1b'), "{shown}");
             insta::assert_snapshot!(format!("runtimes_show_{mechanism}_{name}"), shown);
         }
+        let python = "python".parse().unwrap();
+        let only = |of| mechanisms::show(of, Some(&facts::PIPE), &runtimes, Some(&python), format);
+        let of_python = only("pipe").unwrap();
+        assert!(of_python.contains("os.read") && !of_python.contains("read(2) and write(2) copy"));
+        assert_eq!(only("mutex"), None, "python has none");
+        // All reasons are in what is asked for.
+        let rust = mechanisms::show(
+            "pipe",
+            Some(&facts::PIPE),
+            &[],
+            Some(&hopcost_model::case::Runtime::RUST),
+            format,
+        );
+        assert!(format == Format::Json || rust.unwrap().contains("an end that polls makes"));
         assert_eq!(show("no-such", None), None);
         assert!(show("syscall", Some(&facts::SYSCALL)).is_some());
     }

@@ -1,9 +1,10 @@
 //! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
 mod brief;
+mod inside;
 mod json;
 
-use hopcost_model::case::{WaitKind, Workload};
+use hopcost_model::case::{Runtime, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Shape, WaitFacts};
@@ -64,38 +65,65 @@ pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) ->
     markdown::document(&Document { head, sections: vec![others], ..Document::default() })
 }
 
-/// Everything known of one mechanism: of Rust's, and of what other runtimes have by
-/// this name. `None` if none has it.
+/// What is known of one mechanism: of Rust's, and of what other runtimes have by this name, on a
+/// terminal in a line each unless one is asked for. `None` if nobody who is asked for has it.
 pub fn show(
     name: &str,
     facts: Option<&Facts>,
     runtimes: &[RuntimeFacts],
+    only: Option<&Runtime>,
     format: Format,
 ) -> Option<String> {
-    let own = facts.map(asked);
+    let asked_for = |runtime: &Runtime| only.is_none_or(|only| only == runtime);
+    let own = facts.filter(|_| asked_for(&Runtime::RUST)).map(asked);
     let found =
         |facts: &'_ RuntimeFacts| Some((facts.runtime.to_string(), facts.mechanism(name)?.clone()));
-    let rows: Vec<(String, Mechanism)> = runtimes.iter().filter_map(found).collect();
+    let of = runtimes.iter().filter(|facts| asked_for(&facts.runtime));
+    let rows: Vec<(String, Mechanism)> = of.filter_map(found).collect();
     if own.is_none() && rows.is_empty() {
         return None;
     }
     if format == Format::Json {
         return Some(json::show(own.as_ref(), &rows));
     }
-    let mut blocks = match &own {
-        Some(own) => described(own),
-        None => vec![says("Not in Rust.")],
-    };
-    for (runtime, mechanism) in &rows {
-        blocks.push(Block::Heading(format!("In {runtime}")));
-        blocks.extend(described(mechanism));
+    let mut blocks = Vec::new();
+    match &own {
+        Some(own) => {
+            let brief = only.is_none() && matches!(format, Format::Text(_));
+            blocks.extend(described(own, if brief { Depth::Brief } else { Depth::Full }));
+            blocks.extend(inside::inside(own));
+        }
+        None if only.is_none() => blocks.push(says("Not in Rust.")),
+        None => {}
+    }
+    match (&own, format) {
+        (Some(_), Format::Text(_)) if !rows.is_empty() => {
+            blocks.push(Block::Heading("In other runtimes".into()));
+            blocks.push(facts_of(&rows));
+            blocks.push(says(format!("One of them in full: hopcost show {name} --runtime NAME")));
+        }
+        _ => {
+            for (runtime, mechanism) in &rows {
+                blocks.push(Block::Heading(format!("In {runtime}")));
+                blocks.extend(described(mechanism, Depth::Full));
+            }
+        }
     }
     let carried = carried(name, runtimes);
-    if !carried.is_empty() {
+    if !carried.is_empty() && only.is_none() {
         blocks.push(says(format!("Goes over it: {}.", carried.join(", "))));
     }
     let sections = vec![Section { id: "mechanism", title: name.to_owned(), blocks }];
     Some(written(&Document { sections, ..Document::default() }, format))
+}
+
+/// What each runtime has, or why not here.
+fn facts_of(rows: &[(String, Mechanism)]) -> Block {
+    facts(rows.iter().map(|(runtime, row)| {
+        let text = [row.about.clone(), unavailable(row)];
+        let text = text.into_iter().filter(|text| !text.is_empty());
+        (runtime.as_str(), Cell::text(text.collect::<Vec<_>>().join("; ")))
+    }))
 }
 
 /// The reference page of all mechanisms but the hidden ones: a table, then a
@@ -106,10 +134,10 @@ pub fn reference(mechanisms: &[&Facts]) -> String {
     let section = |mechanism: &Mechanism| Section {
         id: "mechanism",
         title: mechanism.name.clone(),
-        blocks: described(mechanism),
+        blocks: described(mechanism, Depth::Full),
     };
     let sections = by_family(&shown).map(section).collect();
-    let head = vec![table(&shown)];
+    let head = vec![says(inside::ALL), table(&shown)];
     markdown::document(&Document { head, sections, ..Document::default() })
 }
 
@@ -222,8 +250,17 @@ fn made_of(described: &Description) -> String {
     if parts.is_empty() { format!("worker {}", described.version) } else { parts.join(", ") }
 }
 
-/// All that is said of a mechanism.
-fn described(mechanism: &Mechanism) -> Vec<Block> {
+/// How much is said of a mechanism.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// All but the reasons for the counts of waits that are not the default.
+    Brief,
+    /// All.
+    Full,
+}
+
+/// What is said of a mechanism.
+fn described(mechanism: &Mechanism, depth: Depth) -> Vec<Block> {
     let kind = match (mechanism.shape().word(), mechanism.family.as_str()) {
         (shape, "") => shape.to_owned(),
         (shape, family) if shape == family => family.to_owned(),
@@ -243,7 +280,12 @@ fn described(mechanism: &Mechanism) -> Vec<Block> {
             "In one {operation}, both ends together and both waiting this way:"
         )));
         blocks.push(counts(&counted));
-        blocks.extend(notes(reasons(&counted)));
+        let explained = if depth == Depth::Brief { &counted[..1] } else { &counted };
+        blocks.extend(notes(reasons(explained)));
+        if explained.len() < counted.len() {
+            let name = &mechanism.name;
+            blocks.extend(notes([format!("of the others: hopcost show {name} --runtime rust")]));
+        }
     }
     blocks
 }
@@ -269,32 +311,18 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         waits if waits.is_empty() => waits,
         waits => format!("{waits} ({})", default_wait(mechanism)),
     };
-    let touches = mechanism.payload.is_some() && mechanism.shape() != Shape::Call;
-    let touched = match (touches, own) {
-        (false, _) => "",
-        (true, Some(_)) => {
-            "; every byte is written and compared unless touch says less, and a run times what \
-             that takes"
+    // Of hopcost's own it is said once for all (`inside`).
+    let touched = match mechanism.payload {
+        Some(_) if own.is_none() && mechanism.shape() != Shape::Call => {
+            "; every byte is written and compared"
         }
-        (true, None) => "; every byte is written and compared",
-    };
-    let around = match touches
-        && own.is_some()
-        && mechanism.workloads.contains(&Workload::Roundtrip)
-    {
-        true => {
-            "; in a round trip also each end's writing of its message and comparing of the other's"
-        }
-        false => "",
+        _ => "",
     };
     let mut known = vec![
         ("What crosses", Cell::text(&mechanism.crosses)),
         ("Who copies", Cell::text(&mechanism.copies)),
         ("Who wakes", Cell::text(&mechanism.wakes)),
-        (
-            "Between two stamps",
-            Cell::text(format!("{}{around}", mechanism.between_stamps.trim_end_matches('.'))),
-        ),
+        ("Between two stamps", Cell::text(&mechanism.between_stamps)),
         ("Limits", Cell::text(&mechanism.limits)),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(boundaries(mechanism))),
@@ -349,16 +377,18 @@ fn reasons(waits: &[&WaitFacts]) -> Vec<String> {
             ("switches on one CPU", facts.switches_one_cpu),
             ("switches on two CPUs", facts.switches_two_cpus),
         ];
-        let wait = facts.wait;
-        let place = move |(what, count): (&str, PerOperation)| {
-            Some((count.reason()?, format!("{what} of {wait}")))
-        };
-        counts.into_iter().filter_map(place)
+        let wait = facts.wait.word();
+        counts.into_iter().filter_map(move |(what, count)| Some((count.reason()?, what, wait)))
     });
-    let by_reason = grouped(places, |(reason, _)| *reason);
-    let sentence = |(reason, places): (&str, Vec<(&str, String)>)| {
-        let places: Vec<String> = places.into_iter().map(|(_, place)| place).collect();
-        format!("{}: {reason}", places.join(", "))
+    let by_reason = grouped(places, |(reason, ..)| *reason);
+    let sentence = |(reason, places): (&str, Vec<(&str, &str, &str)>)| {
+        let of = |(what, places): (&str, Vec<(&str, &str, &str)>)| {
+            let waits: Vec<&str> = places.into_iter().map(|(.., wait)| wait).collect();
+            format!("{what} of {}", waits.join(", "))
+        };
+        let places: Vec<String> =
+            grouped(places, |(_, what, _)| *what).into_iter().map(of).collect();
+        format!("{}: {reason}", places.join("; "))
     };
     by_reason.into_iter().map(sentence).collect()
 }

@@ -1,5 +1,6 @@
 //! `hopcost show MECHANISM`.
 
+use hopcost_model::case::Runtime;
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
@@ -15,6 +16,9 @@ pub struct Args {
     /// How to print it (text, json, md)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Only that of this runtime, in full
+    #[arg(long, value_name = "NAME")]
+    runtime: Option<String>,
     /// A worker program of your own, told of too
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
@@ -27,7 +31,21 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let runtimes = Runtimes::remembered(args.worker.clone()).facts();
     let facts = mechanism::find(name).map(|row| &row.facts);
     let format = output::mechanism_format(args.format)?;
-    let Some(document) = hopcost_view::mechanisms::show(name, facts, &runtimes, format) else {
+    let only = args.runtime.as_deref().map(str::parse::<Runtime>).transpose();
+    let only = only.map_err(|error| usage(format!("--runtime: {error}")))?;
+    let shown = hopcost_view::mechanisms::show(name, facts, &runtimes, only.as_ref(), format);
+    let Some(document) = shown else {
+        if let Some(only) = only
+            && hopcost_view::mechanisms::show(name, facts, &runtimes, None, format).is_some()
+        {
+            let why = runtimes.iter().find(|facts| facts.runtime == only);
+            let why = why.map_or("hopcost worker list shows those that are here", |facts| {
+                facts.state.as_ref().err().map_or("that runtime does not have it", String::as_str)
+            });
+            return Err(usage(format!(
+                "no mechanism `{name}` of the runtime `{only}` here: {why}"
+            )));
+        }
         let own = mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden);
         let others = runtimes.iter().flat_map(|runtime| &runtime.state);
         let others = others.flat_map(|described| &described.mechanisms);
