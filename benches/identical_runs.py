@@ -6,22 +6,51 @@ as met and divided by the yardstick; of all pairs of runs, how often the 95 % in
 disjoint, and how often one run's estimate lies in the other's interval; the median width of
 the interval.
 
-    benches/identical_runs.py HOPCOST [--runs 14] [--beside COMMAND] [-- ARGUMENTS OF hopcost run]
+    benches/identical_runs.py HOPCOST [--runs 14] [--beside COMMAND] [--quota PERCENT] [-- ARGUMENTS OF hopcost run]
 
 Without arguments it runs pipe, futex, udp, tcp, channel-std, syscall and mutex-uncontended on
 one CPU and pipe and udp across two, nine rounds each. --beside runs a shell command meanwhile
-(a hog: --beside 'taskset -c 1 sh -c "while :; do :; done"'). The machine's stored reference
+(a hog: --beside 'taskset -c 1 sh -c "while :; do :; done"'). --quota runs hopcost in a control group of its own that may
+use so many per cent of one CPU (needs root; the group is removed again): such runs are to be marked THROTTLED. The machine's stored reference
 levels are used, and learnt by the first run where there are none.
 """
-import argparse, itertools, json, math, os, signal, statistics, subprocess
+import argparse, contextlib, itertools, json, math, os, pathlib, signal, statistics, subprocess
 
 ONE = ["pipe", "futex", "udp", "tcp", "channel-std", "syscall", "mutex-uncontended"]
 CASES = [f"{name}?place=same-cpu" if name not in ("syscall", "mutex-uncontended") else name for name in ONE]
 CASES += ["pipe?place=cross", "udp?place=cross"]
 
 
-def read(hopcost, arguments):
+PERIOD_US = 100_000
+
+
+@contextlib.contextmanager
+def control_group(quota):
+    """The file that takes the processes of a group with this quota, in per cent of one CPU; none for no quota."""
+    if quota is None:
+        yield None
+        return
+    root = pathlib.Path("/sys/fs/cgroup")
+    version_1 = (root / "cpu").is_dir()
+    group = (root / "cpu" if version_1 else root) / f"hopcost-bench-{os.getpid()}"
+    group.mkdir()
+    try:
+        allowed_us = PERIOD_US * quota // 100
+        if version_1:
+            (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (group / "cpu.cfs_quota_us").write_text(str(allowed_us))
+        else:
+            (group / "cpu.max").write_text(f"{allowed_us} {PERIOD_US}")
+        yield group / "cgroup.procs"
+    finally:
+        group.rmdir()
+
+
+def read(hopcost, arguments, processes):
     command = [hopcost, "run", *arguments, "--format", "json"]
+    if processes:
+        # The shell enters the group and becomes hopcost, whose workers are then in it too.
+        command = ["sh", "-c", 'echo $$ >"$0" && exec "$@"', processes, *command]
     out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     results = json.loads(out.stdout)
     found = {}
@@ -46,17 +75,19 @@ def main():
     parser.add_argument("hopcost")
     parser.add_argument("--runs", type=int, default=14)
     parser.add_argument("--beside")
+    parser.add_argument("--quota", type=int)
     parser.add_argument("arguments", nargs="*")
     options = parser.parse_args()
     arguments = options.arguments or [*CASES, "--rounds", "9"]
     beside = options.beside and subprocess.Popen(options.beside, shell=True, start_new_session=True)
+    runs = []
     try:
-        runs = []
-        for number in range(options.runs):
-            runs.append(read(options.hopcost, arguments))
-            _, marks, applied, run_wide = runs[-1]
-            what = ", ".join(f"{c} {how}" for (c, _), how in applied.items())
-            print(f"run {number + 1}: {len(marks)} cases marked; the run: {' '.join(run_wide) or '-'}; {what}", flush=True)
+        with control_group(options.quota) as processes:
+            for number in range(options.runs):
+                runs.append(read(options.hopcost, arguments, processes))
+                _, marks, applied, run_wide = runs[-1]
+                what = ", ".join(f"{c} {how}" for (c, _), how in applied.items())
+                print(f"run {number + 1}: {len(marks)} cases marked; the run: {' '.join(run_wide) or '-'}; {what}", flush=True)
     finally:
         if beside:
             os.killpg(beside.pid, signal.SIGTERM)
