@@ -262,3 +262,48 @@ fn what_was_started_before_hopcost_by_its_process_is_left_alone() {
     }
     assert!(sleeper.is_some(), "it was ended");
 }
+
+/// A run whose processes may have so many descriptors each.
+fn with_descriptors(home: &Home, descriptors: u32, arguments: &[&str]) -> std::process::Output {
+    let limit = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
+    let inner = home.hopcost(arguments);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &limit]).arg(inner.get_program()).args(arguments).current_dir(home.path());
+    shell.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.output().expect("the shell starts")
+}
+
+#[test]
+fn too_few_descriptors_for_a_trial_are_said_before_the_first() {
+    let _alone = alone();
+    let cases = [
+        "call/syscall",
+        "roundtrip/pipe?place=same-cpu",
+        "wake/pipe?gap=1ms&place=same-cpu",
+        "stream/tcp-writev?flows=8",
+    ];
+    for case in cases {
+        let home = Home::new();
+        let out = home.path().join("run");
+        let out_name = out.to_str().expect("UTF-8");
+        let arguments = ["run", case, "--rounds", "1", "--measure", "1ms", "--out", out_name];
+        let mut descriptors = 12;
+        let output = loop {
+            let output = with_descriptors(&home, descriptors, &arguments);
+            if output.status.code() != Some(2) {
+                break output;
+            }
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(stderr.lines().count(), 1, "{case} {descriptors}: {stderr}");
+            assert!(!out.exists(), "{case} {descriptors}: refused, and left a file");
+            descriptors += 1;
+            assert!(descriptors < 60, "{case}: {stderr}");
+        };
+        let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
+        let run = run.unwrap_or_else(|error| panic!("{case} {descriptors}: {error} {output:?}"));
+        let errors: Vec<_> = run.trials.iter().filter_map(|trial| trial.error.clone()).collect();
+        assert_eq!((run.trials.len(), errors), (1, vec![]), "{case} {descriptors}");
+        let gone: Vec<_> = run.yardsticks.iter().filter_map(|one| one.gone.clone()).collect();
+        assert_eq!(gone, Vec::<String>::new(), "{case} {descriptors}");
+    }
+}

@@ -47,6 +47,8 @@ impl RunSession {
         plan: Plan,
         out: Option<&Path>,
     ) -> anyhow::Result<Self> {
+        let planned = yardstick::of_plan(&plan, &setup).all;
+        run::ensure_descriptors_for(&plan, &planned).map_err(usage)?;
         let path = match out {
             Some(path) => path.to_owned(),
             None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
@@ -77,6 +79,8 @@ impl RunSession {
         let machine = host::machine(&raw.plan.cpus)?;
         hopcost_plan::check_resumed(&raw.plan, rust, &|| setup.runtimes.facts(), &machine)
             .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
+        let planned = yardstick::of_resumed(&raw.plan, &setup, &raw.yardsticks).all;
+        run::ensure_descriptors_for(&raw.plan, &planned).map_err(usage)?;
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let (machine, learnt) = (Machine::of(&raw.host_before), Vec::new());
         let RawRun { about, plan, trials: earlier, clocks, yardsticks, .. } = raw;

@@ -24,6 +24,10 @@ pub mod yardstick;
 
 use std::os::unix::net::UnixStream;
 
+use hopcost_model::case::{Case, Workload};
+use hopcost_model::plan::Plan;
+use hopcost_model::raw::Yardstick;
+
 use hopcost_probe::sys;
 use rounds::Rounds;
 pub use session::{Aim, Ending, Progress, Session, Sink};
@@ -33,15 +37,45 @@ use yardstick::OpenYardsticks;
 /// opened, what cannot be done first says little of why.
 const DESCRIPTORS_MIN: usize = 12;
 
+/// What a worker that lives keeps open here: its socket, its diagnostics, its samples.
+const DESCRIPTORS_A_WORKER: usize = 3;
+/// The most that one end's half of a link has, and those of a meeting.
+const DESCRIPTORS_A_HALF: usize = 2;
+/// The run file with its journal, and what is open only while a worker is started.
+const DESCRIPTORS_BESIDE: usize = 9;
+
 /// Refuses to begin where too few descriptors may be opened (ulimit -n).
 pub fn ensure_descriptors() -> std::io::Result<()> {
+    ensure_open(DESCRIPTORS_MIN)
+}
+
+/// The same for the trials of a plan, beside the workers of its yardsticks, which live for the
+/// run: without these a trial would fail, or a yardstick be done without, when it is too late.
+pub fn ensure_descriptors_for(plan: &Plan, yardsticks: &[Yardstick]) -> std::io::Result<()> {
+    let workers = |case: &Case| if case.two_processes() { 2 } else { 1 };
+    let live: usize =
+        yardsticks.iter().filter_map(|one| Some(workers(&one.case.parse().ok()?))).sum();
+    let trial = |case: &Case| {
+        let half = DESCRIPTORS_A_HALF * case.flows.unwrap_or(1) as usize;
+        let meeting = if case.workload == Workload::Wake { DESCRIPTORS_A_HALF } else { 0 };
+        // The halves of both ends are open while the first of two workers is started.
+        match workers(case) {
+            1 => DESCRIPTORS_A_WORKER,
+            n => (n * DESCRIPTORS_A_WORKER + half).max(DESCRIPTORS_A_WORKER + 2 * half) + meeting,
+        }
+    };
+    let most = plan.live_cases().map(trial).max().unwrap_or(0);
+    ensure_open(DESCRIPTORS_BESIDE + DESCRIPTORS_A_WORKER * live + most)
+}
+
+fn ensure_open(descriptors: usize) -> std::io::Result<()> {
     let open = || -> std::io::Result<()> {
         let (first, _second) = UnixStream::pair()?;
-        let copies = (2..DESCRIPTORS_MIN).map(|_| first.try_clone());
+        let copies = (2..descriptors).map(|_| first.try_clone());
         copies.collect::<std::io::Result<Vec<_>>>().map(drop)
     };
     open().map_err(|error| {
-        let doing = format!("opening {DESCRIPTORS_MIN} files, which a run needs (see ulimit -n)");
+        let doing = format!("opening {descriptors} files, which this run needs (see ulimit -n)");
         sys::context(error, &doing)
     })
 }
