@@ -59,8 +59,8 @@ codes! {
         "Stop other work on these CPUs, choose others with --cpus, or isolate them (isolcpus, cpusets).";
     /// A trial stood still.
     Stalled = "STALLED",
-        "A trial stood still: its samples cover little of its measured phase and others had its CPUs for the rest, or its ends were stopped within a sample (SIGSTOP, a freezer).",
-        "Stop other work on these CPUs, and do not stop the run (Ctrl-Z, a freezer); medians stand, but p99 and above, the longest sample, and caches and wake-ups beside a machine as busy as this do not.";
+        "A trial stood still: its samples cover little of its measured phase and others had its CPUs for the rest, or its ends were stopped within a sample (SIGSTOP, a freezer), or the machine was suspended during the run.",
+        "Stop other work on these CPUs, and neither stop the run (Ctrl-Z, a freezer) nor let the machine sleep; medians stand, but p99 and above, the longest sample, and caches and wake-ups beside a machine as busy as this do not.";
     /// Measured distance contradicts the claimed topology.
     PlacementClaim = "PLACEMENT_CLAIM",
         "The spinning round trip between the two CPUs contradicts the relation that /sys claims for them.",

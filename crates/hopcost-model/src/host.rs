@@ -26,6 +26,10 @@ document! {
     }
 }
 
+/// Key of the reading that says how long the machine has been suspended since it was booted, in
+/// whole milliseconds (`0 ms`).
+pub const SUSPENDED: &str = "load.suspended";
+
 /// Key of the reading that says what a run waited for before its first trial.
 pub const WAITED: &str = "load.waited";
 

@@ -32,6 +32,7 @@ pub use numbers::Drifts;
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut found = host::findings(run);
     found.extend(beside::findings(run));
+    found.extend(stalled::suspended(run));
     found.extend(cpu::preempted_run(run, readings));
     found.extend(placement::claims(run, readings));
     found.extend(counters::missing(readings));

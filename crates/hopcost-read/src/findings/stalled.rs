@@ -3,6 +3,7 @@
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::host::{Host, SUSPENDED};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
 
@@ -63,6 +64,28 @@ pub fn stopped_ns(run: &Run, trial: &RawTrial) -> Option<f64> {
     (longest_ns.min(idle_least_ns) >= STOPPED_NS).then_some(idle_most_ns)
 }
 
+/// A shorter time is no suspension: the clocks are read one after the other.
+const SUSPENDED_MS: u64 = 100;
+
+/// The machine was suspended during the run. In which trial nobody knows: the clock that says
+/// when one began stands still meanwhile. A resumed run may have been suspended between sittings.
+pub fn suspended(run: &Run) -> Option<Finding> {
+    let (before, after) = (&run.raw.host_before, run.raw.host_after.as_ref()?);
+    let same_boot = before.get("kernel.boot_id") == after.get("kernel.boot_id");
+    if run.raw.about.resumed > 0 || !same_boot {
+        return None;
+    }
+    let ms = |host: &Host| host.get(SUSPENDED)?.strip_suffix(" ms")?.parse::<u64>().ok();
+    let suspended_ms = ms(after)?.checked_sub(ms(before)?).filter(|ms| *ms >= SUSPENDED_MS)?;
+    let evidence = format!(
+        "The machine was suspended for {} during the run (CLOCK_BOOTTIME went on, CLOCK_MONOTONIC did \
+         not); in which trial is not known.",
+        format::ns(suspended_ms as f64 * 1e6)
+    );
+    let values = [("suspended_ms", suspended_ms as f64)];
+    Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
+}
+
 /// Trials that were stopped. Ends of other runtimes have threads that they wait for.
 pub fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
     let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
@@ -84,7 +107,7 @@ pub fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> 
 mod tests {
     use hopcost_model::finding::{Code, Severity};
 
-    use crate::testing::{read_changed as run, severity};
+    use crate::testing::{Builder, read, read_changed as run, severity};
 
     const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
@@ -106,6 +129,29 @@ mod tests {
         let (severity, evidence) = with(100_000_000).unwrap();
         assert_eq!(severity, Severity::Suspect);
         assert!(evidence.contains("others had the CPUs for up to 97 % of it"), "{evidence}");
+    }
+
+    #[test]
+    fn a_machine_that_was_suspended() {
+        let with = |before: &str, after: &str, boots: [&str; 2], resumed: u32| {
+            let host = |at: &str, boot: &str| {
+                crate::testing::host(&[("load.suspended", at), ("kernel.boot_id", boot)])
+            };
+            let mut raw = Builder::new().case(ONE, 8, |_, t| t.each(&[3000; 1000])).build();
+            raw.host_before = host(before, boots[0]);
+            raw.host_after = Some(host(after, boots[1]));
+            raw.about.resumed = resumed;
+            let results = read(&raw);
+            assert_eq!(results.host_changes.len(), usize::from(boots[0] != boots[1]));
+            let found = results.findings.iter().find(|finding| finding.code == Code::Stalled);
+            found.map(|finding| (finding.case.is_none(), finding.evidence.clone()))
+        };
+        let (of_run, evidence) = with("5 ms", "31005 ms", ["a", "a"], 0).unwrap();
+        assert!(of_run && evidence.starts_with("The machine was suspended for 31"), "{evidence}");
+        assert_eq!(with("5 ms", "6 ms", ["a", "a"], 0), None);
+        assert_eq!(with("5 ms", "31005 ms", ["a", "b"], 0), None, "booted meanwhile");
+        assert_eq!(with("5 ms", "31005 ms", ["a", "a"], 1), None, "between sittings, maybe");
+        assert_eq!(with("5", "31005", ["a", "a"], 0), None);
     }
 
     #[test]

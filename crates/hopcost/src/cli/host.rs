@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use hopcost_machine::Root;
-use hopcost_model::host::Reading;
+use hopcost_model::host::{Reading, SUSPENDED};
 use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
 
@@ -48,17 +48,34 @@ pub fn fingerprint(plan: &hopcost_model::plan::Plan) -> hopcost_model::host::Hos
     hopcost_machine::fingerprint(&Root::default(), &cpus)
 }
 
-/// The fingerprint of a run, with how many others are going on beside it.
+/// Clocks of clock_gettime(2), as Linux numbers them: the second goes on while the machine is
+/// suspended.
+const CLOCK_MONOTONIC: i32 = 1;
+const CLOCK_BOOTTIME: i32 = 7;
+
+/// How long this machine has been suspended since it was booted, in milliseconds.
+fn suspended_ms() -> u64 {
+    let monotonic_ns = sys::clock_ns(CLOCK_MONOTONIC);
+    sys::clock_ns(CLOCK_BOOTTIME).saturating_sub(monotonic_ns) / 1_000_000
+}
+
+/// The fingerprint of a run, with how many others are going on beside it and how long the
+/// machine has been suspended.
 pub fn of_run(plan: &hopcost_model::plan::Plan, scratch: &Scratch) -> hopcost_model::host::Host {
     let mut host = fingerprint(plan);
     let at = host.readings.iter().rposition(|reading| reading.section == "load");
-    let reading = Reading {
+    let reading = |key: &str, value: String| Reading {
         section: "load".into(),
-        key: "load.hopcost_runs".into(),
-        value: Some(scratch.others().to_string()),
+        key: key.into(),
+        value: Some(value),
         reason: None,
     };
-    host.readings.insert(at.map_or(0, |at| at + 1), reading);
+    let seen = [
+        reading("load.hopcost_runs", scratch.others().to_string()),
+        reading(SUSPENDED, format!("{} ms", suspended_ms())),
+    ];
+    let at = at.map_or(0, |at| at + 1);
+    host.readings.splice(at..at, seen);
     host
 }
 
