@@ -34,6 +34,7 @@ mod cpulist;
 mod fingerprint;
 mod one_way;
 mod root;
+mod shared_pages;
 mod steal;
 mod topology;
 
@@ -41,5 +42,6 @@ pub use counted::{Counted, busy_ns};
 pub use fingerprint::fingerprint;
 pub use one_way::clocks_comparable;
 pub use root::Root;
+pub use shared_pages::shared_pages;
 pub use steal::steal_ns;
 pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, topology};

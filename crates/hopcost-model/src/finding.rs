@@ -61,6 +61,10 @@ codes! {
     Stalled = "STALLED",
         "A trial stood still: its samples cover little of its measured phase and others had its CPUs for the rest, or its ends were stopped within a sample (SIGSTOP, a freezer), or the machine was suspended during the run.",
         "Stop other work on these CPUs, and neither stop the run (Ctrl-Z, a freezer) nor let the machine sleep; medians stand, but p99 and above, the longest sample, and caches and wake-ups beside a machine as busy as this do not.";
+    /// The memory of both ends is far from both.
+    RemoteMemory = "REMOTE_MEMORY",
+        "The memory that both ends share lay on a NUMA node on which neither of them runs.",
+        "Look for a memory policy of the shell (numactl --show, cpuset.mems) or a node without free memory (numactl --hardware), and run with numactl --localalloc.";
     /// Measured distance contradicts the claimed topology.
     PlacementClaim = "PLACEMENT_CLAIM",
         "The spinning round trip between the two CPUs contradicts the relation that /sys claims for them.",

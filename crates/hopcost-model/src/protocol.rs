@@ -292,6 +292,10 @@ document! {
     }
 }
 
+/// What the events are called that count, on a machine of several NUMA nodes, the pages of the
+/// memory which both ends share; the node's number follows.
+pub const SHARED_PAGES: &str = "shared-pages-node";
+
 document! {
     /// A CPU's clock, calibrated.
     pub struct ClockReading {

@@ -9,7 +9,7 @@ mod end;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::EndCounters;
+use hopcost_model::protocol::{EndCounters, SHARED_PAGES};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::CounterResult;
 use hopcost_stats::sample::median;
@@ -64,6 +64,9 @@ fn events(trials: &[&RawTrial], role: Role) -> Vec<String> {
     let seen = trials.iter().flat_map(|trial| ends(trial, role)).flat_map(|end| &end.events);
     let names: BTreeSet<&str> =
         seen.map(|reading| reading.event.as_str()).chain(end::ALWAYS).collect();
+    // Where memory lies is no event.
+    let names = names.into_iter().filter(|name| !name.starts_with(SHARED_PAGES));
+    let names: BTreeSet<&str> = names.collect();
     let known = ORDER.into_iter().filter(|name| names.contains(name));
     let other = names.iter().copied().filter(|name| !ORDER.contains(name));
     known.chain(other).map(str::to_owned).collect()

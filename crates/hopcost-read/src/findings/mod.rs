@@ -2,7 +2,7 @@
 //!
 //! Those of the whole run are in [`host`], [`beside`] (what the kernel counted beside the trials)
 //! and [`placement`], those of a case in
-//! [`cpu`] (what its ends did), [`stalled`] (that they did nothing), [`numbers`] (what its numbers look like), [`wake`] and
+//! [`cpu`] (what its ends did), [`memory`] (where their memory lay), [`stalled`] (that they did nothing), [`numbers`] (what its numbers look like), [`wake`] and
 //! [`stream`] (what only these can suffer), [`counters`] (what was counted, or lost) and
 //! [`runtimes`] (what a runtime that is not Rust does besides).
 //! Every threshold is a documented constant beside its rule. A detector that
@@ -14,6 +14,7 @@ mod counters;
 mod cpu;
 mod host;
 mod make;
+mod memory;
 mod numbers;
 mod placement;
 mod runtimes;
@@ -55,6 +56,7 @@ pub fn of_case(
     let mut found = cpu::findings(run, case, reading, run_wide);
     found.extend(beside::throttled_case(reading, run_wide));
     found.extend(beside::softirq_case(case, reading));
+    found.extend(memory::remote(run, reading));
     found.extend(numbers::findings(run, case, reading, drifts));
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
@@ -130,6 +132,7 @@ mod tests {
             include_str!("cpu.rs"),
             include_str!("host.rs"),
             include_str!("numbers.rs"),
+            include_str!("memory.rs"),
             include_str!("placement.rs"),
             include_str!("counters.rs"),
             include_str!("stalled.rs"),

@@ -12,8 +12,9 @@ pub mod workers;
 
 use std::time::Instant;
 
+use hopcost_machine::{Root, shared_pages};
 use hopcost_model::case::{Placement, Role, Workload};
-use hopcost_model::protocol::{GateReading, Phase, Stamp};
+use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, Stamp};
 use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
 
@@ -73,6 +74,7 @@ fn perform(
         Workload::Wake => wake(&mut workers, trial, beside)?,
         Workload::Stream => stream(&mut workers, trial, beside)?,
     }
+    memory(&workers, trial);
     knob.still_held()?;
     let counts = spec.shape.counted_operations > 0 && spec.number < COUNTED_TRIALS;
     if counts && spec.case.two_ends() && !spec.is_exact() {
@@ -81,6 +83,21 @@ fn perform(
     touch(&mut workers, trial)?;
     workers.dismiss();
     Ok(())
+}
+
+/// Looks where the memory lies that both ends share, once nothing is timed any more.
+fn memory(workers: &TrialWorkers<'_>, trial: &mut RawTrial) {
+    let pages = workers.pids().next().map(|pid| shared_pages(&Root::default(), pid));
+    let reading = |(node, pages): (u32, u64)| EventReading {
+        event: format!("{SHARED_PAGES}{node}"),
+        value: Some(pages),
+        enabled_ns: 0,
+        running_ns: 0,
+        unavailable: None,
+    };
+    if let Some(end) = trial.ends.first_mut() {
+        end.events.extend(pages.unwrap_or_default().into_iter().map(reading));
+    }
 }
 
 /// A `call` or a `roundtrip`: the pilot finds how many operations fit the time.
