@@ -128,7 +128,7 @@ pub static AXES: [Axis; 14] = [
     Axis {
         key: "payload",
         option: "payload",
-        help: "Payloads (64,4KiB)",
+        help: "Payloads (64,4KiB, or 64..64KiB by powers of four)",
         kind: Kind::Bytes { least: 0 },
         of: Of::Payload,
         spelled: Spelled::Always,
@@ -139,7 +139,7 @@ pub static AXES: [Axis; 14] = [
     Axis {
         key: "field",
         option: "field",
-        help: "Bytes of one field, in place of --payload (256,4KiB)",
+        help: "Bytes of one field, in place of --payload (256,4KiB, or a range)",
         kind: Kind::Bytes { least: 1 },
         of: Of::StreamPayload,
         spelled: Spelled::Never,
@@ -162,7 +162,7 @@ pub static AXES: [Axis; 14] = [
     Axis {
         key: "flows",
         option: "flows",
-        help: "Flows of a stream (1,4)",
+        help: "Flows of a stream (1,4, or 1..8 by powers of two)",
         // Each has a thread at either end.
         kind: Kind::Count { most: 64 },
         of: Of::Stream,
@@ -185,7 +185,7 @@ pub static AXES: [Axis; 14] = [
     Axis {
         key: "gap",
         option: "gap",
-        help: "Gaps before a wake-up (10us,1ms)",
+        help: "Gaps before a wake-up (10us,1ms, or 1us..1ms by powers of ten)",
         kind: Kind::Time { most_ns: 10_000_000_000 },
         of: Of::Wake,
         spelled: Spelled::Always,

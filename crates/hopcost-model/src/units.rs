@@ -13,6 +13,9 @@ pub enum UnitError {
         /// What could have been.
         example: &'static str,
     },
+    /// A duration without its unit.
+    #[error("`{0}` has no unit; write {0}us, {0}ms or {0}s")]
+    NoUnit(String),
     /// More than fits.
     #[error("`{0}` is too large")]
     TooLarge(String),
@@ -35,18 +38,20 @@ fn scale(text: &str, whole: u64, nano: u64, unit: u64) -> Result<u64, UnitError>
     u64::try_from(total).map_err(|_| UnitError::TooLarge(text.to_owned()))
 }
 
-/// Bytes of `64`, `64B`, `4KiB`, `1.5MiB`, `10kB`.
+/// Bytes of `64`, `64B`, `4KiB`, `1.5MiB`, `10kB`: k, M and G are powers of 1000, Ki, Mi and Gi of
+/// 1024, whatever their case, and a bare number is bytes.
 pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     let form = || UnitError::Form { what: "size", got: text.to_owned(), example: "64, 4KiB, 1MiB" };
     let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
-    let unit = match unit {
-        "" | "B" | "b" => 1,
-        "kB" | "KB" => 1_000,
-        "k" | "K" | "KiB" | "kib" => 1 << 10,
-        "MB" => 1_000_000,
-        "m" | "M" | "MiB" | "mib" => 1 << 20,
-        "GB" => 1_000_000_000,
-        "g" | "G" | "GiB" | "gib" => 1 << 30,
+    let unit = unit.to_ascii_lowercase();
+    let unit = match unit.strip_suffix('b').unwrap_or(&unit) {
+        "" => 1,
+        "k" => 1_000,
+        "ki" => 1 << 10,
+        "m" => 1_000_000,
+        "mi" => 1 << 20,
+        "g" => 1_000_000_000,
+        "gi" => 1 << 30,
         _ => return Err(form()),
     };
     if unit == 1 && nano != 0 {
@@ -72,6 +77,7 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
         "m" | "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "" if whole == 0 && nano == 0 => 1,
+        "" => return Err(UnitError::NoUnit(text.trim().to_owned())),
         _ => return Err(form()),
     };
     scale(text, whole, nano, unit)
@@ -95,10 +101,15 @@ mod tests {
     fn sizes() {
         assert_eq!(parse_size("64"), Ok(64));
         assert_eq!(parse_size("4KiB"), Ok(4096));
-        assert_eq!(parse_size("4k"), Ok(4096));
+        assert_eq!(parse_size("4k"), Ok(4_000));
+        assert_eq!(parse_size("4Ki"), Ok(4096));
+        assert_eq!(parse_size("4kib"), Ok(4096));
+        assert_eq!(parse_size("1GB"), Ok(1_000_000_000));
         assert_eq!(parse_size("1.5MiB"), Ok(1_572_864));
         assert_eq!(parse_size("10kB"), Ok(10_000));
-        for bad in ["", "-1", "x", "4XiB", "1.5", "1e3", "99999999999999999999", ".5k", "1.k"] {
+        for bad in
+            ["", "-1", "x", "4XiB", "1.5", "1e3", "99999999999999999999", ".5k", "1.k", "4KiBB"]
+        {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
         assert!(matches!(parse_size("99999999999GiB"), Err(UnitError::TooLarge(_))));
@@ -116,5 +127,7 @@ mod tests {
         for bad in ["", "5", "-1s", "1 fortnight", "s"] {
             assert!(parse_duration_ns(bad).is_err(), "{bad}");
         }
+        let bare = parse_duration_ns("1").unwrap_err().to_string();
+        assert_eq!(bare, "`1` has no unit; write 1us, 1ms or 1s");
     }
 }

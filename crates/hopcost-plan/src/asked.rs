@@ -25,10 +25,10 @@ impl Asked {
     pub(crate) fn set(&mut self, key: &str, list: &str) -> Result<(), String> {
         match AXES.iter().position(|axis| axis.key == key) {
             Some(at) => {
-                self.axes.insert(at, each(list, |text| read(&AXES[at], text))?);
+                self.axes.insert(at, each(list, |text| read_all(&AXES[at], text))?);
             }
             None => {
-                let values = each(list, |text| Ok(text.to_owned()))?;
+                let values = each(list, |text| Ok(vec![text.to_owned()]))?;
                 self.parameters.insert(key.to_owned(), values);
             }
         }
@@ -116,17 +116,15 @@ pub(crate) fn axis_keys() -> impl Iterator<Item = &'static str> {
 /// and the lists of words stay as short as the words are few.
 fn each<T: Ord + Clone>(
     list: &str,
-    parse: impl Fn(&str) -> Result<T, String>,
+    parse: impl Fn(&str) -> Result<Vec<T>, String>,
 ) -> Result<Vec<T>, String> {
     let (mut seen, mut values) = (BTreeSet::new(), Vec::new());
     for text in list.split(',') {
-        let value = match text.trim() {
+        let read = match text.trim() {
             "" => Err("a value is empty; separate values by single commas".to_owned()),
             text => parse(text),
         }?;
-        if seen.insert(value.clone()) {
-            values.push(value);
-        }
+        values.extend(read.into_iter().filter(|value| seen.insert(value.clone())));
     }
     Ok(values)
 }
@@ -141,6 +139,42 @@ pub(crate) fn suggest(error: CaseError, known: &[&str]) -> String {
         CaseError::Word { what, got, .. } => unknown(what, &got, known),
         other => line(other),
     }
+}
+
+/// What the values of a range are powers of.
+fn factor(kind: Kind) -> Option<u64> {
+    match kind {
+        Kind::Bytes { .. } => Some(4),
+        Kind::Count { .. } => Some(2),
+        Kind::Time { .. } => Some(10),
+        _ => None,
+    }
+}
+
+/// The values of a text: its own, or those of a range `64..64KiB`: both ends, and the powers
+/// between them.
+fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
+    let (Some((first, last)), Some(factor)) = (text.split_once(".."), factor(axis.kind)) else {
+        return Ok(vec![read(axis, text)?]);
+    };
+    let wrong = |why: &str| {
+        format!(
+            "the range {} {why}; write SMALLEST..LARGEST, as in 64..4KiB or 1us..1ms",
+            quote(text)
+        )
+    };
+    let (first, last) = (first.trim(), last.trim());
+    if first.is_empty() || last.is_empty() {
+        return Err(wrong("has one end"));
+    }
+    let (first, last) = (read(axis, first)?, read(axis, last)?);
+    if first >= last {
+        return Err(wrong("does not rise"));
+    }
+    let powers = std::iter::successors(Some(1u64), |power| power.checked_mul(factor));
+    let between = powers.map(Value::Number).skip_while(|value| *value <= first);
+    let between = between.take_while(|value| *value < last);
+    Ok([first.clone()].into_iter().chain(between).chain([last.clone()]).collect())
 }
 
 /// A value as people write it: with units, and with words that are misspelt a little.
@@ -169,8 +203,7 @@ fn read(axis: &Axis, text: &str) -> Result<Value, String> {
             })
         }
         Kind::Time { most_ns } => {
-            // Nanoseconds where no unit is given, since that is how a case is spelled.
-            let ns = text.parse().or_else(|_| parse_duration_ns(text).map_err(line))?;
+            let ns = parse_duration_ns(text).map_err(line)?;
             match ns > most_ns {
                 true => Err(format!(
                     "{key} {} is over the {}s at most",

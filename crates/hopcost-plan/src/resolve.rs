@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::axis::{Axis, Value};
+use hopcost_model::axis::Value;
 use hopcost_model::case::{Case, Placement, Runtimes, Workload};
 use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::group::distinct;
@@ -81,28 +81,17 @@ pub fn plan(
     })
 }
 
-/// Refuses a choice of baselines that differ in what two cases must have in common to be divided
-/// by each other: which one was meant decides which cases have a multiple.
-fn one_message<'c>(first: &Case, all: impl Iterator<Item = &'c Case>) -> Result<(), String> {
-    let of = |case: &Case| {
-        let axes = first.workload.spec().alike.iter().filter_map(|key| Axis::of_key(key));
-        let spelled = axes.filter_map(|axis| Some((axis.key, (axis.get)(case)?)));
-        let spelled: Vec<String> = spelled.map(|(key, value)| format!("{key}={value}")).collect();
-        spelled.join("&")
-    };
-    let same_runtimes = |case: &&Case| {
-        case.workload == first.workload
-            && case.mechanism == first.mechanism
-            && case.runtimes == first.runtimes
-    };
-    let choices = distinct(all.filter(same_runtimes).map(of));
-    match choices.len() {
-        0 | 1 => Ok(()),
-        n => Err(format!(
-            "it selects cases of {n} messages; choose one: {}",
-            choices.iter().map(|choice| format!("?{choice}")).collect::<Vec<_>>().join(", ")
-        )),
-    }
+/// Mechanisms that an error names.
+const NAMED_MAX: usize = 12;
+
+/// The baseline of cases that were named one by one where none was: the first of them, if there
+/// is another that can be divided by it or by one of its kind.
+fn first_of(cases: &[PlannedCase]) -> Option<String> {
+    let first = live(cases).next()?;
+    let (kind, others): (Vec<&Case>, Vec<&Case>) =
+        live(cases).partition(|case| case.is_of_kind(first));
+    let has_multiple = |case: &&Case| kind.iter().any(|base| case.is_alike(base));
+    others.iter().any(has_multiple).then(|| first.id())
 }
 
 fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
@@ -371,7 +360,8 @@ impl<'c> Planner<'c> {
         Ok(cases.cases)
     }
 
-    /// The id of the first measured case that the baseline selects. A suite's
+    /// The id of the first measured case that the baseline selects, or of the first of those that
+    /// were named where there is neither a baseline nor a suite. A suite's
     /// baseline may be missing here or not be chosen; one that was asked for on
     /// the command line may not.
     fn baseline(
@@ -390,6 +380,7 @@ impl<'c> Planner<'c> {
             (None, Some(Suite { baseline: Some((selector, origin)), .. })) => {
                 (selector.clone(), origin.clone(), false)
             }
+            (None, None) if !request.selectors.is_empty() => return Ok(first_of(cases)),
             _ => return Ok(None),
         };
         self.selections(&selector, None, selector.asked.runtimes().as_deref(), &origin)?;
@@ -399,19 +390,22 @@ impl<'c> Planner<'c> {
         if !selector.says_runtime() {
             matching.sort_by_key(|(case, _)| !case.runtimes.are_rust());
         }
-        let live = matching.iter().find(|(_, skip)| skip.is_none());
-        if must && let Some((first, _)) = live {
-            let live = matching.iter().filter(|(_, skip)| skip.is_none());
-            one_message(first, live.map(|(case, _)| *case)).map_err(|why| origin.error(why))?;
-        }
-        match (live, matching.first()) {
+        let measured = matching.iter().find(|(_, skip)| skip.is_none());
+        match (measured, matching.first()) {
             (Some((case, _)), _) => Ok(Some(case.id())),
             (None, Some((case, skip))) if must => {
                 let reason = skip.as_deref().unwrap_or("skipped");
-                Err(origin.error(format!("{case} is not measured here: {reason}")))
+                Err(origin
+                    .error(format!("{case} is not measured here: {reason}; choose a case that is")))
             }
             (None, None) if must || request.is_plain() => {
-                Err(origin.error("no case of the plan is selected by it"))
+                let selected = ask.baseline.as_deref().map_or("it".to_owned(), quote);
+                let known = live(cases).map(Case::mechanism_name);
+                let named: Vec<&str> = distinct(known).into_iter().take(NAMED_MAX).collect();
+                Err(origin.error(format!(
+                    "{selected} selects no case of the plan; ask for it too, or choose among: {}",
+                    named.join(", ")
+                )))
             }
             _ => Ok(None),
         }

@@ -6,6 +6,7 @@
 //! roundtrip/{pipe,tcp}?payload=64,4KiB&place=same-cpu,cross&wait=block
 //! ```
 
+use hopcost_model::axis::{Axis, Kind};
 use hopcost_model::case::{Case, Placement, Workload, decode};
 use serde::Deserialize;
 
@@ -63,6 +64,8 @@ impl Selector {
             Some(list) => Some(parse_workloads(list)?),
         };
         let mechanisms = Pattern::parse(mechanisms)?;
+        // The spelling of a case has times in nanoseconds, without their unit.
+        let is_case = text.parse::<Case>().is_ok_and(|case| case.id() == text);
         let mut asked = Asked::default();
         let mut seen: Vec<&str> = Vec::new();
         for pair in query.into_iter().flat_map(|query| query.split('&')) {
@@ -74,7 +77,12 @@ impl Selector {
                 return Err(format!("{key} is given twice; separate its values by commas"));
             }
             seen.push(key);
-            asked.set(key, list)?;
+            let is_time =
+                Axis::of_key(key).is_some_and(|axis| matches!(axis.kind, Kind::Time { .. }));
+            match is_time && is_case {
+                true => asked.set(key, &format!("{list}ns"))?,
+                false => asked.set(key, list)?,
+            }
         }
         asked.check()?;
         Ok(Selector { workloads, every_workload: workload == Some("*"), mechanisms, asked })

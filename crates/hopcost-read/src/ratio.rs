@@ -1,16 +1,16 @@
 //! Multiples of the baseline, paired by round.
 //!
 //! Only what means the same is divided: equal workload, equal payload (a call's
-//! payload does not matter, a bare notification is a payload of 0), and both
-//! stamped one by one or both in batches. Wake-ups must follow equal gaps; streams
-//! must have equal fields, flows and acknowledgements. The multiple of a stream is
+//! payload does not matter, a bare notification is a payload of 0, and in a wake-up the one
+//! byte of a pipe is one too), and both stamped one by one or both in batches. Wake-ups must
+//! follow equal gaps; streams must have equal fields, flows and acknowledgements. Where the
+//! baseline itself differs in one of these, a case is divided by the one that is the baseline
+//! otherwise: one for each size, gap and number of flows. The multiple of a stream is
 //! that of the median message latency or, without acknowledgements, of the time per
 //! message. A one-way time that is not clearly longer than the clocks' bound has none.
 
 use std::collections::BTreeMap;
 
-use hopcost_model::axis::{Axis, Value};
-use hopcost_model::case::Case;
 use hopcost_model::results::{Ratio, Statistic};
 use hopcost_stats::LEVEL;
 use hopcost_stats::ratio::paired_ratio;
@@ -18,12 +18,19 @@ use hopcost_stats::ratio::paired_ratio;
 use crate::case::Reading;
 use crate::run::Run;
 
-/// The ratio of every case to the plan's baseline, in the order of the plan.
+/// The ratio of every case to the plan's baseline, or to the case of its kind that it can be
+/// divided by, in the order of the plan.
 pub fn to_baseline(run: &Run, readings: &[Reading]) -> Vec<Option<Ratio>> {
     let baseline = run.raw.plan.baseline.as_deref();
-    let base = readings.iter().find(|reading| Some(reading.result.id.as_str()) == baseline);
+    let named = readings.iter().find(|reading| Some(reading.result.id.as_str()) == baseline);
+    let is_of_kind = |reading: &&Reading| {
+        let both = reading.case.zip(named.and_then(|named| named.case));
+        both.is_some_and(|(case, named)| case.is_of_kind(named))
+    };
+    let bases: Vec<&Reading> =
+        named.into_iter().chain(readings.iter().filter(is_of_kind)).collect();
     let of = |reading: &Reading| {
-        let base = base.filter(|base| comparable(reading, base))?;
+        let base = bases.iter().find(|base| comparable(reading, base))?;
         let found =
             ratio(&base.result.id, &reading.headline_by_round(), &base.headline_by_round())?;
         Some(widened(found, bound_share(reading), bound_share(base)))
@@ -57,16 +64,9 @@ pub fn is_exact_enough(reading: &Reading) -> bool {
 }
 
 fn comparable(reading: &Reading, base: &Reading) -> bool {
-    let alike = |case: &Case, base: &Case| {
-        // No payload is as good as one of 0 bytes.
-        let value = |axis: &Axis, case: &Case| (axis.get)(case).unwrap_or(Value::Number(0));
-        let axes = case.workload.spec().alike.iter().filter_map(|key| Axis::of_key(key));
-        case.workload == base.workload
-            && axes.into_iter().all(|axis| value(axis, case) == value(axis, base))
-    };
     reading.family.is_some()
         && reading.family == base.family
-        && reading.case.zip(base.case).is_some_and(|(case, base)| alike(case, base))
+        && reading.case.zip(base.case).is_some_and(|(case, base)| case.is_alike(base))
         && is_exact_enough(reading)
         && is_exact_enough(base)
 }
@@ -133,7 +133,7 @@ mod tests {
             .baseline(PIPE)
             .case(PIPE, 8, |_, t| t.each(&[100; 50]))
             .case(FUTEX, 8, |_, t| t.each(&[100; 50]))
-            .case(PIPE_4K, 8, |_, t| t.each(&[100; 50]))
+            .case(&TCP.replace("payload=64", "payload=4096"), 8, |_, t| t.each(&[100; 50]))
             .case(CALL, 8, |_, t| t.two_lengths(10, &[10, 20]))
             .case(TCP, 8, |_, t| t.batch(10, &[100; 50]))
             .build();
@@ -160,7 +160,7 @@ mod tests {
             .build();
         let points: Vec<Option<f64>> =
             read(&raw).results.iter().map(|r| r.ratio.as_ref().map(|r| r.point)).collect();
-        assert_eq!(points, [Some(1.0), Some(2.0), None]);
+        assert_eq!(points, [Some(1.0), Some(2.0), Some(1.0)], "the other gap has its own");
         let stream = |ns: u32| {
             move |_: u32, t: &mut crate::testing::TrialBuilder| {
                 t.stream(1, 100, 2048, &vec![ns; 100], 100 * u64::from(ns));
@@ -177,6 +177,40 @@ mod tests {
         let points: Vec<Option<f64>> =
             read(&raw).results.iter().map(|r| r.ratio.as_ref().map(|r| r.point)).collect();
         assert!((points[1].unwrap() - 3.0).abs() < 1e-12);
-        assert_eq!(points[2..], [None, None, None]);
+        // Each of another shape is the baseline of that shape.
+        assert_eq!(points[2..], [Some(1.0), Some(1.0), Some(1.0)]);
+        let other_shape = other(&other(STREAM, "sendmsg", "send"), "fields=8", "fields=2");
+        let raw = Builder::new()
+            .baseline(STREAM)
+            .case(STREAM, 8, stream(3000))
+            .case(&other_shape, 8, stream(3000))
+            .build();
+        assert!(read(&raw).results[1].ratio.is_none());
+    }
+
+    #[test]
+    fn each_size_and_gap_has_its_own_baseline() {
+        let raw = Builder::new()
+            .baseline(PIPE)
+            .case(PIPE, 8, |_, t| t.each(&[100; 50]))
+            .case(PIPE_4K, 8, |_, t| t.each(&[1000; 50]))
+            .case(TCP, 8, |_, t| t.each(&[300; 50]))
+            .case(&TCP.replace("payload=64", "payload=4096"), 8, |_, t| t.each(&[4000; 50]))
+            .build();
+        let results = read(&raw).results;
+        let of = |index: usize| results[index].ratio.as_ref().unwrap();
+        assert_eq!((of(1).baseline.as_str(), of(3).baseline.as_str()), (PIPE_4K, PIPE_4K));
+        assert!((of(2).point - 3.0).abs() < 1e-9 && (of(3).point - 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_notifier_wakes_as_the_byte_of_a_pipe_does() {
+        let notifier = WAKE.replace("pipe?payload=1", "eventfd?payload=0");
+        let raw = Builder::new()
+            .baseline(&notifier)
+            .case(&notifier, 8, |_, t| t.wake(&[2000; 100], 9))
+            .case(WAKE, 8, |_, t| t.wake(&[3000; 100], 9))
+            .build();
+        assert!((read(&raw).results[1].ratio.as_ref().unwrap().point - 1.5).abs() < 1e-9);
     }
 }

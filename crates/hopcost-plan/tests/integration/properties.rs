@@ -148,7 +148,7 @@ proptest! {
 
     #[test]
     fn wake_ups_and_streams_have_ids_and_products_too(
-        gap in subsequence(vec!["1us", "1ms", "5"], 1..=3),
+        gap in subsequence(vec!["1us", "1ms", "5ns"], 1..=3),
         knob in subsequence(vec!["none", "dma-latency", "spinner"], 1..=3),
         field in subsequence(vec!["1", "256", "4KiB"], 1..=3),
         fields in subsequence(vec!["1", "3", "8"], 1..=3),

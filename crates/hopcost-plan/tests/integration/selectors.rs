@@ -62,7 +62,7 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
-            "wake/semaphore?gap=10us,500&place=cross&idle-knob=spinner,none",
+            "wake/semaphore?gap=10us,500ns&place=cross&idle-knob=spinner,none",
             &[
                 "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block&idle-knob=spinner",
                 "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
@@ -120,7 +120,7 @@ fn lists_multiply_and_stay_in_order() {
     assert!(plan.cases[0].id().starts_with("roundtrip/pipe?payload=64&"));
     assert!(plan.cases[4].id().starts_with("roundtrip/pipe?payload=4096&"));
     assert!(plan.cases[8].id().starts_with("roundtrip/tcp?payload=64&"));
-    let spun = planned(&ask(&["futex?place=cross&wait=block,spin-then-block&spin=5us,20000"]));
+    let spun = planned(&ask(&["futex?place=cross&wait=block,spin-then-block&spin=5us,20us"]));
     assert_eq!(spun.unwrap().cases.len(), 1 + 2, "the budget belongs to one of the waits only");
 }
 
@@ -464,7 +464,10 @@ fn an_option_without_effect_is_a_mistake() {
         (Ask { rounds: Some(0), ..ask(&["pipe"]) }, "--rounds: want a whole number from 1"),
         (Ask { budget_ns: Some(0), ..ask(&["pipe"]) }, "--budget: "),
         (Ask { measure_ns: Some(1), ..ask(&["pipe"]) }, "--measure: "),
-        (Ask { baseline: Some("tcp".into()), ..ask(&["pipe"]) }, "--baseline: no case of the plan"),
+        (
+            Ask { baseline: Some("tcp".into()), ..ask(&["pipe"]) },
+            "--baseline: `tcp` selects no case",
+        ),
         (Ask { baseline: Some("tpc".into()), ..ask(&["pipe"]) }, "--baseline: unknown mechanism"),
         (
             Ask { baseline: Some("posix-mq".into()), ..ask(&["pipe", "posix-mq"]) },
@@ -490,11 +493,22 @@ fn a_baseline_is_the_first_measured_case_that_it_selects() {
     );
     let id = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
     assert_eq!(plan(id), id);
-    let two = Ask { baseline: Some("pipe".into()), ..ask(&["tcp,pipe?payload=64,4KiB"]) };
-    let line = one_line(planned(&two).unwrap_err());
-    let choices = "it selects cases of 2 messages; choose one: ?payload=64&touch=verify, \
-                   ?payload=4096&touch=verify";
-    assert!(line.contains(choices), "{line}");
+    assert_eq!(plan("pipe"), small, "the first; each size has the one of its own");
+    let unknown = Ask { baseline: Some("udp".into()), ..ask(&["tcp,pipe"]) };
+    let line = one_line(planned(&unknown).unwrap_err());
+    assert!(line.contains("--baseline: `udp` selects no case of the plan"), "{line}");
+    assert!(line.ends_with("choose among: tcp, pipe"), "{line}");
+}
+
+#[test]
+fn of_cases_that_are_named_the_first_is_the_baseline() {
+    let baseline = |selectors: &[&str]| planned(&ask(selectors)).unwrap().baseline;
+    let wake = baseline(&["wake/eventfd", "wake/pipe"]).unwrap();
+    assert!(wake.starts_with("wake/eventfd?payload=0&"), "{wake}");
+    assert!(baseline(&["tcp", "pipe"]).unwrap().starts_with("roundtrip/tcp?"));
+    assert_eq!(baseline(&["pipe?payload=64,4KiB&place=same-cpu"]), None, "each is its own");
+    assert_eq!(baseline(&["call/syscall", "pipe?place=same-cpu"]), None, "a call is no round trip");
+    assert_eq!(baseline(&["pipe?place=same-cpu"]), None);
 }
 
 #[test]
@@ -525,9 +539,61 @@ fn a_slip_cannot_make_a_plan_of_millions() {
     let sizes: Vec<String> = (1..=5000).map(|n| n.to_string()).collect();
     let text = error(&ask(&[&format!("*?payload={}", sizes.join(","))]));
     assert!(text.contains("a plan has at most 10000, so shorten a list"), "{text}");
-    let spins = sizes.join(",");
-    let text = error(&ask(&[&format!("pipe?payload={spins}&wait=spin-then-block&spin={spins}")]));
+    let spins = sizes.join("ns,") + "ns";
+    let sizes = sizes.join(",");
+    let text = error(&ask(&[&format!("pipe?payload={sizes}&wait=spin-then-block&spin={spins}")]));
     assert!(text.contains("at most 10000"), "{text}");
+}
+
+#[test]
+fn a_range_has_both_ends_and_the_powers_between() {
+    let sizes = |selector: &str| {
+        let cases = planned(&ask(&[selector])).unwrap().cases.into_iter();
+        cases.map(|case| case.case.unwrap().payload_bytes.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes("pipe?payload=64..64KiB&place=same-cpu"), [64, 256, 1024, 4096, 16384, 65536]);
+    assert_eq!(sizes("futex?payload=0..10,16&place=same-cpu"), [0, 1, 4, 10, 16]);
+    assert_eq!(sizes("pipe?payload=100..1kB&place=same-cpu"), [100, 256, 1000]);
+    assert_eq!(sizes("tcp-send?field=64..256"), [512, 2048]);
+    let numbers = |selector: &str, of: fn(&hopcost_model::case::Case) -> u64| {
+        let cases = planned(&ask(&[selector])).unwrap().cases.into_iter();
+        cases.map(|case| of(&case.case.unwrap())).collect::<Vec<_>>()
+    };
+    let gaps = numbers("wake/pipe?gap=1us..2ms&place=cross", |case| case.gap_ns.unwrap());
+    assert_eq!(gaps, [1_000, 10_000, 100_000, 1_000_000, 2_000_000]);
+    let flows = numbers("tcp-send?flows=1..6", |case| case.flows.unwrap().into());
+    assert_eq!(flows, [1, 2, 4, 6]);
+    for (selector, want) in [
+        ("pipe?payload=64..64", "the range `64..64` does not rise; write SMALLEST..LARGEST"),
+        ("pipe?payload=4KiB..64", "does not rise"),
+        ("pipe?payload=64..", "the range `64..` has one end"),
+        ("pipe?payload=..64", "has one end"),
+        ("pipe?payload=1..2..3", "is not a size"),
+        ("pipe?payload=1..9999999TiB", "`9999999TiB` is not a size"),
+        ("pipe?payload=1..99GiB", "is over the"),
+        ("wake/pipe?gap=1ms..1h", "gap `1h` is over the 10s"),
+        ("wake/pipe?gap=1..1ms", "`1` has no unit; write 1us, 1ms or 1s"),
+        ("tcp-send?flows=1..65", "`65` is not a value for `flows`"),
+        ("pipe?place=same-cpu..cross", "place"),
+    ] {
+        let text = error(&ask(&[selector]));
+        assert!(text.contains(want), "{text}");
+    }
+}
+
+#[test]
+fn a_bare_number_is_bytes_and_no_time() {
+    for (selector, want) in [
+        ("wake/pipe?gap=1", "`1` has no unit; write 1us, 1ms or 1s"),
+        ("wake/pipe?gap=1000000", "has no unit"),
+        ("pipe?wait=spin-then-block&spin=20", "`20` has no unit"),
+    ] {
+        let text = error(&ask(&[selector]));
+        assert!(text.contains(want), "{text}");
+    }
+    // The spelling of a case, by which reports name it, has nanoseconds.
+    let id = "wake/pipe?payload=1&gap=5000&boundary=process&place=same-llc&wait=block";
+    assert_eq!(planned(&ask(&[id])).unwrap().cases[0].id(), id);
 }
 
 #[test]

@@ -297,7 +297,7 @@ fn every_mistake_in_a_suite_has_its_place() {
         ),
         (format!("{HEAD}rounds = \"3\"\n"), "my.toml:2:10: rounds: want a whole number"),
         (format!("{HEAD}budget = 75\n"), "my.toml:2:10: budget: is a number; want a duration in"),
-        (format!("{HEAD}budget = \"75\"\n"), "budget: `75` is not a duration"),
+        (format!("{HEAD}budget = \"75\"\n"), "budget: `75` has no unit; write 75us, 75ms or 75s"),
         (format!("{HEAD}budget = \"9999h\"\n"), "budget: `9999h` is not between"),
         ("name = \"a b\"\n".to_owned(), "my.toml:1:8: name: `a b` is not a name"),
         ("name = 3\n".to_owned(), "my.toml:1:8: name: is a number; want a text in quotes"),
@@ -338,6 +338,8 @@ fn every_mistake_in_a_suite_has_its_place() {
             "my.toml:4:13: cases.idle-knob: unknown idle-knob `of`",
         ),
         (cases("select = \"wake/pipe\"\nflows = 2"), "cases.select: only a stream has `flows`"),
+        (cases("select = \"wake/pipe\"\ngap = [1]"), "cases.gap: `1` has no unit; write 1us"),
+        (cases("select = \"pipe\"\npayload = \"9..4\""), "the range `9..4` does not rise"),
         (cases("select = \"tcp-send\"\nflows = 65"), "my.toml:4:9: cases.flows: `65` is not a"),
         (cases("select = \"tcp-send\"\nfields = [8, 0]"), "cases.fields: `0` is not a value"),
         (cases("select = \"tcp-send\"\nack = \"all\""), "my.toml:4:7: cases.ack: `all` is not a"),
@@ -397,7 +399,7 @@ fn every_mistake_in_a_suite_has_its_place() {
         ),
         (
             format!("{HEAD}baseline = \"tcp\"\n[[cases]]\nselect = \"pipe\""),
-            "my.toml:2:12: baseline: no case",
+            "my.toml:2:12: baseline: it selects no case",
         ),
         (format!("{HEAD}é = = 3"), "my.toml:2:"),
         ("\u{0}".to_owned(), "my.toml:1:1: control character U+0000; remove it"),
@@ -419,8 +421,9 @@ fn every_mistake_in_a_suite_has_its_place() {
 fn a_hostile_product_is_one_clear_line() {
     let sizes: Vec<String> = (1..=30_000).map(|n| n.to_string()).collect();
     let list = sizes.join(",");
+    let times = sizes.join("ns\", \"");
     let text = format!(
-        "{HEAD}[[cases]]\nmechanism = \"*\"\npayload = [{list}]\nspin = [{list}]\nwait = \"spin-then-block\"\nplace = [\"same-cpu\", \"cross\"]\n"
+        "{HEAD}[[cases]]\nmechanism = \"*\"\npayload = [{list}]\nspin = [\"{times}ns\"]\nwait = \"spin-then-block\"\nplace = [\"same-cpu\", \"cross\"]\n"
     );
     let got = error(&file(&text));
     assert!(got.starts_with("my.toml:3:13: cases.mechanism: this makes "), "{got}");

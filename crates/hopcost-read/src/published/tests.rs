@@ -205,9 +205,9 @@ fn some_keys_decide() {
     assert!(!fits("roundtrip/pipe?payload=6", PIPE, None), "a value, not its beginning");
     assert!(!fits("roundtrip/pipe", PIPE, Some("cross")));
     assert!(!fits("roundtrip/pip", PIPE, None));
-    assert!(fits("wake/pipe?gap=1000000&idle-knob=none", WAKE, Some("cross")));
+    assert!(fits("wake/pipe?gap=1ms&idle-knob=none", WAKE, Some("cross")));
     let knob = format!("{WAKE}&idle-knob=spinner");
-    assert!(!fits("wake/pipe?gap=1000000&idle-knob=none", &knob, None));
+    assert!(!fits("wake/pipe?gap=1ms&idle-knob=none", &knob, None));
     assert!(fits("call/syscall", CALL, Some("free")));
     let python = format!("{PIPE}&runtime=python");
     assert!(!fits("roundtrip/pipe", &python, None), "Rust, unless said otherwise");

@@ -133,8 +133,8 @@ impl<'a> Rounds<'a> {
         left.collect()
     }
 
-    /// Asks which intervals are wider than aimed at: further rounds are theirs alone, and the
-    /// baseline's, of whose rounds every multiple needs its own. Says how many there are.
+    /// Asks which intervals are wider than aimed at: further rounds are theirs alone, and those of
+    /// their baselines, of whose rounds every multiple needs its own. Says how many there are.
     fn look(&mut self, sink: &mut dyn Sink) -> anyhow::Result<usize> {
         let plan = self.session.plan;
         let Some(until) = plan.until else { return Ok(0) };
@@ -145,14 +145,16 @@ impl<'a> Rounds<'a> {
         let widest = open.map(width).filter(|width| width.is_finite()).fold(until, f64::max);
         let wider = wanted.len();
         if wider > 0 {
-            let is_baseline =
-                |live: &&Live<'_>| plan.baseline.as_deref() == Some(live.case.id().as_str());
-            wanted.extend(self.live.iter().filter(is_baseline).map(|live| live.index));
+            let named = |live: &&Live<'_>| plan.baseline.as_deref() == Some(&live.case.id());
+            let baseline = self.live.iter().find(named).map(|live| live.case);
+            let is_base = |live: &&Live<'_>| {
+                let open = self.live.iter().filter(|live| wanted.contains(&live.index));
+                baseline.is_some_and(|baseline| live.case.is_of_kind(baseline))
+                    && open.into_iter().any(|open| open.case.is_alike(live.case))
+            };
+            let bases: Vec<u32> = self.live.iter().filter(is_base).map(|live| live.index).collect();
+            wanted.extend(bases);
         }
-        let rounds = self.ahead.div_ceil(3);
-        self.ahead += rounds;
-        self.progress.trials_planned =
-            self.progress.trials_done + u64::from(rounds) * wanted.len() as u64;
         self.wanted = Some(wanted);
         self.progress.aim = Aim::Width { wider, widest };
         Ok(wider)
