@@ -35,10 +35,17 @@ fn every_case_of_every_suite_is_one_that_its_mechanism_has() {
 
 #[test]
 fn every_suite_is_listed_and_described() {
-    let list = Home::new().expect(&["list", "--suites"], 0);
+    let output = Home::new().hopcost(&["list", "--suites"]).env("COLUMNS", "80").output();
+    let list = String::from_utf8(output.expect("hopcost").stdout).expect("UTF-8");
+    assert_eq!(list.lines().count(), hopcost_plan::SHIPPED.len() + 2, "a line each:\n{list}");
     let page = include_str!("../docs/suites.md");
     for (name, _) in hopcost_plan::SHIPPED {
         assert!(list.lines().any(|line| line.split_whitespace().next() == Some(name)), "{list}");
         assert!(page.contains(&format!("`{name}`")), "{name} is not in docs/suites.md");
+        let line = list.lines().find(|line| line.split_whitespace().next() == Some(name));
+        let mut words = line.expect("it").split_whitespace().skip(1);
+        let takes: u64 = words.next().and_then(|word| word.parse().ok()).expect("a number");
+        let unit = words.next().expect("a unit");
+        assert!(takes > 0 && ["s", "min"].contains(&unit), "{line:?}");
     }
 }

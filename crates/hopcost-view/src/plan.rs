@@ -6,9 +6,29 @@ use hopcost_model::plan::Plan;
 use serde_json::json;
 
 use crate::number;
-use crate::section::model::{Block, Cell, Document, Section, facts, says};
+use crate::section::model::{Block, Cell, Document, Rows, Section, facts, numbers, says, words};
 use crate::style::TextStyle;
 use crate::text;
+
+/// A suite as a list shows it.
+pub struct SuiteLine {
+    /// What `--suite` takes.
+    pub name: &'static str,
+    /// How long it takes here, as far as the planner knows.
+    pub estimate_ns: u64,
+    /// What it is, in a few words.
+    pub about: String,
+}
+
+/// Suites, a line each.
+pub fn suites(suites: &[SuiteLine], style: &TextStyle) -> String {
+    let table = Rows::of(suites)
+        .column(words("suite"), |suite| Cell::code(suite.name))
+        .column(numbers("takes"), |suite| Cell::text(number::expected(suite.estimate_ns)))
+        .column(words("what it is"), |suite| Cell::text(&suite.about));
+    let head = vec![table.table(), says("hopcost run --suite NAME [--dry-run]")];
+    text::document(&Document { head, ..Document::default() }, style)
+}
 
 /// A plan for people: every case in its canonical spelling (never broken, so
 /// that it can be pasted), what is skipped and why, rounds, expected duration

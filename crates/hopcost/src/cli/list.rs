@@ -1,10 +1,12 @@
 //! `hopcost list`.
 
+use hopcost_plan::{Ask, SuiteSource};
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
+use hopcost_view::plan::SuiteLine;
 
-use super::exit;
 use super::output::{self, Format};
+use super::{exit, host};
 use crate::run::runtimes::Runtimes;
 
 /// Arguments of `list`.
@@ -24,11 +26,7 @@ pub struct Args {
 /// Lists every mechanism, and the other runtimes.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.suites {
-        let mut text = String::new();
-        for (name, source) in hopcost_plan::SHIPPED {
-            let suite = hopcost_plan::parse_suite(name, source)?;
-            text.push_str(&format!("{name:21} {}\n", suite.about));
-        }
+        let text = suites()?;
         output::write(text.as_bytes(), None)?;
         return Ok(exit::OK);
     }
@@ -40,4 +38,25 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let document = hopcost_view::mechanisms::list(&facts, &runtimes, format);
     output::write(document.as_bytes(), None)?;
     Ok(exit::OK)
+}
+
+/// Every suite with the time that it takes on this machine.
+fn suites() -> anyhow::Result<String> {
+    let machine = host::machine(&[])?;
+    let _orphans = Orphans::adopt()?;
+    let runtimes = Runtimes::remembered(Vec::new());
+    let line = |&(name, source): &(&'static str, &str)| -> anyhow::Result<SuiteLine> {
+        let suite = Some(SuiteSource::Shipped(name.to_owned()));
+        let ask = Ask { suite, ..Ask::default() };
+        let rust = hopcost_probe::worker::mechanisms();
+        let plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine)?;
+        Ok(SuiteLine {
+            name,
+            estimate_ns: runtimes.estimate_ns(&plan),
+            about: hopcost_plan::parse_suite(name, source)?.about,
+        })
+    };
+    let lines: Vec<SuiteLine> =
+        hopcost_plan::SHIPPED.iter().map(line).collect::<anyhow::Result<_>>()?;
+    Ok(hopcost_view::plan::suites(&lines, &output::style()))
 }
