@@ -4,7 +4,8 @@
 A mechanism's name with `-thread` is between two threads with process-private primitives,
 with `-pshared` between two threads with process-shared ones, otherwise between processes. `spin` and
 `ring` with `-bare` spin without PAUSE (pause=0). `-untouched` writes and compares the first 8 bytes alone
-(touch=none), in C too; in `-passed` the C program passes the buffer and looks at none of it.
+(touch=none), in C too; in `-passed` the C program passes the buffer and looks at none of it; in
+`-bounded` the C ring can be full, as hopcost's can, where it otherwise has no count of what was read.
 
 For every mechanism: PAIRS adjacent pairs of about 40 ms each, the order within
 a pair and of the pairs at random; the ratio of the two medians of each pair;
@@ -73,7 +74,8 @@ for name, parameters in {"pipe": "", "socketpair": "", "unix-stream": "", "tcp":
         if kib == 64:
             MECHANISMS[f"{name}-64k-passed"] = untouched._replace(passes=True)
 untouched = Row("ring-pass", "shm-ring", 64 << 10, "spin", parameters="&touch=none")
-MECHANISMS |= {"ring-64k-untouched": untouched, "ring-64k-passed": untouched._replace(passes=True)}
+MECHANISMS |= {"ring-64k-untouched": untouched, "ring-64k-passed": untouched._replace(passes=True),
+               "ring-64k-bounded": untouched._replace(c="ring-bounded")}
 PAIR_NS = 40e6
 
 

@@ -59,18 +59,14 @@ const WORDS: usize = 8;
 const WORD_BYTES: usize = size_of::<u64>();
 const BLOCK: usize = WORD_BYTES * WORDS;
 
-/// What of a message's number its contents depend on. They come again after
+/// The bits of a message's number on which its contents depend. They come again after
 /// 16 KiB / payload numbers (4 to 256, a power of two), so that a runtime for which
 /// writing words is slow can keep every message ready, and in the nearest caches
 /// (workers/PROTOCOL.md).
 #[inline(always)]
-fn content(sequence: u64, payload: usize) -> u64 {
-    // Where a message is smallest there is nothing to work out in the timed loop.
-    if payload <= 64 {
-        return sequence % 256;
-    }
-    let rounded_up_log2 = usize::BITS - (payload - 1).leading_zeros();
-    sequence & ((1 << 14u32.saturating_sub(rounded_up_log2).max(2)) - 1)
+fn content_bits(payload: usize) -> u64 {
+    let rounded_up_log2 = usize::BITS - payload.saturating_sub(1).leading_zeros();
+    (1 << 14u32.saturating_sub(rounded_up_log2).clamp(2, 8)) - 1
 }
 
 /// The first word of message `sequence`.
@@ -93,12 +89,16 @@ fn block(first: u64) -> [u8; BLOCK] {
 /// number and on its place.
 #[inline(always)]
 pub fn fill(buffer: &mut [u8], sequence: u64) {
-    fill_words(buffer, first_word(content(sequence, buffer.len())));
+    fill_words(buffer, first_word(sequence & content_bits(buffer.len())));
 }
 
 /// Writes the words from `word` on into a buffer, the last perhaps in part.
 #[inline(always)]
 pub(crate) fn fill_words(buffer: &mut [u8], mut word: u64) {
+    if let Ok(number) = <&mut [u8; WORD_BYTES]>::try_from(&mut *buffer) {
+        *number = word.to_le_bytes();
+        return;
+    }
     let part = buffer.len() % WORD_BYTES;
     let (blocks, rest) = buffer.as_chunks_mut();
     for bytes in blocks {
@@ -135,12 +135,17 @@ pub(crate) fn fill_low_bytes(buffer: &mut [u8], word: u64) {
 /// Reads a buffer and says whether it holds message `sequence`, every byte.
 #[inline(always)]
 pub fn verify(buffer: &[u8], sequence: u64) -> bool {
-    verify_words(buffer, first_word(content(sequence, buffer.len())))
+    verify_words(buffer, first_word(sequence & content_bits(buffer.len())))
 }
 
 /// Reads a buffer and says whether it holds the words from `word` on.
 #[inline(always)]
 pub(crate) fn verify_words(buffer: &[u8], word: u64) -> bool {
+    // The number alone, which is all of a message that is not touched otherwise: across two
+    // CPUs its line is asked for only when what stands before that is done.
+    if let Ok(number) = <[u8; WORD_BYTES]>::try_from(buffer) {
+        return u64::from_le_bytes(number) == word;
+    }
     let part = buffer.len() % WORD_BYTES;
     let (blocks, rest) = buffer.as_chunks::<BLOCK>();
     let mut words: [u64; WORDS] = std::array::from_fn(|at| word.wrapping_add(at as u64));
@@ -179,6 +184,7 @@ fn low_bytes(buffer: &[u8]) -> u64 {
 pub struct Touched {
     written: usize,
     compared: usize,
+    content_bits: u64,
 }
 
 impl Touched {
@@ -191,18 +197,22 @@ impl Touched {
             Touch::Write => (payload, number),
             Touch::None => (number, number),
         };
-        Self { written, compared }
+        Self { written, compared, content_bits: content_bits(payload) }
+    }
+    /// The first word of message `sequence`.
+    #[inline(always)]
+    fn first_word(self, sequence: u64) -> u64 {
+        first_word(sequence & self.content_bits)
     }
     /// Writes message `sequence` as far as it is to be written.
     #[inline(always)]
     pub fn fill(self, message: &mut [u8], sequence: u64) {
-        let word = first_word(content(sequence, message.len()));
-        fill_words(self.to_write(message, 0), word);
+        fill_words(self.to_write(message, 0), self.first_word(sequence));
     }
-    /// Whether a buffer holds message `sequence`, as far as it is to be compared.
+    /// Whether a buffer holds the message with this first word, as far as it is to be compared.
     #[inline(always)]
-    pub fn verify(self, message: &[u8], sequence: u64) -> bool {
-        verify_words(self.to_compare(message), first_word(content(sequence, message.len())))
+    pub fn verify(self, message: &[u8], word: u64) -> bool {
+        verify_words(self.to_compare(message), word)
     }
     /// What is written of a part of a message that begins at this byte of it.
     #[inline(always)]
@@ -268,10 +278,10 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Whether it is message `sequence`.
+    /// Whether it is the message with this first word.
     #[inline(always)]
-    fn is(self, message: &[u8], sequence: u64) -> bool {
-        message.len() == self.payload && self.touched.verify(message, sequence)
+    fn is(self, message: &[u8], word: u64) -> bool {
+        message.len() == self.payload && self.touched.verify(message, word)
     }
 
     /// Why it is not.
@@ -279,7 +289,9 @@ impl Wanted {
     fn unlike(self, message: &[u8], sequence: u64) -> io::Error {
         match (self.delivery, sequence.checked_sub(2)) {
             (Delivery::EmptyAtEnd, _) if message.is_empty() => peer_closed(),
-            (Delivery::Lossy, Some(before)) if self.is(message, before) => {
+            (Delivery::Lossy, Some(before))
+                if self.is(message, self.touched.first_word(before)) =>
+            {
                 io::Error::other(Stale(before))
             }
             _ => corrupted(sequence, message.len(), self.payload),
@@ -309,9 +321,11 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
         let (payload, touched, delivery) = (self.payload, self.touched, self.channel.delivery());
         let wanted = Wanted { payload, touched, delivery };
+        // Before the message comes: afterwards it would be in its way.
+        let word = touched.first_word(sequence);
         let message = self.channel.recv::<W>()?;
         let value = then();
-        if wanted.is(message, sequence) { Ok(value) } else { Err(wanted.unlike(message, sequence)) }
+        if wanted.is(message, word) { Ok(value) } else { Err(wanted.unlike(message, sequence)) }
     }
 }
 
@@ -382,12 +396,13 @@ impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
     }
     #[inline(always)]
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
+        let word = self.touched.first_word(sequence);
         self.notifier.wait::<W>()?;
         let value = then();
         if let Some(buffers) = &self.buffers {
             // SAFETY: as above, with the roles exchanged.
             let message = unsafe { &*buffers.incoming.as_ptr() };
-            if !self.touched.verify(message, sequence) {
+            if !self.touched.verify(message, word) {
                 return Err(corrupted(sequence, message.len(), message.len()));
             }
         }
@@ -445,9 +460,9 @@ mod tests {
             assert_eq!(all, written, "{id}");
             touched.fill(&mut buffer, 7);
             assert!(buffer[written..].iter().all(|byte| *byte == 0xAA), "{id}");
-            assert!(touched.verify(&buffer, 7));
+            assert!(touched.verify(&buffer, touched.first_word(7)));
             // The number is told from others whatever is compared.
-            assert_eq!(touched.verify(&buffer, 8), bytes == 0);
+            assert_eq!(touched.verify(&buffer, touched.first_word(8)), bytes == 0);
         }
     }
 

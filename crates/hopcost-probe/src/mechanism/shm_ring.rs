@@ -106,7 +106,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
         "futex(2)",
         "L. Lamport, Specifying Concurrent Program Modules, 1983",
     ],
-    revision: 3,
+    revision: 4,
     ..CHANNEL
 });
 
@@ -177,6 +177,12 @@ impl Layout {
             }
         })
     }
+    /// Whether a word shows that the message after `count` others is there: its number, or
+    /// as a count that of one that came later.
+    #[inline(always)]
+    fn announces(self, number: u32, count: u32) -> bool {
+        number.wrapping_sub(count.wrapping_add(1)) < self.places
+    }
     /// Bytes of one direction's ring.
     fn ring_bytes(self) -> usize {
         PLACES + self.places as usize * self.place_bytes
@@ -229,12 +235,6 @@ impl Ring {
         // SAFETY: it lies right before the message, at a multiple of 8 in either layout, and
         // those bytes are only ever used as an atomic.
         unsafe { AtomicU64::from_ptr(self.message(count).sub(LENGTH).cast()) }
-    }
-    /// Whether a word shows that the message after `count` others is there: its number, or
-    /// as a count that of one that came later.
-    #[inline(always)]
-    fn announces(&self, number: u32, count: u32) -> bool {
-        number.wrapping_sub(count.wrapping_add(1)) < self.layout.places
     }
 }
 
@@ -332,22 +332,25 @@ impl Channel for ShmRing {
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         self.give_back();
         let (ring, received) = (&self.incoming, self.received);
-        let number = ring.number(received);
+        // Everything that can be known before the number comes: what is worked out after it
+        // delays the look at the message, whose line has to come from the other CPU.
+        let (layout, payload) = (ring.layout, self.payload);
+        let (number, length) = (ring.number(received), ring.length(received));
+        let message = ring.message(received);
         wait::until::<W>(
             self.spinning,
             // Acquire: the message and its length are read after its number.
-            || ring.announces(number.load(Ordering::Acquire), received),
+            || layout.announces(number.load(Ordering::Acquire), received),
             || match number.load(Ordering::Relaxed) {
                 // It came between the look and this: there is nothing to sleep for.
-                now if ring.announces(now, received) => Ok(()),
+                now if layout.announces(now, received) => Ok(()),
                 before => ring.consumer.sleep(number, before),
             },
         )?;
-        let len = ring.length(received).load(Ordering::Relaxed) as usize;
-        if len > self.payload {
-            return Err(too_long(len, self.payload));
+        let len = length.load(Ordering::Relaxed) as usize;
+        if len > payload {
+            return Err(too_long(len, payload));
         }
-        let message = ring.message(received);
         self.received = received.wrapping_add(1);
         self.lent = true;
         // SAFETY: in bounds, as in `slot`; the producer does not touch the place before
@@ -482,7 +485,7 @@ mod tests {
                 let places = a.outgoing.layout.places;
                 let there = |end: &ShmRing| {
                     let number = end.incoming.number(end.received).load(Ordering::Relaxed);
-                    end.incoming.announces(number, end.received)
+                    end.incoming.layout.announces(number, end.received)
                 };
                 let room = |end: &ShmRing| {
                     let consumed = end.outgoing.consumed.load(Ordering::Relaxed);
