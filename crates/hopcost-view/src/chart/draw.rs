@@ -193,8 +193,9 @@ impl<'a> Drawing<'a> {
                 put!(out, r#"<path class="l" d="M{} {}h26"/>"#, Px(*x), Px(y - 4.0));
             }
             if !series.marks.is_empty() {
-                let mark = Mark::at(0.0, 0.0, "");
-                marker(out, series.style, x + (sample - 6.0) / 2.0, y - 4.0, &mark);
+                let (x, y) = (Px(x + (sample - 6.0) / 2.0), Px(y - 4.0));
+                let shape = series.style.marker.0;
+                put!(out, r#"<path class="{}" d="M{x} {y}{shape}"/>"#, marked(series));
             }
             text(out, "", x + sample, *y, &fit(&series.name, TEXT, self.chart.width - x - sample));
             out.push_str("</g>");
@@ -272,8 +273,22 @@ impl<'a> Drawing<'a> {
         let lower = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
         self.path(out, "b", upper.chain(lower), "Z");
         self.path(out, "l", series.line.iter().copied(), "");
+        let mut silent = String::new();
         for mark in &series.marks {
-            self.mark(out, series.style, mark);
+            self.around(out, mark);
+            let (x, y, shape) = (Px(self.at_x(mark.x)), Px(self.at_y(mark.y)), shape(series, mark));
+            match mark.tip.as_str() {
+                "" => put!(silent, "M{x} {y}{shape}"),
+                tip => put!(
+                    out,
+                    r#"<path class="{}" transform="translate({x} {y})" d="{shape}"><title>{}</title></path>"#,
+                    marked(series),
+                    Esc(tip)
+                ),
+            }
+        }
+        if !silent.is_empty() {
+            put!(out, r#"<path class="{}" d="{silent}"/>"#, marked(series));
         }
         out.push_str("</g>");
     }
@@ -293,7 +308,8 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn mark(&self, out: &mut String, style: Style, mark: &Mark) {
+    /// What leads from a mark to its other values.
+    fn around(&self, out: &mut String, mark: &Mark) {
         let (x, y) = (self.at_x(mark.x), self.at_y(mark.y));
         if let Some(tail) = mark.tail {
             put!(out, r#"<path class="t" d="M{} {}H{}"/>"#, Px(x), Px(y), Px(self.at_x(tail)));
@@ -303,20 +319,18 @@ impl<'a> Drawing<'a> {
             let (up, down) = (Px(y - 3.5), Px(y + 3.5));
             put!(out, r#"<path class="i" d="M{a} {up}V{down}M{a} {at}H{b}M{b} {up}V{down}"/>"#);
         }
-        marker(out, style, x, y, mark);
     }
 }
 
-/// A marker; one that is an upper bound has an arrow to the left.
-fn marker(out: &mut String, style: Style, x: f64, y: f64, mark: &Mark) {
-    let open = if style.fill == Fill::Open { " o" } else { "" };
-    let arrow = if mark.at_most { "M-6 0H-16M-12-3L-16 0L-12 3" } else { "" };
-    let (x, y, shape) = (Px(x), Px(y), style.marker.0);
-    put!(out, r#"<path class="m{open}" transform="translate({x} {y})" d="{shape}{arrow}""#);
-    match mark.tip.as_str() {
-        "" => out.push_str("/>"),
-        tip => put!(out, "><title>{}</title></path>", Esc(tip)),
-    }
+/// A marker from its middle; one that is an upper bound has an arrow to the left.
+fn shape(series: &Series, mark: &Mark) -> String {
+    let arrow = if mark.at_most { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };
+    format!("{arrow}{}", series.style.marker.0)
+}
+
+/// The class of a series' markers.
+fn marked(series: &Series) -> &'static str {
+    if series.style.fill == Fill::Open { "m o" } else { "m" }
 }
 
 fn grid(out: &mut String, lines: impl Iterator<Item = String>) {

@@ -299,18 +299,18 @@ impl Colour {
     pub const FAINT: Self = Self("c-faint");
 }
 
-/// Shape of a marker, as an SVG path around its middle.
+/// Shape of a marker, as an SVG path from its middle, in relative steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marker(pub(super) &'static str);
 
 #[expect(missing_docs, reason = "a shape is its name")]
 impl Marker {
-    pub const CIRCLE: Self = Self("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z");
-    pub const SQUARE: Self = Self("M-3.5-3.5h7v7h-7Z");
-    pub const TRIANGLE: Self = Self("M0-4.6L4.4 3.2H-4.4Z");
-    pub const TRIANGLE_DOWN: Self = Self("M0 4.6L4.4-3.2H-4.4Z");
-    pub const DIAMOND: Self = Self("M0-5L5 0L0 5L-5 0Z");
-    pub const CROSS: Self = Self("M-4-4L4 4M-4 4L4-4");
+    pub const CIRCLE: Self = Self("m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z");
+    pub const SQUARE: Self = Self("m-3.5-3.5h7v7h-7z");
+    pub const TRIANGLE: Self = Self("m0-4.6l4.4 7.8h-8.8z");
+    pub const TRIANGLE_DOWN: Self = Self("m0 4.6l4.4-7.8h-8.8z");
+    pub const DIAMOND: Self = Self("m0-5l5 5l-5 5l-5-5z");
+    pub const CROSS: Self = Self("m-4-4l8 8m-8 0l8-8");
 }
 
 /// Whether a marker is filled.

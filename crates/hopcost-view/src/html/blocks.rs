@@ -112,16 +112,13 @@ fn numbers(out: &mut String, chart: &Chart) {
          </summary><div class=\"scroll\"><table><thead><tr>",
         Esc(&chart.title)
     );
-    let class = |at: usize| if at == 0 { "" } else { " class=\"n\"" };
-    for (at, column) in chart.table.columns.iter().enumerate() {
-        put!(out, "<th scope=\"col\"{}>{}</th>", class(at), Esc(column));
+    for column in &chart.table.columns {
+        put!(out, "<th scope=\"col\">{}</th>", Esc(column));
     }
     out.push_str("</tr></thead><tbody>\n");
     for row in &chart.table.rows {
         out.push_str("<tr>");
-        row.iter().enumerate().for_each(|(at, text)| {
-            put!(out, "<td{}>{}</td>", class(at), Esc(text));
-        });
+        row.iter().for_each(|text| put!(out, "<td>{}</td>", Esc(text)));
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table></div></details>");

@@ -33,7 +33,7 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, 
     let label = label.map_or(String::new(), |head| format!(" data-l=\"{}\"", Esc(head)));
     let title = cell.hint.as_ref().map_or(String::new(), |h| format!(" title=\"{}\"", Esc(h)));
     let sort = match cell.value.key() {
-        Some(key) if key.is_finite() => format!(" data-v=\"{key}\""),
+        Some(key) if key.is_finite() => format!(" data-v=\"{}\"", rounded(key)),
         _ => String::new(),
     };
     let class = match (kind.is_words(), again, &cell.value) {
@@ -64,6 +64,11 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, 
             out.push_str(if kind == Kind::Estimate { NONE[0] } else { "" });
         }
     }
+}
+
+/// A number to sort by, with the digits that an order can need.
+fn rounded(key: f64) -> f64 {
+    format!("{key:.6e}").parse().unwrap_or(key)
 }
 
 /// A cell in a line.
