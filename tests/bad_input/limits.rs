@@ -15,18 +15,20 @@ fn limited(home: &Home, arguments: &[&str], change: fn() -> std::io::Result<()>)
     command.output().expect("the binary starts")
 }
 
+/// Lets a process have this many descriptors.
+fn at_most<const N: u64>() -> std::io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: N, rlim_max: N };
+    // SAFETY: the structure is valid for reading.
+    match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
 #[test]
-fn twenty_descriptors_are_enough_or_the_row_says_so() {
+fn twenty_descriptors_are_too_few_for_a_trial_which_is_said_before_it_and_forty_are_enough() {
     let _alone = alone();
     let home = Home::new();
-    let few = || {
-        let limit = libc::rlimit { rlim_cur: 20, rlim_max: 20 };
-        // SAFETY: the structure is valid for reading.
-        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    };
     let arguments = [
         "run",
         "pipe,tcp,websocket?place=same-cpu",
@@ -37,26 +39,23 @@ fn twenty_descriptors_are_enough_or_the_row_says_so() {
         "--format",
         "json",
     ];
-    let output = limited(&home, &arguments, few);
+    let line = super::one_line(&limited(&home, &arguments, at_most::<20>), "20 descriptors", 2);
+    assert!(line.contains("ulimit -n"), "{line}");
+    assert!(!home.path().join("data").exists(), "no run is begun");
+    let output = limited(&home, &arguments, at_most::<40>);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let document: serde_json::Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"));
-    for result in document["results"].as_array().expect("results") {
-        assert!(result["status"] == "measured" || result["reason"].is_string(), "{result}");
+    let results = document["results"].as_array().expect("results");
+    for result in results {
+        assert_eq!(result["status"], "measured", "{result}");
     }
+    assert_eq!(results.len(), 3);
 }
 
 #[test]
 fn too_few_descriptors_are_the_reason_and_leave_nothing() {
     let _alone = alone();
-    fn at_most<const N: u64>() -> std::io::Result<()> {
-        let limit = libc::rlimit { rlim_cur: N, rlim_max: N };
-        // SAFETY: the structure is valid for reading.
-        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    }
     for few in [at_most::<5>, at_most::<6>, at_most::<7>, at_most::<9>, at_most::<12>] {
         let home = Home::new();
         let output = limited(&home, &["run", "pipe?place=same-cpu", "--rounds", "1"], few);

@@ -202,3 +202,18 @@ fn a_cell_leads_to_its_case_and_keeps_its_value() {
         assert!(estimates.eq(own), "{}", case.id);
     }
 }
+
+#[test]
+fn free_placement_says_where_the_ends_were() {
+    let results = results("copies");
+    let free = section(&results, Medium::Document, "placed").unwrap();
+    let rows = texts(tables(&free)[0]);
+    let placed = |case: &&CaseResult| !case.placed.is_empty();
+    assert_eq!(rows.len(), results.results.iter().filter(placed).count());
+    assert!(rows[0][1].contains(" of 6 trials)"), "{rows:?}");
+    assert!(section(&results, Medium::Page, "placed").is_none(), "in the details of each case");
+    let page = crate::html::report(&results);
+    let n = page.matches("Where the scheduler put the ends").count();
+    assert_eq!(n, rows.len());
+    assert!(section(&crate::stored::results("wakeup"), Medium::Document, "placed").is_none());
+}

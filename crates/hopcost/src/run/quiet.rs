@@ -131,7 +131,8 @@ impl Watch {
         let wall_ns: f64 = latest.iter().map(|(ns, _)| ns).sum();
         let share = |at: usize| {
             let used = latest.iter().map(|(_, used)| used.get(at).copied().flatten());
-            used.sum::<Option<f64>>().map(|ns| ns / wall_ns)
+            // A tick of /proc/stat may end within a pause that it began before.
+            used.sum::<Option<f64>>().map(|ns| (ns / wall_ns).min(1.0))
         };
         let shares = (0..).zip(&self.cpus).filter_map(|(at, cpu)| Some((*cpu, share(at)?)));
         State { classes, others: shares.max_by(|a, b| a.1.total_cmp(&b.1)) }
