@@ -22,12 +22,18 @@ pub fn plan(raw: &RawRun) -> PlanBrief {
         trials_done: raw.trials.len() as u32,
         trials_failed: raw.trials.iter().filter(|trial| trial.error.is_some()).count() as u32,
         complete: raw.about.ended.is_some(),
+        took_s: took_s(raw),
         baseline: plan.baseline.clone(),
         cpus: plan.cpus.clone(),
         relation: plan.relation,
         pinning: pinning(raw),
         trial: plan.trial,
     }
+}
+
+fn took_s(raw: &RawRun) -> f64 {
+    let ends = raw.trials.iter().map(|trial| trial.started_ns.saturating_add(trial.took_ns));
+    ends.max().unwrap_or(0) as f64 / 1e9
 }
 
 /// Whether the cases that were measured are pinned.

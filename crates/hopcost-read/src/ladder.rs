@@ -103,6 +103,7 @@ fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         meaning: meaning.sentence(),
         batched: meaning.batched(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
+        rankings: Vec::new(),
     }
 }
 

@@ -10,7 +10,7 @@
 //! [`run::Run`] looks at the run as a whole (host states, steal); [`trials`] is the table
 //! of a case, a row a trial; [`case`] reads from it the estimates ([`estimate`]), curve and
 //! modes ([`pooled`]), what is particular to a [`wake`] or a [`stream`] and what was counted
-//! ([`counters`]). Of these readings, [`ratio`], [`knobs`], [`cost_model`], [`variance`],
+//! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`], [`cost_model`], [`variance`],
 //! [`runtimes`] and [`published`] compare cases, paired by round; [`findings`] judges;
 //! [`ladder`], [`plots`] and [`remarks`] arrange and explain.
 
@@ -28,6 +28,7 @@ mod plots;
 mod placed;
 mod pooled;
 mod published;
+mod ranking;
 mod rates;
 mod ratio;
 mod remarks;
@@ -57,6 +58,8 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let readings = case::read(&run);
     let ratios = ratio::to_baseline(&run, &readings);
     let run_wide = findings::of_run(&run, &readings);
+    let mut ladder = ladder::ladder(&run, &readings);
+    ranking::rank(&mut ladder, &readings, raw.plan.baseline.as_deref());
     let drifts = findings::Drifts::of(&readings);
     let judged: Vec<_> = readings
         .iter()
@@ -73,7 +76,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         yardsticks: run.yardsticks.levels.clone(),
         adjustments: run.yardsticks.adjustments.clone(),
         workers: runtimes::workers(raw),
-        ladder: ladder::ladder(&run, &readings),
+        ladder,
         findings: findings::all(run_wide, judged.iter().flat_map(|(found, _)| found)),
         published: published::tables(&run, &readings),
         cost_models: cost_model::models(&readings),

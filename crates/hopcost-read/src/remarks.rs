@@ -90,10 +90,9 @@ fn cross_cpu(run: &Run, readings: &[Reading]) -> Option<String> {
     }
     let host = &run.raw.host_before;
     let seen = format!(
-        "A blocking round trip costs about {} times as much between two CPUs as on one (median of \
-         the ratios of {})",
+        "A blocking round trip between two CPUs costs about {} times one on one CPU (median of {})",
         libm::round(multiple),
-        if n == 1 { "one pair of cases".to_owned() } else { format!("{n} pairs of cases") },
+        if n == 1 { "one pair of cases".to_owned() } else { format!("{n} pairs") },
     );
     let driver = host.get("idle.driver");
     let guest = host.get("virt.hypervisor").is_some();
@@ -170,21 +169,32 @@ fn host_speed(run: &Run) -> Option<String> {
     let found: Vec<String> = run.yardsticks.levels.iter().filter(divided).filter_map(of).collect();
     (!found.is_empty()).then(|| {
         format!(
-            "Values are at this machine's reference speed: each trial is divided by the time of the \
-             yardstick read beside it over that yardstick's reference. Over the run this ratio was, \
-             median and 5th to 95th percentile: {}. Values as met are in the page, JSON and CSV \
+            "Values are at this machine's reference speed; as met, it took {} times as long. Each \
+             trial is divided by the time of the yardstick read beside it over that yardstick's \
+             reference. Over the run this ratio was, median and 5th to 95th percentile: {}. Values as met are in the page, JSON and CSV \
              (as_met). If a reference was learnt while the machine was busy, all values of its class \
              are off by the same factor: run hopcost calibrate when it is quiet.",
+            range(run),
             found.join(", ")
         )
     })
 }
 
+/// The medians of the ratios, from the least to the greatest.
+fn range(run: &Run) -> String {
+    let levels = run.yardsticks.levels.iter();
+    let ratios: Vec<f64> =
+        levels.filter_map(|level| Some(level.p50_ns / level.reference_ns?)).collect();
+    let ends = [f64::min, f64::max].map(|of| ratios.iter().copied().reduce(of).unwrap_or(1.0));
+    let [least, most] = ends.map(format::three);
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
 fn guest(run: &Run) -> Option<String> {
     let name = run.raw.host_before.get("virt.hypervisor")?;
     Some(format!(
-        "This is a virtual machine ({name}): which physical CPUs stand behind its CPUs, and whether \
-         they stay there, is the hypervisor's choice; the topology is its claim."
+        "Virtual machine ({name}): which physical CPUs are behind its CPUs is not known. \
+         Whether they stay there is the hypervisor's choice, and the topology is its claim."
     ))
 }
 
@@ -211,7 +221,7 @@ fn stamps(run: &Run, readings: &[Reading]) -> Option<String> {
         }
     };
     Some(format!(
-        "Reading the clock {costs} and is part of every operation that is timed by itself; nothing is \
+        "Reading the clock {costs} and is part of every operation timed by itself. Nothing is \
          subtracted."
     ))
 }
@@ -245,7 +255,7 @@ fn frequency(run: &Run) -> Option<String> {
              load, and short or sleepy work may run slower than busy work."
         )),
         (None, Some(reason)) => {
-            Some(format!("The processor's frequency can be neither seen nor held here: {reason}."))
+            Some(format!("The processor's frequency is not visible here: {reason}."))
         }
     }
 }

@@ -41,6 +41,7 @@ pub mod next_run;
 pub mod pooled;
 pub mod precision;
 pub mod quiet;
+pub mod ranking;
 pub mod ratio;
 pub mod rng;
 pub mod sample;

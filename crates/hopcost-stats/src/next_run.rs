@@ -119,7 +119,7 @@ fn by_rank(sample: &Sample, level: f64, times: f64) -> Option<(f64, f64)> {
 const BEYOND_MAX: f64 = 1.5;
 /// One in so many trials is drawn in before the spread is taken. That takes 9 % from the
 /// spread of normal values, about as much as estimating their correlations adds.
-const WINSORISED_OF: usize = 10;
+pub(crate) const WINSORISED_OF: usize = 10;
 /// How much farther out the order statistics are taken for the next run's median.
 const RANKS_NEXT: f64 = 1.15;
 /// Standard error of a median over that of a mean, of a normal distribution.
@@ -181,13 +181,13 @@ impl Autocorrelation {
     }
 
     /// The same over what their spread suggests, which dependence understates.
-    fn inflation(self, n: usize) -> f64 {
+    pub(crate) fn inflation(self, n: usize) -> f64 {
         let (sum, n) = (self.sum(n), n as f64);
         sum * (n - 1.0) / (n - sum)
     }
 
     /// Degrees of freedom that the spread of n values has (Bartlett 1946).
-    fn freedom(self, n: usize) -> f64 {
+    pub(crate) fn freedom(self, n: usize) -> f64 {
         let square = self.lag1 * self.decay;
         n as f64 * (1.0 - square) / (1.0 + square) - 1.0
     }

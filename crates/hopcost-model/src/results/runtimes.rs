@@ -1,6 +1,6 @@
 //! Runtimes compared: the same mechanisms in several languages.
 
-use super::{Estimate, Ratio};
+use super::{Estimate, RankedCase, Ratio};
 use crate::document;
 
 document! {
@@ -40,6 +40,8 @@ document! {
         pub label: String,
         /// One cell a runtime.
         pub cells: Vec<RuntimeCell>,
+        /// The runtimes by time, best first; `row` is the index of the runtime.
+        pub ranking: Vec<RankedCase>,
     }
 }
 

@@ -212,7 +212,7 @@ pub fn preempted_run(run: &Run, readings: &[Reading]) -> Option<Finding> {
     let shares: Vec<f64> = typical.collect();
     let share = median(&shares).filter(|share| *share > FOREIGN_SUSPECT)?;
     let evidence = format!(
-        "Foreign tasks took {} of a typical trial of the typical case ({} of the worst of {}).",
+        "Foreign tasks took {} of a typical trial ({} in the worst of {}).",
         format::percent(share),
         format::percent(shares.iter().copied().fold(share, f64::max)),
         format::count(shares.len(), "case")

@@ -1,0 +1,205 @@
+//! Which cases of a group are faster than which, at each place.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::{Case, IdleKnob, Workload};
+use hopcost_model::results::{LadderGroup, Place, RankedBy, RankedCase, Ranking, Ratio, Step};
+use hopcost_stats::next_run::Autocorrelation;
+use hopcost_stats::ranking::{self, differs};
+use hopcost_stats::{LEVEL, next_run};
+
+use crate::case::Reading;
+use crate::ratio::{self, is_exact_enough, paired};
+
+/// A case to rank, with its value in each round; greater is better where it is a rate.
+struct Item<'a> {
+    row: u32,
+    result: u32,
+    reading: &'a Reading<'a>,
+    point: f64,
+    by_round: BTreeMap<u32, f64>,
+}
+
+/// Ranks every group of the ladder at every place. Multiples refer to the case that is the
+/// plan's baseline but for what the group's cases have in common, or else to the best.
+pub fn rank(groups: &mut [LadderGroup], readings: &[Reading], baseline: Option<&str>) {
+    let base = readings.iter().find(|reading| Some(reading.result.id.as_str()) == baseline);
+    let base = base.and_then(|reading| reading.case);
+    for group in groups {
+        let both = [RankedBy::Time, RankedBy::Throughput];
+        let places = Place::ALL.into_iter().flat_map(|place| both.map(|by| (place, by)));
+        group.rankings = places
+            .filter_map(|(place, by)| {
+                let items = items(group, readings, place, by);
+                (items.len() > 1).then(|| Ranking { place, by, cases: ranked(&items, base) })
+            })
+            .collect();
+    }
+}
+
+fn items<'a>(
+    group: &LadderGroup,
+    readings: &'a [Reading<'a>],
+    place: Place,
+    by: RankedBy,
+) -> Vec<Item<'a>> {
+    let rows = (0..).zip(&group.rows);
+    let found = rows.filter_map(|(row, of)| {
+        let result = of.at(place)?;
+        let reading = readings.get(result as usize).filter(|reading| reading.is_measured())?;
+        // An idle knob is another condition, not another mechanism.
+        reading.case.filter(|case| case.idle_knob == IdleKnob::None)?;
+        let (point, by_round) = match by {
+            RankedBy::Time => (reading.headline()?.point?, reading.headline_by_round()),
+            RankedBy::Throughput => {
+                let stream = reading.result.stream.as_ref()?;
+                let rate = |trial: &crate::trials::PerTrial| Some(trial.rates?.aggregate_gbps);
+                (stream.aggregate_gbps.as_ref()?.point?, reading.by_round(rate))
+            }
+        };
+        Some(Item { row, result, reading, point, by_round })
+    });
+    let mut items: Vec<Item> = found.collect();
+    // Stable: equals keep the ladder's order.
+    items.sort_by(|a, b| match by {
+        RankedBy::Time => a.point.total_cmp(&b.point),
+        RankedBy::Throughput => b.point.total_cmp(&a.point),
+    });
+    items
+}
+
+/// Ranks cases by time, each with the row that it stands for; multiples refer to the best.
+pub fn by_time<'a>(cases: impl Iterator<Item = (u32, &'a Reading<'a>)>) -> Vec<RankedCase> {
+    let item = |(row, reading): (u32, &'a Reading<'a>)| {
+        let (point, by_round) = (reading.headline()?.point?, reading.headline_by_round());
+        Some(Item { row, result: reading.index, reading, point, by_round })
+    };
+    let mut items: Vec<Item> = cases.filter_map(item).collect();
+    items.sort_by(|a, b| a.point.total_cmp(&b.point));
+    if items.len() > 1 { ranked(&items, None) } else { Vec::new() }
+}
+
+fn ranked(items: &[Item], base: Option<&Case>) -> Vec<RankedCase> {
+    let ratios: BTreeMap<(usize, usize), Option<Vec<f64>>> = (0..items.len())
+        .flat_map(|later| (0..later).map(move |earlier| (earlier, later)))
+        .map(|(a, b)| ((a, b), log_ratios(&items[a], &items[b])))
+        .collect();
+    let tell = ratios
+        .values()
+        .all(|ratios| ratios.as_ref().is_some_and(|ratios| ratios.len() >= next_run::TRIALS_MIN));
+    let dependence = Autocorrelation::of(ratios.values().flatten().map(Vec::as_slice));
+    let dependence = dependence.unwrap_or(Autocorrelation::NONE);
+    let pairs = ratios.len();
+    let apart = |a: usize, b: usize| {
+        let of_pair = ratios.get(&(a, b)).and_then(Option::as_ref);
+        of_pair.is_some_and(|ratios| differs(ratios, pairs, dependence, LEVEL))
+    };
+    let steps = if tell { ranking::steps(items.len(), apart) } else { Vec::new() };
+    let base = items.iter().position(|item| is_base(item, base)).unwrap_or(0);
+    let case = |(at, item): (usize, &Item)| RankedCase {
+        row: item.row,
+        result: item.result,
+        step: steps.get(at).map(|step| match step {
+            ranking::Step::Tied => Step::Tied,
+            ranking::Step::Apart => Step::Apart,
+            ranking::Step::Between => Step::Between,
+        }),
+        ratio: multiple(item, &items[base]),
+    };
+    items.iter().enumerate().map(case).collect()
+}
+
+/// Of the rounds that both have; `None` where a value is not above zero.
+fn log_ratios(a: &Item, b: &Item) -> Option<Vec<f64>> {
+    let log =
+        |(_, a, b): (u32, f64, f64)| (a > 0.0 && b > 0.0).then(|| libm::log(a) - libm::log(b));
+    paired(&a.by_round, &b.by_round).into_iter().map(log).collect()
+}
+
+/// Whether it is the baseline but for the size, the gap, the flows and the place.
+fn is_base(item: &Item, base: Option<&Case>) -> bool {
+    item.reading.case.zip(base).is_some_and(|(case, base)| {
+        let like = Case {
+            payload_bytes: case.payload_bytes,
+            fields: case.fields,
+            flows: case.flows,
+            ack: case.ack,
+            gap_ns: case.gap_ns,
+            placement: case.placement,
+            ..base.clone()
+        };
+        like == *case
+    })
+}
+
+fn multiple(item: &Item, base: &Item) -> Option<Ratio> {
+    let told = [item, base].into_iter().all(|item| {
+        item.reading.case.is_some_and(|case| case.workload != Workload::Wake)
+            || is_exact_enough(item.reading)
+    });
+    let same = item.reading.family.is_some() && item.reading.family == base.reading.family;
+    let ratio = || ratio::ratio(&base.reading.result.id, &item.by_round, &base.by_round);
+    (told && same).then(ratio).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::results::{Place, RankedBy, Ranking, Step};
+
+    use crate::testing::{Builder, FUTEX, PIPE, STREAM, TCP, read};
+
+    fn rankings(builder: Builder) -> Vec<Ranking> {
+        read(&builder.build()).ladder.into_iter().flat_map(|group| group.rankings).collect()
+    }
+
+    fn steps(ranking: &Ranking) -> Vec<(u32, Option<Step>)> {
+        ranking.cases.iter().map(|case| (case.result, case.step)).collect()
+    }
+
+    /// Trials that all take `ns`, within a per cent.
+    fn about(builder: Builder, id: &str, rounds: u32, ns: u32) -> Builder {
+        let swing = move |round: u32| ns * ((round * round + ns / 10) % 5) / 400;
+        builder.case(id, rounds, move |round, t| t.each(&[ns + swing(round); 50]))
+    }
+
+    #[test]
+    fn equals_are_tied_and_the_slower_comes_after() {
+        let udp = TCP.replace("tcp", "udp");
+        let builder = about(Builder::new().baseline(PIPE), TCP, 9, 9000);
+        let builder = about(about(builder, &udp, 9, 6010), PIPE, 9, 6000);
+        let found = rankings(builder);
+        assert_eq!((found.len(), found[0].place, found[0].by), (1, Place::One, RankedBy::Time));
+        let want = [(2, Step::Tied), (1, Step::Tied), (0, Step::Apart)];
+        assert_eq!(steps(&found[0]), want.map(|(case, step)| (case, Some(step))));
+        let ratio = found[0].cases[2].ratio.as_ref().unwrap();
+        assert_eq!(ratio.baseline, PIPE);
+        assert!((ratio.point - 1.5).abs() < 0.02);
+    }
+
+    #[test]
+    fn too_few_rounds_rank_nothing_and_other_groups_have_their_own() {
+        let builder = about(about(about(Builder::new(), PIPE, 5, 6000), TCP, 5, 9000), FUTEX, 5, 9);
+        let found = rankings(builder);
+        assert_eq!(found.len(), 1, "a bare notification is ranked with no message");
+        assert_eq!(steps(&found[0]), [(0, None), (1, None)]);
+    }
+
+    #[test]
+    fn streams_are_ranked_by_both_and_the_base_is_of_the_same_shape() {
+        let slow = STREAM.replace("sendmsg", "send");
+        let stream = |ns: u32| {
+            move |_: u32, t: &mut crate::testing::TrialBuilder| {
+                t.stream(1, 100, 2048, &vec![ns; 100], 100 * u64::from(ns));
+            }
+        };
+        let builder = Builder::new().baseline(&STREAM.replace("fields=8", "fields=4"));
+        let builder = builder.case(&slow, 8, stream(9000)).case(STREAM, 8, stream(3000));
+        let found = rankings(builder);
+        let by: Vec<RankedBy> = found.iter().map(|ranking| ranking.by).collect();
+        assert_eq!(by, [RankedBy::Time, RankedBy::Throughput]);
+        let [time, rate] =
+            [0, 1].map(|at| found[at].cases.iter().map(|case| case.result).collect::<Vec<_>>());
+        assert_eq!((time, rate), (vec![1, 0], vec![1, 0]));
+        assert_eq!(found[0].cases[1].ratio.as_ref().unwrap().baseline, STREAM);
+    }
+}
