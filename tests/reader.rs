@@ -92,7 +92,7 @@ fn the_file_alone_suffices_even_where_nothing_can_be_written() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{format}: {stderr}");
         let here = String::from_utf8(output.stdout).expect("UTF-8");
-        // The text ends with where the run is stored and how to report it.
+        // The text ends with the command that shows more of this file.
         let (here, there) = match *format {
             "text" => (before_stored(&here), before_stored(&there)),
             _ => (here.as_str(), there.as_str()),
@@ -109,7 +109,7 @@ fn path(path: &Path) -> &str {
 }
 
 fn before_stored(text: &str) -> &str {
-    text.split_once("\nStored in: ").expect("where it is stored").0
+    text.split_once("\nMore: ").expect("how to see more").0
 }
 
 /// hopcost as someone who has never used it, owns nothing of this and may write nowhere.

@@ -73,7 +73,8 @@ fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
-    row(out, table.columns.iter().map(|column| escape(&column.heading())));
+    let table = table.marked();
+    row(out, table.columns.iter().map(|column| escape(&column.whole())));
     let rule = |words| if words { "---".to_owned() } else { "---:".to_owned() };
     row(out, table.columns.iter().map(|column| rule(column.kind.is_words())));
     for cells in &table.rows {

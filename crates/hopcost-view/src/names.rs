@@ -4,39 +4,24 @@ use hopcost_model::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results, RuntimeCell, Status,
 };
 
-/// On how many CPUs the ends run: a column of the ladder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    One,
-    Two,
-    Free,
+pub(crate) use hopcost_model::results::Place;
+
+/// The case of a row at a place.
+pub(crate) fn at<'a>(
+    row: &LadderRow,
+    place: Place,
+    results: &'a Results,
+) -> Option<(usize, &'a CaseResult)> {
+    case_at(results, row.at(place)?)
 }
 
-impl Place {
-    pub const ALL: [Place; 3] = [Place::One, Place::Two, Place::Free];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Place::One => "one CPU",
-            Place::Two => "two CPUs",
-            Place::Free => "not pinned",
-        }
-    }
-
-    /// The case of a row at this place.
-    pub fn of<'a>(self, row: &LadderRow, results: &'a Results) -> Option<(usize, &'a CaseResult)> {
-        let index = match self {
-            Place::One => row.one_cpu,
-            Place::Two => row.two_cpus,
-            Place::Free => row.free,
-        };
-        case_at(results, index?)
-    }
-
-    /// The same without its index.
-    pub fn case<'a>(self, row: &LadderRow, results: &'a Results) -> Option<&'a CaseResult> {
-        self.of(row, results).map(|(_, case)| case)
-    }
+/// The same without its index.
+pub(crate) fn case_of<'a>(
+    row: &LadderRow,
+    place: Place,
+    results: &'a Results,
+) -> Option<&'a CaseResult> {
+    at(row, place, results).map(|(_, case)| case)
 }
 
 /// The case at an index of the results, with that index.
@@ -66,13 +51,13 @@ pub(crate) fn cases_at<'a>(
     place: Place,
     results: &'a Results,
 ) -> Vec<(&'a LadderRow, &'a CaseResult)> {
-    group.rows.iter().filter_map(|row| Some((row, place.case(row, results)?))).collect()
+    group.rows.iter().filter_map(|row| Some((row, case_of(row, place, results)?))).collect()
 }
 
 /// What a row of the ladder is called: its label, and the runtime of its cases where
 /// they are not in Rust and the label does not say it.
 pub(crate) fn row_label(row: &LadderRow, results: &Results) -> String {
-    let case = Place::ALL.iter().find_map(|place| place.case(row, results));
+    let case = Place::ALL.into_iter().find_map(|place| case_of(row, place, results));
     let runtime = case.and_then(foreign);
     let says = |runtime: &String| row.label.split([' ', '(', ')', ',']).any(|w| w == runtime);
     match runtime.filter(|runtime| !says(runtime)) {
@@ -155,7 +140,8 @@ mod tests {
         let results = crate::stored::results("runtimes");
         let mut odd = None;
         for row in results.ladder.iter().flat_map(|group| &group.rows) {
-            let case = Place::ALL.iter().find_map(|place| place.case(row, &results)).unwrap();
+            let case =
+                Place::ALL.into_iter().find_map(|place| case_of(row, place, &results)).unwrap();
             let own = foreign(case).map_or(String::new(), |runtime| format!(" ({runtime})"));
             let again = if row.label.contains(&own) { "" } else { &own };
             assert_eq!(row_label(row, &results), format!("{}{again}", row.label));

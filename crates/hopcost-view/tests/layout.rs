@@ -64,13 +64,29 @@ fn no_line_is_wider_than_the_terminal_and_ascii_is_ascii() {
     for (name, results) in [("worn", &worn()), ("empty", &empty())] {
         for style in styles() {
             check(name, &text::report(results, None, &style), &style);
+            check(name, &text::answer(results, None, &style), &style);
         }
     }
     for suite in RUNS {
         let results = results(suite);
         for style in styles() {
             check(suite, &text::report(&results, None, &style), &style);
+            check(suite, &text::answer(&results, None, &style), &style);
         }
+    }
+}
+
+/// The runs that are stored were measured beside other work, and have more to remark on and
+/// more ties to list than quiet ones.
+#[test]
+fn the_answer_is_one_screen() {
+    for suite in RUNS {
+        let most = match suite {
+            "runtimes" | "copies" => 70,
+            _ => 55,
+        };
+        let lines = text::answer(&results(suite), None, &TextStyle::plain(100)).lines().count();
+        assert!(lines <= most, "{suite}: {lines} lines");
     }
 }
 

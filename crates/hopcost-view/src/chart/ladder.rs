@@ -8,7 +8,7 @@ use hopcost_model::results::{
 use super::gutter::Gutter;
 use super::model::{Axis, Chart, Mark, Row, Rows, Scale, Series, Style, Table, Vertical};
 use super::unit::Unit;
-use crate::names::{Place, capitalised, covers, headline, row_name};
+use crate::names::{Place, at, capitalised, case_of, covers, headline, row_name};
 use crate::number;
 
 /// One chart a ladder group; `None` where nothing in the group was measured, or
@@ -21,7 +21,7 @@ fn chart(index: usize, group: &LadderGroup, results: &Results) -> Option<Chart> 
     if covers(group, results) {
         return None;
     }
-    let is_used = |place: &Place| group.rows.iter().any(|row| place.of(row, results).is_some());
+    let is_used = |place: &Place| group.rows.iter().any(|row| at(row, *place, results).is_some());
     let places: Vec<Place> = Place::ALL.into_iter().filter(is_used).collect();
     let mut series = Vec::new();
     for (lane, place) in places.iter().enumerate() {
@@ -74,7 +74,7 @@ fn dots(group: &LadderGroup, place: Place, lane: f64, results: &Results) -> [Ser
     let mut middle = Series::new(format!("{of_place}{what}"), look);
     let mut tail = Series::new(format!("{of_place}p99"), look.open());
     for (r, row) in group.rows.iter().enumerate() {
-        let Some(case) = place.case(row, results) else { continue };
+        let Some(case) = case_of(row, place, results) else { continue };
         let Some((what, estimate)) = headline(case) else { continue };
         let p99 = case.estimates.as_ref().and_then(|e| e.get(Statistic::P99));
         let p99 = p99.filter(|estimate| estimate.point.is_some());
@@ -115,7 +115,7 @@ fn rows(group: &LadderGroup, results: &Results, lanes: usize) -> Rows {
 /// Why a row has no mark at all.
 fn note(row: &LadderRow, results: &Results) -> Option<String> {
     let cases: Vec<&CaseResult> =
-        Place::ALL.iter().filter_map(|place| place.case(row, results)).collect();
+        Place::ALL.into_iter().filter_map(|place| case_of(row, place, results)).collect();
     if cases.iter().any(|case| case.status == Status::Measured) {
         return None;
     }

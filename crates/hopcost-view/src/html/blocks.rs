@@ -139,7 +139,13 @@ fn table(out: &mut String, table: &Table) {
     put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{matrix}{cards}\"><thead><tr>");
     for column in &table.columns {
         let class = if column.kind.is_words() { "" } else { " class=\"n\"" };
-        put!(out, "<th scope=\"col\"{class}>{}</th>", Esc(&column.head));
+        let comma = if column.over.is_empty() { "" } else { ", " };
+        put!(
+            out,
+            "<th scope=\"col\"{class}>{}{comma}{}</th>",
+            Esc(&column.over),
+            Esc(&column.head)
+        );
         if column.kind == Kind::Estimate {
             put!(out, "<th scope=\"col\" class=\"n nosort\">interval</th>");
         }

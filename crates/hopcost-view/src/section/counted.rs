@@ -3,7 +3,9 @@
 use hopcost_model::case::Workload;
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic, Status};
 
-use super::model::{Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, words};
+use super::model::{
+    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, verdicts, words,
+};
 use super::words::{Of, setting, sum, uncounted};
 use crate::names::{Place, row_label};
 
@@ -38,7 +40,7 @@ fn part(group: &LadderGroup, results: &Results) -> Vec<Block> {
         .column(numbers("system calls"), |r| Cell::maybe(calls(r), Unit::Count))
         .column(numbers("switches"), |r| Cell::maybe(r.case.switches_per_operation, Unit::Count))
         .column_if(lost, numbers("lost"), |r| Cell::whole(r.case.lost))
-        .column(words("valid?"), Row::grade)
+        .column(verdicts(), Row::grade)
         .table();
     let uncounted = uncounted(rows.iter().map(|row| row.case));
     [Block::Heading(group.title.clone()), table].into_iter().chain(uncounted).collect()

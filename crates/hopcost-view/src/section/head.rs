@@ -7,10 +7,54 @@ use hopcost_model::text::count;
 use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
 use crate::names::cpus;
 
+/// `Intel Xeon, KVM (Firecracker), Linux 6.18.44`
+pub(super) fn machine(results: &Results) -> String {
+    let host = &results.host;
+    let model = host.get("cpu.model").unwrap_or("unknown processor");
+    let model = model.split(" @").next().unwrap_or(model);
+    let noise = ["(R)", "(TM)", "Processor", "CPU"];
+    let model = noise.iter().fold(model.to_owned(), |name, word| name.replace(word, ""));
+    let model = model.split_whitespace().collect::<Vec<_>>().join(" ");
+    let kernel = host
+        .get("kernel.release")
+        .map(|release| format!("Linux {}", release.split('-').next().unwrap_or(release)));
+    let machine = [Some(model), host.get("virt.hypervisor").map(str::to_owned), kernel];
+    machine.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `hopcost · ladder · Intel Xeon, KVM (Firecracker), Linux 6.18.44 · 54 cases × 15 rounds, 59 s`
+pub(super) fn line(results: &Results) -> String {
+    let plan = &results.plan;
+    format!(
+        "hopcost · {} · {} · {} × {}, {}",
+        plan.suite,
+        machine(results),
+        count(results.results.len(), "case"),
+        count(plan.rounds_done as usize, "round"),
+        crate::number::expected((plan.took_s * 1e9) as u64),
+    )
+}
+
+/// Where the rest is.
+pub(super) fn more(stored: Stored<'_>) -> Block {
+    says(format!("More: {} --details (or --html)", stored.show_command))
+}
+
 /// What stands above the first section.
 pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
-    let plan = &results.plan;
     let mut blocks = vec![Block::Text(Tone::Lead, summary(results))];
+    blocks.extend(alerts(results));
+    blocks.push(facts(known(results, medium)));
+    if medium != Medium::Terminal {
+        blocks.push(paste("Command that made this run", &results.command));
+    }
+    blocks
+}
+
+/// What must not be overlooked.
+pub(super) fn alerts(results: &Results) -> Vec<Block> {
+    let plan = &results.plan;
+    let mut blocks = Vec::new();
     if !plan.complete {
         let (done, planned) = (plan.rounds_done, plan.rounds_planned);
         blocks.push(Block::Text(Tone::Alert, format!(
@@ -23,10 +67,6 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
         let slow = slow.join("; ");
         let text = format!("This hopcost was not built for measuring: {slow}.");
         blocks.push(Block::Text(Tone::Alert, text));
-    }
-    blocks.push(facts(known(results, medium)));
-    if medium != Medium::Terminal {
-        blocks.push(paste("Command that made this run", &results.command));
     }
     blocks
 }
@@ -110,8 +150,8 @@ fn known(results: &Results, medium: Medium) -> Vec<(&'static str, Cell)> {
 pub struct Stored<'a> {
     /// Path of the run file.
     pub path: &'a str,
-    /// The command that makes its report, ready to paste.
-    pub report_command: &'a str,
+    /// The command that shows it as text, ready to paste.
+    pub show_command: &'a str,
 }
 
 /// What stands below the last section on a terminal: where the rest is.
@@ -124,9 +164,10 @@ pub(super) fn rest(results: &Results, stored: Option<Stored<'_>>) -> Vec<Block> 
              --plots DIR`."
         ))
     });
-    let stored =
-        stored.map(|stored| [("Stored in", stored.path), ("Report", stored.report_command)]);
-    let repeat = ("Repeat", results.command.as_str());
-    let commands = stored.into_iter().flatten().chain([repeat]);
+    let page = stored.map(|stored| format!("{} --html", stored.show_command));
+    let stored = stored.map(|stored| ("Stored in", stored.path));
+    let page = page.as_deref().map(|command| ("As a page", command));
+    let commands = [stored, page, Some(("Repeat", results.command.as_str()))];
+    let commands = commands.into_iter().flatten();
     plots.into_iter().chain(commands.map(|(name, line)| paste(name, line))).collect()
 }

@@ -4,7 +4,7 @@ use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statis
 
 use super::model::{
     Block, Cell, Frame, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, repeated,
-    says, words,
+    says, verdicts, words,
 };
 use super::runtimes::told;
 use super::words::{Of, fate, missing, uncounted};
@@ -79,7 +79,7 @@ fn table(
         .column(numbers(cpu).fold(6), |l| Cell::maybe(l.case.cpu_ns_per_message, Unit::Time(2)))
         .column(numbers("n").fold(2), Line::trials)
         .column_if(medium == Medium::Document, words("stamp"), |l| Cell::text(stamp(l)))
-        .column(words("valid?"), Line::grade)
+        .column(verdicts(), Line::grade)
         .column_if(medium == Medium::Page, words("findings"), findings)
         .table()
 }

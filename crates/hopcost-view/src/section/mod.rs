@@ -2,6 +2,7 @@
 //! write it; which sections there are, in which order, and what stands in them is
 //! decided here alone.
 
+mod answer;
 mod cases;
 mod counted;
 mod findings;
@@ -39,6 +40,7 @@ const ALL: &[Medium] = &[Medium::Terminal, Medium::Document, Medium::Page];
 
 /// The sections of a report in their order, and where each is shown.
 const SECTIONS: &[(&[Medium], Make)] = &[
+    (WHOLE, answer::section),
     (ALL, head::remarks),
     (ALL, runtimes::matrix::mechanisms),
     (ALL, runtimes::contrast::section),
@@ -67,6 +69,19 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (PAGE, cases::details),
     (ALL, reading::section),
 ];
+
+/// The answer of a run, on one screen, and where the rest is.
+pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document {
+    let mut head = head::alerts(results);
+    head.extend(answer::blocks(results));
+    head.extend(stored.map(head::more));
+    Document { title: head::line(results), head, ..Document::default() }
+}
+
+/// Each ranking of a run as a line of its own.
+pub(crate) fn sentences(results: &Results) -> Vec<String> {
+    answer::sentences(results)
+}
 
 /// The report of a run, as far as the medium has room for it.
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {

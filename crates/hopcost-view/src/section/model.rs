@@ -159,6 +159,24 @@ pub(crate) struct Table {
     pub form: Form,
 }
 
+impl Table {
+    /// The same without verdicts: a mark stands before what begins a doubtful row.
+    pub fn marked(&self) -> Self {
+        let at = self.columns.iter().position(|column| column.kind == Kind::Verdict);
+        let Some(at) = at else { return self.clone() };
+        let mut table = self.clone();
+        table.columns.remove(at);
+        for row in table.rows.iter_mut().filter(|row| at < row.len()) {
+            let verdict = row.remove(at);
+            let doubtful = matches!(verdict.value, Value::Grade(Grade::Suspect | Grade::Invalid));
+            if let Some(first) = row.first_mut().filter(|_| doubtful) {
+                first.mark();
+            }
+        }
+        table
+    }
+}
+
 /// How a table is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Form {
@@ -167,11 +185,15 @@ pub(crate) enum Form {
     Columns,
     /// Columns that all mean the same: what a cell holds is stacked where lines are short.
     Matrix,
+    /// Columns of which those that do not fit are left out: they are told elsewhere.
+    Brief,
 }
 
 /// A column.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
+    /// What it has in common with its neighbours, over their headings.
+    pub over: String,
     /// Heading.
     pub head: String,
     /// What its cells are.
@@ -194,17 +216,20 @@ pub(crate) enum Kind {
     Number,
     /// Numbers with their intervals.
     Estimate,
+    /// How far a row can be trusted: where there is no room for the word, a row that is
+    /// worse than its run is marked.
+    Verdict,
 }
 
 impl Kind {
     /// Whether its cells stand left.
     pub fn is_words(self) -> bool {
-        matches!(self, Kind::Words | Kind::Repeated)
+        matches!(self, Kind::Words | Kind::Repeated | Kind::Verdict)
     }
 }
 
 fn column(head: &str, kind: Kind) -> Column {
-    Column { head: head.to_owned(), kind, unit: "", fold: 0 }
+    Column { over: String::new(), head: head.to_owned(), kind, unit: "", fold: 0 }
 }
 
 /// A column of words.
@@ -215,6 +240,11 @@ pub(crate) fn words(head: &str) -> Column {
 /// A column of words that belong to several rows each.
 pub(crate) fn repeated(head: &str) -> Column {
     column(head, Kind::Repeated)
+}
+
+/// The column of verdicts.
+pub(crate) fn verdicts() -> Column {
+    column("valid?", Kind::Verdict)
 }
 
 /// A column of numbers.
@@ -232,6 +262,10 @@ impl Column {
     pub fn fold(self, fold: u8) -> Self {
         Self { fold, ..self }
     }
+    /// The same, under what it has in common with its neighbours.
+    pub fn over(self, over: &str) -> Self {
+        Self { over: over.to_owned(), ..self }
+    }
     /// The same, of numbers that carry no unit because the table's heading names it.
     pub fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
@@ -242,6 +276,11 @@ impl Column {
             Kind::Estimate => format!("{} [interval]", self.head),
             _ => self.head.clone(),
         }
+    }
+    /// The heading in one line.
+    pub fn whole(&self) -> String {
+        let comma = if self.over.is_empty() || self.head.is_empty() { "" } else { ", " };
+        format!("{}{comma}{}", self.over, self.heading())
     }
 }
 
@@ -277,6 +316,11 @@ impl<'a, T> Rows<'a, T> {
     pub fn table(self) -> Block {
         Block::Table(self.table)
     }
+
+    /// The table, with as many of its columns as fit.
+    pub fn brief(self) -> Block {
+        Block::Table(Table { form: Form::Brief, ..self.table })
+    }
 }
 
 /// What stands in one place of a table.
@@ -306,8 +350,8 @@ pub(crate) enum Value {
     Number(f64, Unit),
     /// An estimate.
     Estimate(Box<Measured>),
-    /// A multiple with its interval.
-    Ratio(Ratio),
+    /// A multiple, and how its interval is told.
+    Ratio(Ratio, Interval),
     /// A verdict.
     Grade(Grade),
     /// What was found.
@@ -344,8 +388,10 @@ pub(crate) struct Measured {
     pub estimate: Estimate,
     /// In which unit.
     pub scale: Scale,
-    /// Whether its interval is told.
+    /// How its interval is told.
     pub interval: Interval,
+    /// Whether its case is worse than the run as a whole.
+    pub doubtful: bool,
 }
 
 /// In which unit an estimate is written.
@@ -365,10 +411,13 @@ pub(crate) enum Scale {
     Named(String),
 }
 
-/// Whether an interval is told.
+/// How an interval is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interval {
+    /// By its ends.
     Told,
+    /// By the farther end's distance, in per cent of the value.
+    Relative,
     Untold,
 }
 
@@ -430,6 +479,11 @@ impl Measured {
         }
         match self.interval {
             Interval::Untold => shown.interval = None,
+            Interval::Relative if estimate.at_most => {}
+            Interval::Relative => {
+                let ends = estimate.low.zip(estimate.high).zip(estimate.point);
+                shown.interval = ends.and_then(|((low, high), point)| relative(low, point, high));
+            }
             Interval::Told if shown.interval.is_none() && estimate.point.is_some() => {
                 shown.interval = (!estimate.at_most).then(|| "[–]".to_owned());
             }
@@ -448,6 +502,16 @@ impl Measured {
         let difference = matches!(self.scale, Scale::Difference | Scale::DifferencePerByte);
         self.interval == Interval::Told && !difference && number::is_wide(&self.estimate)
     }
+}
+
+/// `±3%`: how far the farther end of an interval is.
+fn relative(low: f64, point: f64, high: f64) -> Option<String> {
+    let far = ((high - point).max(point - low) / point.abs()).max(0.0);
+    far.is_finite().then(|| match far * 100.0 {
+        percent if percent < 0.95 => format!("±{:.1}%", (percent * 10.0).ceil().max(1.0) / 10.0),
+        percent if percent <= 99.0 => format!("±{:.0}%", percent.ceil()),
+        _ => "±>99%".to_owned(),
+    })
 }
 
 impl Value {
@@ -470,9 +534,16 @@ impl Value {
                 Unit::Spelled(unit) => Shown { unit: unit.clone(), ..bare(value.to_string()) },
             },
             Value::Estimate(measured) => measured.shown(),
-            Value::Ratio(ratio) => {
+            Value::Ratio(ratio, told) => {
                 let shown = number::ratio(ratio);
-                let interval = shown.interval.or_else(|| Some("[–]".to_owned()));
+                let interval = match told {
+                    Interval::Told => shown.interval.or_else(|| Some("[–]".to_owned())),
+                    Interval::Untold => None,
+                    Interval::Relative => {
+                        let ends = ratio.low.zip(ratio.high);
+                        ends.and_then(|(low, high)| relative(low, ratio.point, high))
+                    }
+                };
                 Shown { interval, ..shown }
             }
             _ => return None,
@@ -480,9 +551,12 @@ impl Value {
     }
 
     /// The marks of an estimate, as a view spells them: that it was pooled, and that its
-    /// interval is wide.
+    /// interval is wide. Where its interval is in per cent, that its case is doubtful.
     pub fn marks<'a>(&self, pooled: &'a str, wide: &'a str) -> [&'a str; 2] {
         let Value::Estimate(measured) = self else { return ["", ""] };
+        if measured.interval == Interval::Relative {
+            return [if measured.doubtful { "!" } else { "" }, ""];
+        }
         let mark = |has, mark| if has { mark } else { "" };
         [mark(measured.is_pooled(), pooled), mark(measured.is_wide(), wide)]
     }
@@ -492,7 +566,7 @@ impl Value {
         match self {
             Value::Sorted(_, key) | Value::Number(key, _) => Some(*key),
             Value::Estimate(measured) => measured.estimate.point,
-            Value::Ratio(ratio) => Some(ratio.point),
+            Value::Ratio(ratio, _) => Some(ratio.point),
             Value::Grade(grade) => Some(f64::from(*grade as u8)),
             Value::Several(cells) => cells.first().and_then(|cell| cell.value.key()),
             _ => None,
@@ -515,6 +589,19 @@ impl Cell {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         matches!(self.value, Value::Empty)
+    }
+
+    /// Puts the mark of a doubtful row before it.
+    fn mark(&mut self) {
+        let key = self.value.key();
+        match (&mut self.value, key) {
+            (Value::Words(text) | Value::Code(text), _) => text.insert_str(0, "! "),
+            (value, Some(key)) => {
+                let shown = value.shown().map_or(String::new(), |shown| shown.to_string());
+                *value = Value::Sorted(format!("! {shown}"), key);
+            }
+            _ => {}
+        }
     }
 
     /// Whether both say the same words.
@@ -566,10 +653,21 @@ impl Cell {
         Self::measured(estimate, scale, Interval::Untold)
     }
 
+    /// An estimate with its interval in per cent, and a mark where its case is worse than the
+    /// run as a whole.
+    pub fn brief(estimate: Option<&Estimate>, scale: Scale, doubtful: bool) -> Self {
+        let mut cell = Self::measured(estimate, scale, Interval::Relative);
+        if let Value::Estimate(measured) = &mut cell.value {
+            measured.doubtful = doubtful;
+        }
+        cell
+    }
+
     fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
         let Some(estimate) = estimate.cloned() else { return Self::none() };
         let hint = estimate.insufficient.clone();
-        let value = Value::Estimate(Box::new(Measured { estimate, scale, interval }));
+        let doubtful = false;
+        let value = Value::Estimate(Box::new(Measured { estimate, scale, interval, doubtful }));
         Self { hint, ..value.into() }
     }
 
@@ -577,9 +675,18 @@ impl Cell {
     pub fn ratio(ratio: Option<&Ratio>, own: &str) -> Self {
         match ratio {
             Some(ratio) if own == ratio.baseline => Self::text("base"),
-            Some(ratio) => Value::Ratio(ratio.clone()).into(),
+            Some(ratio) => Value::Ratio(ratio.clone(), Interval::Told).into(),
             None => Self::none(),
         }
+    }
+
+    /// A multiple with its interval in per cent; the baseline itself is named so.
+    pub fn brief_ratio(ratio: Option<&Ratio>, own: &str) -> Self {
+        let mut cell = Self::ratio(ratio, own);
+        if let Value::Ratio(_, told) = &mut cell.value {
+            *told = Interval::Relative;
+        }
+        cell
     }
 
     /// Several values.

@@ -19,7 +19,9 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let table = Rows::of(&terms)
         .column(words("term"), |(term, _)| Cell::text(*term))
         .column(words("meaning"), |(_, meaning)| Cell::text(*meaning));
-    let own = [Some(horizon(results)), levels(results), clocks(results)];
+    let marks = (medium != Medium::Page)
+        .then(|| "!: a finding casts more doubt on the row than on the run as a whole.".to_owned());
+    let own = [Some(horizon(results)), levels(results), clocks(results), marks];
     let own = Block::List(own.into_iter().flatten().collect());
     Section::of("reading", [own, table.table()])
 }

@@ -5,7 +5,7 @@ use hopcost_model::group::grouped;
 use hopcost_model::results::{Results, Statistic, StreamResult};
 
 use super::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, words,
+    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts, words,
 };
 use super::words::{Of, both, cases_of, missing, setting, uncounted};
 use crate::number;
@@ -49,7 +49,7 @@ fn table(mut rows: Vec<Stream<'_>>) -> Block {
         .column(numbers("flows"), |r| Cell::number(r.with.flows, Unit::Whole).of(r.index))
         .column(words("path"), |r| Cell::text(&r.with.label))
         // Early: a page may be too narrow for all columns.
-        .column(words("valid?"), Stream::grade)
+        .column(verdicts(), Stream::grade)
         .column(aggregate.unit("Gbit/s"), |r| Cell::estimate(r.with.aggregate_gbps.as_ref(), RATE))
         .column(flow.unit("Gbit/s"), |r| Cell::point(r.with.per_flow_gbps.as_ref(), RATE))
         .column(estimates("latency p50"), |r| r.estimate(Statistic::P50, Scale::Time))

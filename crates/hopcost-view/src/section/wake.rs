@@ -5,7 +5,7 @@ use hopcost_model::group::grouped;
 use hopcost_model::results::{CaseResult, Results, Statistic, WakeResult};
 
 use super::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, words,
+    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts,
 };
 use super::words::{Of, cases_of, mechanism, missing, payload, setting};
 use crate::number;
@@ -57,7 +57,7 @@ fn table(mut rows: Vec<Wake<'_>>) -> Block {
         .column(numbers("clock").fold(3), |r| clock(r.with.clock_bound_ns))
         .column(numbers("put off").fold(6), |r| Cell::maybe(late(r.with), Unit::Share))
         .column(numbers("n").fold(7), Wake::trials)
-        .column(words("valid?"), Wake::grade)
+        .column(verdicts(), Wake::grade)
         .table()
 }
 

@@ -9,7 +9,7 @@ use hopcost_model::results::{
 };
 
 use super::model::{Block, Cell, Medium, Scale, Unit, Value, notes, paste};
-use crate::names::{Place, foreign};
+use crate::names::{Place, at, foreign};
 use crate::number;
 
 /// The index of a case.
@@ -230,13 +230,13 @@ impl<'a, T> Of<'a, T> {
 impl<'a> Of<'a, (&'a LadderRow, Place)> {
     /// The cases of rows of the ladder, each with its row and place.
     pub fn rows(rows: impl Iterator<Item = &'a LadderRow>, results: &'a Results) -> Vec<Self> {
-        let at = |row| {
+        let places = |row| {
             let of = move |place: Place| {
-                place.of(row, results).map(|(index, case)| Of { index, case, with: (row, place) })
+                at(row, place, results).map(|(index, case)| Of { index, case, with: (row, place) })
             };
             Place::ALL.into_iter().filter_map(of)
         };
-        rows.flat_map(at).collect()
+        rows.flat_map(places).collect()
     }
 }
 

@@ -5,7 +5,7 @@ mod table;
 use hopcost_model::results::Results;
 
 use crate::section;
-use crate::section::model::{Block, Cell, Document, Fold, Medium, Tone, Value};
+use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};
 use crate::style::{Align, Paint, pad, width_of, wrap};
 
 pub use crate::section::Stored;
@@ -13,6 +13,17 @@ pub use crate::style::{Charset, Color, TextStyle};
 
 /// Longest name of a fact that its value stands beside.
 const NAMES_MAX: usize = 24;
+
+/// The answer of a run, on one screen.
+pub fn answer(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
+    document(&section::answer(results, stored), style)
+}
+
+/// Each ranking of a run as a line to paste, with its machine and command.
+pub fn sentences(results: &Results) -> String {
+    let clean = |line: String| TextStyle::plain(usize::MAX).clean(&line) + "\n";
+    section::sentences(results).into_iter().map(clean).collect()
+}
 
 /// The report of a run, as far as a terminal has room for it.
 pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
@@ -64,8 +75,15 @@ impl Text<'_> {
     fn blocks(&mut self, blocks: &[Block], indent: &str) {
         let style = self.style;
         let hanging = format!("{indent}  ");
-        for block in blocks {
+        let mut blocks = blocks.iter().peekable();
+        while let Some(block) = blocks.next() {
             match block {
+                Block::Heading(text) if blocks.peek().is_some_and(|next| has_corner(next)) => {
+                    self.out.push('\n');
+                    if let Some(Block::Table(table)) = blocks.next() {
+                        table::write(&mut self.out, &cornered(table, text), style);
+                    }
+                }
                 Block::Heading(text) => {
                     self.out.push('\n');
                     self.paragraph(indent, indent, text, Paint::Bold);
@@ -120,6 +138,23 @@ impl Text<'_> {
         }
         self.blocks(&fold.blocks, &hanging);
     }
+}
+
+/// Whether a table has room for its heading above its first column.
+fn has_corner(block: &Block) -> bool {
+    let Block::Table(table) = block else { return false };
+    let empty = table.columns.first().is_some_and(|column| column.head.is_empty());
+    empty && table.columns.iter().any(|column| !column.over.is_empty())
+}
+
+/// A table with its heading there, which takes the lines of the columns' own headings.
+fn cornered(table: &Table, heading: &str) -> Table {
+    let mut table = table.clone();
+    if let Some(first) = table.columns.first_mut() {
+        let (over, head) = heading.split_once(", ").unwrap_or(("", heading));
+        (first.over, first.head) = (over.to_owned(), head.to_owned());
+    }
+    table
 }
 
 /// A cell in one line.

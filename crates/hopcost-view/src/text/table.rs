@@ -14,7 +14,7 @@ const WORDS_MIN: usize = 12;
 /// Writes a table.
 pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
     if !table.rows.is_empty() {
-        Grid::of(table, style).write(out);
+        Grid::of(&table.marked(), style).write(out);
     }
 }
 
@@ -68,6 +68,7 @@ type Line = (String, Paint);
 /// A table with its texts and the widths of its columns.
 struct Grid<'a> {
     columns: &'a [Column],
+    form: Form,
     style: &'a TextStyle,
     rows: Vec<Vec<Vec<Line>>>,
     /// `None` for a column that goes below its row.
@@ -81,11 +82,12 @@ impl<'a> Grid<'a> {
             let cells = table.rows.iter().filter_map(|row| row.get(at)).map(pieces).collect();
             let texts = match table.form {
                 Form::Matrix => stacked(cells, style),
-                Form::Columns => lined_up(cells, column.kind, style),
+                Form::Columns | Form::Brief => lined_up(cells, column.kind, style),
             };
             rows.iter_mut().zip(texts).for_each(|(row, text)| row.push(text));
         }
-        let mut grid = Self { columns: &table.columns, style, rows, widths: Vec::new() };
+        let mut grid =
+            Self { columns: &table.columns, form: table.form, style, rows, widths: Vec::new() };
         grid.widths = (0..table.columns.len()).map(|at| Some(grid.widest(at))).collect();
         grid.quiet();
         grid.fit();
@@ -182,11 +184,35 @@ impl<'a> Grid<'a> {
             if at > 0 {
                 out.push('\n');
             }
+            self.over(out, &block);
             self.lines(out, &heads, &block);
             for row in &self.rows {
                 self.lines(out, row, &block);
-                self.below(out, row);
+                if self.form != Form::Brief {
+                    self.below(out, row);
+                }
             }
+        }
+    }
+
+    /// What neighbouring columns have in common, where the first of them begins.
+    fn over(&self, out: &mut String, block: &[usize]) {
+        let (mut line, mut column, mut above) = (String::new(), 0, "");
+        for &at in block {
+            let Some(width) = self.widths[at] else { continue };
+            let over = self.columns[at].over.as_str();
+            if over != above && !over.is_empty() {
+                let text = self.style.clean(over);
+                let blank = (column + GAP).saturating_sub(width_of(&line)).max(GAP);
+                line.push_str(&" ".repeat(blank));
+                line.push_str(&text);
+            }
+            above = over;
+            column += width + GAP;
+        }
+        if !line.is_empty() {
+            out.push_str(&self.style.paint(Paint::Dim, line.trim_end()));
+            out.push('\n');
         }
     }
 

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use hopcost_file::Runs;
 use hopcost_model::results::Results;
 use hopcost_model::text::shell_word;
 use hopcost_view::chart::model::Chart;
-use hopcost_view::text::Stored;
+use hopcost_view::text::{self, Stored};
 
 use super::browser;
 use super::exit::usage;
@@ -18,6 +19,12 @@ pub struct Shown {
     /// How to print it; text where nothing is said
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// Print every number and finding as text, not the answer alone
+    #[arg(long, conflicts_with_all = ["format", "sentence"])]
+    details: bool,
+    /// Print each ranking as one line to paste: values, intervals, machine, command
+    #[arg(long, conflicts_with = "format")]
+    sentence: bool,
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -92,23 +99,41 @@ impl Shown {
     /// Shows a run that is stored in a file.
     pub fn show(&self, results: &Results, run: &Path, printed: Printed) -> anyhow::Result<()> {
         let page = self.page(&results.about.id);
-        let is_asked = self.format.is_some() || self.output.is_some();
+        let is_asked =
+            self.format.is_some() || self.output.is_some() || self.details || self.sentence;
         let is_alone = page.is_none() && self.plots.is_none();
         if is_asked || is_alone || printed == Printed::Always {
-            let document = render(results, self.format(), run)?;
+            let document = match self.format() {
+                Format::Text => self.text(results, run),
+                Format::Json => hopcost_view::json::report(results)?,
+                Format::Csv => hopcost_view::csv::report(results),
+                Format::Md => hopcost_view::markdown::report(results),
+                Format::Html => hopcost_view::html::report(results),
+            };
             output::write(document.as_bytes(), self.output())?;
         }
         if let Some(directory) = &self.plots {
             plots(results, directory, run)?;
         }
         if let Some(page) = page {
-            output::write(render(results, Format::Html, run)?.as_bytes(), Some(&page))?;
+            output::write(hopcost_view::html::report(results).as_bytes(), Some(&page))?;
             output::say(&format!("wrote {}", page.display()));
             if self.open {
                 browser::open(&page);
             }
         }
         Ok(())
+    }
+
+    /// As much text as is asked for.
+    fn text(&self, results: &Results, run: &Path) -> String {
+        let show_command = show_command(results, run);
+        let stored = Stored { path: &run.display().to_string(), show_command: &show_command };
+        match (self.details, self.sentence) {
+            (true, _) => text::report(results, Some(stored), &output::style()),
+            (_, true) => text::sentences(results),
+            _ => text::answer(results, Some(stored), &output::style()),
+        }
     }
 
     /// The page to write, if there is to be one.
@@ -121,23 +146,15 @@ impl Shown {
     }
 }
 
-/// One document of a run.
-fn render(results: &Results, format: Format, path: &Path) -> anyhow::Result<String> {
-    Ok(match format {
-        Format::Text => {
-            let report_command = format!(
-                "hopcost report {} --format html --output report.html",
-                shell_word(&path.display().to_string())
-            );
-            let stored =
-                Stored { path: &path.display().to_string(), report_command: &report_command };
-            hopcost_view::text::report(results, Some(stored), &output::style())
-        }
-        Format::Json => hopcost_view::json::report(results)?,
-        Format::Csv => hopcost_view::csv::report(results),
-        Format::Md => hopcost_view::markdown::report(results),
-        Format::Html => hopcost_view::html::report(results),
-    })
+/// The command that shows a run: by its id, where it is stored among the user's.
+fn show_command(results: &Results, run: &Path) -> String {
+    let id = results.about.id.as_str();
+    let found = Runs::of_user().and_then(|runs| runs.resolve(id));
+    let spec = match found.is_ok_and(|found| same_file(&found, run)) {
+        true => id.to_owned(),
+        false => shell_word(&run.display().to_string()),
+    };
+    format!("hopcost report {spec}")
 }
 
 fn make(directory: &Path) -> anyhow::Result<()> {

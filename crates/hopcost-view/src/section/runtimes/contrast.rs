@@ -7,7 +7,9 @@ use hopcost_model::results::{CaseResult, Contrast, Estimate, Results, Status};
 
 use super::told;
 use crate::names::case_at;
-use crate::section::model::{Block, Cell, Medium, Rows, Scale, Section, estimates, says, words};
+use crate::section::model::{
+    Block, Cell, Medium, Rows, Scale, Section, estimates, says, verdicts, words,
+};
 use crate::section::words::missing;
 
 /// The section; what happened to the cases that were told already is not told again.
@@ -45,7 +47,7 @@ fn part(results: &Results, told: &BTreeSet<u32>, title: String, pairs: &[&Contra
         .column(first, |pair| value(pair.first_value.as_ref(), pair.first))
         .column(second, |pair| value(pair.second_value.as_ref(), pair.second))
         .column(estimates("second over first"), |pair| Cell::ratio(pair.ratio.as_ref(), ""))
-        .column(words("valid?"), |pair| {
+        .column(verdicts(), |pair| {
             let cases = [pair.first, pair.second].into_iter().filter_map(case);
             let worst =
                 cases.filter_map(|case| case.validity).max().filter(|_| pair.ratio.is_some());

@@ -6,7 +6,7 @@ use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Results, RuntimeCell, Status};
 
 use crate::names::{absent, case_at};
-use crate::section::model::{Block, Cell, Medium, Scale, Value, notes, paste};
+use crate::section::model::{Block, Cell, Interval, Medium, Scale, Value, notes, paste};
 use crate::section::words::{ELSEWHERE, Numbered, REPLAY, missing};
 
 /// The reasons of a section, in the order in which they occur.
@@ -39,7 +39,7 @@ impl<'a> Footnotes<'a> {
         let validity = case.and_then(|case| case.validity).filter(|v| *v != Validity::Valid);
         let value = Cell::estimate(Some(value), Scale::Time).of(found.map(|(index, _)| index));
         let mut cells = vec![value];
-        cells.extend(ratio.map(|ratio| Value::Ratio(ratio.clone()).into()));
+        cells.extend(ratio.map(|ratio| Value::Ratio(ratio.clone(), Interval::Told).into()));
         cells.extend(validity.map(Cell::grade));
         Value::Several(cells).into()
     }

@@ -6,7 +6,8 @@ use super::footnotes::Footnotes;
 use crate::chart::heat;
 use crate::names::case_at;
 use crate::section::model::{
-    Block, Cell, Form, Frame, Medium, Rows, Section, Table, Value, estimates, notes, numbers, words,
+    Block, Cell, Form, Frame, Medium, Rows, Section, Table, Value, estimates, notes, numbers,
+    verdicts, words,
 };
 use crate::section::words::{ELSEWHERE, trials};
 
@@ -125,7 +126,7 @@ fn list<'a>(
         .column(words("runtime"), |(_, runtime, ..)| Cell::text(*runtime))
         .column(estimates("p50 or cost"), |(.., value, _)| value.clone())
         .column(numbers("n"), |(.., case)| case.map_or(Cell::none(), trials))
-        .column(words("valid?"), |(.., case)| {
+        .column(verdicts(), |(.., case)| {
             case.map_or(Cell::none(), |case| Cell::validity(case.validity))
         })
         .table()

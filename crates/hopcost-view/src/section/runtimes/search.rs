@@ -5,7 +5,8 @@ use hopcost_model::results::{PublishedSearch, Results, SearchCandidate};
 use crate::names::case_at;
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, says, words,
+    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, says, verdicts,
+    words,
 };
 use crate::section::words::{mechanism, more, payload, sentence, setting};
 
@@ -35,7 +36,7 @@ fn part(results: &Results, search: &PublishedSearch, medium: Medium) -> Vec<Bloc
         })
         .column(estimates("here"), |found| Cell::estimate(Some(&found.value), Scale::Time))
         .column(numbers("over the published"), |found| Cell::number(found.ratio, Unit::Times(2)))
-        .column(words("valid?"), |candidate| {
+        .column(verdicts(), |candidate| {
             case(candidate).map_or(Cell::none(), |(_, case)| Cell::validity(case.validity))
         });
     let published = number::time(search.published_ns, number::DIGITS_MAX);

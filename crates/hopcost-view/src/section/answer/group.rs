@@ -1,0 +1,186 @@
+//! One group of the ladder: what may be compared, at each place.
+
+use hopcost_model::group::grouped;
+use hopcost_model::results::{
+    CaseResult, LadderGroup, LadderRow, RankedBy, RankedCase, Results, Statistic,
+};
+
+use super::doubt::Doubts;
+use super::order::{between, first, name, sentence, usual, words};
+use crate::names::{Place, at, capitalised, case_of, headline};
+use crate::number;
+use crate::section::model::{
+    Block, Cell, Column, Form, Rows, Scale, Table, Tone, numbers, words as texts,
+};
+use crate::section::words::mechanism;
+
+/// The table of a group and its ranking at each place.
+pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let places = |row: &LadderRow| {
+        Place::ALL
+            .into_iter()
+            .filter(|place| {
+                case_of(row, *place, results).is_some_and(|case| headline(case).is_some())
+            })
+            .collect::<Vec<_>>()
+    };
+    let rows: Vec<&LadderRow> = group.rows.iter().filter(|row| !places(row).is_empty()).collect();
+    let usual = usual(group.rows.iter());
+    let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
+    let mut blocks = vec![Block::Heading(capitalised(&format!("{}{ends}", group.title)))];
+    let of = |row: &&LadderRow, place| at(row, place, results);
+    let name = |row: &&LadderRow| Cell::text(name(row, usual, results));
+    let mut table = Rows::of(&rows).column(texts(""), name);
+    let cost = if group.batched { "cost" } else { "p50" };
+    for place in Place::ALL {
+        let over = |column: Column| column.over(place.name());
+        table = table
+            .column(over(numbers(cost)), |row| value(of(row, place), doubts))
+            .column(over(numbers(&base(group, place, results)).fold(2)), |row| {
+                let case = of(row, place).map(|(index, _)| index as u32);
+                let ranked = ranked(group, place).find(|ranked| Some(ranked.result) == case);
+                ranked.map_or(Cell::none(), |ranked| multiple(ranked, results))
+            })
+            .column(over(numbers("Gbit/s").fold(1)), |row| {
+                let stream = of(row, place).and_then(|(_, case)| case.stream.as_ref());
+                let rate = stream.and_then(|stream| stream.aggregate_gbps.as_ref());
+                Cell::brief(rate, Scale::Power(0), false)
+            })
+            .column(over(numbers("p99").fold(4)), |row| tail(of(row, place)));
+        // Of blocking ends on one CPU it says no more than the p50.
+        let last = rows.iter().flat_map(|row| places(row)).all(|other| other as u8 <= place as u8);
+        table = table.column_if(last, over(numbers("CPU/msg").fold(3)), |row| {
+            let cpu = of(row, place).and_then(|(_, case)| case.cpu_ns_per_message);
+            Cell::sorted(cpu, |ns| number::time(ns, 2))
+        });
+    }
+    blocks.push(table.brief());
+    let by = RankedBy::Time;
+    let rankings = Place::ALL.into_iter().filter_map(|place| {
+        Some(format!("{}, {}: {}", place.name(), first(by), sentence(group, place, by, results)?))
+    });
+    blocks.extend(rankings.map(|text| Block::Text(Tone::Note, text)));
+    blocks
+}
+
+/// The cases of the ranking by time.
+fn ranked(group: &LadderGroup, place: Place) -> impl Iterator<Item = &RankedCase> {
+    let rankings = group.rankings.iter();
+    let found = rankings.filter(move |of| of.place == place && of.by == RankedBy::Time);
+    found.flat_map(|ranking| &ranking.cases)
+}
+
+/// `× pipe`
+fn base(group: &LadderGroup, place: Place, results: &Results) -> String {
+    let base = ranked(group, place).find_map(|case| Some(case.ratio.as_ref()?.baseline.as_str()));
+    let row = group.rows.iter().find(|row| {
+        case_of(row, place, results).is_some_and(|case| Some(case.id.as_str()) == base)
+    });
+    row.map_or("×".to_owned(), |row| format!("× {}", row.label))
+}
+
+fn multiple(ranked: &RankedCase, results: &Results) -> Cell {
+    let own = results.results.get(ranked.result as usize).map_or("", |case| case.id.as_str());
+    Cell::brief_ratio(ranked.ratio.as_ref(), own)
+}
+
+/// The number that a case is ranked by.
+pub(super) fn value(found: Option<(usize, &CaseResult)>, doubts: &Doubts) -> Cell {
+    let Some((index, case)) = found else { return Cell::none() };
+    let estimate = headline(case).map(|(_, estimate)| estimate);
+    Cell::brief(estimate, Scale::Time, doubts.marks(case)).of(index)
+}
+
+fn tail(found: Option<(usize, &CaseResult)>) -> Cell {
+    let p99 = found.and_then(|(_, case)| case.estimates.as_ref()?.get(Statistic::P99));
+    let digits = p99.map_or(2, |p99| p99.digits.clamp(2, 3));
+    Cell::sorted(p99.and_then(|p99| p99.point), |ns| number::time(ns, digits))
+}
+
+/// What the loop around calls is called: no operation, but what each of them holds.
+const EMPTY_LOOP: &str = "empty loop";
+
+/// Calls of a mechanism from which on its sizes have a table of their own.
+const SIZES_MIN: usize = 3;
+
+/// Calls: those of several sizes in a table, the others in a line, cheapest first.
+pub(super) fn calls(group: &LadderGroup, results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let rows = group.rows.iter().filter_map(|row| Some((row, at(row, Place::One, results)?)));
+    let is_told =
+        |row: &LadderRow, case: &CaseResult| headline(case).is_some() && row.label != EMPTY_LOOP;
+    let rows = rows.filter(|(row, (_, case))| is_told(row, case));
+    let kinds = grouped(rows, |(_, (_, case))| {
+        (case.case.mechanism.clone(), case.case.parameters.clone(), case.case.runtime.clone())
+    });
+    let (swept, single): (Vec<_>, Vec<_>) =
+        kinds.into_iter().partition(|(_, rows)| rows.len() >= SIZES_MIN);
+    let mut blocks = Vec::new();
+    if !swept.is_empty() {
+        blocks.push(Block::Heading(capitalised(&format!("{}, by size", group.title))));
+        let kinds = swept.into_iter().map(|(_, rows)| rows.into_iter().map(|(_, of)| of).collect());
+        blocks.push(by_size(&kinds.collect::<Vec<_>>(), doubts));
+    }
+    let alone: Vec<usize> =
+        single.iter().flat_map(|(_, rows)| rows.iter().map(|(_, (index, _))| *index)).collect();
+    blocks.extend(in_a_line(group, Place::One, &alone, results, doubts));
+    blocks
+}
+
+/// Cases that differ in their size alone, a row a kind.
+fn by_size(kinds: &[Vec<(usize, &CaseResult)>], doubts: &Doubts) -> Block {
+    let size = |case: &CaseResult| case.case.payload_bytes.unwrap_or(0);
+    let mut sizes: Vec<u32> = kinds.iter().flatten().map(|(_, case)| size(case)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let line = |cases: &Vec<(usize, &CaseResult)>| {
+        let name = cases.first().map_or(String::new(), |(_, case)| mechanism(case));
+        let cell = |bytes: &u32| {
+            let found = cases.iter().find(|(_, case)| size(case) == *bytes);
+            value(found.copied(), doubts)
+        };
+        std::iter::once(Cell::text(name)).chain(sizes.iter().map(cell)).collect()
+    };
+    let heads = sizes.iter().map(|bytes| numbers(&number::bytes(*bytes)));
+    let columns = std::iter::once(texts("")).chain(heads).collect();
+    let rows = kinds.iter().map(line).collect();
+    Block::Table(Table { columns, rows, form: Form::Columns })
+}
+
+/// A group in a line a place, best first.
+pub(super) fn in_lines(group: &LadderGroup, results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let line = |place| {
+        let cases = group.rows.iter().filter_map(|row| Some(row.at(place)? as usize));
+        in_a_line(group, place, &cases.collect::<Vec<_>>(), results, doubts)
+    };
+    Place::ALL.into_iter().filter_map(line).collect()
+}
+
+fn in_a_line(
+    group: &LadderGroup,
+    place: Place,
+    cases: &[usize],
+    results: &Results,
+    doubts: &Doubts,
+) -> Option<Block> {
+    let name = |row: &LadderRow| {
+        let (index, case) = at(row, place, results)?;
+        let (_, cost) = headline(case).filter(|_| cases.contains(&index))?;
+        let mark = if doubts.marks(case) { "!" } else { "" };
+        let mut cost = cost.clone();
+        cost.digits = cost.digits.min(3);
+        let cost = number::estimate(&cost).amount();
+        Some(format!("{} {cost}{mark}", name(row, None, results)))
+    };
+    let by = RankedBy::Time;
+    let of_place = group.rankings.iter().find(|of| of.place == place && of.by == by);
+    let of_line = |case: &&RankedCase| cases.contains(&(case.result as usize));
+    let whole = of_place.map(|ranking| ranking.cases.iter().filter(of_line).cloned().collect());
+    let whole = whole.filter(|ranked: &Vec<RankedCase>| ranked.len() == cases.len());
+    let order = whole.and_then(|ranked| {
+        words(&ranked, |case| group.rows.get(case.row as usize).and_then(&name).unwrap_or_default())
+    });
+    let listed = || group.rows.iter().filter_map(&name).collect::<Vec<_>>().join(", ");
+    let text = order.unwrap_or_else(listed);
+    let title = capitalised(&group.title);
+    (!text.is_empty()).then(|| Block::Text(Tone::Note, format!("{title}: {text}")))
+}

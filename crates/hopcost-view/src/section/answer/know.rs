@@ -1,0 +1,114 @@
+//! What to know beside the numbers: at most five remarks, the gravest first.
+
+use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::group::grouped;
+use hopcost_model::results::{CaseResult, Results, Status};
+use hopcost_model::text::count;
+
+use super::doubt::Doubts;
+use crate::names::{Place, case_of, row_label};
+use crate::section::model::Block;
+
+/// Most remarks.
+const REMARKS_MAX: usize = 5;
+/// Most lines of them, each of so many characters.
+const LINES_MAX: usize = 7;
+const LINE: usize = 96;
+
+pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let mut remarks = failed(results);
+    remarks.extend(of_run(results));
+    remarks.extend(of_most(doubts));
+    remarks.extend(of_few(results, doubts));
+    remarks.extend(results.remarks.iter().map(|remark| first_sentence(remark)));
+    remarks.extend(skipped(results));
+    let mut lines = 0;
+    let told = remarks.iter().take_while(|remark| {
+        lines += remark.chars().count().div_ceil(LINE);
+        lines <= LINES_MAX
+    });
+    let told = told.count();
+    remarks.truncate(told.clamp(1, REMARKS_MAX));
+    match remarks.is_empty() {
+        true => Vec::new(),
+        false => vec![Block::Heading("What to know".to_owned()), Block::List(remarks)],
+    }
+}
+
+/// What went wrong, a line a reason.
+fn failed(results: &Results) -> Vec<String> {
+    of_status(results, |case| case.status == Status::Failed || case.n_failed > 0, "failed")
+}
+
+fn skipped(results: &Results) -> Vec<String> {
+    of_status(results, |case| case.status == Status::Skipped, "skipped")
+}
+
+fn of_status(results: &Results, is: impl Fn(&CaseResult) -> bool, what: &str) -> Vec<String> {
+    let cases = results.results.iter().filter(|case| is(case));
+    let groups = grouped(cases, |case| case.reason.clone());
+    let line = |(reason, cases): (Option<String>, Vec<&CaseResult>)| {
+        let reason = reason.as_deref().unwrap_or("no reason was given").to_owned();
+        format!("{} {what}: {reason} ({})", count(cases.len(), "case"), cases[0].id)
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// What casts doubt on the run as a whole.
+fn of_run(results: &Results) -> Vec<String> {
+    let found = results
+        .findings
+        .iter()
+        .filter(|finding| finding.case.is_none() && finding.severity > Severity::Note);
+    let line = |finding: &Finding| {
+        format!("{} ({}).", finding.evidence.trim_end_matches('.'), finding.code)
+    };
+    found.map(line).collect()
+}
+
+/// What most rows have, a line a code.
+fn of_most(doubts: &Doubts) -> Vec<String> {
+    let line = |(code, found): &(Code, Vec<&Finding>)| {
+        format!("{} of {} cases: {} ({code})", found.len(), doubts.measured, code.means())
+    };
+    doubts.most.iter().map(line).collect()
+}
+
+/// Why rows are marked, a line a code with the worst of its cases.
+fn of_few(results: &Results, doubts: &Doubts) -> Vec<String> {
+    let line = |(code, found): &(Code, Vec<&Finding>)| {
+        let first = found[0];
+        let name = first.case.as_deref().map_or(String::new(), |id| called(results, id));
+        let others = match found.len() {
+            1 => String::new(),
+            n => format!("; and {} more", n - 1),
+        };
+        let evidence = first_sentence(&first.evidence);
+        let evidence = evidence.trim_end_matches('.');
+        format!("! {name}: {evidence} ({code}{others}).").replace(" trials) (", ") (")
+    };
+    doubts.few.iter().map(line).collect()
+}
+
+/// `tcp, one CPU`: as its row is called, or else its id.
+fn called(results: &Results, id: &str) -> String {
+    let rows = results.ladder.iter().flat_map(|group| &group.rows);
+    let places = rows.flat_map(|row| Place::ALL.into_iter().map(move |place| (row, place)));
+    let mut found = places
+        .filter(|(row, place)| case_of(row, *place, results).is_some_and(|case| case.id == id));
+    found.next().map_or(id.to_owned(), |(row, place)| {
+        let case = case_of(row, place, results);
+        let size = case.and_then(|case| case.case.payload_bytes).filter(|bytes| *bytes > 0);
+        let size = size.map_or(String::new(), |bytes| format!(", {}", crate::number::bytes(bytes)));
+        format!("{}{size}, {}", row_label(row, results), place.name())
+    })
+}
+
+/// The first sentence of a text: what it is about.
+fn first_sentence(text: &str) -> String {
+    let end = text
+        .match_indices(". ")
+        .map(|(at, _)| at + 1)
+        .find(|at| text[*at..].trim_start().starts_with(|c: char| c.is_uppercase()));
+    text[..end.unwrap_or(text.len())].to_owned()
+}

@@ -1,0 +1,138 @@
+//! The answer: what a run found, on one screen. Tables with one number a cell, each with
+//! its ranking in words.
+
+mod cross;
+mod doubt;
+mod group;
+mod know;
+mod order;
+mod runtimes;
+
+use hopcost_model::case::Workload;
+use hopcost_model::group::grouped;
+use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, StreamResult};
+use hopcost_model::text::count;
+
+use self::doubt::Doubts;
+use super::head;
+use super::model::{Block, Medium, Section};
+use super::runtimes::told;
+use crate::names::{Place, case_of};
+
+/// Rows of round trips up to which each group has a table of its own.
+const ROWS_MAX: usize = 23;
+
+/// Rows of a stream's group up to which they stand in a line, where others have tables.
+const IN_A_LINE_MAX: usize = 2;
+
+/// The answer as a section, where other sections follow.
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
+    Section::of("answer", blocks(results))
+}
+
+/// The answer.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let doubts = &Doubts::of(results);
+    let mut blocks = runtimes::tables(results, doubts);
+    let told = told(results);
+    let is_told = |group: &LadderGroup| {
+        let cases =
+            group.rows.iter().flat_map(|row| Place::ALL.into_iter().filter_map(|p| row.at(p)));
+        cases.into_iter().any(|case| told.contains(&case))
+    };
+    let groups = results.ladder.iter();
+    let groups: Vec<&LadderGroup> =
+        groups.filter(|group| is_measured(group, results) && !is_told(group)).collect();
+    let of = |workload: Workload| {
+        let own = |group: &&LadderGroup| workload_of(group, results) == Some(workload);
+        groups.iter().copied().filter(own).collect::<Vec<_>>()
+    };
+    blocks.extend(round_trips(&of(Workload::Roundtrip), results, doubts));
+    blocks.extend(match of(Workload::Wake).as_slice() {
+        [only] => group::table(only, results, doubts),
+        groups => swept(groups, results, doubts),
+    });
+    let streams = grouped(of(Workload::Stream), |group| {
+        let stream = group.rows.iter().find_map(|row| stream_of(row, results));
+        stream.map(|stream| (stream.ack.clone(), stream.fields))
+    });
+    let several = streams.len() > 1;
+    blocks.extend(streams.into_iter().flat_map(|(_, groups)| match groups.as_slice() {
+        [only] if !several => group::table(only, results, doubts),
+        groups => swept(groups, results, doubts),
+    }));
+    for group in of(Workload::Call) {
+        blocks.extend(group::calls(group, results, doubts));
+    }
+    blocks.extend(order::legend(&blocks));
+    blocks.extend(know::blocks(results, doubts));
+    blocks
+}
+
+/// Each ranking in a line, with its values, the machine and the command.
+pub(super) fn sentences(results: &Results) -> Vec<String> {
+    let date = results.about.started.split('T').next().unwrap_or_default();
+    let where_from = format!(
+        "{}; {}, nominal 95 % intervals; {date}, {}",
+        head::machine(results),
+        count(results.plan.rounds_done as usize, "round"),
+        results.command
+    );
+    let rankings = |group: &LadderGroup| {
+        let said = group.rankings.iter().filter_map(|of| order::with_values(group, of, results));
+        said.collect::<Vec<_>>()
+    };
+    results.ladder.iter().flat_map(rankings).map(|said| format!("{said} ({where_from})")).collect()
+}
+
+/// Round trips: a table a group, or one of all sizes where that would be too long.
+fn round_trips(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let rows: usize = groups.iter().map(|group| group.rows.len()).sum();
+    let sizes = groups.len() > 2 && rows <= 2 * groups.len();
+    match groups.len() > 1 && rows > ROWS_MAX || sizes {
+        true => cross::tables(groups, RankedBy::Time, results, doubts),
+        false => groups.iter().flat_map(|group| group::table(group, results, doubts)).collect(),
+    }
+}
+
+/// What was swept: a table of its own, or crossed with what it was swept over.
+fn swept(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Block> {
+    match groups {
+        [] => Vec::new(),
+        [only] if only.rows.len() <= IN_A_LINE_MAX => group::in_lines(only, results, doubts),
+        [only] => group::table(only, results, doubts),
+        all => {
+            let crossed = swept_by(all, results).into_iter();
+            let crossed = crossed.flat_map(|by| cross::tables(all, by, results, doubts));
+            crossed.chain(cross::alone(all, results, doubts)).collect()
+        }
+    }
+}
+
+/// What groups are crossed by. Where each message waits for its acknowledgement, a flow's
+/// throughput says what its latency would.
+fn swept_by(groups: &[&LadderGroup], results: &Results) -> Vec<RankedBy> {
+    let stream =
+        groups.iter().flat_map(|group| &group.rows).find_map(|row| stream_of(row, results));
+    match stream.map(|stream| stream.window) {
+        None => vec![RankedBy::Time],
+        Some(Some(1)) => vec![RankedBy::Throughput],
+        Some(_) => vec![RankedBy::Throughput, RankedBy::Time],
+    }
+}
+
+fn stream_of<'a>(row: &LadderRow, results: &'a Results) -> Option<&'a StreamResult> {
+    let cases = Place::ALL.into_iter().filter_map(|place| case_of(row, place, results));
+    cases.filter_map(|case| case.stream.as_ref()).next()
+}
+
+fn is_measured(group: &LadderGroup, results: &Results) -> bool {
+    let places = |row| Place::ALL.into_iter().filter_map(move |place| case_of(row, place, results));
+    group.rows.iter().flat_map(places).any(|case| case.estimates.is_some())
+}
+
+/// What the cases of a group do: they all do the same.
+fn workload_of(group: &LadderGroup, results: &Results) -> Option<Workload> {
+    let case = |row| Place::ALL.into_iter().find_map(|place| case_of(row, place, results));
+    group.rows.iter().find_map(case).map(|case| case.case.workload)
+}
