@@ -63,7 +63,7 @@ addEventListener("load", () => {
   // A heading is a button, for the keyboard too, and orders the numbers of its column.
   const sorted = (document) => {
     for (const table of document.querySelectorAll("table.sortable")) {
-      const heads = [...table.tHead.rows[0].cells];
+      const heads = [...[...table.tHead.rows].at(-1).cells];
       const rows = () => [...table.tBodies[0].rows];
       const keys = (at) => rows().map((row) => row.cells[at]?.dataset.v).filter(Boolean).map(Number);
       const at = heads.findIndex((head, at) => head.firstChild?.tagName === "BUTTON" && keys(at).length > 2);
@@ -79,6 +79,18 @@ addEventListener("load", () => {
       return focused && rising && falling && rows().every((row, i) => row === before[i]);
     }
     return null;
+  };
+
+  // Pointing at a mark says what it is.
+  const pointed = (document) => {
+    const shown = (mark) => mark.getBoundingClientRect().width > 0;
+    const mark = [...document.querySelectorAll(".wide .m[transform]")].find(shown);
+    if (!mark) return null;
+    const { x, y, width, height } = mark.getBoundingClientRect();
+    const at = { clientX: x + width / 2, clientY: y + height / 2, bubbles: true };
+    mark.dispatchEvent(new PointerEvent("pointermove", at));
+    const tip = document.querySelector(".tip");
+    return !tip.hidden && tip.textContent.length > 3;
   };
 
   const found = [...document.querySelectorAll("iframe")].map((frame) => {
@@ -106,6 +118,7 @@ addEventListener("load", () => {
       scrolled: scrolled(document),
       filtered: filtered(document),
       sorted: sorted(document),
+      pointed: pointed(document),
       ...texts(document),
     };
   });

@@ -106,6 +106,9 @@ fn faults(found: &Value) -> Vec<String> {
     if found["sorted"] == false {
         faults.push("does not sort".to_owned());
     }
+    if found["pointed"] == false {
+        faults.push("says nothing of a mark".to_owned());
+    }
     let filter = &found["filtered"];
     let narrows = filter["shown"].as_u64() < filter["all"].as_u64();
     if !filter.is_null() && (filter["right"] != true || filter["back"] != true || !narrows) {
@@ -147,7 +150,7 @@ fn every_page_fits_a_telephone_and_a_laptop_in_light_and_in_dark() {
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         let some = |key: &str| found.iter().any(|page| !page[key].is_null());
-        assert!(some("filtered") && some("sorted") && some("least"));
+        assert!(["filtered", "sorted", "pointed", "least"].into_iter().all(some));
         assert!(found.iter().any(|page| page["folded"] != 0));
     }
 }
@@ -174,15 +177,20 @@ fn a_page_that_does_not_fit_is_noticed() {
         ("small", with(&drawing(0, 400)), "texts of charts of"),
         ("cut", with(&drawing(290, 300)), "leave their chart"),
         ("dead", page.replacen("href=\"#", "href=\"#no", 1), "nowhere"),
+        (
+            "mark",
+            page.replace("z\"><title>", "z\"><desc>").replace("</title></path>", "</desc></path>"),
+            "says nothing of a mark",
+        ),
         ("filter", page.replacen("data-cases=\"", "data-cases=\"other\n", 1), "filters wrongly"),
     ];
     let names: Vec<String> = bad.iter().map(|(name, ..)| format!("{name}.html")).collect();
     for ((_, page, _), name) in bad.iter().zip(&names) {
         std::fs::write(folder.join(name), page).unwrap();
     }
-    let found = measured(&folder, &names, &[TELEPHONE], LIGHT);
-    for ((name, _, fault), page) in bad.iter().zip(&found) {
-        let faults = faults(page);
+    let found = measured(&folder, &names, &WIDTHS, LIGHT);
+    for ((name, _, fault), pages) in bad.iter().zip(found.chunks(WIDTHS.len())) {
+        let faults: Vec<String> = pages.iter().flat_map(faults).collect();
         assert!(faults.iter().any(|found| found.contains(fault)), "{name}: {faults:?}");
     }
 }

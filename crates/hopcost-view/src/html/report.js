@@ -6,7 +6,7 @@
   for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0];
     const planned = [...body.rows];
-    const heads = [...table.tHead.rows[0].cells];
+    const heads = [...[...table.tHead.rows].at(-1).cells];
     heads.forEach((head, column) => {
       if (head.classList.contains("nosort")) return;
       const button = make("button", "");
@@ -130,7 +130,7 @@
     rows = [...document.querySelectorAll("details[id^=case-]")]
       .map((of) => [of, [cases[of.id.slice(5)]]]);
     for (const table of document.querySelectorAll("table.sortable")) {
-      const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+      const heads = [...[...table.tHead.rows].at(-1).cells].map((head) => head.textContent);
       const named = facets.map((name) => heads.indexOf(name));
       for (const row of table.tBodies[0].rows) {
         const linked = numbers(row);
