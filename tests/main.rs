@@ -25,6 +25,9 @@ mod generated;
 /// Engines with known answers come back right through the whole pipeline.
 #[path = "known_answers.rs"]
 mod known_answers;
+/// Workers installed from the binary.
+#[path = "install.rs"]
+mod install;
 /// The list of mechanisms, and when workers are asked for it.
 #[path = "list.rs"]
 mod list;

@@ -1,8 +1,10 @@
-//! Facts of the build that every run file carries, and the checkout that it is made in.
+//! Facts of the build that every run file carries, the checkout that it is made in, and the sources
+//! of the workers in other languages.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
@@ -33,6 +35,51 @@ fn marker_of(root: &Path) -> Option<String> {
     Some(text.trim().to_owned())
 }
 
+/// Every source of a worker's folder, relative to it; what its .gitignore names is built there.
+fn sources(folder: &Path, ignored: &[String], found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    entries.sort_by_key(|entry| entry.path());
+    let is_ignored = |entry: &fs::DirEntry| ignored.iter().any(|name| entry.file_name() == **name);
+    // What is built in a folder would have cargo take it for changed.
+    if !entries.iter().any(is_ignored) {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
+    for entry in entries.iter().filter(|entry| !is_ignored(entry)) {
+        if entry.file_type()?.is_dir() {
+            sources(&entry.path(), ignored, found)?;
+        } else {
+            println!("cargo::rerun-if-changed={}", entry.path().display());
+            found.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// Writes the table of all workers' files: worker, path, mode, bytes (src/run/install.rs).
+fn carry_workers(root: &Path, table: &Path) -> std::io::Result<()> {
+    let mut text = String::from("&[\n");
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(root.join("workers"))?.flatten().map(|entry| entry.path()).collect();
+    folders.sort();
+    for folder in folders.iter().filter(|folder| folder.join("worker.toml").exists()) {
+        let ignored = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
+        let ignored: Vec<String> =
+            ignored.lines().map(|line| line.trim_matches('/').to_owned()).collect();
+        let mut found = Vec::new();
+        sources(folder, &ignored, &mut found)?;
+        for file in found {
+            let mode =
+                if file.metadata()?.permissions().mode() & 0o111 == 0 { 0o644 } else { 0o755 };
+            let worker = folder.file_name().unwrap_or_default();
+            let path = file.strip_prefix(folder).unwrap_or(&file);
+            text += &format!(
+                "    File {{ worker: {worker:?}, path: {path:?}, mode: {mode:#o}, bytes: include_bytes!({file:?}) }},\n"
+            );
+        }
+    }
+    fs::write(table, text + "]\n")
+}
+
 fn main() {
     let var = |name| std::env::var(name).unwrap_or_else(|_| "unknown".into());
     // Where somebody else holds the index, whether it is dirty cannot be told.
@@ -48,6 +95,12 @@ fn main() {
     {
         println!("cargo::rustc-env=HOPCOST_CHECKOUT={}", root.display());
         println!("cargo::rustc-env=HOPCOST_CHECKOUT_MARKER={marker}");
+    }
+    let root = Path::new(&var("CARGO_MANIFEST_DIR")).join("../..");
+    let table = Path::new(&var("OUT_DIR")).join("workers.rs");
+    if let Err(error) = root.canonicalize().and_then(|root| carry_workers(&root, &table)) {
+        println!("cargo::warning=built without the sources of the workers: {error}");
+        let _ = fs::write(&table, "&[]\n");
     }
     // The revision changes with a commit or a checkout.
     if let Some(directory) = output("git", &["rev-parse", "--git-dir"]) {

@@ -52,8 +52,7 @@ impl<'a> Catalog<'a> {
             for runtime in of_suites() {
                 if !others.iter().any(|other| other.runtime == runtime) {
                     let why = format!(
-                        "no worker of it was found; build it in a copy of hopcost's source with \
-                         scripts/setup workers {runtime}, and set HOPCOST_WORKERS to its folder workers"
+                        "no worker of it was found; build it: hopcost worker install {runtime}"
                     );
                     others.push(RuntimeFacts { runtime, start_ns: None, state: Err(why) });
                 }

@@ -27,8 +27,8 @@ pub enum Format {
 }
 
 /// Where no worker was found at all.
-const NONE: &str = "Other runtimes: none was found; build them in a copy of hopcost's source with \
-    scripts/setup workers, and set HOPCOST_WORKERS to the absolute path of its folder workers.";
+const NONE: &str = "Other runtimes: none was found; `hopcost worker install all` builds them (in a \
+    copy of hopcost's source scripts/setup workers does, and installs what they need).";
 
 /// A mechanism of the binary, asked whether it can be used here, which may open and
 /// close something in the kernel.

@@ -7,11 +7,20 @@ use std::process::{Command, ExitCode};
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
+use super::exit::usage;
 use super::output;
+use crate::run::install;
 use crate::run::runtimes::{Ready, Runtimes};
+
+/// Where workers are looked for.
+const WHERE: &str = "Workers are looked for in this order: programs and folders named by --worker; \
+the folders in HOPCOST_WORKERS, where it is set, and then in no other; workers/ of the checkout that \
+hopcost was built in; share/hopcost/workers beside the bin/ that holds it; \
+$XDG_DATA_HOME/hopcost/workers (~/.local/share/hopcost/workers), which `worker install` fills.";
 
 /// Arguments of `worker`.
 #[derive(clap::Args)]
+#[command(after_help = WHERE)]
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
@@ -23,6 +32,9 @@ enum What {
     Check(super::worker_check::Args),
     /// The workers of other runtimes that are here: what they are made of, and where
     List(List),
+    /// Build workers of other runtimes from the sources in this binary, for this user
+    #[command(after_help = WHERE)]
+    Install(Install),
     /// Become another program, with a deadline, the parent's fate and limits
     #[command(hide = true)]
     Launch(Launch),
@@ -34,6 +46,14 @@ pub struct List {
     /// A worker program of your own, told of too
     #[arg(long, value_name = "PATH")]
     worker: Vec<PathBuf>,
+}
+
+/// Arguments of `worker install`.
+#[derive(clap::Args)]
+pub struct Install {
+    /// Which: cpp, go, java, node, python, or all
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
 }
 
 /// What a worker of another runtime is started with.
@@ -68,6 +88,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => Ok(hopcost_probe::worker::main()),
         Some(What::Check(args)) => super::worker_check::run(&args).map(ExitCode::from),
         Some(What::List(args)) => list(args).map(ExitCode::from),
+        Some(What::Install(args)) => install(&args).map(ExitCode::from),
         Some(What::Launch(launch)) => {
             // Only an error comes back.
             let error = become_worker(&launch);
@@ -89,6 +110,35 @@ fn list(args: List) -> anyhow::Result<u8> {
     let text = hopcost_view::mechanisms::workers(&found, &output::style());
     output::write(text.as_bytes(), None)?;
     Ok(super::exit::OK)
+}
+
+/// Installs workers, a line each.
+fn install(args: &Install) -> anyhow::Result<u8> {
+    let carried = install::carried();
+    let unknown = |name: &&String| *name != "all" && !carried.contains(&name.as_str());
+    if let Some(name) = args.names.iter().find(unknown) {
+        let known = carried.join(", ");
+        return Err(usage(format!("this binary carries no worker `{name}`; it has {known}")));
+    }
+    let asked = |name: &&str| args.names.iter().any(|asked| asked == name || asked == "all");
+    let _orphans = Orphans::adopt()?;
+    let mut code = super::exit::OK;
+    for name in carried.into_iter().filter(asked) {
+        output::say(&format!("hopcost: building the worker for {name}"));
+        match install::install(name, &mut output::say) {
+            Ok(done) => {
+                let without = Some(done.said).filter(|said| !said.is_empty());
+                let without = without.map_or(String::new(), |said| format!(" ({said})"));
+                let line = format!("{name}: installed in {}{without}\n", done.place.display());
+                output::write(line.as_bytes(), None)?;
+            }
+            Err(error) => {
+                output::say(&format!("hopcost: {name}: {error:#}"));
+                code = super::exit::ERROR;
+            }
+        }
+    }
+    Ok(code)
 }
 
 /// Deadline, signal of the parent's death, limits and affinity outlive execve(2).

@@ -5,6 +5,7 @@
 pub mod check;
 pub mod clocks;
 pub mod idle;
+pub mod install;
 pub mod pace;
 mod quiet;
 pub mod reference;

@@ -1,0 +1,174 @@
+//! Installs workers of other runtimes from the sources inside the binary, where `search` finds
+//! them. A worker is built in the folder that it stays in, since some builds keep its path, and
+//! is installed when a link is renamed to lead there: before that, nothing has changed.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+
+use super::runtimes::Runtimes;
+
+/// A source of a worker.
+pub struct File {
+    /// Whose, which is the name of its runtime.
+    pub worker: &'static str,
+    /// Where in its folder.
+    pub path: &'static str,
+    mode: u32,
+    bytes: &'static [u8],
+}
+
+/// The sources of all workers, without what is built of them (build.rs).
+pub const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/workers.rs"));
+
+/// Where builds lie, in the folder of workers.
+const BUILDS: &str = ".built";
+/// Exit code of `build` where the language is not here.
+const NO_LANGUAGE: i32 = 3;
+
+/// The workers that this binary carries.
+pub fn carried() -> Vec<&'static str> {
+    let mut names: Vec<&str> = FILES.iter().map(|file| file.worker).collect();
+    names.dedup();
+    names
+}
+
+/// A worker that has been installed.
+pub struct Installed {
+    /// Where `search` finds it.
+    pub place: PathBuf,
+    /// What its build said, where it had to do without something.
+    pub said: String,
+}
+
+/// Builds a worker in this user's data folder and puts it in the place of the one before.
+pub fn install(name: &str, say: &mut dyn FnMut(&str)) -> anyhow::Result<Installed> {
+    let data = hopcost_file::data_folder().context("neither XDG_DATA_HOME nor HOME is set")?;
+    let workers = data.join("hopcost/workers");
+    let place = workers.join(name);
+    ensure!(
+        place.is_symlink() || !place.exists(),
+        "{} was not installed by hopcost; move it away first",
+        place.display()
+    );
+    let builds = workers.join(BUILDS);
+    folder(&builds).with_context(|| format!("cannot make {}", builds.display()))?;
+    remove_left_overs(&workers, name);
+    let id = format!("{name}-{}", std::process::id());
+    let build = builds.join(&id);
+    let said = built(name, &build, say).and_then(|said| {
+        let link = builds.join(format!("{id}.link"));
+        let linked =
+            symlink(Path::new(BUILDS).join(&id), &link).and_then(|()| fs::rename(&link, &place));
+        linked.with_context(|| format!("cannot put it into {}", place.display()))?;
+        Ok(said)
+    });
+    if said.is_err() {
+        let _ = fs::remove_dir_all(&build);
+    }
+    remove_left_overs(&workers, name);
+    said.map(|said| Installed { place, said })
+}
+
+/// Makes a folder that nobody else may write to, and those above it.
+fn folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o755).create(path)
+}
+
+/// Writes a worker's sources and builds them; what it says where it is well.
+fn built(name: &str, build: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<String> {
+    for file in FILES.iter().filter(|file| file.worker == name) {
+        let path = build.join(file.path);
+        write(&path, file).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    // Files that others may write are not trusted, whatever the user's umask is.
+    let output = Command::new("/bin/sh")
+        .args(["-c", "umask 022; exec ./build 2>&1"])
+        .current_dir(build)
+        .env("HOPCOST_WITHOUT_PACKAGES", "yes")
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start /bin/sh")?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
+    match output.status.code() {
+        Some(0) => {}
+        Some(NO_LANGUAGE) => bail!("{last}"),
+        code => {
+            said.lines().for_each(say);
+            let ended = code.map_or("was killed".to_owned(), |code| format!("ended with {code}"));
+            bail!("its build {ended}: {last}");
+        }
+    }
+    let runtimes = Runtimes::new(vec![build.to_owned()]);
+    let found = runtimes.named().next().context("it is not found where it was built")?;
+    if let Err(why) = &found.state {
+        bail!("it was built, and is of no use: {why}");
+    }
+    let without = said.lines().filter(|line| line.contains("without"));
+    Ok(without.collect::<Vec<_>>().join("; "))
+}
+
+fn write(path: &Path, file: &File) -> io::Result<()> {
+    path.parent().map_or(Ok(()), folder)?;
+    fs::write(path, file.bytes)?;
+    fs::set_permissions(path, Permissions::from_mode(file.mode))
+}
+
+/// Removes the builds of a worker that no link leads to, and that nobody is about to finish.
+fn remove_left_overs(workers: &Path, name: &str) {
+    let current = fs::read_link(workers.join(name)).ok();
+    let current = current.as_deref().and_then(Path::file_name);
+    let Ok(entries) = fs::read_dir(workers.join(BUILDS)) else { return };
+    for entry in entries.flatten() {
+        let of = entry.file_name().into_string().unwrap_or_default();
+        let Some((_, process)) = of.rsplit_once('-').filter(|(of, _)| *of == name) else {
+            continue;
+        };
+        let process = process.trim_end_matches(".link");
+        let own = process == std::process::id().to_string();
+        let is_current = current == Some(entry.file_name().as_os_str());
+        if !is_current && (own || !Path::new("/proc").join(process).exists()) {
+            let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_carries_every_tracked_file_of_the_workers_and_no_other() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workers");
+        let listed = Command::new("git").args(["ls-files", "."]).current_dir(&root).output();
+        let Some(listed) = listed.ok().filter(|output| output.status.success()) else {
+            eprintln!("NOT CHECKED: this is no git checkout");
+            return;
+        };
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let of_worker = |path: &&str| {
+            let folder = path.split('/').next().unwrap_or_default();
+            path.contains('/') && root.join(folder).join("worker.toml").exists()
+        };
+        let tracked: Vec<&str> = listed.lines().filter(of_worker).collect();
+        let mut carried: Vec<String> =
+            FILES.iter().map(|file| format!("{}/{}", file.worker, file.path)).collect();
+        carried.sort();
+        let mut sorted = tracked.clone();
+        sorted.sort_unstable();
+        assert_eq!(carried, sorted, "untracked files, or build.rs has to be run again");
+        for file in FILES {
+            let path = root.join(file.worker).join(file.path);
+            assert_eq!(fs::read(&path).unwrap(), file.bytes, "{}", path.display());
+            let mode = path.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o100, file.mode & 0o100, "{}", path.display());
+        }
+        assert_eq!(super::carried(), ["cpp", "go", "java", "node", "python"]);
+    }
+}

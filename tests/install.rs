@@ -1,0 +1,199 @@
+//! `hopcost worker install`: workers built from what the binary carries, whole or not at all.
+//! Nothing here needs a network.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::support::{Home, together};
+
+/// What the builds need of any system, and no language.
+const TOOLS: [&str; 14] = [
+    "cat", "cksum", "cp", "dirname", "find", "head", "mkdir", "mktemp", "readlink", "rm", "sed",
+    "sort", "tail", "tr",
+];
+
+/// A system with these tools, and with programs of which a test says what they do.
+struct System {
+    home: Home,
+}
+
+impl System {
+    fn new() -> Self {
+        let this = Self { home: Home::new() };
+        fs::create_dir(this.bin()).expect("a folder");
+        let path = std::env::var_os("PATH").expect("PATH");
+        for tool in TOOLS {
+            let mut folders = std::env::split_paths(&path);
+            let found = folders.find_map(|f| Some(f.join(tool)).filter(|file| file.is_file()));
+            symlink(found.expect(tool), this.bin().join(tool)).expect("a link");
+        }
+        this
+    }
+    fn bin(&self) -> PathBuf {
+        self.home.path().join("bin")
+    }
+    fn workers(&self) -> PathBuf {
+        self.home.path().join("data/hopcost/workers")
+    }
+    fn has(&self, name: &str, script: &str) {
+        let path = self.bin().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a program");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    }
+    /// A C++ compiler whose programs answer as a worker of this version.
+    fn has_cpp(&self, version: &str) {
+        for tool in ["c++", "make"] {
+            self.has(tool, "exit 0");
+        }
+        let worker = format!(
+            "#!/bin/sh\nread line\necho '{{\"is\":\"described\",\"protocol\":3,\"runtime\":\"cpp\",\"version\":\"{version}\",\"mechanisms\":[]}}'\ncat >/dev/null\n"
+        );
+        fs::write(self.bin().join("worker"), worker).expect("a program");
+        let built = "[ \"$1\" = --build ] || exit 0\nmkdir -p .build\n\
+                     cp \"$(dirname \"$0\")/worker\" .build/hopcost-cpp\nchmod +x .build/hopcost-cpp";
+        self.has("cmake", built);
+        let chmod = if Path::new("/bin/chmod").exists() { "/bin/chmod" } else { "/usr/bin/chmod" };
+        let _ = symlink(chmod, self.bin().join("chmod"));
+    }
+    fn hopcost(&self, arguments: &[&str]) -> Command {
+        let mut command = self.home.hopcost(arguments);
+        command.env("PATH", self.bin()).env("HOPCOST_WORKERS", self.workers());
+        command.env_remove("JAVA_HOME").env_remove("PYTHON");
+        command
+    }
+    fn install(&self, name: &str) -> Output {
+        self.hopcost(&["worker", "install", name]).output().expect("hopcost")
+    }
+    /// The version of a worker that is here, or why it is not.
+    fn listed(&self, name: &str) -> Option<Result<Value, String>> {
+        let output = self.hopcost(&["list", "--format", "json"]).output().expect("hopcost");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let runtimes = document["runtimes"].as_array().expect("runtimes").iter();
+        let found = runtimes.into_iter().find(|runtime| runtime["runtime"] == name)?;
+        Some(match found["absent"].as_str() {
+            None => Ok(found.clone()),
+            Some(why) => Err(why.to_owned()),
+        })
+    }
+    /// What lies where workers are built.
+    fn builds(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.workers().join(".built")).into_iter().flatten();
+        entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn what_is_missing_is_named_by_its_package_and_nothing_is_left() {
+    let _together = together();
+    let system = System::new();
+    let packages = [
+        ("cpp", "g++"),
+        ("go", "golang-go"),
+        ("java", "openjdk-17-jdk-headless"),
+        ("node", "nodejs"),
+        ("python", "python3-venv"),
+    ];
+    for (name, package) in packages {
+        let output = system.install(name);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let last = said.lines().last().unwrap_or_default();
+        assert!(last.starts_with(&format!("hopcost: {name}: ")), "{said}");
+        assert!(last.contains(package), "{name}: no {package} in: {last}");
+        assert_eq!(said.lines().count(), 2, "what is done, and what is missing: {said}");
+        assert!(!system.workers().join(name).is_symlink(), "{name}");
+        assert_eq!(system.builds(), [""; 0], "{name}");
+        assert!(system.listed(name).is_none(), "{name}");
+    }
+    let all = system.install("all");
+    assert_eq!(all.status.code(), Some(1));
+    assert_eq!(stderr(&all).lines().count(), 2 * packages.len(), "{}", stderr(&all));
+    let unknown = system.install("cobol");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("cpp, go, java, node, python"), "{}", stderr(&unknown));
+}
+
+#[test]
+fn a_worker_is_replaced_whole_and_stays_where_its_next_build_fails() {
+    let _together = together();
+    let system = System::new();
+    system.has_cpp("one");
+    let output = system.install("cpp");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let place = system.workers().join("cpp").display().to_string();
+    assert!(String::from_utf8_lossy(&output.stdout).contains(&place), "{output:?}");
+    let version = || system.listed("cpp").expect("it").expect("a worker")["version"].clone();
+    assert_eq!(version(), "one");
+    assert!(system.workers().join("cpp/CMakeLists.txt").is_file());
+
+    system.has_cpp("two");
+    // Of an install that was killed: its process is gone.
+    fs::create_dir(system.workers().join(".built/cpp-4194305")).expect("a folder");
+    assert_eq!(system.install("cpp").status.code(), Some(0));
+    assert_eq!(version(), "two");
+    assert_eq!(system.builds().len(), 1, "{:?}", system.builds());
+
+    system.has("cmake", "echo it is wrong; exit 1");
+    let output = system.install("cpp");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("it is wrong"), "{}", stderr(&output));
+    assert_eq!((version(), system.builds().len()), ("two".into(), 1));
+
+    // Built, and no worker.
+    system.has_cpp("three");
+    fs::write(system.bin().join("worker"), "#!/bin/sh\nexit 7\n").expect("a program");
+    let output = system.install("cpp");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("exit code 7"), "{}", stderr(&output));
+    assert_eq!((version(), system.builds().len()), ("two".into(), 1));
+}
+
+#[test]
+fn a_folder_that_somebody_made_is_not_taken_for_an_installed_worker() {
+    let _together = together();
+    let system = System::new();
+    system.has_cpp("one");
+    let own = system.workers().join("cpp");
+    fs::create_dir_all(&own).expect("a folder");
+    let output = system.install("cpp");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("move it away"), "{}", stderr(&output));
+    assert!(own.is_dir() && !own.is_symlink() && system.builds().is_empty());
+}
+
+/// The worker for Python needs packages for WebSockets alone, and no network without.
+#[test]
+fn python_is_installed_without_a_network() {
+    let _together = together();
+    let home = Home::new();
+    let workers = home.path().join("data/hopcost/workers");
+    let hopcost = |arguments: &[&str]| {
+        let mut command = home.hopcost(arguments);
+        command.env("PIP_NO_INDEX", "1").env("HOPCOST_WORKERS", &workers).env_remove("PYTHON");
+        command.output().expect("hopcost")
+    };
+    let output = hopcost(&["worker", "install", "python"]);
+    if output.status.code() == Some(1) && stderr(&output).contains("install Python") {
+        let expected = std::env::var("HOPCOST_EXPECT_WORKERS").unwrap_or_default();
+        assert!(!expected.contains("python"), "{}", stderr(&output));
+        eprintln!("NOT CHECKED: {}", stderr(&output));
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("without websockets"), "{said}");
+    let list = String::from_utf8(hopcost(&["list"]).stdout).expect("UTF-8");
+    let line = |name: &str| list.lines().find(|line| line.contains(name)).unwrap_or_default();
+    assert!(line("two pipes, one per direction").contains("python"), "{list}");
+    assert!(!line("WebSocket over TCP").contains("python"), "{list}");
+    let place = String::from_utf8(hopcost(&["worker", "list"]).stdout).expect("UTF-8");
+    assert!(place.contains("python 3"), "{place}");
+}
