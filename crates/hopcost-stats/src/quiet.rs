@@ -1,7 +1,7 @@
 //! The quiet level of a yardstick: what it takes when nothing slows the machine down.
 //!
-//! A host only ever gets slower than its quiet state, so the level is below the middle of the
-//! readings; not near the least, which is the luckiest error of a reading, and from which a run
+//! Most of what happens on a host makes it slower than its quiet state, so the level is below the
+//! middle of the readings; not near the least, which is the luckiest error of a reading, and from which a run
 //! in the usual state would be divided by more than the usual state is slow.
 
 use crate::effective::n_eff;
