@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuUse, Moment, RawRun, YardstickClass};
+use hopcost_model::raw::{CpuUse, Moment, RawRun, Reference, YardstickClass};
 
 use crate::faults::{alive, children_of, signal};
 use crate::support::{Home, alone};
@@ -149,26 +149,66 @@ fn levels(home: &Home) -> String {
     std::fs::read_to_string(&files[0]).expect("a file")
 }
 
+/// Makes the stored levels so many times as long.
+fn change_levels(home: &Home, factor: f64) {
+    let path = std::fs::read_dir(home.path().join("data/hopcost/machine")).expect("a folder");
+    let path = path.map(|entry| entry.expect("an entry").path()).next().expect("a file");
+    let mut stored: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).expect("levels")).expect("JSON");
+    for level in stored["levels"].as_array_mut().expect("levels") {
+        let ns = level["reference"]["operation_ns"].as_f64().expect("a time");
+        level["reference"]["operation_ns"] = (ns * factor).into();
+    }
+    std::fs::write(&path, stored.to_string()).expect("to write");
+}
+
+/// The id and the reference of a short run, and what it said on stderr.
+fn reference(home: &Home, out: &str) -> (String, Reference, String) {
+    let out = home.path().join(out);
+    let mut arguments = SHORT.to_vec();
+    arguments.extend(["--out", out.to_str().expect("UTF-8")]);
+    let output = home.run(&arguments);
+    assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
+    let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
+    let run = run.expect("a run file");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    (run.about.id, run.yardsticks[0].reference.clone().expect("a reference"), stderr)
+}
+
+#[test]
+fn a_level_of_a_machine_that_was_not_quiet_is_replaced_by_a_run_that_finds_it_faster() {
+    let _alone = alone();
+    let home = Home::new();
+    home.expect(&["calibrate", "--budget", "1s"], 0);
+    change_levels(&home, 2.5);
+    let stored = levels(&home);
+    let (id, found, stderr) = reference(&home, "first");
+    assert_eq!(found.learnt_from, id, "{stderr}");
+    assert!(stderr.contains("faster than its stored reference speed (syscall "), "{stderr}");
+    let out = home.path().join("first");
+    let shown = ["report", out.to_str().expect("UTF-8"), "--format", "json"];
+    let results = home.expect(&shown, 0);
+    let results: serde_json::Value = serde_json::from_str(&results).expect("JSON");
+    let cost = &results["results"][0]["estimates"]["cost_ns"];
+    let (point, as_met) = (cost["point"].as_f64(), cost["as_met"].as_f64());
+    let times = point.expect("a cost") / as_met.or(point).expect("a cost");
+    assert!(times < 1.5, "at a speed that nobody met: {cost}");
+    assert_eq!(levels(&home) == stored, stderr.contains("the machine was busy"), "{stderr}");
+}
+
 #[test]
 fn a_first_run_learns_the_level_and_later_ones_refer_to_it() {
     let _alone = alone();
     let home = Home::new();
-    let reference = |out: &str| {
-        let out = home.path().join(out);
-        let mut arguments = SHORT.to_vec();
-        arguments.extend(["--out", out.to_str().expect("UTF-8")]);
-        let output = home.run(&arguments);
-        assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
-        let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
-        let run = run.expect("a run file");
-        (run.about.id, run.yardsticks[0].reference.clone().expect("a reference"))
-    };
-    let (first_id, first) = reference("first");
+    let (first_id, first, _) = reference(&home, "first");
     assert_eq!((first.readings, &first.learnt_from), (16, &first_id));
     assert!(first.operation_ns > 1.0 && first.log_error >= 0.0);
+    // So short that no later run finds the machine faster, which would replace it.
+    change_levels(&home, 0.5);
     let stored = levels(&home);
-    let (second_id, second) = reference("second");
-    assert_eq!(second, first);
+    let (second_id, second, _) = reference(&home, "second");
+    assert!((second.operation_ns / first.operation_ns - 0.5).abs() < 1e-9, "{second:?}");
+    assert_eq!(Reference { operation_ns: first.operation_ns, ..second }, first);
     assert!(second_id != first_id && levels(&home) == stored);
     let said = home.expect(&["calibrate", "--budget", "1s", "--format", "json"], 0);
     let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
@@ -178,7 +218,8 @@ fn a_first_run_learns_the_level_and_later_ones_refer_to_it() {
     assert_ne!(levels(&home), stored);
     let shown = home.expect(&["calibrate", "--show"], 0);
     assert!(shown.starts_with("class ") && shown.contains("syscall"), "{shown}");
-    assert_eq!(reference("third").1.learnt_from, "calibrate");
+    change_levels(&home, 0.5);
+    assert_eq!(reference(&home, "third").1.learnt_from, "calibrate");
 }
 
 #[test]
@@ -222,23 +263,12 @@ fn a_run_waits_until_its_yardsticks_are_at_their_reference_or_the_time_is_over()
     let none = said("1s");
     assert!(none.starts_with("did not wait: no reference is stored"), "{none}");
     home.expect(&["calibrate", "--budget", "1s"], 0);
-    let times = |factor: f64| {
-        let path = std::fs::read_dir(home.path().join("data/hopcost/machine")).expect("a folder");
-        let path = path.map(|entry| entry.expect("an entry").path()).next().expect("a file");
-        let mut stored: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(&path).expect("levels")).expect("JSON");
-        for level in stored["levels"].as_array_mut().expect("levels") {
-            let ns = level["reference"]["operation_ns"].as_f64().expect("a time");
-            level["reference"]["operation_ns"] = (ns * factor).into();
-        }
-        std::fs::write(&path, stored.to_string()).expect("to write");
-    };
-    times(0.1);
+    change_levels(&home, 0.1);
     let vain = said("2s");
     let rest = vain.strip_prefix("waited 2 s in vain: syscall was at ").expect(&vain);
     let ratio: f64 = rest.split(' ').next().expect("a number").parse().expect(rest);
     assert!(ratio > 4.0 && rest.contains(" of its reference, in the end "), "{vain}");
-    times(100.0);
+    change_levels(&home, 100.0);
     let quick = said("2s");
     assert!(!quick.contains("syscall"), "a busy machine may show others, {quick}");
     for (bad, why) in [("soon", "--wait-for-quiet: "), ("10ms", "want 1s or more")] {

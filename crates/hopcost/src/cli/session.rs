@@ -12,6 +12,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
 use hopcost_model::results::{CaseResult, Estimate, Results};
+use hopcost_view::number;
 
 use super::exit::{not_comparable, usage};
 use super::progress::Line;
@@ -162,8 +163,8 @@ impl RunSession {
         }
     }
 
-    /// Learns the levels of yardsticks that have none from this run's readings, for it and
-    /// for those that follow.
+    /// Learns from this run's readings the levels of yardsticks that have none, or one that these
+    /// readings show to be wrong, for it and for those that follow.
     fn learn(
         &mut self,
         mut yardsticks: Vec<Yardstick>,
@@ -171,9 +172,21 @@ impl RunSession {
     ) -> anyhow::Result<()> {
         let mut learnt = Vec::new();
         for (index, one) in (0..).zip(&mut yardsticks) {
-            if let (None, Some(readings_ns)) = (&one.reference, readings_ns.get(&index)) {
-                one.reference = reference::learn(readings_ns, &self.about.id);
-                learnt.extend(one.reference.is_some().then(|| one.clone()));
+            let readings_ns = readings_ns.get(&index).map_or(&[][..], Vec::as_slice);
+            let found = reference::learn(readings_ns, &self.about.id);
+            let known = one.reference.as_ref();
+            if let Some(found) = found.filter(|found| reference::teaches(one.class, found, known)) {
+                if let Some(known) = known {
+                    output::say(&format!(
+                        "hopcost: the machine is faster than its stored reference speed ({} takes {}, \
+                         not {}), which was learnt when it was not quiet: this run has its own",
+                        one.class.word(),
+                        number::time(found.operation_ns, 3),
+                        number::time(known.operation_ns, 3),
+                    ));
+                }
+                one.reference = Some(found);
+                learnt.push(one.clone());
             }
         }
         if !learnt.is_empty() {
@@ -200,7 +213,10 @@ impl RunSession {
         }
         // Anew, because another run may have stored some since.
         let stored = References::of_user(self.machine.clone()).and_then(|mut known| {
-            learnt.retain(|one| known.of(one).is_none());
+            learnt.retain(|one| {
+                let found = one.reference.as_ref();
+                found.is_some_and(|found| reference::teaches(one.class, found, known.of(one)))
+            });
             if learnt.is_empty() { Ok(()) } else { known.put(&learnt) }
         });
         if let Err(why) = stored {

@@ -10,7 +10,7 @@ use anyhow::Context;
 use hopcost_file::Runs;
 use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::{Reference, Yardstick};
+use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_probe::folder::Folder;
 use hopcost_stats::quiet;
 use serde::{Deserialize, Serialize};
@@ -175,12 +175,27 @@ pub fn learn(readings_ns: &[f64], learnt_from: &str) -> Option<Reference> {
     })
 }
 
+/// A run that meets the machine so much faster than its quiet level shows that the level was
+/// not quiet; less may be luck.
+const QUIETER: f64 = 1.1;
+/// And by more than so many standard errors of both.
+const ERRORS: f64 = 3.0;
+
+/// Whether the level that a run found is to be taken: where none is known, or one so far above
+/// it that it was learnt from a machine that was not quiet. Not of `wake`, which other work
+/// makes faster too: it keeps the CPU awake.
+pub fn teaches(class: YardstickClass, found: &Reference, known: Option<&Reference>) -> bool {
+    known.is_none_or(|known| {
+        let errors = ERRORS * found.log_error.hypot(known.log_error);
+        let faster = (known.operation_ns / found.operation_ns).ln();
+        class != YardstickClass::Wake && faster > errors.max(QUIETER.ln())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
-
-    use hopcost_model::raw::YardstickClass;
 
     use super::*;
 
@@ -252,5 +267,24 @@ mod tests {
         fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
         refused("are not believed");
+    }
+
+    #[test]
+    fn a_level_of_a_machine_that_was_not_quiet_is_corrected_and_luck_corrects_nothing() {
+        let level = |operation_ns: f64, log_error: f64| Reference {
+            operation_ns,
+            log_error,
+            readings: 24,
+            learnt_from: "run".into(),
+        };
+        let of = |class, found_ns, error| {
+            teaches(class, &level(found_ns, 0.01), Some(&level(3724.0, error)))
+        };
+        assert!(of(YardstickClass::Switch, 2150.0, 0.04));
+        assert!(!of(YardstickClass::Switch, 3450.0, 0.001), "8 % may be luck");
+        assert!(!of(YardstickClass::Switch, 2900.0, 0.1), "its own error explains it");
+        assert!(!of(YardstickClass::Switch, 6000.0, 0.001), "a slower run was not quiet");
+        assert!(!of(YardstickClass::Wake, 2150.0, 0.04), "a busy CPU is awake");
+        assert!(teaches(YardstickClass::Wake, &level(2150.0, 0.01), None));
     }
 }
