@@ -136,25 +136,13 @@ fn table(out: &mut String, table: &Table) {
     let is_case = |row: &Vec<Cell>| matches!(row.first(), Some(Cell { value: Value::Code(_), .. }));
     let labelled = columns > COLUMNS_MAX || columns > 1 && table.rows.iter().any(is_case);
     let cards = if labelled { " cards" } else { "" };
-    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{matrix}{cards}\"><thead><tr>");
-    for column in &table.columns {
-        let class = if column.kind.is_words() { "" } else { " class=\"n\"" };
-        let comma = if column.over.is_empty() { "" } else { ", " };
-        put!(
-            out,
-            "<th scope=\"col\"{class}>{}{comma}{}</th>",
-            Esc(&column.over),
-            Esc(&column.head)
-        );
-        if column.kind == Kind::Estimate {
-            put!(out, "<th scope=\"col\" class=\"n nosort\">interval</th>");
-        }
-    }
-    put!(out, "</tr></thead><tbody>\n");
+    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{matrix}{cards}\"><thead>");
+    heads(out, &table.columns);
+    put!(out, "</thead><tbody>\n");
     let mut above: &[Cell] = &[];
     for row in &table.rows {
         put!(out, "<tr>");
-        let mut again = true;
+        let (mut again, mut group) = (true, "");
         for (at, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
             // Repeated for the sake of sorting, and quiet until then.
             again &= column.kind == Kind::Repeated
@@ -163,6 +151,10 @@ fn table(out: &mut String, table: &Table) {
                 0 => {
                     let is_number = labelled && !column.kind.is_words();
                     Place::Head(is_number.then_some(column.head.as_str()))
+                }
+                _ if labelled && !cell.is_empty() && column.over != group => {
+                    group = &column.over;
+                    Place::Begins(column.whole())
                 }
                 _ if labelled => Place::Labelled(&column.head),
                 _ => Place::Under,
@@ -173,4 +165,32 @@ fn table(out: &mut String, table: &Table) {
         above = row;
     }
     put!(out, "</tbody></table></div>\n");
+}
+
+/// The heads of columns; above them what several have in common.
+fn heads(out: &mut String, columns: &[Column]) {
+    let spans = |column: &Column| if column.kind == Kind::Estimate { 2 } else { 1 };
+    if columns.iter().any(|column| !column.over.is_empty()) {
+        put!(out, "<tr class=\"groups\">");
+        for group in columns.chunk_by(|a, b| a.over == b.over) {
+            let span: usize = group.iter().map(spans).sum();
+            match group[0].over.as_str() {
+                "" => put!(out, "<td colspan=\"{span}\"></td>"),
+                over => put!(out, "<th scope=\"colgroup\" colspan=\"{span}\">{}</th>", Esc(over)),
+            }
+        }
+        put!(out, "</tr>");
+    }
+    put!(out, "<tr>");
+    for column in columns {
+        let class = if column.kind.is_words() { "" } else { " class=\"n\"" };
+        match column.head.as_str() {
+            "" => put!(out, "<td></td>"),
+            head => put!(out, "<th scope=\"col\"{class}>{}</th>", Esc(head)),
+        }
+        if column.kind == Kind::Estimate {
+            put!(out, "<th scope=\"col\" class=\"n nosort\">interval</th>");
+        }
+    }
+    put!(out, "</tr>");
 }

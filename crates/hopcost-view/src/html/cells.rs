@@ -13,7 +13,7 @@ const POOLED: &str = "<small>pooled</small> ";
 const WIDE: &str = "<small>wide</small> ";
 
 /// Where a cell stands in its row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Place<'a> {
     /// First: it names the row; with what it is where it is a number and carries that along.
     Head(Option<&'a str>),
@@ -21,16 +21,22 @@ pub(super) enum Place<'a> {
     Under,
     /// Below this head, which it carries along to where the row is a card.
     Labelled(&'a str),
+    /// The same, the first in its row of those that have a heading in common: with that.
+    Begins(String),
 }
 
 /// A cell of a table; an estimate takes two, so that values end below each other.
 pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, again: bool) {
-    let (tag, end, label) = match place {
-        Place::Head(head) => ("th scope=\"row\"", "th", head),
-        Place::Under => ("td", "td", None),
-        Place::Labelled(head) => ("td", "td", Some(head)),
+    let (tag, end) = match place {
+        Place::Head(_) => ("th scope=\"row\"", "th"),
+        _ => ("td", "td"),
     };
-    let label = label.map_or(String::new(), |head| format!(" data-l=\"{}\"", Esc(head)));
+    let label = |head: &str| format!(" data-l=\"{}\"", Esc(head));
+    let label = match &place {
+        Place::Head(None) | Place::Under => String::new(),
+        Place::Head(Some(head)) | Place::Labelled(head) => label(head),
+        Place::Begins(whole) => label(whole) + " data-g=\"\"",
+    };
     let title = cell.hint.as_ref().map_or(String::new(), |h| format!(" title=\"{}\"", Esc(h)));
     let sort = match cell.value.key() {
         Some(key) if key.is_finite() => format!(" data-v=\"{}\"", rounded(key)),

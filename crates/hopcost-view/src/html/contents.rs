@@ -5,12 +5,11 @@ use hopcost_model::results::{CaseResult, Results};
 use crate::markup::{Esc, put};
 use crate::section::model::{Block, Section};
 
-/// Sections that are unfolded from the beginning wherever they stand: the answer, and what is
-/// said of the run as a whole.
-const UNFOLDED: [&str; 2] = ["answer", "remarks"];
+/// What a run found, on one screen.
+const ANSWER: &str = "answer";
 
-/// The sections that are unfolded from the beginning, by their place: besides those above, the
-/// first with a table of its own.
+/// The sections that are unfolded from the beginning, by their place: the answer, and the first
+/// table after it.
 pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
     let has_table = |section: &Section| {
         section
@@ -18,9 +17,9 @@ pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
             .iter()
             .any(|block| matches!(block, Block::Table(table) if !table.rows.is_empty()))
     };
-    let is_known = |section: &Section| UNFOLDED.contains(&section.id);
-    let first = sections.iter().position(|section| !is_known(section) && has_table(section));
-    (0..sections.len()).filter(|at| is_known(&sections[*at]) || Some(*at) == first).collect()
+    let is_answer = |section: &Section| section.id == ANSWER;
+    let first = sections.iter().position(|section| !is_answer(section) && has_table(section));
+    (0..sections.len()).filter(|at| is_answer(&sections[*at]) || Some(*at) == first).collect()
 }
 
 /// The list of sections, and the filter, which is empty until the script fills it.
