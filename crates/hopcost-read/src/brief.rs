@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcost_model::case::Placement;
 use hopcost_model::host::Host;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{HostChange, Pinning, PlanBrief};
+use hopcost_model::results::{Estimate, HostChange, Pinning, PlanBrief};
+use hopcost_stats::next_run::TRIALS_MIN;
+
+use crate::case::Reading;
 
 /// Readings that change by themselves, by the beginning of their key.
 const VOLATILE: [&str; 2] = ["load.", "stat."];
 
 /// The plan in brief.
-pub fn plan(raw: &RawRun) -> PlanBrief {
+pub fn plan(raw: &RawRun, readings: &[Reading]) -> PlanBrief {
     let plan = &raw.plan;
     let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
     PlanBrief {
@@ -23,6 +26,7 @@ pub fn plan(raw: &RawRun) -> PlanBrief {
         trials_failed: raw.trials.iter().filter(|trial| trial.error.is_some()).count() as u32,
         complete: raw.about.ended.is_some(),
         took_s: took_s(raw),
+        ended_early: ended_early(raw, readings, rounds.len() as u32),
         baseline: plan.baseline.clone(),
         cpus: plan.cpus.clone(),
         relation: plan.relation,
@@ -34,6 +38,41 @@ pub fn plan(raw: &RawRun) -> PlanBrief {
 fn took_s(raw: &RawRun) -> f64 {
     let ends = raw.trials.iter().map(|trial| trial.started_ns.saturating_add(trial.took_ns));
     ends.max().unwrap_or(0) as f64 / 1e9
+}
+
+/// That the budget ended a run, and what to do.
+fn ended_early(raw: &RawRun, readings: &[Reading], done: u32) -> Option<String> {
+    let plan = &raw.plan;
+    raw.about.ended.as_ref()?;
+    let budget_s = plan.budget_ns? as f64 / 1e9;
+    // Where all cases were given up, it was not the budget.
+    let last = raw.trials.iter().map(|trial| trial.round).max()?;
+    let goes_on = raw.trials.iter().any(|trial| trial.round == last && trial.error.is_none());
+    if done >= plan.rounds || !goes_on {
+        return None;
+    }
+    let Some(until) = plan.until else {
+        let needed = match (done as usize) < TRIALS_MIN {
+            true => format!("; an interval needs {TRIALS_MIN}"),
+            false => String::new(),
+        };
+        return Some(format!(
+            "{done} of {} rounds: the budget of {budget_s} s ended the run{needed}; a longer --budget \
+             makes more.",
+            plan.rounds
+        ));
+    };
+    let width = |reading: &&Reading| reading.headline().and_then(Estimate::half_width);
+    let is_wide = |reading: &&Reading| width(reading).is_none_or(|width| width > until);
+    let measured = readings.iter().filter(|reading| reading.is_measured());
+    let (wide, all) = (measured.clone().filter(is_wide).count(), measured.count());
+    (wide > 0).then(|| {
+        format!(
+            "{done} rounds: the budget of {budget_s} s ended the run with {wide} of {all} intervals \
+             wider than ±{} %; a longer --budget makes them narrower.",
+            until * 100.0
+        )
+    })
 }
 
 /// Whether the cases that were measured are pinned.
@@ -98,11 +137,30 @@ mod tests {
                     if round == 1 { trial.fails("broken") } else { trial.each(&[5; 50]) }
                 })
                 .build();
-        let brief = plan(&raw);
+        let brief = plan(&raw, &[]);
         assert_eq!((brief.rounds_done, brief.trials_done, brief.trials_failed), (3, 3, 1));
         assert!(brief.complete);
         let cut =
             RawRun { about: hopcost_model::raw::RunAbout { ended: None, ..raw.about }, ..raw };
-        assert!(!plan(&cut).complete);
+        assert!(!plan(&cut, &[]).complete);
+    }
+
+    #[test]
+    fn a_run_that_the_budget_ended_says_so() {
+        let run = |rounds: u32, budget_ns: Option<u64>, until: Option<f64>| {
+            let builder = Builder::new().case(PIPE, rounds, |_, trial| trial.each(&[5; 50]));
+            let mut raw = builder.build();
+            raw.plan.rounds = 15;
+            (raw.plan.budget_ns, raw.plan.until) = (budget_ns, until);
+            crate::testing::read(&raw).plan.ended_early
+        };
+        let budget = Some(2_500_000_000);
+        let six = run(6, budget, None).unwrap();
+        assert!(six.starts_with("6 of 15 rounds: the budget of 2.5 s ended the run; "), "{six}");
+        assert!(run(4, budget, None).unwrap().contains("an interval needs 6"));
+        assert_eq!((run(15, budget, None), run(6, None, None)), (None, None));
+        assert_eq!(run(9, budget, Some(0.02)), None, "as narrow as was aimed at");
+        let wide = run(4, budget, Some(0.02)).unwrap();
+        assert!(wide.contains("4 rounds") && wide.contains("1 of 1 intervals wider than ±2 %"));
     }
 }

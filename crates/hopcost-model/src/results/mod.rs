@@ -86,6 +86,9 @@ document! {
         pub complete: bool,
         /// Seconds from the start of the run to the end of its last trial.
         pub took_s: f64,
+        /// Why there are fewer rounds than were planned, or wider intervals than were aimed at,
+        /// where the budget ended the run; `null` where it did not.
+        pub ended_early: Option<String>,
         /// The case that multiples refer to.
         pub baseline: Option<String>,
         /// CPUs used, the caller's first.

@@ -237,6 +237,11 @@ impl Estimate {
             this_run_high: None,
         }
     }
+
+    /// How far its interval reaches to either side, as a share of its value.
+    pub fn half_width(&self) -> Option<f64> {
+        Some((self.high? - self.low?) / 2.0 / self.point.filter(|point| *point > 0.0)?)
+    }
 }
 
 /// Every statistic has its key, `null` where it is not known.

@@ -62,6 +62,7 @@ pub(super) fn alerts(results: &Results) -> Vec<Block> {
              what was stored until then."
         )));
     }
+    blocks.extend(plan.ended_early.clone().map(|why| Block::Text(Tone::Alert, why)));
     let slow = &results.about.build.slow;
     if !slow.is_empty() {
         let slow = slow.join("; ");

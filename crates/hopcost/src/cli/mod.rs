@@ -8,6 +8,7 @@ mod exit;
 mod host;
 mod list;
 mod output;
+mod own;
 mod progress;
 mod report;
 mod run;

@@ -1,24 +1,37 @@
-//! The progress line: drawn between trials, never during one.
+//! How far a run is: drawn between trials, never during one.
 
+use std::cell::Cell;
 use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
-use hopcost_model::plan::Plan;
+use hopcost_model::case::Case;
+use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::text::count;
+use hopcost_model::units::format_size;
 use hopcost_view::number::expected;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
-use crate::run::{Aim, Progress};
+use crate::run::Progress;
 
-/// A line that says what is measured, and below it, on a terminal, how far it is.
+/// How long passes between two lines where nobody's terminal is drawn on.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// A line that says what is measured, and after it how far it is: below it on a terminal, and
+/// else in further lines.
 pub struct Line {
-    bar: ProgressBar,
+    bar: Option<ProgressBar>,
+    /// What each case is called.
+    names: Vec<String>,
+    /// The width of intervals that it aims at, if it does not go by its rounds.
+    until: Option<f64>,
+    /// When the last line was said, and of how many rounds.
+    said: Cell<(Instant, u32)>,
 }
 
 impl Line {
     /// Says what is about to happen.
     pub fn start(plan: &Plan, expected_ns: u64) -> Self {
-        let terminal = std::io::stderr().is_terminal();
         let skipped = plan.cases.len() - plan.live().count();
         let rounds = count(plan.rounds as usize, "round");
         let how_long = match (plan.until, plan.budget_ns) {
@@ -39,43 +52,117 @@ impl Line {
             count(plan.live().count(), "case"),
             if skipped > 0 { format!(" ({skipped} skipped)") } else { String::new() },
         ));
-        // No steady tick: a thread that draws would run beside the trials.
-        let bar = ProgressBar::with_draw_target(
-            Some(1),
-            match terminal {
-                true => ProgressDrawTarget::stderr(),
-                false => ProgressDrawTarget::hidden(),
-            },
-        );
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials, {msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("=> "));
-        Self { bar }
+        Self {
+            bar: std::io::stderr().is_terminal().then(bar),
+            names: plan.cases.iter().map(name).collect(),
+            until: plan.until,
+            said: Cell::new((Instant::now(), 0)),
+        }
     }
 
     /// Draws.
     pub fn draw(&self, progress: &Progress) {
-        self.bar.set_length(progress.trials_planned);
-        self.bar.set_position(progress.trials_done);
-        let failed = match progress.trials_failed {
-            0 => String::new(),
-            n => format!(", {n} failed"),
-        };
-        let left_s = progress.left_ns.div_ceil(1_000_000_000);
-        let round = (progress.rounds_done + 1).min(progress.rounds_planned);
-        let planned = match progress.aim {
-            Aim::Rounds => format!(" of {}", progress.rounds_planned),
-            Aim::Width { wider: 0, .. } => String::new(),
-            Aim::Width { wider, widest } => {
-                format!(", {wider} too wide (±{:.1} %)", widest * 100.0)
-            }
-        };
-        self.bar.set_message(format!("round {round}{planned}{failed}, {left_s} s left"));
-        self.bar.tick();
+        if let Some(bar) = &self.bar {
+            bar.set_length(progress.trials_planned);
+            bar.set_position(progress.trials_done);
+            let name = progress.next.and_then(|index| self.names.get(index as usize));
+            let name = name.map_or(String::new(), |name| format!(": {name}"));
+            bar.set_message(format!("{}{name}", message(progress, self.until)));
+            bar.tick();
+            return;
+        }
+        let (at, rounds) = self.said.get();
+        if progress.rounds_done > rounds && at.elapsed() >= BETWEEN_LINES {
+            self.said.set((Instant::now(), progress.rounds_done));
+            output::say(&message(progress, self.until));
+        }
     }
 
     /// Clears the line.
     pub fn clear(&self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    // No steady tick: a thread that draws would run beside the trials.
+    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:10} {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("=> "));
+    bar
+}
+
+/// `tcp 64, same-cpu`: short, since a line has room for little.
+fn name(planned: &PlannedCase) -> String {
+    let Some(case) = planned.known() else { return planned.id() };
+    let Case { mechanism, payload_bytes, placement, gap_ns, .. } = case;
+    let mut name = mechanism.clone();
+    if let Some(bytes) = payload_bytes.filter(|bytes| *bytes > 1) {
+        name.push_str(&format!(" {}", format_size(bytes.into())));
+    }
+    if let Some(gap_ns) = gap_ns {
+        name.push_str(&format!(" after {}", hopcost_view::number::exact(*gap_ns)));
+    }
+    if !case.runtimes.are_rust() {
+        name.push_str(&format!(" in {}", case.runtimes));
+    }
+    placement.map_or(name.clone(), |place| format!("{name}, {place}"))
+}
+
+/// `round 3 of 15, widest interval ±12 %, 43 s left`
+fn message(progress: &Progress, until: Option<f64>) -> String {
+    let Progress { rounds_planned, wider, .. } = *progress;
+    let round = (progress.rounds_done + 1).min(rounds_planned);
+    let widest = progress.widest.map(|widest| format!("widest ±{}", percent(widest)));
+    let left = expected(progress.left_ns);
+    let failed = (progress.trials_failed > 0).then(|| format!("{} failed", progress.trials_failed));
+    let (round, wide, left) = match until {
+        None => (format!("round {round} of {rounds_planned}"), None, format!("{left} left")),
+        Some(until) => {
+            let wide = (wider > 0).then(|| format!("{wider} wider than ±{}", percent(until)));
+            (format!("round {round}"), wide, format!("{left} to the next look"))
+        }
+    };
+    let parts = [Some(round), wide, widest, failed, Some(left)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `12 %`, `1.3 %`
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_far_and_fits_eighty_columns() {
+        let mut progress = Progress {
+            trials_done: 100,
+            trials_planned: 810,
+            trials_failed: 0,
+            rounds_done: 2,
+            rounds_planned: 15,
+            left_ns: 43_000_000_000,
+            next: Some(0),
+            widest: None,
+            wider: 0,
+        };
+        assert_eq!(message(&progress, None), "round 3 of 15, 43 s left");
+        progress.widest = Some(0.124);
+        let rounds = message(&progress, None);
+        assert_eq!(rounds, "round 3 of 15, widest ±12 %, 43 s left");
+        progress.wider = 3;
+        let until = message(&progress, Some(0.02));
+        assert_eq!(until, "round 3, 3 wider than ±2.0 %, widest ±12 %, 43 s to the next look");
+        let id = "roundtrip/tcp?payload=4096&boundary=process&place=cross-node&wait=block";
+        let case = PlannedCase { case: Ok(id.parse().unwrap()), skip: None };
+        assert_eq!(name(&case), "tcp 4KiB, cross-node");
+        assert!("========== ".len() + rounds.len() + ": ".len() + name(&case).len() < 80);
     }
 }

@@ -9,12 +9,14 @@ use std::time::Duration;
 use anyhow::Context;
 use hopcost_model::axis::{AXES, Axis};
 use hopcost_model::plan::Plan;
-use hopcost_model::text::shell_word;
+use hopcost_model::results::Results;
+use hopcost_model::text::{count, shell_word};
 use hopcost_model::units;
 use hopcost_plan::{Ask, SuiteSource};
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
+use super::own::{self, Asked, Own};
 use super::session::RunSession;
 use super::shown::{Printed, Shown};
 use super::{host, report};
@@ -88,7 +90,8 @@ pub struct Args {
     /// Print the plan with what is skipped and why, and measure nothing
     #[arg(long, conflicts_with_all = ["html", "plots", "open"])]
     dry_run: bool,
-    /// A worker program of your own, which says itself what it has (workers/PROTOCOL.md)
+    /// A worker program of your own, which says itself what it has (workers/PROTOCOL.md); each case
+    /// stands beside Rust's, unless cases or --runtime name the runtimes
     #[arg(long, value_name = "PATH")]
     worker: Vec<PathBuf>,
     /// A program that plays the worker inside this binary, for tests
@@ -206,7 +209,20 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     drop(orphans);
     args.shown.spare(session.path())?;
     args.shown.show(&results, session.path(), Printed::Always)?;
+    say_what_failed(&results);
     Ok(report::verdict(&results))
+}
+
+/// Says on stderr how the first of the cases with failed trials is looked into.
+fn say_what_failed(results: &Results) {
+    let mut failed = results.results.iter().filter(|case| case.n_failed > 0).peekable();
+    let replay = failed.peek().and_then(|case| case.replay.clone());
+    if let (Some(replay), n) = (replay, failed.count()) {
+        output::say(&format!(
+            "hopcost: trials of {} failed; to see one fail, with every line of the protocol: {replay}",
+            count(n, "case")
+        ));
+    }
 }
 
 fn program(args: &Args) -> anyhow::Result<Program> {
@@ -240,12 +256,12 @@ fn wait_for_quiet(text: &Option<String>) -> anyhow::Result<Option<Duration>> {
 
 /// Resolves the command line into a plan.
 fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let own = own_workers(args, runtimes)?;
+    let own = of_own_workers(args, runtimes)?;
     let ask = Ask {
         suite: args.suite.as_deref().map(suite).transpose()?,
         full: args.full,
-        selectors: args.selectors.clone(),
-        mechanism: own.mechanism,
+        selectors: own.selectors,
+        mechanism: args.mechanism.clone(),
         workload: args.workload.clone(),
         axes: own.axes,
         parameters: args.parameter.clone(),
@@ -267,40 +283,27 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
+/// What the command line asks of the workers that it names.
+fn of_own_workers(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Own> {
+    let mut workers = Vec::new();
+    for (path, found) in args.worker.iter().zip(runtimes.named()) {
+        let ready = found.state.as_ref();
+        let ready = ready.map_err(|why| usage(format!("worker {}: {why}", path.display())))?;
+        workers.push(&ready.description);
+    }
+    let asked = Asked {
+        selectors: &args.selectors,
+        axes: &args.axes.0,
+        chosen: args.suite.is_some() || !args.mechanism.is_empty(),
+    };
+    Ok(own::asked(&asked, &workers, &hopcost_probe::worker::mechanisms()))
+}
+
 /// A share from `2%` or `0.5%`.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
     let share = number.map(|percent| percent / 100.0).filter(|share| (0.001..=1.0).contains(share));
     share.ok_or_else(|| "want a percentage from 0.1% to 100%, such as 2%".to_owned())
-}
-
-/// What is asked for where nothing but a worker is named.
-struct Own {
-    mechanism: Vec<String>,
-    axes: BTreeMap<&'static str, Vec<String>>,
-}
-
-/// `--worker` alone asks for everything that the worker has, at both ends.
-fn own_workers(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Own> {
-    let mut own = Own { mechanism: args.mechanism.clone(), axes: args.axes.0.clone() };
-    let mut named = Vec::new();
-    for (path, found) in args.worker.iter().zip(runtimes.named()) {
-        let ready = found.state.as_ref();
-        let ready = ready.map_err(|why| usage(format!("worker {}: {why}", path.display())))?;
-        named.push(&ready.description);
-    }
-    let says = args.selectors.iter().any(|selector| selector.contains("runtime="));
-    let runtimes = own.axes.entry("runtime").or_default();
-    if named.is_empty() || args.suite.is_some() || says || !runtimes.is_empty() {
-        return Ok(own);
-    }
-    runtimes.extend(named.iter().map(|description| description.runtime.clone()));
-    if args.selectors.is_empty() && own.mechanism.is_empty() {
-        let all = named.iter().flat_map(|description| &description.mechanisms);
-        own.mechanism = all.map(|mechanism| mechanism.name.clone()).collect();
-        own.mechanism.dedup();
-    }
-    Ok(own)
 }
 
 /// A suite by name, or the text of a file: what looks like a path is one.

@@ -108,7 +108,8 @@ impl RunSession {
             self.file.put_workers(&self.setup.runtimes.taking_part(&self.plan))?;
             self.clocks = clocks;
         }
-        let line = Line::start(&self.plan, self.setup.runtimes.estimate_ns(&self.plan));
+        let expected_ns = self.setup.runtimes.estimate_ns(&self.plan);
+        let line = Line::start(&self.plan, expected_ns);
         let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
         let mut yardsticks = yardstick::of_resumed(&self.plan, &self.setup, &self.yardsticks);
         self.look_up(&mut yardsticks.all);
@@ -117,13 +118,16 @@ impl RunSession {
             plan: &self.plan,
             clocks: &self.clocks,
             yardsticks: &yardsticks,
+            expected_ns,
             earlier: &self.earlier,
             wait_for_quiet,
         };
         let mut readings_ns = BTreeMap::new();
         self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
         let known = yardsticks.all.clone();
-        let so_far = self.plan.until.map(|_| self.so_far());
+        let trials = self.plan.live().count().saturating_mul(self.plan.rounds as usize);
+        let is_kept = self.plan.until.is_some() || trials <= KEPT_MAX;
+        let so_far = is_kept.then(|| self.so_far());
         let mut store = Store {
             file: &mut self.file,
             line: &line,
@@ -338,6 +342,10 @@ fn collect(readings_ns: &mut BTreeMap<u32, Vec<f64>>, trial: &RawTrial) {
         readings_ns.entry(read.yardstick).or_default().push(read.operation_ns);
     }
 }
+
+/// Trials up to which a plan is looked at for the widths of its intervals although it goes by its
+/// rounds: 80 MiB of samples.
+const KEPT_MAX: usize = 20_000;
 
 /// Samples of a trial that a look needs: enough for its median.
 const LOOK_SAMPLES: usize = 1_000;

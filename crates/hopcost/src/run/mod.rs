@@ -31,7 +31,7 @@ use hopcost_model::raw::Yardstick;
 
 use hopcost_probe::sys;
 use rounds::Rounds;
-pub use session::{Aim, Ending, Progress, Session, Sink};
+pub use session::{Ending, Progress, Session, Sink};
 use yardstick::OpenYardsticks;
 
 /// Descriptors that a run opens beside those that it inherits: where not even these can be

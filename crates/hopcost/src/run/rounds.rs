@@ -15,7 +15,7 @@ use hopcost_probe::sys;
 use hopcost_stats::thinning;
 
 use super::clocks;
-use super::session::{Aim, Ending, Progress, Session, Sink};
+use super::session::{Ending, Progress, Session, Sink};
 use super::trial;
 use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use super::workers::Workers;
@@ -80,7 +80,9 @@ impl<'a> Rounds<'a> {
             rounds_done: 0,
             rounds_planned: session.plan.rounds,
             left_ns: 0,
-            aim: session.plan.until.map_or(Aim::Rounds, |_| Aim::Width { wider: 0, widest: 0.0 }),
+            next: None,
+            widest: None,
+            wider: 0,
         };
         Ok(Self {
             session,
@@ -99,10 +101,19 @@ impl<'a> Rounds<'a> {
 
     /// All that the plan, its budget and its aim leave.
     pub fn run(mut self, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
-        sink.progress(&self.progress);
+        let until = self.session.plan.until;
+        let mut look = until.map_or(ROUNDS_FOR_INTERVAL, |_| FIRST_LOOK);
         for round in 0..self.session.plan.rounds {
-            if round == self.ahead && self.look(sink)? == 0 {
-                break;
+            if round == look {
+                look += look.div_ceil(3);
+                let widths = sink.widths()?;
+                self.progress.widest = widths.values().copied().reduce(f64::max);
+                if let Some(until) = until {
+                    self.ahead = look;
+                    if self.look(until, &widths) == 0 {
+                        break;
+                    }
+                }
             }
             let left = self.left_in(round);
             if !self.affords(round, left.len() as u64) {
@@ -116,7 +127,6 @@ impl<'a> Rounds<'a> {
             }
             sink.accounting(&accounts.close())?;
             self.progress.rounds_done = round + 1;
-            sink.progress(&self.progress);
         }
         Ok(Ending::Complete)
     }
@@ -135,14 +145,11 @@ impl<'a> Rounds<'a> {
 
     /// Asks which intervals are wider than aimed at: further rounds are theirs alone, and those of
     /// their baselines, of whose rounds every multiple needs its own. Says how many there are.
-    fn look(&mut self, sink: &mut dyn Sink) -> anyhow::Result<usize> {
+    fn look(&mut self, until: f64, widths: &BTreeMap<u32, f64>) -> usize {
         let plan = self.session.plan;
-        let Some(until) = plan.until else { return Ok(0) };
-        let widths = sink.widths()?;
         let width = |live: &Live<'_>| widths.get(&live.index).copied().unwrap_or(f64::INFINITY);
         let open = self.live.iter().filter(|live| !live.is_given_up() && width(live) > until);
-        let mut wanted: BTreeSet<u32> = open.clone().map(|live| live.index).collect();
-        let widest = open.map(width).filter(|width| width.is_finite()).fold(until, f64::max);
+        let mut wanted: BTreeSet<u32> = open.map(|live| live.index).collect();
         let wider = wanted.len();
         if wider > 0 {
             let named = |live: &&Live<'_>| plan.baseline.as_deref() == Some(&live.case.id());
@@ -155,9 +162,12 @@ impl<'a> Rounds<'a> {
             let bases: Vec<u32> = self.live.iter().filter(is_base).map(|live| live.index).collect();
             wanted.extend(bases);
         }
+        let next =
+            wanted.len() as u64 * u64::from(self.ahead.saturating_sub(self.progress.rounds_done));
+        self.progress.trials_planned = self.progress.trials_done + next;
         self.wanted = Some(wanted);
-        self.progress.aim = Aim::Width { wider, widest };
-        Ok(wider)
+        self.progress.wider = wider;
+        wider
     }
 
     /// Whether there is time for a round of so many trials. The rounds that an interval needs
@@ -200,6 +210,9 @@ impl<'a> Rounds<'a> {
         if !self.spaced(which)? {
             return Ok(None);
         }
+        self.progress.left_ns = self.left_ns();
+        self.progress.next = Some(self.live[which].index);
+        sink.progress(&self.progress);
         let started_ns = self.elapsed_ns();
         let live = &mut self.live[which];
         live.began = Some(Instant::now());
@@ -230,19 +243,24 @@ impl<'a> Rounds<'a> {
         self.phases_ns += row.phases_ns;
         sink.trial(*row)?;
         self.progress.trials_done += 1;
-        self.progress.left_ns = self.left_ns();
-        sink.progress(&self.progress);
         Ok(Some(()))
     }
 
-    /// What is left takes by the trials so far, and no more than the budget.
+    /// What is left takes by the trials so far, and no more than the budget, which the rounds that
+    /// an interval needs may exceed.
     fn left_ns(&self) -> u64 {
         let progress = &self.progress;
         let elapsed_ns = self.elapsed_ns();
-        let mean_ns = elapsed_ns / self.here.max(1);
+        let Some(mean_ns) = elapsed_ns.checked_div(self.here) else {
+            return self.session.expected_ns.saturating_sub(elapsed_ns);
+        };
         let left = progress.trials_planned.saturating_sub(progress.trials_done);
-        let budget_ns = self.session.plan.budget_ns.unwrap_or(u64::MAX);
-        mean_ns.saturating_mul(left).min(budget_ns.saturating_sub(elapsed_ns))
+        let left_ns = mean_ns.saturating_mul(left);
+        let Some(budget_ns) = self.session.plan.budget_ns else { return left_ns };
+        let needed = u64::from(ROUNDS_FOR_INTERVAL) * self.live.len() as u64;
+        let needed_ns = mean_ns.saturating_mul(needed.saturating_sub(progress.trials_done));
+        let most_ns = budget_ns.saturating_mul(BUDGET_FOR_INTERVAL).saturating_sub(elapsed_ns);
+        left_ns.min(budget_ns.saturating_sub(elapsed_ns).max(needed_ns.min(most_ns)))
     }
 
     /// Waits until a case's next trial is far enough from its last in time for the host to

@@ -20,6 +20,8 @@ pub struct Session<'a> {
     pub clocks: &'a [ClockReading],
     /// Its yardsticks.
     pub yardsticks: &'a Yardsticks,
+    /// How long it takes, by its plan.
+    pub expected_ns: u64,
     /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
     pub earlier: &'a [RawTrial],
     /// How long to wait, at most, for a quiet machine before the first trial.
@@ -39,25 +41,15 @@ pub struct Progress {
     pub rounds_done: u32,
     /// Rounds planned.
     pub rounds_planned: u32,
-    /// Expected time left, from the trials so far.
+    /// Expected time left, from the trials so far and no more than the budget allows; where it
+    /// aims at a width, until the next look.
     pub left_ns: u64,
-    /// What ends it.
-    pub aim: Aim,
-}
-
-/// What a run goes on for.
-#[derive(Debug, Clone, Copy)]
-pub enum Aim {
-    /// Its rounds.
-    Rounds,
-    /// Intervals that are not too wide: how many were at the last look, and the widest, to
-    /// either side as a share of its value.
-    Width {
-        /// How many.
-        wider: usize,
-        /// The widest.
-        widest: f64,
-    },
+    /// The case whose trial comes next, by its index in the plan.
+    pub next: Option<u32>,
+    /// The widest interval at the last look, to either side as a share of its value.
+    pub widest: Option<f64>,
+    /// How many intervals were wider than the plan aims at.
+    pub wider: usize,
 }
 
 /// Where everything goes that a run brings.
@@ -70,8 +62,8 @@ pub trait Sink {
     fn yardsticks(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()>;
     /// CPU accounting of a finished round.
     fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()>;
-    /// After some rounds, where the plan aims at a width: how far each case's interval reaches
-    /// to either side, as a share of its value; of those that have one.
+    /// After some rounds: how far each case's interval reaches to either side, as a share of its
+    /// value; of those that have one.
     fn widths(&mut self) -> anyhow::Result<BTreeMap<u32, f64>>;
     /// Between two trials. Losing the listener changes nothing.
     fn progress(&mut self, progress: &Progress);

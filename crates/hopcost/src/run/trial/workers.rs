@@ -268,7 +268,10 @@ impl TrialWorkers<'_> {
             let status = one.worker.leave(patience);
             if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
                 let name = if at == 0 { "the caller" } else { "the callee" };
-                return Failure::Reason(format!("{name} passed its deadline while {doing}"));
+                return Failure::Reason(format!(
+                    "{name} passed its deadline while {doing}; a suite's [trial] may give it a longer \
+                     `deadline`"
+                ));
             }
         }
         let tells = |(_, error): &(usize, ReplyError)| match error {
