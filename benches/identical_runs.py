@@ -4,7 +4,8 @@
 For every case: the greatest estimate over the least and its standard deviation over the runs,
 as met and divided by the yardstick; of all pairs of runs, how often the 95 % intervals are
 disjoint, and how often one run's estimate lies in the other's interval; the median width of
-the interval.
+the interval. Last, what round trips on one CPU have in common from run to run: as met it is the host, divided it is
+what their yardstick did and they did not: its workers live for the run, and are one draw of where processes lie in memory.
 
     benches/identical_runs.py HOPCOST [--runs 14] [--beside COMMAND] [--quota PERCENT] [-- ARGUMENTS OF hopcost run]
 
@@ -14,7 +15,7 @@ one CPU and pipe and udp across two, nine rounds each. --beside runs a shell com
 use so many per cent of one CPU (needs root; the group is removed again): such runs are to be marked THROTTLED. The machine's stored reference
 levels are used, and learnt by the first run where there are none.
 """
-import argparse, contextlib, itertools, json, math, os, pathlib, signal, statistics, subprocess
+import argparse, contextlib, itertools, json, math, os, pathlib, signal, statistics, subprocess, sys
 
 ONE = ["pipe", "futex", "udp", "tcp", "channel-std", "syscall", "mutex-uncontended"]
 CASES = [f"{name}?place=same-cpu" if name not in ("syscall", "mutex-uncontended") else name for name in ONE]
@@ -70,15 +71,23 @@ def spread(values):
     return max(values) / min(values), statistics.stdev(logs)
 
 
+def in_common(series):
+    """The standard deviation of what several cases have in common, from one list of logarithms for each."""
+    covariances = [statistics.covariance(a, b) for a, b in itertools.combinations(series, 2)]
+    return math.sqrt(max(0.0, statistics.fmean(covariances)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("hopcost")
     parser.add_argument("--runs", type=int, default=14)
     parser.add_argument("--beside")
     parser.add_argument("--quota", type=int)
-    parser.add_argument("arguments", nargs="*")
-    options = parser.parse_args()
-    arguments = options.arguments or [*CASES, "--rounds", "9"]
+    # argparse takes nothing after `--` for a list that it has begun before other options.
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    own, given = sys.argv[1:at], sys.argv[at + 1:]
+    options = parser.parse_args(own)
+    arguments = given or [*CASES, "--rounds", "9"]
     beside = options.beside and subprocess.Popen(options.beside, shell=True, start_new_session=True)
     runs = []
     try:
@@ -107,6 +116,12 @@ def main():
         name = case.replace("roundtrip/", "").replace("boundary=process&", "").replace("&wait=block", "")
         print(f"{name[:44]:44} {met[0]:8.3f} {met[1]:7.2%} {divided[0]:8.3f} {divided[1]:7.2%}"
               f"  {disjoint:8.1%} {held:8.1%} {width:6.1%}")
+    on_one_cpu = [case for case in runs[0][0] if case.startswith("roundtrip/") and "place=same-cpu" in case
+                  and all(case in run[0] for run in runs)]
+    if len(on_one_cpu) > 1 and len(runs) > 2:
+        divided = [[math.log(run[0][case]["point"]) for run in runs] for case in on_one_cpu]
+        met = [[math.log(run[0][case]["as_met"] or run[0][case]["point"]) for run in runs] for case in on_one_cpu]
+        print(f"round trips on one CPU have in common from run to run (SD) {in_common(met):.2%} as met, {in_common(divided):.2%} divided")
 
 
 if __name__ == "__main__":
