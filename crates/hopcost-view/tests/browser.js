@@ -55,9 +55,13 @@ addEventListener("load", () => {
     select.dispatchEvent(new Event("change", { bubbles: true }));
     const right = rows.every((row) => row.hidden !== of(row).includes(value));
     const shown = rows.filter((row) => !row.hidden).length;
+    // It counts the cases besides, and none of the rows of their details.
+    const said = form.querySelector("output").textContent.match(/\d+/g).map(Number);
+    const details = document.querySelectorAll("details[id^=case-]").length;
+    const counts = said[0] > shown && said[0] <= shown + details && said[0] < said[1];
     select.value = "";
     select.dispatchEvent(new Event("change", { bubbles: true }));
-    return { right, shown, all: rows.length, back: rows.every((row) => !row.hidden) };
+    return { right: right && counts, shown, all: rows.length, back: rows.every((row) => !row.hidden) };
   };
 
   // A heading is a button, for the keyboard too, and orders the numbers of its column.

@@ -135,7 +135,7 @@
       for (const row of table.tBodies[0].rows) {
         const linked = numbers(row);
         const own = named.map((at) => row.cells[at]?.textContent.split(/[ ,]/)[0]);
-        rows.push([row, linked.length ? linked : [own]]);
+        if (linked.length || own.some(Boolean)) rows.push([row, linked.length ? linked : [own]]);
       }
     }
   };
