@@ -235,12 +235,12 @@ fn touching(readings: &[Reading]) -> Option<String> {
     });
     let (share, ns, case) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
-        "Writing and comparing messages is part of the numbers too. Its share is greatest in {}: {} ({}) with \
+        "Writing and comparing messages is up to {} of a number. The greatest share is that of {}: {} with \
          the message in the cache of the end's own CPU, and more where it comes from another CPU. Nothing \
          is subtracted; touch=none leaves all but the first 8 bytes alone.",
+        format::percent(share),
         case.id(),
         format::ns(ns),
-        format::percent(share)
     ))
 }
 

@@ -25,11 +25,16 @@ pub(super) fn machine(results: &Results) -> String {
 /// `hopcost · ladder · Intel Xeon, KVM (Firecracker), Linux 6.18.44 · 54 cases × 15 rounds, 59 s`
 pub(super) fn line(results: &Results) -> String {
     let plan = &results.plan;
+    let skipped = results.results.iter().filter(|case| case.status == Status::Skipped).count();
+    let without = match skipped {
+        0 => String::new(),
+        n => format!(" ({n} skipped)"),
+    };
     format!(
-        "hopcost · {} · {} · {} × {}, {}",
+        "hopcost · {} · {} · {}{without} × {}, {}",
         plan.suite,
         machine(results),
-        count(results.results.len(), "case"),
+        count(results.results.len() - skipped, "case"),
         count(plan.rounds_done as usize, "round"),
         crate::number::expected((plan.took_s * 1e9) as u64),
     )

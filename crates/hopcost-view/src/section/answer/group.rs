@@ -76,7 +76,7 @@ fn base(group: &LadderGroup, place: Place, results: &Results) -> String {
     let row = group.rows.iter().find(|row| {
         case_of(row, place, results).is_some_and(|case| Some(case.id.as_str()) == base)
     });
-    row.map_or("×".to_owned(), |row| format!("× {}", row.label))
+    row.map_or("×".to_owned(), |row| format!("× {}", row.label.replace(" 0 bytes", "")))
 }
 
 fn multiple(ranked: &RankedCase, results: &Results) -> Cell {
