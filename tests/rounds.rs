@@ -47,3 +47,13 @@ fn the_rounds_of_an_interval_are_shortened_before_they_are_given_up() {
     let (counts, _) = run(&[three, "--placement", "same-cpu", "--budget", "2500ms"]);
     assert!(counts.iter().all(|n| *n >= 6), "{counts:?}");
 }
+
+#[test]
+fn a_run_that_its_budget_ended_says_so() {
+    let _alone = alone();
+    let home = Home::new();
+    let words = ["run", EXACT, "--rounds", "5000", "--budget", "1500ms", "--format", "json"];
+    let report: Value = serde_json::from_slice(&home.run(&words).stdout).expect("JSON");
+    let why = report["plan"]["ended_early"].as_str().expect("the budget ended it");
+    assert!(why.contains(" of 5000 rounds: the budget of 1.5 s ended the run"), "{why}");
+}

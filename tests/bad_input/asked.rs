@@ -68,6 +68,10 @@ fn absurd_numbers_are_refused() {
     refused(&["run", "pipe", "--sched", "fifo:200"], &["fifo"]);
     refused(&["run", "pipe?payload=64&payload=65"], &["payload"]);
     refused(&["run", "pipe?payload=99999999999999999999"], &["payload"]);
+    refused(&["run", "pipe?payload=64KiB..64"], &["`64KiB..64` does not rise", "64..4KiB"]);
+    refused(&["run", "pipe", "--payload", "1..99GiB"], &["--payload", "`99GiB` is over"]);
+    refused(&["run", "wake/pipe?gap=1"], &["`1` has no unit; write 1us, 1ms or 1s"]);
+    refused(&["run", "tcp", "--baseline", "udp"], &["--baseline: `udp` selects no case", "tcp"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::axis::Axis;
+use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::Mechanism;
 
@@ -73,14 +74,20 @@ fn in_rust(
     });
     let query = pairs.collect::<Vec<_>>().join("&");
     let mut beside = if query.is_empty() { path } else { format!("{path}?{query}") };
-    let says_size = |key: &str| {
+    let is_said = |key: &str| {
         let option = axes.get(key).is_some_and(|values| !values.is_empty());
         option || query.split('&').any(|pair| pair.split('=').next() == Some(key))
     };
-    if let Some(payload) =
-        mechanism.payload.filter(|_| !says_size("payload") && !says_size("field"))
-    {
+    if let Some(payload) = mechanism.payload.filter(|_| !is_said("payload") && !is_said("field")) {
         beside = with(&beside, "payload", &payload.default.to_string());
+    }
+    // Where the worker's ends are, as the planner chooses it.
+    let all = workload.parse().into_iter().chain(mechanism.workloads.first().copied());
+    let two_ends = all.take(1).any(Workload::has_two_ends);
+    let preferred = [Boundary::Process, Boundary::Thread, Boundary::Inline];
+    let boundary = preferred.iter().find(|boundary| mechanism.boundaries.contains(boundary));
+    if let Some(boundary) = boundary.filter(|_| two_ends && !is_said("boundary")) {
+        beside = with(&beside, "boundary", boundary.word());
     }
     Some(with(&beside, "runtime", "rust"))
 }
@@ -97,7 +104,7 @@ mod tests {
 
     fn worker() -> Description {
         let text = r#"{"protocol": 2, "runtime": "mine", "version": "1", "mechanisms": [
-            {"name": "tcp", "workloads": ["roundtrip"], "boundaries": ["process"],
+            {"name": "tcp", "workloads": ["roundtrip"], "boundaries": ["thread"],
              "waits": ["block"], "payload": {"min": 1, "max": 9, "default": 8}},
             {"name": "my-rpc", "workloads": ["roundtrip"], "boundaries": ["process"],
              "waits": ["block"], "payload": {"min": 1, "max": 99, "default": 32}, "carrier": "tcp"},
@@ -118,9 +125,9 @@ mod tests {
         assert_eq!(
             selectors(&[], &[]),
             [
-                "tcp?payload=8&runtime=rust",
+                "tcp?payload=8&boundary=thread&runtime=rust",
                 "tcp?runtime=mine",
-                "tcp?payload=32&runtime=rust",
+                "tcp?payload=32&boundary=process&runtime=rust",
                 "my-rpc?runtime=mine",
                 "my-call?runtime=mine"
             ]
@@ -128,7 +135,7 @@ mod tests {
         assert_eq!(
             selectors(&["roundtrip/my-rpc?deadline=5&place=same-cpu"], &["64"]),
             [
-                "roundtrip/tcp?place=same-cpu&runtime=rust",
+                "roundtrip/tcp?place=same-cpu&boundary=process&runtime=rust",
                 "roundtrip/my-rpc?deadline=5&place=same-cpu&runtime=mine"
             ]
         );
