@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Each worker beside a program of ten to thirty lines in the same language, without
 hopcost and without a protocol, for one mechanism: the p50 of the round trip, both ends
-on one CPU, adjacent pairs. The programs send as many different messages as the workers
+on one CPU, for Java and Node on two as well (`--places cross`), adjacent pairs. The programs send as many different messages as the workers
 do and compare every byte at both ends, as they do. `ok` where the interval of the ratio lies
 within 0.95-1.05 and contains 1; `inconclusive` where it is too wide to say. The last
 columns are the same for the language's own program against itself: how well this
 machine can tell.
 
     benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python] [--payload 64,4096,32768]
+        [--places same-cpu]
 """
-import argparse, itertools, json, sys, tempfile
+import argparse, itertools, json, os, sys, tempfile
 from pairs import HOPCOST, ROOT, adjacent_ratios, cpus, median, rank_interval, run, verdict
 
 WORKERS = ROOT / "workers"
@@ -32,17 +33,25 @@ def main():
     parser.add_argument("--pairs", type=int, default=24)
     parser.add_argument("--runtime", default=",".join(PROGRAMS))
     parser.add_argument("--payload", default="64,4096,32768")
+    parser.add_argument("--places", default="same-cpu")
     parser.add_argument("--hopcost", default=str(HOPCOST))
     options = parser.parse_args()
-    first, _, _ = cpus(options.hopcost)
-    print(f"{options.pairs} adjacent pairs, CPU {first}")
-    print(f"{'runtime':8} {'mechanism':12} {'bytes':>5} {'by hand':>9}  worker / by hand           by hand / itself")
-    for runtime, payload in itertools.product(options.runtime.split(","), options.payload.split(",")):
+    first, second, relation = cpus(options.hopcost)
+    print(f"{options.pairs} adjacent pairs, CPUs {first} and {second} ({relation})")
+    print(f"{'place':8} {'runtime':8} {'mechanism':12} {'bytes':>5} {'by hand':>9}  worker / by hand           by hand / itself")
+    for place, runtime, payload in itertools.product(
+            options.places.split(","), options.runtime.split(","), options.payload.split(",")):
         if runtime not in PROGRAMS:
             sys.exit(f"there is no program for {runtime}; there are {', '.join(PROGRAMS)}")
         mechanism, program, count, rounds = PROGRAMS[runtime]
-        case = (f"roundtrip/{mechanism}?payload={payload}&boundary=process&place=same-cpu&wait=block"
-                f"&runtime={runtime}")
+        if place == "cross" and (second is None or not rounds):
+            sys.exit(f"no second CPU for {runtime}: there is one, or its program puts both ends on the first")
+        case = (f"roundtrip/{mechanism}?payload={payload}&boundary=process"
+                f"&place={relation if place == 'cross' else place}&wait=block&runtime={runtime}")
+        # Read by the programs that start their other end themselves.
+        os.environ.pop("CALLEE_CPU", None)
+        if place == "cross":
+            os.environ["CALLEE_CPU"] = str(second)
         shown = []
 
         def ours():
@@ -65,7 +74,7 @@ def main():
         ratios, yardstick = adjacent_ratios(options.pairs, ours, theirs)
         low, high, _ = rank_interval(ratios)
         own_low, own_high, _ = rank_interval(yardstick)
-        print(f"{runtime:8} {mechanism:12} {payload:>5} {median(shown) / 1000:6.2f} us  {median(ratios):.3f} "
+        print(f"{place:8} {runtime:8} {mechanism:12} {payload:>5} {median(shown) / 1000:6.2f} us  {median(ratios):.3f} "
               f"[{low:.3f}, {high:.3f}] {verdict(low, high, 0.95, 1.05):13} "
               f"{median(yardstick):.3f} [{own_low:.3f}, {own_high:.3f}]", flush=True)
 

@@ -4,7 +4,9 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -12,6 +14,8 @@ import java.util.Random;
  * write to find out. Prints the p50 of the last round in nanoseconds.
  *
  *     java -cp target/native PingPong COUNT PAYLOAD
+ *
+ * <p>CALLEE_CPU in the environment is the CPU of the other process.
  */
 public final class PingPong {
     private static final int ROUNDS = 10;
@@ -62,9 +66,11 @@ public final class PingPong {
         var server = ServerSocketChannel.open(java.net.StandardProtocolFamily.UNIX);
         server.bind(UnixDomainSocketAddress.of(path));
         String java = ProcessHandle.current().info().command().orElse("java");
-        Process callee = new ProcessBuilder(java, "-XX:+UseSerialGC", "-XX:-UsePerfData", "-cp",
-                System.getProperty("java.class.path"), "PingPong", "0", "" + payload, path.toString())
-                .inheritIO().start();
+        String cpu = System.getenv("CALLEE_CPU");
+        List<String> command = new ArrayList<>(cpu == null ? List.of() : List.of("taskset", "-c", cpu));
+        command.addAll(List.of(java, "-XX:+UseSerialGC", "-XX:-UsePerfData", "-cp",
+                System.getProperty("java.class.path"), "PingPong", "0", "" + payload, path.toString()));
+        Process callee = new ProcessBuilder(command).inheritIO().start();
         PingPong end = new PingPong(server.accept(), payload);
         Files.delete(path);
         Files.delete(path.getParent());

@@ -10,7 +10,7 @@ const REMARKS = [
   'V8 keeps threads of its own for compiling and collecting garbage, and libuv up to four for the file system and name look-ups; nothing here uses those of libuv',
   'sockets and pipes are non-blocking and waited for in the event loop: every message is a turn of it (epoll_wait), and allocates; the -sync mechanisms and shared-array-buffer block instead',
   'each wait of the event loop is one epoll_pwait that does not wait, by which Node knows how long it idles, and another one that does where the first found nothing',
-  'a message is compared by Buffer.compare(), which is a memcmp(3) behind a call out of JavaScript',
+  'a message is compared by Buffer.equals(), which is a memcmp(3) behind a call out of JavaScript',
 ];
 
 /**

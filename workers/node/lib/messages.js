@@ -44,11 +44,11 @@ export function everyMessage(payload) {
 
 /**
  * Whether two messages are the same, in length and in every byte.
- * @param {Uint8Array} a
- * @param {Uint8Array} b
+ * @param {Uint8Array} message that came
+ * @param {Buffer} wanted
  */
-export function same(a, b) {
-  return Buffer.compare(a, b) === 0;
+export function same(message, wanted) {
+  return wanted.equals(message);
 }
 
 /**

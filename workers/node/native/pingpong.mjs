@@ -1,5 +1,6 @@
 // A round trip over a Unix stream socket between two processes, without hopcost:
-// `taskset -c 0 node pingpong.mjs COUNT PAYLOAD` prints the p50 of the last of 10 rounds in ns.
+// `taskset -c 0 node pingpong.mjs COUNT PAYLOAD` prints the p50 of the last of 10 rounds in ns;
+// `CALLEE_CPU=1` puts the other process on that CPU.
 import { spawn } from 'node:child_process';
 import net from 'node:net';
 
@@ -8,8 +9,10 @@ const [count, payload, role] = [Number(process.argv[2]), Number(process.argv[3])
 let contents = 256;
 while (contents > 4 && contents * payload > 16 * 1024) contents /= 2;
 const messages = Array.from({ length: contents }, (_, number) => Buffer.alloc(payload, number));
+const pinned = process.env.CALLEE_CPU ? ['taskset', '-c', process.env.CALLEE_CPU] : [];
+const [program, ...rest] = [...pinned, process.execPath, process.argv[1], count, payload, 'callee'];
 const child = role === 'callee' ? undefined
-  : spawn(process.execPath, [process.argv[1], count, payload, 'callee'], { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
+  : spawn(program, rest, { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
 const socket = child ? child.stdio[3] : new net.Socket({ fd: 3, readable: true, writable: true });
 const stamps = new Float64Array(count + 1);
 const last = contents - 1;

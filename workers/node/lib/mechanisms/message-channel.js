@@ -9,7 +9,7 @@ export const row = {
   workloads: ['roundtrip'],
   boundaries: ['thread'],
   waits: ['block'],
-  revision: 2,
+  revision: 3,
   payload: { min: 0, max: 1 << 20, default: 64 },
   crosses: "a Uint8Array, as bytes of the structured clone algorithm through a queue of the other port",
   copies: "structured clone, twice a message: the sender's array into the serialised message, from there into a new array of the receiver (nothing is put on a transfer list: the message is kept by its sender)",

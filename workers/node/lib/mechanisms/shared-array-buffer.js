@@ -9,7 +9,7 @@ export const row = {
   workloads: ['roundtrip'],
   boundaries: ['thread'],
   waits: ['block', 'spin'],
-  revision: 2,
+  revision: 3,
   payload: { min: 1, max: 1 << 20, default: 64 },
   crosses: 'the message in a buffer for each direction, and a counter, in shared memory',
   copies: "the sender, once a message: from its Buffer into the shared one, where the receiver compares it",

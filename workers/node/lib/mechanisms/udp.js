@@ -17,7 +17,7 @@ export const row = {
   workloads: ['roundtrip'],
   boundaries: ['process'],
   waits: ['block'],
-  revision: 2,
+  revision: 3,
   payload: { min: 0, max: 65_507, default: 64 },
   link: 'address',
   peers: 'any',

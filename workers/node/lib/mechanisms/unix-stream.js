@@ -8,7 +8,7 @@ export const row = {
   workloads: ['roundtrip'],
   boundaries: ['process'],
   waits: ['block'],
-  revision: 2,
+  revision: 3,
   payload: { min: 1, max: 1 << 20, default: 64 },
   link: 'descriptors',
   peers: 'any',

@@ -13,7 +13,7 @@ export const row = {
   workloads: ['roundtrip'],
   boundaries: ['process'],
   waits: ['block'],
-  revision: 2,
+  revision: 3,
   payload: { min: 0, max: 1 << 20, default: 64 },
   link: 'descriptors',
   peers: 'any',
