@@ -27,7 +27,7 @@ fn release() -> &'static Path {
 struct Disassembly {
     /// Of `workload::call::run`.
     calls: BTreeMap<String, Vec<String>>,
-    /// Of the ends of round trips and wake-ups.
+    /// Of the ends of round trips, wake-ups and streams, and what writes a field of these.
     ends: BTreeMap<String, Vec<String>>,
     symbols: BTreeMap<u64, String>,
     /// What the loader puts where: calls of other crates and of the C library go through there.
@@ -35,8 +35,14 @@ struct Disassembly {
 }
 
 /// The loops of ends.
-const ENDS: [&str; 4] =
-    ["roundtrip::caller", "roundtrip::callee", "wake::sender", "wake::receiver"];
+const ENDS: [&str; 6] = [
+    "roundtrip::caller",
+    "roundtrip::callee",
+    "wake::sender",
+    "wake::receiver",
+    "stream::sender",
+    "stream::receiver",
+];
 
 impl Disassembly {
     fn of(binary: &Path) -> Self {
@@ -65,7 +71,7 @@ impl Disassembly {
                 let name = format!("{address:x} {name}");
                 current = if is(&["call::run"]) {
                     Some(this.calls.entry(name).or_default())
-                } else if is(&ENDS) && !name.contains("closure") {
+                } else if is(&ENDS) && !name.contains("closure") || is(&["stream::fill::"]) {
                     Some(this.ends.entry(name).or_default())
                 } else {
                     None
@@ -191,7 +197,19 @@ fn the_loops_of_ends_neither_panic_nor_allocate(code: &Disassembly) {
         }
     }
     // What is to be found otherwise is seen: the calls of each transport.
-    for name in ["read", "write", "recv", "send", "mq_receive", "msgrcv", "sem_wait", "syscall"] {
+    for name in [
+        "read",
+        "write",
+        "recv",
+        "send",
+        "mq_receive",
+        "msgrcv",
+        "sem_wait",
+        "syscall",
+        "writev",
+        "sendfile",
+        "process_vm_readv",
+    ] {
         assert!(kernel.contains(name), "no loop calls {name}, only {kernel:?}");
     }
     assert_eq!(found, [""; 0], "of {} loops of ends", code.ends.len());

@@ -292,8 +292,8 @@ pub trait Stream {
     /// Sender: makes sure that the fields of the next message may be written,
     /// waiting if need be. Without a send in between it gives the same again.
     fn claim(&mut self) -> io::Result<()>;
-    /// Sender: a field of the claimed set, to be filled.
-    fn field(&mut self, at: usize) -> &mut [u8];
+    /// Sender: gives `write` each field of the claimed set in turn, to be filled.
+    fn fields(&mut self, write: impl FnMut(&mut [u8]));
     /// Sender: sends the claimed set as one message.
     fn send(&mut self) -> io::Result<()>;
     /// Receiver: the next whole message, lent until the next call.

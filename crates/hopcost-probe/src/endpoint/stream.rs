@@ -42,7 +42,7 @@ pub fn flow_of(case: &Case) -> io::Result<Flow> {
         )));
     }
     let window = case.ack.unwrap_or(Ack::PerMessage).window();
-    Ok(Flow { fields, payload, touched: Touched::of(case), window })
+    Ok(Flow { payload, touched: Touched::of(case), window })
 }
 
 impl<E: Stream, C: Clock> StreamEnd<E, C> {
@@ -122,8 +122,8 @@ mod tests {
         fn claim(&mut self) -> io::Result<()> {
             self.stream.claim()
         }
-        fn field(&mut self, at: usize) -> &mut [u8] {
-            self.stream.field(at)
+        fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+            self.stream.fields(write);
         }
         fn send(&mut self) -> io::Result<()> {
             self.stream.send()

@@ -157,12 +157,12 @@ impl Ring {
                 continue;
             }
             let (place, unbroken) = self.place(self.own);
-            let count = room.min(unbroken).min(bytes.len() as u32);
-            let (now, later) = bytes.split_at(count as usize);
+            let count = (room.min(unbroken) as usize).min(bytes.len());
+            let (now, later) = bytes.split_at(count);
             // SAFETY: the place has that many bytes, which the receiver is done with and
             // does not look at again before they are counted.
             unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), place, now.len()) };
-            self.own = self.own.wrapping_add(count);
+            self.own = self.own.wrapping_add(count as u32);
             bytes = later;
             if self.own.wrapping_sub(self.published) >= PUBLISH_BYTES {
                 self.publish()?;
@@ -235,10 +235,10 @@ impl Stream for ShmStream {
         Ok(())
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
         match &mut self.end {
-            End::Sender(fields) => fields.field(at),
-            End::Receiver(_) => &mut [],
+            End::Sender(fields) => fields.each(write),
+            End::Receiver(_) => {}
         }
     }
     #[inline(always)]

@@ -45,15 +45,17 @@ impl Outlet for Gather {
         Ok(Self { fields: Fields::new(attaching), whole: Buffer::new(attaching.payload()) })
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.fields.field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.fields.each(write);
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let mut done = 0;
+        let mut rest: &mut [u8] = &mut self.whole;
         for field in self.fields.iter() {
-            self.whole[done..done + field.len()].copy_from_slice(field);
-            done += field.len();
+            // The buffer is as long as all fields.
+            let Some((part, after)) = rest.split_at_mut_checked(field.len()) else { break };
+            part.copy_from_slice(field);
+            rest = after;
         }
         send_all(socket, &self.whole, 0)
     }

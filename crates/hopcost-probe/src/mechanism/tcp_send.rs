@@ -71,8 +71,8 @@ impl Outlet for FieldByField {
         Ok(Self { fields: Fields::new(attaching), flags })
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.fields.field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.fields.each(write);
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {

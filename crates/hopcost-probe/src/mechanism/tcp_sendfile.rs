@@ -17,7 +17,7 @@ use crate::memory::{Place, Shared};
 use crate::registry::Row;
 use crate::shape::Attaching;
 use crate::stream::facts::{TCP, block};
-use crate::stream::fields::{self, Turns};
+use crate::stream::fields::{self, Turns, unacknowledged};
 use crate::stream::sockets::{Outlet, OverSocket, moved};
 use crate::sys;
 
@@ -52,41 +52,47 @@ fn stride(payload: usize) -> usize {
 /// One end.
 pub type TcpSendfile = OverSocket<InFile>;
 
+/// A message in the file: where it begins, and its fields.
+struct Message {
+    offset: usize,
+    fields: Vec<Place<[u8]>>,
+}
+
 /// Messages in a file.
 pub struct InFile {
     file: OwnedFd,
-    memory: Place<[u8]>,
     payload: usize,
-    field_bytes: usize,
-    turns: Turns,
+    turns: Turns<Message>,
 }
 
 impl Outlet for InFile {
     fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let turns = Turns::new(attaching)?;
-        let payload = attaching.payload();
-        let bytes = turns.sets() * stride(payload);
+        let (payload, count) = (attaching.payload(), fields::count(attaching));
+        let bytes = unacknowledged(attaching)? * stride(payload);
         let file = Shared::create(bytes)?;
-        let memory = Place::bytes(&Shared::map(&file, bytes)?, 0, bytes);
-        let field_bytes = payload / fields::count(attaching);
-        Ok(Self { file, memory, payload, field_bytes, turns })
+        let memory = Shared::map(&file, bytes)?;
+        let turns = Turns::new(attaching, |number| {
+            let (offset, field_bytes) = (number * stride(payload), payload / count);
+            let field = |at| Place::bytes(&memory, offset + at * field_bytes, field_bytes);
+            Message { offset, fields: (0..count).map(field).collect() }
+        })?;
+        Ok(Self { file, payload, turns })
     }
     #[inline(always)]
     fn claim(&mut self, _: &OwnedFd) -> io::Result<()> {
         self.turns.claim()
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        let offset = self.turns.current() * stride(self.payload) + at * self.field_bytes;
-        // SAFETY: nobody else maps the file, and nobody reads these bytes until the message
-        // is sent.
-        let memory = unsafe { &mut *self.memory.as_ptr() };
-        &mut memory[offset..offset + self.field_bytes]
+    fn fields(&mut self, mut write: impl FnMut(&mut [u8])) {
+        for field in &self.turns.current().fields {
+            // SAFETY: nobody else maps the file, and nobody reads these bytes until the message
+            // is sent.
+            write(unsafe { &mut *field.as_ptr() });
+        }
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let start = self.turns.current() * stride(self.payload);
-        let mut offset = start as libc::off_t;
+        let mut offset = self.turns.current().offset as libc::off_t;
         let mut left = self.payload;
         while left > 0 {
             // SAFETY: the offset is valid for writing.

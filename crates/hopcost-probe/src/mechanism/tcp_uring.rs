@@ -62,8 +62,8 @@ impl Outlet for Submission {
         Ok(Self { fields: Fields::new(attaching), ring, socket })
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.fields.field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.fields.each(write);
     }
     #[inline(always)]
     fn send(&mut self, _: &OwnedFd) -> io::Result<()> {

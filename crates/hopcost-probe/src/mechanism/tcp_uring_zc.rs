@@ -23,7 +23,7 @@ use io_uring::{cqueue, opcode, squeue};
 use crate::registry::Row;
 use crate::shape::Attaching;
 use crate::stream::facts::{NODELAY, TCP, block};
-use crate::stream::fields::Fields;
+use crate::stream::fields::{Fields, InTurn};
 use crate::stream::sockets::{Outlet, OverSocket};
 use crate::stream::{FIELDS_MAX, fields, outstanding};
 use crate::sys;
@@ -113,6 +113,13 @@ impl Sends {
 /// One end.
 pub type TcpUringZc = OverSocket<Referred>;
 
+/// A message's fields.
+struct Set {
+    fields: Fields,
+    /// Sends of which no notification has come.
+    pending: usize,
+}
+
 /// Sets of fields that the kernel sends from.
 pub struct Referred {
     // Dropped first: the ring lets go of the buffers before they are freed.
@@ -121,10 +128,7 @@ pub struct Referred {
     sends: Sends,
     /// Bytes of one send.
     bytes: usize,
-    sets: Vec<Fields>,
-    /// Sends of each set of which no notification has come.
-    pending: Vec<usize>,
-    current: usize,
+    sets: InTurn<Set>,
     seen: ZeroCopySends,
 }
 
@@ -134,9 +138,10 @@ impl Referred {
     fn take_completions(&mut self) -> io::Result<usize> {
         let mut queued = 0;
         while let Some(completion) = self.ring.completed() {
-            let set = completion.user_data() as usize;
             if cqueue::notif(completion.flags()) {
-                self.pending[set] -= 1;
+                if let Some(set) = self.sets.get_mut(completion.user_data() as usize) {
+                    set.pending -= 1;
+                }
                 self.seen.completed += 1;
                 self.seen.copied +=
                     u64::from(completion.result() as u32 & NOTIF_USAGE_ZC_COPIED != 0);
@@ -144,17 +149,19 @@ impl Referred {
             }
             let sent = uring::moved(&completion)?;
             if sent != self.bytes || !cqueue::more(completion.flags()) {
-                return Err(sys::failure(format!("io_uring sent {sent} of {} bytes", self.bytes)));
+                return Err(not_sent(sent, self.bytes));
             }
             queued += 1;
         }
         Ok(queued)
     }
 
-    /// Queues a send for each field of a set, in their order, and says how many that were.
+    /// Queues a send for each field of the current set, in their order, and says how many that
+    /// were.
     #[inline(always)]
-    fn queue_fields(&mut self, set: usize) -> io::Result<usize> {
-        let vectors = self.sets[set].vectors();
+    fn queue_fields(&mut self) -> io::Result<usize> {
+        let set = self.sets.number();
+        let vectors = self.sets.current().fields.vectors();
         let count = vectors.len();
         for (at, field) in vectors.iter().enumerate() {
             let (more, link) = match at + 1 == count {
@@ -176,6 +183,11 @@ impl Referred {
     }
 }
 
+#[cold]
+fn not_sent(sent: usize, bytes: usize) -> io::Error {
+    sys::failure(format!("io_uring sent {sent} of {bytes} bytes"))
+}
+
 impl Outlet for Referred {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
         let sends = Sends::of(attaching.case)?;
@@ -187,9 +199,9 @@ impl Outlet for Referred {
         // Two completions for each send, of all sets.
         let ring = Ring::open(attaching.case, count, 2 * count * sets)?;
         let [socket] = ring.files([socket])?;
-        let fields: Vec<Fields> = (0..sets).map(|_| Fields::new(attaching)).collect();
+        let fields = InTurn::new(sets, |_| Set { fields: Fields::new(attaching), pending: 0 });
         if sends == Sends::Field {
-            let vectors = fields.iter().flat_map(|set| set.vectors()).copied();
+            let vectors = fields.all().iter().flat_map(|set| set.fields.vectors()).copied();
             let vectors: Vec<libc::iovec> = vectors.collect();
             // SAFETY: the fields live as long as the ring and are never moved or resized.
             unsafe { ring.register_buffers(&vectors) }.map_err(|error| {
@@ -208,29 +220,26 @@ impl Outlet for Referred {
             sends,
             bytes: attaching.payload() / count,
             sets: fields,
-            pending: vec![0; sets],
-            current: 0,
             seen: ZeroCopySends::default(),
         })
     }
     #[inline(always)]
     fn claim(&mut self, _: &OwnedFd) -> io::Result<()> {
-        while self.pending[self.current] > 0 {
+        while self.sets.current().pending > 0 {
             self.take_completions()?;
-            if self.pending[self.current] > 0 {
+            if self.sets.current().pending > 0 {
                 self.ring.enter(0, 1)?;
             }
         }
         Ok(())
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.sets[self.current].field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.sets.current_mut().fields.each(write);
     }
     #[inline(always)]
     fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
-        let set = self.current;
-        let vectors = self.sets[set].vectors();
+        let vectors = self.sets.current().fields.vectors();
         // SAFETY: all-zero is an empty message.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         let count = match self.sends {
@@ -242,27 +251,27 @@ impl Outlet for Referred {
                     .ioprio(SEND_ZC_REPORT_USAGE)
                     .build()
                     .flags(self.socket.flags())
-                    .user_data(set as u64);
+                    .user_data(self.sets.number() as u64);
                 // SAFETY: the message lives until it is sent, and the fields are not written or
                 // freed before their notification.
                 unsafe { self.ring.push(&entry) }?;
                 1
             }
-            Sends::Field => self.queue_fields(set)?,
+            Sends::Field => self.queue_fields()?,
         };
-        self.pending[set] = count;
+        self.sets.current_mut().pending = count;
         let (mut queued, mut submit) = (0, count);
         while queued < count {
             submit -= self.ring.enter(submit, submit.max(1))?;
             queued += self.take_completions()?;
         }
-        self.current = (set + 1) % self.sets.len();
+        self.sets.pass();
         Ok(())
     }
     fn settle(&mut self, _: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
-        while self.pending.iter().any(|&sends| sends > 0) {
+        while self.sets.all().iter().any(|set| set.pending > 0) {
             self.take_completions()?;
-            if self.pending.iter().any(|&sends| sends > 0) {
+            if self.sets.all().iter().any(|set| set.pending > 0) {
                 self.ring.enter(0, 1)?;
             }
         }

@@ -51,15 +51,14 @@ pub type TcpVmsplice = OverSocket<Spliced>;
 
 /// Sets of fields that are given away by reference.
 pub struct Spliced {
-    sets: Vec<Fields>,
-    turns: Turns,
+    turns: Turns<Fields>,
     pipe_read: OwnedFd,
     pipe_write: OwnedFd,
 }
 
 impl Outlet for Spliced {
     fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let turns = Turns::new(attaching)?;
+        let turns = Turns::new(attaching, |_| Fields::new(attaching))?;
         let mut ends = [0; 2];
         // SAFETY: room for two descriptors, owned from here on.
         let [pipe_read, pipe_write] = unsafe {
@@ -69,21 +68,20 @@ impl Outlet for Spliced {
         // Where the system allows only a smaller one, a message takes more turns.
         // SAFETY: fcntl with integer arguments.
         unsafe { libc::fcntl(pipe_write.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
-        let sets = (0..turns.sets()).map(|_| Fields::new(attaching)).collect();
-        Ok(Self { sets, turns, pipe_read, pipe_write })
+        Ok(Self { turns, pipe_read, pipe_write })
     }
     #[inline(always)]
     fn claim(&mut self, _: &OwnedFd) -> io::Result<()> {
         self.turns.claim()
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.sets[self.turns.current()].field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.turns.current_mut().each(write);
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let Self { sets, turns, pipe_read, pipe_write } = self;
-        let set = &sets[turns.current()];
+        let Self { turns, pipe_read, pipe_write } = self;
+        let set = turns.current();
         let mut left = set.bytes();
         all_of(set.vectors(), set.bytes(), |rest| {
             // Never waits: the pipe is empty, and what it has no room for comes after.

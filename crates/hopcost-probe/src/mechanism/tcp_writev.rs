@@ -39,8 +39,8 @@ impl Outlet for OneWritev {
         Ok(Self(Fields::new(attaching)))
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.0.field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.0.each(write);
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {

@@ -18,7 +18,7 @@ use crate::registry::Row;
 use crate::shape::Attaching;
 use crate::stream::error_queue;
 use crate::stream::facts::{TCP, block};
-use crate::stream::fields::Fields;
+use crate::stream::fields::{Fields, InTurn};
 use crate::stream::outstanding::{self, Outstanding};
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors, set_option};
 use crate::sys;
@@ -64,8 +64,7 @@ pub type TcpZerocopy = OverSocket<Pinned>;
 
 /// Sets of fields whose pages are pinned while they are sent.
 pub struct Pinned {
-    sets: Vec<Fields>,
-    current: usize,
+    sets: InTurn<Fields>,
     sends: Outstanding,
 }
 
@@ -81,26 +80,25 @@ impl Outlet for Pinned {
         set_option(socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")?;
         let sets = outstanding::sets(attaching);
         Ok(Self {
-            sets: (0..sets).map(|_| Fields::new(attaching)).collect(),
-            current: 0,
+            sets: InTurn::new(sets, |_| Fields::new(attaching)),
             sends: Outstanding::new(sets),
         })
     }
     #[inline(always)]
     fn claim(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        while self.sends.holds(self.current) {
+        while self.sends.holds(self.sets.number()) {
             self.wait_for_completion(socket)?;
         }
         Ok(())
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.sets[self.current].field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.sets.current_mut().each(write);
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let Self { sets, current, sends } = self;
-        let (vectors, bytes) = (sets[*current].vectors(), sets[*current].bytes());
+        let Self { sets, sends } = self;
+        let (vectors, bytes) = (sets.current().vectors(), sets.current().bytes());
         all_of(vectors, bytes, |rest| {
             let sent = loop {
                 match moved(send_vectors(socket, rest, libc::MSG_ZEROCOPY)) {
@@ -112,11 +110,11 @@ impl Outlet for Pinned {
             };
             if sent > 0 {
                 // The kernel numbers the calls that sent anything.
-                sends.began(*current);
+                sends.began(sets.number());
             }
             Ok(sent)
         })?;
-        *current = (*current + 1) % sets.len();
+        sets.pass();
         Ok(())
     }
     fn settle(&mut self, socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {

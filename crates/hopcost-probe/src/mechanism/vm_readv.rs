@@ -20,7 +20,7 @@ use crate::memory::Buffer;
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
 use crate::stream::facts::{LOCAL, block};
-use crate::stream::fields::{self, Fields, Turns};
+use crate::stream::fields::{self, Fields, InTurn, Turns, unacknowledged};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
 use crate::stream::wrong_end;
 use crate::sys;
@@ -85,7 +85,7 @@ pub struct VmReadv {
 }
 
 enum End {
-    Sender { sets: Vec<Fields>, turns: Turns },
+    Sender(Turns<Fields>),
     Receiver(Reader),
 }
 
@@ -93,7 +93,7 @@ enum End {
 struct Reader {
     process: libc::pid_t,
     /// Where each set's fields are in the sender's memory.
-    sets: Vec<Vec<libc::iovec>>,
+    sets: InTurn<Vec<libc::iovec>>,
     received: u64,
     buffer: Buffer,
 }
@@ -112,25 +112,24 @@ fn receive_numbers(socket: &OwnedFd, count: usize) -> io::Result<Vec<u64>> {
 impl VmReadv {
     /// The sender lets the receiver read its memory and tells it where to.
     fn attach_sender(socket: OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let turns = Turns::new(attaching)?;
+        let turns = Turns::new(attaching, |_| Fields::new(attaching))?;
         let reader = receive_numbers(&socket, 1)?[0];
         // Fails where there is no Yama, and then nobody needs it.
         // SAFETY: prctl with integer arguments.
         unsafe { libc::prctl(libc::PR_SET_PTRACER, reader as libc::c_ulong, 0, 0, 0) };
-        let sets: Vec<Fields> = (0..turns.sets()).map(|_| Fields::new(attaching)).collect();
         let mut numbers = vec![u64::from(std::process::id())];
-        for set in &sets {
+        for set in turns.sets() {
             numbers.extend(
                 set.vectors().iter().map(|vector| vector.iov_base.expose_provenance() as u64),
             );
         }
         send_numbers(&socket, &numbers)?;
-        Ok(Self { socket, end: End::Sender { sets, turns } })
+        Ok(Self { socket, end: End::Sender(turns) })
     }
 
     /// The receiver says who it is, learns where the fields are, and tries.
     fn attach_receiver(socket: OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let (sets, count) = (Turns::new(attaching)?.sets(), fields::count(attaching));
+        let (sets, count) = (unacknowledged(attaching)?, fields::count(attaching));
         send_numbers(&socket, &[u64::from(std::process::id())])?;
         let numbers = receive_numbers(&socket, 1 + sets * count)?;
         let process = numbers[0] as libc::pid_t;
@@ -139,10 +138,11 @@ impl VmReadv {
             iov_base: std::ptr::without_provenance_mut(address as usize),
             iov_len,
         };
-        let sets: Vec<Vec<libc::iovec>> =
-            numbers[1..].chunks_exact(count).map(|set| set.iter().map(field).collect()).collect();
+        let sets = InTurn::new(sets, |set| {
+            numbers[1 + set * count..][..count].iter().map(field).collect::<Vec<_>>()
+        });
         let mut buffer = Buffer::new(attaching.payload());
-        copy_from(process, &sets[0], &mut buffer)?;
+        copy_from(process, sets.current(), &mut buffer)?;
         Ok(Self { socket, end: End::Receiver(Reader { process, sets, received: 0, buffer }) })
     }
 }
@@ -168,20 +168,20 @@ impl Stream for VmReadv {
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
         match &self.end {
-            End::Sender { turns, .. } => turns.claim(),
+            End::Sender(turns) => turns.claim(),
             End::Receiver(_) => Err(wrong_end()),
         }
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
         match &mut self.end {
-            End::Sender { sets, turns } => sets[turns.current()].field(at),
-            End::Receiver(_) => &mut [],
+            End::Sender(turns) => turns.current_mut().each(write),
+            End::Receiver(_) => {}
         }
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        let End::Sender { turns, .. } = &mut self.end else { return Err(wrong_end()) };
+        let End::Sender(turns) = &mut self.end else { return Err(wrong_end()) };
         send_number(&self.socket, turns.sent())?;
         turns.pass();
         Ok(())
@@ -192,8 +192,8 @@ impl Stream for VmReadv {
         if receive_number(&self.socket)? != reader.received {
             return Err(sys::failure("a message was announced out of turn"));
         }
-        let set = (reader.received % reader.sets.len() as u64) as usize;
-        copy_from(reader.process, &reader.sets[set], &mut reader.buffer)?;
+        copy_from(reader.process, reader.sets.current(), &mut reader.buffer)?;
+        reader.sets.pass();
         reader.received += 1;
         Ok(&reader.buffer)
     }
@@ -204,7 +204,7 @@ impl Stream for VmReadv {
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
         let sequence = receive_number(&self.socket)?;
-        let End::Sender { turns, .. } = &mut self.end else { return Err(wrong_end()) };
+        let End::Sender(turns) = &mut self.end else { return Err(wrong_end()) };
         turns.release();
         Ok(sequence)
     }

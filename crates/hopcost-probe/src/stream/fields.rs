@@ -30,10 +30,12 @@ impl Fields {
             .collect();
         Self { fields, vectors, bytes }
     }
-    /// One field, to be written.
+    /// Gives `write` each field in turn.
     #[inline(always)]
-    pub fn field(&mut self, at: usize) -> &mut [u8] {
-        &mut self.fields[at]
+    pub fn each(&mut self, mut write: impl FnMut(&mut [u8])) {
+        for field in &mut self.fields {
+            write(field);
+        }
     }
     /// All fields.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Buffer> {
@@ -56,44 +58,100 @@ pub fn count(attaching: &Attaching<'_>) -> usize {
     attaching.case.fields.unwrap_or(1).max(1) as usize
 }
 
-/// Whose turn it is among sets of fields that must not be rewritten until the
-/// receiver has acknowledged their message.
-pub struct Turns {
-    sets: u64,
+/// Things that are taken in turn.
+pub struct InTurn<T> {
+    all: Vec<T>,
+    current: usize,
+}
+
+impl<T> InTurn<T> {
+    /// So many, at least one, each made for its number.
+    pub fn new(count: usize, make: impl FnMut(usize) -> T) -> Self {
+        Self { all: (0..count.max(1)).map(make).collect(), current: 0 }
+    }
+    /// All of them.
+    pub fn all(&self) -> &[T] {
+        &self.all
+    }
+    /// The one with this number.
+    #[inline(always)]
+    pub fn get_mut(&mut self, number: usize) -> Option<&mut T> {
+        self.all.get_mut(number)
+    }
+    /// The number of that whose turn it is.
+    #[inline(always)]
+    pub fn number(&self) -> usize {
+        self.current
+    }
+    /// That whose turn it is.
+    #[inline(always)]
+    pub fn current(&self) -> &T {
+        // SAFETY: `pass` keeps the number less than how many there are.
+        unsafe { self.all.get_unchecked(self.current) }
+    }
+    /// That whose turn it is, to be changed.
+    #[inline(always)]
+    pub fn current_mut(&mut self) -> &mut T {
+        // SAFETY: as above.
+        unsafe { self.all.get_unchecked_mut(self.current) }
+    }
+    /// It is the turn of the next.
+    #[inline(always)]
+    pub fn pass(&mut self) {
+        self.current = if self.current + 1 < self.all.len() { self.current + 1 } else { 0 };
+    }
+}
+
+/// How many sets of fields the messages of a window need that must not be rewritten until
+/// they are acknowledged. Refuses a case whose messages are not, and sets that would take too
+/// much memory.
+pub fn unacknowledged(attaching: &Attaching<'_>) -> io::Result<usize> {
+    let ack = attaching.case.ack.unwrap_or(Ack::PerMessage);
+    let Some(sets) = ack.window() else {
+        return Err(sys::failure(format!(
+            "{} needs acknowledgements: the receiver is given the sender's own memory, which \
+             may not be rewritten before (use ack=per-message or ack=window:N)",
+            attaching.case.mechanism
+        )));
+    };
+    if sets as usize * attaching.payload() > SETS_BYTES_MAX {
+        return Err(sys::failure(format!(
+            "a window of {sets} messages of {} bytes, each in memory of its own, is more than \
+             the {} MiB a flow may take",
+            attaching.payload(),
+            SETS_BYTES_MAX >> 20
+        )));
+    }
+    Ok(sets as usize)
+}
+
+/// Sets of fields that must not be rewritten until the receiver has acknowledged their
+/// message, and whose turn it is.
+pub struct Turns<T> {
+    sets: InTurn<T>,
     sent: u64,
     acknowledged: u64,
 }
 
-impl Turns {
-    /// As many turns as the window has messages. Refuses a case whose messages
-    /// are not acknowledged, and sets that would take too much memory.
-    pub fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
-        let ack = attaching.case.ack.unwrap_or(Ack::PerMessage);
-        let Some(sets) = ack.window() else {
-            return Err(sys::failure(format!(
-                "{} needs acknowledgements: the receiver is given the sender's own memory, which \
-                 may not be rewritten before (use ack=per-message or ack=window:N)",
-                attaching.case.mechanism
-            )));
-        };
-        if sets as usize * attaching.payload() > SETS_BYTES_MAX {
-            return Err(sys::failure(format!(
-                "a window of {sets} messages of {} bytes, each in memory of its own, is more than \
-                 the {} MiB a flow may take",
-                attaching.payload(),
-                SETS_BYTES_MAX >> 20
-            )));
-        }
+impl<T> Turns<T> {
+    /// As many sets as the window has messages, or why there can be none.
+    pub fn new(attaching: &Attaching<'_>, make: impl FnMut(usize) -> T) -> io::Result<Self> {
+        let sets = InTurn::new(unacknowledged(attaching)?, make);
         Ok(Self { sets, sent: 0, acknowledged: 0 })
     }
-    /// How many sets there are.
-    pub fn sets(&self) -> usize {
-        self.sets as usize
+    /// All sets.
+    pub fn sets(&self) -> &[T] {
+        self.sets.all()
     }
     /// The set whose turn it is.
     #[inline(always)]
-    pub fn current(&self) -> usize {
-        (self.sent % self.sets) as usize
+    pub fn current(&self) -> &T {
+        self.sets.current()
+    }
+    /// The set whose turn it is, to be written.
+    #[inline(always)]
+    pub fn current_mut(&mut self) -> &mut T {
+        self.sets.current_mut()
     }
     /// Messages sent before the current one.
     #[inline(always)]
@@ -103,7 +161,7 @@ impl Turns {
     /// Makes sure that the current set may be rewritten.
     #[inline(always)]
     pub fn claim(&self) -> io::Result<()> {
-        if self.sent - self.acknowledged >= self.sets {
+        if self.sent - self.acknowledged >= self.sets.all().len() as u64 {
             return Err(sys::failure("a field would be rewritten before it was received"));
         }
         Ok(())
@@ -112,6 +170,7 @@ impl Turns {
     #[inline(always)]
     pub fn pass(&mut self) {
         self.sent += 1;
+        self.sets.pass();
     }
     /// The oldest message has been acknowledged.
     #[inline(always)]

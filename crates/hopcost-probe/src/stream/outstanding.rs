@@ -47,7 +47,9 @@ impl Outstanding {
     #[inline(always)]
     pub fn began(&mut self, set: usize) {
         self.sends.push_back(Some(set));
-        self.pending[set] += 1;
+        if let Some(sends) = self.pending.get_mut(set) {
+            *sends += 1;
+        }
     }
     /// The sends from `first` to `last` are completed.
     pub fn completed(&mut self, first: u32, last: u32, copied: bool) -> io::Result<()> {
@@ -71,7 +73,7 @@ impl Outstanding {
     /// Whether any send of this set is under way.
     #[inline(always)]
     pub fn holds(&self, set: usize) -> bool {
-        self.pending[set] > 0
+        self.pending.get(set).is_some_and(|sends| *sends > 0)
     }
     /// Whether no send is under way.
     pub fn is_empty(&self) -> bool {

@@ -26,8 +26,8 @@ pub trait Outlet: Sized + 'static {
     fn claim(&mut self, _socket: &OwnedFd) -> io::Result<()> {
         Ok(())
     }
-    /// As [`Stream::field`].
-    fn field(&mut self, at: usize) -> &mut [u8];
+    /// As [`Stream::fields`].
+    fn fields(&mut self, write: impl FnMut(&mut [u8]));
     /// As [`Stream::send`].
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()>;
     /// The oldest message was acknowledged.
@@ -85,10 +85,10 @@ impl<O: Outlet> Stream for OverSocket<O> {
         outlet.claim(socket)
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
         match &mut self.end {
-            End::Sender(outlet) => outlet.field(at),
-            End::Receiver(_) => &mut [],
+            End::Sender(outlet) => outlet.fields(write),
+            End::Receiver(_) => {}
         }
     }
     #[inline(always)]
@@ -273,8 +273,8 @@ impl Outlet for OneSendmsg {
         Ok(Self(Fields::new(attaching)))
     }
     #[inline(always)]
-    fn field(&mut self, at: usize) -> &mut [u8] {
-        self.0.field(at)
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.0.each(write);
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {

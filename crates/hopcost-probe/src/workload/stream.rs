@@ -20,8 +20,6 @@ pub const END: u64 = u64::MAX;
 /// What a flow is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Flow {
-    /// Fields of a message.
-    pub fields: usize,
     /// Bytes of a message.
     pub payload: usize,
     /// Of these, written and compared.
@@ -59,11 +57,11 @@ pub fn fill_part(part: &mut [u8], sequence: u64, offset: usize) {
 #[inline(always)]
 fn fill<M: Stream>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()> {
     stream.claim()?;
-    let field_bytes = flow.payload / flow.fields;
-    for at in 0..flow.fields {
-        let offset = at * field_bytes;
-        fill_part(flow.touched.to_write(stream.field(at), offset), sequence, offset);
-    }
+    let mut offset = 0;
+    stream.fields(|field| {
+        fill_part(flow.touched.to_write(field, offset), sequence, offset);
+        offset += field.len();
+    });
     Ok(())
 }
 
@@ -78,6 +76,34 @@ fn expect_acknowledgement<M: Stream>(stream: &mut M, sequence: u64) -> io::Resul
 #[cold]
 fn unexpected_acknowledgement(got: u64, want: u64) -> io::Error {
     sys::failure(format!("message {want} was to be acknowledged, and {got} was"))
+}
+
+/// When the messages were sent whose acknowledgements are due.
+struct Starts<'a> {
+    /// As many as a window has messages, taken in turn.
+    stamps: &'a mut [u64],
+    next: usize,
+    oldest: usize,
+}
+
+impl Starts<'_> {
+    #[inline(always)]
+    fn after(&self, at: usize) -> usize {
+        if at + 1 < self.stamps.len() { at + 1 } else { 0 }
+    }
+    #[inline(always)]
+    fn push(&mut self, start: u64) {
+        if let Some(stamp) = self.stamps.get_mut(self.next) {
+            *stamp = start;
+        }
+        self.next = self.after(self.next);
+    }
+    #[inline(always)]
+    fn pop(&mut self) -> u64 {
+        let start = self.stamps.get(self.oldest).copied().unwrap_or_default();
+        self.oldest = self.after(self.oldest);
+        start
+    }
 }
 
 /// The sender's loop. A message is stamped after its fields are written, just
@@ -100,7 +126,7 @@ pub fn sender<M: Stream, C: Clock>(
     stream.settle()?;
 
     let mut seen = Stamped::default();
-    let mut collected = 0;
+    let (mut collected, mut starts) = (0, Starts { stamps: starts, next: 0, oldest: 0 });
     let (mut last, mut cpu_before) = (0, None);
     while seen.count < part.count {
         let sequence = part.first + 1 + seen.count;
@@ -116,16 +142,17 @@ pub fn sender<M: Stream, C: Clock>(
         match flow.window {
             None => last = C::stamp().0,
             Some(window) => {
-                starts[(seen.count % window) as usize] = start;
+                starts.push(start);
                 if seen.count + 1 - collected == window {
-                    last = collect::<M, C>(stream, part, &mut collected, starts, &mut seen, out)?;
+                    last =
+                        collect::<M, C>(stream, part, &mut collected, &mut starts, &mut seen, out)?;
                 }
             }
         }
         seen.count += 1;
     }
     while flow.window.is_some() && collected < seen.count {
-        last = collect::<M, C>(stream, part, &mut collected, starts, &mut seen, out)?;
+        last = collect::<M, C>(stream, part, &mut collected, &mut starts, &mut seen, out)?;
     }
     seen.elapsed_ticks = if seen.count > 0 { last.wrapping_sub(seen.first_tick) } else { 0 };
     seen.bytes = seen.count * flow.payload as u64;
@@ -143,13 +170,13 @@ fn collect<M: Stream, C: Clock>(
     stream: &mut M,
     part: &Part,
     collected: &mut u64,
-    starts: &[u64],
+    starts: &mut Starts<'_>,
     seen: &mut Stamped,
     out: &mut [u64],
 ) -> io::Result<u64> {
     expect_acknowledgement(stream, part.first + 1 + *collected)?;
     let (now, _) = C::stamp();
-    seen.note(now.wrapping_sub(starts[(*collected % starts.len() as u64) as usize]), out);
+    seen.note(now.wrapping_sub(starts.pop()), out);
     *collected += 1;
     Ok(now)
 }
