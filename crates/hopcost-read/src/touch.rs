@@ -52,7 +52,7 @@ mod tests {
         let [Some(pipe), Some(stream), Some(no_ack), None] = costs[..] else { panic!("{costs:?}") };
         assert_eq!((pipe.fill_ns, pipe.verify_ns, pipe.operation_ns), (43.0, 70.0, Some(226.0)));
         let remarks = read(&raw).remarks.join("\n");
-        let greatest = remarks.split("greatest in ").nth(1).expect("the remark");
+        let greatest = remarks.split("greatest share is that of ").nth(1).expect("the remark");
         assert!(greatest.starts_with("roundtrip/pipe?payload=4096"), "{remarks}");
         assert!(greatest.contains(": 226 ns (5.7 %) with"), "{remarks}");
         assert_eq!((stream.operation_ns, no_ack.operation_ns), (Some(70.0), None));
