@@ -95,11 +95,11 @@ codes! {
         "Do not carry these numbers over to bare metal; compare only with runs on the same kind of guest.";
     /// A blocking end did not sleep.
     NeverSlept = "NEVER_SLEPT",
-        "An end that is said to block switched context less often than once a message, so part of the time it found the message already there.",
+        "Fewer than one context switch a message although the wait policy is block: some messages were already there.",
         "Read the number as that of a wait that partly polls; compare with wait=spin.";
     /// A spinning end slept.
     SpinnerSlept = "SPINNER_SLEPT",
-        "An end that is said to spin gave up the CPU of its own accord.",
+        "An end made voluntary context switches although its wait policy is spin.",
         "Look at the mechanism's system calls with strace; its library may block inside.";
     /// Too few trials for an interval.
     FewTrials = "FEW_TRIALS",
@@ -135,7 +135,7 @@ codes! {
         "Read one-way times only as far as the printed bound goes, or compare round trips instead.";
     /// The receiver was not waiting.
     Overrun = "OVERRUN",
-        "Notifications were put off because the receiver had not yet seen the one before, so the gap was longer than asked for.",
+        "Notifications were deferred because the previous one had not been received yet; the actual gap exceeds the requested one.",
         "Use a longer gap.";
     /// Messages were lost.
     Lost = "LOST",

@@ -464,7 +464,7 @@ document! {
         /// Exchanges that lost a message or timed out; none of them is a sample.
         #[serde(default)]
         pub lost: u64,
-        /// Wake-ups put off because the receiver had not yet seen the one before.
+        /// Wake-ups deferred because the receiver had not yet received the one before.
         #[serde(default)]
         pub overruns: u64,
         /// Sends that were to be without a copy; absent where there are none.

@@ -208,7 +208,7 @@ fn stamps(run: &Run, readings: &[Reading]) -> Option<String> {
     }
     let price = |clock: &&ClockReading| match clock.knows_its_cost() {
         true => format::ns(clock.stamp_p50_ns),
-        false => "nobody knows how much".to_owned(),
+        false => "an unknown time".to_owned(),
     };
     let costs = match clocks.as_slice() {
         [] => return None,
@@ -295,9 +295,8 @@ fn ends_without_threads(readings: &[Reading]) -> Vec<String> {
     }
     let remark = |(runtime, threads): (&str, u32)| {
         format!(
-            "In {runtime}, an end is no thread of its own: the runtime moves its ends among up to \
-             {threads} threads that did the work, so that nothing is known of one end's CPU time, \
-             switches and CPU, but only of the whole process."
+            "{runtime} multiplexes its ends over up to {threads} OS threads: CPU time and context switches \
+             cannot be attributed to one end, only to the process."
         )
     };
     found.into_iter().map(remark).collect()

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Placement, Workload};
-use hopcost_model::raw::{Moment, RawRun, RawTrial};
+use hopcost_model::raw::{Moment, RawRun, RawTrial, YardstickClass};
 use hopcost_model::results::{Adjustment, Applied, YardstickLevel};
 use hopcost_model::workload::EndsOf;
 use hopcost_stats::next_run::Autocorrelation;
@@ -49,6 +49,16 @@ pub struct Doubt {
     pub autocorrelation: Option<Autocorrelation>,
     /// Seconds from the start of its first trial to that of its last.
     pub span_s: f64,
+}
+
+/// What trials of one run have in common, as a standard error of a logarithm, and no spread
+/// within it shows: its yardsticks are played by one set of processes, and the host has
+/// moods of minutes. Measured over identical runs (METHODOLOGY, section 6).
+fn run_error(class: YardstickClass) -> f64 {
+    match class {
+        YardstickClass::Alu => 0.003,
+        _ => 0.008,
+    }
 }
 
 /// A trial beside readings of a yardstick.
@@ -110,6 +120,7 @@ impl Yardsticks {
                     .zip(reference)
                     .map_or(0.0, |(decision, known)| calibrated.shared_error(decision, known));
                 let shared_error = libm::hypot(shared_error, if divided { own_error } else { 0.0 });
+                let shared_error = libm::hypot(shared_error, run_error(yardstick.class));
                 all.doubt(&cases, divided, shared_error);
                 let trials = cases.values().map(|series| series.keys.len() as u32).sum();
                 all.adjustments.push(Adjustment {
@@ -281,7 +292,7 @@ mod tests {
         assert!((p50.point.unwrap() / 3000.0 - 1.0).abs() < 0.02, "{p50:?}");
         assert!(p50.as_met.unwrap() > 3400.0, "half of the trials were met 1.5 times slower");
         assert!(p50.low < p50.this_run_low && p50.this_run_high < p50.high, "{p50:?}");
-        assert!(p50.high.unwrap() / p50.low.unwrap() < 1.08, "{p50:?}");
+        assert!(p50.high.unwrap() / p50.low.unwrap() < 1.10, "{p50:?}");
         let adjustment = &results.adjustments[0];
         assert_eq!(
             (adjustment.applied, adjustment.cases, adjustment.trials),

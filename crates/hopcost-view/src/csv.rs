@@ -164,7 +164,7 @@ const PLAIN: &[Plain] = &[
     ("clock_bound", "ns", |case| case.wake.as_ref()?.clock_bound_ns, "largest error of the clocks' offset over the trials"),
     ("clock_offset", "ns", |case| case.wake.as_ref()?.clock_offset_ns, "offset that was taken out: median over trials"),
     ("clock_moved", "ns", |case| case.wake.as_ref()?.clock_moved_ns, "largest change of the offset during a trial"),
-    ("overrun_share", "1", |case| Some(case.wake.as_ref()?.overrun_share), "share of wake-ups put off"),
+    ("overrun_share", "1", |case| Some(case.wake.as_ref()?.overrun_share), "share of wake-ups deferred"),
     ("messages_per_s", "1/s", |case| case.stream.as_ref()?.messages_per_s, "messages a second, all flows: median over trials"),
     ("copied_share", "1", |case| case.stream.as_ref()?.copied_share, "share of the sends without a copy that were copied after all"),
     ("outstanding", "1", |case| case.stream.as_ref()?.little_outstanding, "messages in flight a flow by Little's law: median over trials"),

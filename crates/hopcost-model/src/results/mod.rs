@@ -649,7 +649,7 @@ document! {
         pub clock_offset_ns: Option<f64>,
         /// Largest change of the offset from before a trial to after it.
         pub clock_moved_ns: Option<f64>,
-        /// Share of wake-ups that were put off because the receiver was not yet
+        /// Share of wake-ups that were deferred because the receiver was not yet
         /// waiting, 0 to 1.
         pub overrun_share: f64,
     }

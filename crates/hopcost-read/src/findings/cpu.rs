@@ -322,8 +322,8 @@ fn spinner_slept(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     (seen > SPINNER_VOLUNTARY_MAX).then(|| {
         let evidence = format!(
-            "The {role} gave up its CPU of its own accord {} times an operation, though it is \
-             said to spin.",
+            "The {role} made {} voluntary context switches per operation although its wait policy \
+             is spin.",
             format::three(seen)
         );
         let values = [("voluntary_per_operation", seen)];

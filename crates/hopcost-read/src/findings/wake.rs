@@ -20,7 +20,7 @@ const MOVED_NS: f64 = 20.0;
 /// A change below this share of the one-way time is to be known and no more: the
 /// printed bound covers it.
 const MOVED_SHARE: f64 = 0.01;
-/// Share of wake-ups put off from which on the gap is not the one asked for.
+/// Share of wake-ups deferred from which on the gap is not the one asked for.
 const OVERRUN_MAX: f64 = 0.01;
 /// Voluntary switches of the receiver for each wake-up, below which it did not sleep
 /// on each: the tenth is for what runs once.

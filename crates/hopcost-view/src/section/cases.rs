@@ -129,7 +129,7 @@ fn of_wake(case: &CaseResult) -> Vec<(&'static str, Cell)> {
         ("Clocks apart by at most", time(wake.clock_bound_ns)),
         ("Offset taken out", time(wake.clock_offset_ns)),
         ("Offset moved by at most", time(wake.clock_moved_ns)),
-        ("Wake-ups put off", Cell::number(wake.overrun_share, Unit::Share)),
+        ("Wake-ups deferred", Cell::number(wake.overrun_share, Unit::Share)),
     ]
 }
 

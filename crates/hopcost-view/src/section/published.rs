@@ -114,7 +114,7 @@ fn orders(table: &PublishedTable) -> Vec<String> {
         return Vec::new();
     }
     let measured = match table.order_measured.as_slice() {
-        [] => "Order measured here: not known, for not all of them were measured.".to_owned(),
+        [] => "No order measured here: not all of them were measured.".to_owned(),
         order => format!(
             "Order measured here: {}: {}.",
             order.join(" < "),

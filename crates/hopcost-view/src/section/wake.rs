@@ -55,7 +55,7 @@ fn table(mut rows: Vec<Wake<'_>>) -> Block {
         .column(numbers("p99").unit("µs"), |r| r.point(Statistic::P99, MICRO))
         .column(numbers("max").unit("µs").fold(5), |r| exact(r, Statistic::Max))
         .column(numbers("clock").fold(3), |r| clock(r.with.clock_bound_ns))
-        .column(numbers("put off").fold(6), |r| Cell::maybe(late(r.with), Unit::Share))
+        .column(numbers("deferred").fold(6), |r| Cell::maybe(late(r.with), Unit::Share))
         .column(numbers("n").fold(7), Wake::trials)
         .column(verdicts(), Wake::grade)
         .table()

@@ -15,7 +15,7 @@ pub struct Args {
     /// How to print it (text, json, md)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// A worker program of your own, told of too
+    /// Also this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
     /// The suites instead: what `--suite` takes

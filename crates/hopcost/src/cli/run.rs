@@ -35,7 +35,7 @@ pub struct Args {
     /// A suite: a name (`hopcost list --suites`) or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     suite: Option<String>,
-    /// The suite in full, where it has such a form: longer, and said how long before
+    /// Run the suite's full variant, if it has one (prints the expected duration first)
     #[arg(long)]
     full: bool,
     /// Mechanisms, names or globs
@@ -67,7 +67,7 @@ pub struct Args {
     /// Aimed length of a trial's measured phase (50ms)
     #[arg(long, value_name = "TIME")]
     measure: Option<String>,
-    /// Exactly so many operations a trial, where it has two ends; messages a flow at most
+    /// Operations per trial with two ends (streams: maximum messages per flow)
     #[arg(long, value_name = "N")]
     operations: Option<u64>,
     /// Seed of the order of the rounds
@@ -82,7 +82,7 @@ pub struct Args {
     /// A name that runs which belong together share, stored with each
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
-    /// Go on with a run that was cut off
+    /// Resume an interrupted run
     #[arg(long, value_name = "RUN", conflicts_with_all = not_resumed())]
     resume: Option<String>,
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub struct Args {
     /// Print the plan with what is skipped and why, and measure nothing
     #[arg(long, conflicts_with_all = ["html", "plots", "open"])]
     dry_run: bool,
-    /// A worker program of your own, which says itself what it has (workers/PROTOCOL.md); each case
+    /// Use an additional worker executable (workers/PROTOCOL.md); each case
     /// stands beside Rust's, unless cases or --runtime name the runtimes
     #[arg(long, value_name = "PATH")]
     worker: Vec<PathBuf>,

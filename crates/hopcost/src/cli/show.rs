@@ -19,7 +19,7 @@ pub struct Args {
     /// Only that of this runtime, in full
     #[arg(long, value_name = "NAME")]
     runtime: Option<String>,
-    /// A worker program of your own, told of too
+    /// Also this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
 }

@@ -43,7 +43,7 @@ enum What {
 /// Arguments of `worker list`.
 #[derive(clap::Args)]
 pub struct List {
-    /// A worker program of your own, told of too
+    /// Also this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<PathBuf>,
 }

@@ -174,7 +174,7 @@ fn ends_that_are_no_threads_are_not_judged_by_threads() {
     }
     assert!(severity(&go(SPIN, end), Code::SpinnerSlept).is_some());
     let remarks = go(TWO, None).remarks.join(" ");
-    assert!(remarks.contains("In go, an end is no thread of its own"), "{remarks}");
+    assert!(remarks.contains("go multiplexes its ends over up to"), "{remarks}");
     assert!(!threads.remarks.join(" ").contains("no thread"));
 }
 
