@@ -12,6 +12,7 @@ mod labels;
 pub(crate) mod ladder;
 mod lines;
 pub mod model;
+mod narrow;
 pub(crate) mod palette;
 pub(crate) mod percentiles;
 #[cfg(feature = "png")]
