@@ -60,6 +60,11 @@ impl Disassembly {
             }
         }
         let mut current = None;
+        assert!(
+            !objdump(&["--syms"], binary).contains("no symbols"),
+            "the binary is stripped; ./test compiles it with its symbols: \
+             --config 'profile.release.package.hopcost.strip=\"none\"'"
+        );
         let text = objdump(&["--disassemble", "--demangle", "--no-show-raw-insn"], binary);
         for line in text.lines() {
             if let Some((address, name)) = head(line) {
