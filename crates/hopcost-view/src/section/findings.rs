@@ -5,13 +5,8 @@ use hopcost_model::group::grouped;
 use hopcost_model::results::Results;
 use hopcost_model::text::count;
 
-use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, Value, notes, says, words};
-use super::words::{ELSEWHERE, index_of};
-
-/// Kinds of findings that a terminal is told in full.
-const FULL_MAX: usize = 4;
-/// Kinds of which it is told the meaning; what is left out is named.
-const BRIEF_MAX: usize = 10;
+use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, Value, says, words};
+use super::words::index_of;
 
 /// Findings of one code and severity, worst first as in the results.
 struct Kind<'a> {
@@ -20,28 +15,14 @@ struct Kind<'a> {
     findings: Vec<&'a Finding>,
 }
 
-pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let kinds = by_code(&results.findings);
     if kinds.is_empty() {
         let none = "None: no detector saw anything that casts doubt on these numbers.";
         return Section::of("findings", [says(none)]);
     }
-    let (full, brief) = (medium.room(FULL_MAX), medium.room(BRIEF_MAX));
-    let told = |(at, kind): (usize, &Kind<'_>)| match medium {
-        _ if at >= full => kind.fold(Vec::new()),
-        Medium::Terminal => kind.fold(worst(kind)),
-        _ => kind.fold(all(kind, results)),
-    };
-    let mut blocks: Vec<Block> = kinds.iter().take(brief).enumerate().map(told).collect();
-    let names: Vec<&str> = kinds.iter().skip(brief).map(|kind| kind.code.word()).collect();
-    if !names.is_empty() {
-        blocks.extend(notes([format!("Also: {}.", names.join(", "))]));
-    }
-    if let Some(rest) = kinds.len().checked_sub(full).filter(|rest| *rest > 0) {
-        let rest = format!("Evidence and remedies of the last {rest} are {ELSEWHERE}.");
-        blocks.extend(notes([rest]));
-    }
-    Section::of("findings", blocks)
+    let told = kinds.iter().map(|kind| kind.fold(all(kind, results)));
+    Section::of("findings", told)
 }
 
 /// The findings by code and severity, the worst first and, of equally bad ones, what
@@ -91,17 +72,6 @@ impl Kind<'_> {
 /// Where the findings of this code and severity stand in a document.
 pub(crate) fn finding_id(code: Code, severity: Severity) -> String {
     format!("finding-{code}-{}", Grade::from(severity).word())
-}
-
-/// The worst finding with its remedy.
-fn worst(kind: &Kind<'_>) -> Vec<Block> {
-    let Some(worst) = kind.findings.first() else { return Vec::new() };
-    let seen = match (&worst.case, kind.findings.len()) {
-        (Some(case), 1) => format!("{case}: {}", worst.evidence),
-        (Some(case), _) => format!("Worst: {case}: {}", worst.evidence),
-        (None, _) => worst.evidence.clone(),
-    };
-    vec![says(seen), says(format!("→ {}", worst.remedy))]
 }
 
 /// Every finding; a remedy that is not that of its code stands beside it.

@@ -46,13 +46,11 @@ pub(super) fn more(stored: Stored<'_>) -> Block {
 }
 
 /// What stands above the first section.
-pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let mut blocks = vec![Block::Text(Tone::Lead, summary(results))];
     blocks.extend(alerts(results));
-    blocks.push(facts(known(results, medium)));
-    if medium != Medium::Terminal {
-        blocks.push(paste("Command that made this run", &results.command));
-    }
+    blocks.push(facts(known(results)));
+    blocks.push(paste("Command that made this run", &results.command));
     blocks
 }
 
@@ -114,7 +112,7 @@ fn summary(results: &Results) -> String {
     )
 }
 
-fn known(results: &Results, medium: Medium) -> Vec<(&'static str, Cell)> {
+fn known(results: &Results) -> Vec<(&'static str, Cell)> {
     let (about, plan, build) = (&results.about, &results.plan, &results.about.build);
     let until = about.ended.as_deref().map_or("cut off".to_owned(), |e| format!("to {e}"));
     let resumed = match about.resumed {
@@ -137,7 +135,7 @@ fn known(results: &Results, medium: Medium) -> Vec<(&'static str, Cell)> {
         "{} ({}), {} build, {}, {}",
         about.version, about.commit, build.profile, build.compiler, build.target
     );
-    let mut known = vec![
+    vec![
         ("When", Cell::text(format!("{} {until}{resumed}", about.started))),
         ("Processor", host("cpu.model")),
         ("Kernel", host("kernel.release")),
@@ -145,10 +143,8 @@ fn known(results: &Results, medium: Medium) -> Vec<(&'static str, Cell)> {
         ("Rounds", Cell::text(rounds)),
         ("Baseline of “×”", Cell::code(plan.baseline.clone().unwrap_or_default())),
         ("hopcost", Cell::text(tool)),
-    ];
-    // A terminal says below where the run is stored.
-    known.extend((medium != Medium::Terminal).then(|| ("Run", Cell::code(&about.id))));
-    known
+        ("Run", Cell::code(&about.id)),
+    ]
 }
 
 /// Where a run is stored and how to open its report; the view knows neither.
@@ -160,8 +156,8 @@ pub struct Stored<'a> {
     pub show_command: &'a str,
 }
 
-/// What stands below the last section on a terminal: where the rest is.
-pub(super) fn rest(results: &Results, stored: Option<Stored<'_>>) -> Vec<Block> {
+/// What stands below the last section: where the run is, and its plots.
+pub(super) fn rest(results: &Results, stored: Stored<'_>) -> Vec<Block> {
     let plots = crate::chart::plots(results).into_iter().map(|(name, _)| name);
     let plots = plots.collect::<Vec<_>>().join(", ");
     let plots = (!plots.is_empty()).then(|| {
@@ -170,10 +166,7 @@ pub(super) fn rest(results: &Results, stored: Option<Stored<'_>>) -> Vec<Block> 
              --plots DIR`."
         ))
     });
-    let page = stored.map(|stored| format!("{} --html", stored.show_command));
-    let stored = stored.map(|stored| ("Stored in", stored.path));
-    let page = page.as_deref().map(|command| ("As a page", command));
-    let commands = [stored, page, Some(("Repeat", results.command.as_str()))];
-    let commands = commands.into_iter().flatten();
+    let page = format!("{} --html", stored.show_command);
+    let commands = [("Stored in", stored.path), ("As a page", &page)];
     plots.into_iter().chain(commands.map(|(name, line)| paste(name, line))).collect()
 }

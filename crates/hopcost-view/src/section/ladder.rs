@@ -6,7 +6,6 @@ use super::model::{
     Block, Cell, Frame, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, repeated,
     says, verdicts, words,
 };
-use super::runtimes::told;
 use super::words::{Of, fate, missing, uncounted};
 use crate::chart::ladder::charts;
 use crate::names::{Place, capitalised, covers, headline, row_label};
@@ -15,17 +14,11 @@ use crate::number::{DIGITS_MAX, DIGITS_MIN};
 type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
 
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
-    // A terminal is told each number once.
-    let told = if medium == Medium::Terminal { told(results) } else { Default::default() };
-    let is_told = |row: &LadderRow| {
-        let cases = [row.one_cpu, row.two_cpus, row.free];
-        !told.is_empty() && cases.into_iter().flatten().all(|case| told.contains(&case))
-    };
     let mut drawn = if medium == Medium::Page { charts(results) } else { Vec::new() };
     drawn.resize(results.ladder.len(), None);
     let mut blocks = Vec::new();
     for (group, chart) in results.ladder.iter().zip(drawn) {
-        let lines = Line::rows(group.rows.iter().filter(|row| !is_told(row)), results);
+        let lines = Line::rows(group.rows.iter(), results);
         if covers(group, results) || lines.is_empty() {
             continue;
         }

@@ -32,15 +32,13 @@ use model::{Document, Medium, Section};
 /// A section, if the results have something to put into it.
 type Make = fn(&Results, Medium) -> Option<Section>;
 
-const TERMINAL: &[Medium] = &[Medium::Terminal];
 const DOCUMENT: &[Medium] = &[Medium::Document];
 const PAGE: &[Medium] = &[Medium::Page];
-const WHOLE: &[Medium] = &[Medium::Document, Medium::Page];
-const ALL: &[Medium] = &[Medium::Terminal, Medium::Document, Medium::Page];
+const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 
 /// The sections of a report in their order, and where each is shown.
 const SECTIONS: &[(&[Medium], Make)] = &[
-    (WHOLE, answer::section),
+    (ALL, answer::section),
     (ALL, head::remarks),
     (ALL, runtimes::matrix::mechanisms),
     (ALL, runtimes::contrast::section),
@@ -64,8 +62,8 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (DOCUMENT, cases::free),
     (DOCUMENT, cases::missing),
     (ALL, findings::section),
-    (WHOLE, yardsticks::section),
-    (WHOLE, host::section),
+    (ALL, yardsticks::section),
+    (ALL, host::section),
     (PAGE, cases::details),
     (ALL, reading::section),
 ];
@@ -88,8 +86,8 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
     let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
     Document {
         title: format!("hopcost: suite {}", results.plan.suite),
-        head: head::blocks(results, medium),
+        head: head::blocks(results),
         sections: shown.filter_map(|(_, section)| section(results, medium)).collect(),
-        rest: if TERMINAL.contains(&medium) { head::rest(results, stored) } else { Vec::new() },
+        rest: stored.map_or(Vec::new(), |stored| head::rest(results, stored)),
     }
 }

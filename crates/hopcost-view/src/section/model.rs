@@ -10,19 +10,10 @@ use crate::number::{self, Shown};
 /// Where a document is read, which decides how much of it there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Medium {
-    /// A terminal: what has room there, each number once.
-    Terminal,
     /// A document of text and tables: everything but charts and the details of cases.
     Document,
     /// A page with charts and parts that unfold: everything.
     Page,
-}
-
-impl Medium {
-    /// Of so many rows, sentences or names, those that have room.
-    pub fn room(self, most: usize) -> usize {
-        if self == Medium::Terminal { most } else { usize::MAX }
-    }
 }
 
 /// A document, before any view writes it.

@@ -5,48 +5,25 @@ use hopcost_model::results::{PublishedRow, PublishedTable, Results};
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, notes, numbers, words,
 };
-use super::words::{ELSEWHERE, Numbered, index_of, sentence};
+use super::words::{Numbered, index_of, sentence};
 use crate::number;
 
-/// Tables from which on a terminal is shown one number a row of the source.
-const MANY: usize = 4;
-
-pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let tables = &results.published;
-    let brief = tables.len() >= medium.room(MANY);
     let mut blocks = Vec::new();
     for (at, table) in tables.iter().enumerate() {
-        let rows: Vec<&PublishedRow> =
-            if brief { kept(table).collect() } else { table.rows.iter().collect() };
-        blocks.extend(part(table, &rows, results));
+        blocks.extend(part(table, results));
         // What several tables in a row have in common is said once, below the last.
         let own = provenance(table);
         if tables.get(at + 1).map(provenance).as_ref() != Some(&own) {
             blocks.extend(notes(own));
         }
     }
-    if brief {
-        let left_out: usize = tables.iter().map(|t| t.rows.len() - kept(t).count()).sum();
-        blocks.extend(notes([format!(
-            "{left_out} more published numbers (of other statistics, or not measured here) are \
-             {ELSEWHERE}."
-        )]));
-    }
     Section::of("published", blocks)
 }
 
-/// The measured rows of one statistic: the median where the source has one, or else the
-/// mean, what orders it.
-fn kept(table: &PublishedTable) -> impl Iterator<Item = &PublishedRow> {
-    let has = |statistic: &str| table.rows.iter().any(|row| row.statistic == statistic);
-    let one = ["p50", "mean", "cost"].into_iter().find(|statistic| has(statistic));
-    table
-        .rows
-        .iter()
-        .filter(move |row| row.measured.is_some() && one.is_none_or(|one| row.statistic == one))
-}
-
-fn part(table: &PublishedTable, rows: &[&PublishedRow], results: &Results) -> Vec<Block> {
+fn part(table: &PublishedTable, results: &Results) -> Vec<Block> {
+    let rows = &table.rows;
     // One statistic for all rows stands in the title.
     let first = rows.first().map_or("", |row| row.statistic.as_str());
     let alike = rows.iter().all(|row| row.statistic == first);
@@ -62,7 +39,7 @@ fn part(table: &PublishedTable, rows: &[&PublishedRow], results: &Results) -> Ve
             Cell::text(row.label.clone() + &note.unwrap_or_default()).of(case)
         })
         .column_if(!alike, words("number"), |row| Cell::text(row.statistic.clone()))
-        .column(numbers("published"), |row| published(row))
+        .column(numbers("published"), published)
         .column(estimates("here"), |row| match &row.measured {
             Some(measured) => Cell::estimate(Some(measured), Scale::Named(row.unit.clone())),
             None => Cell::text("not measured"),

@@ -26,29 +26,6 @@ fn texts(table: &Table) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_terminal_is_told_every_number_once_and_none_gets_lost() {
-    let mut results = results("runtimes");
-    let cases = |results: &Results| -> Vec<usize> {
-        let ladder = section(results, Medium::Terminal, "ladder").unwrap();
-        tables(&ladder).iter().flat_map(|t| &t.rows).filter_map(|row| row[0].case).collect()
-    };
-    let own = cases(&results);
-    let runtimes = results.runtimes.as_mut().unwrap();
-    let left_out = runtimes.matrices[0].rows.remove(0);
-    let left_out = left_out.cells.iter().filter_map(|cell| Some(cell.result? as usize));
-    let mut all: Vec<usize> = own.iter().copied().chain(left_out.clone()).collect();
-    assert!(left_out.clone().all(|index| !own.contains(&index)) && left_out.count() == 6);
-    all.sort_unstable();
-    let mut now = cases(&results);
-    now.sort_unstable();
-    assert_eq!(now, all);
-    assert!(now.iter().all(|index| results.results[*index].n_trials > 0));
-    results.runtimes = None;
-    let measured = results.results.iter().filter(|case| case.n_trials > 0).count();
-    assert_eq!(cases(&results).len(), measured);
-}
-
-#[test]
 fn a_reason_stands_once_however_many_cells_lack_a_value() {
     let mut results = results("runtimes");
     let matrices = &mut results.runtimes.as_mut().unwrap().matrices;
@@ -106,37 +83,6 @@ fn what_one_runtime_alone_has_is_a_list_without_gaps() {
     assert_eq!((list.len(), list[0].len()), (9, 5), "{list:?}");
     assert_eq!(list[0][..2], ["mp-shared-memory", "python"]);
     assert_eq!(list[1], ["mp-pipe", "python", "skipped (1)", "", ""]);
-    let matrices = &mut results.runtimes.as_mut().unwrap().matrices;
-    *matrices = vec![matrices.clone(); 5].concat();
-    let found = section(&results, Medium::Terminal, "runtimes").unwrap();
-    let notes = said(&found, Tone::Note);
-    let nowhere = |note: &&str| note.starts_with("Measured in none of the runtimes: mp-pipe;");
-    assert!(notes.iter().any(nowhere), "{notes:?}");
-}
-
-#[test]
-fn few_sentences_and_candidates_are_for_terminals_alone() {
-    let mut results = results("runtimes");
-    let runtimes = results.runtimes.as_mut().unwrap();
-    runtimes.added.truncate(6);
-    for added in runtimes.added.iter_mut().take(2) {
-        added.constant_ns = added.differences_ns.first().cloned();
-    }
-    assert_ne!(runtimes.added[0].runtime, runtimes.added[1].runtime);
-    runtimes.added = vec![runtimes.added.clone(); 5].concat();
-    let candidates = &mut runtimes.searches[0].candidates;
-    candidates.truncate(3);
-    *candidates = vec![candidates.clone(); 5].concat();
-    let count = |medium| {
-        let added = section(&results, medium, "added").unwrap();
-        let search = section(&results, medium, "search").unwrap();
-        let rows: usize = tables(&search).iter().map(|table| table.rows.len()).sum();
-        (said(&added, Tone::Plain).len(), rows)
-    };
-    assert_eq!((count(Medium::Document), count(Medium::Terminal)), ((30, 15), (2, 6)));
-    let added = section(&results, Medium::Terminal, "added").unwrap();
-    let notes = said(&added, Tone::Note);
-    assert!(notes.iter().any(|note| note.starts_with("28 more sentences")), "{notes:?}");
 }
 
 #[test]
@@ -165,23 +111,6 @@ fn only_hidden_threads_that_weigh_are_told() {
     assert!(rows(&results).is_some());
     results.results[at].threads.iter_mut().for_each(|thread| thread.seat = None);
     assert!(rows(&results).is_none(), "which of them plays is not known");
-}
-
-#[test]
-fn a_terminal_with_many_tables_has_one_number_a_row_and_says_what_it_lacks() {
-    let mut results = results("wakeup");
-    let table = results.published[0].clone();
-    let all = 4 * table.rows.len();
-    results.published = vec![table; 4];
-    let found = |medium| section(&results, medium, "published").unwrap();
-    let rows = |section: &Section| tables(section).iter().map(|t| t.rows.len()).sum::<usize>();
-    assert_eq!(rows(&found(Medium::Document)), all);
-    let brief = found(Medium::Terminal);
-    let left = all - rows(&brief);
-    assert!(left > 0 && left < all, "{left}");
-    let notes = said(&brief, Tone::Note);
-    let last = notes.last().unwrap();
-    assert!(last.starts_with(&format!("{left} more published numbers")), "{last}");
 }
 
 /// Whatever a view writes last, no number is text before.

@@ -8,7 +8,7 @@ use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, LadderRow, Results, Statistic, Status,
 };
 
-use super::model::{Block, Cell, Medium, Scale, Unit, Value, notes, paste};
+use super::model::{Block, Cell, Scale, Unit, Value, notes, paste};
 use crate::names::{Place, at, foreign};
 use crate::number;
 
@@ -100,15 +100,6 @@ pub(super) fn missing<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Ve
 
 /// What a command that replays a trial is called.
 pub(super) const REPLAY: &str = "Replay";
-
-/// Where a terminal's reader finds what it has no room for.
-pub(super) const ELSEWHERE: &str = "in the HTML, Markdown and JSON reports";
-
-/// What a medium had no room for, of so many: `3 more rows are in …`.
-pub(super) fn more(medium: Medium, all: usize, most: usize, what: &str) -> Option<String> {
-    let left_out = all.saturating_sub(medium.room(most));
-    (left_out > 0).then(|| format!("{left_out} more {what} {ELSEWHERE}."))
-}
 
 /// With a full stop.
 pub(super) fn sentence(text: &str) -> String {

@@ -27,7 +27,7 @@ pub fn sentences(results: &Results) -> String {
 
 /// The report of a run, as far as a terminal has room for it.
 pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
-    document(&section::report(results, Medium::Terminal, stored), style)
+    document(&section::report(results, Medium::Document, stored), style)
 }
 
 /// A document as text.

@@ -6,38 +6,22 @@ use hopcost_model::results::{AddedCost, Estimate, Results};
 use crate::names::capitalised;
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, says, words,
+    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, says, words,
 };
-use crate::section::words::{Numbered, more};
+use crate::section::words::Numbered;
 
-pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
+pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
     let runtimes = results.runtimes.as_ref()?;
     let all: Vec<&AddedCost> = runtimes.added.iter().collect();
-    let told = told(&all, medium);
     let mut refused = Numbered::default();
     let mut blocks = Vec::new();
     for (label, of) in grouped(all.clone(), |added| added.label.clone()) {
         blocks.push(Block::Heading(label));
-        let is_told = |added: &&&AddedCost| told.iter().any(|other| std::ptr::eq(*other, **added));
-        blocks.extend(of.iter().filter(is_told).map(|added| says(sentence(added))));
-        blocks.push(table(&of, medium, &mut refused));
+        let told = of.iter().filter(|added| !added.sentence.is_empty());
+        blocks.extend(told.map(|added| says(sentence(added))));
+        blocks.push(table(&of, &mut refused));
     }
-    let sentences = all.iter().filter(|added| !added.sentence.is_empty()).count();
-    let left_out = notes(more(medium, sentences, told.len(), "sentences like these are"));
-    Section::of("added", blocks.into_iter().chain(refused.notes()).chain(left_out))
-}
-
-/// Those whose sentence is told: all, or on a terminal the first of each runtime that
-/// has a line.
-fn told<'a>(all: &[&'a AddedCost], medium: Medium) -> Vec<&'a AddedCost> {
-    let mut told: Vec<&AddedCost> = Vec::new();
-    for added in all.iter().filter(|added| !added.sentence.is_empty()) {
-        let again = added.constant_ns.is_none() || told.iter().any(|t| t.runtime == added.runtime);
-        if medium != Medium::Terminal || !again {
-            told.push(added);
-        }
-    }
-    told
+    Section::of("added", blocks.into_iter().chain(refused.notes()))
 }
 
 /// A runtime's name stays as it is.
@@ -46,9 +30,7 @@ fn sentence(added: &AddedCost) -> String {
     if named { added.sentence.clone() } else { capitalised(&added.sentence) }
 }
 
-fn table(all: &[&AddedCost], medium: Medium, refused: &mut Numbered) -> Block {
-    // Where there is no line, the differences themselves are all there is.
-    let whole = medium != Medium::Terminal || all.iter().any(|added| added.refused.is_some());
+fn table(all: &[&AddedCost], refused: &mut Numbered) -> Block {
     let mut sizes: Vec<u32> = all.iter().flat_map(|added| added.sizes.clone()).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -68,12 +50,8 @@ fn table(all: &[&AddedCost], medium: Medium, refused: &mut Numbered) -> Block {
         })
         .column(numbers("farthest from the line").fold(3), |added| {
             Cell::maybe(added.residual_max.filter(|_| added.refused.is_none()), Unit::Share)
-        })
-        .column_if(!whole, words("sizes").fold(2), |added| {
-            let words: Vec<String> = added.sizes.iter().map(|b| number::bytes(*b)).collect();
-            Cell::text(words.join(", "))
         });
-    for bytes in sizes.into_iter().filter(|_| whole) {
+    for bytes in sizes {
         let column = estimates(&format!("at {}", number::bytes(bytes))).fold(1);
         rows = rows.column(column, |added| Cell::estimate(at(added, bytes), Scale::Difference));
     }

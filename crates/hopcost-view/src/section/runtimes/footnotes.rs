@@ -6,8 +6,8 @@ use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Results, RuntimeCell, Status};
 
 use crate::names::{absent, case_at};
-use crate::section::model::{Block, Cell, Interval, Medium, Scale, Value, notes, paste};
-use crate::section::words::{ELSEWHERE, Numbered, REPLAY, missing};
+use crate::section::model::{Block, Cell, Interval, Scale, Value, notes, paste};
+use crate::section::words::{Numbered, REPLAY, missing};
 
 /// The reasons of a section, in the order in which they occur.
 #[derive(Default)]
@@ -20,9 +20,6 @@ pub(super) struct Footnotes<'a> {
     /// Why there are no such cases.
     gaps: Vec<&'a str>,
 }
-
-/// Gaps that a terminal is told one by one.
-const GAPS_MAX: usize = 6;
 
 impl<'a> Footnotes<'a> {
     /// What a cell shows.
@@ -60,15 +57,8 @@ impl<'a> Footnotes<'a> {
 
     /// One sentence a reason, then the gaps, the cases that failed at times, and how a
     /// trial of the first case of each failure is replayed by hand.
-    pub fn blocks(self, medium: Medium) -> Vec<Block> {
-        let gaps = match self.gaps.as_slice() {
-            [] => None,
-            gaps if gaps.len() > medium.room(GAPS_MAX) => Some(format!(
-                "–: the runtime has no such mechanism, or the plan has no such case; which, is \
-                 {ELSEWHERE}."
-            )),
-            gaps => Some(format!("–: {}.", gaps.join("; "))),
-        };
+    pub fn blocks(self) -> Vec<Block> {
+        let gaps = (!self.gaps.is_empty()).then(|| format!("–: {}.", self.gaps.join("; ")));
         let at_times = self.cases.into_iter().filter(|case| case.status == Status::Measured);
         let replay = |(number, command)| paste(format!("{REPLAY} ({number})"), command);
         let replays = self.replays.into_iter().map(replay);

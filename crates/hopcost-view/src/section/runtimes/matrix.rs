@@ -6,61 +6,31 @@ use super::footnotes::Footnotes;
 use crate::chart::heat;
 use crate::names::case_at;
 use crate::section::model::{
-    Block, Cell, Form, Frame, Medium, Rows, Section, Table, Value, estimates, notes, numbers,
-    verdicts, words,
+    Block, Cell, Form, Frame, Medium, Rows, Section, Table, Value, estimates, numbers, verdicts,
+    words,
 };
-use crate::section::words::{ELSEWHERE, trials};
+use crate::section::words::trials;
 
-/// Rows without a number in any runtime that a terminal is shown.
-const NOWHERE_MAX: usize = 4;
-
-pub(crate) fn mechanisms(results: &Results, medium: Medium) -> Option<Section> {
+pub(crate) fn mechanisms(results: &Results, _: Medium) -> Option<Section> {
     let runtimes = results.runtimes.as_ref()?;
     let mut footnotes = Footnotes::default();
-    let all = || runtimes.matrices.iter().flat_map(|matrix| &matrix.rows);
-    let nowhere: Vec<&str> =
-        all().filter(|row| !has_value(row)).map(|row| row.label.as_str()).collect();
-    // A few are told with their reasons.
-    let left_out = nowhere.len() > medium.room(NOWHERE_MAX);
     let mut blocks: Vec<Block> = Vec::new();
-    for matrix in &runtimes.matrices {
-        let rows = matrix.rows.iter().filter(|row| !left_out || has_value(row));
-        let rows: Vec<&RuntimeRow> = rows.collect();
-        if rows.is_empty() {
-            continue;
-        }
+    for matrix in runtimes.matrices.iter().filter(|matrix| !matrix.rows.is_empty()) {
         blocks.push(Block::Heading(matrix.title.clone()));
         blocks.push(match is_list(matrix) {
-            true => list(results, matrix, &rows, &mut footnotes),
+            true => list(results, matrix, &mut footnotes),
             false => {
-                let named = rows.iter().map(|row| (row.label.as_str(), row.cells.as_slice()));
+                let rows = matrix.rows.iter();
+                let named = rows.map(|row| (row.label.as_str(), row.cells.as_slice()));
                 grid("mechanism", &matrix.runtimes, named, results, &mut footnotes)
             }
         });
     }
-    blocks.extend(footnotes.blocks(medium));
-    if left_out {
-        let mut names = nowhere;
-        names.sort_unstable();
-        names.dedup();
-        let names = names.join(", ");
-        let note = format!("Measured in none of the runtimes: {names}; why, is {ELSEWHERE}.");
-        blocks.extend(notes([note]));
-    }
-    if medium == Medium::Terminal && !blocks.is_empty() {
-        let more = format!("p99, CPU time and trials of these cases are {ELSEWHERE}.");
-        blocks.extend(notes([more]));
-    }
-    Section::of("runtimes", blocks)
-}
-
-/// Whether it has a number in any runtime.
-fn has_value(row: &RuntimeRow) -> bool {
-    row.cells.iter().any(|cell| cell.value.as_ref().is_some_and(|value| value.point.is_some()))
+    Section::of("runtimes", blocks.into_iter().chain(footnotes.blocks()))
 }
 
 /// Caller by callee, under its heat map where one can be drawn.
-pub(crate) fn pairs(results: &Results, medium: Medium) -> Option<Section> {
+pub(crate) fn pairs(results: &Results, _: Medium) -> Option<Section> {
     let runtimes = results.runtimes.as_ref()?;
     let mut footnotes = Footnotes::default();
     let mut blocks = Vec::new();
@@ -73,7 +43,7 @@ pub(crate) fn pairs(results: &Results, medium: Medium) -> Option<Section> {
         let rows = runtimes.iter().map(String::as_str).zip(cells.iter().map(Vec::as_slice));
         blocks.push(grid("caller", &to, rows, results, &mut footnotes));
     }
-    Section::of("pairs", blocks.into_iter().chain(footnotes.blocks(medium)))
+    Section::of("pairs", blocks.into_iter().chain(footnotes.blocks()))
 }
 
 fn grid<'a>(
@@ -105,10 +75,9 @@ fn is_list(matrix: &RuntimeMatrix) -> bool {
 fn list<'a>(
     results: &'a Results,
     matrix: &'a RuntimeMatrix,
-    rows: &[&'a RuntimeRow],
     footnotes: &mut Footnotes<'a>,
 ) -> Block {
-    let found = rows.iter().filter_map(|row| {
+    let found = matrix.rows.iter().filter_map(|row| {
         let mut cells = matrix.runtimes.iter().zip(&row.cells);
         let (runtime, cell) = cells.find(|(_, cell)| cell.result.is_some())?;
         // Its verdict has a column of its own.

@@ -8,21 +8,16 @@ use crate::section::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, says, verdicts,
     words,
 };
-use crate::section::words::{mechanism, more, payload, sentence, setting};
+use crate::section::words::{mechanism, payload, sentence, setting};
 
-/// Candidates that a terminal is told.
-const CANDIDATES_MAX: usize = 6;
-
-pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
+pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
     let searches = &results.runtimes.as_ref()?.searches;
-    Section::of("search", searches.iter().flat_map(|search| part(results, search, medium)))
+    Section::of("search", searches.iter().flat_map(|search| part(results, search)))
 }
 
-fn part(results: &Results, search: &PublishedSearch, medium: Medium) -> Vec<Block> {
-    let all = search.candidates.len();
-    let candidates = &search.candidates[..all.min(medium.room(CANDIDATES_MAX))];
+fn part(results: &Results, search: &PublishedSearch) -> Vec<Block> {
     let case = |candidate: &SearchCandidate| case_at(results, candidate.result);
-    let table = Rows::of(candidates)
+    let table = Rows::of(&search.candidates)
         .column(words("operation here"), |candidate| match case(candidate) {
             Some((index, case)) => Cell::text(mechanism(case)).of(index),
             None => Cell::code(candidate.case.clone()),
@@ -41,10 +36,9 @@ fn part(results: &Results, search: &PublishedSearch, medium: Medium) -> Vec<Bloc
         });
     let published = number::time(search.published_ns, number::DIGITS_MAX);
     let title = format!("{}: {published} as published", named(search));
-    let left_out = more(medium, all, CANDIDATES_MAX, "candidates, farther away, are");
     let source = format!("Source: {}", sentence(&search.source));
     let blocks = [Block::Heading(title), says(search.conclusion.clone()), table.table()];
-    blocks.into_iter().chain(notes(left_out.into_iter().chain([source]))).collect()
+    blocks.into_iter().chain(notes([source])).collect()
 }
 
 /// The label, and the runtime where that does not say it.

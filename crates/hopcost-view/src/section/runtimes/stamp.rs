@@ -6,7 +6,7 @@ use crate::number;
 use crate::section::model::{
     Cell, Medium, Rows, Scale, Section, Unit, estimates, notes, numbers, words,
 };
-use crate::section::words::{index_of, more, sentence};
+use crate::section::words::{index_of, sentence};
 
 pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
     let by_rust =
@@ -22,10 +22,7 @@ pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
     Section::of("stamps", [table.table()])
 }
 
-/// Remarks of each worker that a terminal has room for.
-const REMARKS_MAX: usize = 1;
-
-pub(crate) fn workers(results: &Results, medium: Medium) -> Option<Section> {
+pub(crate) fn workers(results: &Results, _: Medium) -> Option<Section> {
     let workers = &results.workers;
     let library = |(name, version): (&String, &String)| format!("{name} {version}");
     let libraries =
@@ -34,13 +31,10 @@ pub(crate) fn workers(results: &Results, medium: Medium) -> Option<Section> {
         .column(words("runtime"), |worker| Cell::text(&worker.runtime))
         .column(words("worker"), |worker| Cell::text(&worker.version))
         .column(words("language and libraries"), |worker| Cell::text(libraries(worker)));
-    let most = medium.room(REMARKS_MAX);
     let remark = |worker: &WorkerBrief| {
-        let remarks: Vec<String> = worker.remarks.iter().take(most).map(|r| sentence(r)).collect();
+        let remarks: Vec<String> = worker.remarks.iter().map(|r| sentence(r)).collect();
         (!remarks.is_empty()).then(|| format!("{}: {}", worker.runtime, remarks.join(" ")))
     };
-    let all: usize = workers.iter().map(|worker| worker.remarks.len()).sum();
-    let told: usize = workers.iter().map(|worker| worker.remarks.len().min(most)).sum();
-    let remarks = workers.iter().filter_map(remark).chain(more(medium, all, told, "remarks are"));
+    let remarks = workers.iter().filter_map(remark);
     Section::of("workers", [table.table()].into_iter().chain(notes(remarks)))
 }

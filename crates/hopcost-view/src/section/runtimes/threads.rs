@@ -3,19 +3,16 @@
 use hopcost_model::case::Role;
 use hopcost_model::results::{CaseResult, Results, ThreadResult};
 
-use crate::section::model::{Block, Cell, Medium, Rows, Section, Unit, notes, numbers, words};
-use crate::section::words::{Of, mechanism, more, payload, setting};
+use crate::section::model::{Block, Cell, Medium, Rows, Section, Unit, numbers, words};
+use crate::section::words::{Of, mechanism, payload, setting};
 
 /// Share of the CPU time from which on the hidden threads of a case are told.
 const SHARE_TOLD: f64 = 0.10;
 /// Threads with less than this share are left out of what is told.
 const SHARE_LEAST: f64 = 0.01;
-/// Rows that a terminal has room for.
-const ROWS_MAX: usize = 10;
-
 type Thread<'a> = Of<'a, &'a ThreadResult>;
 
-pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
+pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
     let mut threads: Vec<Thread<'_>> = Vec::new();
     for (index, case) in results.results.iter().enumerate() {
         let is_hidden = |thread: &&ThreadResult| Plays::of(thread, case) == Plays::Nothing;
@@ -27,8 +24,6 @@ pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
     }
     // Stable: equal shares keep the order of the plan.
     threads.sort_by(|a, b| b.with.cpu_share.total_cmp(&a.with.cpu_share));
-    let all = threads.len();
-    threads.truncate(medium.room(ROWS_MAX));
     let named = |case: &CaseResult| {
         let words = std::iter::once(mechanism(case)).chain(payload(case)).chain(setting(case));
         words.collect::<Vec<_>>().join(", ")
@@ -40,8 +35,7 @@ pub(crate) fn section(results: &Results, medium: Medium) -> Option<Section> {
         .column(numbers("CPU share"), |r| share(r.with))
         .column(numbers("CPU time").fold(2), |r| cpu_time(r.with))
         .column(numbers("switches").fold(1), |r| switches(r.with));
-    let more = notes(more(medium, all, ROWS_MAX, "rows are"));
-    Section::of("threads", [table.table()].into_iter().chain(more))
+    Section::of("threads", [table.table()])
 }
 
 /// All threads of a case, for its details.
