@@ -233,7 +233,7 @@ fn rankings(
     let line = |(order, of): (String, Vec<&(String, String)>)| {
         let columns: Vec<&str> = of.iter().map(|(column, _)| column.as_str()).collect();
         let place = if places { format!("{}, ", place.name()) } else { String::new() };
-        format!("{place}{}, {}: {order}", columns.join(" and "), first(by))
+        format!("{place}{}{}: {order}", columns.join(" and "), first(by))
     };
     grouped(&all, |(_, order)| order.clone()).into_iter().map(line).collect()
 }

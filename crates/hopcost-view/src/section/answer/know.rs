@@ -11,8 +11,10 @@ use crate::section::model::Block;
 
 /// Most remarks.
 const REMARKS_MAX: usize = 5;
-/// Most lines of them, each of so many characters.
-const LINES_MAX: usize = 7;
+/// Fewest, however long they are.
+const REMARKS_MIN: usize = 3;
+/// Most lines of them beyond that, each of so many characters.
+const LINES_MAX: usize = 5;
 const LINE: usize = 96;
 
 pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
@@ -28,7 +30,7 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
         lines <= LINES_MAX
     });
     let told = told.count();
-    remarks.truncate(told.clamp(1, REMARKS_MAX));
+    remarks.truncate(told.clamp(REMARKS_MIN, REMARKS_MAX));
     match remarks.is_empty() {
         true => Vec::new(),
         false => vec![Block::Heading("What to know".to_owned()), Block::List(remarks)],

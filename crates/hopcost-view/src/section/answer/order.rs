@@ -79,8 +79,12 @@ pub(super) fn with_values(
     let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
     let of = if group.batched { "cost" } else { "p50" };
     let title = capitalised(&format!("{}{ends}", group.title));
-    let (place, first) = (ranking.place.name(), first(ranking.by));
-    Some(format!("{title}, {place}, {of}, {first}: {}", words(&ranking.cases, name)?))
+    let place = ranking.place.name();
+    let first = match ranking.by {
+        RankedBy::Time => format!("{of}, fastest first"),
+        RankedBy::Throughput => "highest throughput first".to_owned(),
+    };
+    Some(format!("{title}, {place}, {first}: {}", words(&ranking.cases, name)?))
 }
 
 /// Cases in their order; `None` where it cannot be told.
@@ -99,11 +103,11 @@ pub(super) fn words(cases: &[RankedCase], name: impl Fn(&RankedCase) -> String) 
     (cases.len() > 1).then_some(text)
 }
 
-/// What a ranking by this begins with.
+/// What a ranking by this begins with, after what it is of; the legend says that of times.
 pub(super) fn first(by: RankedBy) -> &'static str {
     match by {
-        RankedBy::Time => "fastest first",
-        RankedBy::Throughput => "highest throughput first",
+        RankedBy::Time => "",
+        RankedBy::Throughput => ", highest throughput first",
     }
 }
 
@@ -120,8 +124,9 @@ pub(super) fn legend(blocks: &[Block]) -> Option<Block> {
     let signs = signs.into_iter().filter(|(sign, _)| any(sign)).map(|(_, means)| means);
     let mut said: Vec<&str> = signs.collect();
     if !said.is_empty() || any(" < ") {
-        said.push("all pairs judged at once, 95 %");
+        said.insert(0, "fastest first");
+        said.push("all pairs at once, 95 %");
     }
-    said.push("±: 95 % interval");
+    said.push("±: 95 %");
     (!blocks.is_empty()).then(|| says(format!("({})", said.join("; "))))
 }
