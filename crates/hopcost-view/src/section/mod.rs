@@ -23,7 +23,7 @@ mod wake;
 pub(crate) mod words;
 mod yardsticks;
 
-use hopcost_model::results::Results;
+use hopcost_model::results::{Results, Statistic};
 
 pub(crate) use findings::finding_id;
 pub use head::Stored;
@@ -74,6 +74,15 @@ pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document 
     head.extend(answer::blocks(results));
     head.extend(stored.map(head::more));
     Document { title: head::line(results), head, ..Document::default() }
+}
+
+/// The percentiles of a run that are asked for.
+pub(crate) fn percentiles(results: &Results, asked: &[Statistic]) -> Document {
+    Document {
+        title: head::line(results),
+        head: answer::tails(results, asked),
+        ..Document::default()
+    }
 }
 
 /// Each ranking of a run as a line of its own.

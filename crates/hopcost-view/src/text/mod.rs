@@ -2,7 +2,7 @@
 
 mod table;
 
-use hopcost_model::results::Results;
+use hopcost_model::results::{Results, Statistic};
 
 use crate::section;
 use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};
@@ -17,6 +17,11 @@ const NAMES_MAX: usize = 24;
 /// The answer of a run, on one screen.
 pub fn answer(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
     document(&section::answer(results, stored), style)
+}
+
+/// The percentiles of a run that are asked for.
+pub fn percentiles(results: &Results, asked: &[Statistic], style: &TextStyle) -> String {
+    document(&section::percentiles(results, asked), style)
 }
 
 /// Each ranking of a run as a line to paste, with its machine and command.

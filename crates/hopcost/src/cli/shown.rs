@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use hopcost_file::Runs;
-use hopcost_model::results::Results;
+use hopcost_model::results::{Results, Statistic};
 use hopcost_model::text::shell_word;
 use hopcost_view::chart::model::Chart;
 use hopcost_view::text::{self, Stored};
@@ -25,6 +25,10 @@ pub struct Shown {
     /// Print each ranking as one line to paste: values, intervals, machine, command
     #[arg(long, conflicts_with = "format")]
     sentence: bool,
+    /// Print these percentiles of each case (50, 90, 95 of wake-ups and streams, 99, 99.9)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = percentile,
+          conflicts_with_all = ["format", "details", "sentence"])]
+    percentiles: Vec<Statistic>,
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -55,6 +59,18 @@ fn page(text: &str) -> Result<PathBuf, String> {
         true => Ok(text.into()),
         false => Err("want a name that ends in .html; alone, --html stands last".to_owned()),
     }
+}
+
+/// A percentile that is estimated.
+fn percentile(text: &str) -> Result<Statistic, String> {
+    let label = format!("p{}", text.trim_start_matches('p'));
+    let found =
+        Statistic::ALL.iter().copied().find(|of| of.quantile().is_some() && of.label() == label);
+    found.ok_or_else(|| {
+        let known = Statistic::ALL.iter().filter(|of| of.quantile().is_some());
+        let known: Vec<&str> = known.map(|of| of.label().trim_start_matches('p')).collect();
+        format!("estimated are {}; the page has the whole curve", known.join(", "))
+    })
 }
 
 impl Shown {
@@ -99,8 +115,11 @@ impl Shown {
     /// Shows a run that is stored in a file.
     pub fn show(&self, results: &Results, run: &Path, printed: Printed) -> anyhow::Result<()> {
         let page = self.page(&results.about.id);
-        let is_asked =
-            self.format.is_some() || self.output.is_some() || self.details || self.sentence;
+        let is_asked = self.format.is_some()
+            || self.output.is_some()
+            || self.details
+            || self.sentence
+            || !self.percentiles.is_empty();
         let is_alone = page.is_none() && self.plots.is_none();
         if is_asked || is_alone || printed == Printed::Always {
             let document = match self.format() {
@@ -132,6 +151,9 @@ impl Shown {
         match (self.details, self.sentence) {
             (true, _) => text::report(results, Some(stored), &output::style()),
             (_, true) => text::sentences(results),
+            _ if !self.percentiles.is_empty() => {
+                text::percentiles(results, &self.percentiles, &output::style())
+            }
             _ => text::answer(results, Some(stored), &output::style()),
         }
     }

@@ -7,10 +7,11 @@ mod group;
 mod know;
 mod order;
 mod runtimes;
+mod tails;
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::grouped;
-use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, StreamResult};
+use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, Statistic, StreamResult};
 use hopcost_model::text::count;
 
 use self::doubt::Doubts;
@@ -67,6 +68,11 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     blocks.extend(order::legend(&blocks));
     blocks.extend(know::blocks(results, doubts));
     blocks
+}
+
+/// The percentiles that are asked for.
+pub(super) fn tails(results: &Results, asked: &[Statistic]) -> Vec<Block> {
+    tails::tables(results, asked)
 }
 
 /// Each ranking in a line, with its values, the machine and the command.
