@@ -148,7 +148,7 @@ fn moment(span_s: f64) -> Option<String> {
     (span_s < SPAN_MIN_S).then(|| {
         format!(
             "this moment: its trials began within {}; an interval for the next run needs {} \
-             (--budget)",
+             (a longer --budget, or more --rounds)",
             format::ns(span_s * 1e9),
             format::ns(SPAN_MIN_S * 1e9)
         )

@@ -131,8 +131,8 @@ impl Outlet for Pinned {
 fn make_room(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
     if sends.is_empty() {
         return Err(sys::failure(
-            "the kernel has no room for a send without a copy (net.core.optmem_max, \
-             RLIMIT_MEMLOCK)",
+            "the kernel has no room for a send without a copy: raise RLIMIT_MEMLOCK (ulimit -l) or \
+             net.core.optmem_max",
         ));
     }
     let completion = error_queue::wait(socket)?;

@@ -238,7 +238,7 @@ pub(super) fn free(results: &Results, _: Medium) -> Option<Section> {
     Section::of("placed", [table.table()])
 }
 
-fn where_placed(placed: Placed) -> &'static str {
+pub(super) fn where_placed(placed: Placed) -> &'static str {
     match placed {
         Placed::OneCpu => "on one CPU",
         Placed::SeveralCpus => "on several CPUs",

@@ -28,7 +28,8 @@ pub(super) fn line(results: &Results) -> String {
     let skipped = results.results.iter().filter(|case| case.status == Status::Skipped).count();
     let without = match skipped {
         0 => String::new(),
-        n => format!(" ({n} skipped)"),
+        n if plan.complete && plan.ended_early.is_none() => format!(" ({n} skipped)"),
+        n => format!(" ({n} skipped or not reached)"),
     };
     format!(
         "hopcost · {} · {} · {}{without} × {}, {}",

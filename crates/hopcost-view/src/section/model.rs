@@ -673,7 +673,9 @@ impl Cell {
 
     /// A multiple with its interval in per cent; the baseline itself is named so.
     pub fn brief_ratio(ratio: Option<&Ratio>, own: &str) -> Self {
-        let mut cell = Self::ratio(ratio, own);
+        // Without an interval, a median of a few ratios may contradict the values beside it.
+        let told = ratio.filter(|ratio| ratio.low.is_some() || ratio.baseline == own);
+        let mut cell = Self::ratio(told, own);
         if let Value::Ratio(_, told) = &mut cell.value {
             *told = Interval::Relative;
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use hopcost_machine::{Root, busy_ns};
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::{Reference, Yardstick};
 use hopcost_model::units;
@@ -48,8 +49,10 @@ pub struct Args {
 /// The least time in which readings say anything of the machine.
 const BUDGET_MIN_NS: u64 = 1_000_000_000;
 
-/// The load average (of one minute) before, above which the machine was not quiet.
-const LOAD_MAX: f64 = 0.7;
+/// How long the CPUs are watched before anything is read.
+const WATCHED: Duration = Duration::from_millis(500);
+/// Share of a CPU that others may use meanwhile: one tick of /proc/stat in `WATCHED` is 2 %.
+const OTHERS_MAX: f64 = 0.1;
 
 /// A yardstick with its level as it is now and as it was before.
 struct Row {
@@ -73,7 +76,6 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = plan(&args.cpus)?;
     let Yardsticks { all: mut yardsticks, .. } = yardstick::of_plan(&plan, &setup);
     let before = host::fingerprint(&plan);
-    let load: Option<f64> = before.get("load.1").and_then(|load| load.parse().ok());
     let mut references = References::of_user(Machine::of(&before));
     let stored =
         |one: &Yardstick| references.as_ref().ok().and_then(|known| known.of(one)).cloned();
@@ -88,6 +90,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         let rows = yardsticks.into_iter().map(|yardstick| Row { yardstick, previous: None });
         return print(&rows.collect::<Vec<_>>(), args.format).map(|()| exit::OK);
     }
+    ensure_quiet(&plan.cpus)?;
     let Some(clocks) = clocks::calibrate(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
     let patience = Duration::from_nanos(budget_ns);
     let Some(readings) = yardstick::readings(&yardsticks, &setup, &clocks, patience) else {
@@ -103,13 +106,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             lost.push(format!("{}: {why}", yardstick.case));
         }
     }
+    ensure_quiet(&plan.cpus)?;
     if let Ok(references) = &mut references {
         references.put(&yardsticks)?;
-    }
-    if let Some(load) = load.filter(|load| *load > LOAD_MAX) {
-        output::say(&format!(
-            "hopcost: the machine was busy (load average {load}), so these levels may be too high"
-        ));
     }
     let rows = yardsticks.into_iter().zip(previous);
     let rows: Vec<Row> = rows.map(|(yardstick, previous)| Row { yardstick, previous }).collect();
@@ -119,6 +118,25 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         output::say(&format!("hopcost: no level of {line}"));
     }
     Ok(if lost.is_empty() { exit::OK } else { exit::ERROR })
+}
+
+/// Refuses to calibrate while others use the CPUs: every later run would be put in relation to
+/// what they made of this one.
+fn ensure_quiet(cpus: &[u32]) -> anyhow::Result<()> {
+    let before = busy_ns(&Root::default(), cpus);
+    std::thread::sleep(WATCHED);
+    let after = busy_ns(&Root::default(), cpus);
+    for ((cpu, before), after) in cpus.iter().zip(before).zip(after) {
+        let used = after.zip(before).map_or(0, |(after, before)| after.saturating_sub(before));
+        let share = used as f64 / WATCHED.as_nanos() as f64;
+        if share > OTHERS_MAX {
+            anyhow::bail!(
+                "CPU {cpu} is {} busy with other work: calibrate when it is quiet",
+                number::share(share.min(1.0))
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The plan of a run of these cases on these CPUs.

@@ -160,7 +160,9 @@ impl Shown {
 
     /// The page to write, if there is to be one.
     fn page(&self, id: &str) -> Option<PathBuf> {
-        let unnamed = || PathBuf::from(format!("hopcost-{id}.html"));
+        // The id is what a file says, and a file may be a stranger's.
+        let plain: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        let unnamed = || PathBuf::from(format!("hopcost-{plain}.html"));
         match &self.html {
             Some(named) => Some(named.clone().unwrap_or_else(unnamed)),
             None => self.open.then(unnamed),

@@ -292,10 +292,12 @@ fn knobs(groups: &[&LadderGroup], results: &Results) -> Option<Block> {
     let one = |price: &hopcost_model::results::KnobPrice| {
         let index = crate::section::words::index_of(results, &price.without)?;
         let case = results.results.get(index).filter(|_| is_here(index))?;
-        let cell = Cell::estimate(Some(&price.difference_ns), Scale::Difference);
+        let saved = &price.difference_ns;
+        let ends = [saved.point?, saved.low?, saved.high?];
         let gap = case.wake.as_ref().map_or(String::new(), |wake| number::exact(wake.gap_asked_ns));
-        let saved = cell.value.shown()?;
-        Some(format!("{} after {gap} less {saved} with {}", case.case.mechanism, price.knob.word()))
+        let [point, low, high] = ends.map(|ns| number::time(ns, 2));
+        let knob = price.knob.word();
+        Some(format!("{knob} saves {} after {gap} {point} [{low}, {high}]", case.case.mechanism))
     };
     let list: Vec<String> = results.knobs.iter().filter_map(one).collect();
     let text = format!("Idle knobs: {}", list.join("; "));

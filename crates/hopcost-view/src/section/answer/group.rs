@@ -6,7 +6,7 @@ use hopcost_model::results::{
 };
 
 use super::doubt::Doubts;
-use super::order::{between, first, name, sentence, usual, words};
+use super::order::{self, between, first, name, sentence, usual, words};
 use crate::names::{Place, at, capitalised, case_of, headline};
 use crate::number;
 use crate::section::model::{
@@ -106,8 +106,10 @@ const SIZES_MIN: usize = 3;
 /// Calls: those of several sizes in a table, the others in a line, cheapest first.
 pub(super) fn calls(group: &LadderGroup, results: &Results, doubts: &Doubts) -> Vec<Block> {
     let rows = group.rows.iter().filter_map(|row| Some((row, at(row, Place::One, results)?)));
-    let is_told =
-        |row: &LadderRow, case: &CaseResult| headline(case).is_some() && row.label != EMPTY_LOOP;
+    let alone = group.rows.iter().all(|row| row.label == EMPTY_LOOP);
+    let is_told = |row: &LadderRow, case: &CaseResult| {
+        headline(case).is_some() && (alone || row.label != EMPTY_LOOP)
+    };
     let rows = rows.filter(|(row, (_, case))| is_told(row, case));
     let kinds = grouped(rows, |(_, (_, case))| {
         (case.case.mechanism.clone(), case.case.parameters.clone(), case.case.runtime.clone())
@@ -168,13 +170,13 @@ fn in_a_line(
         let mark = if doubts.marks(case) { "!" } else { "" };
         let mut cost = cost.clone();
         cost.digits = cost.digits.min(3);
-        let cost = number::estimate(&cost).amount();
+        let cost = Cell::brief(Some(&cost), Scale::Time, false).value.shown()?;
         Some(format!("{} {cost}{mark}", name(row, None, results)))
     };
     let by = RankedBy::Time;
     let of_place = group.rankings.iter().find(|of| of.place == place && of.by == by);
-    let of_line = |case: &&RankedCase| cases.contains(&(case.result as usize));
-    let whole = of_place.map(|ranking| ranking.cases.iter().filter(of_line).cloned().collect());
+    let of_line = |case: &RankedCase| cases.contains(&(case.result as usize));
+    let whole = of_place.map(|ranking| order::kept(&ranking.cases, of_line));
     let whole = whole.filter(|ranked: &Vec<RankedCase>| ranked.len() == cases.len());
     let order = whole.and_then(|ranked| {
         words(&ranked, |case| group.rows.get(case.row as usize).and_then(&name).unwrap_or_default())

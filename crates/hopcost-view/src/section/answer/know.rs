@@ -2,11 +2,12 @@
 
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::grouped;
-use hopcost_model::results::{CaseResult, Results, Status};
+use hopcost_model::results::{CaseResult, PlacedShare, Results, Status};
 use hopcost_model::text::count;
 
 use super::doubt::Doubts;
 use crate::names::{Place, case_of, row_label};
+use crate::section::cases::where_placed;
 use crate::section::model::Block;
 
 /// Most remarks.
@@ -19,11 +20,12 @@ const LINE: usize = 96;
 
 pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
     let mut remarks = failed(results);
+    remarks.extend(skipped(results));
     remarks.extend(of_run(results));
     remarks.extend(of_most(doubts));
     remarks.extend(of_few(results, doubts));
+    remarks.extend(placed(results));
     remarks.extend(results.remarks.iter().map(|remark| first_sentence(remark)));
-    remarks.extend(skipped(results));
     let mut lines = 0;
     let told = remarks.iter().take_while(|remark| {
         lines += remark.chars().count().div_ceil(LINE);
@@ -42,8 +44,28 @@ fn failed(results: &Results) -> Vec<String> {
     of_status(results, |case| case.status == Status::Failed || case.n_failed > 0, "failed")
 }
 
-fn skipped(results: &Results) -> Vec<String> {
-    of_status(results, |case| case.status == Status::Skipped, "skipped")
+/// What was not measured, in one line.
+fn skipped(results: &Results) -> Option<String> {
+    let lines = of_status(results, |case| case.status == Status::Skipped, "skipped");
+    let others = lines.len().checked_sub(2).map_or(String::new(), |more| {
+        format!("; {} with --details", count(more + 1, "more reason"))
+    });
+    lines.first().map(|line| format!("{line}{others}"))
+}
+
+/// Where the scheduler put the ends of the first case that was left to it.
+fn placed(results: &Results) -> Option<String> {
+    let case = results.results.iter().find(|case| !case.placed.is_empty())?;
+    let one = |of: &PlacedShare| {
+        let share = crate::number::share(of.share);
+        format!(
+            "{} in {share} of the trials ({})",
+            where_placed(of.placed),
+            crate::number::time(of.p50_ns, 2)
+        )
+    };
+    let shares: Vec<String> = case.placed.iter().map(one).collect();
+    Some(format!("{}, left to the scheduler: {}.", called(results, &case.id), shares.join(", ")))
 }
 
 fn of_status(results: &Results, is: impl Fn(&CaseResult) -> bool, what: &str) -> Vec<String> {

@@ -10,7 +10,8 @@ mod runtimes;
 mod tails;
 
 use hopcost_model::case::Workload;
-use hopcost_model::group::grouped;
+use hopcost_model::finding::Severity;
+use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, Statistic, StreamResult};
 use hopcost_model::text::count;
 
@@ -65,7 +66,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     for group in of(Workload::Call) {
         blocks.extend(group::calls(group, results, doubts));
     }
-    blocks.extend(order::legend(&blocks));
+    blocks.extend(order::legend(&blocks, results.plan.rounds_done));
     blocks.extend(know::blocks(results, doubts));
     blocks
 }
@@ -84,11 +85,12 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
         count(results.plan.rounds_done as usize, "round"),
         results.command
     );
-    let rankings = |group: &LadderGroup| {
-        let said = group.rankings.iter().filter_map(|of| order::with_values(group, of, results));
-        said.collect::<Vec<_>>()
-    };
-    results.ladder.iter().flat_map(rankings).map(|said| format!("{said} ({where_from})")).collect()
+    let doubts = results.findings.iter().filter(|of| of.case.is_none());
+    let doubts = doubts.filter(|of| of.severity > Severity::Note).map(|of| of.code.word());
+    let doubts = distinct(doubts).into_iter().map(|code| format!("; {code}")).collect::<String>();
+    let rankings = |group| order::sentences(group, results);
+    let said = results.ladder.iter().flat_map(rankings);
+    said.map(|said| format!("{said} ({where_from}{doubts})")).collect()
 }
 
 /// Round trips: a table a group, or one of all sizes where that would be too long.

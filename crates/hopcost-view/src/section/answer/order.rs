@@ -55,10 +55,32 @@ pub(super) fn sentence(
     words(&ranking.cases, name)
 }
 
-/// `Round trip, 64 bytes each way, one CPU, fastest first: pipe 2.13 µs ±1% < tcp …`
-pub(super) fn with_values(
+/// A line for each ranking of a group, with its values; where nothing is ranked, with the
+/// values alone.
+pub(super) fn sentences(group: &LadderGroup, results: &Results) -> Vec<String> {
+    let lines = Place::ALL.into_iter().flat_map(|place| {
+        let of_place = group.rankings.iter().filter(move |of| of.place == place);
+        let ranked: Vec<String> = of_place
+            .filter_map(|of| with_values(group, place, of.by, &of.cases, results))
+            .collect();
+        let unranked = || {
+            let rows = (0..).zip(&group.rows);
+            let cases = rows.filter_map(|(row, of)| {
+                Some(RankedCase { row, result: of.at(place)?, step: None, ratio: None })
+            });
+            with_values(group, place, RankedBy::Time, &cases.collect::<Vec<_>>(), results)
+        };
+        if ranked.is_empty() { unranked().into_iter().collect() } else { ranked }
+    });
+    lines.collect()
+}
+
+/// `Round trip, 64 bytes each way, one CPU, p50, fastest first: pipe 2.13 µs ±1% < tcp …`
+fn with_values(
     group: &LadderGroup,
-    ranking: &Ranking,
+    place: Place,
+    by: RankedBy,
+    cases: &[RankedCase],
     results: &Results,
 ) -> Option<String> {
     let usual = usual(group.rows.iter());
@@ -66,25 +88,53 @@ pub(super) fn with_values(
         let row = group.rows.get(case.row as usize);
         let name = row.map_or(String::new(), |row| name(row, usual, results));
         let result = results.results.get(case.result as usize);
-        let value = result.map_or(Cell::none(), |case| match ranking.by {
+        let value = result.map_or(Cell::none(), |case| match by {
             RankedBy::Time => Cell::brief(headline(case).map(|(_, e)| e), Scale::Time, false),
             RankedBy::Throughput => {
                 let rate = case.stream.as_ref().and_then(|stream| stream.aggregate_gbps.as_ref());
                 Cell::brief(rate, Scale::Named("Gbit/s".to_owned()), false)
             }
         });
-        let value = value.value.shown().map_or(String::new(), |shown| format!(" {shown}"));
+        let value =
+            value.value.shown().map_or(" not measured".to_owned(), |shown| format!(" {shown}"));
         format!("{name}{value}")
     };
     let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
-    let of = if group.batched { "cost" } else { "p50" };
-    let title = capitalised(&format!("{}{ends}", group.title));
-    let place = ranking.place.name();
-    let first = match ranking.by {
-        RankedBy::Time => format!("{of}, fastest first"),
-        RankedBy::Throughput => "highest throughput first".to_owned(),
+    let of = match by {
+        RankedBy::Time if group.batched => "cost",
+        RankedBy::Time => "p50",
+        RankedBy::Throughput => "throughput",
     };
-    Some(format!("{title}, {place}, {first}: {}", words(&ranking.cases, name)?))
+    let title = capitalised(&format!("{}{ends}", group.title));
+    let ranked = words(cases, name);
+    let order = match (&ranked, by) {
+        (None, _) => "",
+        (_, RankedBy::Time) => ", fastest first",
+        (_, RankedBy::Throughput) => ", highest first",
+    };
+    let listed = || cases.iter().map(name).collect::<Vec<_>>().join(", ");
+    let text = ranked.clone().unwrap_or_else(listed);
+    (!text.is_empty()).then(|| format!("{title}, {}, {of}{order}: {text}", place.name()))
+}
+
+/// Those of a ranking that are told. What is left out between two of them takes its steps
+/// along: two on either side of a step are apart whoever else stands between.
+pub(super) fn kept(cases: &[RankedCase], is_told: impl Fn(&RankedCase) -> bool) -> Vec<RankedCase> {
+    let farther = |a: Option<Step>, b: Option<Step>| match (a?, b?) {
+        (Step::Apart, _) | (_, Step::Apart) => Some(Step::Apart),
+        (Step::Between, _) | (_, Step::Between) => Some(Step::Between),
+        _ => Some(Step::Tied),
+    };
+    let mut left_out = Some(Step::Tied);
+    let mut kept = Vec::new();
+    for case in cases {
+        left_out = farther(left_out, case.step);
+        if is_told(case) {
+            kept.push(RankedCase { step: left_out, ..case.clone() });
+            left_out = Some(Step::Tied);
+        }
+    }
+    kept
 }
 
 /// Cases in their order; `None` where it cannot be told.
@@ -112,7 +162,7 @@ pub(super) fn first(by: RankedBy) -> &'static str {
 }
 
 /// What the signs mean, as far as there are any.
-pub(super) fn legend(blocks: &[Block]) -> Option<Block> {
+pub(super) fn legend(blocks: &[Block], rounds: u32) -> Option<Block> {
     let notes = || {
         blocks.iter().filter_map(|block| match block {
             Block::Text(Tone::Note, text) => Some(text.as_str()),
@@ -120,13 +170,39 @@ pub(super) fn legend(blocks: &[Block]) -> Option<Block> {
         })
     };
     let any = |sign: &str| notes().any(|text| text.contains(sign));
-    let signs = [(" = ", "= not told apart"), (" ≤ ", "≤ told apart from some before")];
+    let tied = format!("= not told apart in {rounds} rounds");
+    let signs = [(" = ", tied.as_str()), (" ≤ ", "≤ from some before")];
     let signs = signs.into_iter().filter(|(sign, _)| any(sign)).map(|(_, means)| means);
     let mut said: Vec<&str> = signs.collect();
     if !said.is_empty() || any(" < ") {
-        said.insert(0, "fastest first");
-        said.push("all pairs at once, 95 %");
+        let by_time =
+            |text: &str| text.contains([' ']) && !text.contains(first(RankedBy::Throughput));
+        if notes().any(|text| {
+            [" = ", " < ", " ≤ "].iter().any(|sign| text.contains(sign)) && by_time(text)
+        }) {
+            said.insert(0, "fastest first");
+        }
+        said.push("paired, all at once, 95 %");
     }
-    said.push("±: 95 %");
+    said.push("±: next run, 95 %");
     (!blocks.is_empty()).then(|| says(format!("({})", said.join("; "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_of_a_ranking_takes_its_steps_along() {
+        let case = |(result, step)| RankedCase { row: 0, result, step: Some(step), ratio: None };
+        let steps = [Step::Tied, Step::Apart, Step::Tied, Step::Between, Step::Tied];
+        let cases: Vec<RankedCase> = (0..).zip(steps).map(case).collect();
+        let told = |results: &[u32]| {
+            words(&kept(&cases, |of| results.contains(&of.result)), |of| of.result.to_string())
+        };
+        assert_eq!(told(&[0, 1, 2, 3, 4]).unwrap(), "0 < 1 = 2 ≤ 3 = 4");
+        // 1.9 ns and 13.8 ns were equal once, because those between had been left out.
+        assert_eq!(told(&[0, 2, 4]).unwrap(), "0 < 2 ≤ 4");
+        assert_eq!(told(&[0, 4]).unwrap(), "0 < 4");
+    }
 }

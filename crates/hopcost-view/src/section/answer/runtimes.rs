@@ -44,7 +44,7 @@ fn table(
     let line = |row: &&RuntimeRow| {
         let cells =
             matrix.runtimes.iter().zip(&row.cells).map(|(runtime, cell)| match &cell.ratio {
-                Some(ratio) if runtime != BASE => {
+                Some(ratio) if runtime != BASE && ratio.low.is_some() => {
                     Cell::from(Value::Ratio(ratio.clone(), Interval::Relative))
                         .of(cell.result.map(|index| index as usize))
                 }
