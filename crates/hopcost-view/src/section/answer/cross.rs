@@ -297,7 +297,7 @@ fn knobs(groups: &[&LadderGroup], results: &Results) -> Option<Block> {
         let gap = case.wake.as_ref().map_or(String::new(), |wake| number::exact(wake.gap_asked_ns));
         let [point, low, high] = ends.map(|ns| number::time(ns, 2));
         let knob = price.knob.word();
-        Some(format!("{knob} saves {} after {gap} {point} [{low}, {high}]", case.case.mechanism))
+        Some(format!("{}, {gap}: {knob} saves {point} [{low}, {high}]", case.case.mechanism))
     };
     let list: Vec<String> = results.knobs.iter().filter_map(one).collect();
     let text = format!("Idle knobs: {}", list.join("; "));

@@ -22,6 +22,7 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
     let mut remarks = failed(results);
     remarks.extend(skipped(results));
     remarks.extend(of_run(results));
+    remarks.extend(copied(results));
     remarks.extend(of_most(doubts));
     remarks.extend(of_few(results, doubts));
     remarks.extend(placed(results));
@@ -51,6 +52,16 @@ fn skipped(results: &Results) -> Option<String> {
         format!("; {} with --details", count(more + 1, "more reason"))
     });
     lines.first().map(|line| format!("{line}{others}"))
+}
+
+/// That nothing was sent without a copy, which is no question of the size.
+fn copied(results: &Results) -> Option<String> {
+    let code = Code::ZeroCopyCopied;
+    results.findings.iter().any(|finding| finding.code == code).then(|| {
+        format!(
+            "What was to be sent without a copy was copied all the same, as always over loopback ({code})."
+        )
+    })
 }
 
 /// Where the scheduler put the ends of the first case that was left to it.

@@ -171,7 +171,7 @@ pub(super) fn legend(blocks: &[Block], rounds: u32) -> Option<Block> {
     };
     let any = |sign: &str| notes().any(|text| text.contains(sign));
     let tied = format!("= not told apart in {rounds} rounds");
-    let signs = [(" = ", tied.as_str()), (" ≤ ", "≤ from some before")];
+    let signs = [(" = ", tied.as_str()), (" ≤ ", "≤ from some")];
     let signs = signs.into_iter().filter(|(sign, _)| any(sign)).map(|(_, means)| means);
     let mut said: Vec<&str> = signs.collect();
     if !said.is_empty() || any(" < ") {
@@ -182,9 +182,9 @@ pub(super) fn legend(blocks: &[Block], rounds: u32) -> Option<Block> {
         }) {
             said.insert(0, "fastest first");
         }
-        said.push("paired, all at once, 95 %");
+        said.push("all pairs at once, 95 %");
     }
-    said.push("±: next run, 95 %");
+    said.push("±: 95 %");
     (!blocks.is_empty()).then(|| says(format!("({})", said.join("; "))))
 }
 
