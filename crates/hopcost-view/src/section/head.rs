@@ -1,6 +1,7 @@
 //! What was measured, where, by which command, and how far it can be trusted.
 
-use hopcost_model::finding::{Severity, Validity};
+use hopcost_model::finding::{Finding, Severity, Validity};
+use hopcost_model::group::distinct;
 use hopcost_model::results::{Results, Status};
 use hopcost_model::text::count;
 
@@ -82,6 +83,12 @@ pub(super) fn remarks(results: &Results, _: Medium) -> Option<Section> {
     Section::of("remarks", list)
 }
 
+/// What casts doubt on the run as a whole.
+pub(super) fn doubts(results: &Results) -> impl Iterator<Item = &Finding> {
+    let of_run = results.findings.iter().filter(|finding| finding.case.is_none());
+    of_run.filter(|finding| finding.severity > Severity::Note)
+}
+
 fn summary(results: &Results) -> String {
     let plan = &results.plan;
     let with = |status| results.results.iter().filter(move |case| case.status == status);
@@ -94,10 +101,7 @@ fn summary(results: &Results) -> String {
         (with(Status::Failed).count(), "failed"),
     ];
     let counts = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
-    let of_run = results.findings.iter().filter(|f| f.case.is_none());
-    let mut doubts: Vec<&str> =
-        of_run.filter(|f| f.severity > Severity::Note).map(|f| f.code.word()).collect();
-    doubts.dedup();
+    let doubts = distinct(doubts(results).map(|finding| finding.code.word()));
     let whole = match doubts.is_empty() {
         true => String::new(),
         false => format!(" The run as a whole: {}.", doubts.join(", ")),

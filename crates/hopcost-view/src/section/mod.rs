@@ -90,7 +90,7 @@ pub(crate) fn sentences(results: &Results) -> Vec<String> {
     answer::sentences(results)
 }
 
-/// The report of a run, as far as the medium has room for it.
+/// The report of a run, as far as the medium can show it.
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {
     let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
     Document {

@@ -30,7 +30,7 @@ pub fn sentences(results: &Results) -> String {
     section::sentences(results).into_iter().map(clean).collect()
 }
 
-/// The report of a run, as far as a terminal has room for it.
+/// The report of a run: all of it.
 pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
     document(&section::report(results, Medium::Document, stored), style)
 }

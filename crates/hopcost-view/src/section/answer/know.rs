@@ -1,6 +1,6 @@
 //! What to know beside the numbers: at most five remarks, the gravest first.
 
-use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::grouped;
 use hopcost_model::results::{CaseResult, PlacedShare, Results, Status};
 use hopcost_model::text::count;
@@ -8,6 +8,7 @@ use hopcost_model::text::count;
 use super::doubt::Doubts;
 use crate::names::{Place, case_of, row_label};
 use crate::section::cases::where_placed;
+use crate::section::head;
 use crate::section::model::Block;
 
 /// Most remarks.
@@ -91,14 +92,10 @@ fn of_status(results: &Results, is: impl Fn(&CaseResult) -> bool, what: &str) ->
 
 /// What casts doubt on the run as a whole.
 fn of_run(results: &Results) -> Vec<String> {
-    let found = results
-        .findings
-        .iter()
-        .filter(|finding| finding.case.is_none() && finding.severity > Severity::Note);
     let line = |finding: &Finding| {
         format!("{} ({}).", finding.evidence.trim_end_matches('.'), finding.code)
     };
-    found.map(line).collect()
+    head::doubts(results).map(line).collect()
 }
 
 /// What most rows have, a line a code.

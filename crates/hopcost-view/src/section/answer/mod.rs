@@ -10,7 +10,6 @@ mod runtimes;
 mod tails;
 
 use hopcost_model::case::Workload;
-use hopcost_model::finding::Severity;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, Statistic, StreamResult};
 use hopcost_model::text::count;
@@ -85,9 +84,8 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
         count(results.plan.rounds_done as usize, "round"),
         results.command
     );
-    let doubts = results.findings.iter().filter(|of| of.case.is_none());
-    let doubts = doubts.filter(|of| of.severity > Severity::Note).map(|of| of.code.word());
-    let doubts = distinct(doubts).into_iter().map(|code| format!("; {code}")).collect::<String>();
+    let doubts = distinct(head::doubts(results).map(|finding| finding.code.word()));
+    let doubts = doubts.into_iter().map(|code| format!("; {code}")).collect::<String>();
     let rankings = |group| order::sentences(group, results);
     let said = results.ladder.iter().flat_map(rankings);
     said.map(|said| format!("{said} ({where_from}{doubts})")).collect()

@@ -174,12 +174,9 @@ pub(super) fn legend(blocks: &[Block], rounds: u32) -> Option<Block> {
     let signs = [(" = ", tied.as_str()), (" ≤ ", "≤ from some")];
     let signs = signs.into_iter().filter(|(sign, _)| any(sign)).map(|(_, means)| means);
     let mut said: Vec<&str> = signs.collect();
-    if !said.is_empty() || any(" < ") {
-        let by_time =
-            |text: &str| text.contains([' ']) && !text.contains(first(RankedBy::Throughput));
-        if notes().any(|text| {
-            [" = ", " < ", " ≤ "].iter().any(|sign| text.contains(sign)) && by_time(text)
-        }) {
+    let ranks = |text: &str| [" = ", " < ", " ≤ "].iter().any(|sign| text.contains(sign));
+    if notes().any(ranks) {
+        if notes().any(|text| ranks(text) && !text.contains(first(RankedBy::Throughput))) {
             said.insert(0, "fastest first");
         }
         said.push("all pairs at once, 95 %");
