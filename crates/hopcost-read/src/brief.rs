@@ -9,12 +9,14 @@ use hopcost_model::results::{Estimate, HostChange, Pinning, PlanBrief};
 use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::Reading;
+use crate::run::Run;
 
 /// Readings that change by themselves, by the beginning of their key.
 const VOLATILE: [&str; 2] = ["load.", "stat."];
 
 /// The plan in brief.
-pub fn plan(raw: &RawRun, readings: &[Reading]) -> PlanBrief {
+pub fn plan(run: &Run, readings: &[Reading]) -> PlanBrief {
+    let raw = run.raw;
     let plan = &raw.plan;
     let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
     PlanBrief {
@@ -25,7 +27,7 @@ pub fn plan(raw: &RawRun, readings: &[Reading]) -> PlanBrief {
         trials_done: raw.trials.len() as u32,
         trials_failed: raw.trials.iter().filter(|trial| trial.error.is_some()).count() as u32,
         complete: raw.about.ended.is_some(),
-        took_s: took_s(raw),
+        took_s: took_s(run),
         ended_early: ended_early(raw, readings, rounds.len() as u32),
         baseline: plan.baseline.clone(),
         cpus: plan.cpus.clone(),
@@ -35,9 +37,10 @@ pub fn plan(raw: &RawRun, readings: &[Reading]) -> PlanBrief {
     }
 }
 
-fn took_s(raw: &RawRun) -> f64 {
-    let ends = raw.trials.iter().map(|trial| trial.started_ns.saturating_add(trial.took_ns));
-    ends.max().unwrap_or(0) as f64 / 1e9
+/// By the run's own time: a resumed run's trials begin at 0 again.
+fn took_s(run: &Run) -> f64 {
+    let ends = run.raw.trials.iter().zip(&run.at_s);
+    ends.map(|(trial, at_s)| at_s + trial.took_ns as f64 / 1e9).fold(0.0, f64::max)
 }
 
 /// That the budget ended a run, and what to do.
@@ -137,12 +140,18 @@ mod tests {
                     if round == 1 { trial.fails("broken") } else { trial.each(&[5; 50]) }
                 })
                 .build();
-        let brief = plan(&raw, &[]);
+        let brief = plan(&Run::new(&raw, &[]), &[]);
         assert_eq!((brief.rounds_done, brief.trials_done, brief.trials_failed), (3, 3, 1));
         assert!(brief.complete);
+        // As if the last trial had been measured after a resume.
+        let mut resumed = raw.clone();
+        resumed.trials[2].started_ns = 0;
+        let took_s = plan(&Run::new(&resumed, &[]), &[]).took_s;
+        let before = &resumed.trials[1];
+        assert!(took_s > (before.started_ns + before.took_ns) as f64 / 1e9, "{took_s}");
         let cut =
             RawRun { about: hopcost_model::raw::RunAbout { ended: None, ..raw.about }, ..raw };
-        assert!(!plan(&cut, &[]).complete);
+        assert!(!plan(&Run::new(&cut, &[]), &[]).complete);
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
-        plan: brief::plan(raw, &readings),
+        plan: brief::plan(&run, &readings),
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
         remarks: remarks::remarks(&run, &readings),
