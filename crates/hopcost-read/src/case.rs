@@ -37,6 +37,8 @@ pub struct Reading<'a> {
     pub modes_by_state: bool,
     /// p5 and p95 of the samples of all trials, where they support them.
     pub band: Option<(f64, f64)>,
+    /// The quantiles of the samples of all trials, of workloads whose mean is of these too.
+    pub pooled_quantiles: Estimates,
 }
 
 impl Reading<'_> {
@@ -112,6 +114,17 @@ fn is_native_call(case: &Case) -> bool {
 }
 
 fn estimates_of(run: &Run, index: usize, case: &Case, trials: &Trials) -> Option<Estimates> {
+    from_measured(run, index, case, trials, estimates)
+}
+
+/// What is found of a case's measured trials.
+fn from_measured(
+    run: &Run,
+    index: usize,
+    case: &Case,
+    trials: &Trials,
+    find: fn(&Measured, &dyn Fn(u64) -> u64) -> Option<Estimates>,
+) -> Option<Estimates> {
     let measured: Vec<&Trial> = trials.measured().map(|(_, trial)| trial).collect();
     let measured = Measured {
         trials: &measured,
@@ -119,7 +132,7 @@ fn estimates_of(run: &Run, index: usize, case: &Case, trials: &Trials) -> Option
         workload: case.workload,
         doubt: run.doubt(index),
     };
-    estimates(&measured, &|n| run.seed(index, n))
+    find(&measured, &|n| run.seed(index, n))
 }
 
 /// Reads one case. A call that cannot be told from the empty loop is given as "at most".
@@ -146,6 +159,12 @@ fn of_case<'a>(
     let id = case.id();
     let threads = threads::threads(case, &raw);
     let wake = wake::result(run, case, &raw);
+    let clock_bound_ns = clock_bound_ns(run, wake.as_ref(), &raw);
+    let widened = |found: Estimates| match clock_bound_ns {
+        Some(bound_ns) => estimate::widened(found, bound_ns),
+        None => found,
+    };
+    let pooled_quantiles = from_measured(run, index, case, &table, estimate::pooled_quantiles);
     let result = CaseResult {
         reason,
         stamp: raw.first().and_then(|trial| trial.stamp),
@@ -165,10 +184,7 @@ fn of_case<'a>(
             Some(empty) if case.mechanism_name() != EMPTY_LOOP => {
                 estimates.map(|estimates| estimate::bounded_by_loop(estimates, empty))
             }
-            _ => match clock_bound_ns(run, wake.as_ref(), &raw) {
-                Some(bound_ns) => estimates.map(|found| estimate::widened(found, bound_ns)),
-                None => estimates,
-            },
+            _ => estimates.map(widened),
         },
         cpu_ns_per_message: over(&|trial| {
             let factor = run.factor(trial).unwrap_or(1.0);
@@ -198,6 +214,7 @@ fn of_case<'a>(
         per_trial,
         modes_by_state: pooled.modes_by_state,
         band: pooled.band,
+        pooled_quantiles: pooled_quantiles.map(widened).unwrap_or_default(),
     }
 }
 
@@ -277,6 +294,7 @@ fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
         per_trial: Vec::new(),
         modes_by_state: false,
         band: None,
+        pooled_quantiles: Estimates::default(),
     }
 }
 

@@ -4,6 +4,8 @@
 //! statistic, with the order-statistic interval of a median. A quantile that the
 //! typical trial is too short for is taken from the samples of all trials
 //! together and says `pooled`; what even they do not support is `insufficient`.
+//! Pooled are also the mean and the standard deviation of wake-ups: a few slow ones of
+//! a few trials decide them, and the median over trials would leave just these out.
 
 use hopcost_model::case::Workload;
 use hopcost_model::results::{Estimate, Estimates, Statistic};
@@ -13,7 +15,7 @@ use hopcost_stats::line::Line;
 use hopcost_stats::next_run::{
     Interval, Trials, next_run_interval, pooled_intervals, this_run_interval,
 };
-use hopcost_stats::pooled::{DRAWS, Pooled, pooled_quantile};
+use hopcost_stats::pooled::{DRAWS, Moment, Pooled, pooled_moment, pooled_quantile};
 use hopcost_stats::precision::{
     DIGITS_WITHOUT_INTERVAL, detectable_beside_next_run, detectable_difference, significant_digits,
 };
@@ -59,17 +61,15 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
         }
     }
     above_the_median(&mut estimates);
-    for (statistic, name) in [
-        (Statistic::Min, "minimum"),
-        (Statistic::Mean, "mean"),
-        (Statistic::Stdev, "standard deviation"),
-    ] {
+    for (number, (statistic, name)) in (QUANTILES.len() as u64..).zip(MOMENTS) {
         if applies(statistic, workload) {
-            let estimand = format!(
-                "median over trials of the trial's {name} of one {}",
-                workload.spec().operation
-            );
-            estimates.set(statistic, measured.over(&|trial| trial.statistic(statistic), estimand));
+            let estimate = match moment_of(statistic).filter(|_| is_of_all(workload)) {
+                Some(moment) => measured.moment(moment, name, seed(number)),
+                None => {
+                    measured.over(&|trial| trial.statistic(statistic), own_estimand(name, workload))
+                }
+            };
+            estimates.set(statistic, estimate);
         }
     }
     let own = |statistic| trials.iter().filter_map(move |trial| trial.statistic(statistic));
@@ -167,6 +167,30 @@ fn intervals(values: &[f64], doubt: Doubt) -> Option<((f64, f64), (f64, f64))> {
 const QUANTILES: [Statistic; 5] =
     [Statistic::P50, Statistic::P90, Statistic::P99, Statistic::P999, Statistic::P95];
 
+/// What is estimated besides, with its name. Each draws from a seed of its place after those.
+const MOMENTS: [(Statistic, &str); 3] = [
+    (Statistic::Min, "minimum"),
+    (Statistic::Mean, "mean"),
+    (Statistic::Stdev, "standard deviation"),
+];
+
+fn moment_of(statistic: Statistic) -> Option<Moment> {
+    match statistic {
+        Statistic::Mean => Some(Moment::Mean),
+        Statistic::Stdev => Some(Moment::Stdev),
+        _ => None,
+    }
+}
+
+/// Whether mean and standard deviation of a workload are those of the samples of all trials.
+fn is_of_all(workload: Workload) -> bool {
+    applies(Statistic::Stdev, workload)
+}
+
+fn own_estimand(name: &str, workload: Workload) -> String {
+    format!("median over trials of the trial's {name} of one {}", workload.spec().operation)
+}
+
 /// Whether a workload has a statistic: some only those that name it.
 fn applies(statistic: Statistic, workload: Workload) -> bool {
     match statistic {
@@ -259,10 +283,10 @@ pub fn bounded_by_loop(mut estimates: Estimates, empty_loop: &Estimate) -> Estim
 }
 
 /// One-way times whose clocks are known to agree within a bound and no better: every interval
-/// reaches that much further either way. A standard deviation is of one trial, whose offset is
-/// one and the same.
+/// reaches that much further either way. (Errors of at most the bound, each trial's its own,
+/// change a standard deviation over all trials by at most the bound.)
 pub fn widened(mut estimates: Estimates, bound_ns: f64) -> Estimates {
-    for statistic in Statistic::ALL.iter().copied().filter(|of| *of != Statistic::Stdev) {
+    for &statistic in Statistic::ALL {
         let Some(estimate) = estimates.get_mut(statistic) else { continue };
         widen(estimate, bound_ns);
         for low in [&mut estimate.low, &mut estimate.this_run_low] {
@@ -302,14 +326,34 @@ fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
     let (trials, workload) = (measured.trials, measured.workload);
     let counts: Vec<f64> = trials.iter().map(|trial| support(trial, q)).collect();
     if publishable(sample::median(&counts).unwrap_or(0.0), q) {
-        let estimand = format!(
-            "median over trials of the trial's {name} of one {}",
-            workload.spec().operation
-        );
+        let estimand = own_estimand(name, workload);
         return measured.over(&|trial| Some(trial.sample.quantile(q)), estimand);
     }
+    of_all(measured, q, name, ", because a trial alone is too short for it", seed)
+}
+
+/// The quantiles of the samples of all trials together; `None` of workloads whose mean and
+/// standard deviation are not of these.
+pub fn pooled_quantiles(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estimates> {
+    if measured.trials.is_empty() || !is_of_all(measured.workload) {
+        return None;
+    }
+    let mut estimates = Estimates::default();
+    for (number, statistic) in (0..).zip(QUANTILES) {
+        if let Some(q) = statistic.quantile() {
+            let estimate = of_all(measured, q, statistic.label(), "", seed(number));
+            estimates.set(statistic, estimate);
+        }
+    }
+    above_the_median(&mut estimates);
+    Some(estimates)
+}
+
+/// A quantile of the samples of all trials together.
+fn of_all(measured: &Measured, q: f64, name: &str, because: &str, seed: u64) -> Estimate {
+    let (trials, workload) = (measured.trials, measured.workload);
     let n_trials = trials.len() as u32;
-    let total: f64 = counts.iter().sum();
+    let total: f64 = trials.iter().map(|trial| support(trial, q)).sum();
     if !publishable(total, q) {
         let why = format!(
             "{name} needs {:.0} independent samples; the {:.0} taken are worth {:.0}",
@@ -319,50 +363,79 @@ fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
         );
         return missing(n_trials, format!("{name} of one {}", workload.spec().operation), why);
     }
-    let estimand = format!(
-        "pooled: {name} of the samples of all trials together (one {}), because a trial alone is too \
-         short for it; approximate 95 % interval from resampling whole trials {DRAWS} times",
+    let pooled = pooled_quantile(&measured.samples(), q, LEVEL, seed);
+    let of_met = |met: &Sample| Some(met.quantile(q));
+    measured.pooled(pooled, &of_met, pooled_estimand(name, workload, because))
+}
+
+fn pooled_estimand(name: &str, workload: Workload, because: &str) -> String {
+    format!(
+        "pooled: {name} of the samples of all trials together (one {}){because}; approximate 95 % \
+         interval from resampling whole trials {DRAWS} times",
         workload.spec().operation
-    );
-    let samples: Vec<&[f64]> = trials.iter().map(|trial| trial.sample.values()).collect();
-    let Some(pooled) = pooled_quantile(&samples, q, LEVEL, seed) else {
-        return missing(n_trials, estimand, "there are no samples".to_owned());
-    };
-    let Some((next, this)) = measured.doubt.and_then(|doubt| pooled_ends(&pooled, trials, doubt))
-    else {
-        // The bootstrap's coverage is not known exactly.
-        let estimate = between(pooled.point, pooled.interval, trials.len(), estimand);
-        return Estimate { pooled: true, ..estimate };
-    };
-    Estimate {
-        pooled: true,
-        as_met: pooled_as_met(trials, q),
-        ..measured.of_both(pooled.point, next, this, estimand)
+    )
+}
+
+impl Measured<'_> {
+    /// The samples of each trial.
+    fn samples(&self) -> Vec<&[f64]> {
+        self.trials.iter().map(|trial| trial.sample.values()).collect()
+    }
+
+    /// A moment of the samples of all trials together.
+    fn moment(&self, moment: Moment, name: &str, seed: u64) -> Estimate {
+        let found = pooled_moment(&self.samples(), moment, LEVEL, seed);
+        let of_met = |met: &Sample| match moment {
+            Moment::Mean => Some(met.mean()),
+            Moment::Stdev => met.stdev(),
+        };
+        self.pooled(found, &of_met, pooled_estimand(name, self.workload, ""))
+    }
+
+    /// A statistic of the samples of all trials; `of_met` is that of the samples as they were met.
+    fn pooled(
+        &self,
+        found: Option<Pooled>,
+        of_met: &dyn Fn(&Sample) -> Option<f64>,
+        estimand: String,
+    ) -> Estimate {
+        let n_trials = self.trials.len();
+        let Some(found) = found else {
+            return missing(n_trials as u32, estimand, "there are too few samples".to_owned());
+        };
+        let doubt = self.doubt;
+        let Some((next, this)) = doubt.and_then(|doubt| pooled_ends(&found, n_trials, doubt))
+        else {
+            // The bootstrap's coverage is not known exactly.
+            let estimate = between(found.point, found.interval, n_trials, estimand);
+            return Estimate { pooled: true, ..estimate };
+        };
+        let as_met = self.as_met().and_then(|met| of_met(&met));
+        Estimate { pooled: true, as_met, ..self.of_both(found.point, next, this, estimand) }
+    }
+
+    /// All samples as they were met, where all trials were divided.
+    fn as_met(&self) -> Option<Sample> {
+        let mut all = Vec::new();
+        for trial in self.trials {
+            let factor = trial.factor?;
+            all.extend(trial.sample.values().iter().map(|value| value * factor));
+        }
+        Sample::new(all).ok()
     }
 }
 
-/// A pooled quantile of what was met, where all trials were divided.
-fn pooled_as_met(trials: &[&Trial], q: f64) -> Option<f64> {
-    let mut all = Vec::new();
-    for trial in trials {
-        let factor = trial.factor?;
-        all.extend(trial.sample.values().iter().map(|value| value * factor));
-    }
-    all.sort_by(f64::total_cmp);
-    sample::quantile_sorted(&all, q)
-}
-
-/// The intervals of a pooled quantile of the next run and of this one, where they are above zero.
+/// The intervals of a pooled statistic of the next run and of this one, where they are above zero.
 fn pooled_ends(
     pooled: &Pooled,
-    trials: &[&Trial],
+    n_trials: usize,
     Doubt { shared_error, autocorrelation, .. }: Doubt,
 ) -> Option<((f64, f64), (f64, f64))> {
     let (low, high) = pooled.interval.filter(|(low, _)| *low > 0.0)?;
     let independent = (libm::log(low), libm::log(high));
     let doubt = (shared_error, autocorrelation);
     let point = libm::log(pooled.point);
-    let [next, this] = pooled_intervals(point, independent, trials.len(), doubt, LEVEL)?.map(ends);
+    let [next, this] = pooled_intervals(point, independent, n_trials, doubt, LEVEL)?.map(ends);
     Some((next, this))
 }
 
@@ -375,114 +448,4 @@ fn support(trial: &Trial, q: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Builder, PIPE, TrialBuilder, clock, noisy};
-
-    fn of(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Estimates {
-        let raw = Builder::new().case(PIPE, trials, make).build();
-        let clock = clock(0, 1e9);
-        let reduced: Vec<Trial> =
-            raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
-        let family = Family::of(raw.trials[0].stamp.unwrap());
-        let trials: Vec<&Trial> = reduced.iter().collect();
-        let workload = Workload::Roundtrip;
-        let measured = Measured { trials: &trials, family, workload, doubt: None };
-        estimates(&measured, &|n| n).unwrap()
-    }
-
-    #[test]
-    fn the_interval_is_that_of_the_ranks() {
-        let p50 = of(9, |round, t| t.each(&vec![1000 + 10 * round; 2000]))
-            .get(Statistic::P50)
-            .unwrap()
-            .clone();
-        assert_eq!((p50.point, p50.low, p50.high), (Some(1040.0), Some(1010.0), Some(1070.0)));
-        assert!((p50.level.unwrap() - 0.960_937_5).abs() < 1e-12);
-        assert!(!p50.pooled && p50.insufficient.is_none());
-        assert_eq!((p50.n_trials, p50.digits), (9, 3));
-        assert!((p50.detectable.unwrap() - 0.042).abs() < 0.001, "{:?}", p50.detectable);
-    }
-
-    #[test]
-    fn what_a_comparison_could_show_is_half_the_interval_of_the_next_run() {
-        let values: Vec<f64> = (0..40).map(|i| 1000.0 + f64::from(i * 7 % 40)).collect();
-        let doubt = Doubt { shared_error: 0.0, autocorrelation: None, span_s: 10.0 };
-        let (next, this) = intervals(&values, doubt).unwrap();
-        let measured = Measured {
-            trials: &[],
-            family: Family::Each,
-            workload: Workload::Roundtrip,
-            doubt: Some(doubt),
-        };
-        let found = measured.of_both(1020.0, next, this, String::new());
-        let half = libm::log(next.1 / next.0) / 2.0;
-        let detectable = found.detectable.unwrap();
-        assert!((detectable - libm::expm1(half)).abs() < 1e-9, "{detectable} and {half}");
-    }
-
-    #[test]
-    fn few_trials_have_a_point_and_no_interval() {
-        let p50 = of(5, |_, t| t.each(&[1000; 2000])).get(Statistic::P50).unwrap().clone();
-        assert_eq!((p50.point, p50.low, p50.level), (Some(1000.0), None, None));
-        assert!(p50.insufficient.unwrap().contains("5 trials"));
-    }
-
-    #[test]
-    fn tails_go_from_trials_to_pooled_to_insufficient() {
-        let enough =
-            of(8, |round, t| t.each(&noisy(2_000, round))).get(Statistic::P99).unwrap().clone();
-        assert!(!enough.pooled && enough.point.is_some() && enough.level.is_some());
-        let pooled =
-            of(8, |round, t| t.each(&noisy(400, round))).get(Statistic::P99).unwrap().clone();
-        assert!(pooled.pooled && pooled.low.is_some() && pooled.level.is_none());
-        assert!(pooled.estimand.starts_with("pooled"));
-        assert!(pooled.low <= pooled.point && pooled.point <= pooled.high);
-        let none =
-            of(8, |round, t| t.each(&noisy(100, round))).get(Statistic::P99).unwrap().clone();
-        assert_eq!((none.point, none.low), (None, None));
-        assert!(none.insufficient.unwrap().contains("needs 1000"), "says what it needs");
-    }
-
-    #[test]
-    fn batches_have_a_cost_and_nothing_else() {
-        let estimates = of(8, |round, t| t.batch(100, &[7_000 + 100 * round; 30]));
-        assert_eq!(estimates.get(Statistic::Cost).unwrap().clone().point, Some(73.5));
-        assert!(estimates.get(Statistic::P50).is_none() && estimates.get(Statistic::P99).is_none());
-        assert!(
-            estimates.get(Statistic::Min).is_none() && estimates.exact(Statistic::Max).is_none()
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_told_from_the_loop_is_a_bound() {
-        let near_zero = of(8, |round, t| {
-            let two = 10_000 + 30 * round;
-            t.two_lengths(1000, &[10_090, two, 10_090, two, 10_090, two]);
-        })
-        .get(Statistic::Cost)
-        .unwrap()
-        .clone();
-        assert!(near_zero.at_most, "{near_zero:?}");
-        assert_eq!(near_zero.point, Some(0.12));
-        assert!(near_zero.low.unwrap() < 0.0, "the raw sign stays");
-        // Its point is clear of the clock's resolution (0.02 ns), its interval not of zero.
-        let wide = of(8, |round, t| t.two_lengths(1000, &[10_000, 9_700 + 100 * round]));
-        let wide = wide.get(Statistic::Cost).unwrap().clone();
-        assert!(wide.at_most && wide.point == Some(0.4) && wide.low == Some(-0.3), "{wide:?}");
-        let clear = of(8, |round, t| {
-            t.two_lengths(1000, &[10_000, 12_000 + round, 10_000, 12_000 + round]);
-        })
-        .get(Statistic::Cost)
-        .unwrap()
-        .clone();
-        assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
-    }
-
-    #[test]
-    fn one_trial_in_two_halves_does_not_take_the_median_away() {
-        let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 1000 } else { 1500 }).collect();
-        let p50 = of(8, |_, t| t.each(&halves)).get(Statistic::P50).unwrap().clone();
-        assert!(!p50.pooled && p50.point.is_some());
-    }
-}
+mod tests;

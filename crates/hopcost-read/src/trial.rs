@@ -140,11 +140,18 @@ impl Trial {
         if self.differences { self.sample.median() } else { self.sample.quantile(0.5) }
     }
 
-    /// Effective samples for the quantile `q`.
+    /// Effective samples for the quantile `q`. What lies beyond a quantile farther out lies
+    /// beyond this one too, so that none lacks support where one farther out has it.
     pub fn n_eff_at(&self, q: f64) -> f64 {
         let after = ANCHORS.partition_point(|anchor| *anchor < q).min(ANCHORS.len() - 1);
         let before = if ANCHORS[after] <= q { after } else { after.saturating_sub(1) };
-        self.n_eff[before].min(self.n_eff[after])
+        let own = self.n_eff[before].min(self.n_eff[after]);
+        let beyond = |q: f64| q.min(1.0 - q);
+        let farther = ANCHORS.iter().zip(self.n_eff);
+        farther
+            .filter(|(at, _)| if q < 0.5 { **at < q } else { q > 0.5 && **at > q })
+            .map(|(at, n_eff)| n_eff * beyond(*at) / beyond(q))
+            .fold(own, f64::max)
     }
 
     /// The trial's own value of a statistic; `None` where its samples do not support it

@@ -111,9 +111,9 @@ statistics! {
     Min, "min_ns", "min", Interval;
     /// Least of all trials (no interval; of the samples that were kept).
     Least, "least_ns", "least", Exact;
-    /// Mean.
+    /// Mean (of `wake`, of the samples of all trials).
     Mean, "mean_ns", "mean", Interval;
-    /// Standard deviation of the samples of a trial (`wake` only).
+    /// Standard deviation of the samples of all trials (`wake` only).
     Stdev, "stdev_ns", "stdev", Interval;
     /// Greatest of all trials, exactly (no interval).
     Max, "max_ns", "max", Exact;

@@ -35,7 +35,8 @@ fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
         }
         // A batch has nothing but its mean.
         Statistic::Mean => estimates.get(statistic).or(estimates.get(Statistic::Cost)).cloned(),
-        _ => estimates.get(statistic).cloned(),
+        // One table is of one set of samples: all, where its mean is of all.
+        _ => reading.pooled_quantiles.get(statistic).or(estimates.get(statistic)).cloned(),
     }
 }
 

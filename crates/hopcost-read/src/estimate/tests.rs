@@ -1,0 +1,105 @@
+use super::*;
+use crate::testing::{Builder, PIPE, TrialBuilder, clock, noisy};
+
+fn of(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Estimates {
+    let raw = Builder::new().case(PIPE, trials, make).build();
+    let clock = clock(0, 1e9);
+    let reduced: Vec<Trial> =
+        raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
+    let family = Family::of(raw.trials[0].stamp.unwrap());
+    let trials: Vec<&Trial> = reduced.iter().collect();
+    let workload = Workload::Roundtrip;
+    let measured = Measured { trials: &trials, family, workload, doubt: None };
+    estimates(&measured, &|n| n).unwrap()
+}
+
+#[test]
+fn the_interval_is_that_of_the_ranks() {
+    let p50 = of(9, |round, t| t.each(&vec![1000 + 10 * round; 2000]))
+        .get(Statistic::P50)
+        .unwrap()
+        .clone();
+    assert_eq!((p50.point, p50.low, p50.high), (Some(1040.0), Some(1010.0), Some(1070.0)));
+    assert!((p50.level.unwrap() - 0.960_937_5).abs() < 1e-12);
+    assert!(!p50.pooled && p50.insufficient.is_none());
+    assert_eq!((p50.n_trials, p50.digits), (9, 3));
+    assert!((p50.detectable.unwrap() - 0.042).abs() < 0.001, "{:?}", p50.detectable);
+}
+
+#[test]
+fn what_a_comparison_could_show_is_half_the_interval_of_the_next_run() {
+    let values: Vec<f64> = (0..40).map(|i| 1000.0 + f64::from(i * 7 % 40)).collect();
+    let doubt = Doubt { shared_error: 0.0, autocorrelation: None, span_s: 10.0 };
+    let (next, this) = intervals(&values, doubt).unwrap();
+    let measured = Measured {
+        trials: &[],
+        family: Family::Each,
+        workload: Workload::Roundtrip,
+        doubt: Some(doubt),
+    };
+    let found = measured.of_both(1020.0, next, this, String::new());
+    let half = libm::log(next.1 / next.0) / 2.0;
+    let detectable = found.detectable.unwrap();
+    assert!((detectable - libm::expm1(half)).abs() < 1e-9, "{detectable} and {half}");
+}
+
+#[test]
+fn few_trials_have_a_point_and_no_interval() {
+    let p50 = of(5, |_, t| t.each(&[1000; 2000])).get(Statistic::P50).unwrap().clone();
+    assert_eq!((p50.point, p50.low, p50.level), (Some(1000.0), None, None));
+    assert!(p50.insufficient.unwrap().contains("5 trials"));
+}
+
+#[test]
+fn tails_go_from_trials_to_pooled_to_insufficient() {
+    let enough =
+        of(8, |round, t| t.each(&noisy(2_000, round))).get(Statistic::P99).unwrap().clone();
+    assert!(!enough.pooled && enough.point.is_some() && enough.level.is_some());
+    let pooled = of(8, |round, t| t.each(&noisy(400, round))).get(Statistic::P99).unwrap().clone();
+    assert!(pooled.pooled && pooled.low.is_some() && pooled.level.is_none());
+    assert!(pooled.estimand.starts_with("pooled"));
+    assert!(pooled.low <= pooled.point && pooled.point <= pooled.high);
+    let none = of(8, |round, t| t.each(&noisy(100, round))).get(Statistic::P99).unwrap().clone();
+    assert_eq!((none.point, none.low), (None, None));
+    assert!(none.insufficient.unwrap().contains("needs 1000"), "says what it needs");
+}
+
+#[test]
+fn batches_have_a_cost_and_nothing_else() {
+    let estimates = of(8, |round, t| t.batch(100, &[7_000 + 100 * round; 30]));
+    assert_eq!(estimates.get(Statistic::Cost).unwrap().clone().point, Some(73.5));
+    assert!(estimates.get(Statistic::P50).is_none() && estimates.get(Statistic::P99).is_none());
+    assert!(estimates.get(Statistic::Min).is_none() && estimates.exact(Statistic::Max).is_none());
+}
+
+#[test]
+fn what_cannot_be_told_from_the_loop_is_a_bound() {
+    let near_zero = of(8, |round, t| {
+        let two = 10_000 + 30 * round;
+        t.two_lengths(1000, &[10_090, two, 10_090, two, 10_090, two]);
+    })
+    .get(Statistic::Cost)
+    .unwrap()
+    .clone();
+    assert!(near_zero.at_most, "{near_zero:?}");
+    assert_eq!(near_zero.point, Some(0.12));
+    assert!(near_zero.low.unwrap() < 0.0, "the raw sign stays");
+    // Its point is clear of the clock's resolution (0.02 ns), its interval not of zero.
+    let wide = of(8, |round, t| t.two_lengths(1000, &[10_000, 9_700 + 100 * round]));
+    let wide = wide.get(Statistic::Cost).unwrap().clone();
+    assert!(wide.at_most && wide.point == Some(0.4) && wide.low == Some(-0.3), "{wide:?}");
+    let clear = of(8, |round, t| {
+        t.two_lengths(1000, &[10_000, 12_000 + round, 10_000, 12_000 + round]);
+    })
+    .get(Statistic::Cost)
+    .unwrap()
+    .clone();
+    assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
+}
+
+#[test]
+fn one_trial_in_two_halves_does_not_take_the_median_away() {
+    let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 1000 } else { 1500 }).collect();
+    let p50 = of(8, |_, t| t.each(&halves)).get(Statistic::P50).unwrap().clone();
+    assert!(!p50.pooled && p50.point.is_some());
+}
