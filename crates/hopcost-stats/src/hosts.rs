@@ -110,7 +110,7 @@ pub struct Seen {
 /// One run of so many trials, beginning at any time, of a case that follows its yardstick
 /// with this elasticity.
 pub fn run(host: Host, statistic: Statistic, slope: f64, trials: usize, rng: &mut Rng) -> Seen {
-    let levels = levels(host, statistic, trials, rng);
+    let levels = levels(host, statistic, trials, BETWEEN_S, rng);
     let values = levels.iter().map(|level| slope * level.of_value + statistic.noise(rng)).collect();
     let mut reading = |level: f64| {
         let disturbed = if rng.below(DISTURBED_OF) == 0 { DISTURBED_BY } else { 0.0 };
@@ -125,13 +125,20 @@ pub fn run(host: Host, statistic: Statistic, slope: f64, trials: usize, rng: &mu
 
 /// The host's level right before a trial, in it and right after it.
 #[derive(Clone, Copy)]
-struct Level {
+pub(crate) struct Level {
     before: f64,
-    of_value: f64,
+    pub of_value: f64,
     after: f64,
 }
 
-fn levels(host: Host, statistic: Statistic, trials: usize, rng: &mut Rng) -> Vec<Level> {
+/// Those of trials that begin so far apart.
+pub(crate) fn levels(
+    host: Host,
+    statistic: Statistic,
+    trials: usize,
+    between_s: f64,
+    rng: &mut Rng,
+) -> Vec<Level> {
     let constant = |level| Level { before: level, of_value: level, after: level };
     match host {
         Host::Quiet => vec![constant(0.0); trials],
@@ -153,7 +160,7 @@ fn levels(host: Host, statistic: Statistic, trials: usize, rng: &mut Rng) -> Vec
         }
         Host::TwoStates(dwell_s) => {
             let mut states = States::new(dwell_s, rng);
-            (0..trials).map(|i| states.over(i as f64 * BETWEEN_S, statistic, rng)).collect()
+            (0..trials).map(|i| states.over(i as f64 * between_s, statistic, rng)).collect()
         }
     }
 }

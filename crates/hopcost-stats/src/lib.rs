@@ -16,6 +16,7 @@
 //! | the host's level beside each trial, and whether dividing by it is right | [`yardstick`] |
 //! | how many independent samples a series is worth | [`effective`] |
 //! | ratios paired by round | [`ratio`] |
+//! | ratios from blocks of adjacent trials, and what they say against a margin | [`compare`] |
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
 //! | a host that changes state | [`states`] |
@@ -30,6 +31,7 @@
 //! | does a nominal 95 % hold what it says? | [`coverage`] |
 //! | operations and hosts that are simulated for it | [`synthetic`], [`hosts`] |
 
+pub mod compare;
 pub mod coverage;
 pub mod effective;
 pub mod histogram;
