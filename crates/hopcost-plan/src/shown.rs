@@ -1,10 +1,11 @@
 //! What reports show of cases besides their results: tables that others published,
 //! contrasts, plots and an export. Each stands in the suite that it belongs to, as
 //! `[[published]]`, `[[contrast]]`, `[[plot]]` and `[export]`; those of the shipped suites
-//! are for every run that has such cases.
+//! are for every run that has such cases. `unit` is for runs of the suite alone.
 
 use std::collections::BTreeMap;
 
+use hopcost_model::results::TimeUnit;
 use serde::Deserialize;
 
 use crate::select::Selector;
@@ -12,6 +13,9 @@ use crate::select::Selector;
 /// What a suite's file says of reports.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Shown {
+    /// What the answer gives times in.
+    #[serde(default)]
+    pub unit: TimeUnit,
     /// Tables that others published.
     #[serde(default)]
     pub published: Vec<Published>,
@@ -34,6 +38,8 @@ pub struct Published {
     /// Whether only runs of this suite show it.
     #[serde(default)]
     pub here_only: bool,
+    /// Bytes of the messages that it is of, which the answer marks among other sizes.
+    pub payload: Option<u32>,
 }
 
 /// Two operations of one runtime, to be compared in every runtime that has both.

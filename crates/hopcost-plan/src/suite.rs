@@ -111,7 +111,7 @@ impl Source {
         self.only(
             table,
             "",
-            &[&measures[..], &["published", "contrast", "plot", "export"]].concat(),
+            &[&measures[..], &["unit", "published", "contrast", "plot", "export"]].concat(),
         )?;
         self.shown()?;
         let name = self.required_name(table)?;

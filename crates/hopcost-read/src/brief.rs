@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcost_model::case::Placement;
 use hopcost_model::host::Host;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Estimate, HostChange, Pinning, PlanBrief};
+use hopcost_model::results::{Estimate, HostChange, Pinning, PlanBrief, TimeUnit};
 use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::Reading;
@@ -18,6 +18,8 @@ const VOLATILE: [&str; 2] = ["load.", "stat."];
 pub fn plan(run: &Run, readings: &[Reading]) -> PlanBrief {
     let raw = run.raw;
     let plan = &raw.plan;
+    let mut suites = hopcost_plan::shown().iter();
+    let shown = suites.find(|(suite, _)| *suite == plan.suite).map(|(_, shown)| shown);
     let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
     PlanBrief {
         suite: plan.suite.clone(),
@@ -34,6 +36,9 @@ pub fn plan(run: &Run, readings: &[Reading]) -> PlanBrief {
         relation: plan.relation,
         pinning: pinning(raw),
         trial: plan.trial,
+        unit: shown.map_or(TimeUnit::Ns, |shown| shown.unit),
+        document_payload_bytes: shown
+            .and_then(|shown| shown.published.iter().find_map(|table| table.payload)),
     }
 }
 

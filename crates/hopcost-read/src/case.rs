@@ -107,8 +107,7 @@ fn empty_loop(run: &Run) -> Option<Estimate> {
     )
 }
 
-/// The loop of another runtime is another loop, and its ticks are not those of the
-/// processor's counter.
+/// The loop of another runtime is another loop.
 fn is_native_call(case: &Case) -> bool {
     case.workload == Workload::Call && case.runtimes.are_rust()
 }
@@ -156,6 +155,14 @@ fn of_case<'a>(
     let native_ns = cost_ns.filter(|_| is_native_call(case));
     let ticks_per_second =
         raw.first().and_then(|trial| Some(run.raw.clock(trial)?.ticks_per_second));
+    // Those of another runtime are not of the processor's counter.
+    let in_ticks = |statistic| {
+        let (headline, estimate) = estimates.as_ref()?.headline()?;
+        let is_it = headline == statistic && case.runtimes.are_rust();
+        let ticks = estimate.point.filter(|_| is_it)? * ticks_per_second? / 1e9;
+        Some(ticks).filter(|ticks| ticks.is_finite())
+    };
+    let (cost_ticks, p50_ticks) = (in_ticks(Statistic::Cost), in_ticks(Statistic::P50));
     let id = case.id();
     let threads = threads::threads(case, &raw);
     let wake = wake::result(run, case, &raw);
@@ -172,10 +179,8 @@ fn of_case<'a>(
         n_failed: (table.rows.len() - raw.len()) as u32,
         operations: total(raw.iter().map(|trial| trial.operations)),
         samples: total(raw.iter().map(|trial| trial.samples_taken)),
-        cost_ticks: native_ns
-            .zip(ticks_per_second)
-            .map(|(ns, ticks)| ns * ticks / 1e9)
-            .filter(|cost| cost.is_finite()),
+        cost_ticks,
+        p50_ticks,
         cost_cycles: native_ns
             .zip(counters::cycles_per_ns(&raw))
             .map(|(ns, cycles)| ns * cycles)

@@ -157,7 +157,8 @@ type Plain = (&'static str, &'static str, fn(&CaseResult) -> Option<f64>, &'stat
 const PLAIN: &[Plain] = &[
     ("cpu_per_message", "ns", |case| case.cpu_ns_per_message, "CPU time of both ends per message: median over trials"),
     ("switches_per_operation", "1", |case| case.switches_per_operation, "context switches of both ends per operation: median over trials"),
-    ("cost_ticks", "tick", |case| case.cost_ticks, "cost of one call in ticks of the clock"),
+    ("cost_ticks", "tick", |case| case.cost_ticks, "cost of one operation in ticks of the clock"),
+    ("p50_ticks", "tick", |case| case.p50_ticks, "p50 of one operation in ticks of the clock"),
     ("cost_cycles", "cycle", |case| case.cost_cycles, "cost of one call in core cycles"),
     ("lost", "1", lost, "exchanges that lost a message"),
     ("gap_found", "ns", |case| case.wake.as_ref()?.gap_found_ns, "mean time from one notification to the next: median over trials"),

@@ -99,6 +99,25 @@ document! {
         pub pinning: Pinning,
         /// How a trial was shaped.
         pub trial: TrialShape,
+        /// What the answer gives times in. All times of this document are nanoseconds.
+        #[serde(default)]
+        pub unit: TimeUnit,
+        /// Bytes of the messages in the document that the suite measures after, where it says.
+        #[serde(default)]
+        pub document_payload_bytes: Option<u32>,
+    }
+}
+
+document! {
+    /// What an answer gives times in.
+    #[derive(Copy, Eq, Default)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TimeUnit {
+        /// Nanoseconds and their multiples.
+        #[default]
+        Ns,
+        /// Ticks of the clock that stamps, as far as their rate is known.
+        Ticks,
     }
 }
 
@@ -272,8 +291,11 @@ document! {
         pub trials: Vec<TrialPoint>,
         /// Follows from the findings; `null` if never measured.
         pub validity: Option<Validity>,
-        /// Cost of one call in ticks of the clock (`call` only).
+        /// Cost of one operation in ticks of the clock, where it was timed in batches.
         pub cost_ticks: Option<f64>,
+        /// p50 of one operation in ticks of the clock, where each was timed by itself.
+        #[serde(default)]
+        pub p50_ticks: Option<f64>,
         /// Cost of one call in core cycles (`call` only).
         pub cost_cycles: Option<f64>,
         /// What is particular to a wake-up.
@@ -375,6 +397,7 @@ impl CaseResult {
             trials: Vec::new(),
             validity: None,
             cost_ticks: None,
+            p50_ticks: None,
             cost_cycles: None,
             wake: None,
             stream: None,

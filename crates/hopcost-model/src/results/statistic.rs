@@ -238,6 +238,21 @@ impl Estimate {
         }
     }
 
+    /// The same in a unit of which so many are one of its own.
+    pub fn times(mut self, factor: f64) -> Self {
+        for value in [
+            &mut self.point,
+            &mut self.low,
+            &mut self.high,
+            &mut self.as_met,
+            &mut self.this_run_low,
+            &mut self.this_run_high,
+        ] {
+            *value = value.map(|value| value * factor);
+        }
+        self
+    }
+
     /// How far its interval reaches to either side, as a share of its value.
     pub fn half_width(&self) -> Option<f64> {
         Some((self.high? - self.low?) / 2.0 / self.point.filter(|point| *point > 0.0)?)

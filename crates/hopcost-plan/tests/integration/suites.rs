@@ -145,6 +145,10 @@ fn the_microkernel_suite_sweeps_the_ring_with_and_without_a_reply() {
     ] {
         let there = |case: &Case| (case.boundary, case.placement) == (boundary, Some(placement));
         assert!(count(&plan, there) >= 2, "{boundary} {placement}");
+        // A context switch: on one CPU only, where an end that yields gives it to the other.
+        let yields = |case: &Case| case.waits.is_some_and(|waits| waits.any(WaitKind::Yield));
+        let switches = usize::from(placement == Placement::SameCpu);
+        assert_eq!(count(&plan, |case| there(case) && yields(case)), switches);
     }
 }
 

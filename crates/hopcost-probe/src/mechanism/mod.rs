@@ -15,6 +15,7 @@ mod ring_inline;
 mod coroutine_switch;
 mod vdso_clock;
 mod syscall;
+mod sched_yield;
 mod udp_send;
 mod thread_start;
 

@@ -264,14 +264,18 @@ mod tests {
                         t.raw.ends[0].events = vec![event("cycles", 150_000)];
                     }
                 })
+                .case(PIPE, 6, |_, t| t.each(&[3000; 100]))
                 .build();
             let mut raw = raw;
             raw.clocks.iter_mut().for_each(|clock| clock.ticks_per_second = 2e9);
-            read(&raw).results.remove(0)
+            read(&raw).results
         };
-        let with = run(true);
+        let with = &run(true)[0];
         assert_eq!(with.cost_ticks, Some(50.0), "ticks of the clock, as stamped");
         assert_eq!(with.cost_cycles, Some(75.0), "25 ns at 3 cycles a nanosecond");
-        assert_eq!(run(false).cost_cycles, None);
+        let without = run(false);
+        assert_eq!(without[0].cost_cycles, None);
+        let [call, pipe] = [&without[0], &without[1]];
+        assert_eq!((call.p50_ticks, pipe.cost_ticks, pipe.p50_ticks), (None, None, Some(3000.0)));
     }
 }

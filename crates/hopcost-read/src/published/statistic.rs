@@ -21,7 +21,7 @@ pub fn estimate(reading: &Reading, statistic: &str, unit: &str) -> Option<Estima
         }
         _ => return None,
     };
-    Some(scaled(estimate, factor))
+    Some(estimate.times(factor))
 }
 
 fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
@@ -38,13 +38,6 @@ fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
         // One table is of one set of samples: all, where its mean is of all.
         _ => reading.pooled_quantiles.get(statistic).or(estimates.get(statistic)).cloned(),
     }
-}
-
-fn scaled(mut estimate: Estimate, factor: f64) -> Estimate {
-    for value in [&mut estimate.point, &mut estimate.low, &mut estimate.high] {
-        *value = value.map(|ns| ns * factor);
-    }
-    estimate
 }
 
 /// The statistic of each measured trial by its round; empty where a trial alone has

@@ -98,6 +98,7 @@ fn own(case: &CaseResult) -> Vec<(&'static str, Cell)> {
         ("Multiple", Cell::text(multiple)),
         ("Lost exchanges, in no estimate", Cell::maybe(lost, Unit::Whole)),
         ("Cost in ticks of the clock", Cell::maybe(case.cost_ticks, Unit::Plain(3))),
+        ("p50 in ticks of the clock", Cell::maybe(case.p50_ticks, Unit::Plain(3))),
         ("Cost in core cycles", Cell::maybe(case.cost_cycles, Unit::Plain(3))),
         ("Writing and comparing", Cell::text(case.touch.map_or(String::new(), touched))),
     ];

@@ -1,7 +1,10 @@
 //! The ladder: what may be compared, the cheapest first.
 
-use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic, Status};
+use hopcost_model::results::{
+    CaseResult, LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit,
+};
 
+use super::answer::ticks;
 use super::model::{
     Block, Cell, Frame, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, repeated,
     says, verdicts, words,
@@ -33,6 +36,9 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
         if medium != Medium::Document {
             blocks.extend(missing(cases));
         }
+    }
+    if !blocks.is_empty() {
+        blocks.splice(..0, ticks(results).map(says));
     }
     Section::of("ladder", blocks)
 }
@@ -66,7 +72,11 @@ fn table(
         .column_if(!group.batched, estimates("p99").fold(7), |l| {
             l.estimate(Statistic::P99, Scale::Time)
         })
-        .column(numbers("ticks").fold(4), |l| Cell::maybe(l.case.cost_ticks, digits(l.case)))
+        .column(numbers("ticks").fold(4), |l| {
+            // Of round trips where the suite tells ticks; the time alone says as much elsewhere.
+            let single = l.case.p50_ticks.filter(|_| results.plan.unit == TimeUnit::Ticks);
+            Cell::maybe(l.case.cost_ticks.or(single), digits(l.case))
+        })
         .column(numbers("cycles").fold(4), |l| Cell::maybe(l.case.cost_cycles, digits(l.case)))
         .column(estimates("multiple").fold(3), |l| Cell::ratio(l.case.ratio.as_ref(), &l.case.id))
         .column(numbers(cpu).fold(6), |l| Cell::maybe(l.case.cpu_ns_per_message, Unit::Time(2)))

@@ -398,6 +398,11 @@ pub(crate) enum Scale {
     DifferencePerByte,
     /// In 10^this of its own unit, which the column names.
     Power(i32),
+    /// Nanoseconds, in ticks of a clock, which the heading names.
+    Ticks {
+        /// Ticks in a nanosecond.
+        per_ns: f64,
+    },
     /// In this unit, as it is.
     Named(String),
 }
@@ -459,6 +464,7 @@ impl Measured {
         let mut shown = match &self.scale {
             Scale::Time | Scale::TimePerByte => number::estimate(estimate),
             Scale::Power(power) => number::scaled(estimate, *power),
+            Scale::Ticks { per_ns } => number::scaled(&estimate.clone().times(*per_ns), 0),
             Scale::Named(_) => number::scaled(estimate, 0),
             _ => number::difference(estimate),
         };

@@ -118,6 +118,7 @@ static ALL: &[Facts] = &[
     Facts { payload: CARRIED, ..call("udp-send") },
     call("vdso-clock"),
     call("syscall"),
+    call("sched-yield"),
     Facts { waits: SPINNING, ..notifier("flag") },
     notifier("futex"),
     notifier("semaphore"),

@@ -9,6 +9,7 @@ use hopcost_model::results::{
 
 use super::doubt::Doubts;
 use super::order::{between, first, name, sentence, usual};
+use super::unit;
 use crate::names::{Place, at, headline};
 use crate::number;
 use crate::section::model::{Block, Cell, Column, Form, Scale, Table, Tone, Unit, numbers, words};
@@ -54,7 +55,7 @@ pub(super) fn tables(
     };
     let mut blocks = Vec::new();
     for entries in parts.iter().filter(|entries| !entries.is_empty()) {
-        let scale = Written::of(entries, by);
+        let scale = Written::of(entries, by, results);
         let places = distinct(entries.iter().map(|entry| entry.place.name()));
         let place =
             if let [only] = places.as_slice() { format!(", {only}") } else { String::new() };
@@ -122,11 +123,11 @@ fn entry<'a>(
     let label = stream.map_or_else(|| name(row, usual, results), |of| of.label.clone());
     let row = (label, stream.map(|stream| stream.flows));
     let swept = case.case.gap_ns.or(case.case.payload_bytes.map(u64::from)).unwrap_or(0);
-    Some(Entry { row, place, column: column(group, case), swept, index, case, estimate })
+    Some(Entry { row, place, column: column(group, case, results), swept, index, case, estimate })
 }
 
 /// What a case of a group is swept over.
-fn column(group: &LadderGroup, case: &CaseResult) -> String {
+fn column(group: &LadderGroup, case: &CaseResult, results: &Results) -> String {
     if let Some(wake) = &case.wake {
         return number::exact(wake.gap_asked_ns);
     }
@@ -139,7 +140,7 @@ fn column(group: &LadderGroup, case: &CaseResult) -> String {
     match case.case.payload_bytes {
         _ if group.batched => "batches".to_owned(),
         None | Some(0) => "no payload".to_owned(),
-        Some(bytes) => number::bytes(bytes),
+        Some(bytes) => unit::bytes(bytes, results),
     }
 }
 
@@ -163,9 +164,12 @@ struct Written {
 }
 
 impl Written {
-    fn of(entries: &[&Entry], by: RankedBy) -> Self {
+    fn of(entries: &[&Entry], by: RankedBy, results: &Results) -> Self {
         if by == RankedBy::Throughput {
             return Self { scale: Scale::Power(0), unit: Some("Gbit/s") };
+        }
+        if let scale @ Scale::Ticks { .. } = unit::scale(results) {
+            return Self { scale, unit: Some("ticks") };
         }
         let mut points: Vec<f64> =
             entries.iter().filter_map(|entry| entry.estimate.point).collect();
@@ -223,7 +227,7 @@ fn rankings(
 ) -> Vec<String> {
     let told = |group: &&LadderGroup| {
         let case = group.rows.iter().find_map(|row| at(row, place, results))?.1;
-        let column = column(group, case);
+        let column = column(group, case, results);
         Some((column, sentence(group, place, by, results)?))
     };
     let all: Vec<(String, String)> = groups.iter().filter_map(told).collect();

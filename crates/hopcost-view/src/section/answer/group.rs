@@ -7,6 +7,7 @@ use hopcost_model::results::{
 
 use super::doubt::Doubts;
 use super::order::{self, between, first, name, sentence, usual, words};
+use super::unit;
 use crate::names::{Place, at, capitalised, case_of, headline};
 use crate::number;
 use crate::section::model::{
@@ -27,7 +28,11 @@ pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
     let rows: Vec<&LadderRow> = group.rows.iter().filter(|row| !places(row).is_empty()).collect();
     let usual = usual(group.rows.iter());
     let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
-    let mut blocks = vec![Block::Heading(capitalised(&format!("{}{ends}", group.title)))];
+    let mut blocks = vec![Block::Heading(capitalised(&format!(
+        "{}{ends}{}",
+        group.title,
+        unit::heading(results)
+    )))];
     let of = |row: &&LadderRow, place| at(row, place, results);
     let name = |row: &&LadderRow| Cell::text(name(row, usual, results));
     let mut table = Rows::of(&rows).column(texts(""), name);
@@ -35,7 +40,7 @@ pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
     for place in Place::ALL {
         let over = |column: Column| column.over(place.name());
         table = table
-            .column(over(numbers(cost)), |row| value(of(row, place), doubts))
+            .column(over(numbers(cost)), |row| value(of(row, place), unit::scale(results), doubts))
             .column(over(numbers(&base(group, place, results)).fold(2)), |row| {
                 let case = of(row, place).map(|(index, _)| index as u32);
                 let ranked = ranked(group, place).find(|ranked| Some(ranked.result) == case);
@@ -46,7 +51,7 @@ pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
                 let rate = stream.and_then(|stream| stream.aggregate_gbps.as_ref());
                 Cell::brief(rate, Scale::Power(0), false)
             })
-            .column(over(numbers("p99").fold(4)), |row| tail(of(row, place)));
+            .column(over(numbers("p99").fold(4)), |row| tail(of(row, place), results));
         // Of blocking ends on one CPU it says no more than the p50.
         let last = rows.iter().flat_map(|row| places(row)).all(|other| other as u8 <= place as u8);
         table = table.column_if(last, over(numbers("CPU/msg").fold(3)), |row| {
@@ -85,16 +90,16 @@ fn multiple(ranked: &RankedCase, results: &Results) -> Cell {
 }
 
 /// The number that a case is ranked by.
-pub(super) fn value(found: Option<(usize, &CaseResult)>, doubts: &Doubts) -> Cell {
+pub(super) fn value(found: Option<(usize, &CaseResult)>, scale: Scale, doubts: &Doubts) -> Cell {
     let Some((index, case)) = found else { return Cell::none() };
     let estimate = headline(case).map(|(_, estimate)| estimate);
-    Cell::brief(estimate, Scale::Time, doubts.marks(case)).of(index)
+    Cell::brief(estimate, scale, doubts.marks(case)).of(index)
 }
 
-fn tail(found: Option<(usize, &CaseResult)>) -> Cell {
+fn tail(found: Option<(usize, &CaseResult)>, results: &Results) -> Cell {
     let p99 = found.and_then(|(_, case)| case.estimates.as_ref()?.get(Statistic::P99));
     let digits = p99.map_or(2, |p99| p99.digits.clamp(2, 3));
-    Cell::sorted(p99.and_then(|p99| p99.point), |ns| number::time(ns, digits))
+    Cell::sorted(p99.and_then(|p99| p99.point), |ns| unit::time(ns, digits, results))
 }
 
 /// What the loop around calls is called: no operation, but what each of them holds.
@@ -118,9 +123,10 @@ pub(super) fn calls(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
         kinds.into_iter().partition(|(_, rows)| rows.len() >= SIZES_MIN);
     let mut blocks = Vec::new();
     if !swept.is_empty() {
-        blocks.push(Block::Heading(capitalised(&format!("{}, by size", group.title))));
+        let title = format!("{}, by size{}", group.title, unit::heading(results));
+        blocks.push(Block::Heading(capitalised(&title)));
         let kinds = swept.into_iter().map(|(_, rows)| rows.into_iter().map(|(_, of)| of).collect());
-        blocks.push(by_size(&kinds.collect::<Vec<_>>(), doubts));
+        blocks.push(by_size(&kinds.collect::<Vec<_>>(), results, doubts));
     }
     let alone: Vec<usize> =
         single.iter().flat_map(|(_, rows)| rows.iter().map(|(_, (index, _))| *index)).collect();
@@ -129,7 +135,7 @@ pub(super) fn calls(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
 }
 
 /// Cases that differ in their size alone, a row a kind.
-fn by_size(kinds: &[Vec<(usize, &CaseResult)>], doubts: &Doubts) -> Block {
+fn by_size(kinds: &[Vec<(usize, &CaseResult)>], results: &Results, doubts: &Doubts) -> Block {
     let size = |case: &CaseResult| case.case.payload_bytes.unwrap_or(0);
     let mut sizes: Vec<u32> = kinds.iter().flatten().map(|(_, case)| size(case)).collect();
     sizes.sort_unstable();
@@ -138,11 +144,11 @@ fn by_size(kinds: &[Vec<(usize, &CaseResult)>], doubts: &Doubts) -> Block {
         let name = cases.first().map_or(String::new(), |(_, case)| mechanism(case));
         let cell = |bytes: &u32| {
             let found = cases.iter().find(|(_, case)| size(case) == *bytes);
-            value(found.copied(), doubts)
+            value(found.copied(), unit::scale(results), doubts)
         };
         std::iter::once(Cell::text(name)).chain(sizes.iter().map(cell)).collect()
     };
-    let heads = sizes.iter().map(|bytes| numbers(&number::bytes(*bytes)));
+    let heads = sizes.iter().map(|bytes| numbers(&unit::bytes(*bytes, results)));
     let columns = std::iter::once(texts("")).chain(heads).collect();
     let rows = kinds.iter().map(line).collect();
     Block::Table(Table { columns, rows, form: Form::Columns })
@@ -170,7 +176,7 @@ fn in_a_line(
         let mark = if doubts.marks(case) { "!" } else { "" };
         let mut cost = cost.clone();
         cost.digits = cost.digits.min(3);
-        let cost = Cell::brief(Some(&cost), Scale::Time, false).value.shown()?;
+        let cost = Cell::brief(Some(&cost), unit::scale(results), false).value.shown()?;
         Some(format!("{} {cost}{mark}", name(row, None, results)))
     };
     let by = RankedBy::Time;
@@ -183,6 +189,6 @@ fn in_a_line(
     });
     let listed = || group.rows.iter().filter_map(&name).collect::<Vec<_>>().join(", ");
     let text = order.unwrap_or_else(listed);
-    let title = capitalised(&group.title);
+    let title = format!("{}{}", capitalised(&group.title), unit::heading(results));
     (!text.is_empty()).then(|| Block::Text(Tone::Note, format!("{title}: {text}")))
 }

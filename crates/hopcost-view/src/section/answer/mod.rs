@@ -8,6 +8,7 @@ mod know;
 mod order;
 mod runtimes;
 mod tails;
+mod unit;
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::{distinct, grouped};
@@ -15,8 +16,9 @@ use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, Statisti
 use hopcost_model::text::count;
 
 use self::doubt::Doubts;
+pub(super) use self::unit::ticks;
 use super::head;
-use super::model::{Block, Medium, Section};
+use super::model::{Block, Medium, Section, says};
 use super::runtimes::told;
 use crate::names::{Place, case_of};
 
@@ -34,7 +36,8 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
 /// The answer.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let doubts = &Doubts::of(results);
-    let mut blocks = runtimes::tables(results, doubts);
+    let mut blocks: Vec<Block> = ticks(results).map(says).into_iter().collect();
+    blocks.extend(runtimes::tables(results, doubts));
     let told = told(results);
     let is_told = |group: &LadderGroup| {
         let cases =

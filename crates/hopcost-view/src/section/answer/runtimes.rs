@@ -48,7 +48,11 @@ fn table(
                     Cell::from(Value::Ratio(ratio.clone(), Interval::Relative))
                         .of(cell.result.map(|index| index as usize))
                 }
-                _ => value(cell.result.and_then(|index| case_at(results, index)), doubts),
+                _ => value(
+                    cell.result.and_then(|index| case_at(results, index)),
+                    Scale::Time,
+                    doubts,
+                ),
             });
         let mut line: Vec<Cell> = vec![Cell::text(row.label.as_str())];
         line.extend(cells);
