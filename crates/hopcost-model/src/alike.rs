@@ -29,11 +29,11 @@ impl Case {
             && self.axes_alike().all(|axis| value(axis, self) == value(axis, other))
     }
 
-    /// Whether it is another case but for the size, the gap, the flows and whatever else two
-    /// cases have to have in common: where that is the baseline, it is the baseline of those
-    /// cases that it is alike to.
+    /// Whether it is another case but for the boundary, the size, the place and whatever else
+    /// two cases have to have in common: where that is the baseline, it is the baseline of those
+    /// cases that it is alike to, of those of its own boundary first.
     pub fn is_of_kind(&self, other: &Case) -> bool {
-        let mut like = other.clone();
+        let mut like = Case { boundary: self.boundary, ..other.clone() };
         for axis in self.axes_alike() {
             if let Some(value) = (axis.get)(self) {
                 axis.set(&mut like, &value);
@@ -46,6 +46,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Placement;
 
     fn case(id: &str) -> Case {
         id.parse().unwrap()
@@ -60,6 +61,8 @@ mod tests {
         assert!(of("eventfd", 0, 1000).is_alike(&of("pipe", 1, 1000)));
         assert!(!of("eventfd", 0, 1000).is_alike(&of("pipe", 2, 1000)));
         assert!(!of("eventfd", 0, 1000).is_alike(&of("pipe", 1, 2000)));
+        let elsewhere = Case { placement: Some(Placement::Free), ..of("pipe", 1, 1000) };
+        assert!(!of("eventfd", 0, 1000).is_alike(&elsewhere));
         let roundtrip = "roundtrip/pipe?payload=1&boundary=process&place=same-llc&wait=block";
         assert!(!case(roundtrip).is_alike(&case(&roundtrip.replace("=1&", "=0&"))));
     }
@@ -74,7 +77,9 @@ mod tests {
             ("ack=none", "ack=window:2", true),
             ("more=off", "more=on", false),
             ("tcp-send", "tcp-writev", false),
-            ("place=free", "place=same-cpu", false),
+            ("place=free", "place=same-cpu", true),
+            ("boundary=process", "boundary=thread", true),
+            ("wait=block", "wait=epoll", false),
         ] {
             let other = case(&stream.replace(from, to));
             assert_eq!(other.is_of_kind(&case(stream)), kind, "{to}");

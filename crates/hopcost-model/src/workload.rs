@@ -119,7 +119,7 @@ const ROUNDTRIP: WorkloadSpec = WorkloadSpec {
     uncounted: 2,
     loses: true,
     estimand: "median over trials of the trial's median cost of one round trip",
-    alike: &["payload", "touch"],
+    alike: &["payload", "touch", "place"],
     ..CALL
 };
 const WAKE: WorkloadSpec = WorkloadSpec {
@@ -133,7 +133,7 @@ const WAKE: WorkloadSpec = WorkloadSpec {
     is_for_all_runtimes: false,
     statistics: &[Statistic::P95, Statistic::Stdev],
     estimand: "median over trials of the trial's median cost of one wake-up",
-    alike: &["payload", "touch", "gap"],
+    alike: &["payload", "touch", "gap", "place"],
     has_section: true,
     ..CALL
 };
@@ -146,7 +146,7 @@ const STREAM: WorkloadSpec = WorkloadSpec {
     is_for_all_runtimes: false,
     estimand: "median over trials of the time per message, all flows together (first byte to \
                last byte, over messages)",
-    alike: &["payload", "touch", "fields", "flows", "ack"],
+    alike: &["payload", "touch", "fields", "flows", "ack", "place"],
     has_section: true,
     place: Some(Placement::Free),
     ..CALL

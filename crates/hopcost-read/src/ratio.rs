@@ -2,10 +2,11 @@
 //!
 //! Only what means the same is divided: equal workload, equal payload (a call's
 //! payload does not matter, a bare notification is a payload of 0, and in a wake-up the one
-//! byte of a pipe is one too), and both stamped one by one or both in batches. Wake-ups must
-//! follow equal gaps; streams must have equal fields, flows and acknowledgements. Where the
-//! baseline itself differs in one of these, a case is divided by the one that is the baseline
-//! otherwise: one for each size, gap and number of flows. The multiple of a stream is
+//! byte of a pipe is one too), the same place, and both stamped one by one or both in batches.
+//! Wake-ups must follow equal gaps; streams must have equal fields, flows and acknowledgements.
+//! Where the baseline itself differs in one of these, a case is divided by the one that is the
+//! baseline otherwise: one for each place, size, gap and number of flows. Where that was measured
+//! between threads and between processes, a case has the one of its own boundary. The multiple of a stream is
 //! that of the median message latency or, without acknowledgements, of the time per
 //! message. A one-way time that is not clearly longer than the clocks' bound has none.
 
@@ -30,7 +31,11 @@ pub fn to_baseline(run: &Run, readings: &[Reading]) -> Vec<Option<Ratio>> {
     let bases: Vec<&Reading> =
         named.into_iter().chain(readings.iter().filter(is_of_kind)).collect();
     let of = |reading: &Reading| {
-        let base = bases.iter().find(|base| comparable(reading, base))?;
+        let like = || bases.iter().filter(|base| comparable(reading, base));
+        let same_boundary = |base: &&&Reading| {
+            base.case.zip(reading.case).is_some_and(|(base, case)| base.boundary == case.boundary)
+        };
+        let base = like().find(same_boundary).or_else(|| like().next())?;
         let found =
             ratio(&base.result.id, &reading.headline_by_round(), &base.headline_by_round())?;
         Some(widened(found, bound_share(reading), bound_share(base)))
@@ -201,6 +206,34 @@ mod tests {
         let of = |index: usize| results[index].ratio.as_ref().unwrap();
         assert_eq!((of(1).baseline.as_str(), of(3).baseline.as_str()), (PIPE_4K, PIPE_4K));
         assert!((of(2).point - 3.0).abs() < 1e-9 && (of(3).point - 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn each_place_and_boundary_has_its_own_baseline() {
+        let two = |id: &str| id.replace("same-cpu", "same-llc");
+        let thread = |id: &str| id.replace("process", "thread");
+        let raw = Builder::new()
+            .baseline(PIPE)
+            .case(PIPE, 8, |_, t| t.each(&[100; 50]))
+            .case(&two(PIPE), 8, |_, t| t.each(&[1000; 50]))
+            .case(&thread(PIPE), 8, |_, t| t.each(&[50; 50]))
+            .case(TCP, 8, |_, t| t.each(&[300; 50]))
+            .case(&two(TCP), 8, |_, t| t.each(&[1200; 50]))
+            .case(&thread(TCP), 8, |_, t| t.each(&[200; 50]))
+            .case(&two(&thread(TCP)), 8, |_, t| t.each(&[1500; 50]))
+            .case(&TCP.replace("same-cpu", "free"), 8, |_, t| t.each(&[300; 50]))
+            .build();
+        let results = read(&raw).results;
+        let round = |ratio: f64| (ratio * 1e6).round() / 1e6;
+        let of =
+            |at: usize| results[at].ratio.as_ref().map(|r| (r.baseline.clone(), round(r.point)));
+        let base = |id: &str, point: f64| Some((id.to_owned(), point));
+        assert_eq!(of(3), base(PIPE, 3.0));
+        assert_eq!(of(4), base(&two(PIPE), 1.2));
+        assert_eq!(of(5), base(&thread(PIPE), 4.0));
+        // Between threads there is none at this place.
+        assert_eq!(of(6), base(&two(PIPE), 1.5));
+        assert_eq!(of(7), None, "the baseline was not measured there");
     }
 
     #[test]
