@@ -78,8 +78,12 @@ fn traced(home: &Home, case: &Case, count: u64) -> trace::Counts {
 /// Threads of a worker: one a seat.
 fn threads(case: &Case) -> usize {
     let seats = if case.two_processes() { 1 } else { 2 };
-    // A mechanism with I/O threads of its own says so in its row.
-    if case.mechanism == "websocket-threaded" { 2 * seats } else { seats }
+    // A mechanism with I/O threads of its own says so in its row; most are in the caller's process.
+    match (case.mechanism.as_str(), case.parameter("answer")) {
+        ("websocket-threaded", Some("handler")) => seats + 1,
+        ("websocket-threaded", _) => 2 * seats,
+        _ => seats,
+    }
 }
 
 /// System calls of one operation. Where the row gives an exact number, the
@@ -151,6 +155,22 @@ fn a_futex_wakes_only_who_sleeps() {
         }
         // On one CPU the other end runs because this one sleeps, or because it is woken.
         assert!(waits + wakes >= 2 * N - 10, "{case}: {waits} sleeps and {wakes} wakes");
+    }
+}
+
+#[test]
+fn a_server_that_answers_in_its_handler_has_no_thread_to_hand_over_to() {
+    let _alone = alone();
+    let home = Home::new();
+    for boundary in [Boundary::Process, Boundary::Thread] {
+        let counted = |answer: &str| {
+            let case = with("websocket-threaded", boundary, WaitKind::Block, ("answer", answer));
+            calls_per_operation(&home, &case, PerOperation::Between(9.0, 20.0, ""))
+        };
+        assert!(counted("thread") > 11.9, "{boundary}");
+        // A thread that is woken just before it sleeps makes two calls more.
+        let fits = (0..TRIES).any(|_| (8.9..13.1).contains(&counted("handler")));
+        assert!(fits, "{boundary}: no trial of {TRIES} had 9 to 13 calls a round trip");
     }
 }
 

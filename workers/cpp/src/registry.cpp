@@ -11,6 +11,9 @@ namespace {
     return {facts, nullptr, nullptr, {}};
 }
 
+[[maybe_unused]] constexpr const char* no_websocketpp =
+    "WebSocket++ or Asio was not there when the worker was built: install libwebsocketpp-dev libasio-dev and build again";
+
 std::vector<Mechanism> make_all() {
     std::vector<Mechanism> all{
         mutex_uncontended_mechanism(),
@@ -30,9 +33,10 @@ std::vector<Mechanism> make_all() {
         udp_mechanism(),
 #ifdef HAS_WEBSOCKETPP
         websocketpp_mechanism(),
+        websocketpp_threaded_mechanism(),
 #else
-        unavailable(websocketpp_facts(), "WebSocket++ or Asio was not there when the worker was built: install "
-                                         "libwebsocketpp-dev libasio-dev and build again"),
+        unavailable(websocketpp_facts(), no_websocketpp),
+        unavailable(websocketpp_threaded_facts(), no_websocketpp),
 #endif
 #ifdef HAS_BEAST
         beast_mechanism(),

@@ -18,11 +18,13 @@ Mechanism unix_seqpacket_mechanism();
 Mechanism tcp_mechanism();
 Mechanism udp_mechanism();
 Mechanism websocketpp_mechanism();
+Mechanism websocketpp_threaded_mechanism();
 Mechanism beast_mechanism();
 
 // What is said of those that may not be there.
 Facts atomic_wait_facts();
 Facts websocketpp_facts();
+Facts websocketpp_threaded_facts();
 Facts beast_facts();
 
 // In the order of the documentation, the unavailable ones with their reason.

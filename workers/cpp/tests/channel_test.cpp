@@ -1,5 +1,6 @@
 // Every mechanism in one process: both ends as threads, or the one of a call.
 #include <exception>
+#include <string>
 #include <thread>
 
 #include "check.hpp"
@@ -19,9 +20,9 @@ void callee(const Mechanism& mechanism, Half half, const Case& subject) try {
     ++failures;
 }
 
-void round_trips(const Mechanism& mechanism, std::size_t payload) try {
+void round_trips(const Mechanism& mechanism, std::size_t payload, const std::string& parameter = "") try {
     const Case subject = parse_case("roundtrip/" + mechanism.facts.name + "?payload=" + std::to_string(payload) +
-                                    "&boundary=thread&place=free&wait=block");
+                                    "&boundary=thread&place=free&wait=block" + parameter);
     CHECK(&mechanism_of(subject) == &mechanism);
     Link link = mechanism.open({subject, ""});
     std::thread other([&] { callee(mechanism, std::move(link.callee), subject); });
@@ -58,6 +59,9 @@ void test_channels() {
         } else {
             for (const std::size_t payload : {facts.payload->min, std::size_t{64}, std::size_t{1000}, facts.payload->max})
                 round_trips(mechanism, payload);
+            for (const Parameter& parameter : facts.parameters)
+                for (const std::string& value : parameter.values)
+                    round_trips(mechanism, 64, "&" + parameter.name + "=" + value);
         }
     }
 }

@@ -22,7 +22,7 @@ static void every_row_is_complete() {
             CHECK(!row.at(text).get<std::string>().empty());
         CHECK(!row.at("sources").empty());
     }
-    CHECK(names.size() == 13);
+    CHECK(names.size() == 14);
 }
 
 static void what_cannot_be_done_is_refused() {

@@ -120,14 +120,33 @@ fn threads_are_compared_with_udp_and_websocket_message_by_message() {
     let trial = plan.trial;
     assert_eq!((trial.operations, trial.warm_up_operations), (Some(10_000), Some(1_000)));
     assert_eq!(trial.counted_operations, 200);
-    for mechanism in ["condvar", "udp", "websocket-threaded", "tcp", "websocket"] {
-        for payload in [4, 64] {
-            let of =
-                |case: &Case| case.mechanism == mechanism && case.payload_bytes == Some(payload);
-            assert_eq!(count(&plan, of), 4, "{mechanism} {payload}: boundaries and placements");
+    let between_threads = |mechanism: &str, payload: u32, place: Placement| {
+        count(&plan, |case| {
+            case.mechanism == mechanism
+                && case.boundary == Boundary::Thread
+                && case.payload_bytes == Some(payload)
+                && case.placement == Some(place)
+                && case.parameter("answer").is_none_or(|answer| answer == "handler")
+        })
+    };
+    let places = [Placement::Free, Placement::SameCpu, Placement::SameLlc];
+    for mechanism in ["condvar", "udp", "websocket-threaded"] {
+        for (payload, place) in [4, 64].into_iter().flat_map(|n| places.map(|place| (n, place))) {
+            assert_eq!(between_threads(mechanism, payload, place), 1, "{mechanism} {payload}");
         }
+        let process =
+            |case: &Case| case.mechanism == mechanism && case.boundary == Boundary::Process;
+        assert_eq!(count(&plan, process), 2, "{mechanism}");
     }
-    assert!(plan.baseline.unwrap().starts_with("roundtrip/condvar?payload=64&boundary=thread"));
+    for (mechanism, place) in
+        ["tcp", "websocket"].into_iter().flat_map(|name| places.map(|place| (name, place)))
+    {
+        assert_eq!(between_threads(mechanism, 4, place), 1, "{mechanism}");
+    }
+    let answered = |case: &Case| case.parameter("answer") == Some("thread");
+    assert_eq!(count(&plan, answered), 3);
+    let baseline = plan.baseline.unwrap();
+    assert!(baseline.starts_with("roundtrip/condvar?payload=4&boundary=thread&place=free"));
 }
 
 #[test]

@@ -15,16 +15,20 @@
 //! structure, would need a lock around the library, whose reads may write.)
 //!
 //! A message crosses three times instead of once: three wake-ups, six a round
-//! trip. A worker has one thread more for each of its seats, and a thread inherits
-//! the CPU of the seat that starts it.
+//! trip. With `answer=handler` the server answers where the library calls its message
+//! handler, on the I/O thread: that thread is then the callee itself, a request crosses
+//! twice and so does its reply, and four are woken a round trip.
+//!
+//! A worker has one thread more for each end that has an I/O thread beside it, and a
+//! thread inherits the CPU of the seat that starts it.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use hopcost_model::case::{WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
+use hopcost_model::case::{Role, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
 use tungstenite::protocol::WebSocket;
 use tungstenite::{Bytes, Message};
 
@@ -46,17 +50,19 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(
-            12.0,
+            9.0,
             20.0,
             "each message: the application's write to the eventfd, the I/O thread's epoll_wait, \
              read of the eventfd and send, the other's epoll_wait and read; then a futex wake and \
              a futex sleep, which fall away where the application finds its message there \
-             and come twice where it is just going to sleep",
+             and come twice where it is just going to sleep: from 12; with answer=handler 5 less, \
+             because the server has one thread, which waits, reads and sends: 9 to 13",
         ),
         switches_one_cpu: PerOperation::Between(
             2.0,
             12.0,
-            "three wake-ups a message; a woken thread may run before or after its waker sleeps",
+            "three wake-ups a message, two with answer=handler; a woken thread may run before or \
+             after its waker sleeps",
         ),
         switches_two_cpus: PerOperation::Between(
             0.0,
@@ -65,16 +71,25 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
         ),
     }],
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    parameters: &[READ_BUFFER],
-    crosses: "ownership of the message through a queue, one frame over loopback TCP, ownership through a queue again",
+    parameters: &[ANSWER, READ_BUFFER],
+    crosses: "ownership of the message through a queue, one frame over loopback TCP, ownership through a queue again; with answer=handler the server has no queues",
     copies: "as `websocket`; the queues hand over pointers, and each block of 31 of their places is allocated",
-    wakes: "the application wakes its I/O thread by an eventfd, the kernel wakes the other I/O thread from its epoll_wait, and that one wakes its application by a futex",
-    between_stamps: "queue, write the eventfd, be scheduled, epoll_wait returns, read the eventfd, frame, send; at the other end epoll_wait returns, read, parse, queue, wake, be scheduled; and all of it back",
-    limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds, on the CPU of that end's seat where it is pinned, and the CPU time of a trial includes it; otherwise as `websocket`",
+    wakes: "the application wakes its I/O thread by an eventfd, the kernel wakes the other I/O thread from its epoll_wait, and that one wakes its application by a futex: six wake-ups a round trip; with answer=handler four, as the server's I/O thread answers itself",
+    between_stamps: "queue, write the eventfd, be scheduled, epoll_wait returns, read the eventfd, frame, send; at the other end epoll_wait returns, read, parse, queue, wake, be scheduled; and all of it back; with answer=handler the server parses, answers and sends in one thread",
+    limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds (with answer=handler for the caller's alone), on the CPU of that end's seat where it is pinned, and the CPU time of a trial includes it; otherwise as `websocket`",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "eventfd(2)", "epoll(7)", "futex(2)"],
     available: tcp::loopback_available,
     ..CHANNEL
 });
+
+/// Which thread of the server answers.
+const ANSWER: Parameter = Parameter {
+    name: "answer",
+    values: &["thread", "handler"],
+    default: "thread",
+    about: "who answers at the server: a thread that the library's I/O thread wakes (6 hand-offs \
+            a round trip), or the I/O thread itself, in its message handler (4)",
+};
 
 /// The stream under the library: a blocking socket until hands are shaken, then
 /// one that is read once each time epoll has found it readable. What the library
@@ -115,7 +130,77 @@ impl Write for Wire {
     }
 }
 
-/// What the I/O thread works on.
+const EVENT: u64 = 0;
+const SOCKET: u64 = 1;
+
+/// What a thread sleeps on: these descriptors, each told by its number.
+fn poll_of(watched: &[(&OwnedFd, u64)]) -> io::Result<OwnedFd> {
+    // SAFETY: the new descriptor is owned at once; the interests are valid for reading.
+    unsafe {
+        let epoll = sys::check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
+        let epoll = OwnedFd::from_raw_fd(epoll);
+        for (fd, which) in watched {
+            let mut interest = libc::epoll_event { events: libc::EPOLLIN as u32, u64: *which };
+            let (epoll, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
+            sys::check(libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut interest))?;
+        }
+        Ok(epoll)
+    }
+}
+
+type Events = [libc::epoll_event; 2];
+
+/// Sleeps until one of them is ready, or for no reason.
+fn sleep<'a>(epoll: &OwnedFd, events: &'a mut Events) -> io::Result<&'a [libc::epoll_event]> {
+    // SAFETY: room for two events is passed as two.
+    let ready = unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), 2, -1) };
+    match sys::check(ready) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(&[]),
+        ready => Ok(&events[..ready? as usize]),
+    }
+}
+
+const NO_EVENTS: Events = [libc::epoll_event { events: 0, u64: 0 }; 2];
+
+/// The socket from now on: read only when epoll has found it readable.
+fn polled(mut socket: WebSocket<Wire>) -> io::Result<WebSocket<Wire>> {
+    socket.get_mut().reads = Reads::NotNow;
+    sys::set_nonblocking(&socket.get_ref().fd)?;
+    Ok(socket)
+}
+
+/// An end that is the library's I/O thread itself.
+struct Handler {
+    socket: WebSocket<Wire>,
+    epoll: OwnedFd,
+}
+
+impl Handler {
+    fn new(socket: WebSocket<Wire>) -> io::Result<Self> {
+        let socket = polled(socket)?;
+        let epoll = poll_of(&[(&socket.get_ref().fd, SOCKET)])?;
+        Ok(Self { socket, epoll })
+    }
+
+    fn send(&mut self, message: Bytes) -> io::Result<()> {
+        self.socket.send(Message::Binary(message)).map_err(io_error)
+    }
+
+    /// Returns where the library would call the message handler.
+    fn receive(&mut self) -> io::Result<Bytes> {
+        loop {
+            match read_binary(&mut self.socket).map_err(io_error) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+            if !sleep(&self.epoll, &mut { NO_EVENTS })?.is_empty() {
+                self.socket.get_mut().reads = Reads::Once;
+            }
+        }
+    }
+}
+
+/// What an I/O thread beside the application works on.
 struct IoThread {
     socket: WebSocket<Wire>,
     event: OwnedFd,
@@ -126,32 +211,7 @@ struct IoThread {
     received: Sender<io::Result<Bytes>>,
 }
 
-const EVENT: u64 = 0;
-const SOCKET: u64 = 1;
-
 impl IoThread {
-    fn new(
-        mut socket: WebSocket<Wire>,
-        event: OwnedFd,
-        queued: Receiver<Bytes>,
-        received: Sender<io::Result<Bytes>>,
-    ) -> io::Result<Self> {
-        socket.get_mut().reads = Reads::NotNow;
-        sys::set_nonblocking(&socket.get_ref().fd)?;
-        // SAFETY: the new descriptor is owned at once; the events are valid for reading.
-        let epoll = unsafe {
-            let epoll = sys::check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
-            let epoll = OwnedFd::from_raw_fd(epoll);
-            for (fd, which) in [(&event, EVENT), (&socket.get_ref().fd, SOCKET)] {
-                let mut interest = libc::epoll_event { events: libc::EPOLLIN as u32, u64: which };
-                let (epoll, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
-                sys::check(libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut interest))?;
-            }
-            epoll
-        };
-        Ok(Self { socket, event, epoll, queued, received })
-    }
-
     /// Until the application lets go or the connection ends.
     fn run(mut self) {
         loop {
@@ -167,14 +227,7 @@ impl IoThread {
 
     /// Sleeps, then does whatever there is to do.
     fn turn(&mut self) -> io::Result<Turn> {
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 2];
-        // SAFETY: room for two events is passed as two.
-        let ready = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), 2, -1) };
-        let ready = match sys::check(ready) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-            ready => ready?,
-        };
-        for event in &events[..ready as usize] {
+        for event in sleep(&self.epoll, &mut { NO_EVENTS })? {
             if event.u64 == SOCKET {
                 self.receive()?;
             } else if let Turn::LetGo = self.send()? {
@@ -220,16 +273,51 @@ enum Turn {
     LetGo,
 }
 
-/// One end.
-pub struct WebSocketThreaded {
+/// An end with an I/O thread beside it.
+struct Application {
     /// None once it lets go.
     outgoing: Option<Sender<Bytes>>,
     event: OwnedFd,
     incoming: Receiver<io::Result<Bytes>>,
     thread: Option<JoinHandle<()>>,
-    out: Outgoing,
-    /// The message that is lent: a piece of the library's read buffer.
-    message: Bytes,
+}
+
+impl Application {
+    fn new(socket: WebSocket<Wire>) -> io::Result<Self> {
+        let socket = polled(socket)?;
+        // SAFETY: the new descriptor is owned at once.
+        let event =
+            unsafe { OwnedFd::from_raw_fd(sys::check(libc::eventfd(0, libc::EFD_CLOEXEC))?) };
+        let epoll = poll_of(&[(&event, EVENT), (&socket.get_ref().fd, SOCKET)])?;
+        let (outgoing, queued) = channel();
+        let (received, incoming) = channel();
+        let io = IoThread { socket, event: event.try_clone()?, epoll, queued, received };
+        let thread =
+            std::thread::Builder::new().name("hopcost-io".into()).spawn(move || io.run())?;
+        Ok(Self { outgoing: Some(outgoing), event, incoming, thread: Some(thread) })
+    }
+
+    fn send(&self, message: Bytes) -> io::Result<()> {
+        match self.outgoing.as_ref().map(|queue| queue.send(message)) {
+            Some(Ok(())) => set(&self.event),
+            _ => Err(peer_closed()),
+        }
+    }
+
+    fn receive(&self) -> io::Result<Bytes> {
+        self.incoming.recv().map_err(|_| peer_closed())?
+    }
+}
+
+impl Drop for Application {
+    fn drop(&mut self) {
+        // The I/O thread sends what is queued, finds the queue closed and ends.
+        self.outgoing = None;
+        let _ = set(&self.event);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Wakes the I/O thread.
@@ -237,6 +325,20 @@ fn set(event: &OwnedFd) -> io::Result<()> {
     let one = 1u64.to_ne_bytes();
     // SAFETY: eight bytes are valid for reading.
     sys::check(unsafe { libc::write(event.as_raw_fd(), one.as_ptr().cast(), one.len()) }).map(drop)
+}
+
+/// Who reads and writes the socket.
+enum Side {
+    Application(Application),
+    Handler(Handler),
+}
+
+/// One end.
+pub struct WebSocketThreaded {
+    side: Side,
+    out: Outgoing,
+    /// The message that is lent: a piece of the library's read buffer.
+    message: Bytes,
 }
 
 impl TwoEnds for WebSocketThreaded {
@@ -250,22 +352,11 @@ impl TwoEnds for WebSocketThreaded {
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
         let socket = shake_hands(Wire { fd, reads: Reads::Block }, attaching)?;
-        // SAFETY: the new descriptor is owned at once.
-        let event =
-            unsafe { OwnedFd::from_raw_fd(sys::check(libc::eventfd(0, libc::EFD_CLOEXEC))?) };
-        let (outgoing, queued) = channel();
-        let (received, incoming) = channel();
-        let io = IoThread::new(socket, event.try_clone()?, queued, received)?;
-        let thread =
-            std::thread::Builder::new().name("hopcost-io".into()).spawn(move || io.run())?;
-        Ok(Self {
-            outgoing: Some(outgoing),
-            event,
-            incoming,
-            thread: Some(thread),
-            out: Outgoing::new(attaching.payload()),
-            message: Bytes::new(),
-        })
+        let side = match (attaching.role, attaching.parameter(ANSWER.name)) {
+            (Role::Callee, "handler") => Side::Handler(Handler::new(socket)?),
+            _ => Side::Application(Application::new(socket)?),
+        };
+        Ok(Self { side, out: Outgoing::new(attaching.payload()), message: Bytes::new() })
     }
 }
 
@@ -280,28 +371,20 @@ impl Channel for WebSocketThreaded {
 
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        let queued = self.outgoing.as_ref().map(|queue| queue.send(self.out.message()));
-        match queued {
-            Some(Ok(())) => set(&self.event),
-            _ => Err(peer_closed()),
+        let message = self.out.message();
+        match &mut self.side {
+            Side::Application(application) => application.send(message),
+            Side::Handler(handler) => handler.send(message),
         }
     }
 
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         self.message = Bytes::new();
-        self.message = self.incoming.recv().map_err(|_| peer_closed())??;
+        self.message = match &mut self.side {
+            Side::Application(application) => application.receive()?,
+            Side::Handler(handler) => handler.receive()?,
+        };
         Ok(&self.message)
-    }
-}
-
-impl Drop for WebSocketThreaded {
-    fn drop(&mut self) {
-        // The I/O thread sends what is queued, finds the queue closed and ends.
-        self.outgoing = None;
-        let _ = set(&self.event);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }

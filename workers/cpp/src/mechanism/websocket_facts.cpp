@@ -43,6 +43,31 @@ Facts websocketpp_facts() {
     return facts;
 }
 
+Facts websocketpp_threaded_facts() {
+    Facts facts = websocketpp_facts();
+    facts.name = "websocket-threaded";
+    facts.revision = 1;
+    facts.peers = Peers::own;
+    facts.about = "WebSocket messages over loopback TCP (WebSocket++ on standalone Asio), with a thread for the library";
+    facts.parameters = {
+        {"answer", {"thread", "handler"}, "thread",
+         "who answers at the server: a thread that the library's thread wakes (6 hand-offs a round trip), or the library's "
+         "thread itself, in its message handler (4)"}};
+    facts.wakes =
+        "the end's own thread wakes the library's out of epoll_wait by Asio's eventfd, the kernel wakes the library's at the "
+        "other end, and that one wakes its end's own thread by a condition variable: six wake-ups a round trip; with "
+        "answer=handler four";
+    facts.between_stamps =
+        "frame, mask (client), post the write, wake the library's thread, be scheduled, write; at the other end "
+        "epoll_wait, read, parse, unmask (server), the message's handler, wake by a condition variable, be scheduled; and "
+        "all of it back; with answer=handler the server parses, answers and writes in one thread";
+    facts.limits =
+        "0 bytes to 64 KiB; a worker has one thread more than seats for each end it holds (with answer=handler for the "
+        "caller's alone), on the CPU of that end's seat where it is pinned; otherwise as `websocket`";
+    facts.system_calls = CountRange{8, 40};
+    return facts;
+}
+
 Facts beast_facts() {
     Facts facts = common();
     facts.name = "websocket-beast";

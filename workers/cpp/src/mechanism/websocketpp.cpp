@@ -1,8 +1,16 @@
 // `websocket`: WebSocket++ on standalone Asio. Each end has an io_context of its
 // own and runs it on its own thread, a handler at a time, so that there is no
 // hidden thread; the adopted socket takes the place of connecting and accepting.
+//
+// `websocket-threaded`: the same with a thread beside the end's own that runs the
+// io_context, as most programs use the library. A server with `answer=handler`
+// has none: it answers in the thread in which the library calls its handler.
 #include <asio.hpp>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
 #include <websocketpp/client.hpp>
 #include <websocketpp/config/asio_no_tls.hpp>
 #include <websocketpp/config/asio_no_tls_client.hpp>
@@ -97,17 +105,21 @@ public:
 
     void receive(std::uint64_t sequence) {
         while (!message_) run_one();
-        const auto& payload = message_->get_payload();
-        if (message_->get_opcode() != opcode::binary) throw Failure("a WebSocket message is not binary");
-        messages_.expect(sequence, payload.data(), payload.size());
-        message_.reset();
+        look_at(sequence);
     }
 
-private:
+protected:
     static auto& outgoing() { return WatchingManager<typename MessagePtr::element_type>::outgoing; }
 
     void run_one() {
         if (context_.run_one() == 0 || is_over_) throw failed(connection_->get_ec());
+    }
+
+    void look_at(std::uint64_t sequence) {
+        const auto& payload = message_->get_payload();
+        if (message_->get_opcode() != opcode::binary) throw Failure("a WebSocket message is not binary");
+        messages_.expect(sequence, payload.data(), payload.size());
+        message_.reset();
     }
 
     void take(MessagePtr message) {
@@ -132,6 +144,84 @@ private:
     bool is_over_ = false;
 };
 
+// The library's thread reads and writes; the end's own hands messages over and waits
+// for them with a mutex and a condition variable.
+template <class Endpoint>
+class Threaded : private WebSocket<Endpoint> {
+    using Base = WebSocket<Endpoint>;
+    using MessagePtr = typename Endpoint::message_ptr;
+
+public:
+    static constexpr bool loses = false;
+
+    Threaded(Half half, const Attaching& attaching) : Base(std::move(half), attaching) {
+        auto& connection = *this->connection_;
+        connection.set_message_handler([this](auto, MessagePtr message) {
+            tell([&] { this->take(std::move(message)); });
+        });
+        const auto over = [this](auto) { tell([&] { this->is_over_ = true; }); };
+        connection.set_fail_handler(over);
+        connection.set_close_handler(over);
+        thread_ = std::thread([this] { run(); });
+    }
+
+    ~Threaded() {
+        // What was sent last is still the library's to write.
+        while (!Base::outgoing().expired() && !is_over()) std::this_thread::yield();
+        this->context_.stop();
+        thread_.join();
+    }
+
+    void send(std::uint64_t sequence) {
+        const auto& messages = this->messages_;
+        const auto error = this->connection_->send(messages.at(sequence), messages.payload(), opcode::binary);
+        if (!error) return;
+        const std::lock_guard lock(mutex_);
+        throw this->failed(error);
+    }
+
+    void receive(std::uint64_t sequence) {
+        {
+            std::unique_lock lock(mutex_);
+            told_.wait(lock, [this] { return this->message_ || this->is_over_; });
+            if (!this->message_) throw failure_ ? *failure_ : this->failed(this->connection_->get_ec());
+        }
+        // The next one comes only after this one is answered.
+        this->look_at(sequence);
+    }
+
+private:
+    template <class Change>
+    void tell(const Change& change) {
+        const std::lock_guard lock(mutex_);
+        change();
+        told_.notify_one();
+    }
+
+    bool is_over() {
+        const std::lock_guard lock(mutex_);
+        return this->is_over_;
+    }
+
+    void run() try {
+        this->context_.run();
+    } catch (const Failure& failure) {
+        tell([&] { failure_ = failure, this->is_over_ = true; });
+    }
+
+    std::mutex mutex_;
+    std::condition_variable told_;
+    // Why the library's thread has ended.
+    std::optional<Failure> failure_;
+    std::thread thread_;
+};
+
+std::unique_ptr<End> attach_threaded(Half half, const Attaching& attaching) {
+    if (attaching.subject.value("answer", "thread") == "handler")
+        return attach_channel<Threaded<Client>, WebSocket<Server>>(std::move(half), attaching);
+    return attach_channel<Threaded<Client>, Threaded<Server>>(std::move(half), attaching);
+}
+
 std::string websocketpp_version() {
     return std::to_string(websocketpp::major_version) + "." + std::to_string(websocketpp::minor_version) + "." +
            std::to_string(websocketpp::patch_version);
@@ -148,4 +238,8 @@ Mechanism websocketpp_mechanism() {
     return {websocketpp_facts(), [](const Opening&) { return halves(tcp_pair()); },
             attach_channel<WebSocket<Client>, WebSocket<Server>>,
             {{"websocketpp", websocketpp_version()}, {"asio", asio_version()}}};
+}
+
+Mechanism websocketpp_threaded_mechanism() {
+    return {websocketpp_threaded_facts(), [](const Opening&) { return halves(tcp_pair()); }, attach_threaded, {}};
 }

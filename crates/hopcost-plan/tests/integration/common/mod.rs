@@ -71,6 +71,8 @@ const OFF: &[&str] = &["off", "on"];
 const NODELAY: Parameter = Parameter { name: "nodelay", values: OFF, default: "off", about: "" };
 const SETUP: Parameter =
     Parameter { name: "setup", values: &["plain", "deferred"], default: "plain", about: "" };
+const ANSWER: Parameter =
+    Parameter { name: "answer", values: &["thread", "handler"], default: "thread", about: "" };
 const REPLY: Parameter = Parameter { name: "reply", values: OFF, default: "off", about: "" };
 const MORE: Parameter = Parameter { name: "more", values: OFF, default: "off", about: "" };
 
@@ -147,7 +149,7 @@ static ALL: &[Facts] = &[
     },
     channel("udp"),
     channel("websocket"),
-    Facts { waits: BLOCK, ..channel("websocket-threaded") },
+    Facts { waits: BLOCK, parameters: &[ANSWER], ..channel("websocket-threaded") },
     Facts { available: no, ..channel("posix-mq") },
     channel("sysv-msg"),
     Facts { payload: BARE, ..channel("shm-ring") },
