@@ -330,7 +330,7 @@ fn set(event: &OwnedFd) -> io::Result<()> {
 /// Who reads and writes the socket.
 enum Side {
     Application(Application),
-    Handler(Handler),
+    Handler(Box<Handler>),
 }
 
 /// One end.
@@ -353,7 +353,7 @@ impl TwoEnds for WebSocketThreaded {
         let [fd] = half.take_fds()?;
         let socket = shake_hands(Wire { fd, reads: Reads::Block }, attaching)?;
         let side = match (attaching.role, attaching.parameter(ANSWER.name)) {
-            (Role::Callee, "handler") => Side::Handler(Handler::new(socket)?),
+            (Role::Callee, "handler") => Side::Handler(Box::new(Handler::new(socket)?)),
             _ => Side::Application(Application::new(socket)?),
         };
         Ok(Self { side, out: Outgoing::new(attaching.payload()), message: Bytes::new() })
