@@ -60,7 +60,7 @@ pub struct Contrast {
     pub alike: bool,
 }
 
-/// A plot of cases that differ along one axis.
+/// A plot of cases that differ along one axis, or a bar for each case.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Plot {
@@ -74,12 +74,8 @@ pub struct Plot {
     pub draw: PlotY,
     /// What is drawn instead where an event was not counted.
     pub instead: Option<PlotY>,
-    /// One plot for each placement; `{placement}` in the title is it.
-    #[serde(default)]
-    pub each_placement: bool,
-    /// Of the field sizes, this one if it was measured at several x, or else that with the
-    /// most; `{field}` in the title is it.
-    pub field: Option<u32>,
+    /// One plot for each value of this; `{each}` in the title is it.
+    pub each: Option<PlotEach>,
     /// The least points of a line.
     #[serde(default = "two")]
     pub points_min: usize,
@@ -93,6 +89,8 @@ fn two() -> usize {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlotY {
+    /// Name in file names, where it is not that of the plot.
+    pub id: Option<String>,
     /// Title.
     pub title: String,
     /// Label of y.
@@ -123,6 +121,18 @@ pub enum PlotX {
     Flows,
     /// Gap before a wake-up.
     Gap,
+    /// No axis: a bar for each case, named by its mechanism and what else differs.
+    Mechanism,
+}
+
+/// What a plot is drawn for each value of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlotEach {
+    /// The placement of the ends.
+    Placement,
+    /// Bytes of a field of a stream's message.
+    Field,
 }
 
 /// Cases in the rows and columns of somebody else's table, as CSV.

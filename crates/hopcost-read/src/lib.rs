@@ -65,6 +65,10 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         .iter()
         .map(|reading| findings::of_case(&run, reading, &run_wide, &drifts))
         .collect();
+    let findings = findings::all(run_wide, judged.iter().flat_map(|(found, _)| found));
+    let published = published::tables(&run, &readings);
+    let beside = plots::Beside { published: &published, findings: &findings };
+    let plots = plots::plots(&readings, &beside);
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
@@ -77,13 +81,13 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         adjustments: run.yardsticks.adjustments.clone(),
         workers: runtimes::workers(raw),
         ladder,
-        findings: findings::all(run_wide, judged.iter().flat_map(|(found, _)| found)),
-        published: published::tables(&run, &readings),
+        findings,
+        published,
         cost_models: cost_model::models(&readings),
         variance: variance::shares(&run, &readings),
         knobs: knobs::prices(&readings),
         runtimes: runtimes::comparison(&run, &readings),
-        plots: plots::plots(&run, &readings),
+        plots,
         results: (readings.into_iter().zip(ratios).zip(judged))
             .map(|((reading, ratio), (findings, validity))| CaseResult {
                 ratio,

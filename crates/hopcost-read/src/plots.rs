@@ -4,114 +4,105 @@
 //! series. What could not be counted is replaced by something else, and the plot's title
 //! and notes say so.
 
+mod beside;
 mod series;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use hopcost_model::case::Case;
-use hopcost_model::group::distinct;
-use hopcost_model::results::{Estimate, Plot, PlotAxis, PlotPoint, PlotSeries, Statistic};
-use hopcost_plan::{PlotX, PlotY, shown};
+use hopcost_model::group::grouped;
+use hopcost_model::results::{
+    Estimate, Plot, PlotAxis, PlotPoint, PlotSeries, PublishedPoint, Statistic,
+};
+use hopcost_plan::{PlotEach, PlotX, PlotY, shown};
 
 use crate::case::{Reading, known};
-use crate::run::Run;
-use series::{Measured, series};
+use crate::published;
+pub use beside::Beside;
+use series::{Measured, Placed, labels, series};
 
 /// Every plot, in the order of the suites.
-pub fn plots(run: &Run, readings: &[Reading]) -> Vec<Plot> {
+pub fn plots(readings: &[Reading], beside: &Beside) -> Vec<Plot> {
     let measured: Vec<Measured> =
         known(readings).filter(|(_, reading)| reading.is_measured()).collect();
     let specs = shown().iter().flat_map(|(_, shown)| &shown.plot);
-    let mut plots: Vec<Plot> = specs.flat_map(|spec| of_spec(spec, &measured)).collect();
+    let mut plots: Vec<Plot> = specs.flat_map(|spec| of_spec(spec, &measured, beside)).collect();
     plots.retain(|plot| !plot.series.is_empty());
-    for plot in &mut plots {
-        plot.notes.insert(0, machine(run));
-    }
     plots
 }
 
-/// CPU model, kernel and virtualisation, as far as they could be read.
-fn machine(run: &Run) -> String {
-    let host = &run.raw.host_before;
-    let known = |key: &str, what: &str| match host.get(key) {
-        Some(value) => value.to_owned(),
-        None => format!("{what} not known"),
+/// A plot, or one for each value of what it is drawn for. Of placements the first of the
+/// plan has the plain name.
+fn of_spec(spec: &hopcost_plan::Plot, measured: &[Measured], beside: &Beside) -> Vec<Plot> {
+    let cases = measured.iter().filter(|(case, _)| spec.cases.fits(case)).copied();
+    let Some(each) = spec.each else {
+        return vec![plot(spec, "", &cases.collect::<Vec<_>>(), beside)];
     };
-    format!(
-        "{}; Linux {}; {}",
-        known("cpu.model", "CPU model"),
-        known("kernel.release", "release"),
-        match host.get("virt.hypervisor") {
-            Some(name) => format!("virtual machine ({name})"),
-            None => "no hypervisor seen".to_owned(),
+    let of_each = cases.filter_map(|(case, reading)| {
+        let value = match each {
+            PlotEach::Placement => case.placement?.word().to_owned(),
+            PlotEach::Field => field_bytes(reading)?.to_string(),
+        };
+        Some((value, (case, reading)))
+    });
+    let parts = grouped(of_each, |(value, _)| value.clone()).into_iter().enumerate();
+    let part = |(number, (value, members)): (usize, (String, Vec<(String, Measured)>))| {
+        let members: Vec<Measured> = members.into_iter().map(|(_, of)| of).collect();
+        let mut drawn = plot(spec, &value, &members, beside);
+        if number > 0 || each != PlotEach::Placement {
+            drawn.id = format!("{}-{value}", drawn.id);
         }
-    )
-}
-
-/// A plot, or one for each placement, of which the first of the plan has the plain name.
-fn of_spec(spec: &hopcost_plan::Plot, measured: &[Measured]) -> Vec<Plot> {
-    let cases: Vec<Measured> =
-        measured.iter().filter(|(case, _)| spec.cases.fits(case)).copied().collect();
-    if let Some(preferred) = spec.field {
-        let field = field_of_most_flows(&cases, preferred);
-        let of_field = cases.into_iter().filter(|of| field_bytes(of.1) == field).collect();
-        let field = field.map_or(String::new(), |bytes| bytes.to_string());
-        return vec![plot(spec, of_field, |text| text.replace("{field}", &field))];
-    }
-    if !spec.each_placement {
-        return vec![plot(spec, cases, str::to_owned)];
-    }
-    let places = distinct(cases.iter().filter_map(|(case, _)| case.placement));
-    let of_place = |(number, place): (usize, &_)| {
-        let cases = cases.iter().filter(|(case, _)| case.placement == Some(*place));
-        let drawn =
-            plot(spec, cases.copied().collect(), |text| text.replace("{placement}", place.word()));
-        let suffix = if number == 0 { String::new() } else { format!("-{place}") };
-        Plot { id: format!("{}{suffix}", drawn.id), ..drawn }
+        drawn
     };
-    places.iter().enumerate().map(of_place).collect()
+    parts.map(part).collect()
 }
 
-/// The preferred field size where it was measured with several flows, or else that with
-/// the most.
-fn field_of_most_flows(cases: &[Measured], preferred: u32) -> Option<u32> {
-    let mut flows: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-    for (case, reading) in cases {
-        flows.entry(field_bytes(reading)?).or_default().extend(case.flows);
-    }
-    let several = flows.get(&preferred).is_some_and(|flows| flows.len() > 1);
-    let most = flows.iter().max_by_key(|(_, flows)| flows.len()).map(|(bytes, _)| *bytes);
-    if several { Some(preferred) } else { most }
-}
-
-fn plot(spec: &hopcost_plan::Plot, cases: Vec<Measured>, named: impl Fn(&str) -> String) -> Plot {
-    let missing = spec.instead.as_ref().and_then(|instead| Some((instead, missing(spec, &cases)?)));
+fn plot(spec: &hopcost_plan::Plot, each: &str, cases: &[Measured], beside: &Beside) -> Plot {
+    let missing = spec.instead.as_ref().and_then(|instead| Some((instead, missing(spec, cases)?)));
     let (y, reason) = missing.unwrap_or((&spec.draw, String::new()));
     let (x_label, x_unit) = match spec.x {
         PlotX::Payload => ("payload", "B"),
         PlotX::Field => ("field", "B"),
         PlotX::Flows => ("flows", ""),
         PlotX::Gap => ("gap before the notification", "ns"),
+        PlotX::Mechanism => ("mechanism", ""),
     };
-    Plot {
-        id: spec.id.clone(),
-        title: named(&y.title),
-        x: logarithmic(x_label, x_unit),
-        y: logarithmic(&y.label, &y.unit),
-        series: (y.y.iter())
-            .flat_map(|(value, suffix)| lines(spec, y, (value, suffix), &cases))
-            .collect(),
+    let axis = |label: &str, unit: &str| PlotAxis {
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        logarithmic: spec.x != PlotX::Mechanism,
+        names: Vec::new(),
+    };
+    let mut drawn = Plot {
+        id: y.id.as_ref().unwrap_or(&spec.id).clone(),
+        title: y.title.replace("{each}", each),
+        x: axis(x_label, x_unit),
+        y: axis(&y.label, &y.unit),
+        series: Vec::new(),
         notes: (y.note.iter().map(|note| note.replace("{reason}", &reason)))
-            .chain(band(y, &cases).map(str::to_owned))
+            .chain(band(spec, y, cases).map(str::to_owned))
             .collect(),
+    };
+    for (value, suffix) in &y.y {
+        match spec.x {
+            PlotX::Mechanism => {
+                let (names, bars) = bars(spec, y, value, cases, beside);
+                drawn.x.names = names;
+                drawn.series = bars.into_iter().collect();
+            }
+            _ => drawn.series.extend(lines(spec, y, (value, suffix), cases, beside)),
+        }
     }
+    drawn.notes.extend(beside.sources(&drawn.series));
+    drawn
 }
 
 /// What the bands of a plot are, where they are intervals: a suite says it of its own.
-fn band(y: &PlotY, cases: &[Measured]) -> Option<&'static str> {
-    let found = cases
-        .iter()
-        .flat_map(|(case, reading)| y.y.keys().filter_map(|value| found(value, case, reading)));
+fn band(spec: &hopcost_plan::Plot, y: &PlotY, cases: &[Measured]) -> Option<&'static str> {
+    if spec.x == PlotX::Mechanism {
+        return None;
+    }
+    let found = cases.iter().flat_map(|(case, reading)| {
+        y.y.keys().filter_map(|value| found(value, &y.unit, case, reading))
+    });
     let with = found.filter(|found| !y.sample_band && found.low.is_some());
     let (next, this): (Vec<_>, Vec<_>) = with.partition(|found| found.this_run_low.is_some());
     match (next.is_empty(), this.is_empty()) {
@@ -125,10 +116,6 @@ fn band(y: &PlotY, cases: &[Measured]) -> Option<&'static str> {
     }
 }
 
-fn logarithmic(label: &str, unit: &str) -> PlotAxis {
-    PlotAxis { label: label.to_owned(), unit: unit.to_owned(), logarithmic: true }
-}
-
 /// Why an event is missing where it is missing in any of the cases: one line that is
 /// half counted and half something else would compare nothing.
 fn missing(spec: &hopcost_plan::Plot, cases: &[Measured]) -> Option<String> {
@@ -137,31 +124,63 @@ fn missing(spec: &hopcost_plan::Plot, cases: &[Measured]) -> Option<String> {
     cases.iter().find_map(|(_, reading)| counted(reading, event).err())
 }
 
+/// A value of a case with what stands beside it, where the plot has a place for it.
+fn placed(
+    spec: &hopcost_plan::Plot,
+    y: &PlotY,
+    value: &str,
+    (case, reading): Measured,
+    beside: &Beside,
+) -> Option<Placed> {
+    let found = found(value, &y.unit, case, reading)?;
+    let (low, high) = match reading.band.filter(|_| y.sample_band) {
+        Some((low, high)) => (Some(low), Some(high)),
+        None if y.sample_band => (None, None),
+        None => (found.low, found.high),
+    };
+    let (x, y_value) = (x(spec.x, case, reading)?, found.point?);
+    let point = PlotPoint { x, y: y_value, low, high, stalled: beside.stalled(reading) };
+    let is_drawable = x.is_finite() && y_value.is_finite();
+    is_drawable.then(|| (point, beside.published(reading, (value, &y.unit), x)))
+}
+
 fn lines(
     spec: &hopcost_plan::Plot,
     y: &PlotY,
     (value, suffix): (&str, &str),
     cases: &[Measured],
+    beside: &Beside,
 ) -> Vec<PlotSeries> {
     let without_x = |case: &Case| match spec.x {
         PlotX::Payload | PlotX::Field => Case { payload_bytes: None, ..case.clone() },
         PlotX::Flows => Case { flows: None, ..case.clone() },
         // What a mechanism carries to wake is its own.
         PlotX::Gap => Case { gap_ns: None, payload_bytes: None, ..case.clone() },
+        PlotX::Mechanism => case.clone(),
     };
-    let point = |(case, reading): Measured| {
-        let found = found(value, case, reading)?;
-        let (low, high) = match reading.band.filter(|_| y.sample_band) {
-            Some((low, high)) => (Some(low), Some(high)),
-            None if y.sample_band => (None, None),
-            None => (found.low, found.high),
-        };
-        Some(PlotPoint { x: x(spec.x, case, reading)?, y: found.point?, low, high })
-    };
-    let mut lines = series(cases, &without_x, &point);
+    let mut lines = series(cases, &without_x, &|of| placed(spec, y, value, of, beside));
     lines.retain(|line| line.points.len() >= spec.points_min);
     lines.iter_mut().for_each(|line| line.name.push_str(suffix));
     lines
+}
+
+/// A bar for each case, and their names; none where there is nothing to compare.
+fn bars(
+    spec: &hopcost_plan::Plot,
+    y: &PlotY,
+    value: &str,
+    cases: &[Measured],
+    beside: &Beside,
+) -> (Vec<String>, Option<PlotSeries>) {
+    let drawn = cases.iter().filter_map(|of| Some((*of, placed(spec, y, value, *of, beside)?)));
+    let (drawn, placed): (Vec<Measured>, Vec<Placed>) = drawn.unzip();
+    let mut bars = PlotSeries { name: y.label.clone(), points: Vec::new(), published: Vec::new() };
+    for (at, (point, published)) in placed.into_iter().enumerate() {
+        let x = at as f64;
+        bars.points.push(PlotPoint { x, ..point });
+        bars.published.extend(published.into_iter().map(|of| PublishedPoint { x, ..of }));
+    }
+    (labels(&drawn), Some(bars).filter(|bars| bars.points.len() >= spec.points_min))
 }
 
 /// A payload of 0 has no place on a logarithmic axis.
@@ -171,6 +190,8 @@ fn x(x: PlotX, case: &Case, reading: &Reading) -> Option<f64> {
         PlotX::Field => field_bytes(reading).map(f64::from),
         PlotX::Flows => case.flows.map(f64::from),
         PlotX::Gap => case.gap_ns.map(|ns| ns as f64),
+        // A bar has its place when all are known.
+        PlotX::Mechanism => Some(0.0),
     }
 }
 
@@ -179,12 +200,12 @@ fn field_bytes(reading: &Reading) -> Option<u32> {
 }
 
 /// A value of a case, with its interval where it has one.
-fn found(value: &str, case: &Case, reading: &Reading) -> Option<Estimate> {
+fn found(value: &str, unit: &str, case: &Case, reading: &Reading) -> Option<Estimate> {
     let stream = || reading.result.stream.as_ref();
     let bare = |value: f64| Some(Estimate::exact(value, reading.result.n_trials, String::new()));
     if let Some(value) = value.strip_suffix("/byte") {
         let bytes = f64::from(case.payload_bytes.filter(|bytes| *bytes > 0)?);
-        return bare(found(value, case, reading)?.point? / bytes);
+        return bare(found(value, unit, case, reading)?.point? / bytes);
     }
     match (value, Statistic::of_label(value)) {
         ("aggregate-gbps", _) => stream()?.aggregate_gbps.clone(),
@@ -194,9 +215,12 @@ fn found(value: &str, case: &Case, reading: &Reading) -> Option<Estimate> {
         (_, Some(statistic)) => {
             // A cost without the loop may come out as nothing or less.
             let positive = |ns: &f64| statistic != Statistic::Cost || *ns > 0.0;
-            let found = reading.get(statistic)?;
+            let found = match unit {
+                "ticks" => published::estimate(reading, value, unit)?,
+                _ => reading.get(statistic)?.clone(),
+            };
             let (point, low) = (found.point.filter(positive), found.low.filter(positive));
-            Some(Estimate { point, low, ..found.clone() })
+            Some(Estimate { point, low, ..found })
         }
     }
 }

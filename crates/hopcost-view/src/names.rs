@@ -85,10 +85,8 @@ pub(crate) fn headline(case: &CaseResult) -> Option<(&'static str, &Estimate)> {
 pub(crate) fn plain_id(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let id: String = name.chars().take(80).map(keep).collect();
-    match id.trim_matches('-') {
-        "" => "unnamed".to_owned(),
-        id => id.to_owned(),
-    }
+    let words: Vec<&str> = id.split('-').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "unnamed".to_owned() } else { words.join("-") }
 }
 
 /// `p99.9`

@@ -839,7 +839,7 @@ document! {
 }
 
 document! {
-    /// A plot: lines over one axis.
+    /// A plot: lines over one axis, or bars over named places.
     pub struct Plot {
         /// Name in file names (`wakeup-gap`, `throughput-size`).
         pub id: String,
@@ -851,7 +851,7 @@ document! {
         pub y: PlotAxis,
         /// One line each.
         pub series: Vec<PlotSeries>,
-        /// What is said under it: the machine's configuration, what was not counted.
+        /// What is said under it: what was not counted, what a band is, who published.
         pub notes: Vec<String>,
     }
 }
@@ -865,6 +865,9 @@ document! {
         pub unit: String,
         /// Whether it is logarithmic.
         pub logarithmic: bool,
+        /// Names of the places 0, 1, 2 … of an axis that has names instead of values (bars);
+        /// empty otherwise.
+        pub names: Vec<String>,
     }
 }
 
@@ -875,6 +878,20 @@ document! {
         pub name: String,
         /// Points, by x.
         pub points: Vec<PlotPoint>,
+        /// What others published of the same cases.
+        pub published: Vec<PublishedPoint>,
+    }
+}
+
+document! {
+    /// A published number that has a place in a plot; both ends of a published range have.
+    pub struct PublishedPoint {
+        /// The machine that it was published of, in short.
+        pub source: String,
+        /// Where.
+        pub x: f64,
+        /// Value.
+        pub y: f64,
     }
 }
 
@@ -890,5 +907,8 @@ document! {
         pub low: Option<f64>,
         /// Upper edge of the band.
         pub high: Option<f64>,
+        /// Share of the messages that waited for a delayed acknowledgement (`NAGLE_DELACK`),
+        /// where the case has that finding.
+        pub stalled: Option<f64>,
     }
 }

@@ -3,7 +3,7 @@
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, IdleKnob};
 use hopcost_model::group::grouped;
-use hopcost_model::results::{PlotPoint, PlotSeries};
+use hopcost_model::results::{PlotPoint, PlotSeries, PublishedPoint};
 
 use crate::case::Reading;
 use crate::format;
@@ -11,31 +11,34 @@ use crate::format;
 /// A measured case with what was found out about it.
 pub type Measured<'a> = (&'a Case, &'a Reading<'a>);
 
+/// A point with what others published of its case.
+pub type Placed = (PlotPoint, Vec<PublishedPoint>);
+
 /// One series for every set of cases that are equal when `x` is taken out of them,
 /// in the order of the plan; points by x. A case that has no other along the axis is no
-/// line and is left to the tables. Names are the mechanism's, with what else differs
-/// among the series.
+/// line and is left to the tables.
 pub fn series(
     cases: &[Measured],
     without_x: &dyn Fn(&Case) -> Case,
-    point: &dyn Fn(Measured) -> Option<PlotPoint>,
+    placed: &dyn Fn(Measured) -> Option<Placed>,
 ) -> Vec<PlotSeries> {
-    let drawable = |point: &PlotPoint| point.x.is_finite() && point.y.is_finite();
-    let drawn = cases.iter().filter_map(|of| Some((*of, point(*of).filter(drawable)?)));
+    let drawn = cases.iter().filter_map(|of| Some((*of, placed(*of)?)));
     let mut found = grouped(drawn, |((case, _), _)| without_x(case));
     found.retain(|(_, points)| points.len() >= 2);
-    let keys: Vec<&Case> = found.iter().map(|(key, _)| key).collect();
-    found
-        .iter()
-        .map(|(key, members)| {
-            let mut points: Vec<PlotPoint> = members.iter().map(|(_, point)| *point).collect();
-            points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            PlotSeries {
-                name: members.first().map_or(String::new(), |(of, _)| name(of.1, key, &keys)),
-                points,
-            }
-        })
-        .collect()
+    let keys: Vec<Measured> = found.iter().map(|(key, of)| (key, of[0].0.1)).collect();
+    let series = labels(&keys).into_iter().zip(&found).map(|(name, (_, members))| {
+        let mut points: Vec<PlotPoint> = members.iter().map(|(_, (point, _))| *point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let published = members.iter().flat_map(|(_, (_, published))| published).cloned();
+        PlotSeries { name, points, published: published.collect() }
+    });
+    series.collect()
+}
+
+/// What each case is called among all: its mechanism, with what else differs.
+pub fn labels(cases: &[Measured]) -> Vec<String> {
+    let all: Vec<&Case> = cases.iter().map(|(case, _)| *case).collect();
+    cases.iter().map(|(case, reading)| name(reading, case, &all)).collect()
 }
 
 fn name(reading: &Reading, case: &Case, all: &[&Case]) -> String {
@@ -63,9 +66,11 @@ fn name(reading: &Reading, case: &Case, all: &[&Case]) -> String {
         Some(pairs.collect::<Vec<_>>().join(" ")).filter(|words| !words.is_empty())
     });
     if stream.is_none() {
-        // A stream's label has its parameters.
-        tell(&|case| {
-            let pairs = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
+        // A stream's label has its parameters; another mechanism's or runtime's are no difference.
+        tell(&|of| {
+            let is_of_it = of.mechanism == case.mechanism && of.runtimes == case.runtimes;
+            let of = if is_of_it { of } else { case };
+            let pairs = of.parameters.iter().map(|(key, value)| format!("{key}={value}"));
             Some(pairs.collect::<Vec<_>>().join(" ")).filter(|words| !words.is_empty())
         });
     }

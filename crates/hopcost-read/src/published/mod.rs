@@ -19,6 +19,7 @@ use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
 use crate::run::Run;
 use order::{Entry, order};
 use source::{Row, Source};
+pub use statistic::estimate;
 
 /// The files of published/, by name.
 const FILES: [(&str, &str); 6] = [

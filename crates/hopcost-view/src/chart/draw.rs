@@ -2,7 +2,7 @@
 
 use super::cells;
 use super::labels::{fit, lines, text, width};
-use super::model::{Chart, Fill, Mark, Names, Rows, Series, Style, Vertical};
+use super::model::{Chart, Fill, Mark, Marker, Names, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
 use crate::markup::{Esc, Px, put};
 
@@ -16,8 +16,9 @@ const TITLE_LINE: f64 = 16.0;
 const NOTE_LINE: f64 = 15.0;
 /// Room beside the plot for half a tick text and whole markers.
 const BESIDE: f64 = 24.0;
-/// Tick texts and the label of the x axis.
+/// Tick texts and the label of the x axis, and what a second line of the texts adds.
 const BELOW: f64 = 40.0;
+const TICK_LINE: f64 = 13.0;
 
 /// Room around a drawing that stands alone.
 const MARGIN: f64 = 16.0;
@@ -58,6 +59,8 @@ struct Drawing<'a> {
     x: Ruler<'a>,
     /// That of the vertical axis, if it is a value axis.
     y: Option<Ruler<'a>>,
+    /// Ticks of the horizontal axis, with the line that the text of each stands in.
+    ticks: Vec<(Tick, usize)>,
     legend: Vec<(f64, f64, &'a Series)>,
     /// Right ends of the gutter's columns.
     gutter: Vec<f64>,
@@ -134,6 +137,7 @@ impl<'a> Drawing<'a> {
             plot: Plot { left: 0.0, right: chart.width - BESIDE, top, bottom: top },
             x: Ruler::new(&chart.x, chart.series.iter().flat_map(places).map(|p| p.0)),
             y: None,
+            ticks: Vec::new(),
             legend: Vec::new(),
             gutter: Vec::new(),
             height: 0.0,
@@ -145,8 +149,10 @@ impl<'a> Drawing<'a> {
                 plot.left = widest(ruler.ticks(6).iter().map(|tick| &tick.text), TEXT) + 10.0;
                 plot.top = top + 24.0;
                 plot.bottom = plot.top + height;
+                drawing.ticks = drawing.place_ticks();
                 // The legend stands below, so that plots side by side align.
-                (drawing.legend, drawing.height) = place_legend(chart, plot.bottom + BELOW);
+                let below = drawing.plot.bottom + drawing.below();
+                (drawing.legend, drawing.height) = place_legend(chart, below);
                 drawing.y = Some(ruler);
             }
             Vertical::Rows(rows) => {
@@ -163,6 +169,7 @@ impl<'a> Drawing<'a> {
                 plot.left = drawing.gutter.last().copied().unwrap_or(BESIDE);
                 drawing.height = plot.bottom + BELOW;
                 drawing.legend = legend;
+                drawing.ticks = drawing.place_ticks();
             }
             Vertical::Cells(grid) => drawing.height = top + cells::height_of(grid),
         }
@@ -185,6 +192,19 @@ impl<'a> Drawing<'a> {
         }
     }
 
+    /// Ticks of the x axis. Those of values that were swept have two lines for their texts.
+    fn place_ticks(&self) -> Vec<(Tick, usize)> {
+        let wanted = ((self.plot.right - self.plot.left) / 64.0) as usize;
+        let lines = if self.chart.x.at.is_empty() { 1 } else { 2 };
+        without_collisions(self.x.ticks(wanted), lines, |v| self.at_x(v))
+    }
+
+    /// Height of what stands below the plot.
+    fn below(&self) -> f64 {
+        let lines = self.ticks.iter().map(|(_, line)| *line).max().unwrap_or(0);
+        BELOW + TICK_LINE * lines as f64
+    }
+
     fn legend(&self, out: &mut String) {
         for (x, y, series) in &self.legend {
             let sample = sample(series);
@@ -192,7 +212,8 @@ impl<'a> Drawing<'a> {
             if !series.line.is_empty() {
                 put!(out, r#"<path class="l" d="M{} {}h26"/>"#, Px(*x), Px(y - 4.0));
             }
-            if !series.marks.is_empty() {
+            // One that has neither a line nor a mark explains those of others.
+            if series.line.is_empty() || !series.marks.is_empty() {
                 let (x, y) = (Px(x + (sample - 6.0) / 2.0), Px(y - 4.0));
                 let shape = series.style.marker.0;
                 put!(out, r#"<path class="{}" d="M{x} {y}{shape}"/>"#, marked(series));
@@ -205,14 +226,12 @@ impl<'a> Drawing<'a> {
     /// Grid lines, tick texts below (and above a tall plot), and the label.
     fn x_axis(&self, out: &mut String) {
         let Plot { left, right, top, bottom } = self.plot;
-        let wanted = ((right - left) / 64.0) as usize;
-        let ticks = without_collisions(self.x.ticks(wanted), |v| self.at_x(v));
         let line = |x| format!("M{} {}V{}", Px(x), Px(top), Px(bottom));
-        grid(out, ticks.iter().map(|tick| line(self.at_x(tick.value))));
+        grid(out, self.ticks.iter().map(|(tick, _)| line(self.at_x(tick.value))));
         put!(out, r#"<path class="rule" d="M{} {}H{}"/>"#, Px(left), Px(bottom), Px(right));
-        for tick in &ticks {
+        for (tick, line) in &self.ticks {
             let x = self.at_x(tick.value);
-            text(out, "quiet mid", x, bottom + 15.0, &tick.text);
+            text(out, "quiet mid", x, bottom + 15.0 + TICK_LINE * *line as f64, &tick.text);
             if bottom - top > 420.0 {
                 text(out, "quiet mid", x, top - 6.0, &tick.text);
             }
@@ -221,7 +240,7 @@ impl<'a> Drawing<'a> {
         // Below the middle of the plot, as far as it has room there.
         let half = width(&title, SMALL) / 2.0;
         let middle = ((left + right) / 2.0).clamp(half, (self.chart.width - half).max(half));
-        text(out, "quiet small mid", middle, bottom + 32.0, &title);
+        text(out, "quiet small mid", middle, bottom + self.below() - 8.0, &title);
     }
 
     fn y_axis(&self, out: &mut String, label: &str) {
@@ -276,7 +295,8 @@ impl<'a> Drawing<'a> {
         let mut silent = String::new();
         for mark in &series.marks {
             self.around(out, mark);
-            let (x, y, shape) = (Px(self.at_x(mark.x)), Px(self.at_y(mark.y)), shape(series, mark));
+            let (x, y, shape) =
+                (Px(self.at_x(mark.x)), Px(self.at_y(mark.y)), self.shape(series, mark));
             match mark.tip.as_str() {
                 "" => put!(silent, "M{x} {y}{shape}"),
                 tip => put!(
@@ -308,6 +328,16 @@ impl<'a> Drawing<'a> {
         }
     }
 
+    /// A marker from its middle; one that is an upper bound has an arrow to the left.
+    fn shape(&self, series: &Series, mark: &Mark) -> String {
+        if series.style.marker == Marker::BAR {
+            let length = Px(self.at_x(mark.x) - self.plot.left);
+            return format!("m0-6v12h-{length}v-12z");
+        }
+        let arrow = if mark.at_most { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };
+        format!("{arrow}{}", series.style.marker.0)
+    }
+
     /// What leads from a mark to its other values.
     fn around(&self, out: &mut String, mark: &Mark) {
         let (x, y) = (self.at_x(mark.x), self.at_y(mark.y));
@@ -322,15 +352,13 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// A marker from its middle; one that is an upper bound has an arrow to the left.
-fn shape(series: &Series, mark: &Mark) -> String {
-    let arrow = if mark.at_most { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };
-    format!("{arrow}{}", series.style.marker.0)
-}
-
 /// The class of a series' markers.
 fn marked(series: &Series) -> &'static str {
-    if series.style.fill == Fill::Open { "m o" } else { "m" }
+    match (series.style.fill, series.style.marker) {
+        (_, Marker::BAR) => "m bar",
+        (Fill::Open, _) => "m o",
+        (Fill::Filled, _) => "m",
+    }
 }
 
 fn grid(out: &mut String, lines: impl Iterator<Item = String>) {
@@ -361,7 +389,11 @@ fn places(series: &Series) -> impl Iterator<Item = (f64, f64)> {
 
 /// Room for a legend entry's sample.
 fn sample(series: &Series) -> f64 {
-    if series.line.is_empty() { 16.0 } else { 32.0 }
+    match series.style.marker {
+        _ if !series.line.is_empty() => 32.0,
+        Marker::RING | Marker::BAR => 20.0,
+        _ => 16.0,
+    }
 }
 
 /// Places the legend's entries from `top` in as many lines as they need; with
@@ -406,16 +438,22 @@ fn gutter_columns(rows: &Rows, room: f64) -> Vec<f64> {
     ends.collect()
 }
 
-/// Drops the text of ticks that would touch the one before.
-fn without_collisions(mut ticks: Vec<Tick>, at: impl Fn(f64) -> f64) -> Vec<Tick> {
-    let mut free_from = f64::NEG_INFINITY;
-    for tick in &mut ticks {
+/// The ticks, each with the first of so many lines in which its text touches no other; one
+/// that has no room in any loses its text.
+fn without_collisions(
+    ticks: Vec<Tick>,
+    lines: usize,
+    at: impl Fn(f64) -> f64,
+) -> Vec<(Tick, usize)> {
+    let mut free_from = vec![f64::NEG_INFINITY; lines];
+    let place = |mut tick: Tick| {
         let (x, half) = (at(tick.value), width(&tick.text, TEXT) / 2.0);
-        if x - half < free_from {
-            tick.text.clear();
-        } else {
-            free_from = x + half + 8.0;
+        let line = free_from.iter().position(|from| x - half >= *from);
+        match line {
+            Some(line) => free_from[line] = x + half + 8.0,
+            None => tick.text.clear(),
         }
-    }
-    ticks
+        (tick, line.unwrap_or(0))
+    };
+    ticks.into_iter().map(place).collect()
 }

@@ -4,6 +4,8 @@
 //! A drawing has classes instead of colours, a title, a description and a label
 //! for those who do not see it, and the same numbers as a table.
 
+mod bars;
+mod beside;
 mod cells;
 mod draw;
 mod gutter;
@@ -28,11 +30,13 @@ use hopcost_model::results::Results;
 
 pub(crate) use draw::Heading;
 use draw::Surroundings;
-use model::Chart;
+use model::{Chart, Vertical};
 pub(crate) use palette::CSS;
 use palette::Ground;
 #[cfg(feature = "png")]
 pub use png::png;
+
+use crate::names::{cpus, plain_id};
 
 /// A chart as an SVG file that stands alone: its style sheet inside, colours
 /// that follow the reader's preference for light or dark, an opaque ground.
@@ -43,11 +47,39 @@ pub fn svg(chart: &Chart) -> String {
     draw::svg(chart, Surroundings::Alone(&style))
 }
 
-/// The plots of a run, each with the name that its files have (without ending).
+/// The plots of a run, each with the name that its files have (without ending) and with a
+/// line of what run it is of.
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
-    let charts = swept::charts(results).into_iter();
-    let charts = charts.chain(heat::charts(results).into_iter().flatten());
-    charts.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart)).collect()
+    let of = origin(results);
+    let drawn =
+        swept::charts(results).into_iter().chain(heat::charts(results).into_iter().flatten());
+    let drawn = drawn.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart));
+    let ladder = ladder::charts(results).into_iter().flatten().filter(|chart| several(chart));
+    let ladder = ladder.map(|chart| (format!("ladder-{}", plain_id(&chart.title)), chart));
+    let mut plots: Vec<(String, Chart)> = drawn.chain(ladder).collect();
+    plots.iter_mut().for_each(|(_, chart)| chart.notes.push(of.clone()));
+    plots
+}
+
+/// Whether a chart of rows compares anything.
+fn several(chart: &Chart) -> bool {
+    matches!(&chart.y, Vertical::Rows(rows) if rows.rows.iter().filter(|row| row.note.is_none()).count() > 1)
+}
+
+/// Run, machine and kernel, for whoever meets a drawing by itself.
+fn origin(results: &Results) -> String {
+    let known = |key: &str, what: &str| match results.host.get(key) {
+        Some(value) => value.to_owned(),
+        None => format!("{what} not known"),
+    };
+    let of_machine = [
+        Some(known("cpu.model", "CPU model")),
+        Some(format!("Linux {}", known("kernel.release", "release"))),
+        results.host.get("virt.hypervisor").map(str::to_owned),
+        Some(cpus(&results.plan)),
+    ];
+    let of_machine: Vec<String> = of_machine.into_iter().flatten().collect();
+    format!("Run {}: {}.", results.about.id, of_machine.join("; "))
 }
 
 /// A chart as elements of a page that has the style sheet and the colours: drawn once for wide

@@ -284,6 +284,12 @@ impl Marker {
     pub const TRIANGLE_DOWN: Self = Self("m0 4.6l4.4-7.8h-8.8z");
     pub const DIAMOND: Self = Self("m0-5l5 5l-5 5l-5-5z");
     pub const CROSS: Self = Self("m-4-4l8 8m-8 0l8-8");
+    pub const PLUS: Self = Self("m-5 0h10m-5-5v10");
+    pub const ASTERISK: Self = Self("m-5 0h10m-7.5-4.3l5 8.6m0-8.6l-5 8.6");
+    /// Around another marker.
+    pub const RING: Self = Self("m-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0z");
+    /// A bar from the left end of the axis; this is what the legend shows of it.
+    pub const BAR: Self = Self("m-6-5h12v10h-12z");
 }
 
 /// Whether a marker is filled.

@@ -71,7 +71,7 @@ fn curve_group(index: usize, group: &LadderGroup, results: &Results) -> Option<V
 /// The points that the axes can hold: they have no place for the maximum.
 fn drawn(case: &CaseResult) -> Vec<PlotPoint> {
     let holds = case.curve.iter().filter(|p| p.q > 0.0 && p.q < 1.0 && p.ns > 0.0);
-    holds.map(|p| PlotPoint { x: p.q, y: p.ns, low: p.low, high: p.high }).collect()
+    holds.map(|p| PlotPoint { x: p.q, y: p.ns, low: p.low, high: p.high, stalled: None }).collect()
 }
 
 fn chart(

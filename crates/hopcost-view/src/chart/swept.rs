@@ -1,11 +1,13 @@
 //! Plots over something that was swept (a gap, a size, a number of flows), as the
-//! results hold them: lines through measured points, bands for their intervals.
+//! results hold them: lines through measured points, bands for their intervals; or bars,
+//! where each case has a name instead of a value.
 
 use hopcost_model::results::{Plot, PlotAxis, PlotPoint, PlotSeries, Results};
 
 use super::lines::{self, Points};
 use super::model::{Axis, Chart, Scale, Style, Vertical};
 use super::unit::Unit;
+use super::{bars, beside};
 use crate::names::plain_id;
 
 /// Series that one chart can hold and still be told apart.
@@ -17,6 +19,11 @@ const TICKS_MAX: usize = 12;
 pub(crate) fn charts(results: &Results) -> Vec<Chart> {
     let mut charts: Vec<Chart> = Vec::new();
     for plot in &results.plots {
+        if !plot.x.names.is_empty() {
+            let id = lines::free_id(format!("plot-{}", plain_id(&plot.id)), charts.iter());
+            charts.push(bars::chart(id, plot));
+            continue;
+        }
         for (i, (part, series)) in lines::parts(&plot.series, SERIES_MAX).enumerate() {
             let part_id = if part.is_empty() { String::new() } else { format!("-{}", i + 1) };
             let id = format!("plot-{}{part_id}", plain_id(&plot.id));
@@ -28,14 +35,14 @@ pub(crate) fn charts(results: &Results) -> Vec<Chart> {
 }
 
 /// An axis of a plot.
-struct Swept {
-    axis: Axis,
+pub(super) struct Swept {
+    pub axis: Axis,
     /// Makes the unit of the plot that of the chart.
     factor: f64,
 }
 
 impl Swept {
-    fn of(axis: &PlotAxis) -> Self {
+    pub fn of(axis: &PlotAxis) -> Self {
         let (unit, factor) = Unit::of(&axis.unit);
         let label = match &unit {
             Unit::Named(name) if !name.is_empty() => format!("{} in {name}", axis.label),
@@ -46,28 +53,36 @@ impl Swept {
     }
 
     /// A value in the chart's unit, if the axis has a place for it.
-    fn place(&self, value: f64) -> Option<f64> {
+    pub fn place(&self, value: f64) -> Option<f64> {
         let value = value * self.factor;
         let holds = value.is_finite() && (self.axis.scale != Scale::Log || value > 0.0);
         holds.then_some(value)
     }
 
-    fn text(&self, value: f64) -> String {
+    pub fn text(&self, value: f64) -> String {
         self.axis.unit.text(value)
     }
 
     /// `33.6 µs, from 33.1 µs to 34.0 µs`
-    fn point(&self, p: &PlotPoint) -> String {
-        let interval = p.low.zip(p.high).map_or(String::new(), |(low, high)| {
+    pub fn point(&self, value: f64, interval: Option<(f64, f64)>) -> String {
+        let interval = interval.map_or(String::new(), |(low, high)| {
             format!(", from {} to {}", self.text(low), self.text(high))
         });
-        self.text(p.y) + &interval
+        self.text(value) + &interval
     }
 }
 
 fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart {
     let (mut x, y) = (Swept::of(&plot.x), Swept::of(&plot.y));
     let all: usize = series.iter().map(|s| s.points.len()).sum();
+    let place = |at_x: f64, at_y: f64| Some((x.place(at_x)?, y.place(at_y)?));
+    let (rings, stalled) = beside::stalled(series, |p| place(p.x, p.y)).unzip();
+    let published = beside::published(
+        series,
+        Style::twelve().map(|style| style.colour).collect::<Vec<_>>().into_iter(),
+        |of| place(of.x, of.y),
+        |value| y.text(value * y.factor),
+    );
     let series: Vec<Points> =
         series.iter().map(|s| (s.name.clone(), drawable(s, &x, &y))).collect();
     let points = || series.iter().flat_map(|(_, points)| points);
@@ -82,8 +97,9 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
     x.axis.at = if xs.len() <= TICKS_MAX { xs } else { Vec::new() };
     let names: Vec<&str> = series.iter().map(|(name, _)| name.as_str()).collect();
     let banded = points().any(|p| p.low.is_some());
+    let say = |p: &PlotPoint| y.point(p.y, p.low.zip(p.high));
     let tip = |name: &str, p: &PlotPoint| {
-        format!("{name}\n{} {}\n{} {}", x.axis.label, x.text(p.x), y.axis.label, y.point(p))
+        format!("{name}\n{} {}\n{} {}", x.axis.label, x.text(p.x), y.axis.label, say(p))
     };
     Chart {
         id,
@@ -97,12 +113,18 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
             if banded { "; what the shaded band spans is noted below it" } else { "" }
         ),
         width: 660.0,
-        series: series
-            .iter()
-            .zip(Style::twelve())
-            .map(|(one, style)| lines::series(one, style, |p| Some(tip(&one.0, p))))
+        series: rings
+            .into_iter()
+            .chain(
+                series
+                    .iter()
+                    .zip(Style::twelve())
+                    .map(|(one, style)| lines::series(one, style, |p| Some(tip(&one.0, p)))),
+            )
+            .chain(stalled)
+            .chain(published)
             .collect(),
-        table: lines::table(&x.axis.label, &series, |at| x.text(at), |p| y.point(p)),
+        table: lines::table(&x.axis.label, &series, |at| x.text(at), say),
         notes,
         x: x.axis.clone(),
         y: Vertical::Value(y.axis.clone(), 300.0),
@@ -115,7 +137,7 @@ fn drawable(series: &PlotSeries, x: &Swept, y: &Swept) -> Vec<PlotPoint> {
     let placed = series.points.iter().filter_map(|p| {
         let edges = p.low.and_then(|v| y.place(v)).zip(p.high.and_then(|v| y.place(v)));
         let (low, high) = edges.unzip();
-        Some(PlotPoint { x: x.place(p.x)?, y: y.place(p.y)?, low, high })
+        Some(PlotPoint { x: x.place(p.x)?, y: y.place(p.y)?, low, high, stalled: p.stalled })
     });
     let mut points: Vec<PlotPoint> = placed.collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -216,10 +216,17 @@ fn crowded() -> Results {
     let plot = &mut results.plots[0];
     plot.y.unit = "furlongs".to_owned();
     (plot.x.logarithmic, plot.y.logarithmic) = (true, false);
-    let point = |x: f64, y: f64| PlotPoint { x, y, low: Some(y * 0.9), high: Some(f64::NAN) };
+    let point = |x: f64, y: f64| PlotPoint {
+        x,
+        y,
+        low: Some(y * 0.9),
+        high: Some(f64::NAN),
+        stalled: None,
+    };
     plot.series = (0..20)
         .map(|i| PlotSeries {
             name: format!("series {i}"),
+            published: Vec::new(),
             points: vec![point(64.0, f64::from(i)), point(0.0, 3.0), point(4096.0, f64::INFINITY)],
         })
         .collect();
@@ -244,9 +251,18 @@ fn plots_have_a_look_for_each_series_and_say_what_they_leave_out() {
     }
     // A logarithmic axis has no 0, no axis has infinity, and half a band is none.
     assert!(first.series.iter().all(|s| s.line.len() == 1 && s.band.is_empty()));
+    let [.., left_out, origin] = first.notes.as_slice() else { panic!("{:?}", first.notes) };
+    assert_eq!(left_out, "Not drawn: 20 of 30 points, for which an axis has no place.");
+    let host = |key: &str| results.host.get(key).unwrap();
     assert_eq!(
-        first.notes.last().unwrap(),
-        "Not drawn: 20 of 30 points, for which an axis has no place."
+        *origin,
+        format!(
+            "Run {}: {}; Linux {}; {}; not pinned to any CPU.",
+            results.about.id,
+            host("cpu.model"),
+            host("kernel.release"),
+            host("virt.hypervisor")
+        )
     );
     assert!(svg(first).contains("Not drawn: 20 of 30 points"), "notes stand under the drawing");
     assert!(!element(first, Heading::Drawn).contains("Not drawn"), "the page says them itself");
@@ -304,4 +320,61 @@ fn a_png_is_the_drawing_at_twice_its_size_with_its_letters() {
     assert_ne!(super::png(&silent).unwrap(), drawn);
     assert!(drawn.len() > 20_000, "{} bytes: an empty picture", drawn.len());
     assert_eq!(super::png(chart).unwrap(), drawn, "the same picture every time");
+}
+
+#[test]
+fn every_suite_draws_something() {
+    for (suite, _) in hopcost_plan::SHIPPED.iter().copied() {
+        if !RUNS.contains(&suite) {
+            continue;
+        }
+        let plots = super::plots(&stored::results(suite));
+        assert!(!plots.is_empty(), "{suite}");
+        for (i, (name, _)) in plots.iter().enumerate() {
+            assert!(plots[..i].iter().all(|(of, _)| of != name), "{suite}: two files {name}");
+        }
+    }
+}
+
+#[test]
+fn a_bar_begins_at_zero_and_what_was_published_stands_on_its_row() {
+    use hopcost_model::results::PublishedPoint;
+    let mut results = stored::results("threads-udp-websocket");
+    results.plots.retain(|plot| !plot.x.names.is_empty());
+    results.plots.truncate(1);
+    let one = &mut results.plots[0].series[0];
+    let greatest = one.points.iter().map(|p| p.high.unwrap_or(p.y)).fold(0.0, f64::max);
+    let far = 2.0 * greatest;
+    one.published.push(PublishedPoint { source: "Some CPU".to_owned(), x: 1.0, y: far });
+    let count = one.points.len();
+    let (_, chart) = super::plots(&results).swap_remove(0);
+    assert_eq!(chart.x.domain.unwrap().0, 0.0);
+    assert!(chart.x.domain.unwrap().1 > far, "the axis holds it");
+    assert_eq!(chart.series[0].marks.len(), count);
+    let published = &chart.series[1].marks;
+    assert_eq!((published[0].x, published[0].y), (far, 1.5));
+    assert_eq!(chart.series[2].name, "published: Some CPU");
+    let Vertical::Rows(rows) = &chart.y else { panic!("bars have rows") };
+    assert!(rows.rows.iter().all(|row| !row.end.is_empty()), "each says its value");
+    assert!(svg(&chart).contains("v12h-"), "a bar goes back to zero");
+}
+
+#[test]
+fn texts_of_near_ticks_stand_below_each_other() {
+    let chart = |at: &[f64]| Chart {
+        x: Axis { at: at.to_vec(), ..Axis::new("payload", Scale::Log, Unit::Bytes) },
+        y: Vertical::Value(Axis::new("cost", Scale::Log, Unit::Ns), 300.0),
+        series: vec![Series {
+            line: at.iter().map(|x| (*x, 10.0)).collect(),
+            ..Series::new("ring", Style::DISTINCT[0])
+        }],
+        ..small()
+    };
+    let drawn = |at: &[f64]| svg(&chart(at));
+    let near = drawn(&[8.0, 32.0, 44.0, 4096.0]);
+    for text in [">8 B<", ">32 B<", ">44 B<", ">4 KiB<"] {
+        assert!(near.contains(text), "{text}: {near}");
+    }
+    let height = |drawing: &str| drawing.split(" height=\"").nth(1).map(str::to_owned);
+    assert_ne!(height(&near), height(&drawn(&[8.0, 4096.0])), "a second line needs room");
 }

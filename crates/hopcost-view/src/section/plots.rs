@@ -7,11 +7,14 @@ use crate::chart;
 
 /// Plots over what was swept; nothing where nothing was.
 pub(super) fn swept(results: &Results, _: Medium) -> Option<Section> {
-    let charts = chart::swept::charts(results).into_iter().flat_map(|chart| {
-        let below = chart.notes.clone();
-        std::iter::once(Block::Charts(vec![chart], Frame::Titled)).chain(notes(below))
+    let charts = chart::swept::charts(results);
+    // Those of which the same is said stand beside each other.
+    let alike = charts.chunk_by(|a, b| a.notes == b.notes && a.width == b.width);
+    let blocks = alike.flat_map(|charts| {
+        let frame = if charts.len() > 1 { Frame::Small } else { Frame::Titled };
+        std::iter::once(Block::Charts(charts.to_vec(), frame)).chain(notes(charts[0].notes.clone()))
     });
-    Section::of("plots", charts)
+    Section::of("plots", blocks)
 }
 
 pub(super) fn percentiles(results: &Results, _: Medium) -> Option<Section> {

@@ -192,8 +192,7 @@ fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<()> 
     let plots = hopcost_view::chart::plots(results);
     if plots.is_empty() {
         return Err(usage(format!(
-            "the run {} has nothing to plot: plots come from what was swept (gaps of wake-ups, \
-             sizes and flows of streams) and from pairs of runtimes",
+            "the run {} has nothing to plot: a figure compares two measured cases at least",
             run.display()
         )));
     }

@@ -1,0 +1,80 @@
+//! What stands beside the points of a plot: what others published of the same case, and
+//! that a case stalled.
+
+use hopcost_model::finding::{Code, Finding};
+use hopcost_model::group::distinct;
+use hopcost_model::results::{PlotSeries, PublishedPoint, PublishedTable};
+
+use crate::case::Reading;
+
+/// What the stages before found.
+pub struct Beside<'a> {
+    /// Published tables, whose rows know their cases.
+    pub published: &'a [PublishedTable],
+    /// Findings.
+    pub findings: &'a [Finding],
+}
+
+impl Beside<'_> {
+    /// Share of the messages that waited for a delayed acknowledgement.
+    pub fn stalled(&self, reading: &Reading) -> Option<f64> {
+        let id = Some(&reading.result.id);
+        let of_case = |of: &&Finding| of.code == Code::NagleDelack && of.case.as_ref() == id;
+        self.findings.iter().find(of_case)?.values.get("share").copied()
+    }
+
+    /// The published values of a case, as far as they are of the same statistic.
+    pub fn published(
+        &self,
+        reading: &Reading,
+        (value, unit): (&str, &str),
+        x: f64,
+    ) -> Vec<PublishedPoint> {
+        let statistic = match value {
+            "per-flow-gbps" => "throughput-per-flow",
+            other => other,
+        };
+        let id = Some(&reading.result.id);
+        let mut points = Vec::new();
+        for table in self.published {
+            let rows = table.rows.iter();
+            for row in rows.filter(|row| row.case.as_ref() == id && row.statistic == statistic) {
+                let Some(factor) = factor(&row.unit, unit) else { continue };
+                let source = machine(table).to_owned();
+                let ends = std::iter::once(row.published).chain(row.published_high);
+                points.extend(ends.map(|y| PublishedPoint {
+                    source: source.clone(),
+                    x,
+                    y: y * factor,
+                }));
+            }
+        }
+        distinct(points)
+    }
+
+    /// Where the published points of some series come from.
+    pub fn sources(&self, series: &[PlotSeries]) -> Vec<String> {
+        let drawn = distinct(series.iter().flat_map(|of| &of.published).map(|of| &of.source));
+        let tables =
+            self.published.iter().filter(|table| drawn.contains(&&machine(table).to_owned()));
+        distinct(tables.map(|table| match machine(table) {
+            "" => format!("Published: {}.", table.source),
+            _ => format!("Published: {}.", table.machine),
+        }))
+    }
+}
+
+/// A published machine in short; nothing where none is stated.
+fn machine(table: &PublishedTable) -> &str {
+    let short = table.machine.split([',', ';', '(']).next().unwrap_or_default().trim();
+    if short.starts_with("not stated") { "" } else { short }
+}
+
+/// What makes a published number one in the unit of a plot.
+fn factor(published: &str, plot: &str) -> Option<f64> {
+    match (published, plot) {
+        (same, of) if same == of => Some(1.0),
+        ("µs", "ns") => Some(1e3),
+        _ => None,
+    }
+}

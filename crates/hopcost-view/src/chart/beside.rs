@@ -1,0 +1,59 @@
+//! What stands beside the points of a plot: rings around what stalled, and what others
+//! published.
+
+use hopcost_model::group::distinct;
+use hopcost_model::results::{PlotPoint, PlotSeries, PublishedPoint};
+
+use super::model::{Colour, Dash, Mark, Marker, Series, Style};
+use crate::number;
+
+/// Rings around the points that stalled, where each is placed, and what the legend says of
+/// them.
+pub(super) fn stalled(
+    series: &[PlotSeries],
+    place: impl Fn(&PlotPoint) -> Option<(f64, f64)>,
+) -> Option<(Series, Series)> {
+    let ring = |p: &PlotPoint| {
+        let tip = format!("{} of the messages stalled", number::percent(p.stalled?));
+        place(p).map(|(x, y)| Mark::at(x, y, tip))
+    };
+    let marks: Vec<Mark> = series.iter().flat_map(|one| &one.points).filter_map(ring).collect();
+    let style = Style::of(Colour::INK, Marker::RING, Dash::SOLID).open();
+    let legend = Series::new("stalled by a delayed acknowledgement (NAGLE_DELACK)", style);
+    (!marks.is_empty()).then(|| (Series { marks, ..Series::new("", style) }, legend))
+}
+
+/// What others published, where each is placed, in the colours of the series that it belongs
+/// to, with a shape for each source.
+pub(super) fn published(
+    series: &[PlotSeries],
+    colours: impl Iterator<Item = Colour> + Clone,
+    place: impl Fn(&PublishedPoint) -> Option<(f64, f64)>,
+    text: impl Fn(f64) -> String,
+) -> Vec<Series> {
+    let sources = distinct(series.iter().flat_map(|one| &one.published).map(|of| &of.source));
+    let shapes = [Marker::PLUS, Marker::ASTERISK].into_iter().cycle();
+    let mut drawn = Vec::new();
+    for (source, shape) in sources.into_iter().zip(shapes) {
+        let name = match source.as_str() {
+            "" => "published".to_owned(),
+            machine => format!("published: {machine}"),
+        };
+        let of_source = |(one, colour): (&PlotSeries, Colour)| {
+            let own = one.published.iter().filter(|of| of.source == *source);
+            let mark = |of: &PublishedPoint| {
+                let (x, y) = place(of)?;
+                Some(Mark::at(x, y, format!("{}\n{name}\n{}", one.name, text(of.y))))
+            };
+            let marks: Vec<Mark> = own.filter_map(mark).collect();
+            let style = Style::of(colour, shape, Dash::SOLID);
+            (!marks.is_empty()).then(|| Series { marks, ..Series::new("", style) })
+        };
+        let before = drawn.len();
+        drawn.extend(series.iter().zip(colours.clone()).filter_map(of_source));
+        if drawn.len() > before {
+            drawn.push(Series::new(name, Style::of(Colour::INK, shape, Dash::SOLID)));
+        }
+    }
+    drawn
+}
