@@ -54,7 +54,7 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let drawn =
         swept::charts(results).into_iter().chain(heat::charts(results).into_iter().flatten());
     let drawn = drawn.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart));
-    let ladder = ladder::charts(results).into_iter().flatten().filter(|chart| several(chart));
+    let ladder = ladder::charts(results).into_iter().flatten().filter(several);
     let ladder = ladder.map(|chart| (format!("ladder-{}", plain_id(&chart.title)), chart));
     let mut plots: Vec<(String, Chart)> = drawn.chain(ladder).collect();
     plots.iter_mut().for_each(|(_, chart)| chart.notes.push(of.clone()));

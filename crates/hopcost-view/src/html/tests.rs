@@ -124,7 +124,10 @@ fn sections_are_there_where_there_is_something() {
     assert_eq!(ids("threads-udp-websocket"), ["ladder", "counted", "published", "plots"]);
     assert_eq!(ids("microkernel"), ["ladder", "models", "published", "plots"]);
     let of_runtimes = ["runtimes", "contrasts", "added", "pairs", "search", "threads", "stamps"];
-    assert_eq!(ids("runtimes"), [&of_runtimes[..], &["workers", "ladder", "published", "plots"]].concat());
+    assert_eq!(
+        ids("runtimes"),
+        [&of_runtimes[..], &["workers", "ladder", "published", "plots"]].concat()
+    );
 }
 
 #[test]
