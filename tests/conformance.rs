@@ -288,6 +288,25 @@ fn context_switches_are_within_the_stated_range() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Half of such a round trip is given as a context switch.
+#[test]
+fn ends_that_yield_on_one_cpu_switch_once_each_way() {
+    let _alone = alone();
+    let home = Home::new();
+    let flag = mechanisms().find(|facts| facts.name == "flag").expect("a mechanism");
+    for boundary in [Boundary::Thread, Boundary::Process] {
+        let case = roundtrip(flag, boundary, Placement::SameCpu, WaitKind::Yield);
+        // Other tasks on the CPU take their turns between, and are no part of it.
+        let mut seen = Vec::new();
+        while !seen.iter().any(|switches: &f64| (switches - 2.0).abs() < 0.1) {
+            assert!(seen.len() < TRIES, "{case}: {seen:.3?}");
+            let row = trial(&home, &case, 1_000).unwrap_or_else(|error| panic!("{error}"));
+            let switches: u64 = row.ends.iter().map(|end| end.voluntary + end.involuntary).sum();
+            seen.push(switches as f64 / row.operations as f64);
+        }
+    }
+}
+
 #[test]
 fn every_size_from_the_least_to_the_most_arrives() {
     let _together = together();

@@ -225,10 +225,11 @@ fn rankings(
     by: RankedBy,
     results: &Results,
 ) -> Vec<String> {
+    let usual = usual(groups.iter().flat_map(|group| &group.rows));
     let told = |group: &&LadderGroup| {
         let case = group.rows.iter().find_map(|row| at(row, place, results))?.1;
         let column = column(group, case, results);
-        Some((column, sentence(group, place, by, results)?))
+        Some((column, sentence(group, place, by, usual, results)?))
     };
     let all: Vec<(String, String)> = groups.iter().filter_map(told).collect();
     if all.len() > RANKINGS_MAX {

@@ -62,7 +62,8 @@ pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
     blocks.push(table.brief());
     let by = RankedBy::Time;
     let rankings = Place::ALL.into_iter().filter_map(|place| {
-        Some(format!("{}{}: {}", place.name(), first(by), sentence(group, place, by, results)?))
+        let order = sentence(group, place, by, usual, results)?;
+        Some(format!("{}{}: {order}", place.name(), first(by)))
     });
     blocks.extend(rankings.map(|text| Block::Text(Tone::Note, text)));
     blocks

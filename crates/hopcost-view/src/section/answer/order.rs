@@ -38,16 +38,17 @@ pub(super) fn usual<'a>(rows: impl Iterator<Item = &'a LadderRow>) -> Option<Bou
     groups.into_iter().max_by_key(|(_, rows)| rows.len()).map(|(boundary, _)| boundary)
 }
 
-/// `fastest first: pipe = posix-mq < udp`
+/// `fastest first: pipe = posix-mq < udp`; rows are called as in their table, where the boundary
+/// that most have is `usual`.
 pub(super) fn sentence(
     group: &LadderGroup,
     place: Place,
     by: RankedBy,
+    usual: Option<Boundary>,
     results: &Results,
 ) -> Option<String> {
     let found = |ranking: &&Ranking| ranking.place == place && ranking.by == by;
     let ranking = group.rankings.iter().find(found)?;
-    let usual = usual(group.rows.iter());
     let name = |case: &RankedCase| {
         let row = group.rows.get(case.row as usize);
         row.map_or(String::new(), |row| name(row, usual, results))
