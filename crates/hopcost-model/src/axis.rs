@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
-    Ack, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched, Touch,
+    Ack, AckSize, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched, Touch,
     WaitKind, Waits, Workload,
 };
 
@@ -59,6 +59,8 @@ pub enum Kind {
     Waits,
     /// What keeps a CPU from idling deeply.
     IdleKnob,
+    /// How long an acknowledgement is.
+    AckSize,
     /// How much of a message they write and compare.
     Touch,
     /// Their scheduling policy.
@@ -114,6 +116,8 @@ pub enum Value {
     Waits(Waits),
     /// What keeps a CPU from idling deeply.
     IdleKnob(IdleKnob),
+    /// How long an acknowledgement is.
+    AckSize(AckSize),
     /// How much of a message they write and compare.
     Touch(Touch),
     /// Their scheduling policy.
@@ -124,7 +128,7 @@ pub enum Value {
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand behind
 /// the first [`Axis::BEFORE_PARAMETERS`].
-pub static AXES: [Axis; 14] = [
+pub static AXES: [Axis; 15] = [
     Axis {
         key: "payload",
         option: "payload",
@@ -260,6 +264,24 @@ pub static AXES: [Axis; 14] = [
         },
     },
     Axis {
+        key: "ack-size",
+        option: "ack-size",
+        help: "How long the acknowledgement of a stream's message is, in bytes (8, field)",
+        kind: Kind::AckSize,
+        of: Of::Stream,
+        spelled: Spelled::UnlessDefault,
+        default: Some(Value::AckSize(AckSize::Number)),
+        get: |case| {
+            let has = case.workload == Workload::Stream || case.ack_size != AckSize::Number;
+            has.then_some(Value::AckSize(case.ack_size))
+        },
+        set: |case, value| {
+            if let Value::AckSize(size) = value {
+                case.ack_size = *size;
+            }
+        },
+    },
+    Axis {
         key: "touch",
         option: "touch",
         help: "How much of a message is written and compared (verify, write, none)",
@@ -385,6 +407,7 @@ impl Kind {
             Kind::Place => Value::Place(text.parse()?),
             Kind::Waits => Value::Waits(text.parse()?),
             Kind::IdleKnob => Value::IdleKnob(text.parse()?),
+            Kind::AckSize => Value::AckSize(text.parse()?),
             Kind::Touch => Value::Touch(text.parse()?),
             Kind::Sched => Value::Sched(text.parse()?),
             Kind::Runtimes => Value::Runtimes(text.parse()?),
@@ -399,6 +422,7 @@ impl Kind {
             }
             Kind::Waits => WaitKind::ALL.iter().map(|word| word.word()).collect(),
             Kind::IdleKnob => IdleKnob::ALL.iter().map(|word| word.word()).collect(),
+            Kind::AckSize => AckSize::ALL.iter().map(|word| word.word()).collect(),
             Kind::Touch => Touch::ALL.iter().map(|word| word.word()).collect(),
             _ => Vec::new(),
         }
@@ -459,6 +483,7 @@ impl fmt::Display for Value {
             Value::Cross => f.pad("cross"),
             Value::Waits(value) => value.fmt(f),
             Value::IdleKnob(value) => value.fmt(f),
+            Value::AckSize(value) => value.fmt(f),
             Value::Touch(value) => value.fmt(f),
             Value::Sched(value) => value.fmt(f),
             Value::Runtimes(value) => value.fmt(f),
@@ -479,6 +504,7 @@ mod tests {
             Kind::Place => "cross-node",
             Kind::Waits => "spin:block",
             Kind::IdleKnob => "spinner",
+            Kind::AckSize => "field",
             Kind::Touch => "none",
             Kind::Sched => "fifo:2",
             Kind::Runtimes => "python:rust",

@@ -129,6 +129,15 @@ words! {
     }
 }
 words! {
+    /// How long the acknowledgement of a stream's message is.
+    AckSize, "ack-size" {
+        /// The eight bytes of the message's number.
+        Number = "8",
+        /// As long as a field of the message, if that is more.
+        Field = "field",
+    }
+}
+words! {
     /// Which end of a link.
     Role, "role" {
         /// The end that starts an exchange and takes the stamps.
@@ -382,6 +391,8 @@ pub struct Case {
     pub parameters: BTreeMap<String, String>,
     /// What keeps the receiver's CPU from idling deeply (`wake` only).
     pub idle_knob: IdleKnob,
+    /// How long an acknowledgement is (`Number` for all but `stream`).
+    pub ack_size: AckSize,
     /// How much of a message the ends write and compare (`Verify` for `call`).
     pub touch: Touch,
     /// The scheduling policy.
@@ -475,6 +486,7 @@ impl Case {
             spin_budget_ns: None,
             parameters: BTreeMap::new(),
             idle_knob: IdleKnob::None,
+            ack_size: AckSize::Number,
             touch: Touch::Verify,
             sched: Sched::Other,
             runtimes: Runtimes::RUST,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{Boundary, Case, IdleKnob, Placement, Touch, WaitKind, Workload};
+use crate::case::{AckSize, Boundary, Case, IdleKnob, Placement, Touch, WaitKind, Workload};
 use crate::document;
 
 /// A column of the tables that have a case's parts beside its spelling.
@@ -88,7 +88,7 @@ macro_rules! words {
     })+ };
 }
 numbers!(u32, u64);
-words!(Workload, Boundary, Placement, WaitKind, IdleKnob, Touch);
+words!(Workload, Boundary, Placement, WaitKind, IdleKnob, AckSize, Touch);
 
 /// Declares the columns: name, type, value, the tables that have it besides JSON, the format
 /// that brought it to run files, and where only some cases have it in those tables, which. A
@@ -139,6 +139,9 @@ columns! {
     flows: Option<u32> = |case| case.flows, in ALL, since 2;
     /// When a stream is acknowledged.
     ack: Option<String> = |case| Some(case.ack?.to_string()), in ALL, since 2;
+    /// How long the acknowledgement of a stream's message is.
+    ack_size: Option<AckSize> = |case| case.ack?.window().map(|_| case.ack_size),
+        in &[Table::Csv];
     /// How long the sender of a wake-up sleeps before it.
     gap_ns: Option<u64> = |case| case.gap_ns, in ALL, since 2;
     /// What keeps the receiver's CPU from idling deeply.

@@ -13,7 +13,7 @@
 //! notifies) and `spin` (the budget of `spin-then-block`) in nanoseconds. What
 //! does not apply to a workload is left out: a `call` has no second party, so no
 //! boundary, placement or wait. Mechanism parameters (`nodelay=on`) follow in
-//! alphabetical order, then `idle-knob`, `touch`, `sched` and `runtime` (`python`, or
+//! alphabetical order, then `idle-knob`, `ack-size`, `touch`, `sched` and `runtime` (`python`, or
 //! `python:rust` for caller and callee) where they are not the default.
 
 use std::collections::BTreeMap;
@@ -101,6 +101,7 @@ mod tests {
             "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
             "wake/pipe?payload=1&gap=1000&boundary=process&place=same-llc&wait=block&idle-knob=spinner&sched=fifo:1",
             "stream/tcp-send?payload=2048&fields=8&flows=2&ack=window:16&boundary=namespace&place=free&wait=block&more=off",
+            "stream/tcp-send?payload=2048&fields=8&flows=2&ack=per-message&boundary=process&place=free&wait=block&nodelay=on&ack-size=field",
             "call/mutex-uncontended?runtime=python",
             "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&touch=none&sched=fifo:1",
             "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on&sched=fifo:1&runtime=python:rust",

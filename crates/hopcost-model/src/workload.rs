@@ -146,7 +146,7 @@ const STREAM: WorkloadSpec = WorkloadSpec {
     is_for_all_runtimes: false,
     estimand: "median over trials of the time per message, all flows together (first byte to \
                last byte, over messages)",
-    alike: &["payload", "touch", "fields", "flows", "ack", "place"],
+    alike: &["payload", "touch", "fields", "flows", "ack", "ack-size", "place"],
     has_section: true,
     place: Some(Placement::Free),
     ..CALL

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use hopcost_model::case::{
-    Ack, Boundary, Case, IdleKnob, Placement, Role, Runtime, Touch, WaitKind, Waits,
+    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Role, Runtime, Touch, WaitKind, Waits,
 };
 use hopcost_model::mechanism::{Mechanism, PayloadRange};
 use hopcost_model::workload::EndsOf;
@@ -64,6 +64,13 @@ impl Feasible {
                 "a worker of another runtime writes and compares every byte; touch={} needs both \
                  ends in rust",
                 case.touch
+            ));
+        }
+        if case.ack_size != AckSize::Number {
+            return Some(format!(
+                "a worker of another runtime acknowledges with 8 bytes; ack-size={} needs both ends \
+                 in rust",
+                case.ack_size
             ));
         }
         let runtimes = [&case.runtimes.caller, &case.runtimes.callee];
@@ -205,6 +212,13 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
             "{name} must not write a message's buffers again before it is received, so it needs \
              an ack"
         ));
+    }
+    if case.ack_size == AckSize::Field && case.ack != Some(Ack::PerMessage) {
+        return Some(
+            "ack-size=field needs ack=per-message: with more messages under way, both ends may \
+             wait for room to send"
+                .to_owned(),
+        );
     }
     if let Some(reason) = uneven(case.payload_bytes, case.fields) {
         return Some(reason);

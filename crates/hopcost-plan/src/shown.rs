@@ -141,8 +141,8 @@ pub enum PlotEach {
 pub struct Export {
     /// What a run needs so that it has a row.
     pub needs: String,
-    /// The cases of a row, by its name.
-    pub rows: BTreeMap<String, Selector>,
+    /// The cases of a row, by its name, the best selector first.
+    pub rows: BTreeMap<String, Vec<Selector>>,
     /// Columns of numbers by which the rows are sorted, before their names.
     pub sort: Vec<String>,
     /// Columns.

@@ -217,7 +217,9 @@ impl Naming {
         if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
             add(format!("spin={}", format::ns(budget as f64)));
         }
-        for (axis, value) in Axis::unusual(case).filter(|(axis, _)| axis.key != "sched") {
+        // How long an acknowledgement is, is said of the whole group.
+        let said = |key| matches!(key, "sched" | "ack-size");
+        for (axis, value) in Axis::unusual(case).filter(|(axis, _)| !said(axis.key)) {
             add(format!("{}={value}", axis.key));
         }
         if self.scheds {

@@ -124,6 +124,7 @@ fn is_base(item: &Item, base: Option<&Case>) -> bool {
             fields: case.fields,
             flows: case.flows,
             ack: case.ack,
+            ack_size: case.ack_size,
             gap_ns: case.gap_ns,
             placement: case.placement,
             ..base.clone()

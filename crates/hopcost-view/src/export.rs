@@ -3,7 +3,7 @@
 
 use hopcost_model::case::Case;
 use hopcost_model::results::{CaseResult, Results, Status};
-use hopcost_plan::{Export, ExportColumn};
+use hopcost_plan::{Export, ExportColumn, Selector};
 
 use crate::csv::{Found, Row, columns, push_row, statistics};
 
@@ -23,29 +23,39 @@ pub enum NoExport {
 /// # Errors
 /// No case belongs to it, or two belong to one row of it.
 pub fn table(export: &Export, results: &Results) -> Result<String, NoExport> {
-    let mut rows: Vec<(Key, Vec<String>, &CaseResult)> = Vec::new();
-    for result in results.results.iter().filter(|case| case.status == Status::Measured) {
-        let Some(fields) = fields(export, result) else { continue };
-        let key = key(export, &fields);
-        if let Some((.., other)) = rows.iter().find(|(known, ..)| *known == key) {
-            return Err(NoExport::Twice(other.id.clone(), result.id.clone()));
-        }
-        rows.push((key, fields, result));
-    }
+    let measured = results.results.iter().filter(|case| case.status == Status::Measured);
+    let mut rows: Vec<Line> = measured.filter_map(|result| line(export, result)).collect();
     if rows.is_empty() {
         return Err(NoExport::Nothing(export.needs.clone()));
     }
-    rows.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    rows.sort_by(|a, b| (&a.key, a.choice).cmp(&(&b.key, b.choice)));
+    let twice = rows.windows(2).find(|two| (&two[0].key, two[0].choice) == (&two[1].key, two[1].choice));
+    if let Some([one, other]) = twice {
+        return Err(NoExport::Twice(one.result.id.clone(), other.result.id.clone()));
+    }
+    rows.dedup_by(|later, first| later.key == first.key);
     let mut out = String::new();
     push_row(&mut out, export.columns.iter().map(|column| column.name.clone()));
-    rows.into_iter().for_each(|(_, fields, _)| push_row(&mut out, fields.into_iter()));
+    rows.into_iter().for_each(|row| push_row(&mut out, row.fields.into_iter()));
     Ok(out)
 }
 
+/// A case in its row.
+struct Line<'a> {
+    key: Key,
+    /// Which of the row's selectors has it; the first has the best.
+    choice: usize,
+    fields: Vec<String>,
+    result: &'a CaseResult,
+}
+
 /// What a case's row says, if it has one.
-fn fields(export: &Export, result: &CaseResult) -> Option<Vec<String>> {
+fn line<'a>(export: &Export, result: &'a CaseResult) -> Option<Line<'a>> {
     let case: Case = result.id.parse().ok()?;
-    let (name, _) = export.rows.iter().find(|(_, cases)| cases.fits(&case))?;
+    let fits = |(name, cases): (&String, &Vec<Selector>)| {
+        Some((name.clone(), cases.iter().position(|cases| cases.fits(&case))?))
+    };
+    let (name, choice) = export.rows.iter().find_map(fits)?;
     let row = Row { run: "", result, found: Found::default() };
     let found = statistics(result);
     let field = |column: &ExportColumn| {
@@ -57,7 +67,8 @@ fn fields(export: &Export, result: &CaseResult) -> Option<Vec<String>> {
             _ => value().map_or(String::new(), number),
         })
     };
-    Some(export.columns.iter().map(field).collect())
+    let fields: Vec<String> = export.columns.iter().map(field).collect();
+    Some(Line { key: key(export, &fields), choice, fields, result })
 }
 
 /// What no two rows have in common: the numbers by which they are sorted, and the name.
@@ -71,18 +82,19 @@ fn key(export: &Export, fields: &[String]) -> Key {
     (numbers.collect(), at(&|c| c.of == "row").to_owned())
 }
 
-/// The value of a statistic. Of both ends of an event that was only counted apart, it is
-/// the sum, if every end that has the event was counted.
+/// The value of a statistic. Of both ends of an event that has none of both together, it is
+/// the sum, if every end that has the event was counted. (What was counted of both together,
+/// after the measurement, has no value of a trial.)
 fn value(found: &[Found], name: &str) -> Option<f64> {
     let of = |name: &str| found.iter().find(|one| one.name == name)?.value;
-    let Some((event, per)) = name.split_once(".both.") else { return of(name) };
+    let (event, per) = match (of(name), name.split_once(".both.")) {
+        (None, Some(parts)) => parts,
+        (value, _) => return value,
+    };
     let has = |end: &str| {
         let start = format!("{event}.{end}.");
         found.iter().any(|one| one.name.starts_with(&start))
     };
-    if has("both") {
-        return of(name);
-    }
     let ends: Vec<&str> = ["caller", "callee"].into_iter().filter(|end| has(end)).collect();
     let sum = ends.iter().map(|end| of(&format!("{event}.{end}.{per}"))).sum::<Option<f64>>();
     sum.filter(|_| !ends.is_empty())
@@ -103,7 +115,7 @@ mod tests {
         let table = table(&stored::results("copies")).expect("the grid");
         let lines: Vec<&str> = table.lines().collect();
         let head = "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,\
-                    cache_misses,context_switches";
+                    cache_misses,context_switches,aggregate_gbps";
         assert_eq!(lines[0], head);
         assert_eq!(lines.len(), 1 + 3 * 4 * 4, "one row a measured case");
         let cells: Vec<Vec<&str>> = lines[1..].iter().map(|l| l.split(',').collect()).collect();
@@ -113,14 +125,31 @@ mod tests {
             [["A1", "256", "1"], ["A2", "256", "1"], ["A3", "256", "1"], ["A1", "256", "2"]]
         );
         for row in &cells {
-            assert_eq!(row.len(), 9);
-            assert_eq!(row[5..], ["", "", "", ""], "no PMU, and switches not by trial");
+            assert_eq!(row.len(), 10);
+            assert_eq!(row[5..8], ["", "", ""], "no PMU");
+            assert!(row[8].parse::<u64>().is_ok_and(|switches| switches > 0), "{row:?}");
             // One message a flow in flight: throughput times latency is its bits, but for
             // the spread of the trials, of which each is a median.
             let (gbps, us): (f64, f64) = (row[3].parse().unwrap(), row[4].parse().unwrap());
             let bits = 8.0 * 8.0 * row[1].parse::<f64>().unwrap();
             let times = gbps * us * 1e3 / bits;
             assert!((0.5..2.0).contains(&times), "{row:?}: {times}");
+            let (all, flows): (f64, f64) = (row[9].parse().unwrap(), row[2].parse().unwrap());
+            assert!((0.5..2.0).contains(&(all / gbps / flows)), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_performance_monitoring_unit_fills_its_columns() {
+        let mut results = stored::results("copies");
+        let counters = results.results.iter_mut().flat_map(|case| &mut case.counters);
+        for counter in counters.filter(|counter| counter.unavailable.is_some()) {
+            (counter.unavailable, counter.per_trial) = (None, Some(21.0));
+            (counter.per_operation, counter.per_byte) = (Some(0.5), Some(0.1));
+        }
+        let table = table(&results).unwrap();
+        for row in table.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
+            assert_eq!(row[5..8], ["42", "42", "42"], "of both ends");
         }
     }
 
@@ -138,6 +167,8 @@ mod tests {
         assert_eq!(with("nodelay=off", "nodelay=on").as_ref(), Ok(&whole), "not one of the ways");
         assert_eq!(with("ack=per-message", "ack=none").as_ref(), Ok(&whole));
         assert_eq!(with("nodelay=off", "nodelay=off&touch=none").as_ref(), Ok(&whole));
+        let field = with("nodelay=off", "nodelay=off&ack-size=field");
+        assert_eq!(field.as_ref(), Ok(&whole), "the better of two, here with the same numbers");
         assert!(matches!(with("place=free", "place=same-cpu"), Err(NoExport::Twice(..))));
         let none = table(&stored::results("quick")).unwrap_err().to_string();
         assert!(none.ends_with("with 8 fields, touch=verify and ack=per-message"), "{none}");
@@ -154,6 +185,10 @@ mod tests {
         let uncounted = one("cycles.callee.per-operation", None);
         assert_eq!(value(&[caller, uncounted], name), None);
         assert_eq!(value(&[one(name, Some(7.0))], name), Some(7.0));
+        let apart = [("caller", 40.0), ("callee", 2.0)];
+        let apart = apart.map(|(end, v)| one(&format!("cycles.{end}.per-trial"), Some(v)));
+        let together = one("cycles.both.per-operation", Some(3.0));
+        assert_eq!(value(&[apart.as_slice(), &[together]].concat(), name), Some(42.0));
         assert_eq!(value(&[], name), None);
     }
 }

@@ -23,7 +23,7 @@ use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 use crate::memory::{Buffer, Place, Scope};
 use crate::registry::Row;
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::facts::{LOCAL, block};
+use crate::stream::facts::{LOCAL, block, number_alone};
 use crate::stream::fields::Fields;
 use crate::stream::wrong_end;
 use crate::transport::counter::{COUNTER_BYTES, Counter, Wake};
@@ -64,6 +64,7 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     between_stamps: "copying each field into the ring and counting up, perhaps waking; the receiver's copying out as it comes, its looking at every byte, its acknowledgement in a word; seeing that; filling the fields is before",
     limits: "8 bytes to 16 MiB in 1 to 1024 fields; both ends must map the same memory, which is private to the process between threads; an end that spins pauses (PAUSE, on Arm YIELD) between two looks; a dead partner is not noticed here but by the supervisor",
     sources: &["memfd_create(2)", "mmap(2)", "futex(2)"],
+    available_as: number_alone,
     revision: 2,
     ..LOCAL
 });

@@ -19,7 +19,7 @@ use hopcost_model::mechanism::{Facts, PerOperation};
 use crate::memory::Buffer;
 use crate::registry::{Row, always_available};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::facts::{LOCAL, block};
+use crate::stream::facts::{LOCAL, block, number_alone};
 use crate::stream::fields::{self, Fields, InTurn, Turns, unacknowledged};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
 use crate::stream::wrong_end;
@@ -39,6 +39,7 @@ pub static ROW: Row = Row::stream::<VmReadv>(Facts {
     limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); fields of 4096 bytes and more are page-aligned; the receiver must be allowed to read the sender's memory (ptrace access mode: same user, Yama, seccomp filters of containers)",
     sources: &["process_vm_readv(2)", "ptrace(2)", "PR_SET_PTRACER(2const)", "unix(7)"],
     available,
+    available_as: number_alone,
     keeps_buffers: true,
     ..LOCAL
 });

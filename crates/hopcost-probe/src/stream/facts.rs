@@ -1,6 +1,6 @@
 //! What the rows of the stream mechanisms have in common.
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
+use hopcost_model::case::{AckSize, Boundary, Case, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
 
 use crate::registry::CHANNEL;
@@ -33,6 +33,16 @@ pub const NODELAY: Parameter = Parameter {
             back a part of a segment while an earlier one is unacknowledged (tcp(7)); the \
             receiver always sets it, so that no acknowledgement is held back",
 };
+
+/// Refuses a longer acknowledgement where an end acknowledges with the message's number alone.
+pub fn number_alone(case: &Case) -> Result<(), String> {
+    match case.ack_size {
+        AckSize::Number => Ok(()),
+        AckSize::Field => {
+            Err("it acknowledges with the message's number alone; use ack-size=8".to_owned())
+        }
+    }
+}
 
 /// The reason for a range of system calls where they are one call of the sender,
 /// the receiver's receives, and the two of the acknowledgement.

@@ -1,17 +1,18 @@
 //! Streams over a connected socket. The mechanisms differ only in how the fields
 //! get into it, which an [`Outlet`] says; the receiver is the same for all: it
 //! reads into one buffer as long as a message until that is full, and
-//! acknowledges with 8 bytes the other way.
+//! acknowledges the other way: with the message's number, of 8 bytes, or with as much
+//! as a field that begins with it.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::Role;
+use hopcost_model::case::{AckSize, Role};
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::fields::Fields;
+use crate::stream::fields::{self, Fields};
 use crate::stream::wrong_end;
 use crate::sys;
 use crate::transport::{peer_closed, tcp};
@@ -42,6 +43,7 @@ pub trait Outlet: Sized + 'static {
 /// One end of a stream over a socket.
 pub struct OverSocket<O> {
     socket: OwnedFd,
+    acknowledgement: Buffer,
     end: End<O>,
 }
 
@@ -74,8 +76,17 @@ impl<O: Outlet> TwoEnds for OverSocket<O> {
             Role::Caller => End::Sender(O::new(&socket, attaching)?),
             Role::Callee => End::Receiver(Buffer::new(attaching.payload())),
         };
-        Ok(Self { socket, end })
+        Ok(Self { socket, acknowledgement: acknowledgement(attaching), end })
     }
+}
+
+/// Memory for an acknowledgement.
+fn acknowledgement(attaching: &Attaching<'_>) -> Buffer {
+    let field_bytes = match attaching.case.ack_size {
+        AckSize::Number => 0,
+        AckSize::Field => attaching.payload() / fields::count(attaching),
+    };
+    Buffer::new(field_bytes.max(size_of::<u64>()))
 }
 
 impl<O: Outlet> Stream for OverSocket<O> {
@@ -104,13 +115,17 @@ impl<O: Outlet> Stream for OverSocket<O> {
     }
     #[inline(always)]
     fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
-        send_number(&self.socket, sequence)
+        if let Some(number) = self.acknowledgement.first_chunk_mut() {
+            *number = sequence.to_le_bytes();
+        }
+        send_all(&self.socket, &self.acknowledgement, 0)
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
-        let sequence = receive_number(&self.socket)?;
+        receive_all(&self.socket, &mut self.acknowledgement)?;
+        let sequence = self.acknowledgement.first_chunk().copied().unwrap_or_default();
         self.sender()?.1.acknowledged();
-        Ok(sequence)
+        Ok(u64::from_le_bytes(sequence))
     }
     fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {
         let (socket, outlet) = self.sender()?;

@@ -1,6 +1,6 @@
 //! What the numbers of a group mean.
 
-use hopcost_model::case::{Ack, Case, Workload};
+use hopcost_model::case::{Ack, AckSize, Case, Workload};
 use hopcost_model::mechanism::Shape;
 use hopcost_model::units::format_size;
 
@@ -16,7 +16,7 @@ pub enum Meaning {
     Notification,
     Roundtrip { payload_bytes: u32 },
     Wake { gap_ns: u64 },
-    Stream { ack: Ack, payload_bytes: u32, fields: u32, flows: u32 },
+    Stream { ack: Ack, ack_size: AckSize, payload_bytes: u32, fields: u32, flows: u32 },
 }
 
 impl Meaning {
@@ -27,6 +27,7 @@ impl Meaning {
             (Workload::Wake, _) => Meaning::Wake { gap_ns: case.gap_ns.unwrap_or(0) },
             (Workload::Stream, _) => Meaning::Stream {
                 ack: case.ack.unwrap_or(Ack::None),
+                ack_size: case.ack_size,
                 payload_bytes,
                 fields: case.fields.unwrap_or(1).max(1),
                 flows: case.flows.unwrap_or(1),
@@ -52,11 +53,15 @@ impl Meaning {
             Meaning::Wake { gap_ns } => {
                 format!("one-way wake-up after a gap of {}", format::exact_ns(gap_ns))
             }
-            Meaning::Stream { ack, payload_bytes, fields, flows } => format!(
-                "stream of {fields} x {} B, {}, {}",
+            Meaning::Stream { ack, ack_size, payload_bytes, fields, flows } => format!(
+                "stream of {fields} x {} B, {}, {}{}",
                 payload_bytes / fields,
                 format::count(flows as usize, "flow"),
-                acknowledged(ack)
+                acknowledged(ack),
+                match ack_size {
+                    AckSize::Number => "",
+                    AckSize::Field => " with a field",
+                }
             ),
         }
     }

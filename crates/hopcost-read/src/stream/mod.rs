@@ -3,7 +3,7 @@
 
 mod label;
 
-use hopcost_model::case::{Ack, Case, Workload};
+use hopcost_model::case::{Ack, AckSize, Case, Workload};
 use hopcost_model::protocol::ZeroCopySends;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{Estimate, StreamResult};
@@ -41,7 +41,10 @@ pub fn result(
         field_bytes: message_bytes / fields,
         fields,
         flows: case.flows.unwrap_or(1),
-        ack: case.ack.map_or(String::new(), |ack| ack.to_string()),
+        ack: case.ack.map_or(String::new(), |ack| match case.ack_size {
+            AckSize::Number => ack.to_string(),
+            AckSize::Field => format!("{ack} with a field"),
+        }),
         aggregate_gbps: over(
             |rates| rates.aggregate_gbps,
             "median over trials of the throughput of all flows together",
