@@ -6,8 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
-    Ack, AckSize, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched, Touch,
-    WaitKind, Waits, Workload,
+    Ack, AckSize, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched,
+    Touch, WaitKind, Waits, Workload,
 };
 
 /// An axis of a case, or another way to give one.

@@ -66,7 +66,9 @@ pub use resume::check_resumed;
 pub use roles::{RoleAssignment, Roles, assign};
 pub use select::Selector;
 pub use shipped::{SHIPPED, shown};
-pub use shown::{Contrast, Export, ExportColumn, Plot, PlotEach, PlotX, PlotY, Published, Shown};
+pub use shown::{
+    Contrast, Crossing, Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published, Shown,
+};
 pub use suite::{Suite, parse_suite};
 pub use time::{
     MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRIAL_DEFAULT,

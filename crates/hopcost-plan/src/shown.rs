@@ -1,7 +1,8 @@
 //! What reports show of cases besides their results: tables that others published,
-//! contrasts, plots and an export. Each stands in the suite that it belongs to, as
-//! `[[published]]`, `[[contrast]]`, `[[plot]]` and `[export]`; those of the shipped suites
-//! are for every run that has such cases. `unit` is for runs of the suite alone.
+//! contrasts, crossings, plots, an export, and what others call the cases. Each stands in the
+//! suite that it belongs to, as `[[published]]`, `[[contrast]]`, `[[crossing]]`, `[[plot]]`,
+//! `[export]` and `[[label]]`; those of the shipped suites are for every run that has such
+//! cases; labels, crossings and `unit` are for runs of the suite alone.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,12 @@ pub struct Shown {
     /// Pairs of operations of one runtime.
     #[serde(default)]
     pub contrast: Vec<Contrast>,
+    /// What cases are called where the suite comes from.
+    #[serde(default)]
+    pub label: Vec<Label>,
+    /// Pairs of cases of which one may overtake the other along an axis.
+    #[serde(default)]
+    pub crossing: Vec<Crossing>,
     /// Plots.
     #[serde(default)]
     pub plot: Vec<Plot>,
@@ -58,6 +65,26 @@ pub struct Contrast {
     /// parameters and boundary; otherwise one for each runtime.
     #[serde(default)]
     pub alike: bool,
+}
+
+/// Cases by a name that stands before their mechanism's.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    /// The name.
+    pub name: String,
+    /// The cases.
+    pub cases: Selector,
+}
+
+/// Two ways of doing the same, compared at every field size of a stream and number of flows.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Crossing {
+    /// The one that may be overtaken.
+    pub first: Label,
+    /// The one that may overtake it.
+    pub second: Label,
 }
 
 /// A plot of cases that differ along one axis, or a bar for each case.

@@ -111,7 +111,11 @@ impl Source {
         self.only(
             table,
             "",
-            &[&measures[..], &["unit", "published", "contrast", "plot", "export"]].concat(),
+            &[
+                &measures[..],
+                &["unit", "published", "label", "contrast", "crossing", "plot", "export"],
+            ]
+            .concat(),
         )?;
         self.shown()?;
         let name = self.required_name(table)?;

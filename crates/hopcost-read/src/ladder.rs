@@ -16,6 +16,7 @@ use hopcost_model::workload::Sampling;
 
 use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
+use crate::labels::labelled;
 use crate::run::Run;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
@@ -53,7 +54,7 @@ pub fn ladder(run: &Run, readings: &[Reading]) -> Vec<LadderGroup> {
             cost_ns: reading.headline().and_then(|cost| cost.point),
         });
     }
-    groups.into_iter().map(|(meaning, entries)| group(meaning, &entries)).collect()
+    groups.into_iter().map(|(meaning, entries)| group(run, meaning, &entries)).collect()
 }
 
 /// Where a case that was never measured would have stood: calls and pairs of
@@ -68,7 +69,7 @@ fn expected(case: &Case) -> Family {
     if batched { Family::Batch } else { Family::Each }
 }
 
-fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {
+fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
     let mut by_key: BTreeMap<Key, Vec<Row>> = BTreeMap::new();
     for entry in entries {
         let rows = by_key.entry(key(entry.case)).or_default();
@@ -90,7 +91,8 @@ fn group(meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         for row in found {
             let Some(first) = row.0.iter().flatten().next() else { continue };
             let place = first.case.placement.filter(|_| several);
-            rows.push((row.cost(), row.shown(first.case, naming.label(first.case, place))));
+            let label = labelled(run, first.case, naming.label(first.case, place));
+            rows.push((row.cost(), row.shown(first.case, label)));
         }
     }
     // Stable: equal costs keep the order of their keys.

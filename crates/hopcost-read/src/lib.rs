@@ -19,10 +19,12 @@ mod case;
 mod command;
 mod cost_model;
 mod counters;
+mod crossing;
 mod estimate;
 mod findings;
 mod format;
 mod knobs;
+mod labels;
 mod ladder;
 mod plots;
 mod placed;
@@ -86,6 +88,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         cost_models: cost_model::models(&readings),
         variance: variance::shares(&run, &readings),
         knobs: knobs::prices(&readings),
+        crossings: crossing::crossings(&run, &readings),
         runtimes: runtimes::comparison(&run, &readings),
         plots,
         results: (readings.into_iter().zip(ratios).zip(judged))

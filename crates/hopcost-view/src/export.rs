@@ -29,7 +29,8 @@ pub fn table(export: &Export, results: &Results) -> Result<String, NoExport> {
         return Err(NoExport::Nothing(export.needs.clone()));
     }
     rows.sort_by(|a, b| (&a.key, a.choice).cmp(&(&b.key, b.choice)));
-    let twice = rows.windows(2).find(|two| (&two[0].key, two[0].choice) == (&two[1].key, two[1].choice));
+    let twice =
+        rows.windows(2).find(|two| (&two[0].key, two[0].choice) == (&two[1].key, two[1].choice));
     if let Some([one, other]) = twice {
         return Err(NoExport::Twice(one.result.id.clone(), other.result.id.clone()));
     }

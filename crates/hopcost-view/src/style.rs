@@ -104,6 +104,7 @@ impl TextStyle {
                 '±' => out.push_str("+-"),
                 '→' => out.push_str("->"),
                 '…' => out.push_str("..."),
+                '†' => out.push('^'),
                 '⁹' => out.push_str("^9"),
                 '\u{202f}' => out.push(' '),
                 '–' | '—' | '−' | '·' | '─' => out.push('-'),

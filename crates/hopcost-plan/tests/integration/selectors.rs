@@ -78,6 +78,13 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
+            "tcp-send?ack-size=8,field",
+            &[
+                "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off",
+                "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off&ack-size=field",
+            ],
+        ),
+        (
             "tcp-send",
             &[
                 "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off",
@@ -294,6 +301,11 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("syscall?place=cross", "a call has no second party, so `place` says nothing of it"),
         ("syscall?payload=8", "`syscall` carries no payload"),
         ("syscall?touch=none", "a call has no second party, so `touch` says nothing of it"),
+        (
+            "pipe?ack-size=field",
+            "only a stream has `ack-size`; write stream/MECHANISM or leave it out",
+        ),
+        ("tcp-send?ack-size=16", "unknown ack-size `16`"),
         ("pipe?touch=non", "unknown touch `non`; did you mean `none`?"),
         ("pipe?sched=fifo:0", "sched"),
         ("wake/pipe?gap=1xs", "`1xs` is not a duration (for instance 500us, 20ms, 75s, 2m)"),
@@ -509,6 +521,17 @@ fn of_cases_that_are_named_the_first_is_the_baseline() {
     assert_eq!(baseline(&["pipe?payload=64,4KiB&place=same-cpu"]), None, "each is its own");
     assert_eq!(baseline(&["call/syscall", "pipe?place=same-cpu"]), None, "a call is no round trip");
     assert_eq!(baseline(&["pipe?place=same-cpu"]), None);
+}
+
+#[test]
+fn a_long_acknowledgement_needs_one_message_under_way() {
+    let plan = planned(&ask(&["tcp-send?ack-size=field&ack=per-message,window:2,none"])).unwrap();
+    let skips: Vec<Option<&str>> = plan.cases.iter().map(|case| case.skip.as_deref()).collect();
+    let reason = Some(
+        "ack-size=field needs ack=per-message: with more messages under way, both ends may wait \
+         for room to send",
+    );
+    assert_eq!(skips, [None, reason, reason]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Suite files: the shipped ones, the documented one, and broken ones.
 
 use crate::common::*;
-use hopcost_model::case::{Ack, Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
+use hopcost_model::case::{Ack, AckSize, Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
 use hopcost_plan::{Ask, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns};
 
 const SECOND: u64 = 1_000_000_000;
@@ -211,12 +211,15 @@ fn the_copies_suite_is_a_grid_and_one_factor_at_a_time() {
         count(&plan, |case| {
             names.contains(&case.mechanism.as_str())
                 && case.ack == Some(Ack::PerMessage)
+                && case.ack_size == AckSize::Field
                 && case.boundary == Boundary::Process
-                && case.parameters.values().all(|value| value == "off")
+                && case.parameters.iter().all(|(name, value)| value == "off" || name == "nodelay")
         })
     };
-    assert_eq!(of(&["tcp-send", "tcp-sendmsg", "tcp-zerocopy"]), 48);
-    assert_eq!(plan.cases.len(), 48 + 2 + 1 + 9 + 2 + 4);
+    assert_eq!(of(&["tcp-sendmsg"]), 16);
+    assert_eq!(of(&["tcp-send"]), 2 * 16, "with Nagle's algorithm and without it");
+    assert_eq!(of(&["tcp-zerocopy"]), 16 + 2);
+    assert_eq!(plan.cases.len(), 64 + 1 + 2 + 7 + 2 + 5 + 4);
     assert_eq!(count(&plan, |case| case.fields != Some(8)), 0);
     assert_eq!(count(&plan, |case| case.placement != Some(Placement::Free)), 0);
     assert_eq!(count(&plan, |case| case.boundary == Boundary::Namespace), 2);

@@ -316,6 +316,35 @@ mod tests {
     }
 
     #[test]
+    fn an_acknowledgement_is_as_long_as_the_case_says() {
+        for (field, size, bytes) in [(100, "8", 8), (100, "field", 100), (4, "field", 8)] {
+            let case: hopcost_model::case::Case = format!(
+                "stream/tcp-sendmsg?payload={}&fields=3&flows=1&ack=per-message&boundary=thread\
+                 &place=free&wait=block&ack-size={size}",
+                3 * field
+            )
+            .parse()
+            .unwrap();
+            type End = OverSocket<OneSendmsg>;
+            let link = End::open(&Opening { case: &case, scratch: "/nowhere".as_ref() }).unwrap();
+            let attached = |half, role| End::attach(half, &Attaching::new(&case, role)).unwrap();
+            let mut sender = attached(link.caller, Role::Caller);
+            let mut receiver = attached(link.callee, Role::Callee);
+            receiver.acknowledge(7).unwrap();
+            let mut peeked = [0u8; 200];
+            // SAFETY: the buffer is valid for its length.
+            let there = unsafe {
+                let socket = sender.socket.as_raw_fd();
+                libc::recv(socket, peeked.as_mut_ptr().cast(), peeked.len(), libc::MSG_PEEK)
+            };
+            assert_eq!((there, peeked[0]), (bytes, 7), "{size} of {field}");
+            assert_eq!(sender.acknowledged().unwrap(), 7);
+            receiver.acknowledge(8).unwrap();
+            assert_eq!(sender.acknowledged().unwrap(), 8, "nothing is left over");
+        }
+    }
+
+    #[test]
     fn what_a_call_left_over_is_moved_by_the_next() {
         let mut fields: Vec<Vec<u8>> = (0..5u8).map(|at| vec![at; 7]).collect();
         let vectors: Vec<libc::iovec> = fields

@@ -10,6 +10,7 @@ use hopcost_model::results::{Estimate, StreamResult};
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
+use crate::labels::labelled;
 use crate::rates::Rates;
 use crate::run::Run;
 use crate::trials::PerTrial;
@@ -36,7 +37,7 @@ pub fn result(
     let fields = case.fields.unwrap_or(1).max(1);
     let message_bytes = case.payload_bytes.unwrap_or(0);
     Some(StreamResult {
-        label: label::label(case, run.facts(case), copied_share),
+        label: labelled(run, case, label::label(case, run.facts(case), copied_share)),
         message_bytes,
         field_bytes: message_bytes / fields,
         fields,

@@ -5,6 +5,7 @@
 mod answer;
 mod cases;
 mod counted;
+mod crossing;
 mod findings;
 mod head;
 mod host;

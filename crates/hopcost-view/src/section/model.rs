@@ -381,8 +381,8 @@ pub(crate) struct Measured {
     pub scale: Scale,
     /// How its interval is told.
     pub interval: Interval,
-    /// Whether its case is worse than the run as a whole.
-    pub doubtful: bool,
+    /// What is wrong with its case, where that is worse than the run as a whole.
+    pub mark: &'static str,
 }
 
 /// In which unit an estimate is written.
@@ -548,11 +548,11 @@ impl Value {
     }
 
     /// The marks of an estimate, as a view spells them: that it was pooled, and that its
-    /// interval is wide. Where its interval is in per cent, that its case is doubtful.
+    /// interval is wide. Where its interval is in per cent, that of its case.
     pub fn marks<'a>(&self, pooled: &'a str, wide: &'a str) -> [&'a str; 2] {
         let Value::Estimate(measured) = self else { return ["", ""] };
         if measured.interval == Interval::Relative {
-            return [if measured.doubtful { "!" } else { "" }, ""];
+            return [measured.mark, ""];
         }
         let mark = |has, mark| if has { mark } else { "" };
         [mark(measured.is_pooled(), pooled), mark(measured.is_wide(), wide)]
@@ -652,10 +652,10 @@ impl Cell {
 
     /// An estimate with its interval in per cent, and a mark where its case is worse than the
     /// run as a whole.
-    pub fn brief(estimate: Option<&Estimate>, scale: Scale, doubtful: bool) -> Self {
+    pub fn brief(estimate: Option<&Estimate>, scale: Scale, mark: &'static str) -> Self {
         let mut cell = Self::measured(estimate, scale, Interval::Relative);
         if let Value::Estimate(measured) = &mut cell.value {
-            measured.doubtful = doubtful;
+            measured.mark = mark;
         }
         cell
     }
@@ -663,8 +663,7 @@ impl Cell {
     fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
         let Some(estimate) = estimate.cloned() else { return Self::none() };
         let hint = estimate.insufficient.clone();
-        let doubtful = false;
-        let value = Value::Estimate(Box::new(Measured { estimate, scale, interval, doubtful }));
+        let value = Value::Estimate(Box::new(Measured { estimate, scale, interval, mark: "" }));
         Self { hint, ..value.into() }
     }
 

@@ -4,6 +4,8 @@ use hopcost_model::case::Workload;
 use hopcost_model::group::grouped;
 use hopcost_model::results::{Results, Statistic, StreamResult};
 
+use super::answer::stall::stalled;
+use super::crossing;
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts, words,
 };
@@ -22,6 +24,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     groups.sort_by_key(|(_, rows)| rows.first().map(|row| row.with.field_bytes));
     let tables = groups.into_iter().flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
     let all = || cases.iter().map(|(_, case)| *case);
+    let tables = tables.chain(crossing::blocks(results));
     Section::of("streams", tables.chain(uncounted(all())).chain(missing(all())))
 }
 
@@ -55,6 +58,7 @@ fn table(mut rows: Vec<Stream<'_>>) -> Block {
         .column(estimates("latency p50"), |r| r.estimate(Statistic::P50, Scale::Time))
         .column(numbers("mean").fold(2), |r| r.point(Statistic::Mean, Scale::Time))
         .column(numbers("p99").fold(1), |r| r.point(Statistic::P99, Scale::Time))
+        .column(numbers("stalled").fold(3), |r| Cell::maybe(stalled(r.case), Unit::Share))
         .column(numbers("CPU time").fold(8), |r| both(r.case, "cpu-ns", Unit::Time(2)))
         .column(numbers("switches").fold(7), switches)
         .column(numbers("system calls").fold(6), |r| both(r.case, "system-calls", Unit::Count))

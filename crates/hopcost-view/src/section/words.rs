@@ -32,7 +32,9 @@ pub(super) fn setting(case: &CaseResult) -> Vec<String> {
     words.extend(parts.wait.clone());
     words.extend(parts.spin_budget_ns.map(|ns| format!("spin {}", number::exact(ns))));
     if let Ok(case) = case.id.parse() {
-        let unusual = Axis::unusual(&case).filter(|(axis, _)| axis.key != "idle-knob");
+        // These two stand in a column and in a title.
+        let said = |key| matches!(key, "idle-knob" | "ack-size");
+        let unusual = Axis::unusual(&case).filter(|(axis, _)| !said(axis.key));
         words.extend(unusual.map(|(axis, value)| format!("{} {value}", axis.key)));
     }
     words.extend(foreign(case));

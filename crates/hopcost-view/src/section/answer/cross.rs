@@ -203,8 +203,8 @@ fn table(entries: &[&Entry], scale: &Written, over: bool, doubts: &Doubts) -> Bl
     let cell = |cells: &[&Entry], at: &(Place, String)| {
         let found = cells.iter().find(|entry| (entry.place, &entry.column) == (at.0, &at.1));
         found.map_or(Cell::none(), |entry| {
-            let doubtful = doubts.marks(entry.case);
-            Cell::brief(Some(entry.estimate), scale.scale.clone(), doubtful).of(entry.index)
+            let mark = doubts.mark(entry.case);
+            Cell::brief(Some(entry.estimate), scale.scale.clone(), mark).of(entry.index)
         })
     };
     let line = |((label, of), cells): &((String, Option<u32>), Vec<&Entry>)| {

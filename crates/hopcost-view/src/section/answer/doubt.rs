@@ -4,6 +4,8 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::results::{CaseResult, Results};
 
+use super::stall::{self, stalled};
+
 /// What casts doubt on cases, by code.
 pub(super) struct Doubts<'a> {
     /// What is found in fewer than half of the cases that were measured: it marks them.
@@ -26,9 +28,14 @@ impl<'a> Doubts<'a> {
         Self { few, most, measured }
     }
 
-    /// Whether a case is marked.
-    pub fn marks(&self, case: &CaseResult) -> bool {
+    /// The mark of a case: that its messages stall, or that it is worse than most.
+    pub fn mark(&self, case: &CaseResult) -> &'static str {
         let of_case = |finding: &&Finding| finding.case.as_deref() == Some(case.id.as_str());
-        self.few.iter().any(|(_, found)| found.iter().any(of_case))
+        let is_doubtful = || self.few.iter().any(|(_, found)| found.iter().any(of_case));
+        match stalled(case) {
+            Some(_) if case.stream.is_some() => stall::MARK,
+            _ if is_doubtful() => "!",
+            _ => "",
+        }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
             .column(over(numbers("Gbit/s").fold(1)), |row| {
                 let stream = of(row, place).and_then(|(_, case)| case.stream.as_ref());
                 let rate = stream.and_then(|stream| stream.aggregate_gbps.as_ref());
-                Cell::brief(rate, Scale::Power(0), false)
+                Cell::brief(rate, Scale::Power(0), "")
             })
             .column(over(numbers("p99").fold(4)), |row| tail(of(row, place), results));
         // Of blocking ends on one CPU it says no more than the p50.
@@ -94,7 +94,7 @@ fn multiple(ranked: &RankedCase, results: &Results) -> Cell {
 pub(super) fn value(found: Option<(usize, &CaseResult)>, scale: Scale, doubts: &Doubts) -> Cell {
     let Some((index, case)) = found else { return Cell::none() };
     let estimate = headline(case).map(|(_, estimate)| estimate);
-    Cell::brief(estimate, scale, doubts.marks(case)).of(index)
+    Cell::brief(estimate, scale, doubts.mark(case)).of(index)
 }
 
 fn tail(found: Option<(usize, &CaseResult)>, results: &Results) -> Cell {
@@ -174,10 +174,10 @@ fn in_a_line(
     let name = |row: &LadderRow| {
         let (index, case) = at(row, place, results)?;
         let (_, cost) = headline(case).filter(|_| cases.contains(&index))?;
-        let mark = if doubts.marks(case) { "!" } else { "" };
+        let mark = doubts.mark(case);
         let mut cost = cost.clone();
         cost.digits = cost.digits.min(3);
-        let cost = Cell::brief(Some(&cost), unit::scale(results), false).value.shown()?;
+        let cost = Cell::brief(Some(&cost), unit::scale(results), "").value.shown()?;
         Some(format!("{} {cost}{mark}", name(row, None, results)))
     };
     let by = RankedBy::Time;

@@ -7,6 +7,7 @@ mod group;
 mod know;
 mod order;
 mod runtimes;
+pub(super) mod stall;
 mod tails;
 mod unit;
 
@@ -17,9 +18,9 @@ use hopcost_model::text::count;
 
 use self::doubt::Doubts;
 pub(super) use self::unit::ticks;
-use super::head;
-use super::model::{Block, Medium, Section, says};
+use super::model::{Block, Medium, Section, Tone, says};
 use super::runtimes::told;
+use super::{crossing, head};
 use crate::names::{Place, case_of};
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -65,6 +66,9 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         [only] if !several => group::table(only, results, doubts),
         groups => swept(groups, results, doubts),
     }));
+    blocks
+        .extend(crossing::sentences(results).into_iter().map(|line| Block::Text(Tone::Note, line)));
+    blocks.extend(stall::said(results));
     for group in of(Workload::Call) {
         blocks.extend(group::calls(group, results, doubts));
     }

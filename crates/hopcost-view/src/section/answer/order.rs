@@ -90,10 +90,10 @@ fn with_values(
         let name = row.map_or(String::new(), |row| name(row, usual, results));
         let result = results.results.get(case.result as usize);
         let value = result.map_or(Cell::none(), |case| match by {
-            RankedBy::Time => Cell::brief(headline(case).map(|(_, e)| e), Scale::Time, false),
+            RankedBy::Time => Cell::brief(headline(case).map(|(_, e)| e), Scale::Time, ""),
             RankedBy::Throughput => {
                 let rate = case.stream.as_ref().and_then(|stream| stream.aggregate_gbps.as_ref());
-                Cell::brief(rate, Scale::Named("Gbit/s".to_owned()), false)
+                Cell::brief(rate, Scale::Named("Gbit/s".to_owned()), "")
             }
         });
         let value =

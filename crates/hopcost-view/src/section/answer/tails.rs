@@ -44,7 +44,7 @@ fn table(group: &LadderGroup, results: &Results, asked: &[Statistic]) -> Vec<Blo
         .column(words(""), |(_, place, ..)| Cell::text(place.name()));
     for statistic in asked {
         table = table.column(numbers(statistic.label()), |(.., case)| {
-            Cell::brief(estimated(case, *statistic), Scale::Time, false)
+            Cell::brief(estimated(case, *statistic), Scale::Time, "")
         });
     }
     vec![Block::Heading(capitalised(&format!("{}{ends}", group.title))), table.table()]
