@@ -67,7 +67,8 @@ pub use roles::{RoleAssignment, Roles, assign};
 pub use select::Selector;
 pub use shipped::{SHIPPED, shown};
 pub use shown::{
-    Contrast, Crossing, Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published, Shown,
+    Contrast, Crossing, Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published,
+    Shown, Variance,
 };
 pub use suite::{Suite, parse_suite};
 pub use time::{

@@ -12,6 +12,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("microkernel", include_str!("../../../suites/microkernel.toml")),
     ("wakeup", include_str!("../../../suites/wakeup.toml")),
     ("wakeup-full", include_str!("../../../suites/wakeup-full.toml")),
+    ("wakeup-document", include_str!("../../../suites/wakeup-document.toml")),
     ("copies", include_str!("../../../suites/copies.toml")),
     ("runtimes", include_str!("../../../suites/runtimes.toml")),
 ];

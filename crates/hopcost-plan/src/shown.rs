@@ -1,8 +1,8 @@
 //! What reports show of cases besides their results: tables that others published,
-//! contrasts, crossings, plots, an export, and what others call the cases. Each stands in the
-//! suite that it belongs to, as `[[published]]`, `[[contrast]]`, `[[crossing]]`, `[[plot]]`,
-//! `[export]` and `[[label]]`; those of the shipped suites are for every run that has such
-//! cases; labels, crossings and `unit` are for runs of the suite alone.
+//! contrasts, variances, crossings, plots, an export, and what others call the cases. Each
+//! stands in the suite that it belongs to, as `[[published]]`, `[[contrast]]`, `[[variance]]`,
+//! `[[crossing]]`, `[[plot]]`, `[export]` and `[[label]]`; those of the shipped suites are for
+//! every run that has such cases; labels, crossings and `unit` are for runs of the suite alone.
 
 use std::collections::BTreeMap;
 
@@ -29,6 +29,9 @@ pub struct Shown {
     /// Pairs of cases of which one may overtake the other along an axis.
     #[serde(default)]
     pub crossing: Vec<Crossing>,
+    /// Cases whose spread is divided among mechanisms and gaps.
+    #[serde(default)]
+    pub variance: Vec<Variance>,
     /// Plots.
     #[serde(default)]
     pub plot: Vec<Plot>,
@@ -85,6 +88,17 @@ pub struct Crossing {
     pub first: Label,
     /// The one that may overtake it.
     pub second: Label,
+}
+
+/// Wake-ups of which it is said how much of their spread is that of mechanisms, how much
+/// that of gaps.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Variance {
+    /// Whose mechanisms and gaps they are, in words.
+    pub of: String,
+    /// The cases.
+    pub cases: Selector,
 }
 
 /// A plot of cases that differ along one axis, or a bar for each case.

@@ -113,7 +113,16 @@ impl Source {
             "",
             &[
                 &measures[..],
-                &["unit", "published", "label", "contrast", "crossing", "plot", "export"],
+                &[
+                    "unit",
+                    "published",
+                    "label",
+                    "contrast",
+                    "variance",
+                    "crossing",
+                    "plot",
+                    "export",
+                ],
             ]
             .concat(),
         )?;

@@ -1,6 +1,8 @@
 //! What of this machine shapes the numbers, in plain words: readings of the host
 //! joined with what was measured.
 
+mod idle;
+
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Placement, Role, Workload};
@@ -17,9 +19,11 @@ use crate::{format, threads};
 /// From this multiple on, waking another CPU deserves an explanation.
 const WAKE_UP_MULTIPLE: f64 = 5.0;
 
-/// The remarks, most telling first.
-pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
+/// The remarks, most telling first; `published` is how the machines of published figures were
+/// set up.
+pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<String> {
     let all = [
+        idle::remark(run, readings, published),
         moment(readings),
         cross_cpu(run, readings),
         host_states(run),

@@ -54,6 +54,8 @@ document! {
         /// How much of the spread of the wake-ups each factor explains; `null`
         /// where no factor was varied.
         pub variance: Option<VarianceShares>,
+        /// The same of the trials' p50, over cases that a suite names.
+        pub variance_of_medians: Vec<VarianceShares>,
         /// What each idle knob changes.
         pub knobs: Vec<KnobPrice>,
         /// From which size on one way of sending is faster than another.
@@ -862,11 +864,12 @@ document! {
     /// How much of the variance of ln(wake-up time) each factor explains (type I,
     /// balanced cells; interactions are in `residual`).
     pub struct VarianceShares {
-        /// Factor (`mechanism`, `gap`, `idle knob`, `placement`, `trial`) and share, 0 to 1.
+        /// Factor (`mechanism`, `gap`, `idle knob`, `placement`, `trial`; of medians also
+        /// `mechanism × gap`) and share, 0 to 1.
         pub shares: BTreeMap<String, f64>,
-        /// Share of what is left: from sample to sample.
+        /// Share of what is left: from sample to sample; 0 of medians.
         pub residual: f64,
-        /// Samples behind it.
+        /// Samples behind it; of medians, trials.
         pub samples: u64,
         /// What the shares are of, in a sentence.
         pub estimand: String,

@@ -72,7 +72,7 @@ fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
             // One CPU is enough for it, and the other runtimes are not here.
             "runtimes" => assert!(plan.live().count() > 5 && !skips.contains(&needs_two)),
             // A CPU that idles while another notifies it takes two.
-            "wakeup" => assert_eq!(plan.live().count(), 0),
+            "wakeup" | "wakeup-document" => assert_eq!(plan.live().count(), 0),
             _ => {
                 assert!(plan.live().count() > 5, "{name}");
                 assert!(skips.contains(&needs_two), "{name}");
@@ -102,14 +102,16 @@ fn count(plan: &hopcost_model::plan::Plan, wanted: impl Fn(&Case) -> bool) -> us
 
 #[test]
 fn every_suite_ends_within_five_minutes() {
-    for (name, _) in
-        SHIPPED.iter().filter(|(name, _)| !name.ends_with("-full") && *name != "runtimes")
-    {
+    for (name, _) in SHIPPED.iter().filter(|(name, _)| {
+        !name.ends_with("-full") && !["runtimes", "wakeup-document"].contains(name)
+    }) {
         let plan = whole(name);
         assert!(plan.rounds >= 6, "{name}");
         let takes = estimate_ns(&plan, &[]);
         assert!((5 * SECOND..300 * SECOND).contains(&takes), "{name}: {takes}");
     }
+    let takes = estimate_ns(&whole("wakeup-document"), &[]);
+    assert!((5 * 60 * SECOND..9 * 60 * SECOND).contains(&takes), "{takes}");
     let takes = estimate_ns(&whole("wakeup-full"), &[]);
     assert!((10 * 60 * SECOND..20 * 60 * SECOND).contains(&takes), "{takes}");
 }
@@ -192,7 +194,14 @@ fn the_wake_up_suite_is_the_grid_that_it_says() {
         assert_eq!((gaps("semaphore", knob), gaps("futex", knob)), (vec![1_000_000], vec![]));
     }
 
+    let published = whole("wakeup-document");
+    let trial = published.trial;
+    assert_eq!((trial.operations, trial.warm_up_operations), (Some(1_000), Some(100)));
     let full = whole("wakeup-full");
+    assert_eq!(published.cases.len(), 25);
+    for case in &published.cases {
+        assert!(plan.cases.iter().any(|other| other.id() == case.id()), "{}", case.id());
+    }
     for case in &plan.cases {
         assert!(full.cases.iter().any(|other| other.id() == case.id()), "{}", case.id());
     }

@@ -37,6 +37,13 @@ pub fn tables(run: &Run, readings: &[Reading]) -> Vec<PublishedTable> {
     sources.iter().flat_map(|source| of_source(readings, source)).collect()
 }
 
+/// How the machines were set up whose tables the run's own suite names, where one says so.
+pub fn conditions(run: &Run, readings: &[Reading]) -> Vec<String> {
+    let own = sources(|suite, _| suite == run.raw.plan.suite);
+    let shown = own.into_iter().filter(|source| !of_source(readings, source).is_empty());
+    shown.filter_map(|source| source.conditions).collect()
+}
+
 /// The tables that suites name, in their order. (A file that cannot be read is a mistake
 /// that a test finds, and shows nothing.)
 fn sources(wanted: impl Fn(&str, &Published) -> bool) -> Vec<Source> {

@@ -11,6 +11,8 @@ pub struct Source {
     pub source: String,
     /// On which machine.
     pub machine: String,
+    /// How that was set up, where it explains the numbers.
+    pub conditions: Option<String>,
     /// What was really timed.
     pub timed: String,
     /// Label that ratios refer to.
@@ -89,6 +91,7 @@ impl Source {
             title: needed("title")?,
             source: needed("source")?,
             machine: needed("machine")?,
+            conditions: key("conditions"),
             timed: needed("timed")?,
             baseline: key("baseline"),
             order: key("order"),

@@ -7,6 +7,7 @@ use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::group::distinct;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::VarianceShares;
+use hopcost_plan::shown;
 use hopcost_stats::variance::type_one;
 
 use crate::case::{Reading, known};
@@ -71,6 +72,51 @@ pub fn shares(run: &Run, readings: &[Reading]) -> Option<VarianceShares> {
     })
 }
 
+/// The shares of the variance of the trials' p50, over the cases that each suite names; none
+/// where these are not of several mechanisms and several gaps.
+pub fn of_medians(readings: &[Reading]) -> Vec<VarianceShares> {
+    let named = shown().iter().flat_map(|(_, shown)| &shown.variance);
+    named.filter_map(|named| medians(readings, named)).collect()
+}
+
+fn medians(readings: &[Reading], named: &hopcost_plan::Variance) -> Option<VarianceShares> {
+    let fits = |(case, _): &(&Case, &Reading)| case.runtimes.are_rust() && named.cases.fits(case);
+    let logs = |reading: &Reading| -> Vec<Vec<f64>> {
+        let values = reading.values().into_iter().filter(|ns| *ns > 0.0);
+        values.map(|ns| vec![libm::log(ns)]).collect()
+    };
+    let found = known(readings).filter(|(_, reading)| reading.is_measured()).filter(fits);
+    let cells = of_equal_length(found.map(|(case, reading)| (case, logs(reading))).collect());
+    let level_of = |names: &[&str]| {
+        let own = FACTORS.iter().filter(|(name, _)| names.contains(name));
+        let own: Vec<_> = own.map(|(_, level)| level).collect();
+        let words = |case: &Case| own.iter().map(|level| level(case)).collect::<Vec<_>>().join("");
+        numbered(cells.iter().map(|(case, _)| words(case)))
+    };
+    let factors = [level_of(&["mechanism"]), level_of(&["gap"]), level_of(&["mechanism", "gap"])];
+    let [mechanisms, gaps, _] = factors.each_ref().map(|of| of.iter().max().map_or(0, |n| n + 1));
+    if mechanisms < 2 || gaps < 2 {
+        return None;
+    }
+    let levels: Vec<Vec<usize>> =
+        (0..cells.len()).map(|cell| factors.iter().map(|of| of[cell]).collect()).collect();
+    let values: Vec<Vec<Vec<f64>>> = cells.iter().map(|(_, values)| values.clone()).collect();
+    let found = type_one(&levels, &values)?;
+    let names = ["mechanism", "gap", "mechanism × gap"].map(str::to_owned);
+    let mut shares: BTreeMap<String, f64> = names.into_iter().zip(found.factors).collect();
+    shares.insert("trial".to_owned(), found.trial);
+    let trials = values[0].len();
+    Some(VarianceShares {
+        shares,
+        residual: found.residual,
+        samples: (cells.len() * trials) as u64,
+        estimand: format!(
+            "shares of the variance of ln(p50 of a trial) over {mechanisms} mechanisms and {gaps} gaps {}",
+            named.of
+        ),
+    })
+}
+
 /// A receiver that spins wakes from nothing; it would only widen the spread between
 /// mechanisms.
 fn sleeps(case: &Case) -> bool {
@@ -87,6 +133,11 @@ fn balanced<'a>(
     for (_, trials) in &mut cells {
         trials.retain(|t| !t.samples.is_empty() && enough(t.samples.len(), longest));
     }
+    of_equal_length(cells)
+}
+
+/// The first trials of each case, equally many of each.
+fn of_equal_length<T>(mut cells: Vec<(&Case, Vec<T>)>) -> Vec<(&Case, Vec<T>)> {
     let most = cells.iter().map(|(_, trials)| trials.len()).max().unwrap_or(0);
     cells.retain(|(_, trials)| !trials.is_empty() && enough(trials.len(), most));
     let least = cells.iter().map(|(_, trials)| trials.len()).min().unwrap_or(0);
@@ -183,6 +234,33 @@ mod tests {
         let found = read(&builder.build()).variance.unwrap();
         assert!((found.shares["touch"] - 4.0 / 9.0).abs() < 1e-4, "{found:?}");
         assert!((found.shares["mechanism"] - 1.0 / 9.0).abs() < 1e-4, "{found:?}");
+    }
+
+    #[test]
+    fn medians_are_shared_out_among_mechanisms_gaps_and_both() {
+        let of = |gaps: usize| {
+            let mut builder = Builder::new();
+            for mechanism in 0..2 {
+                for gap in 0..gaps {
+                    builder = builder.case(&id(mechanism, gap, ""), 6, move |round, t| {
+                        let trial = (round % 2) as usize;
+                        let both = usize::from(mechanism == gap);
+                        let effects = [(0.1, mechanism), (0.4, gap), (0.2, trial), (0.3, both)];
+                        t.wake(&samples(&effects, 0.0, 100), 1_000_000);
+                    });
+                }
+            }
+            read(&builder.build()).variance_of_medians
+        };
+        let found = of(2);
+        // Squares of the effects: 1 + 16 + 4 + 9 = 30.
+        let wanted = [("mechanism", 1.0), ("gap", 16.0), ("trial", 4.0), ("mechanism × gap", 9.0)];
+        for (name, part) in wanted {
+            assert!((found[0].shares[name] - part / 30.0).abs() < 1e-4, "{name}: {found:?}");
+        }
+        assert!(found.len() == 1 && found[0].residual.abs() < 1e-9 && found[0].samples == 24);
+        assert!(found[0].estimand.contains("2 mechanisms and 2 gaps of "), "{found:?}");
+        assert_eq!(of(1), []);
     }
 
     #[test]

@@ -24,10 +24,12 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
     remarks.extend(skipped(results));
     remarks.extend(of_run(results));
     remarks.extend(copied(results));
+    let (idling, others) = results.remarks.split_at(usize::from(is_of_idling(results)));
+    remarks.extend(idling.iter().cloned());
     remarks.extend(of_most(doubts));
     remarks.extend(of_few(results, doubts));
     remarks.extend(placed(results));
-    remarks.extend(results.remarks.iter().map(|remark| first_sentence(remark)));
+    remarks.extend(others.iter().map(|remark| first_sentence(remark)));
     let mut lines = 0;
     let told = remarks.iter().take_while(|remark| {
         lines += remark.chars().count().div_ceil(LINE);
@@ -39,6 +41,12 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
         true => Vec::new(),
         false => vec![Block::Heading("What to know".to_owned()), Block::List(remarks)],
     }
+}
+
+/// Whether the first remark is how CPUs idle: it explains wake-ups more than anything that casts
+/// doubt on some.
+fn is_of_idling(results: &Results) -> bool {
+    !results.remarks.is_empty() && results.results.iter().any(|case| case.wake.is_some())
 }
 
 /// What went wrong, a line a reason.

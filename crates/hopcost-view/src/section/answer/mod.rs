@@ -10,6 +10,7 @@ mod runtimes;
 pub(super) mod stall;
 mod tails;
 mod unit;
+mod wake;
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::{distinct, grouped};
@@ -53,10 +54,12 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         groups.iter().copied().filter(own).collect::<Vec<_>>()
     };
     blocks.extend(round_trips(&of(Workload::Roundtrip), results, doubts));
-    blocks.extend(match of(Workload::Wake).as_slice() {
+    let wakes = of(Workload::Wake);
+    blocks.extend(match wakes.as_slice() {
         [only] => group::table(only, results, doubts),
         groups => swept(groups, results, doubts),
     });
+    blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
     let streams = grouped(of(Workload::Stream), |group| {
         let stream = group.rows.iter().find_map(|row| stream_of(row, results));
         stream.map(|stream| (stream.ack.clone(), stream.fields))

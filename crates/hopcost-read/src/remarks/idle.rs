@@ -1,0 +1,113 @@
+//! How idle CPUs are set up here, which decides what waking one costs.
+
+use hopcost_model::case::Workload;
+use hopcost_model::host::Host;
+
+use crate::case::{Reading, known};
+use crate::run::Run;
+
+/// Of a run with wake-ups: what its CPUs do while they are idle, and what those CPUs did whose
+/// figures were published.
+pub fn remark(run: &Run, readings: &[Reading], published: &[String]) -> Option<String> {
+    known(readings).find(|(case, _)| case.workload == Workload::Wake)?;
+    let host = &run.raw.host_before;
+    let cpu = *run.raw.plan.cpus.last()?;
+    let mut facts = vec![idling(host, cpu)];
+    facts.push(match host.get("cpu.isolated") {
+        Some("none") => "no isolated CPUs".to_owned(),
+        Some(cpus) => format!("isolated CPUs {cpus}"),
+        None => "isolated CPUs not known".to_owned(),
+    });
+    let tickless = host.get("cpu.nohz_full").filter(|cpus| *cpus != "none");
+    facts.extend(tickless.map(|cpus| format!("no tick on CPUs {cpus}")));
+    let governor = host.get(&format!("cpu{cpu}.governor"));
+    facts.push(governor.map_or("governor not visible".to_owned(), |of| format!("governor {of}")));
+    // What follows the comma is why more is not known.
+    let preemption = host.get("kernel.preempt").and_then(|text| text.split(',').next());
+    facts.extend(preemption.map(|model| match model.starts_with("PREEMPT") {
+        true => model.to_owned(),
+        false => format!("preemption {model}"),
+    }));
+    let facts = facts.join(", ");
+    Some(match published {
+        [] => format!("How CPUs idle here: {facts}."),
+        others => format!("How CPUs idle here: {facts}; published of {}.", others.join("; ")),
+    })
+}
+
+/// `idle driver intel_idle, deepest state C6:133us`
+fn idling(host: &Host, cpu: u32) -> String {
+    let is_guest = host.get("virt.hypervisor").is_some();
+    let by_host = if is_guest { " (in a guest: the hypervisor decides)" } else { "" };
+    let Some(driver) = host.get("idle.driver") else {
+        return format!("no cpuidle driver{by_host}");
+    };
+    let states = host.get(&format!("cpu{cpu}.idle_states")).unwrap_or_default();
+    let is_used = |state: &&str| !state.ends_with(" (disabled)") && !state.starts_with("POLL:");
+    let deepest = match states.split(", ").filter(is_used).last().filter(|of| !of.is_empty()) {
+        _ if is_guest => String::new(),
+        Some(state) => format!(", deepest state {state}"),
+        None => ", no idle state in use".to_owned(),
+    };
+    format!("idle driver {driver}{deepest}{by_host}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Builder, PIPE, WAKE, read};
+
+    fn said(id: &str, suite: &str, host: &[(&str, &str)]) -> Option<String> {
+        let mut raw = Builder::new().host(host).case(id, 6, |_, t| t.wake(&[3000; 50], 9)).build();
+        raw.plan.suite = suite.to_owned();
+        let remarks = read(&raw).remarks;
+        remarks.first().filter(|line| line.starts_with("How CPUs idle")).cloned()
+    }
+
+    #[test]
+    fn a_guest_of_which_little_is_known() {
+        let host = [
+            ("virt.hypervisor", "KVM"),
+            ("cpu.isolated", "none"),
+            ("kernel.preempt", "PREEMPT_DYNAMIC, mode not readable (needs root and debugfs)"),
+        ];
+        assert_eq!(
+            said(WAKE, "mine", &host).unwrap(),
+            "How CPUs idle here: no cpuidle driver (in a guest: the hypervisor decides), no \
+             isolated CPUs, governor not visible, PREEMPT_DYNAMIC."
+        );
+        let halts = [host[0], ("idle.driver", "haltpoll")];
+        let text = said(WAKE, "mine", &halts).unwrap();
+        assert!(text.contains("idle driver haltpoll (in a guest: the hypervisor"), "{text}");
+        assert!(text.contains("isolated CPUs not known"), "{text}");
+        assert_eq!(said(PIPE, "mine", &host), None, "nothing was woken after a gap");
+    }
+
+    #[test]
+    fn a_server_that_tells_all() {
+        let host = [
+            ("cpu.isolated", "1-3"),
+            ("cpu.nohz_full", "1-3"),
+            ("cpu1.governor", "performance"),
+            ("idle.driver", "intel_idle"),
+            ("cpu1.idle_states", "POLL:0us, C1:2us, C1E:10us, C6:133us (disabled)"),
+            ("kernel.preempt", "full with real-time locks (PREEMPT_RT)"),
+        ];
+        let text = said(WAKE, "mine", &host).unwrap();
+        assert_eq!(
+            text,
+            "How CPUs idle here: idle driver intel_idle, deepest state C1E:10us, isolated CPUs 1-3, no \
+             tick on CPUs 1-3, governor performance, preemption full with real-time locks (PREEMPT_RT)."
+        );
+        let off =
+            [("idle.driver", "intel_idle"), ("cpu1.idle_states", "POLL:0us, C1:2us (disabled)")];
+        assert!(said(WAKE, "mine", &off).unwrap().contains("intel_idle, no idle state in use,"));
+    }
+
+    #[test]
+    fn what_was_published_is_told_in_its_suite() {
+        let id = WAKE.replace("gap=1000000", "gap=1000");
+        let text = said(&id, "wakeup", &[]).unwrap();
+        assert!(text.contains("; published of i9-9900K: isolated cores"), "{text}");
+        assert!(!said(&id, "mine", &[]).unwrap().contains("i9-9900K"));
+    }
+}
