@@ -74,7 +74,7 @@ fn faster(ratio: &Ratio) -> Faster {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::results::{Crossing, Faster};
+    use hopcost_model::results::{Faster, Results};
 
     use crate::testing::{Builder, TrialBuilder, read};
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     /// A second message that takes these multiples of the first, a size and flow count each.
-    fn crossings(suite: &str, seconds: &[(u32, u32, f64)]) -> Vec<Crossing> {
+    fn of_run(suite: &str, seconds: &[(u32, u32, f64)]) -> Results {
         let stream = |ns: f64| {
             move |round: u32, t: &mut TrialBuilder| {
                 let ns = ns as u32 + round % 3;
@@ -104,7 +104,7 @@ mod tests {
         }
         let mut raw = builder.build();
         raw.plan.suite = suite.to_owned();
-        read(&raw).crossings
+        read(&raw)
     }
 
     #[test]
@@ -117,7 +117,8 @@ mod tests {
             (256, 2, 2.0),
             (1024, 2, 2.0),
         ];
-        let found = crossings("copies", &at);
+        let results = of_run("copies", &at);
+        let found = &results.crossings;
         let of: Vec<(u32, Option<u32>)> =
             found.iter().map(|one| (one.flows, one.from_field_bytes)).collect();
         assert_eq!(of, [(1, Some(4096)), (2, None)]);
@@ -125,15 +126,22 @@ mod tests {
         assert_eq!(faster, [Faster::Second, Faster::First, Faster::Second, Faster::Second]);
         assert_eq!((found[0].first.as_str(), found[0].second.as_str()), ("A1 NODELAY", "A2"));
         assert!((found[0].points[3].ratio.point - 0.7).abs() < 1e-3);
+        // And it is marked in the plot of one flow, where it begins.
+        let plot = results.plots.iter().find(|plot| plot.id == "throughput-size").unwrap();
+        let [marked] = plot.crossings.as_slice() else { panic!("{:?}", plot.crossings) };
+        let second = plot.series.iter().find(|one| one.name.contains("A2")).unwrap();
+        assert_eq!((marked.x, marked.y), (4096.0, second.points[2].y));
+        assert!(marked.says.starts_with("A2 is faster than A1 NODELAY"), "{}", marked.says);
+        assert!(plot.notes.contains(&marked.says));
     }
 
     #[test]
     fn equals_are_not_told_apart_and_other_suites_have_no_such_pairs() {
         let at = [(256, 1, 1.0), (1024, 1, 1.0)];
-        let found = crossings("copies", &at);
+        let found = of_run("copies", &at).crossings;
         assert_eq!(found[0].points[0].faster, Faster::Neither);
         assert_eq!(found[0].from_field_bytes, None);
-        assert_eq!(crossings("quick", &at), []);
-        assert_eq!(crossings("copies", &at[..1]), [], "one size");
+        assert_eq!(of_run("quick", &at).crossings, []);
+        assert_eq!(of_run("copies", &at[..1]).crossings, [], "one size");
     }
 }

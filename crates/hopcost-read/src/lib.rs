@@ -69,7 +69,9 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         .collect();
     let findings = findings::all(run_wide, judged.iter().flat_map(|(found, _)| found));
     let published = published::tables(&run, &readings);
-    let beside = plots::Beside { published: &published, findings: &findings };
+    let crossings = crossing::crossings(&run, &readings);
+    let beside =
+        plots::Beside { published: &published, findings: &findings, crossings: &crossings };
     let plots = plots::plots(&readings, &beside);
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
@@ -89,7 +91,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         variance: variance::shares(&run, &readings),
         variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),
-        crossings: crossing::crossings(&run, &readings),
+        crossings,
         runtimes: runtimes::comparison(&run, &readings),
         plots,
         results: (readings.into_iter().zip(ratios).zip(judged))

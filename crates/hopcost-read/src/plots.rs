@@ -77,6 +77,7 @@ fn plot(spec: &hopcost_plan::Plot, each: &str, cases: &[Measured], beside: &Besi
         x: axis(x_label, x_unit),
         y: axis(&y.label, &y.unit),
         series: Vec::new(),
+        crossings: Vec::new(),
         notes: (y.note.iter().map(|note| note.replace("{reason}", &reason)))
             .chain(band(spec, y, cases).map(str::to_owned))
             .collect(),
@@ -90,6 +91,14 @@ fn plot(spec: &hopcost_plan::Plot, each: &str, cases: &[Measured], beside: &Besi
             }
             _ => drawn.series.extend(lines(spec, y, (value, suffix), cases, beside)),
         }
+    }
+    if let (PlotX::Field, true) = (spec.x, y.y.contains_key("per-flow-gbps")) {
+        let points = cases.iter().filter_map(|of| {
+            let (point, _) = placed(spec, y, "per-flow-gbps", *of, beside)?;
+            Some(beside.overtaken(of.1, point))
+        });
+        drawn.crossings = points.flatten().collect();
+        drawn.notes.extend(drawn.crossings.iter().map(|of| of.says.clone()));
     }
     drawn.notes.extend(beside.sources(&drawn.series));
     drawn

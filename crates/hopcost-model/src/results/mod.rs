@@ -903,6 +903,8 @@ document! {
         pub y: PlotAxis,
         /// One line each.
         pub series: Vec<PlotSeries>,
+        /// Points from which on one way of sending is faster than another.
+        pub crossings: Vec<PlotCrossing>,
         /// What is said under it: what was not counted, what a band is, who published.
         pub notes: Vec<String>,
     }
@@ -936,10 +938,24 @@ document! {
 }
 
 document! {
+    /// A point from which on one way is faster than another.
+    pub struct PlotCrossing {
+        /// Where.
+        pub x: f64,
+        /// Value.
+        pub y: f64,
+        /// Which is faster than which.
+        pub says: String,
+    }
+}
+
+document! {
     /// A published number that has a place in a plot; both ends of a published range have.
     pub struct PublishedPoint {
-        /// The machine that it was published of, in short.
+        /// Where it was published.
         pub source: String,
+        /// What its machine is called; empty where none is stated.
+        pub machine: String,
         /// Where.
         pub x: f64,
         /// Value.

@@ -3,7 +3,9 @@
 
 use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
-use hopcost_model::results::{PlotSeries, PublishedPoint, PublishedTable};
+use hopcost_model::results::{
+    Crossing, PlotCrossing, PlotPoint, PlotSeries, PublishedPoint, PublishedTable,
+};
 
 use crate::case::Reading;
 
@@ -13,6 +15,8 @@ pub struct Beside<'a> {
     pub published: &'a [PublishedTable],
     /// Findings.
     pub findings: &'a [Finding],
+    /// From which size on one way of sending is faster than another.
+    pub crossings: &'a [Crossing],
 }
 
 impl Beside<'_> {
@@ -21,6 +25,23 @@ impl Beside<'_> {
         let id = Some(&reading.result.id);
         let of_case = |of: &&Finding| of.code == Code::NagleDelack && of.case.as_ref() == id;
         self.findings.iter().find(of_case)?.values.get("share").copied()
+    }
+
+    /// What a case is faster than from its size on.
+    pub fn overtaken(&self, reading: &Reading, point: PlotPoint) -> Vec<PlotCrossing> {
+        let is_here = |crossing: &&Crossing| {
+            let mut sizes = crossing.points.iter();
+            sizes.any(|of| {
+                of.case == reading.result.id && Some(of.field_bytes) == crossing.from_field_bytes
+            })
+        };
+        let here = self.crossings.iter().filter(is_here);
+        here.map(|Crossing { first, second, .. }| PlotCrossing {
+            x: point.x,
+            y: point.y,
+            says: format!("{second} is faster than {first} from fields of {} B on.", point.x),
+        })
+        .collect()
     }
 
     /// The published values of a case, as far as they are of the same statistic.
@@ -40,10 +61,10 @@ impl Beside<'_> {
             let rows = table.rows.iter();
             for row in rows.filter(|row| row.case.as_ref() == id && row.statistic == statistic) {
                 let Some(factor) = factor(&row.unit, unit) else { continue };
-                let source = machine(table).to_owned();
                 let ends = std::iter::once(row.published).chain(row.published_high);
                 points.extend(ends.map(|y| PublishedPoint {
-                    source: source.clone(),
+                    source: table.source.clone(),
+                    machine: machine(table).to_owned(),
                     x,
                     y: y * factor,
                 }));
@@ -55,8 +76,7 @@ impl Beside<'_> {
     /// Where the published points of some series come from.
     pub fn sources(&self, series: &[PlotSeries]) -> Vec<String> {
         let drawn = distinct(series.iter().flat_map(|of| &of.published).map(|of| &of.source));
-        let tables =
-            self.published.iter().filter(|table| drawn.contains(&&machine(table).to_owned()));
+        let tables = self.published.iter().filter(|table| drawn.contains(&&table.source));
         distinct(tables.map(|table| match machine(table) {
             "" => format!("Published: {}.", table.source),
             _ => format!("Published: {}.", table.machine),

@@ -160,7 +160,7 @@ fn a_call_by_payload_in_ticks_has_the_published_range_beside_it() {
     let published: Vec<(f64, f64)> =
         ticks.series[0].published.iter().map(|of| (of.x, of.y)).collect();
     assert_eq!(published, [(44.0, 40.0), (44.0, 44.0)]);
-    assert!(ticks.series[0].published.iter().all(|of| of.source.is_empty()), "no machine stated");
+    assert!(ticks.series[0].published.iter().all(|of| of.machine.is_empty()), "no machine stated");
     assert!(ticks.notes.iter().any(|note| note.contains("microkernel project")), "{ticks:?}");
 }
 
@@ -175,7 +175,7 @@ fn wake_ups_have_the_published_medians_beside_them() {
     let gaps = plot(&read(&builder.build()).plots, "wakeup-gap");
     let of = |machine: &str| -> Vec<(f64, f64)> {
         let points = gaps.series[0].published.iter();
-        points.filter(|of| of.source.contains(machine)).map(|of| (of.x, of.y)).collect()
+        points.filter(|of| of.machine.contains(machine)).map(|of| (of.x, of.y)).collect()
     };
     assert_eq!(of("i9"), [(1e3, 1740.0), (1e6, 2470.0)]);
     assert_eq!(of("i5"), [(1e3, 3780.0), (1e6, 30_620.0)]);

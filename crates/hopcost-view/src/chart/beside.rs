@@ -2,7 +2,7 @@
 //! published.
 
 use hopcost_model::group::distinct;
-use hopcost_model::results::{PlotPoint, PlotSeries, PublishedPoint};
+use hopcost_model::results::{PlotCrossing, PlotPoint, PlotSeries, PublishedPoint};
 
 use super::model::{Colour, Dash, Mark, Marker, Series, Style};
 use crate::number;
@@ -23,6 +23,19 @@ pub(super) fn stalled(
     (!marks.is_empty()).then(|| (Series { marks, ..Series::new("", style) }, legend))
 }
 
+/// Boxes around the points from which on a way is faster than another, where each is placed,
+/// and what the legend says of them.
+pub(super) fn crossings(
+    crossings: &[PlotCrossing],
+    place: impl Fn(f64, f64) -> Option<(f64, f64)>,
+) -> Option<(Series, Series)> {
+    let boxed = |of: &PlotCrossing| place(of.x, of.y).map(|(x, y)| Mark::at(x, y, &*of.says));
+    let marks: Vec<Mark> = crossings.iter().filter_map(boxed).collect();
+    let style = Style::of(Colour::INK, Marker::BOX, Dash::SOLID).open();
+    let legend = Series::new("faster than another way from here on", style);
+    (!marks.is_empty()).then(|| (Series { marks, ..Series::new("", style) }, legend))
+}
+
 /// What others published, where each is placed, in the colours of the series that it belongs
 /// to, with a shape for each source.
 pub(super) fn published(
@@ -31,11 +44,12 @@ pub(super) fn published(
     place: impl Fn(&PublishedPoint) -> Option<(f64, f64)>,
     text: impl Fn(f64) -> String,
 ) -> Vec<Series> {
-    let sources = distinct(series.iter().flat_map(|one| &one.published).map(|of| &of.source));
+    let published = series.iter().flat_map(|one| &one.published);
+    let sources = distinct(published.map(|of| (&of.source, &of.machine)));
     let shapes = [Marker::PLUS, Marker::ASTERISK].into_iter().cycle();
     let mut drawn = Vec::new();
-    for (source, shape) in sources.into_iter().zip(shapes) {
-        let name = match source.as_str() {
+    for ((source, machine), shape) in sources.into_iter().zip(shapes) {
+        let name = match machine.as_str() {
             "" => "published".to_owned(),
             machine => format!("published: {machine}"),
         };

@@ -391,7 +391,7 @@ fn places(series: &Series) -> impl Iterator<Item = (f64, f64)> {
 fn sample(series: &Series) -> f64 {
     match series.style.marker {
         _ if !series.line.is_empty() => 32.0,
-        Marker::RING | Marker::BAR => 20.0,
+        Marker::RING | Marker::BOX | Marker::BAR => 22.0,
         _ => 16.0,
     }
 }

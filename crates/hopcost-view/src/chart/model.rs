@@ -288,6 +288,8 @@ impl Marker {
     pub const ASTERISK: Self = Self("m-5 0h10m-7.5-4.3l5 8.6m0-8.6l-5 8.6");
     /// Around another marker.
     pub const RING: Self = Self("m-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0z");
+    /// The same with corners.
+    pub const BOX: Self = Self("m-6.5-6.5h13v13h-13z");
     /// A bar from the left end of the axis; this is what the legend shows of it.
     pub const BAR: Self = Self("m-6-5h12v10h-12z");
 }

@@ -77,6 +77,7 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
     let all: usize = series.iter().map(|s| s.points.len()).sum();
     let place = |at_x: f64, at_y: f64| Some((x.place(at_x)?, y.place(at_y)?));
     let (rings, stalled) = beside::stalled(series, |p| place(p.x, p.y)).unzip();
+    let (boxes, crossed) = beside::crossings(&plot.crossings, place).unzip();
     let published = beside::published(
         series,
         Style::twelve().map(|style| style.colour).collect::<Vec<_>>().into_iter(),
@@ -101,6 +102,10 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
     let tip = |name: &str, p: &PlotPoint| {
         format!("{name}\n{} {}\n{} {}", x.axis.label, x.text(p.x), y.axis.label, say(p))
     };
+    let drawn = series.iter().zip(Style::twelve());
+    let drawn = drawn.map(|(one, style)| lines::series(one, style, |p| Some(tip(&one.0, p))));
+    let under = boxes.into_iter().chain(rings);
+    let over = stalled.into_iter().chain(crossed).chain(published);
     Chart {
         id,
         title,
@@ -113,17 +118,7 @@ fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart
             if banded { "; what the shaded band spans is noted below it" } else { "" }
         ),
         width: 660.0,
-        series: rings
-            .into_iter()
-            .chain(
-                series
-                    .iter()
-                    .zip(Style::twelve())
-                    .map(|(one, style)| lines::series(one, style, |p| Some(tip(&one.0, p)))),
-            )
-            .chain(stalled)
-            .chain(published)
-            .collect(),
+        series: under.chain(drawn).chain(over).collect(),
         table: lines::table(&x.axis.label, &series, |at| x.text(at), say),
         notes,
         x: x.axis.clone(),

@@ -345,7 +345,12 @@ fn a_bar_begins_at_zero_and_what_was_published_stands_on_its_row() {
     let one = &mut results.plots[0].series[0];
     let greatest = one.points.iter().map(|p| p.high.unwrap_or(p.y)).fold(0.0, f64::max);
     let far = 2.0 * greatest;
-    one.published.push(PublishedPoint { source: "Some CPU".to_owned(), x: 1.0, y: far });
+    one.published.push(PublishedPoint {
+        source: "a report".to_owned(),
+        machine: "Some CPU".to_owned(),
+        x: 1.0,
+        y: far,
+    });
     let count = one.points.len();
     let (_, chart) = super::plots(&results).swap_remove(0);
     assert_eq!(chart.x.domain.unwrap().0, 0.0);
@@ -377,4 +382,22 @@ fn texts_of_near_ticks_stand_below_each_other() {
     }
     let height = |drawing: &str| drawing.split(" height=\"").nth(1).map(str::to_owned);
     assert_ne!(height(&near), height(&drawn(&[8.0, 4096.0])), "a second line needs room");
+}
+
+#[test]
+fn a_point_from_which_on_a_way_is_faster_is_boxed_and_in_the_legend() {
+    use hopcost_model::results::PlotCrossing;
+    let mut results = stored::results("copies");
+    results.plots.truncate(1);
+    let plot = &mut results.plots[0];
+    let point = plot.series[0].points[1];
+    let says = "A2 is faster than A1".to_owned();
+    plot.crossings = vec![PlotCrossing { x: point.x, y: point.y, says: says.clone() }];
+    let (_, chart) = super::plots(&results).swap_remove(0);
+    let boxes = |chart: &Chart| -> Vec<(bool, usize)> {
+        let of = chart.series.iter().filter(|one| one.style.marker == Marker::BOX);
+        of.map(|one| (one.name.is_empty(), one.marks.len())).collect()
+    };
+    assert_eq!(boxes(&chart), [(true, 1), (false, 0)]);
+    assert!(chart.series[0].marks[0].tip == says, "below the lines");
 }
