@@ -5,7 +5,7 @@ use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
 
 use crate::support::{
-    Home, all, alone, cross, mechanisms, pairs, roundtrip, together, trace, trial,
+    Home, all, alone, cross, mechanisms, pairs, roundtrip, switches, together, trace, trial,
 };
 
 /// Exchanges of the shorter of the two traced trials.
@@ -271,9 +271,7 @@ fn context_switches_are_within_the_stated_range() {
             let (mut seen, mut fits) = (Vec::new(), false);
             while !fits && seen.len() < TRIES {
                 let row = trial(&home, &case, 1_000).unwrap_or_else(|error| panic!("{error}"));
-                let switches: u64 =
-                    row.ends.iter().map(|end| end.voluntary + end.involuntary).sum();
-                let counted = switches as f64 / row.operations as f64;
+                let counted = switches(&row) as f64 / row.operations as f64;
                 seen.push(counted);
                 fits = stated.admits(counted, 0.05 + 0.05 * stated.least());
                 if !fits {

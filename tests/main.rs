@@ -55,6 +55,9 @@ mod streams;
 /// The suites that hopcost brings.
 #[path = "suites.rs"]
 mod suites;
+/// What is counted is of every thread of a trial.
+#[path = "threads.rs"]
+mod threads;
 /// Wake-ups: every mechanism that has them, clocks compared, the idle spinner.
 #[path = "wake.rs"]
 mod wake;

@@ -21,14 +21,14 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const OURS: [&str; 5] = ["cpp", "go", "java", "node", "python"];
 
 /// A runtime as `hopcost list` tells it.
-fn described() -> Vec<Value> {
+pub fn described() -> Vec<Value> {
     let text = Home::new().expect(&["list", "--format", "json"], 0);
     let document: Value = serde_json::from_str(&text).expect("JSON");
     document["runtimes"].as_array().expect("runtimes").clone()
 }
 
 /// The runtimes that are here; fails for one that has to be.
-fn here() -> Vec<String> {
+pub fn here() -> Vec<String> {
     let expected = std::env::var("HOPCOST_EXPECT_WORKERS").unwrap_or_default();
     let runtimes = described();
     let mut here = Vec::new();
@@ -271,7 +271,7 @@ trait TakeWhileInclusive: Iterator + Sized {
 impl<I: Iterator> TakeWhileInclusive for I {}
 
 /// The case that a mechanism's row means where nothing is said, both ends on one CPU.
-fn default_case(row: &Value, runtime: &str) -> String {
+pub fn default_case(row: &Value, runtime: &str) -> String {
     let name = row["name"].as_str().expect("a name");
     let words = |key: &str| {
         let words = row[key].as_array().into_iter().flatten();

@@ -126,6 +126,13 @@ pub fn trial(home: &Home, case: &Case, count: u64) -> Result<RawTrial, String> {
     }
 }
 
+/// Context switches of every thread of a trial.
+pub fn switches(row: &RawTrial) -> u64 {
+    let of_ends = row.ends.iter().map(|end| end.voluntary + end.involuntary);
+    let of_threads = row.threads.iter().map(|thread| thread.voluntary + thread.involuntary);
+    if row.threads.is_empty() { of_ends.sum() } else { of_threads.sum() }
+}
+
 /// Whether every combination is tried (`./test --all`), or each value in one of them.
 pub fn all() -> bool {
     std::env::var_os("HOPCOST_TEST").is_some_and(|word| word == "all")

@@ -12,8 +12,10 @@ SELECT t.trial, t.round, t.position, c.case_id,
        t.started_ns, t.took_ns, t.wall_ns, t.cpu_ns, t.operations,
        CAST(t.wall_ns AS REAL) / NULLIF(t.operations, 0) AS wall_ns_per_operation,
        CAST(t.cpu_ns AS REAL) / NULLIF(t.operations, 0) AS cpu_ns_per_operation,
-       (SELECT CAST(SUM(e.voluntary + e.involuntary) AS REAL) / NULLIF(t.operations, 0)
-          FROM trial_end e WHERE e.trial = t.trial) AS switches_per_operation,
+       CAST(COALESCE(
+         (SELECT SUM(u.voluntary + u.involuntary) FROM thread_use u WHERE u.trial = t.trial),
+         (SELECT SUM(e.voluntary + e.involuntary) FROM trial_end e WHERE e.trial = t.trial)
+       ) AS REAL) / NULLIF(t.operations, 0) AS switches_per_operation,
        (SELECT CAST(v.value AS REAL) / NULLIF(t.counted_operations, 0) FROM event v
          WHERE v.trial = t.trial AND v.end_position = -1 AND v.event = 'system-calls')
          AS system_calls_per_operation,

@@ -289,6 +289,10 @@ document! {
         /// Why it could not be pinned where asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pin_error: Option<String>,
+        /// Ids of the threads that its mechanism has started for this end, such as a library's
+        /// I/O thread (the Rust worker only).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub helpers: Vec<u32>,
     }
 }
 
@@ -391,6 +395,41 @@ document! {
     }
 }
 
+impl EventReading {
+    /// The readings of several threads or ends added up by event: a number that one of them
+    /// lacks is lacking.
+    pub fn totals(readings: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut all: Vec<EventReading> = Vec::new();
+        for reading in readings {
+            match all.iter_mut().find(|sum| sum.event == reading.event) {
+                None => all.push(reading),
+                Some(sum) => {
+                    sum.value = sum.value.zip(reading.value).map(|(a, b)| a.saturating_add(b));
+                    sum.enabled_ns = sum.enabled_ns.saturating_add(reading.enabled_ns);
+                    sum.running_ns = sum.running_ns.saturating_add(reading.running_ns);
+                    sum.unavailable = sum.unavailable.take().or(reading.unavailable);
+                }
+            }
+        }
+        all
+    }
+
+    /// What was counted beyond earlier readings of the same events.
+    pub fn differences(all: Vec<Self>, before: &[Self]) -> Vec<Self> {
+        let differ = |mut reading: EventReading| {
+            let before = before.iter().find(|before| before.event == reading.event);
+            reading.value = reading
+                .value
+                .zip(before.and_then(|before| before.value))
+                .map(|(all, before)| all.saturating_sub(before));
+            let lacks = || before.and_then(|before| before.unavailable.clone());
+            reading.unavailable = reading.unavailable.or_else(lacks);
+            reading
+        };
+        all.into_iter().map(differ).collect()
+    }
+}
+
 document! {
     /// What became of sends that were to be without a copy.
     #[derive(Copy, Default, Eq)]
@@ -432,10 +471,10 @@ document! {
         /// Involuntary context switches of this end's thread.
         #[serde(default)]
         pub involuntary: u64,
-        /// Minor page faults of this end's thread.
+        /// Minor page faults of this end's thread and of its helpers.
         #[serde(default)]
         pub minor_faults: u64,
-        /// Major page faults of this end's thread.
+        /// Major page faults of this end's thread and of its helpers.
         #[serde(default)]
         pub major_faults: u64,
         /// Time runnable but not running (/proc/thread-self/schedstat); absent
@@ -476,7 +515,7 @@ document! {
         /// What comparing one takes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub verify_ns: Option<f64>,
-        /// What the kernel counted for this end's thread over the phase.
+        /// What the kernel counted for this end's thread and its helpers over the phase.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<EventReading>,
     }

@@ -170,7 +170,7 @@ document! {
         #[serde(default)]
         pub counted_operations: u64,
         /// What each thread of the workers' processes did over the measured phase, as
-        /// seen from outside; empty where every end is in Rust.
+        /// seen from outside; empty where every end is in Rust and but one thread.
         #[serde(default)]
         pub threads: Vec<ThreadUse>,
         /// The parts of a warm-up that goes on until nothing changes, in time order:
@@ -333,7 +333,8 @@ document! {
     /// What a thread did over a phase, read from /proc just before it and just after.
     /// The command and the reply are in it.
     pub struct ThreadUse {
-        /// Whose process it belongs to: the caller's also where both ends are in one.
+        /// Whose process it belongs to. Where both ends are in one: the end that plays it or
+        /// started it where that is known, or else the caller.
         pub process: Role,
         /// The end that it plays; absent for every other thread of the process.
         #[serde(default)]

@@ -1,10 +1,12 @@
 //! The shapes a mechanism can have, and the link that joins two ends.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
 
 use hopcost_model::case::{Case, Role, WaitKind};
 use hopcost_model::protocol::ZeroCopySends;
@@ -157,13 +159,16 @@ pub struct Attaching<'a> {
     pub flow: u32,
     /// The memory in which the two ends of a `wake` meet.
     pub meeting: Option<&'a OwnedFd>,
+    /// Ids of the threads that this end has started.
+    pub helpers: RefCell<Vec<u32>>,
 }
 
 impl<'a> Attaching<'a> {
     /// An end of the first trial of a case, of its first flow, without a meeting.
     pub fn new(case: &'a Case, role: Role) -> Self {
         let budget_ticks = case.spin_budget_ns.map_or(0, rough_ticks);
-        Attaching { case, role, budget_ticks, trial: 0, flow: 0, meeting: None }
+        let helpers = RefCell::default();
+        Attaching { case, role, budget_ticks, trial: 0, flow: 0, meeting: None, helpers }
     }
     /// Bytes per message.
     pub fn payload(&self) -> usize {
@@ -180,6 +185,22 @@ impl<'a> Attaching<'a> {
     /// Whether both ends are in one process.
     pub fn same_process(&self) -> bool {
         !self.case.two_processes()
+    }
+    /// Starts a thread that works for this end: what it does counts as done by the end.
+    pub fn start_helper(
+        &self,
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> io::Result<JoinHandle<()>> {
+        let (id_out, id) = mpsc::channel();
+        let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
+            // The other side waits for it below.
+            let _ = id_out.send(crate::sys::thread_id());
+            work();
+        })?;
+        let id = id.recv().map_err(|_| crate::sys::failure("a helper thread did not start"))?;
+        self.helpers.borrow_mut().push(id);
+        Ok(thread)
     }
     /// The value of a declared parameter.
     pub fn parameter(&self, name: &str) -> &str {

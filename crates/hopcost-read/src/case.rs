@@ -13,7 +13,7 @@ use hopcost_stats::sample::median;
 use crate::estimate::{self, Measured, estimates};
 use crate::pooled::Pooled;
 use crate::run::Run;
-use crate::sums::{handled, lost, messages, per, switches, total};
+use crate::sums::{Whose, handled, lost, messages, per, switches, total};
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, Row, Trials, trials};
 use crate::{command, counters, placed, stream, threads, touch, wake};
@@ -195,7 +195,9 @@ fn of_case<'a>(
             let factor = run.factor(trial).unwrap_or(1.0);
             per(trial.cpu_ns as f64 / factor, handled(case, trial) * messages(case.workload))
         }),
-        switches_per_operation: over(&|trial| per(switches(trial) as f64, handled(case, trial))),
+        switches_per_operation: over(&|trial| {
+            per(switches(trial, Whose::All) as f64, handled(case, trial))
+        }),
         curve: pooled.curve,
         modes: pooled.modes,
         trials: table.rows.iter().map(|row| row.point(state(run, row, &states))).collect(),

@@ -1,16 +1,60 @@
 //! Sums over the ends of a trial, and what they are divided by.
 
-use hopcost_model::case::{Case, Workload};
-use hopcost_model::raw::RawTrial;
+use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::protocol::EndCounters;
+use hopcost_model::raw::{RawTrial, ThreadUse};
 
 /// A sum that a file's nonsense cannot overflow.
 pub fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// Voluntary and involuntary switches of all ends.
-pub fn switches(trial: &RawTrial) -> u64 {
-    total(trial.ends.iter().flat_map(|end| [end.voluntary, end.involuntary]))
+/// Whose counts are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of one end, or of all ends of its role.
+    End(Role),
+    /// Those of all ends.
+    All,
+}
+
+impl Whose {
+    fn is(self, role: Role) -> bool {
+        self == Whose::All || self == Whose::End(role)
+    }
+    /// The ends of a trial that are counted.
+    pub fn ends(self, trial: &RawTrial) -> impl Iterator<Item = &EndCounters> {
+        trial.ends.iter().filter(move |end| self.is(end.role))
+    }
+    /// Of a trial whose threads are known one by one, those that are counted: each that plays
+    /// an end, and every other of that end's process.
+    fn threads(self, trial: &RawTrial) -> impl Iterator<Item = &ThreadUse> {
+        let of = |thread: &ThreadUse| thread.seat.unwrap_or(thread.process);
+        trial.threads.iter().filter(move |thread| self.is(of(thread)))
+    }
+}
+
+/// Voluntary and involuntary switches of the threads that play the ends.
+pub fn own_switches(trial: &RawTrial, whose: Whose) -> u64 {
+    total(whose.ends(trial).flat_map(|end| [end.voluntary, end.involuntary]))
+}
+
+/// Voluntary and involuntary switches, each thread counted once.
+pub fn switches(trial: &RawTrial, whose: Whose) -> u64 {
+    if trial.threads.is_empty() {
+        return own_switches(trial, whose);
+    }
+    total(whose.threads(trial).flat_map(|thread| [thread.voluntary, thread.involuntary]))
+}
+
+/// CPU time, each thread counted once.
+pub fn cpu_ns(trial: &RawTrial, whose: Whose) -> u64 {
+    match trial.ends.as_slice() {
+        _ if !trial.threads.is_empty() => total(whose.threads(trial).map(|thread| thread.cpu_ns)),
+        // The threads that a call starts and waits for are its process's.
+        [_] => own_cpu_ns(trial),
+        _ => total(whose.ends(trial).map(|end| end.thread_cpu_ns)),
+    }
 }
 
 /// CPU time of a trial's own threads, its mechanism's among them.

@@ -279,7 +279,8 @@ document! {
         /// CPU time of both ends over messages (a round trip is two messages; a
         /// call is one): median over trials.
         pub cpu_ns_per_message: Option<f64>,
-        /// Context switches (voluntary and involuntary, both ends) per operation: median over trials.
+        /// Context switches (voluntary and involuntary, all threads of both ends) per operation:
+        /// median over trials.
         pub switches_per_operation: Option<f64>,
         /// The percentile curve, pooled over trials; empty for batches.
         pub curve: Vec<CurvePoint>,
@@ -314,7 +315,7 @@ document! {
         /// is in any estimate.
         pub lost: u64,
         /// Which threads did the work; medians over trials, the busiest first. Empty
-        /// where every end is in Rust (see `counters`).
+        /// where every end is in Rust and but one thread (see `counters`).
         pub threads: Vec<ThreadResult>,
         /// This case's findings.
         pub findings: Vec<Finding>,
@@ -345,7 +346,8 @@ document! {
 document! {
     /// Threads of one name in one process of a case.
     pub struct ThreadResult {
-        /// Whose process: the caller's also where both ends are in one.
+        /// Whose process. Where both ends are in one: the end that plays it or started it where
+        /// that is known, or else the caller.
         pub process: Role,
         /// The end it plays; `null` for a thread that the runtime or a library has
         /// besides.
@@ -770,8 +772,9 @@ document! {
         /// The event (`cycles`, `instructions`, `l1d-misses`, `llc-misses`,
         /// `context-switches`, `migrations`, `page-faults`, `cpu-ns`, `system-calls`).
         pub event: String,
-        /// The end; `null` where both were counted together, over the phase that
-        /// follows the measurement.
+        /// The end, with all threads that work for it; `null` where both were counted together:
+        /// over the phase that follows the measurement, or where threads of one process work for
+        /// either end.
         pub role: Option<Role>,
         /// Per message of a stream, per operation otherwise; scaled where events took turns.
         pub per_operation: Option<f64>,

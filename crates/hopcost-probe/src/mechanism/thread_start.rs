@@ -32,7 +32,7 @@ pub static ROW: Row = Row::call::<ThreadStart>(Facts {
     copies: "nobody",
     wakes: "the scheduler puts the new thread on a CPU; the kernel wakes the starter when the thread is gone (CLONE_CHILD_CLEARTID)",
     between_stamps: "batches of pthread_create, the thread's whole life, pthread_join",
-    limits: "default attributes; the stack comes from the C library's cache; the new thread may run where its starter may, so on the same CPU if that is pinned",
+    limits: "default attributes; the stack comes from the C library's cache; the new thread may run where its starter may, so on the same CPU if that is pinned; switches, page faults and CPU time counted are of all threads, but for the switch with which a thread ends, cycles and instructions of the starter alone",
     sources: &["pthread_create(3)", "pthread_join(3)", "clone(2)"],
     ..CALL
 });

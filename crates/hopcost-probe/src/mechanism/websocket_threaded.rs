@@ -51,23 +51,24 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(
             9.0,
-            20.0,
-            "each message: the application's write to the eventfd, the I/O thread's epoll_wait, \
-             read of the eventfd and send, the other's epoll_wait and read; then a futex wake and \
-             a futex sleep, which fall away where the application finds its message there \
-             and come twice where it is just going to sleep: from 12; with answer=handler 5 less, \
-             because the server has one thread, which waits, reads and sends: 9 to 13",
+            24.0,
+            "of all threads; each message: the application's write to the eventfd, the I/O \
+             thread's epoll_wait, read of the eventfd and send, the other's epoll_wait and read; \
+             then a futex wake and a futex sleep, which fall away where the application finds its \
+             message there; three or four more futex calls where the woken application runs before \
+             the I/O thread has let go of the queue's lock: 12 to 24; with answer=handler fewer, \
+             because the server has one thread, which waits, reads and sends: 9 to 16",
         ),
         switches_one_cpu: PerOperation::Between(
-            2.0,
-            12.0,
-            "three wake-ups a message, two with answer=handler; a woken thread may run before or \
-             after its waker sleeps",
+            4.0,
+            16.0,
+            "of all threads: three wake-ups a message, two with answer=handler; a woken thread may \
+             run before or after its waker sleeps, and may have to wait for the queue's lock",
         ),
         switches_two_cpus: PerOperation::Between(
             0.0,
-            12.0,
-            "a thread that finds something to do does not sleep",
+            16.0,
+            "of all threads; one that finds something to do does not sleep",
         ),
     }],
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
@@ -76,7 +77,7 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     copies: "as `websocket`; the queues hand over pointers, and each block of 31 of their places is allocated",
     wakes: "the application wakes its I/O thread by an eventfd, the kernel wakes the other I/O thread from its epoll_wait, and that one wakes its application by a futex: six wake-ups a round trip; with answer=handler four, as the server's I/O thread answers itself",
     between_stamps: "queue, write the eventfd, be scheduled, epoll_wait returns, read the eventfd, frame, send; at the other end epoll_wait returns, read, parse, queue, wake, be scheduled; and all of it back; with answer=handler the server parses, answers and sends in one thread",
-    limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds (with answer=handler for the caller's alone), on the CPU of that end's seat where it is pinned, and the CPU time of a trial includes it; otherwise as `websocket`",
+    limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds (with answer=handler for the caller's alone), on the CPU of that end's seat where it is pinned, and system calls, context switches and CPU time include it; otherwise as `websocket`",
     sources: &["RFC 6455", "https://docs.rs/tungstenite", "eventfd(2)", "epoll(7)", "futex(2)"],
     available: tcp::loopback_available,
     ..CHANNEL
@@ -283,7 +284,7 @@ struct Application {
 }
 
 impl Application {
-    fn new(socket: WebSocket<Wire>) -> io::Result<Self> {
+    fn new(socket: WebSocket<Wire>, attaching: &Attaching<'_>) -> io::Result<Self> {
         let socket = polled(socket)?;
         // SAFETY: the new descriptor is owned at once.
         let event =
@@ -292,8 +293,7 @@ impl Application {
         let (outgoing, queued) = channel();
         let (received, incoming) = channel();
         let io = IoThread { socket, event: event.try_clone()?, epoll, queued, received };
-        let thread =
-            std::thread::Builder::new().name("hopcost-io".into()).spawn(move || io.run())?;
+        let thread = attaching.start_helper("hopcost-io", move || io.run())?;
         Ok(Self { outgoing: Some(outgoing), event, incoming, thread: Some(thread) })
     }
 
@@ -354,7 +354,7 @@ impl TwoEnds for WebSocketThreaded {
         let socket = shake_hands(Wire { fd, reads: Reads::Block }, attaching)?;
         let side = match (attaching.role, attaching.parameter(ANSWER.name)) {
             (Role::Callee, "handler") => Side::Handler(Box::new(Handler::new(socket)?)),
-            _ => Side::Application(Application::new(socket)?),
+            _ => Side::Application(Application::new(socket, attaching)?),
         };
         Ok(Self { side, out: Outgoing::new(attaching.payload()), message: Bytes::new() })
     }

@@ -1,4 +1,4 @@
-//! What a thread counts over a phase: taken right before and right after it,
+//! What an end's thread counts over a phase: taken right before and right after it,
 //! never during.
 
 use hopcost_model::case::Role;
@@ -34,9 +34,19 @@ impl Time {
     }
 }
 
+/// Whose context switches and page faults are counted (getrusage(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    /// The calling thread's.
+    Thread,
+    /// The whole process's, threads that have ended included.
+    Process,
+}
+
 /// Counters of the calling thread at one moment.
 pub struct Snapshot {
     time: Time,
+    counted: Usage,
     thread_cpu_ns: u64,
     usage: libc::rusage,
     run_delay_ns: Option<u64>,
@@ -45,15 +55,20 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Takes one.
-    pub fn take(time: Time) -> Self {
+    pub fn take(time: Time, counted: Usage) -> Self {
+        let whose = match counted {
+            Usage::Thread => libc::RUSAGE_THREAD,
+            Usage::Process => libc::RUSAGE_SELF,
+        };
         // SAFETY: all-zero is a valid rusage, and it is valid for writing.
         let usage = unsafe {
             let mut usage = std::mem::zeroed();
-            libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+            libc::getrusage(whose, &mut usage);
             usage
         };
         Self {
             time,
+            counted,
             thread_cpu_ns: match time {
                 Time::Real => sys::clock_ns(libc::CLOCK_THREAD_CPUTIME_ID),
                 Time::Virtual => Virtual::now_ns(),
@@ -72,7 +87,7 @@ impl Snapshot {
         samples: u64,
         pinned_to: Option<u32>,
     ) -> EndCounters {
-        let now = Snapshot::take(self.time);
+        let now = Snapshot::take(self.time, self.counted);
         let real = |value: i64| if self.time == Time::Real { value.max(0) as u64 } else { 0 };
         EndCounters {
             role,

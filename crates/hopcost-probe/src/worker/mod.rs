@@ -4,7 +4,7 @@
 mod calibrate;
 mod counters;
 mod describe;
-mod events;
+pub mod events;
 mod idle;
 pub(crate) mod lines;
 mod seat;

@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use hopcost_model::case::{Case, Role, Sched, Workload};
 use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
 
-use super::counters::{Snapshot, Time, migrations, migrations_since};
-use super::events::{Events, Set};
+use super::counters::{Snapshot, Time, Usage, migrations, migrations_since};
+use super::events::{Events, Set, Whose};
 use super::{lines, touch};
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
@@ -48,6 +48,8 @@ pub struct Seat {
     time: Time,
     /// What is counted while it is measured; opened before any phase, because opening takes long.
     measured: Option<Events>,
+    /// Ids of the threads that its mechanism has started for it.
+    helpers: Vec<u32>,
     /// Whether there is a phase in which system calls are counted.
     two_ends: bool,
     /// Whether how often its thread changed its CPU is read (`stream` only).
@@ -69,6 +71,7 @@ impl Seat {
         };
         let endpoint = (start.row.attach)(start.half, &attaching)
             .map_err(|e| sys::context(e, &format!("attaching the {}", start.role)))?;
+        let helpers = attaching.helpers.into_inner();
         let attached = Attached {
             role: start.role,
             tid: sys::thread_id(),
@@ -76,6 +79,7 @@ impl Seat {
             pid: None,
             offers: None,
             pin_error,
+            helpers: helpers.clone(),
         };
         let set = match start.case.workload {
             Workload::Stream => Some(Set::Stream),
@@ -89,7 +93,10 @@ impl Seat {
             flow: start.flow,
             cpu: start.cpu,
             time: start.time,
-            measured: set.filter(|_| start.time == Time::Real).map(Events::open),
+            measured: set
+                .filter(|_| start.time == Time::Real)
+                .map(|set| Events::open(set, Whose::Caller { helpers: &helpers })),
+            helpers,
             two_ends: start.case.two_ends(),
             counts_migrations: start.case.workload == Workload::Stream,
             case: start.case,
@@ -110,8 +117,13 @@ impl Seat {
         }
         // Open only for this phase: while it is, every system call of the machine is slower.
         let mut system_calls = (spec.phase == Phase::Count && self.counts_system_calls())
-            .then(|| Events::open(Set::Kernel));
-        let before = Snapshot::take(self.time);
+            .then(|| Events::open(Set::Kernel, Whose::Caller { helpers: &self.helpers }));
+        let counted = match self.two_ends {
+            true => Usage::Thread,
+            // Threads that a call starts and waits for are gone when it returns.
+            false => Usage::Process,
+        };
+        let before = Snapshot::take(self.time, counted);
         let moved_before = self.counts_migrations.then(migrations);
         let mut events = match spec.phase {
             Phase::Measure => self.measured.as_mut(),

@@ -1,10 +1,11 @@
-//! One event over the ends of one role in one trial.
+//! One event over the ends of one role, or over all ends, in one trial.
 
-use hopcost_model::protocol::{EndCounters, EventReading};
+use hopcost_model::protocol::EventReading;
+use hopcost_model::raw::RawTrial;
 
-use crate::sums::total;
+use crate::sums::{Whose, cpu_ns, switches, total};
 
-/// Events that the ends know without the kernel's counters.
+/// Events that are known without the kernel's counters.
 pub const ALWAYS: [&str; 3] = ["context-switches", "page-faults", "cpu-ns"];
 
 /// A sum over ends.
@@ -20,22 +21,25 @@ pub struct Counted {
 ///
 /// # Errors
 /// In one line, why one of the ends could not count it.
-pub fn sum(ends: &[&EndCounters], event: &str) -> Result<Counted, String> {
-    let counted = counted(ends, event);
-    match always(ends, event) {
+pub fn sum(trial: &RawTrial, whose: Whose, event: &str) -> Result<Counted, String> {
+    let counted = counted(trial, whose, event);
+    match always(trial, whose, event) {
         Some(value) if counted.is_err() => Ok(Counted { value, share: 1.0 }),
         _ => counted,
     }
 }
 
-fn counted(ends: &[&EndCounters], event: &str) -> Result<Counted, String> {
+fn counted(trial: &RawTrial, whose: Whose, event: &str) -> Result<Counted, String> {
     let mut sum = Counted { value: 0.0, share: 1.0 };
-    for end in ends {
+    if whose.ends(trial).next().is_none() {
+        return Err("there is no such end".to_owned());
+    }
+    for end in whose.ends(trial) {
         let reading = end.events.iter().find(|reading| reading.event == event);
         let one = scaled(reading.ok_or("it was not counted at every end")?)?;
         sum = Counted { value: sum.value + one.value, share: sum.share.min(one.share) };
     }
-    if ends.is_empty() { Err("there is no such end".to_owned()) } else { Ok(sum) }
+    Ok(sum)
 }
 
 fn scaled(reading: &EventReading) -> Result<Counted, String> {
@@ -53,14 +57,16 @@ fn scaled(reading: &EventReading) -> Result<Counted, String> {
     }
 }
 
-/// What the ends know of an event without the kernel's counters (getrusage(2),
-/// CLOCK_THREAD_CPUTIME_ID).
-fn always(ends: &[&EndCounters], event: &str) -> Option<f64> {
-    let sum = |of: fn(&EndCounters) -> [u64; 2]| total(ends.iter().flat_map(|end| of(end))) as f64;
-    match event {
-        "context-switches" => Some(sum(|end| [end.voluntary, end.involuntary])),
-        "page-faults" => Some(sum(|end| [end.minor_faults, end.major_faults])),
-        "cpu-ns" => Some(sum(|end| [end.thread_cpu_ns, 0])),
-        _ => None,
-    }
+/// What is known of an event without the kernel's counters (getrusage(2), the CPU clocks of
+/// threads and processes, /proc).
+fn always(trial: &RawTrial, whose: Whose, event: &str) -> Option<f64> {
+    let count = match event {
+        "context-switches" => switches(trial, whose),
+        "page-faults" => {
+            total(whose.ends(trial).flat_map(|end| [end.minor_faults, end.major_faults]))
+        }
+        "cpu-ns" => cpu_ns(trial, whose),
+        _ => return None,
+    };
+    Some(count as f64)
 }

@@ -1,20 +1,21 @@
 //! What was counted while a case was measured, by event and end.
 //!
-//! Where the kernel's event is missing, what getrusage(2) and the thread's CPU clock
-//! say of the same thing stands in its place, so that context switches, page faults
-//! and CPU time are always known.
+//! Where the kernel's event is missing, what getrusage(2), /proc and the threads' CPU
+//! clocks say of the same thing stands in its place, so that context switches, page
+//! faults and CPU time are always known. They are of all threads that work for an end.
+//! Where threads of one process work for either, they are of both ends together.
 
 mod end;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::{EndCounters, SHARED_PAGES};
+use hopcost_model::protocol::SHARED_PAGES;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::CounterResult;
 use hopcost_stats::sample::median;
 
-use crate::sums::{handled, messages, per, total};
+use crate::sums::{Whose, handled, messages, per, total};
 use end::Counted;
 
 /// The order in which events are shown; any other comes after them.
@@ -30,38 +31,51 @@ const ORDER: [&str; 8] = [
 ];
 
 /// The counters of a case's measured trials: those of the caller, those of the
-/// callee, then those that were counted for both together after the measurement.
+/// callee, then those that were counted for both together.
 pub fn counters(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
     let mut found = Vec::new();
-    for role in [Role::Caller, Role::Callee] {
-        if trials.iter().any(|trial| ends(trial, role).next().is_some()) {
-            for event in events(trials, role) {
-                found.push(of_role(case, trials, role, &event));
+    let ends = match are_inseparable(case, trials) {
+        true => vec![Whose::All],
+        false => vec![Whose::End(Role::Caller), Whose::End(Role::Callee)],
+    };
+    for whose in ends {
+        if trials.iter().any(|trial| whose.ends(trial).next().is_some()) {
+            for event in events(trials, whose) {
+                found.push(of_ends(case, trials, whose, &event));
             }
         }
     }
-    found.extend(of_both(case, trials));
+    let after = of_both(case, trials);
+    let new = |one: &CounterResult| {
+        !found.iter().any(|other| (&other.event, other.role) == (&one.event, one.role))
+    };
+    let after: Vec<CounterResult> = after.into_iter().filter(new).collect();
+    found.extend(after);
     found
+}
+
+/// Whether both ends are in one process that has other threads too, of which nobody knows
+/// which end they work for: those of another runtime.
+fn are_inseparable(case: &Case, trials: &[&RawTrial]) -> bool {
+    let shared = case.two_ends() && !case.two_processes() && !case.runtimes.are_rust();
+    shared && trials.iter().any(|trial| trial.threads.iter().any(|thread| thread.seat.is_none()))
 }
 
 /// Core cycles per nanosecond of the callers' CPU time: median over trials. `None`
 /// where cycles were not counted.
 pub fn cycles_per_ns(trials: &[&RawTrial]) -> Option<f64> {
     let of = |trial: &&RawTrial| {
-        let counted = end::sum(&ends(trial, Role::Caller).collect::<Vec<_>>(), "cycles").ok()?;
-        let cpu_ns = total(ends(trial, Role::Caller).map(|end| end.thread_cpu_ns));
+        let callers = Whose::End(Role::Caller);
+        let counted = end::sum(trial, callers, "cycles").ok()?;
+        let cpu_ns = total(callers.ends(trial).map(|end| end.thread_cpu_ns));
         (cpu_ns > 0).then(|| counted.value / cpu_ns as f64)
     };
     median(&trials.iter().filter_map(of).collect::<Vec<_>>())
 }
 
-fn ends(trial: &RawTrial, role: Role) -> impl Iterator<Item = &EndCounters> {
-    trial.ends.iter().filter(move |end| end.role == role)
-}
-
-/// Every event of a role, with those that are always known.
-fn events(trials: &[&RawTrial], role: Role) -> Vec<String> {
-    let seen = trials.iter().flat_map(|trial| ends(trial, role)).flat_map(|end| &end.events);
+/// Every event of these ends, with those that are always known.
+fn events(trials: &[&RawTrial], whose: Whose) -> Vec<String> {
+    let seen = trials.iter().flat_map(|trial| whose.ends(trial)).flat_map(|end| &end.events);
     let names: BTreeSet<&str> =
         seen.map(|reading| reading.event.as_str()).chain(end::ALWAYS).collect();
     // Where memory lies is no event.
@@ -72,11 +86,11 @@ fn events(trials: &[&RawTrial], role: Role) -> Vec<String> {
     known.chain(other).map(str::to_owned).collect()
 }
 
-fn of_role(case: &Case, trials: &[&RawTrial], role: Role, event: &str) -> CounterResult {
+fn of_ends(case: &Case, trials: &[&RawTrial], whose: Whose, event: &str) -> CounterResult {
     let mut counted: Vec<(&RawTrial, Counted)> = Vec::new();
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for trial in trials {
-        match end::sum(&ends(trial, role).collect::<Vec<_>>(), event) {
+        match end::sum(trial, whose, event) {
             Ok(sum) => counted.push((trial, sum)),
             Err(reason) => *reasons.entry(reason).or_default() += 1,
         }
@@ -89,9 +103,12 @@ fn of_role(case: &Case, trials: &[&RawTrial], role: Role, event: &str) -> Counte
     let common = reasons.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
     CounterResult {
         event: event.to_owned(),
-        role: Some(role),
+        role: match whose {
+            Whose::End(role) => Some(role),
+            Whose::All => None,
+        },
         per_operation: over(&|trial, c| per(c.value, handled(case, trial))),
-        per_byte: over(&|trial, c| per(c.value, bytes(case, trial, role))),
+        per_byte: over(&|trial, c| per(c.value, bytes(case, trial, whose))),
         per_trial: over(&|_, c| Some(c.value)),
         counted_share: share.filter(|share| *share < 1.0),
         unavailable: common.filter(|_| counted.is_empty()).map(|(reason, _)| reason),
@@ -100,10 +117,10 @@ fn of_role(case: &Case, trials: &[&RawTrial], role: Role, event: &str) -> Counte
 
 /// Bytes of message that an end handled over the measured phase: of a stream, as it
 /// counted them; a round trip has two messages.
-fn bytes(case: &Case, trial: &RawTrial, role: Role) -> f64 {
+fn bytes(case: &Case, trial: &RawTrial, whose: Whose) -> f64 {
     let payload = f64::from(case.payload_bytes.unwrap_or(0));
     if case.workload == Workload::Stream {
-        let bytes = total(ends(trial, role).map(|end| end.bytes)) as f64;
+        let bytes = total(whose.ends(trial).map(|end| end.bytes)) as f64;
         return bytes * handled(case, trial) / trial.operations.max(1) as f64;
     }
     messages(case.workload) * payload * trial.operations as f64

@@ -11,7 +11,7 @@ use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
 use super::stalled;
 use crate::case::{Reading, known};
 use crate::run::Run;
-use crate::sums::{own_cpu_ns, total, withheld_ns};
+use crate::sums::{Whose, handled, own_cpu_ns, own_switches, per, total, withheld_ns};
 use crate::{format, threads};
 
 /// Share of a typical trial that foreign tasks may take.
@@ -286,7 +286,12 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         Placement::Free => one.min(two),
         _ => two,
     };
-    let seen = reading.result.switches_per_operation?;
+    let own = |trial: &&RawTrial| per(own_switches(trial, Whose::All) as f64, handled(case, trial));
+    let seen = match case.runtimes.are_rust() {
+        true => reading.result.switches_per_operation?,
+        // A runtime's other threads switch besides, and the row knows nothing of them.
+        false => median(&reading.trials.iter().filter_map(own).collect::<Vec<_>>())?,
+    };
     (seen < least * (1.0 - SWITCHES_TOLERANCE)).then(|| {
         let evidence = format!(
             "Both ends together switched context {} times a round trip; sleeping on every message \

@@ -5,8 +5,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use hopcost_model::case::Role;
-use hopcost_model::raw::ThreadUse;
 use hopcost_probe::sys;
 
 /// One thread at one moment.
@@ -86,7 +84,7 @@ impl Process {
         waited.sum()
     }
 
-    /// Everything that its threads did, as if it were one thread: the main one.
+    /// What its threads did, page faults aside, as if it were one thread: the main one.
     pub fn together(&self, main: u32) -> Thread {
         let mut all = self.threads.get(&main).cloned().unwrap_or_default();
         for (_, thread) in self.threads.iter().filter(|(id, _)| **id != main) {
@@ -94,8 +92,6 @@ impl Process {
             all.run_delay_ns = all.run_delay_ns.zip(thread.run_delay_ns).map(|(a, b)| a + b);
             all.voluntary += thread.voluntary;
             all.involuntary += thread.involuntary;
-            all.minor_faults += thread.minor_faults;
-            all.major_faults += thread.major_faults;
         }
         all
     }
@@ -108,19 +104,6 @@ impl Process {
             .iter()
             .map(|(id, thread)| (*id, thread.since(before.threads.get(id).unwrap_or(&new))));
         Process { cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns), threads: threads.collect() }
-    }
-
-    /// The same as rows of a trial; `seat` names the thread of each end.
-    pub fn rows(&self, process: Role, seat: impl Fn(u32) -> Option<Role>) -> Vec<ThreadUse> {
-        let rows = self.threads.iter().map(|(id, thread)| ThreadUse {
-            process,
-            seat: seat(*id),
-            name: thread.name.clone(),
-            cpu_ns: thread.cpu_ns,
-            voluntary: thread.voluntary,
-            involuntary: thread.involuntary,
-        });
-        rows.collect()
     }
 }
 
@@ -200,7 +183,6 @@ mod tests {
         }
         let did = Process::look(id).since(&before);
         assert!(did.cpu_ns >= 2_000_000 && !did.threads.is_empty());
-        let rows = did.rows(Role::Caller, |tid| (tid == id).then_some(Role::Caller));
-        assert_eq!(rows.iter().filter(|row| row.seat.is_some()).count(), 1);
+        assert!(did.threads.contains_key(&id));
     }
 }

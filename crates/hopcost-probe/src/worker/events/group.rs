@@ -46,6 +46,7 @@ const FORMAT_TOTAL_TIME_ENABLED: u64 = 1;
 const FORMAT_TOTAL_TIME_RUNNING: u64 = 2;
 const FORMAT_GROUP: u64 = 8;
 const DISABLED: u64 = 1;
+const INHERIT: u64 = 1 << 1;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
@@ -67,8 +68,27 @@ fn kind_and_config(event: Event) -> Result<(u32, u64), String> {
     })
 }
 
+/// Whether the threads that a thread starts are counted with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Starts {
+    /// They are not.
+    Ignored,
+    /// They are, and those that they start.
+    Counted,
+}
+
+/// A thread that is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thread {
+    /// Its id; 0 for the calling one.
+    pub id: u32,
+    /// What of those that it starts.
+    pub starts: Starts,
+}
+
 /// A leader and its members.
 pub struct Group {
+    thread: Thread,
     leader: OwnedFd,
     /// Kept open: an event is counted as long as its descriptor lives.
     members: Vec<OwnedFd>,
@@ -84,47 +104,60 @@ pub enum Opened {
     Alone(Group),
 }
 
-/// Opens an event for the calling thread, switched off, in the first of these
-/// groups that takes it, or else in a new one.
+/// Opens an event for a thread, switched off, in the first of these groups that
+/// takes it, or else in a new one; `None` where the thread is gone.
 pub fn open<'a>(
     event: Event,
+    thread: Thread,
     groups: impl Iterator<Item = &'a mut Group>,
-) -> Result<Opened, String> {
+) -> Result<Option<Opened>, String> {
     let (kind, config) = kind_and_config(event)?;
     for group in groups {
         // A member is on whenever its leader is.
-        if let Ok(fd) = open_for_this_thread(kind, config, 0, Some(&group.leader)) {
+        if let Ok(fd) = open_for(thread, kind, config, 0, Some(&group.leader)) {
             group.members.push(fd);
             group.events.push(event);
             group.last.values.push(0);
-            return Ok(Opened::Joined);
+            return Ok(Some(Opened::Joined));
         }
     }
-    let leader = open_for_this_thread(kind, config, DISABLED, None).map_err(|error| {
-        refusal::reason(event, error.raw_os_error().unwrap_or(0), Circumstances::here())
-    })?;
+    let leader = match open_for(thread, kind, config, DISABLED, None) {
+        Ok(leader) => leader,
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ESRCH) => return Ok(None),
+            errno => {
+                return Err(refusal::reason(event, errno.unwrap_or(0), Circumstances::here()));
+            }
+        },
+    };
     let last = Counts { values: vec![0], ..Counts::default() };
-    Ok(Opened::Alone(Group { leader, members: Vec::new(), events: vec![event], last }))
+    let (members, events) = (Vec::new(), vec![event]);
+    Ok(Some(Opened::Alone(Group { thread, leader, members, events, last })))
 }
 
 /// Opens with everything counted, or where the processor cannot count under the
 /// hypervisor, without that. Never for the user's side alone.
-fn open_for_this_thread(
+fn open_for(
+    thread: Thread,
     kind: u32,
     config: u64,
     flags: u64,
     leader: Option<&OwnedFd>,
 ) -> io::Result<OwnedFd> {
+    let inherit = match thread.starts {
+        Starts::Ignored => 0,
+        Starts::Counted => INHERIT,
+    };
     let attempt = |flags| {
         let attributes = Attributes {
             kind,
             size: size_of::<Attributes>() as u32,
             config,
             read_format: FORMAT_GROUP | FORMAT_TOTAL_TIME_ENABLED | FORMAT_TOTAL_TIME_RUNNING,
-            flags,
+            flags: flags | inherit,
             ..Attributes::default()
         };
-        let (this_thread, any_cpu) = (0, -1);
+        let any_cpu = -1;
         let group = leader.map_or(-1, AsRawFd::as_raw_fd);
         // SAFETY: the attributes are plain data of the size that they state; the new descriptor
         // is owned at once.
@@ -132,7 +165,7 @@ fn open_for_this_thread(
             let fd = sys::check(libc::syscall(
                 libc::SYS_perf_event_open,
                 &raw const attributes,
-                this_thread,
+                thread.id,
                 any_cpu,
                 group,
                 FLAG_FD_CLOEXEC,
@@ -145,6 +178,11 @@ fn open_for_this_thread(
 }
 
 impl Group {
+    /// Whether it counts this thread.
+    pub fn counts(&self, thread: Thread) -> bool {
+        self.thread == thread
+    }
+
     /// Whether its events are the processor's.
     pub fn is_hardware(&self) -> bool {
         self.events[0].is_hardware()

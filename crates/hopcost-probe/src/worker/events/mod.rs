@@ -1,5 +1,6 @@
-//! What the kernel counts for a thread (perf_event_open(2)): opened before a
-//! phase, switched on right before its loop and off right after it.
+//! What the kernel counts for the threads of an end or of a process
+//! (perf_event_open(2)): opened before a phase, switched on right before its loop
+//! and off right after it.
 //!
 //! Hardware events and the kernel's own events are in groups of their own: a
 //! group is counted as a whole or not at all, and where the processor has fewer
@@ -20,7 +21,7 @@ use std::io;
 
 use hopcost_model::protocol::EventReading;
 
-use group::{Group, Opened};
+use group::{Group, Opened, Starts, Thread};
 
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +111,34 @@ impl Set {
     }
 }
 
-/// The counters of the thread that opened them, off until they are switched on.
+/// Whose events are counted.
+#[derive(Debug, Clone, Copy)]
+pub enum Whose<'a> {
+    /// Those of the calling thread and of these others of its process.
+    Caller {
+        /// Ids of the others.
+        helpers: &'a [u32],
+    },
+    /// Those of these threads of another process, and of every thread that they start.
+    Process {
+        /// Ids of its threads.
+        threads: &'a [u32],
+    },
+}
+
+impl Whose<'_> {
+    /// The threads, as perf_event_open(2) is told of them: 0 is the calling one.
+    fn threads(&self) -> Vec<Thread> {
+        let (own, others, starts) = match *self {
+            Whose::Caller { helpers } => (Some(0), helpers, Starts::Ignored),
+            Whose::Process { threads } => (None, threads, Starts::Counted),
+        };
+        let ids = own.into_iter().chain(others.iter().copied());
+        ids.map(|id| Thread { id, starts }).collect()
+    }
+}
+
+/// The counters of some threads, off until they are switched on.
 pub struct Events {
     groups: Vec<Group>,
     refused: Vec<(Event, String)>,
@@ -120,27 +148,32 @@ pub struct Events {
 impl Events {
     /// Opens every event of a set that can be; the others say in their reading
     /// why they cannot.
-    pub fn open(set: Set) -> Self {
+    pub fn open(set: Set, whose: Whose<'_>) -> Self {
         let mut events = Events { groups: Vec::new(), refused: Vec::new(), order: set.events() };
-        for &event in set.events() {
-            let kind = event.is_hardware();
-            let joined = events.groups.iter_mut().filter(|g| g.is_hardware() == kind);
-            match group::open(event, joined) {
-                Ok(Opened::Joined) => {}
-                Ok(Opened::Alone(group)) => events.groups.push(group),
-                Err(reason) => events.refused.push((event, reason)),
+        for thread in whose.threads() {
+            for &event in set.events() {
+                let kind = event.is_hardware();
+                let mut groups = events.groups.iter_mut();
+                let joined =
+                    groups.by_ref().filter(|g| g.counts(thread) && g.is_hardware() == kind);
+                match group::open(event, thread, joined) {
+                    Ok(Some(Opened::Joined)) | Ok(None) => {}
+                    Ok(Some(Opened::Alone(group))) => events.groups.push(group),
+                    Err(reason) => events.refused.push((event, reason)),
+                }
             }
         }
         events
     }
 
-    /// Counts from here on.
+    /// Counts from here on: the calling thread last, which then makes no further call that
+    /// would be counted.
     #[inline]
     pub fn start(&self) -> io::Result<()> {
-        self.groups.iter().try_for_each(Group::start)
+        self.groups.iter().rev().try_for_each(Group::start)
     }
 
-    /// Stops counting.
+    /// Stops counting: the calling thread first.
     #[inline]
     pub fn stop(&self) -> io::Result<()> {
         self.groups.iter().try_for_each(Group::stop)
@@ -150,8 +183,13 @@ impl Events {
     pub fn read(&mut self) -> Vec<EventReading> {
         let mut readings: Vec<EventReading> =
             self.groups.iter_mut().flat_map(Group::read).collect();
+        // A thread that did not run has nothing to add.
+        if readings.iter().any(|reading| reading.enabled_ns > 0) {
+            readings.retain(|reading| reading.enabled_ns > 0);
+        }
         let refused = self.refused.iter().map(|(event, reason)| event.unavailable(reason));
         readings.extend(refused);
+        let mut readings = EventReading::totals(readings);
         let place = |reading: &EventReading| {
             self.order.iter().position(|event| event.word() == reading.event)
         };

@@ -1,12 +1,13 @@
 //! Answers of kernels, as bytes, and the counters at work beside perf(1).
 
 use std::process::Command;
+use std::sync::mpsc;
 
 use hopcost_model::protocol::EventReading;
 
 use super::reading::{Counts, between, decode};
 use super::refusal::{Circumstances, is_virtual, reason};
-use super::{Event, Events, Set, tracepoint};
+use super::{Event, Events, Set, Whose, tracepoint};
 
 const TWO: [Event; 2] = [Event::Cycles, Event::Instructions];
 
@@ -155,7 +156,7 @@ fn work(n: usize) {
 
 /// What this thread counts over the work, in the order of the set.
 fn counted(set: Set, n: usize) -> Vec<EventReading> {
-    let mut events = Events::open(set);
+    let mut events = Events::open(set, Whose::Caller { helpers: &[] });
     events.start().unwrap();
     work(n);
     events.stop().unwrap();
@@ -208,6 +209,59 @@ fn known_work_is_counted_and_nothing_after_it() {
         Err(reason) => eprintln!("skipped: {reason}"),
         // mmap, madvise, munmap, and the ioctl that switches off.
         Ok(calls) => assert_eq!(calls, N as u64 + 4),
+    }
+}
+
+/// A thread that tells its id, then works when it is told how much, and says when it is done.
+fn helper() -> (u32, mpsc::Sender<usize>, mpsc::Receiver<()>) {
+    let (id_out, id) = mpsc::channel();
+    let (amounts, amounts_in) = mpsc::channel();
+    let (done_out, done) = mpsc::channel();
+    std::thread::spawn(move || {
+        id_out.send(crate::sys::thread_id()).unwrap();
+        for n in amounts_in {
+            work(n);
+            done_out.send(()).unwrap();
+        }
+    });
+    (id.recv().unwrap(), amounts, done)
+}
+
+#[test]
+fn each_thread_is_counted_once_and_those_it_starts_where_asked_for() {
+    const N: u64 = 200;
+    let (idle, ..) = helper();
+    let (id, amounts, done) = helper();
+    let faults = |whose: Whose<'_>, work: &dyn Fn()| {
+        let mut events = Events::open(Set::Kernel, whose);
+        events.start().unwrap();
+        work();
+        events.stop().unwrap();
+        value(&events.read(), Event::PageFaults)
+    };
+    let both = || {
+        amounts.send(N as usize).unwrap();
+        work(N as usize);
+        done.recv().unwrap();
+    };
+    let helpers = [idle, id];
+    let starting = || {
+        std::thread::spawn(|| work(N as usize)).join().unwrap();
+    };
+    // A thread that is started brings some page faults of its own.
+    for (counted, times) in [
+        (faults(Whose::Caller { helpers: &[] }, &both), 1),
+        (faults(Whose::Caller { helpers: &helpers }, &both), 2),
+        (faults(Whose::Process { threads: &helpers }, &both), 1),
+        (faults(Whose::Caller { helpers: &[] }, &starting), 0),
+        (faults(Whose::Process { threads: &[crate::sys::thread_id()] }, &starting), 1),
+        // Gone long since: no thread has so high an id.
+        (faults(Whose::Caller { helpers: &[1 << 30] }, &both), 1),
+    ] {
+        match counted {
+            Err(reason) => eprintln!("skipped: {reason}"),
+            Ok(faults) => assert!((times * N..times * N + N / 2).contains(&faults), "{faults}"),
+        }
     }
 }
 

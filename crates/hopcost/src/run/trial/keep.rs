@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 use hopcost_model::case::{Ack, Role};
-use hopcost_model::protocol::{EndCounters, EventReading, Phase, Stamp};
+use hopcost_model::protocol::{EndCounters, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 
 use super::plausible::{self, Cover, Measure, Origin};
@@ -195,21 +195,4 @@ fn ticks(file: &mut File, promised: u64, whose: &str) -> Result<Vec<u64>, Failur
         .chunks_exact(8)
         .map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap_or_default()))
         .collect())
-}
-
-/// The events of all ends added up: a number that one end lacks is lacking.
-pub fn together(ends: Vec<EndCounters>) -> Vec<EventReading> {
-    let mut all: Vec<EventReading> = Vec::new();
-    for reading in ends.into_iter().flat_map(|end| end.events) {
-        match all.iter_mut().find(|sum| sum.event == reading.event) {
-            None => all.push(reading),
-            Some(sum) => {
-                sum.value = sum.value.zip(reading.value).map(|(a, b)| a.saturating_add(b));
-                sum.enabled_ns = sum.enabled_ns.saturating_add(reading.enabled_ns);
-                sum.running_ns = sum.running_ns.saturating_add(reading.running_ns);
-                sum.unavailable = sum.unavailable.take().or(reading.unavailable);
-            }
-        }
-    }
-    all
 }

@@ -17,6 +17,7 @@ use hopcost_model::case::{Placement, Role, Workload};
 use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, Stamp};
 use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
+use hopcost_probe::worker::events::{Events, Set};
 
 use super::idle::Knob;
 use super::pace::Pace;
@@ -214,18 +215,40 @@ fn stream(
     keep::messages(workers, trial, ran)
 }
 
-/// The phase in which the kernel counts system calls.
+/// The phase in which the kernel counts system calls. Ends of another runtime are counted from
+/// outside, with the command and the reply: twice, so that these are not in the difference.
 fn count(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+    let counted = workers.spec.shape.counted_operations;
+    let mut outside = workers.events(Set::Kernel);
+    outside.iter().try_for_each(Events::start)?;
+    if outside.is_empty() {
+        (trial.counted_operations, trial.counted) = count_phase(workers, counted, &mut outside)?;
+        return Ok(());
+    }
+    let (few, before) = count_phase(workers, 1, &mut outside)?;
+    let (more, all) = count_phase(workers, 1 + counted, &mut outside)?;
+    trial.counted_operations = more.saturating_sub(few);
+    trial.counted = EventReading::differences(all, &before);
+    Ok(())
+}
+
+/// A phase with what was counted in it at both ends, and its operations.
+fn count_phase(
+    workers: &mut TrialWorkers<'_>,
+    count: u64,
+    outside: &mut [Events],
+) -> Result<(u64, Vec<EventReading>), Failure> {
     let (case, shape) = (workers.spec.case, &workers.spec.shape);
     let is_timed = case.workload.spec().length == PhaseLength::Timed;
     let cap_ns = is_timed.then_some(shape.measure_ns);
-    let ran = workers.phase(Phase::Count, shape.counted_operations, Stamp::Each, cap_ns)?;
+    let ran = workers.phase(Phase::Count, count, Stamp::Each, cap_ns)?;
     // What a phase does besides its operations was counted with them.
     let besides = case.workload.spec().uncounted;
     let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
-    trial.counted_operations = callers.map(|end| end.count + besides).sum();
-    trial.counted = keep::together(ran.ends);
-    Ok(())
+    let operations = callers.map(|end| end.count + besides).sum();
+    let counted = ran.ends.into_iter().flat_map(|end| end.events);
+    let all = counted.chain(outside.iter_mut().flat_map(Events::read));
+    Ok((operations, EventReading::totals(all)))
 }
 
 /// The phase in which the ends time how they write and compare messages, where all are in Rust.

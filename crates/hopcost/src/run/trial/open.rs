@@ -235,7 +235,7 @@ impl TrialWorkers<'_> {
         }
         let worker = one.worker.id();
         for (seat, said) in one.seats.iter_mut().zip(&attached) {
-            seat.tid = said.tid;
+            (seat.tid, seat.helpers) = (said.tid, said.helpers.clone());
             let mut errors = said.pin_error.clone();
             if one.foreign_ticks_per_ns.is_some() {
                 seat.take(said, worker).map_err(|why| format!("{who}, attaching: {why}"))?;

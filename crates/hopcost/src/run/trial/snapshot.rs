@@ -20,12 +20,19 @@ pub struct Seated {
     pub tid: u32,
     /// The CPU it is to stay on.
     pub cpu: Option<u32>,
+    /// Other threads of its process that are known to work for it.
+    pub helpers: Vec<u32>,
 }
 
 impl Seated {
     /// Before anything is known of its thread.
     pub fn new(role: Role, pid: u32, cpu: Option<u32>) -> Self {
-        Self { role, pid, tid: 0, cpu }
+        Self { role, pid, tid: 0, cpu, helpers: Vec::new() }
+    }
+
+    /// Whether what a thread of its process does is known to be this end's.
+    fn has(&self, tid: u32) -> bool {
+        (self.tid == tid && tid != 0) || self.helpers.contains(&tid)
     }
 
     /// Takes over what a worker says of it, if it is one of the worker's own threads.
@@ -91,9 +98,42 @@ impl ProcessSnapshot {
         // A process without a seat is the worker's own beside one that it started.
         let first = self.seats.first().map(|seat| seat.role);
         let process = process.or(first).unwrap_or(Role::Caller);
-        self.did.rows(process, |tid| {
-            here().find(|seat| seat.tid == tid && tid != 0).map(|seat| seat.role)
+        // Where one knows which end started a thread, that end takes the place of the process.
+        let tells_ends_apart = here().any(|seat| !seat.helpers.is_empty());
+        let rows = self.did.threads.iter().map(|(&tid, thread)| {
+            let end = here().find(|seat| seat.has(tid));
+            ThreadUse {
+                process: end.filter(|_| tells_ends_apart).map_or(process, |seat| seat.role),
+                seat: end.filter(|seat| seat.tid == tid).map(|seat| seat.role),
+                name: thread.name.clone(),
+                cpu_ns: thread.cpu_ns,
+                voluntary: thread.voluntary,
+                involuntary: thread.involuntary,
+            }
+        });
+        rows.collect()
+    }
+
+    /// Minor and major page faults of an end: of the threads that are known to be its own, and
+    /// of those that are nobody's if it is the first end of the process.
+    fn faults(&self, seat: &Seated) -> (u64, u64) {
+        let here = || self.seats.iter().filter(|other| other.pid == self.pid);
+        let is_first = here().all(|other| other.role >= seat.role);
+        let its = self.did.threads.iter().filter(|(tid, _)| {
+            seat.has(**tid) || (is_first && !here().any(|other| other.has(**tid)))
+        });
+        its.fold((0, 0), |(minor, major), (_, thread)| {
+            (minor + thread.minor_faults, major + thread.major_faults)
         })
+    }
+}
+
+/// Adds to an end in Rust, which has counted its own thread, the page faults of its helpers.
+pub fn add_helpers(end: &mut EndCounters, seat: &Seated, did: &[ProcessSnapshot]) {
+    let Some(process) = did.iter().find(|process| process.pid == seat.pid) else { return };
+    for thread in seat.helpers.iter().filter_map(|tid| process.did.threads.get(tid)) {
+        end.minor_faults = end.minor_faults.saturating_add(thread.minor_faults);
+        end.major_faults = end.major_faults.saturating_add(thread.major_faults);
     }
 }
 
@@ -113,8 +153,7 @@ pub fn fill(end: &mut EndCounters, seat: &Seated, seats: &[Seated], did: &[Proce
     end.run_delay_ns = thread.run_delay_ns;
     end.voluntary = thread.voluntary;
     end.involuntary = thread.involuntary;
-    end.minor_faults = thread.minor_faults;
-    end.major_faults = thread.major_faults;
+    (end.minor_faults, end.major_faults) = process.faults(seat);
     end.cpu_after = thread.cpu;
     end.cpu_before = seat.cpu.unwrap_or(thread.cpu);
     let stayed = seat.cpu.is_none_or(|cpu| thread.allowed == cpu.to_string());

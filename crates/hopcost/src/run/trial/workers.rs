@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
+use hopcost_probe::worker::events::{Events, Set, Whose};
 
 use super::plausible::{self, Measure};
 use super::snapshot::{self, ProcessSnapshot, Seated};
@@ -43,6 +44,17 @@ pub struct TrialWorker {
     pub(super) samples: File,
 }
 
+impl TrialWorker {
+    /// Its process and those that it has started for its ends.
+    fn processes(&self) -> Vec<u32> {
+        let mut pids = vec![self.worker.id()];
+        pids.extend(self.seats.iter().map(|seat| seat.pid));
+        pids.sort_unstable();
+        pids.dedup();
+        pids
+    }
+}
+
 /// What one phase brought.
 pub struct Ran {
     /// CPU time of all workers.
@@ -56,7 +68,7 @@ pub struct Ran {
     pub waited_ns: u64,
     /// Every end, the callers first.
     pub ends: Vec<EndCounters>,
-    /// Every thread, seen from outside; where an end is of another runtime.
+    /// Every thread, seen from outside; where there are more than ends.
     pub threads: Vec<ThreadUse>,
 }
 
@@ -144,6 +156,9 @@ impl TrialWorkers<'_> {
                 return Err(unexpected("run"));
             };
             let seats = &self.all[at].seats;
+            for (end, seat) in ends.iter_mut().zip(seats) {
+                snapshot::add_helpers(end, seat, &did);
+            }
             if let Some(ticks_per_ns) = self.all[at].foreign_ticks_per_ns {
                 plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, seats, count)
                     .map_err(|why| format!("{} {why}", self.name(at)))?;
@@ -190,21 +205,31 @@ impl TrialWorkers<'_> {
         }
     }
 
-    /// The processes of the workers right now; none where every end is hopcost's own
-    /// and counts for itself.
+    /// The processes of the workers right now; none where every end is hopcost's own, is
+    /// but one thread and counts for itself.
     fn snapshots(&self) -> Vec<ProcessSnapshot> {
-        if self.all.iter().all(|worker| worker.foreign_ticks_per_ns.is_none()) {
+        let counts_itself = |one: &TrialWorker| {
+            one.foreign_ticks_per_ns.is_none() && one.seats.iter().all(|s| s.helpers.is_empty())
+        };
+        if self.all.iter().all(counts_itself) {
             return Vec::new();
         }
         let of = |(at, one): (usize, &TrialWorker)| {
-            let mut pids = vec![one.worker.id()];
-            pids.extend(one.seats.iter().map(|seat| seat.pid));
-            pids.sort_unstable();
-            pids.dedup();
             let seats = one.seats.clone();
-            pids.into_iter().map(move |pid| ProcessSnapshot::now(at, pid, &seats))
+            one.processes().into_iter().map(move |pid| ProcessSnapshot::now(at, pid, &seats))
         };
         self.all.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Counters of every thread that a worker of another runtime has or starts, one for each
+    /// process; none where every end is hopcost's own and counts for itself.
+    pub fn events(&self, set: Set) -> Vec<Events> {
+        let foreign = self.all.iter().filter(|one| one.foreign_ticks_per_ns.is_some());
+        let of = |pid: u32| {
+            let threads: Vec<u32> = Process::look(pid).threads.into_keys().collect();
+            Events::open(set, Whose::Process { threads: &threads })
+        };
+        foreign.flat_map(TrialWorker::processes).map(of).collect()
     }
 
     /// Asks the workers to leave and sees that they do.
