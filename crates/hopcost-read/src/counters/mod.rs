@@ -163,9 +163,12 @@ fn of_both(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
 mod tests {
     use hopcost_model::case::Role;
     use hopcost_model::protocol::EventReading;
+    use hopcost_model::raw::ThreadUse;
     use hopcost_model::results::CounterResult;
 
-    use crate::testing::{Builder, CALL, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, read};
+    use crate::testing::{
+        Builder, CALL, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, read, thread,
+    };
 
     fn of(
         id: &str,
@@ -240,6 +243,35 @@ mod tests {
         assert_eq!(of(PIPE, make(true), "context-switches", caller).per_operation, Some(7.0));
         assert_eq!(of(PIPE, make(false), "page-faults", caller).per_operation, Some(0.04));
         assert_eq!(of(PIPE, make(false), "cpu-ns", caller).per_operation, Some(2000.0));
+    }
+
+    #[test]
+    fn every_thread_is_counted_once_at_its_end_or_of_both_together() {
+        const N: u64 = 1000;
+        let make = |_: u32, t: &mut TrialBuilder| {
+            t.each(&[3000; N as usize]);
+            t.raw.ends.iter_mut().for_each(|end| (end.voluntary, end.involuntary) = (N, N));
+            let played = |role| thread("worker", Some(role), 3000 * N, 2 * N);
+            let helps = ThreadUse { process: Role::Callee, ..thread("io", None, 500 * N, 3 * N) };
+            t.raw.threads = vec![played(Role::Caller), played(Role::Callee), helps];
+        };
+        let threads = PIPE.replace("boundary=process", "boundary=thread");
+        let python = format!("{threads}&runtime=python");
+        for (id, role, switches, cpu_ns) in [
+            (PIPE, Some(Role::Caller), 2.0, 3000.0),
+            (PIPE, Some(Role::Callee), 5.0, 3500.0),
+            (&threads, Some(Role::Callee), 5.0, 3500.0),
+            (&python, None, 7.0, 6500.0),
+        ] {
+            assert_eq!(
+                of(id, make, "context-switches", role).per_operation,
+                Some(switches),
+                "{id}"
+            );
+            assert_eq!(of(id, make, "cpu-ns", role).per_operation, Some(cpu_ns), "{id}");
+            let results = read(&Builder::new().case(id, 6, make).build()).results;
+            assert_eq!(results[0].switches_per_operation, Some(7.0), "{id}");
+        }
     }
 
     #[test]

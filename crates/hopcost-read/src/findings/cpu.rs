@@ -286,6 +286,9 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         Placement::Free => one.min(two),
         _ => two,
     };
+    if case.runtimes.are_rust() && reading.trials.iter().any(|trial| has_unseen_threads(trial)) {
+        return None;
+    }
     let own = |trial: &&RawTrial| per(own_switches(trial, Whose::All) as f64, handled(case, trial));
     let seen = match case.runtimes.are_rust() {
         true => reading.result.switches_per_operation?,
@@ -302,6 +305,13 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         let values = [("switches_per_operation", seen), ("least", least)];
         finding(Code::NeverSlept, Severity::Suspect, evidence, &values)
     })
+}
+
+/// Whether threads that play no end did much of the work and their switches are not known: in
+/// files of older versions.
+fn has_unseen_threads(trial: &RawTrial) -> bool {
+    let own_ns = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
+    trial.threads.is_empty() && trial.cpu_ns / 3 > own_ns / 2
 }
 
 fn spinner_slept(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {

@@ -215,6 +215,12 @@ fn never_slept() {
         assert_eq!(severity.is_some(), fires, "{id} {count}");
     }
     assert_eq!(severity(&switched(SPIN, 0), Code::NeverSlept), None);
+    // An older file, of which the switches of helper threads are not known.
+    let helped = run(ONE, |_, t| {
+        t.raw.ends.iter_mut().for_each(|end| (end.voluntary, end.involuntary) = (0, 0));
+        t.raw.cpu_ns = t.raw.ends.iter().map(|end| 2 * end.thread_cpu_ns).sum();
+    });
+    assert_eq!(severity(&helped, Code::NeverSlept), None);
 }
 
 #[test]
