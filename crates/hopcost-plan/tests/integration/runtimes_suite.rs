@@ -33,13 +33,13 @@ fn cases(plan: &Plan) -> Vec<Case> {
 }
 
 #[test]
-fn nothing_of_it_is_impossible_and_it_takes_about_ten_minutes() {
+fn nothing_of_it_is_impossible_and_it_takes_about_a_quarter_of_an_hour() {
     let plan = planned(&workers);
     let skipped: Vec<_> = plan.cases.iter().filter(|case| case.skip.is_some()).collect();
     assert!(skipped.is_empty(), "{skipped:#?}");
     assert_eq!(plan.rounds, 7);
     let minutes = estimate_ns(&plan, &workers()) as f64 / 60e9;
-    assert!((8.0..=12.0).contains(&minutes), "{minutes}");
+    assert!((12.0..=16.0).contains(&minutes), "{minutes}");
     assert_eq!(
         plan.baseline.as_deref(),
         Some("roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block")

@@ -14,6 +14,7 @@ use hopcost_model::mechanism::{LinkSource, Mechanism};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::RuntimeFacts;
+use hopcost_probe::sys;
 
 use super::remembered::Identity;
 use super::search::{self, Candidate};
@@ -32,7 +33,8 @@ pub struct Ready {
     pub program: Program,
     /// What it says of itself.
     pub description: Description,
-    /// What it takes until it is attached, where its folder says so.
+    /// What it takes until it is attached: what its folder says, or what it took to answer just
+    /// now where that is more.
     start_ns: Option<u64>,
 }
 
@@ -140,15 +142,15 @@ impl Runtimes {
     fn found(&self, at: usize, slot: &Slot, answer: Result<Answer, String>) -> Found {
         let Candidate { runtime, program, start_ns, place, .. } = &slot.candidate;
         let described = answer.and_then(|answer| match answer {
-            Answer::Said(description) => Ok(*description),
+            Answer::Said(description) => Ok((*description, None)),
             Answer::Asked(worker, identity) => {
-                let description = listen(*worker, runtime.as_ref())?;
+                let (description, cpu_ns) = listen(*worker, runtime.as_ref())?;
                 identity.iter().for_each(|identity| identity.keep(&description));
-                Ok(description)
+                Ok((description, cpu_ns))
             }
         });
-        let mut state = described.and_then(|description| {
-            Ok(Ready { program: program.clone()?, description, start_ns: *start_ns })
+        let mut state = described.and_then(|(description, cpu_ns)| {
+            Ok(Ready { program: program.clone()?, description, start_ns: cpu_ns.max(*start_ns) })
         });
         let said = || state.as_ref().ok()?.description.runtime.parse().ok();
         // A program that was named and does not even say what it is stays unnamed.
@@ -255,7 +257,11 @@ fn ask(program: &Program) -> Result<Worker, String> {
     Ok(worker)
 }
 
-fn listen(mut worker: Worker, expected: Option<&Runtime>) -> Result<Description, String> {
+/// What a worker says of itself, and the CPU time that it took until then.
+fn listen(
+    mut worker: Worker,
+    expected: Option<&Runtime>,
+) -> Result<(Description, Option<u64>), String> {
     // Its other end is open for as long as this goes on, so it never becomes readable.
     let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;
     let never = OwnedFd::from(never);
@@ -272,10 +278,11 @@ fn listen(mut worker: Worker, expected: Option<&Runtime>) -> Result<Description,
         }
         Err(error) => return Err(format!("asked what it is: {error}")),
     };
+    let cpu_ns = sys::process_cpu_ns(worker.id());
     worker.send(&Command::Stop);
     worker.leave(Duration::from_millis(500));
     sound(&description, expected)?;
-    Ok(description)
+    Ok((description, cpu_ns))
 }
 
 /// Whether a description can be believed.
