@@ -13,6 +13,9 @@ mod bad_input;
 /// Modules build on each other and not in circles.
 #[path = "circles.rs"]
 mod circles;
+/// Cases compared in blocks of adjacent trials.
+#[path = "compare.rs"]
+mod compare;
 /// Each mechanism is what its row says: messages, system calls, context switches, sizes.
 #[path = "conformance.rs"]
 mod conformance;

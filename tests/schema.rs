@@ -246,7 +246,7 @@ fn faults(kind: &str, text: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn valid(kind: &str, text: &str) {
+pub fn valid(kind: &str, text: &str) {
     assert_eq!(faults(kind, text), [""; 0], "{kind}");
 }
 

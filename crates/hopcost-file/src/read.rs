@@ -104,7 +104,9 @@ fn of_source(source: &Source<'_>) -> Result<RawRun> {
         return source.wrong("run", format!("plan has more than {CASES_MAX} cases"));
     }
     let mut ids = BTreeSet::new();
-    if let Some(twice) = plan.cases.iter().map(PlannedCase::id).find(|id| !ids.insert(id.clone())) {
+    let twice = plan.cases.iter().map(PlannedCase::id).find(|id| !ids.insert(id.clone()));
+    // The baseline of a comparison is compared with itself.
+    if let Some(twice) = twice.filter(|_| plan.comparison.is_none()) {
         return source.wrong("run", format!("plan has the case {twice} twice"));
     }
     let (before, after) = hosts(source)?;

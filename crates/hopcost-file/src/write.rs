@@ -411,6 +411,7 @@ mod tests {
             seed: 0,
             rounds: 1,
             budget_ns: None,
+            comparison: None,
             until: None,
             trial,
             baseline: None,

@@ -32,8 +32,38 @@ document! {
         pub pairs: std::collections::BTreeMap<Placement, (u32, u32)>,
         /// Every case asked for, in the order of the suite, the impossible ones with their reason.
         pub cases: Vec<PlannedCase>,
+        /// That they are compared in blocks, each two rounds long; absent where they are not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub comparison: Option<ComparisonPlan>,
     }
 }
+
+document! {
+    /// How cases are compared. The first of the plan is the baseline, the second the same once
+    /// more, which must not differ from it; the others are compared with the baseline.
+    pub struct ComparisonPlan {
+        /// Ratios off 1 by no more than this share are those of equals.
+        pub margin: f64,
+        /// What plays Rust's ends of each case, in the order of the cases; empty where that is the
+        /// binary that made the run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub builds: Vec<ComparedBuild>,
+    }
+}
+
+document! {
+    /// A build of hopcost that is compared with another.
+    #[derive(Eq)]
+    pub struct ComparedBuild {
+        /// Its path.
+        pub path: String,
+        /// A checksum of the file.
+        pub checksum: String,
+    }
+}
+
+/// Rounds of a block: the second goes through the order of the first backwards.
+pub const ROUNDS_A_BLOCK: u32 = 2;
 
 document! {
     /// How a trial is shaped. Counts, never time, end a phase: the times here

@@ -35,6 +35,7 @@
 mod ask;
 mod asked;
 mod catalog;
+mod compare;
 mod error;
 mod expand;
 mod feasible;
@@ -57,6 +58,7 @@ pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
 
 pub use ask::{Ask, SuiteSource};
+pub use compare::{comparison, order_of};
 pub use error::{PlanError, nearest};
 pub use expand::CASES_MAX;
 pub use machine::Machine;

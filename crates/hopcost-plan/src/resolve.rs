@@ -71,6 +71,7 @@ pub fn plan(
         seed: ask.seed,
         rounds,
         budget_ns: time.budget_ns,
+        comparison: None,
         until: time.until,
         trial,
         baseline,

@@ -24,6 +24,10 @@ pub fn check_resumed(
     runtimes: &dyn Fn() -> Vec<RuntimeFacts>,
     machine: &Machine,
 ) -> Result<(), String> {
+    if plan.comparison.is_some() {
+        // Nor may a file say what is executed.
+        return Err("a comparison is made in one sitting".to_owned());
+    }
     let shape = &plan.trial;
     let numbers: [(&str, u64, RangeInclusive<u64>); 6] = [
         ("rounds", plan.rounds.into(), 1..=ROUNDS_MAX.into()),

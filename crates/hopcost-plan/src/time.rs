@@ -139,6 +139,10 @@ fn round_ns<'a>(
 /// from a tenth of a second to seconds, and a run is to meet more than one moment. No more than
 /// the budget leaves each round.
 pub fn spacing_ns(plan: &Plan) -> u64 {
+    if plan.comparison.is_some() {
+        // What is compared is to be near in time.
+        return 0;
+    }
     if plan.until.is_some() {
         // Its rounds are as many as there is time for.
         return SPACING_NS;

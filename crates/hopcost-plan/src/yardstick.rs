@@ -209,6 +209,7 @@ mod tests {
             seed: 0,
             rounds: 1,
             budget_ns: None,
+            comparison: None,
             until: None,
             trial: TRIAL_DEFAULT,
             baseline: None,

@@ -52,6 +52,10 @@ fn took_s(run: &Run) -> f64 {
 fn ended_early(raw: &RawRun, readings: &[Reading], done: u32) -> Option<String> {
     let plan = &raw.plan;
     raw.about.ended.as_ref()?;
+    if plan.comparison.is_some() {
+        // It says itself what is not decided, and what would decide it.
+        return None;
+    }
     let budget_s = plan.budget_ns? as f64 / 1e9;
     // Where all cases were given up, it was not the budget.
     let last = raw.trials.iter().map(|trial| trial.round).max()?;

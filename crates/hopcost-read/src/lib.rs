@@ -11,12 +11,14 @@
 //! of a case, a row a trial; [`case`] reads from it the estimates ([`estimate`]), curve and
 //! modes ([`pooled`]), what is particular to a [`wake`] or a [`stream`] and what was counted
 //! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`], [`cost_model`], [`variance`],
-//! [`runtimes`] and [`published`] compare cases, paired by round; [`findings`] judges;
+//! [`runtimes`] and [`published`] compare cases, paired by round, and [`mod@comparison`] those that were measured
+//! in blocks; [`findings`] judges;
 //! [`ladder`], [`plots`] and [`remarks`] arrange and explain.
 
 mod brief;
 mod case;
 mod command;
+mod comparison;
 mod cost_model;
 mod counters;
 mod crossing;
@@ -49,6 +51,8 @@ mod variance;
 mod wake;
 mod yardstick;
 
+pub use comparison::is_settled;
+
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{CaseResult, Results};
@@ -60,7 +64,11 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let readings = case::read(&run);
     let ratios = ratio::to_baseline(&run, &readings);
     let run_wide = findings::of_run(&run, &readings);
-    let mut ladder = ladder::ladder(&run, &readings);
+    let mut ladder = match raw.plan.comparison {
+        // Its baseline stands there twice, and a block says more than two medians.
+        Some(_) => Vec::new(),
+        None => ladder::ladder(&run, &readings),
+    };
     ranking::rank(&mut ladder, &readings, raw.plan.baseline.as_deref());
     let drifts = findings::Drifts::of(&readings);
     let judged: Vec<_> = readings
@@ -73,10 +81,12 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let beside =
         plots::Beside { published: &published, findings: &findings, crossings: &crossings };
     let plots = plots::plots(&readings, &beside);
+    let plan = brief::plan(&run, &readings);
     Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
-        plan: brief::plan(&run, &readings),
+        comparison: comparison::of_run(raw, plan.took_s),
+        plan,
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
         remarks: remarks::remarks(&run, &readings, &published::conditions(&run, &readings)),

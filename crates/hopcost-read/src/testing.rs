@@ -313,6 +313,7 @@ impl Builder {
             seed: 7,
             rounds: 8,
             budget_ns: None,
+            comparison: None,
             until: None,
             trial,
             baseline: None,

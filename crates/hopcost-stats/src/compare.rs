@@ -33,9 +33,14 @@ const FURTHER_MAX: f64 = 100.0;
 /// The looks of a comparison that is planned with so many blocks: after how many, and with what
 /// one-sided error; the last at the end.
 pub fn looks(planned: u32) -> Vec<(u32, f64)> {
-    let early = LOOKS.iter().map(|&(share, error)| ((f64::from(planned) * share) as u32, error));
-    let mut looks: Vec<(u32, f64)> =
-        early.filter(|&(blocks, _)| blocks >= FIRST_LOOK_MIN).collect();
+    let mut looks: Vec<(u32, f64)> = Vec::new();
+    for (share, error) in LOOKS {
+        let blocks = ((f64::from(planned) * share) as u32).max(FIRST_LOOK_MIN);
+        let is_later = looks.last().is_none_or(|(before, _)| blocks > *before);
+        if is_later && blocks < planned {
+            looks.push((blocks, error));
+        }
+    }
     let spent: f64 = looks.iter().map(|(_, error)| error).sum();
     looks.push((planned, ERROR - spent));
     looks
@@ -336,7 +341,7 @@ mod tests {
     #[test]
     fn looks_spend_the_whole_error_once() {
         assert_eq!(looks(80).iter().map(|look| look.0).collect::<Vec<_>>(), [10, 20, 40, 80]);
-        assert_eq!(looks(20).iter().map(|look| look.0).collect::<Vec<_>>(), [10, 20]);
+        assert_eq!(looks(20).iter().map(|look| look.0).collect::<Vec<_>>(), [9, 10, 20]);
         assert_eq!(looks(3), [(3, ERROR)]);
         for planned in [3, 20, 80, 1000] {
             let sum: f64 = looks(planned).iter().map(|(_, error)| error).sum();

@@ -1,5 +1,6 @@
 //! Who makes a run: this binary, and when.
 
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hopcost_model::raw::{Build, RunAbout};
@@ -12,14 +13,14 @@ pub fn build() -> Build {
         compiler: env!("HOPCOST_COMPILER").into(),
         target: env!("HOPCOST_TARGET").into(),
         slow: hopcost_probe::slow(),
-        checksum: checksum().ok(),
+        checksum: checksum("/proc/self/exe".as_ref()).ok(),
     }
 }
 
-/// A checksum of this binary (64-bit FNV-1a of its whole words), against mistakes and not
+/// A checksum of a binary (64-bit FNV-1a of its whole words), against mistakes and not
 /// against anybody who wants two to be alike.
-fn checksum() -> std::io::Result<String> {
-    let bytes = std::fs::read("/proc/self/exe")?;
+pub fn checksum(binary: &Path) -> std::io::Result<String> {
+    let bytes = std::fs::read(binary)?;
     let (words, rest) = bytes.as_chunks::<8>();
     let mut sum = 0xcbf2_9ce4_8422_2325 ^ rest.len() as u64;
     for word in words {

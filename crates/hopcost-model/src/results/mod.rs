@@ -3,6 +3,7 @@
 //! All times are nanoseconds. `null` means "not known", and the reason stands
 //! beside it.
 
+mod comparison;
 mod runtimes;
 mod statistic;
 
@@ -17,6 +18,7 @@ use crate::protocol::{ClockReading, Stamp};
 use crate::raw::{RunAbout, YardstickClass};
 
 pub use crate::columns::CaseParts;
+pub use comparison::{Compared, Comparison, Verdict};
 pub use runtimes::*;
 pub use statistic::{Estimate, Estimates, Kind, Statistic};
 
@@ -68,6 +70,9 @@ document! {
         pub findings: Vec<Finding>,
         /// The command that made the run, ready to paste.
         pub command: String,
+        /// What a live comparison found; absent of any other run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub comparison: Option<Comparison>,
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod answer;
 mod cases;
+mod comparison;
 mod counted;
 mod crossing;
 mod findings;
@@ -39,6 +40,7 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 
 /// The sections of a report in their order, and where each is shown.
 const SECTIONS: &[(&[Medium], Make)] = &[
+    (ALL, comparison::section),
     (ALL, answer::section),
     (ALL, head::remarks),
     (ALL, runtimes::matrix::mechanisms),

@@ -3,6 +3,7 @@
 mod browser;
 mod calibrate;
 mod command_line;
+mod compare;
 mod completions;
 mod exit;
 mod host;
@@ -50,6 +51,8 @@ enum Command {
     Show(show::Args),
     /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
     Report(report::Args),
+    /// Say whether cases are faster, slower or as fast as another, measured side by side
+    Compare(Box<compare::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
     Calibrate(calibrate::Args),
     /// Print a completion script for a shell
@@ -118,6 +121,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
         Some(Command::Man) => completions::man(Cli::command()),

@@ -119,7 +119,7 @@ fn not_resumed() -> impl Iterator<Item = &'static str> {
 
 /// The options that give values on the axes of a case, made from their table; by key.
 #[derive(Default)]
-struct AxisArgs(BTreeMap<&'static str, Vec<String>>);
+pub(super) struct AxisArgs(pub BTreeMap<&'static str, Vec<String>>);
 
 impl clap::Args for AxisArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
@@ -182,16 +182,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             RunSession::begin(setup, &about, plan, args.out.as_deref())?
         }
     };
-    let ending = match session.measure(wait_for_quiet) {
-        Ok(ending) => ending,
-        Err(error) => {
-            let kept = match session.kept() {
-                Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
-                Err(why) => why.to_string(),
-            };
-            return Err(error.context(format!("the run stopped; {kept}")));
-        }
-    };
+    let ending = measure(&mut session, wait_for_quiet)?;
     if ending == Ending::Interrupted {
         let (path, kept) = session.kept().context("interrupted")?;
         let word = |path: &Path| shell_word(&path.display().to_string());
@@ -213,8 +204,22 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     Ok(report::verdict(&results))
 }
 
+/// Measures; where that fails, says what is kept.
+pub(super) fn measure(
+    session: &mut RunSession,
+    wait_for_quiet: Option<Duration>,
+) -> anyhow::Result<Ending> {
+    session.measure(wait_for_quiet).map_err(|error| {
+        let kept = match session.kept() {
+            Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
+            Err(why) => why.to_string(),
+        };
+        error.context(format!("the run stopped; {kept}"))
+    })
+}
+
 /// Says on stderr how the first of the cases with failed trials is looked into.
-fn say_what_failed(results: &Results) {
+pub(super) fn say_what_failed(results: &Results) {
     let mut failed = results.results.iter().filter(|case| case.n_failed > 0).peekable();
     let replay = failed.peek().and_then(|case| case.replay.clone());
     if let (Some(replay), n) = (replay, failed.count()) {
@@ -238,7 +243,7 @@ fn program(args: &Args) -> anyhow::Result<Program> {
 }
 
 /// A time that an option gives, in nanoseconds.
-fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Option<u64>> {
+pub(super) fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Option<u64>> {
     let parse =
         |text| units::parse_duration_ns(text).map_err(|error| usage(format!("{name}: {error}")));
     text.as_deref().map(parse).transpose()
@@ -300,7 +305,7 @@ fn of_own_workers(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Own> {
 }
 
 /// A share from `2%` or `0.5%`.
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
     let share = number.map(|percent| percent / 100.0).filter(|share| (0.001..=1.0).contains(share));
     share.ok_or_else(|| "want a percentage from 0.1% to 100%, such as 2%".to_owned())

@@ -254,7 +254,12 @@ impl RunSession {
     /// Reads the run back, and stores what follows from it beside it.
     pub fn results(&mut self) -> anyhow::Result<Results> {
         let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
-        let rows: Vec<EstimateRow> = results.results.iter().flat_map(rows_of).collect();
+        let is_copy = |index: usize| results.comparison.is_some() && index > 0;
+        let own = results.results.iter().enumerate().filter(|(index, case)| {
+            // A comparison has its cases more than once; the first stands for them.
+            !is_copy(*index) || results.results[..*index].iter().all(|before| before.id != case.id)
+        });
+        let rows: Vec<EstimateRow> = own.flat_map(|(_, case)| rows_of(case)).collect();
         self.file.put_derived(&rows, &results.findings)?;
         self.store_learnt(&results);
         Ok(results)
@@ -379,7 +384,9 @@ impl Sink for Store<'_> {
         trial.started_ns += self.base_ns;
         collect(&mut self.readings_ns, &trial);
         if let Some(so_far) = &mut self.so_far {
-            so_far.trials.push(thinned(trial.clone()));
+            // The answer of a comparison is to be the one by which it stopped.
+            let is_whole = so_far.plan.comparison.is_some();
+            so_far.trials.push(if is_whole { trial.clone() } else { thinned(trial.clone()) });
         }
         self.file.append_trial(&trial).context("storing a trial")
     }
@@ -404,6 +411,9 @@ impl Sink for Store<'_> {
         };
         let all = (0..).zip(&results).filter_map(|(index, case)| Some((index, width(case)?)));
         Ok(all.collect())
+    }
+    fn is_settled(&mut self) -> bool {
+        self.so_far.as_ref().is_some_and(hopcost_read::is_settled)
     }
     fn progress(&mut self, progress: &Progress) {
         self.line.draw(progress);

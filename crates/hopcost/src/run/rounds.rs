@@ -7,17 +7,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use hopcost_model::case::{Case, Runtime};
-use hopcost_model::plan::TrialShape;
+use hopcost_model::plan::{ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::CpuAccounting;
 use hopcost_plan::{MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL};
 use hopcost_probe::sys;
-use hopcost_stats::thinning;
+use hopcost_stats::{compare, thinning};
 
 use super::clocks;
 use super::session::{Ending, Progress, Session, Sink};
 use super::trial;
 use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
+use super::worker::Program;
 use super::workers::Workers;
 use super::yardstick::{Beside, OpenYardsticks};
 
@@ -104,7 +105,11 @@ impl<'a> Rounds<'a> {
         let until = self.session.plan.until;
         let mut look = until.map_or(ROUNDS_FOR_INTERVAL, |_| FIRST_LOOK);
         for round in 0..self.session.plan.rounds {
-            if round == look {
+            if self.session.plan.comparison.is_some() {
+                if self.is_at_look(round) && sink.is_settled() {
+                    break;
+                }
+            } else if round == look {
                 look += look.div_ceil(3);
                 let widths = sink.widths()?;
                 self.progress.widest = widths.values().copied().reduce(f64::max);
@@ -131,9 +136,15 @@ impl<'a> Rounds<'a> {
         Ok(Ending::Complete)
     }
 
+    /// Whether a comparison looks at its blocks before this round.
+    fn is_at_look(&self, round: u32) -> bool {
+        let looks = compare::looks(self.session.plan.rounds / ROUNDS_A_BLOCK);
+        looks.iter().any(|(blocks, _)| blocks * ROUNDS_A_BLOCK == round)
+    }
+
     /// The cases of a round in its order, each with its place in it.
     fn left_in(&self, round: u32) -> Vec<(usize, usize)> {
-        let order = hopcost_plan::order(self.session.plan.seed, round, self.live.len() as u32);
+        let order = hopcost_plan::order_of(self.session.plan, round, self.live.len() as u32);
         let places = order.iter().map(|&which| which as usize).enumerate();
         let left = places.filter(|&(_, which)| {
             let live = &self.live[which];
@@ -178,6 +189,12 @@ impl<'a> Rounds<'a> {
         };
         let elapsed_ns = self.elapsed_ns();
         let trial_ns = elapsed_ns / self.here;
+        if self.session.plan.comparison.is_some() {
+            // A block is begun only if there is time for all of it, and then ended.
+            let block_ns = trial_ns.saturating_mul(trials * u64::from(ROUNDS_A_BLOCK));
+            let begins = round.is_multiple_of(ROUNDS_A_BLOCK);
+            return !begins || elapsed_ns.saturating_add(block_ns) <= budget_ns;
+        }
         let next_ns = elapsed_ns.saturating_add(trial_ns.saturating_mul(trials));
         let missing = u64::from(ROUNDS_FOR_INTERVAL.saturating_sub(round));
         if missing == 0 {
@@ -235,7 +252,12 @@ impl<'a> Rounds<'a> {
                 live.stamp = row.stamp;
             }
         }
-        if live.is_given_up() {
+        let is_given_up = live.is_given_up();
+        if self.session.plan.comparison.is_some() {
+            // Near the limit a case and its copy would else be stamped in two ways.
+            self.live.iter_mut().for_each(|live| live.stamp = live.stamp.or(row.stamp));
+        }
+        if is_given_up {
             let left = u64::from(self.ahead.saturating_sub(round + 1));
             self.progress.trials_planned = self.progress.trials_planned.saturating_sub(left);
         }
@@ -296,10 +318,12 @@ fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
             })?;
             let workers = Workers::assemble(case, &session.setup.runtimes)
                 .map_err(|reason| anyhow!("{case}: {reason}"))?;
+            let mut builds = session.plan.comparison.iter().flat_map(|compared| &compared.builds);
+            let native = builds.nth(index as usize).map(|build| Program::of(&build.path));
             Ok(Live {
                 index,
                 case,
-                workers,
+                workers: workers.played_by(native),
                 stamp: stamps.get(&index).copied(),
                 tried: of_case().count() as u32,
                 succeeded: of_case().filter(|t| t.error.is_none()).count() as u32,

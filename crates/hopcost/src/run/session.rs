@@ -65,6 +65,8 @@ pub trait Sink {
     /// After some rounds: how far each case's interval reaches to either side, as a share of its
     /// value; of those that have one.
     fn widths(&mut self) -> anyhow::Result<BTreeMap<u32, f64>>;
+    /// At a look of a comparison: whether further blocks would change no answer.
+    fn is_settled(&mut self) -> bool;
     /// Between two trials. Losing the listener changes nothing.
     fn progress(&mut self, progress: &Progress);
 }

@@ -30,8 +30,11 @@ pub struct Program {
 impl Program {
     /// This very binary.
     pub fn own() -> io::Result<Self> {
-        let path = std::env::current_exe()?;
-        Ok(Self { path, arguments: vec!["worker".into()], directory: None })
+        Ok(Self::of(std::env::current_exe()?))
+    }
+    /// The worker inside a build of hopcost.
+    pub fn of(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), arguments: vec!["worker".into()], directory: None }
     }
     /// The command line that starts it, ready to paste.
     pub fn command_line(&self) -> String {

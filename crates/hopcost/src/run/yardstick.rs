@@ -35,10 +35,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OPENED_MAX: u32 = 2;
 
 /// The yardsticks that a plan needs. None where a stand-in plays the worker: what it says of
-/// time is made up.
+/// time is made up. None either where cases are compared with their neighbours in time, which are
+/// nearer without.
 pub fn of_plan(plan: &Plan, setup: &Setup) -> Yardsticks {
     let own = Program::own().ok();
-    if own.as_ref() != Some(&setup.native) {
+    if own.as_ref() != Some(&setup.native) || plan.comparison.is_some() {
         return none(plan);
     }
     // With what only this binary knows of them.

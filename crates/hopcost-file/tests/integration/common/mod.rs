@@ -56,6 +56,7 @@ pub fn plan() -> Plan {
         seed: 0xfedc_ba98_7654_3210,
         rounds: 9,
         budget_ns: Some(60_000_000_000),
+        comparison: None,
         until: None,
         trial: TrialShape {
             measure_ns: 20_000_000,

@@ -21,7 +21,7 @@ use self::doubt::Doubts;
 pub(super) use self::unit::ticks;
 use super::model::{Block, Medium, Section, Tone, says};
 use super::runtimes::told;
-use super::{crossing, head};
+use super::{comparison, crossing, head};
 use crate::names::{Place, case_of};
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -30,14 +30,23 @@ const ROWS_MAX: usize = 23;
 /// Rows of a stream's group up to which they stand in a line, where others have tables.
 const IN_A_LINE_MAX: usize = 2;
 
-/// The answer as a section, where other sections follow.
+/// The answer as a section, where other sections follow; that of a comparison has its own.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("answer", blocks(results))
+    let blocks = match results.comparison {
+        Some(_) => know::blocks(results, &Doubts::of(results)),
+        None => blocks(results),
+    };
+    Section::of("answer", blocks)
 }
 
 /// The answer.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let doubts = &Doubts::of(results);
+    if let Some(found) = &results.comparison {
+        let mut blocks = comparison::blocks(found);
+        blocks.extend(know::blocks(results, doubts));
+        return blocks;
+    }
     let mut blocks: Vec<Block> = ticks(results).map(says).into_iter().collect();
     blocks.extend(runtimes::tables(results, doubts));
     let told = told(results);

@@ -182,7 +182,7 @@ impl TrialWorkers<'_> {
         };
         let foreign = spec.workers.foreign(wanted.role);
         let mut worker = match foreign {
-            None => Worker::spawn(&spec.setup.native, wanted.fds, spec.padding)?,
+            None => Worker::spawn(spec.native(), wanted.fds, spec.padding)?,
             Some(ready) => {
                 let launch = Launch {
                     deadline_ms,
@@ -201,7 +201,7 @@ impl TrialWorkers<'_> {
                 (true, Role::Caller) => "caller",
                 (true, Role::Callee) => "callee",
             };
-            let program = foreign.map_or(&spec.setup.native, |ready| &ready.program);
+            let program = foreign.map_or(spec.native(), |ready| &ready.program);
             let started = typed(wanted.role, program, &wanted.seats, samples_fd);
             transcript.borrow_mut().push_str(&format!("{name} $ {started}\n"));
             worker.write_down(name, transcript);

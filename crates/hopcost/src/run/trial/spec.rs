@@ -7,7 +7,7 @@ use hopcost_model::raw::RawTrial;
 use hopcost_plan::TRIAL_DEFAULT;
 
 use crate::run::setup::Setup;
-use crate::run::worker::Transcript;
+use crate::run::worker::{Program, Transcript};
 use crate::run::workers::Workers;
 
 /// Messages of a flow at most where nobody says; the time ends it before.
@@ -135,6 +135,11 @@ impl<'a> TrialSpec<'a> {
             padding: 0,
             seed: 0,
         }
+    }
+
+    /// What plays the ends in Rust.
+    pub fn native(&self) -> &Program {
+        self.workers.native().unwrap_or(&self.setup.native)
     }
 
     /// Whether the counts are given.

@@ -1,0 +1,147 @@
+//! What a live comparison found: a line a case, its verdict first.
+
+use hopcost_model::results::{Compared, Comparison, Results, Verdict};
+use hopcost_model::text::count;
+
+use super::model::{Block, Cell, Medium, Rows, Section, Tone, Unit, Value, notes, numbers, words};
+use crate::number;
+
+/// The comparison, where other sections follow.
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
+    Section::of("comparison", blocks(results.comparison.as_ref()?))
+}
+
+/// The comparison.
+pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
+    let invalid =
+        found.invalid.as_ref().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}.")));
+    let table = Rows::of(&found.compared)
+        .column(words("verdict"), |of| Cell::text(of.verdict.word()))
+        .column(numbers("difference [interval]"), difference)
+        .column(words("of"), |of| match &of.build {
+            Some(build) => Cell::code(build.clone()),
+            None => Cell::code(beside(&of.case, &found.baseline)),
+        })
+        .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
+        .column(numbers("blocks").fold(2), |of| Cell::number(of.n_blocks, Unit::Whole));
+    let mut said = vec![against(found), itself(found)];
+    said.extend(found.compared.iter().filter_map(|of| undecided(of, found)));
+    invalid.into_iter().chain([table.table()]).chain(notes(said)).collect()
+}
+
+/// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
+fn difference(of: &Compared) -> Cell {
+    let Some(ratio) = of.ratio else { return Cell::none() };
+    let ends = of.low.zip(of.high);
+    let multiple = !(0.5..=2.0).contains(&ratio);
+    // So many digits that the interval has two that say something.
+    let width = ends.map_or(1.0, |(low, high)| (high - low).abs());
+    let digits = if width * 100.0 < 0.3 { 2 } else { 1 };
+    let written = |ratio: f64| match multiple {
+        true => number::plain(ratio, 3),
+        false => format!("{:+.digits$}", (ratio - 1.0) * 100.0),
+    };
+    let interval = ends
+        .map_or("[–]".to_owned(), |(low, high)| format!("[{}, {}]", written(low), written(high)));
+    let point = written(ratio);
+    let text =
+        if multiple { format!("×{point} {interval}") } else { format!("{point} % {interval}") };
+    Value::Sorted(text, ratio).into()
+}
+
+/// What a case is: its path, and the keys in which it differs from the baseline.
+fn beside(case: &str, baseline: &str) -> String {
+    let parts = |id: &str| {
+        let (path, keys) = id.split_once('?').unwrap_or((id, ""));
+        (path.to_owned(), keys.split('&').map(str::to_owned).collect::<Vec<String>>())
+    };
+    let ((path, keys), (_, of_baseline)) = (parts(case), parts(baseline));
+    let own: Vec<String> = keys.into_iter().filter(|key| !of_baseline.contains(key)).collect();
+    if own.is_empty() { path } else { format!("{path}?{}", own.join("&")) }
+}
+
+/// What they are compared with, and how.
+fn against(found: &Comparison) -> String {
+    let build = found.baseline_build.as_ref().map_or(String::new(), |build| format!(" by {build}"));
+    let time = found
+        .baseline_ns
+        .map_or("not measured".to_owned(), |ns| number::quantity(ns, 3).to_string());
+    format!(
+        "Baseline: {}{build}, {time}. {} of adjacent trials in {}, margin {} %.",
+        found.baseline,
+        count(found.blocks as usize, "block"),
+        number::expected((found.took_s * 1e9) as u64),
+        number::plain(found.margin * 100.0, 2),
+    )
+}
+
+fn itself(found: &Comparison) -> String {
+    let shown = difference(&found.copy)
+        .value
+        .shown()
+        .map_or("not measured".to_owned(), |shown| shown.to_string());
+    format!("The baseline against itself: {shown}.")
+}
+
+/// What would decide.
+fn undecided(of: &Compared, found: &Comparison) -> Option<String> {
+    if of.verdict != Verdict::Inconclusive || of.n_blocks == 0 {
+        return None;
+    }
+    let name = of.build.clone().unwrap_or_else(|| beside(&of.case, &found.baseline));
+    Some(match of.blocks_to_decide.zip(of.seconds_to_decide) {
+        Some((blocks, seconds)) => format!(
+            "{name} is not decided; {blocks} blocks probably would: --duration {}s.",
+            seconds.ceil()
+        ),
+        None => format!(
+            "{name} is not decided: the difference is about the margin of {} %; another --margin \
+             decides.",
+            number::plain(found.margin * 100.0, 2)
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(ratio: f64, low: f64, high: f64) -> Compared {
+        Compared {
+            case: "roundtrip/tcp?payload=64&place=same-cpu".into(),
+            build: None,
+            verdict: Verdict::Inconclusive,
+            ratio: Some(ratio),
+            low: Some(low),
+            high: Some(high),
+            coverage: 0.97,
+            value_ns: Some(2_000.0),
+            n_blocks: 24,
+            blocks_to_decide: Some(80),
+            seconds_to_decide: Some(33.2),
+        }
+    }
+
+    #[test]
+    fn differences_have_a_sign_and_as_many_digits_as_they_deserve() {
+        let shown = |ratio, low, high| {
+            difference(&compared(ratio, low, high)).value.shown().unwrap().to_string()
+        };
+        assert_eq!(shown(1.051, 1.042, 1.06), "+5.1 % [+4.2, +6.0]");
+        assert_eq!(shown(0.9012, 0.9004, 0.9021), "-9.88 % [-9.96, -9.79]");
+        assert_eq!(shown(3.21, 3.1, 3.3), "×3.21 [3.10, 3.30]");
+        let none = Compared { low: None, ..compared(1.05, 1.0, 1.1) };
+        assert_eq!(difference(&none).value.shown().unwrap().to_string(), "+5.0 % [–]");
+    }
+
+    #[test]
+    fn a_case_is_told_by_what_it_differs_in() {
+        let baseline = "roundtrip/pipe?payload=64&place=same-cpu&wait=block";
+        assert_eq!(
+            beside(&baseline.replace("block", "spin"), baseline),
+            "roundtrip/pipe?wait=spin"
+        );
+        assert_eq!(beside("roundtrip/tcp?payload=64&place=same-cpu", baseline), "roundtrip/tcp");
+        assert_eq!(beside("call/syscall", "call/vdso-clock"), "call/syscall");
+    }
+}

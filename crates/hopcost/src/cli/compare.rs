@@ -1,0 +1,159 @@
+//! `hopcost compare`: cases against a baseline, in blocks of adjacent trials.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hopcost_model::case::Case;
+use hopcost_model::plan::{ComparedBuild, ComparisonPlan, Plan};
+use hopcost_model::text::count;
+use hopcost_plan::Ask;
+use hopcost_probe::orphans::Orphans;
+
+use super::exit::{self, not_comparable, usage};
+use super::run::{self, AxisArgs, duration, measure, percent};
+use super::session::RunSession;
+use super::shown::{Printed, Shown};
+use super::{host, output, report};
+use crate::about;
+use crate::run::runtimes::Runtimes;
+use crate::run::setup::Setup;
+use crate::run::worker::Program;
+use crate::run::{Ending, ensure_descriptors, scratch};
+
+/// Arguments of `compare`.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("how").required(true).args(["live", "live_binaries"]))]
+pub struct Args {
+    /// Cases, each of which selects one: the first is the baseline of the others
+    #[arg(value_name = "CASE", required = true)]
+    cases: Vec<String>,
+    /// Measure them now, side by side
+    #[arg(long)]
+    live: bool,
+    /// Measure one case now with two builds of hopcost, the baseline first
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
+    live_binaries: Vec<PathBuf>,
+    /// Ratios off 1 by no more than this are those of equals
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
+    margin: f64,
+    /// Time at most; a comparison stops when it is decided
+    #[arg(long, value_name = "TIME", visible_alias = "budget", default_value = "20s")]
+    duration: String,
+    #[command(flatten)]
+    axes: AxisArgs,
+    /// Aimed length of a trial's measured phase (20ms)
+    #[arg(long, value_name = "TIME")]
+    measure: Option<String>,
+    /// Seed of the order of the blocks
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// CPUs: the caller's and the callee's
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    cpus: Vec<u32>,
+    /// Use an additional worker executable (workers/PROTOCOL.md)
+    #[arg(long, value_name = "PATH")]
+    worker: Vec<PathBuf>,
+    /// Where to store the run
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// Plans, measures, reads back and shows; the words of the command line are stored with the run.
+pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
+    let orphans = Orphans::adopt()?;
+    args.shown.ensure_writable()?;
+    ensure_descriptors().map_err(usage)?;
+    for line in scratch::sweep() {
+        output::say(&format!("hopcost: {line}"));
+    }
+    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let about = about::run(argv.collect(), None);
+    let native = Program::own().context("finding this binary, which is also the worker")?;
+    let setup = Setup::new(&about.id, native, Runtimes::new(args.worker.clone())).map_err(usage)?;
+    let plan = plan(args, &setup.runtimes)?;
+    let mut session = RunSession::begin(setup, &about, plan, args.out.as_deref())?;
+    if measure(&mut session, None)? == Ending::Interrupted {
+        let (path, kept) = session.kept().context("interrupted")?;
+        output::say(&format!(
+            "hopcost: interrupted; {kept} finished trials are kept in {}, but a comparison cannot be \
+             resumed",
+            path.display()
+        ));
+        return Ok(exit::INTERRUPTED);
+    }
+    let results = session.results()?;
+    // Before a browser is started, which would be one.
+    drop(orphans);
+    args.shown.spare(session.path())?;
+    args.shown.show(&results, session.path(), Printed::Always)?;
+    run::say_what_failed(&results);
+    let is_invalid = results.comparison.as_ref().is_some_and(|found| found.invalid.is_some());
+    Ok(match report::verdict(&results) {
+        exit::OK if is_invalid => exit::INVALID,
+        code => code,
+    })
+}
+
+fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
+    let builds = builds(args)?;
+    let ask = Ask {
+        selectors: args.cases.clone(),
+        axes: args.axes.0.clone(),
+        budget_ns: duration("--duration", &Some(args.duration.clone()))?,
+        measure_ns: duration("--measure", &args.measure)?,
+        seed: args.seed.unwrap_or_else(|| about::random() >> 32),
+        cpus: args.cpus.clone(),
+        ..Ask::default()
+    };
+    let machine = host::machine(&args.cpus)?;
+    let rust = hopcost_probe::worker::mechanisms();
+    let compared = ComparisonPlan { margin: args.margin, builds };
+    let facts = || runtimes.facts();
+    let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
+    comparable(&plan)?;
+    Ok(plan)
+}
+
+/// The builds that play the baseline, its copy and what is compared with it; none where cases are
+/// compared.
+fn builds(args: &Args) -> anyhow::Result<Vec<ComparedBuild>> {
+    let (old, new) = match (args.live_binaries.as_slice(), args.cases.len()) {
+        ([old, new], 1) => (old, new),
+        ([_, _], n) => {
+            let cases = count(n, "case");
+            return Err(usage(format!("--live-binaries compares builds by one case, not {cases}")));
+        }
+        (_, 1) => return Err(usage("--live compares with the first case: name a second")),
+        _ => return Ok(Vec::new()),
+    };
+    let build = |path: &Path| {
+        let path = path.canonicalize();
+        path.and_then(|path| {
+            let checksum = about::checksum(&path)?;
+            Ok(ComparedBuild { path: path.to_string_lossy().into_owned(), checksum })
+        })
+    };
+    let build = |path: &Path| {
+        build(path).map_err(|error| usage(format!("cannot use {}: {error}", path.display())))
+    };
+    let old = build(old)?;
+    Ok(vec![old.clone(), old, build(new)?])
+}
+
+/// Refuses to divide what does not mean the same.
+fn comparable(plan: &Plan) -> anyhow::Result<()> {
+    let mut cases = plan.live_cases();
+    let Some(baseline) = cases.next() else { return Ok(()) };
+    let Some(other) = cases.find(|case| !case.is_alike(baseline)) else { return Ok(()) };
+    let differing = |case: &Case| {
+        let keys = baseline.workload.spec().alike.join(", ");
+        if case.workload == baseline.workload { keys } else { "workload".to_owned() }
+    };
+    Err(not_comparable(format!(
+        "{other} means something else than {baseline}: a ratio of the two wants the same {}",
+        differing(other)
+    )))
+}
