@@ -37,12 +37,12 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         table = table.column(numbers(&bytes(size)), |of| {
             let point = of.points.iter().find(|point| point.field_bytes == size);
             point.map_or(Cell::none(), |point| {
-                let cell = Cell::ratio(Some(&point.ratio), "");
+                let cell = Cell::brief_ratio(Some(&point.ratio), "");
                 Cell { case: index_of(results, &point.case), ..cell }
             })
         });
     }
-    let table = table.column(words("the first of the two is"), |of| Cell::text(outcome(of)));
+    let table = table.column(words("so the first is").fold(1), |of| Cell::text(outcome(of)));
     let title = "Which way is faster, by field size: p50 of a message as a multiple of the other's";
     vec![Block::Heading(title.to_owned()), table.table()]
 }

@@ -5,6 +5,7 @@ use hopcost_model::case::{Boundary, IdleKnob};
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, RankedBy, RankedCase, Ranking, Results, Step,
+    StreamResult,
 };
 
 use super::doubt::Doubts;
@@ -120,10 +121,18 @@ fn entry<'a>(
     let is_plain = case.case.idle_knob == IdleKnob::None;
     estimate.point.filter(|_| is_plain)?;
     let stream = case.stream.as_ref();
-    let label = stream.map_or_else(|| name(row, usual, results), |of| of.label.clone());
+    let label = stream.map_or_else(|| name(row, usual, results), |of| path(of, row, usual));
     let row = (label, stream.map(|stream| stream.flows));
     let swept = case.case.gap_ns.or(case.case.payload_bytes.map(u64::from)).unwrap_or(0);
     Some(Entry { row, place, column: column(group, case, results), swept, index, case, estimate })
+}
+
+/// A stream's path, with its boundary where most have another.
+fn path(stream: &StreamResult, row: &LadderRow, usual: Option<Boundary>) -> String {
+    match usual.is_some_and(|usual| usual != row.boundary) {
+        true => format!("{} ({})", stream.label, between(row.boundary)),
+        false => stream.label.clone(),
+    }
 }
 
 /// What a case of a group is swept over.
@@ -283,9 +292,9 @@ fn wins(groups: &[&LadderGroup], place: Place, by: RankedBy, results: &Results) 
 
 fn label(group: &LadderGroup, case: &RankedCase, results: &Results) -> String {
     let stream = results.results.get(case.result as usize).and_then(|case| case.stream.as_ref());
-    let row = group.rows.get(case.row as usize);
-    let named = || row.map_or(String::new(), |row| name(row, usual(group.rows.iter()), results));
-    stream.map_or_else(named, |stream| stream.label.clone())
+    let Some(row) = group.rows.get(case.row as usize) else { return String::new() };
+    let usual = usual(group.rows.iter());
+    stream.map_or_else(|| name(row, usual, results), |stream| path(stream, row, usual))
 }
 
 /// What idle knobs change: `Idle knobs: pipe, 1 ms: spinner saves 22 µs ±31%`.

@@ -69,11 +69,13 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         groups => swept(groups, results, doubts),
     });
     blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
-    let streams = grouped(of(Workload::Stream), |group| {
+    let mut streams = grouped(of(Workload::Stream), |group| {
         let stream = group.rows.iter().find_map(|row| stream_of(row, results));
         stream.map(|stream| (stream.ack.clone(), stream.fields))
     });
     let several = streams.len() > 1;
+    // Stable: what was swept goes before what was measured besides.
+    streams.sort_by_key(|(_, groups)| std::cmp::Reverse(groups.len()));
     blocks.extend(streams.into_iter().flat_map(|(_, groups)| match groups.as_slice() {
         [only] if !several => group::table(only, results, doubts),
         groups => swept(groups, results, doubts),
