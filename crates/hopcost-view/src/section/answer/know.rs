@@ -6,6 +6,7 @@ use hopcost_model::results::{CaseResult, PlacedShare, Results, Status};
 use hopcost_model::text::count;
 
 use super::doubt::Doubts;
+use super::wake;
 use crate::names::{Place, case_of, row_label};
 use crate::section::cases::where_placed;
 use crate::section::head;
@@ -24,12 +25,12 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
     remarks.extend(skipped(results));
     remarks.extend(of_run(results));
     remarks.extend(copied(results));
-    let (idling, others) = results.remarks.split_at(usize::from(is_of_idling(results)));
-    remarks.extend(idling.iter().cloned());
     remarks.extend(of_most(doubts));
     remarks.extend(of_few(results, doubts));
     remarks.extend(placed(results));
-    remarks.extend(others.iter().map(|remark| first_sentence(remark)));
+    // How CPUs idle stands under the wake-ups.
+    let others = results.remarks.iter().skip(usize::from(wake::idling(results).is_some()));
+    remarks.extend(others.map(|remark| first_sentence(remark)));
     let mut lines = 0;
     let told = remarks.iter().take_while(|remark| {
         lines += remark.chars().count().div_ceil(LINE);
@@ -41,12 +42,6 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
         true => Vec::new(),
         false => vec![Block::Heading("What to know".to_owned()), Block::List(remarks)],
     }
-}
-
-/// Whether the first remark is how CPUs idle: it explains wake-ups more than anything that casts
-/// doubt on some.
-fn is_of_idling(results: &Results) -> bool {
-    !results.remarks.is_empty() && results.results.iter().any(|case| case.wake.is_some())
 }
 
 /// What went wrong, a line a reason.

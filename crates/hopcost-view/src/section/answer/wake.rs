@@ -1,5 +1,5 @@
 //! What stands under the wake-ups: how many there were, how exactly two clocks are known to
-//! agree, and whether the mechanism made the difference.
+//! agree, how idle CPUs are set up, and whether the mechanism made the difference.
 
 use hopcost_model::results::{CaseResult, Results, VarianceShares};
 use hopcost_model::text::count;
@@ -12,8 +12,14 @@ use crate::section::model::{Block, Tone};
 /// The notes.
 pub(super) fn notes(results: &Results) -> Vec<Block> {
     let spread = results.variance_of_medians.iter().map(spread);
-    let notes = samples(results).into_iter().chain(spread);
+    let notes = samples(results).into_iter().chain(idling(results).cloned()).chain(spread);
     notes.map(|text| Block::Text(Tone::Note, text)).collect()
+}
+
+/// How CPUs idle: the first remark of a run with wake-ups.
+pub(super) fn idling(results: &Results) -> Option<&String> {
+    let is_wake = results.results.iter().any(|case| case.wake.is_some());
+    results.remarks.first().filter(|_| is_wake)
 }
 
 /// `1,200 wake-ups a case: 12 processes, each of 100 after 10 to warm up`
