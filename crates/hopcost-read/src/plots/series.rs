@@ -67,12 +67,13 @@ fn name(reading: &Reading, case: &Case, all: &[&Case]) -> String {
     });
     if stream.is_none() {
         // A stream's label has its parameters; another mechanism's or runtime's are no difference.
-        tell(&|of| {
-            let is_of_it = of.mechanism == case.mechanism && of.runtimes == case.runtimes;
-            let of = if is_of_it { of } else { case };
-            let pairs = of.parameters.iter().map(|(key, value)| format!("{key}={value}"));
-            Some(pairs.collect::<Vec<_>>().join(" ")).filter(|words| !words.is_empty())
-        });
+        for key in case.parameters.keys() {
+            tell(&|of| {
+                let is_of_it = of.mechanism == case.mechanism && of.runtimes == case.runtimes;
+                let of = if is_of_it { of } else { case };
+                Some(format!("{key}={}", of.parameters.get(key)?))
+            });
+        }
     }
     name
 }

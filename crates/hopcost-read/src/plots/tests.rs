@@ -216,3 +216,20 @@ fn what_waited_for_a_delayed_acknowledgement_is_marked() {
         throughput.series[0].points.iter().map(|point| point.stalled).collect();
     assert_eq!(stalled, [Some(0.1), None]);
 }
+
+#[test]
+fn bars_are_named_by_the_parameters_that_differ() {
+    let id = |answer: &str| {
+        format!(
+            "roundtrip/websocket-threaded?payload=4&boundary=thread&place=free&wait=block\
+             &answer={answer}&read-buffer=frame"
+        )
+    };
+    let mut builder = Builder::new();
+    for answer in ["handler", "thread"] {
+        builder = builder.case(&id(answer), 8, |_, t| t.each(&[3000; 50]));
+    }
+    let bars = plot(&read(&builder.build()).plots, "latency-method");
+    let named = ["handler", "thread"].map(|word| format!("websocket-threaded, answer={word}"));
+    assert_eq!(bars.x.names, named);
+}

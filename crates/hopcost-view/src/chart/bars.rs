@@ -9,8 +9,9 @@ use super::model::{
 };
 use super::swept::Swept;
 
-/// Length of the axis, of which the longest bar is one.
-const LENGTH: f64 = 1.04;
+/// Length of the axis as a multiple of the longest bar: as far as intervals reach, but no
+/// farther than the greater, or an interval without an end would leave nothing of the bars.
+const LENGTH: (f64, f64) = (1.04, 2.0);
 
 pub(super) fn chart(id: String, plot: &Plot) -> Chart {
     let value = Swept::of(&plot.y);
@@ -39,9 +40,15 @@ pub(super) fn chart(id: String, plot: &Plot) -> Chart {
         |ns| value.text(ns),
     );
     let series: Vec<Series> = std::iter::once(bars).chain(published).collect();
-    let ends = series.iter().flat_map(|one| &one.marks);
-    let longest = ends.flat_map(|m| [m.x, m.interval.map_or(m.x, |(_, high)| high)]);
-    let longest = longest.fold(0.0, f64::max);
+    let marks = || series.iter().flat_map(|one| &one.marks);
+    let longest = marks().map(|mark| mark.x).fold(0.0, f64::max);
+    let reach = marks().filter_map(|mark| mark.interval).map(|(_, high)| high).fold(0.0, f64::max);
+    let length = (reach * LENGTH.0).clamp(longest * LENGTH.0, longest * LENGTH.1);
+    let mut notes = plot.notes.clone();
+    if reach > length {
+        let reach = value.text(reach);
+        notes.insert(0, format!("Intervals at the right edge end beyond it, at {reach} at most."));
+    }
     Chart {
         id,
         title: plot.title.clone(),
@@ -52,7 +59,7 @@ pub(super) fn chart(id: String, plot: &Plot) -> Chart {
             names.join("; ")
         ),
         width: 660.0,
-        x: Axis { domain: Some((0.0, LENGTH * longest)), ..value.axis },
+        x: Axis { domain: Some((0.0, length)), ..value.axis },
         y: Vertical::Rows(Rows {
             columns: vec![plot.x.label.clone()],
             rows,
@@ -60,7 +67,7 @@ pub(super) fn chart(id: String, plot: &Plot) -> Chart {
             ..Rows::default()
         }),
         series,
-        notes: plot.notes.clone(),
+        notes,
         table,
     }
 }

@@ -356,6 +356,13 @@ fn a_bar_begins_at_zero_and_what_was_published_stands_on_its_row() {
     assert_eq!(chart.x.domain.unwrap().0, 0.0);
     assert!(chart.x.domain.unwrap().1 > far, "the axis holds it");
     assert_eq!(chart.series[0].marks.len(), count);
+    let of_edge = |chart: &Chart| chart.notes.iter().any(|note| note.contains("right edge"));
+    assert!(!of_edge(&chart));
+    let mut wide = results.clone();
+    wide.plots[0].series[0].points[0].high = Some(100.0 * far);
+    let (_, wide) = super::plots(&wide).swap_remove(0);
+    assert!(wide.x.domain.unwrap().1 <= 2.0 * far, "an interval without an end hides no bar");
+    assert!(of_edge(&wide));
     let published = &chart.series[1].marks;
     assert_eq!((published[0].x, published[0].y), (far, 1.5));
     assert_eq!(chart.series[2].name, "published: Some CPU");
