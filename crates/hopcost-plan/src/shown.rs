@@ -45,9 +45,6 @@ pub struct Shown {
 pub struct Published {
     /// Its file in published/.
     pub file: String,
-    /// Whether only runs of this suite show it.
-    #[serde(default)]
-    pub here_only: bool,
     /// Bytes of the messages that it is of, which the answer marks among other sizes.
     pub payload: Option<u32>,
 }

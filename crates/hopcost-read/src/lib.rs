@@ -76,7 +76,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         .map(|reading| findings::of_case(&run, reading, &run_wide, &drifts))
         .collect();
     let findings = findings::all(run_wide, judged.iter().flat_map(|(found, _)| found));
-    let published = published::tables(&run, &readings);
+    let published = published::tables(&readings);
     let crossings = crossing::crossings(&run, &readings);
     let beside =
         plots::Beside { published: &published, findings: &findings, crossings: &crossings };

@@ -225,7 +225,7 @@ fn found(value: &str, unit: &str, case: &Case, reading: &Reading) -> Option<Esti
             // A cost without the loop may come out as nothing or less.
             let positive = |ns: &f64| statistic != Statistic::Cost || *ns > 0.0;
             let found = match unit {
-                "ticks" => published::estimate(reading, value, unit)?,
+                "ticks" => reading.get(statistic)?.clone().times(published::ticks_per_ns(reading)?),
                 _ => reading.get(statistic)?.clone(),
             };
             let (point, low) = (found.point.filter(positive), found.low.filter(positive));

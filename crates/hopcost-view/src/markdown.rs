@@ -78,7 +78,14 @@ fn table(out: &mut String, table: &Table) {
     let rule = |words| if words { "---".to_owned() } else { "---:".to_owned() };
     row(out, table.columns.iter().map(|column| rule(column.kind.is_words())));
     for cells in &table.rows {
-        row(out, cells.iter().map(cell));
+        let rest = table.columns.len() - cells.len().min(table.columns.len());
+        match table.is_heading(cells) {
+            true => row(
+                out,
+                cells.iter().map(|c| format!("**{}**", cell(c))).chain(vec![String::new(); rest]),
+            ),
+            false => row(out, cells.iter().map(cell)),
+        }
     }
     out.push('\n');
 }

@@ -154,7 +154,11 @@ pub fn difference(estimate: &Estimate) -> Shown {
 /// in the one that is 10^`power` of its own: for columns that name theirs.
 pub fn scaled(estimate: &Estimate, power: i32) -> Shown {
     let shown = written(estimate, |point| Place::in_unit(point, estimate.digits, power));
-    Shown { unit: String::new(), ..shown }
+    let value = match shown.value.parse::<u64>() {
+        Ok(whole @ 10_000..) => grouped(whole),
+        _ => shown.value,
+    };
+    Shown { value, unit: String::new(), ..shown }
 }
 
 /// An estimate as charts tell it: `2.65 µs [2.62, 2.70]`, with words where it was

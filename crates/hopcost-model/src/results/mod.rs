@@ -4,6 +4,7 @@
 //! beside it.
 
 mod comparison;
+mod published;
 mod runtimes;
 mod statistic;
 
@@ -19,6 +20,7 @@ use crate::raw::{RunAbout, YardstickClass};
 
 pub use crate::columns::CaseParts;
 pub use comparison::{Compared, Comparison, Verdict};
+pub use published::*;
 pub use runtimes::*;
 pub use statistic::{Estimate, Estimates, Kind, Statistic};
 
@@ -793,53 +795,6 @@ document! {
         pub counted_share: Option<f64>,
         /// Why there is no number.
         pub unavailable: Option<String>,
-    }
-}
-
-document! {
-    /// A published table beside what was measured. Absolute numbers of another
-    /// machine are shown and not judged; ratios and order are lined up.
-    pub struct PublishedTable {
-        /// Title.
-        pub title: String,
-        /// Where it was published.
-        pub source: String,
-        /// On which machine.
-        pub machine: String,
-        /// What was really timed there.
-        pub timed: String,
-        /// Rows, in the order of the source.
-        pub rows: Vec<PublishedRow>,
-        /// Labels from least to greatest as published; empty where it makes no sense.
-        pub order_published: Vec<String>,
-        /// The same as measured; empty where not all were.
-        pub order_measured: Vec<String>,
-    }
-}
-
-document! {
-    /// One published number.
-    pub struct PublishedRow {
-        /// Its label in the source.
-        pub label: String,
-        /// Which number it is (`mean`, `p50`, `throughput`).
-        pub statistic: String,
-        /// Unit of `published` and `measured` (`µs`, `Gbit/s`, `ticks`).
-        pub unit: String,
-        /// As published; the lower end of a published range.
-        pub published: f64,
-        /// The upper end of a published range.
-        pub published_high: Option<f64>,
-        /// Multiple of the table's baseline as published.
-        pub published_ratio: Option<f64>,
-        /// The case that measures the same here; `null` where none does.
-        pub case: Option<String>,
-        /// Measured here.
-        pub measured: Option<Estimate>,
-        /// Multiple of the same baseline here.
-        pub measured_ratio: Option<Ratio>,
-        /// Where the published number has another meaning than its label.
-        pub note: Option<String>,
     }
 }
 

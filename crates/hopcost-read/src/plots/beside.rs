@@ -53,6 +53,8 @@ impl Beside<'_> {
     ) -> Vec<PublishedPoint> {
         let statistic = match value {
             "per-flow-gbps" => "throughput-per-flow",
+            // A batch has nothing but its mean.
+            "cost" => "mean",
             other => other,
         };
         let id = Some(&reading.result.id);

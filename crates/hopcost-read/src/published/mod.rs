@@ -1,7 +1,7 @@
 //! Published tables beside what was measured.
 //!
-//! A table is shown once for each group of its rows, and each placement and touch that the run
-//! has cases for. Absolute numbers of another machine are shown and not judged; ratios
+//! There is a table for each group of rows, and each placement and touch for which the run has a
+//! case. Absolute numbers of another machine are shown and not judged; ratios
 //! are paired by round like any other, and the order is that of the rows that were
 //! measured here.
 
@@ -11,51 +11,52 @@ mod statistic;
 
 use hopcost_model::case::{Case, Placement, Touch};
 use hopcost_model::group::distinct;
-use hopcost_model::results::{PublishedRow, PublishedTable, Ratio};
-use hopcost_plan::{Published, Selector, shown};
+use hopcost_model::results::{Place, PublishedRow, PublishedTable, Ratio};
+use hopcost_plan::{Selector, shown};
 
 use crate::case::{Reading, known};
 use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
 use crate::run::Run;
 use order::{Entry, order};
 use source::{Row, Source};
-pub use statistic::estimate;
+pub use statistic::ticks_per_ns;
+use statistic::{Asked, DIFFERENCE, RELATIVE};
 
 /// The files of published/, by name.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("threads-udp-websocket.csv", include_str!("../../../../published/threads-udp-websocket.csv")),
     ("python-and-cpp.csv", include_str!("../../../../published/python-and-cpp.csv")),
     ("microkernel.csv", include_str!("../../../../published/microkernel.csv")),
+    ("microkernel-claims.csv", include_str!("../../../../published/microkernel-claims.csv")),
     ("wakeup-i9-9900k.csv", include_str!("../../../../published/wakeup-i9-9900k.csv")),
     ("wakeup-i5-m460.csv", include_str!("../../../../published/wakeup-i5-m460.csv")),
     ("copies.csv", include_str!("../../../../published/copies.csv")),
 ];
 
 /// Every table that the run has a case for.
-pub fn tables(run: &Run, readings: &[Reading]) -> Vec<PublishedTable> {
-    let sources = sources(|suite, table| !table.here_only || suite == run.raw.plan.suite);
-    sources.iter().flat_map(|source| of_source(readings, source)).collect()
+pub fn tables(readings: &[Reading]) -> Vec<PublishedTable> {
+    let of = |(file, source): (&str, Source)| of_source(readings, file, &source);
+    sources().flat_map(of).collect()
 }
 
 /// How the machines were set up whose tables the run's own suite names, where one says so.
 pub fn conditions(run: &Run, readings: &[Reading]) -> Vec<String> {
-    let own = sources(|suite, _| suite == run.raw.plan.suite);
-    let shown = own.into_iter().filter(|source| !of_source(readings, source).is_empty());
-    shown.filter_map(|source| source.conditions).collect()
+    let own = shown().iter().filter(|(suite, _)| *suite == run.raw.plan.suite);
+    let own = own.flat_map(|(_, shown)| &shown.published);
+    let is_own = |file: &str| own.clone().any(|table| table.file.trim_end_matches(".csv") == file);
+    let shown = sources()
+        .filter(|(file, source)| is_own(file) && !of_source(readings, file, source).is_empty());
+    shown.filter_map(|(_, source)| source.conditions).collect()
 }
 
-/// The tables that suites name, in their order. (A file that cannot be read is a mistake
-/// that a test finds, and shows nothing.)
-fn sources(wanted: impl Fn(&str, &Published) -> bool) -> Vec<Source> {
-    let named = shown()
-        .iter()
-        .flat_map(|(suite, shown)| shown.published.iter().map(move |table| (*suite, table)));
-    let wanted = |file: &&str| {
-        named.clone().any(|(suite, table)| table.file == *file && wanted(suite, table))
-    };
-    let files = distinct(named.clone().map(|(_, table)| table.file.as_str())).into_iter();
-    let text = |file: &str| FILES.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
-    files.filter(wanted).filter_map(|file| Source::parse(text(file)?).ok()).collect()
+/// The tables that suites name, in their order, each with its file. (A file that cannot be read
+/// is a mistake that a test finds, and shows nothing.)
+fn sources() -> impl Iterator<Item = (&'static str, Source)> {
+    let named = shown().iter().flat_map(|(_, shown)| &shown.published);
+    distinct(named.map(|table| table.file.as_str())).into_iter().filter_map(|file| {
+        let (_, text) = FILES.iter().find(|(name, _)| *name == file)?;
+        Some((file.trim_end_matches(".csv"), Source::parse(text).ok()?))
+    })
 }
 
 /// A published number that does not say what was timed.
@@ -72,15 +73,15 @@ pub struct Search {
 
 /// Every number that asks for a search.
 pub fn searches() -> Vec<Search> {
-    let search = |source: Source| {
+    let search = |(_, source): (_, Source)| {
         let (label, runtime) = source.search?;
-        let row = source.rows.into_iter().find(|row| row.label == label)?;
+        let row = source.rows.into_iter().find(|row| row.label == label && row.unit == "µs")?;
         Some(Search { label, source: source.source, published_ns: row.value * 1e3, runtime })
     };
-    sources(|_, _| true).into_iter().filter_map(search).collect()
+    sources().filter_map(search).collect()
 }
 
-fn of_source(readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
+fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<PublishedTable> {
     let groups = distinct(source.rows.iter().map(|row| row.group.as_str()));
     let mut places: Vec<Option<&str>> = source.places.iter().map(|p| Some(p.as_str())).collect();
     if places.is_empty() {
@@ -94,16 +95,14 @@ fn of_source(readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
     let kinds = places.iter().flat_map(|place| touches.iter().map(move |touch| (*place, *touch)));
     let mut tables = Vec::new();
     for kind in kinds {
+        let beside = |row| Beside { row, found: find(readings, row, kind) };
+        let rows: Vec<Beside> = source.rows.iter().map(beside).collect();
+        if rows.iter().all(|row| row.found.is_none()) {
+            continue;
+        }
         for group in &groups {
-            let rows: Vec<Beside> = source
-                .rows
-                .iter()
-                .filter(|row| row.group == *group)
-                .map(|row| Beside { row, found: find(readings, row, kind) })
-                .collect();
-            if rows.iter().any(|row| row.found.is_some()) {
-                tables.push(table(source, group, kind, &rows));
-            }
+            let own: Vec<&Beside> = rows.iter().filter(|row| row.row.group == *group).collect();
+            tables.push(table((file, source), group, kind, &own));
         }
     }
     tables
@@ -147,20 +146,27 @@ fn fits_at(selector: &Selector, case: &Case, (place, touch): Kind) -> bool {
         && selector.fits(case)
 }
 
-fn table(source: &Source, group: &str, kind: Kind, rows: &[Beside]) -> PublishedTable {
+fn table(
+    (file, source): (&str, &Source),
+    group: &str,
+    (place, touch): Kind,
+    rows: &[&Beside],
+) -> PublishedTable {
     let mut title = source.title.clone();
-    let (place, touch) = kind;
     let untouched = match touch {
         Touch::Verify => String::new(),
         touch => format!("beside touch={touch} here"),
     };
-    for part in [group, place.map_or("", here), &untouched] {
+    let parts = group.split(", ").zip(&source.layout.group);
+    let parts: Vec<String> = parts.map(|(part, name)| format!("{name} {part}")).collect();
+    let group_named = if parts.is_empty() { group.to_owned() } else { parts.join(", ") };
+    for part in [group_named.as_str(), place.map_or("", here), &untouched] {
         if !part.is_empty() {
             title.push_str(&format!(", {part}"));
         }
     }
     let shown: Vec<PublishedRow> =
-        rows.iter().map(|beside| published_row(beside, base(source, rows, beside.row))).collect();
+        (0..rows.len()).map(|at| published_row(source, rows[at], base(source, rows, at))).collect();
     let ordered = || shown.iter().filter(|row| source.order.as_ref() == Some(&row.statistic));
     let measured = |row: &&PublishedRow| point(row).is_some();
     // Only what was measured can be put in both orders; if nothing was, the published
@@ -181,6 +187,18 @@ fn table(source: &Source, group: &str, kind: Kind, rows: &[Beside]) -> Published
     });
     PublishedTable {
         title,
+        file: file.to_owned(),
+        file_title: source.title.clone(),
+        name: source.name.clone(),
+        group: group.to_owned(),
+        place: place.map(|place| match place {
+            "free" => Place::Free,
+            "same-cpu" => Place::One,
+            _ => Place::Two,
+        }),
+        touch: touch.word().to_owned(),
+        operations: source.operations,
+        layout: source.layout.clone(),
         source: source.source.clone(),
         machine: source.machine.clone(),
         timed: source.timed.clone(),
@@ -209,28 +227,37 @@ fn here(place: &str) -> &'static str {
     }
 }
 
-/// The row that a row's ratio refers to: the baseline's of the same statistic.
-fn base<'a>(source: &Source, rows: &'a [Beside], row: &Row) -> Option<&'a Beside<'a>> {
-    let label = source.baseline.as_ref()?;
-    rows.iter().find(|of| of.row.label == *label && of.row.statistic == row.statistic)
+/// The row that a row's multiple or difference refers to: of the baselines' rows of the same
+/// statistic the nearest above, or else the first. A difference is of means.
+fn base<'a>(source: &Source, rows: &[&'a Beside<'a>], at: usize) -> Option<&'a Beside<'a>> {
+    let statistic = match rows[at].row.statistic.as_str() {
+        DIFFERENCE => RELATIVE,
+        statistic => statistic,
+    };
+    let is_base =
+        |of: &&&Beside| source.baselines.contains(&of.row.label) && of.row.statistic == statistic;
+    let above = rows[..=at].iter().rev().find(is_base);
+    above.or_else(|| rows.iter().find(is_base)).copied()
 }
 
-fn published_row(beside: &Beside, base: Option<&Beside>) -> PublishedRow {
-    let row = beside.row;
-    let of_published = base
-        .map(|base| row.value / base.row.value)
-        .filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> PublishedRow {
+    let (row, statistic) = (beside.row, beside.row.statistic.as_str());
+    let of_published = match statistic {
+        RELATIVE => Some(row.value),
+        DIFFERENCE => None,
+        _ => base.map(|base| row.value / base.row.value),
+    };
+    let asked = Asked { statistic, unit: &row.unit, operations: source.operations };
+    let found = base.and_then(|base| base.found);
     PublishedRow {
         label: row.label.clone(),
         statistic: row.statistic.clone(),
         unit: row.unit.clone(),
         published: row.value,
         published_high: row.high,
-        published_ratio: row.ratio.or(of_published),
+        published_ratio: of_published.filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         case: beside.found.map(|reading| reading.result.id.clone()),
-        measured: beside
-            .found
-            .and_then(|reading| statistic::estimate(reading, &row.statistic, &row.unit)),
+        measured: beside.found.and_then(|reading| asked.estimate(reading, found)),
         measured_ratio: base.and_then(|base| measured_ratio(beside, base)),
         note: row.note.clone(),
     }

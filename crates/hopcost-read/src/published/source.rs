@@ -1,5 +1,6 @@
 //! A published table as it is carried: published/README.md describes the form.
 
+use hopcost_model::results::{PublishedBrief, PublishedField, PublishedLayout};
 use hopcost_plan::Selector;
 
 /// A file of published/.
@@ -13,10 +14,16 @@ pub struct Source {
     pub machine: String,
     /// How that was set up, where it explains the numbers.
     pub conditions: Option<String>,
-    /// What was really timed.
+    /// What was really timed; empty where nothing was.
     pub timed: String,
-    /// Label that ratios refer to.
-    pub baseline: Option<String>,
+    /// What its numbers are called beside those of another source.
+    pub name: Option<String>,
+    /// Operations that a total is of.
+    pub operations: Option<u64>,
+    /// How it is laid out.
+    pub layout: PublishedLayout,
+    /// Labels of the rows that multiples and differences refer to.
+    pub baselines: Vec<String>,
     /// Statistic whose rows are put in order.
     pub order: Option<String>,
     /// Placements that it is shown beside; none where its rows have none.
@@ -43,8 +50,6 @@ pub struct Row {
     pub high: Option<f64>,
     /// Unit.
     pub unit: String,
-    /// Multiple of the baseline as published.
-    pub ratio: Option<f64>,
     /// Cases that measure the same, the best first.
     pub cases: Vec<Selector>,
     /// Where it has another meaning than its label.
@@ -52,8 +57,7 @@ pub struct Row {
 }
 
 /// The heading of every file.
-const COLUMNS: [&str; 9] =
-    ["group", "label", "statistic", "value", "high", "unit", "ratio", "case", "note"];
+const COLUMNS: [&str; 8] = ["group", "label", "statistic", "value", "high", "unit", "case", "note"];
 
 impl Source {
     /// Reads a file.
@@ -76,9 +80,13 @@ impl Source {
         if heading != COLUMNS {
             return Err(format!("the heading is {heading:?}"));
         }
-        let places = key("places").unwrap_or_default();
-        let places = places.split(", ").filter(|word| !word.is_empty()).map(str::to_owned);
-        let rows: Vec<Row> = lines.map(row).collect::<Result<_, _>>()?;
+        let rows = lines.try_fold(Vec::new(), |mut rows, line| {
+            rows.push(row(line, rows.last())?);
+            Ok::<_, String>(rows)
+        })?;
+        let operations = key("operations").map(|text| {
+            text.parse().map_err(|_| format!("`operations` is {text}, and no whole number"))
+        });
         let search = key("search").map(|text| {
             let (label, runtime) = text.rsplit_once(" in ").unwrap_or((&text, ""));
             let known = rows.iter().any(|row| row.label == label && row.unit == "µs");
@@ -92,19 +100,63 @@ impl Source {
             source: needed("source")?,
             machine: needed("machine")?,
             conditions: key("conditions"),
-            timed: needed("timed")?,
-            baseline: key("baseline"),
+            timed: key("timed").unwrap_or_default(),
+            name: key("name"),
+            operations: operations.transpose()?,
+            layout: layout(&key)?,
+            baselines: list(key("baseline"), " or "),
             order: key("order"),
-            places: places.collect(),
+            places: list(key("places"), ", "),
             search: search.transpose()?,
             rows,
         })
     }
 }
 
-fn row(line: &str) -> Result<Row, String> {
+/// The parts of a key's value.
+fn list(value: Option<String>, between: &str) -> Vec<String> {
+    let value = value.unwrap_or_default();
+    value.split(between).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+fn layout(key: &impl Fn(&str) -> Option<String>) -> Result<PublishedLayout, String> {
+    let brief = key("brief").map(|text| match text.split(" | ").collect::<Vec<_>>()[..] {
+        [rows, columns, statistic] => Ok(PublishedBrief {
+            rows: named(list(Some(rows.to_owned()), ", "))?,
+            columns: field(columns)?,
+            statistic: statistic.to_owned(),
+        }),
+        _ => Err(format!("`brief` is {text}, and not `ROWS | COLUMNS | STATISTIC`")),
+    });
+    let one = |name: &str| key(name).map(|text| field(&text)).transpose();
+    let rows = named(list(key("rows"), ", "))?;
+    Ok(PublishedLayout {
+        heading: one("headings")?,
+        rows: if rows.is_empty() { vec![PublishedField::Label] } else { rows },
+        columns: one("columns")?.unwrap_or(PublishedField::Statistic),
+        group: list(key("group"), ", "),
+        label: key("label").unwrap_or_default(),
+        brief: brief.transpose()?,
+    })
+}
+
+fn named(words: Vec<String>) -> Result<Vec<PublishedField>, String> {
+    words.iter().map(|word| field(word)).collect()
+}
+
+fn field(word: &str) -> Result<PublishedField, String> {
+    match word {
+        "group" => Ok(PublishedField::Group),
+        "label" => Ok(PublishedField::Label),
+        "statistic" => Ok(PublishedField::Statistic),
+        _ => Err(format!("`{word}` is none of group, label and statistic")),
+    }
+}
+
+/// A row; without a case of its own, it has those of the row above with its group and label.
+fn row(line: &str, above: Option<&Row>) -> Result<Row, String> {
     let fields = fields(line);
-    let [group, label, statistic, value, high, unit, ratio, case, note] = fields.as_slice() else {
+    let [group, label, statistic, value, high, unit, case, note] = fields.as_slice() else {
         return Err(format!("`{line}` has {} fields", fields.len()));
     };
     let number = |text: &str| match text.parse::<f64>() {
@@ -119,12 +171,13 @@ fn row(line: &str) -> Result<Row, String> {
         value: number(value)?,
         high: some(high)?,
         unit: unit.clone(),
-        ratio: some(ratio)?,
-        cases: case
-            .split(" or ")
-            .filter(|pattern| !pattern.is_empty())
-            .map(selector)
-            .collect::<Result<_, _>>()?,
+        cases: match above.filter(|row| row.group == *group && row.label == *label) {
+            Some(above) if case.is_empty() => above.cases.clone(),
+            _ => list(Some(case.clone()), " or ")
+                .iter()
+                .map(|pattern| selector(pattern))
+                .collect::<Result<_, _>>()?,
+        },
         note: (!note.is_empty()).then(|| note.clone()),
     })
 }
@@ -173,16 +226,16 @@ mod tests {
             Source::parse(&text).map(|source| source.rows.len())
         };
         let meta = "# title: a\n# source: b\n# machine: c\n# timed: d";
-        assert_eq!(file(meta, "g,l,mean,1,,µs,,,"), Ok(1));
-        assert_eq!(file(&format!("{meta}\n# search: l in go"), "g,l,mean,1,,µs,,,"), Ok(1));
+        assert_eq!(file(meta, "g,l,mean,1,,µs,,"), Ok(1));
+        assert_eq!(file(&format!("{meta}\n# search: l in go"), "g,l,mean,1,,µs,,"), Ok(1));
         for (meta, row, part) in [
-            ("# title: a", "g,l,mean,1,,µs,,,", "`source` is missing"),
-            (meta, "g,l,mean,x,,µs,,,", "not a number"),
-            (meta, "g,l,mean,1,,µs,", "7 fields"),
-            (meta, "g,l,mean,1,,µs,,nonsense,", "nonsense"),
+            ("# title: a", "g,l,mean,1,,µs,,", "`source` is missing"),
+            (meta, "g,l,mean,x,,µs,,", "not a number"),
+            (meta, "g,l,mean,1,,µs", "6 fields"),
+            (meta, "g,l,mean,1,,µs,nonsense,", "nonsense"),
             ("# title", "", "no key"),
-            (&format!("{meta}\n# search: m in python"), "g,l,mean,1,,µs,,,", "`m in python`"),
-            (&format!("{meta}\n# search: l"), "g,l,mean,1,,µs,,,", "LABEL in RUNTIME"),
+            (&format!("{meta}\n# search: m in python"), "g,l,mean,1,,µs,,", "`m in python`"),
+            (&format!("{meta}\n# search: l"), "g,l,mean,1,,µs,,", "LABEL in RUNTIME"),
         ] {
             let error = file(meta, row).unwrap_err();
             assert!(error.contains(part), "{error}");

@@ -5,23 +5,75 @@ use std::collections::BTreeMap;
 use hopcost_model::results::{Estimate, Statistic};
 
 use crate::case::Reading;
+use crate::estimate::over_trials;
+use crate::ratio::paired;
 use crate::trials::PerTrial;
 
-/// The estimate of a statistic in a unit; `None` where it is not measured.
-pub fn estimate(reading: &Reading, statistic: &str, unit: &str) -> Option<Estimate> {
-    let result = &reading.result;
-    let estimates = result.estimates.as_ref()?;
-    let (estimate, factor) = match (statistic, unit) {
-        ("throughput-per-flow", "Gbit/s") => (result.stream.as_ref()?.per_flow_gbps.clone()?, 1.0),
-        (_, "µs") => (of_time(reading, statistic)?, 1e-3),
-        ("cost", "ticks") => {
-            let cost = estimates.get(Statistic::Cost)?.clone();
-            let ticks = result.cost_ticks? / cost.point.filter(|ns| *ns > 0.0)?;
-            (cost, ticks)
+/// What a number is of: so many operations, a multiple or a difference.
+pub const TOTAL: &str = "total";
+pub const RELATIVE: &str = "relative";
+pub const DIFFERENCE: &str = "difference";
+
+/// One of the two ways of a round trip.
+const HALF: &str = "half";
+
+/// The statistic that totals, multiples and differences are of.
+const MEAN: &str = "mean";
+
+/// A published statistic and its unit.
+pub struct Asked<'a> {
+    /// Which number it is.
+    pub statistic: &'a str,
+    /// Its unit.
+    pub unit: &'a str,
+    /// Operations that a total is of.
+    pub operations: Option<u64>,
+}
+
+impl Asked<'_> {
+    /// The estimate; `None` where it is not measured.
+    pub fn estimate(&self, of: &Reading, base: Option<&Reading>) -> Option<Estimate> {
+        if self.unit == "Gbit/s" {
+            let stream = of.result.stream.as_ref()?;
+            return stream
+                .per_flow_gbps
+                .clone()
+                .filter(|_| self.statistic == "throughput-per-flow");
         }
-        _ => return None,
-    };
-    Some(estimate.times(factor))
+        let unit = per_ns(of, self.unit)?;
+        let (estimate, factor) = match self.statistic {
+            HALF => (of_time(of, MEAN)?, unit / 2.0),
+            TOTAL => (of_time(of, MEAN)?, unit * self.operations? as f64),
+            DIFFERENCE => (difference(of, base?)?, unit),
+            statistic => (of_time(of, statistic)?, unit),
+        };
+        Some(estimate.times(factor))
+    }
+}
+
+/// How much of a unit a nanosecond is.
+fn per_ns(of: &Reading, unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1.0),
+        "µs" => Some(1e-3),
+        "s" => Some(1e-9),
+        "ticks" => ticks_per_ns(of),
+        _ => None,
+    }
+}
+
+/// Ticks of the clock that stamped a case in a nanosecond.
+pub fn ticks_per_ns(of: &Reading) -> Option<f64> {
+    let ticks = of.result.cost_ticks.or(of.result.p50_ticks)?;
+    Some(ticks / of.headline()?.point.filter(|ns| *ns > 0.0)?)
+}
+
+/// How much longer an operation takes than the baseline's, paired by round.
+fn difference(of: &Reading, base: &Reading) -> Option<Estimate> {
+    let pairs = paired(&by_round(of, MEAN), &by_round(base, MEAN));
+    let longer = pairs.iter().map(|(_, of, base)| of - base).collect();
+    let estimand = "median over rounds of the mean minus the baseline's".to_owned();
+    (!pairs.is_empty()).then(|| over_trials(longer, estimand))
 }
 
 fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
@@ -40,13 +92,13 @@ fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
     }
 }
 
-/// The statistic of each measured trial by its round; empty where a trial alone has
-/// none.
+/// The statistic of each measured trial by its round, for a multiple; empty where a trial alone
+/// has none.
 pub fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
     let of = |trial: &PerTrial| match statistic {
         "throughput-per-flow" => trial.rates.map(|rates| rates.per_flow_gbps),
-        "mean" => Some(trial.get(Statistic::Mean).unwrap_or(trial.value_ns)),
-        "p50" | "cost" => Some(trial.value_ns),
+        MEAN | TOTAL | RELATIVE => Some(trial.get(Statistic::Mean).unwrap_or(trial.value_ns)),
+        "p50" => Some(trial.value_ns),
         // A least of all trials has no value a trial.
         "min" => None,
         _ => trial.get(Statistic::of_label(statistic)?),

@@ -1,9 +1,7 @@
-use hopcost_model::results::PublishedTable;
+use hopcost_model::results::{PublishedRow, PublishedTable};
 
 use super::*;
 use crate::testing::{Builder, CALL, PIPE, TrialBuilder, WAKE, read};
-
-const SUITE: &str = "threads-udp-websocket";
 
 fn thread(mechanism: &str, place: &str) -> String {
     format!("roundtrip/{mechanism}?payload=64&boundary=thread&place={place}&wait=block")
@@ -23,14 +21,17 @@ fn every_file_can_be_read_and_says_what_it_needs() {
     assert_eq!(named, FILES.map(|(name, _)| name), "every file is of a suite, and there");
     for (_, text) in FILES {
         let source = Source::parse(text).unwrap();
-        let label = source.baseline.clone().unwrap();
-        assert!(source.rows.iter().any(|row| row.label == label), "{}", source.title);
-        let order = source.order.clone().unwrap();
-        assert!(source.rows.iter().any(|row| row.statistic == order), "{}", source.title);
+        for label in &source.baselines {
+            assert!(source.rows.iter().any(|row| row.label == *label), "{}", source.title);
+        }
+        let order = source.order.as_deref();
+        let has = |row: &source::Row| Some(row.statistic.as_str()) == order;
+        assert!(order.is_none() || source.rows.iter().any(has), "{}", source.title);
         assert!(source.rows.iter().any(|row| !row.cases.is_empty()), "{}", source.title);
         for row in &source.rows {
-            let unit = ["µs", "Gbit/s", "ticks"].contains(&row.unit.as_str());
-            assert!(row.cases.is_empty() || unit, "{row:?}");
+            let unit = ["s", "µs", "Gbit/s", "ticks", "a run"].contains(&row.unit.as_str());
+            assert!(row.cases.is_empty() || unit || row.statistic == RELATIVE, "{row:?}");
+            assert!(row.statistic != "total" || source.operations.is_some(), "{row:?}");
             assert!(row.value >= 0.0 && row.high.is_none_or(|high| high >= row.value), "{row:?}");
         }
     }
@@ -38,12 +39,12 @@ fn every_file_can_be_read_and_says_what_it_needs() {
 
 #[test]
 fn the_throughput_of_the_copies_is_that_of_one_thread() {
-    let source = Source::parse(FILES[5].1).unwrap();
+    let source = Source::parse(FILES[6].1).unwrap();
     let mut checked = 0;
     for pair in source.rows.iter().filter(|row| row.statistic == "throughput-per-flow") {
         let same = |row: &&Row| row.group == pair.group && row.label == pair.label;
         let latency = source.rows.iter().filter(same).find(|row| row.statistic == "mean").unwrap();
-        let size: f64 = pair.group.split(' ').nth(2).unwrap().parse().unwrap();
+        let size: f64 = pair.group.split(' ').next().unwrap().parse().unwrap();
         // Less than this is rounded to a digit or none.
         if pair.value > 0.05 {
             let outstanding = pair.value * latency.value * 1e3 / (8.0 * 8.0 * size);
@@ -65,8 +66,16 @@ fn numbers_ratios_and_order_are_lined_up() {
     assert_eq!(table.title, "Threads, UDP and WebSocket in C++, beside ends on two CPUs here");
     assert_eq!(table.order_published, ["thread ping-pong", "UDP", "WebSocket"]);
     assert_eq!(table.order_measured, ["UDP", "thread ping-pong", "WebSocket"]);
-    let socket = &table.rows[2];
-    assert_eq!((socket.published, socket.published_ratio), (43.03, Some(5.35)));
+    let of_socket = |statistic: &str| {
+        let of = |row: &&PublishedRow| row.label == "WebSocket" && row.statistic == statistic;
+        table.rows.iter().find(of).unwrap().clone()
+    };
+    let socket = of_socket("mean");
+    assert_eq!((socket.published, of_socket("relative").published_ratio), (43.03, Some(5.35)));
+    let total = of_socket("total").measured.unwrap().point.unwrap();
+    assert!((total - 186_300.0).abs() < 1e-6, "of 10,000: {total}");
+    let relative = of_socket("relative");
+    assert_eq!((relative.measured, relative.measured_ratio), (None, socket.measured_ratio.clone()));
     assert_eq!(socket.case, Some(thread("websocket-threaded", "same-llc")));
     let measured = socket.measured.clone().unwrap();
     assert!((measured.point.unwrap() - 18.63).abs() < 1e-9, "in µs: {measured:?}");
@@ -80,16 +89,19 @@ fn numbers_ratios_and_order_are_lined_up() {
 fn placements_are_tables_of_their_own_and_what_is_missing_stays_empty() {
     let found = of(Builder::new()
         .case(&thread("udp", "same-cpu"), 8, each(60))
+        .case(&thread("websocket-threaded", "same-cpu"), 8, each(70))
         .case(&thread("udp", "same-llc"), 8, each(90))
+        .case(&thread("websocket-threaded", "same-llc"), 8, each(95))
         .skipped(&thread("condvar", "same-llc"), "no threads"));
     let titles: Vec<&str> = found.iter().map(|table| table.title.as_str()).collect();
     assert_eq!(titles.len(), 2, "{titles:?}");
-    assert!(titles[0].contains("two CPUs") && titles[1].contains("one CPU"));
-    let skipped = &found[0].rows[0];
+    assert!(titles[0].contains("one CPU") && titles[1].contains("two CPUs"));
+    let skipped = &found[1].rows[0];
     assert!(skipped.case.is_some() && skipped.measured.is_none());
-    assert!(found[0].rows[1].measured_ratio.is_none(), "no baseline here");
-    assert!(found[1].rows[0].case.is_none());
-    assert_eq!(found[0].order_measured, Vec::<String>::new(), "one row is no order");
+    assert!(found[1].rows[4].measured.is_some());
+    assert!(found[1].rows[4].measured_ratio.is_none(), "no baseline here");
+    assert!(found[0].rows[0].case.is_none());
+    assert_eq!(found[0].order_measured, ["UDP", "WebSocket"]);
 }
 
 #[test]
@@ -100,39 +112,48 @@ fn a_run_without_its_cases_shows_no_table() {
 }
 
 #[test]
-fn a_table_of_one_suite_stays_with_it() {
-    let run = |suite: &str| {
-        let mut raw = Builder::new()
-            .case("call/mutex-uncontended", 8, |_, t| t.batch(10, &[200; 50]))
-            .case("call/udp-send?payload=64", 8, |round, t| t.batch(10, &[20_000 + round; 50]))
-            .build();
-        raw.plan.suite = suite.to_owned();
-        read(&raw).published
+fn each_group_has_its_baseline() {
+    let found = of(Builder::new()
+        .case("call/mutex-uncontended", 8, |_, t| t.batch(10, &[200; 50]))
+        .case("call/udp-send?payload=64", 8, |round, t| t.batch(10, &[20_000 + round; 50]))
+        .case(&format!("{}&runtime=python", thread("udp", "free")), 8, each(60)));
+    let [python, cpp] = found.as_slice() else { panic!("{found:?}") };
+    let row = |label: &str| {
+        let of = |row: &&PublishedRow| row.label == label && row.statistic == RELATIVE;
+        cpp.rows.iter().find(of).unwrap()
     };
-    assert_eq!(run("ladder"), []);
-    let table = &run(SUITE)[0];
-    let rows = |label: &str| table.rows.iter().find(|row| row.label == label).unwrap();
-    assert_eq!(rows("C++: UDP").published_ratio, Some(115.0));
-    assert!((rows("C++: UDP").measured_ratio.clone().unwrap().point - 100.0).abs() < 0.1);
-    assert!(rows("Python: UDP").case.is_none());
-    assert_eq!(rows("C++: UDP").case.as_deref(), Some("call/udp-send?payload=64"));
-    assert_eq!(table.order_measured, ["C++: lock", "C++: UDP"]);
-    assert_eq!(table.order_published, table.order_measured);
+    assert_eq!(row("C++: UDP").published_ratio, Some(115.0));
+    assert!((row("C++: UDP").measured_ratio.clone().unwrap().point - 100.0).abs() < 0.1);
+    let of_python = python.rows.iter().filter(|row| row.case.is_some());
+    assert!(
+        of_python.clone().count() > 0 && of_python.clone().all(|row| row.label.ends_with("UDP"))
+    );
+    assert_eq!(row("C++: UDP").case.as_deref(), Some("call/udp-send?payload=64"));
+    assert_eq!(cpp.order_measured, ["C++: lock", "C++: UDP"]);
+    assert_eq!(cpp.order_published, cpp.order_measured);
 }
 
 #[test]
 fn cycles_are_ticks_of_the_clock() {
     let mut raw = Builder::new()
         .case("call/call", 8, |_, t| t.batch(10, &[10; 50]))
+        .case("call/call-inline", 8, |_, t| t.batch(10, &[5; 50]))
         .case("call/ring-inline?payload=44&reply=off", 8, |_, t| t.batch(10, &[160; 50]))
         .case("call/ring-inline?payload=8&reply=off", 8, |_, t| t.batch(10, &[100; 50]))
         .build();
     raw.clocks.iter_mut().for_each(|clock| clock.ticks_per_second = 2e9);
     let table = &read(&raw).published[0];
-    let ring = &table.rows[1];
+    let of_ring = |statistic: &str| {
+        let of = |row: &&PublishedRow| row.label == "ring" && row.statistic == statistic;
+        table.rows.iter().find(of).unwrap()
+    };
+    let measured = |statistic| of_ring(statistic).measured.clone().unwrap().point.unwrap();
+    let ring = of_ring("mean");
     assert_eq!((ring.published, ring.published_high), (40.0, Some(44.0)));
     assert_eq!(ring.case.as_deref(), Some("call/ring-inline?payload=44&reply=off"));
-    assert!((ring.measured.clone().unwrap().point.unwrap() - 16.0).abs() < 1e-9);
+    assert!((measured("mean") - 16.0).abs() < 1e-9);
+    assert!((measured("total") - 160_000.0).abs() < 1e-6);
+    assert!((measured("difference") - 15.0).abs() < 1e-9, "16 less the 1 of a call");
     assert!((ring.measured_ratio.clone().unwrap().point - 16.0).abs() < 1e-9);
 }
 
@@ -141,15 +162,19 @@ fn wake_ups_are_grouped_by_their_gap() {
     let wake = |mechanism: &str, gap: u64| {
         format!("wake/{mechanism}?payload=0&gap={gap}&boundary=process&place=same-llc&wait=block")
     };
-    let found = of(Builder::new()
-        .case(&wake("semaphore", 10_000), 8, |round, t| t.wake(&[4000 + round; 100], 9))
-        .case(&wake("signal", 10_000), 8, |round, t| t.wake(&[4001 + round; 100], 9))
-        .case(&wake("pipe", 10_000), 8, |round, t| t.wake(&[6000 + round; 100], 9)));
-    assert_eq!(found.len(), 2, "two machines, one gap");
-    assert!(found[0].title.contains("i9-9900K") && found[0].title.contains("gap of 10 µs"));
-    assert_eq!(found[0].order_published, ["semaphore", "pipe", "signal"]);
-    assert_eq!(found[0].order_measured, ["semaphore = signal", "pipe"]);
-    let statistics = found[0].rows.iter().filter(|row| row.label == "pipe");
+    let gaps = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+    let all = gaps.into_iter().fold(Builder::new(), |builder, gap| {
+        builder
+            .case(&wake("semaphore", gap), 8, |round, t| t.wake(&[4000 + round; 100], 9))
+            .case(&wake("signal", gap), 8, |round, t| t.wake(&[4001 + round; 100], 9))
+            .case(&wake("pipe", gap), 8, |round, t| t.wake(&[6000 + round; 100], 9))
+    });
+    let found = of(all);
+    assert_eq!(found.len(), 10, "two machines, five gaps");
+    assert!(found[1].title.contains("sleep 10 µs") && found[1].name.as_deref() == Some("i9-9900K"));
+    assert_eq!(found[1].order_published, ["semaphore", "pipe", "signal"]);
+    assert_eq!(found[1].order_measured, ["semaphore = signal", "pipe"]);
+    let statistics = found[1].rows.iter().filter(|row| row.label == "pipe");
     let with: Vec<(&str, bool)> =
         statistics.map(|row| (row.statistic.as_str(), row.measured.is_some())).collect();
     assert_eq!(
@@ -160,15 +185,29 @@ fn wake_ups_are_grouped_by_their_gap() {
 
 #[test]
 fn throughput_is_that_of_a_flow() {
-    let id = "stream/tcp-sendmsg?payload=32768&fields=8&flows=2&ack=per-message\
-              &boundary=process&place=free&wait=block";
-    let found =
-        of(Builder::new().case(id, 8, |_, t| t.stream(2, 100, 32_768, &[50_000; 200], 5_000_000)));
-    assert_eq!(found.len(), 1);
-    assert!(found[0].title.contains("fields of 4096 B, 2 threads, beside ends that were not"));
+    let id = |mechanism: &str, field: u32, flows: u32| {
+        let payload = 8 * field;
+        format!(
+            "stream/{mechanism}?payload={payload}&fields=8&flows={flows}&ack=per-message\
+             &boundary=process&place=free&wait=block"
+        )
+    };
+    let shapes = [256, 1024, 4096, 65_536].into_iter();
+    let shapes = shapes.flat_map(|field| [1, 2, 4, 8].map(|flows| (field, flows)));
+    let all = shapes.fold(Builder::new(), |builder, (field, flows)| {
+        ["tcp-sendmsg", "tcp-zerocopy"].iter().fold(builder, |builder, mechanism| {
+            builder.case(&id(mechanism, field, flows), 8, move |_, t| {
+                t.stream(flows, 100, u64::from(8 * field), &[50_000; 200], 5_000_000);
+            })
+        })
+    });
+    let found = of(all);
+    assert_eq!(found.len(), 16);
+    let table = found.iter().find(|table| table.group == "4096 B, 2").unwrap();
+    assert!(table.title.contains("msg_size 4096 B, threads 2, beside ends that were not"));
     let row = |statistic: &str| {
         let of = |row: &&PublishedRow| row.label.starts_with("A2") && row.statistic == statistic;
-        found[0].rows.iter().find(of).unwrap().clone()
+        table.rows.iter().find(of).unwrap().clone()
     };
     let gbps = row("throughput-per-flow").measured.unwrap().point.unwrap();
     assert!((gbps - 32_768.0 * 8.0 / 50_000.0).abs() < 1e-9);
@@ -178,20 +217,20 @@ fn throughput_is_that_of_a_flow() {
 
 #[test]
 fn what_is_not_touched_has_a_table_of_its_own() {
-    let id = thread("condvar", "same-llc");
-    let untouched = format!("{id}&touch=none");
-    let titles = |builder: Builder| {
+    let ids = ["condvar", "udp"].map(|mechanism| thread(mechanism, "same-llc"));
+    let touch_none = ids.clone().map(|id| format!("{id}&touch=none"));
+    let titles = |ids: &[String]| {
+        let builder = ids.iter().fold(Builder::new(), |builder, id| builder.case(id, 8, each(90)));
         let tables = of(builder).into_iter();
         tables
             .map(|table| (table.title, table.rows.into_iter().find_map(|row| row.case)))
             .collect::<Vec<_>>()
     };
-    let both = titles(Builder::new().case(&id, 8, each(90)).case(&untouched, 8, each(80)));
+    let both = titles(&[&ids[..], &touch_none[..]].concat());
     let [verified, none] = both.as_slice() else { panic!("{both:?}") };
-    assert_eq!((&verified.1, &none.1), (&Some(id), &Some(untouched.clone())));
+    assert_eq!((verified.1.as_ref(), none.1.as_ref()), (Some(&ids[0]), Some(&touch_none[0])));
     assert_eq!(none.0, format!("{}, beside touch=none here", verified.0));
-    let alone = titles(Builder::new().case(&untouched, 8, each(80)));
-    assert_eq!(alone, both[1..]);
+    assert_eq!(titles(&touch_none), both[1..]);
 }
 
 #[test]

@@ -345,6 +345,7 @@ fn a_bar_begins_at_zero_and_what_was_published_stands_on_its_row() {
     let one = &mut results.plots[0].series[0];
     let greatest = one.points.iter().map(|p| p.high.unwrap_or(p.y)).fold(0.0, f64::max);
     let far = 2.0 * greatest;
+    one.published.clear();
     one.published.push(PublishedPoint {
         source: "a report".to_owned(),
         machine: "Some CPU".to_owned(),

@@ -136,11 +136,21 @@ fn table(out: &mut String, table: &Table) {
     let is_case = |row: &Vec<Cell>| matches!(row.first(), Some(Cell { value: Value::Code(_), .. }));
     let labelled = columns > COLUMNS_MAX || columns > 1 && table.rows.iter().any(is_case);
     let cards = if labelled { " cards" } else { "" };
-    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{matrix}{cards}\"><thead>");
+    // Rows under headings have their order.
+    let headed = table.rows.iter().any(|row| table.is_heading(row));
+    let sortable = if headed { "" } else { "sortable " };
+    put!(out, "<div class=\"scroll\"><table class=\"{sortable}ladder{matrix}{cards}\"><thead>");
     heads(out, &table.columns);
     put!(out, "</thead><tbody>\n");
     let mut above: &[Cell] = &[];
     for row in &table.rows {
+        if let [heading] = &row[..]
+            && table.is_heading(row)
+        {
+            let text = cells::inline(heading);
+            put!(out, "<tr><th scope=\"rowgroup\" colspan=\"{columns}\">{text}</th></tr>\n");
+            continue;
+        }
         put!(out, "<tr>");
         let (mut again, mut group) = (true, "");
         for (at, (cell, column)) in row.iter().zip(&table.columns).enumerate() {

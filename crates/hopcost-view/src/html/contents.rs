@@ -5,10 +5,10 @@ use hopcost_model::results::{CaseResult, Results};
 use crate::markup::{Esc, put};
 use crate::section::model::{Block, Section};
 
-/// What a run found, on one screen.
-const ANSWER: &str = "answer";
+/// What a run found, on one screen, and the table of the document that its suite is about.
+const ANSWER: [&str; 2] = ["answer", "document"];
 
-/// The sections that are unfolded from the beginning, by their place: the answer, and the first
+/// The sections that are unfolded from the beginning, by their place: the answer, with what stands before it, and the first
 /// table after it.
 pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
     let has_table = |section: &Section| {
@@ -17,7 +17,7 @@ pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
             .iter()
             .any(|block| matches!(block, Block::Table(table) if !table.rows.is_empty()))
     };
-    let is_answer = |section: &Section| section.id == ANSWER;
+    let is_answer = |section: &Section| ANSWER.contains(&section.id);
     let first = sections.iter().position(|section| !is_answer(section) && has_table(section));
     (0..sections.len()).filter(|at| is_answer(&sections[*at]) || Some(*at) == first).collect()
 }

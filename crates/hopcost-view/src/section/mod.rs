@@ -29,7 +29,7 @@ use hopcost_model::results::{Results, Statistic};
 
 pub(crate) use findings::finding_id;
 pub use head::Stored;
-use model::{Document, Medium, Section};
+use model::{Block, Document, Medium, Section, Tone};
 
 /// A section, if the results have something to put into it.
 type Make = fn(&Results, Medium) -> Option<Section>;
@@ -41,6 +41,7 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 /// The sections of a report in their order, and where each is shown.
 const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
+    (ALL, published::document),
     (ALL, answer::section),
     (ALL, head::remarks),
     (ALL, runtimes::matrix::mechanisms),
@@ -74,7 +75,11 @@ const SECTIONS: &[(&[Medium], Make)] = &[
 /// The answer of a run, on one screen, and where the rest is.
 pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document {
     let mut head = head::alerts(results);
-    head.extend(answer::blocks(results));
+    let (published, answer) = (published::brief(results), answer::blocks(results));
+    let apart = !published.is_empty() && matches!(answer.first(), Some(Block::Text(Tone::Note, _)));
+    head.extend(published);
+    head.extend(apart.then(|| Block::Heading("All that was measured".to_owned())));
+    head.extend(answer);
     head.extend(stored.map(head::more));
     Document { title: head::line(results), head, ..Document::default() }
 }

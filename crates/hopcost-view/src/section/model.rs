@@ -144,13 +144,18 @@ pub(crate) fn notes(sentences: impl IntoIterator<Item = String>) -> impl Iterato
 pub(crate) struct Table {
     /// The columns.
     pub columns: Vec<Column>,
-    /// One cell a column.
+    /// One cell a column; a row of one cell is a heading of those below it.
     pub rows: Vec<Vec<Cell>>,
     /// How it is laid out.
     pub form: Form,
 }
 
 impl Table {
+    /// Whether a row is a heading of those below it.
+    pub fn is_heading(&self, row: &[Cell]) -> bool {
+        row.len() == 1 && self.columns.len() > 1
+    }
+
     /// The same without verdicts: a mark stands before what begins a doubtful row.
     pub fn marked(&self) -> Self {
         let at = self.columns.iter().position(|column| column.kind == Kind::Verdict);
@@ -368,8 +373,6 @@ pub(crate) enum Unit {
     Plain(u8),
     /// A multiple, with so many digits.
     Times(u8),
-    /// Every digit, with this unit.
-    Spelled(String),
 }
 
 /// An estimate and how it is written.
@@ -528,7 +531,6 @@ impl Value {
                 Unit::Whole => bare(number::grouped(*value as u64)),
                 Unit::Plain(digits) => bare(number::plain(*value, *digits)),
                 Unit::Times(digits) => bare(format!("×{}", number::plain(*value, *digits))),
-                Unit::Spelled(unit) => Shown { unit: unit.clone(), ..bare(value.to_string()) },
             },
             Value::Estimate(measured) => measured.shown(),
             Value::Ratio(ratio, told) => {

@@ -125,6 +125,11 @@ impl Numbered {
         }) + 1
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
     /// The notes.
     pub fn notes(self) -> impl Iterator<Item = Block> {
         notes(self.texts.into_iter().enumerate().map(|(i, text)| format!("({}) {text}", i + 1)))

@@ -70,6 +70,8 @@ struct Grid<'a> {
     columns: &'a [Column],
     form: Form,
     style: &'a TextStyle,
+    /// What those say that are headings of the rows below them.
+    headings: Vec<Option<String>>,
     rows: Vec<Vec<Vec<Line>>>,
     /// `None` for a column that goes below its row.
     widths: Vec<Option<usize>>,
@@ -79,16 +81,26 @@ impl<'a> Grid<'a> {
     fn of(table: &'a Table, style: &'a TextStyle) -> Self {
         let mut rows: Vec<Vec<Vec<Line>>> = table.rows.iter().map(|_| Vec::new()).collect();
         for (at, column) in table.columns.iter().enumerate() {
-            let cells = table.rows.iter().filter_map(|row| row.get(at)).map(pieces).collect();
+            let cell = |row: &'a Vec<Cell>| {
+                let own = row.get(at).filter(|_| !table.is_heading(row));
+                own.map_or(Vec::new(), pieces)
+            };
+            let cells = table.rows.iter().map(cell).collect();
             let texts = match table.form {
                 Form::Matrix => stacked(cells, style),
                 Form::Columns | Form::Brief => lined_up(cells, column.kind, style),
             };
             rows.iter_mut().zip(texts).for_each(|(row, text)| row.push(text));
         }
-        let mut grid =
-            Self { columns: &table.columns, form: table.form, style, rows, widths: Vec::new() };
+        let heading = |row: &'a Vec<Cell>| {
+            let own = row.first().filter(|_| table.is_heading(row));
+            own.map(|cell| style.clean(&joined(&pieces(cell))))
+        };
+        let headings = table.rows.iter().map(heading).collect();
+        let (columns, form, widths) = (&table.columns, table.form, Vec::new());
+        let mut grid = Self { columns, form, style, headings, rows, widths };
         grid.widths = (0..table.columns.len()).map(|at| Some(grid.widest(at))).collect();
+        grid.reach();
         grid.quiet();
         grid.fit();
         grid
@@ -98,6 +110,21 @@ impl<'a> Grid<'a> {
         let lines = self.rows.iter().filter_map(|row| row.get(at)).flatten();
         let cells = lines.map(|(text, _)| width_of(text)).max().unwrap_or(0);
         cells.max(width_of(&self.style.clean(&self.columns[at].heading())))
+    }
+
+    /// Widens columns to what stands over them.
+    fn reach(&mut self) {
+        let mut at = 0;
+        for group in self.columns.chunk_by(|a, b| a.over == b.over) {
+            let own = at..at + group.len();
+            let wanted = width_of(&self.style.clean(&group[0].over)) + GAP;
+            let missing = wanted.saturating_sub(self.width(own.clone()));
+            if let Some(width) = &mut self.widths[at] {
+                // The heading of the table may stand over the first.
+                *width += if at == 0 { 0 } else { missing };
+            }
+            at = own.end;
+        }
     }
 
     /// Leaves out words that the row above has said.
@@ -159,8 +186,28 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The columns that stand side by side: all, or the first with as many of the others as fit.
+    /// The columns that stand side by side: all, or the first with as many of the others as fit,
+    /// those together that have a heading in common.
     fn blocks(&self) -> Vec<Vec<usize>> {
+        let all: Vec<usize> =
+            (0..self.widths.len()).filter(|at| self.widths[*at].is_some()).collect();
+        let over = |at: usize| self.columns[at].over.as_str();
+        let names = all.iter().take_while(|at| over(**at).is_empty()).count();
+        let (names, others) = all.split_at(names);
+        let mut packed: Vec<Vec<usize>> = Vec::new();
+        for group in others.chunk_by(|a, b| over(*a) == over(*b)) {
+            let fits = |block: &&mut Vec<usize>| {
+                self.width(block.iter().chain(group).copied()) <= self.style.columns()
+            };
+            match packed.last_mut().filter(fits) {
+                Some(block) => block.extend(group),
+                None => packed.push([names, group].concat()),
+            }
+        }
+        let fit = |block: &Vec<usize>| self.width(block.iter().copied()) <= self.style.columns();
+        if packed.len() > 1 && !names.is_empty() && packed.iter().all(fit) {
+            return packed;
+        }
         let mut shown = (0..self.widths.len()).filter(|at| self.widths[*at].is_some());
         let first = shown.next().into_iter();
         let others: Vec<usize> = shown.collect();
@@ -186,7 +233,14 @@ impl<'a> Grid<'a> {
             }
             self.over(out, &block);
             self.lines(out, &heads, &block);
-            for row in &self.rows {
+            for (row, heading) in self.rows.iter().zip(&self.headings) {
+                if let Some(heading) = heading {
+                    let room = self.style.columns().saturating_sub(GAP);
+                    for line in wrap(heading, room) {
+                        out.push_str(&format!("{}{line}\n", " ".repeat(GAP)));
+                    }
+                    continue;
+                }
                 self.lines(out, row, &block);
                 if self.form != Form::Brief {
                     self.below(out, row);

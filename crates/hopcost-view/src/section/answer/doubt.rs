@@ -7,7 +7,7 @@ use hopcost_model::results::{CaseResult, Results};
 use super::stall::{self, stalled};
 
 /// What casts doubt on cases, by code.
-pub(super) struct Doubts<'a> {
+pub(crate) struct Doubts<'a> {
     /// What is found in fewer than half of the cases that were measured: it marks them.
     pub few: Vec<(Code, Vec<&'a Finding>)>,
     /// What is found in half of them or more: it is said of the run.

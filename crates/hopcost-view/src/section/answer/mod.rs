@@ -17,7 +17,8 @@ use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, Statistic, StreamResult};
 use hopcost_model::text::count;
 
-use self::doubt::Doubts;
+pub(super) use self::doubt::Doubts;
+pub(super) use self::order::between;
 pub(super) use self::unit::ticks;
 use super::model::{Block, Medium, Section, Tone, says};
 use super::runtimes::told;

@@ -24,7 +24,7 @@ pub(super) fn name(row: &LadderRow, usual: Option<Boundary>, results: &Results) 
 }
 
 /// `two threads`
-pub(super) fn between(boundary: Boundary) -> String {
+pub(crate) fn between(boundary: Boundary) -> String {
     match boundary {
         Boundary::Thread => "threads".to_owned(),
         Boundary::Process => "processes".to_owned(),
