@@ -256,7 +256,8 @@ fn touch(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fai
     let spec = workers.spec;
     let touches = spec.case.workload != Workload::Call && spec.case.payload_bytes > Some(0);
     let is_real = !spec.is_exact() && !spec.case.has_virtual_clock();
-    if !touches || !is_real || spec.workers.has_foreign() {
+    // An older build does not know the phase, and a comparison of builds has no use for it.
+    if !touches || !is_real || spec.workers.has_foreign() || spec.workers.native().is_some() {
         return Ok(());
     }
     let timed = workers.phase(Phase::Touch, 0, Stamp::Each, None)?.ends;
