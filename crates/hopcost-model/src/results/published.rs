@@ -93,8 +93,9 @@ document! {
         pub statistic: String,
         /// Unit of `published` and `measured` (`µs`, `Gbit/s`, `ticks`).
         pub unit: String,
-        /// As published; the lower end of a published range.
-        pub published: f64,
+        /// As published; the lower end of a published range; `null` where the source names it and
+        /// gives no number.
+        pub published: Option<f64>,
         /// The upper end of a published range.
         pub published_high: Option<f64>,
         /// Multiple of the table's baseline as published.

@@ -63,7 +63,7 @@ impl Beside<'_> {
             let rows = table.rows.iter();
             for row in rows.filter(|row| row.case.as_ref() == id && row.statistic == statistic) {
                 let Some(factor) = factor(&row.unit, unit) else { continue };
-                let ends = std::iter::once(row.published).chain(row.published_high);
+                let ends = row.published.into_iter().chain(row.published_high);
                 points.extend(ends.map(|y| PublishedPoint {
                     source: table.source.clone(),
                     machine: machine(table).to_owned(),

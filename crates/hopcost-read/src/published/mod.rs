@@ -20,7 +20,7 @@ use crate::run::Run;
 use order::{Entry, order};
 use source::{Row, Source};
 pub use statistic::ticks_per_ns;
-use statistic::{Asked, DIFFERENCE, RELATIVE};
+use statistic::{Asked, DIFFERENCE, HALF, HALF_DIFFERENCE, RELATIVE};
 
 /// The files of published/, by name.
 const FILES: [(&str, &str); 7] = [
@@ -76,7 +76,7 @@ pub fn searches() -> Vec<Search> {
     let search = |(_, source): (_, Source)| {
         let (label, runtime) = source.search?;
         let row = source.rows.into_iter().find(|row| row.label == label && row.unit == "µs")?;
-        Some(Search { label, source: source.source, published_ns: row.value * 1e3, runtime })
+        Some(Search { label, source: source.source, published_ns: row.value? * 1e3, runtime })
     };
     sources().filter_map(search).collect()
 }
@@ -172,10 +172,12 @@ fn table(
     // Only what was measured can be put in both orders; if nothing was, the published
     // one stands alone.
     let any = ordered().any(|row| measured(&row));
-    let published = ordered().filter(|row| !any || measured(row)).map(|row| Entry {
-        label: row.label.clone(),
-        point: row.published,
-        interval: row.published_high.map(|high| (row.published, high)),
+    let published = ordered().filter(|row| !any || measured(row)).filter_map(|row| {
+        Some(Entry {
+            label: row.label.clone(),
+            point: row.published?,
+            interval: row.published.zip(row.published_high),
+        })
     });
     let here = ordered().filter_map(|row| {
         let estimate = row.measured.as_ref()?;
@@ -232,6 +234,7 @@ fn here(place: &str) -> &'static str {
 fn base<'a>(source: &Source, rows: &[&'a Beside<'a>], at: usize) -> Option<&'a Beside<'a>> {
     let statistic = match rows[at].row.statistic.as_str() {
         DIFFERENCE => RELATIVE,
+        HALF_DIFFERENCE => HALF,
         statistic => statistic,
     };
     let is_base =
@@ -243,9 +246,9 @@ fn base<'a>(source: &Source, rows: &[&'a Beside<'a>], at: usize) -> Option<&'a B
 fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> PublishedRow {
     let (row, statistic) = (beside.row, beside.row.statistic.as_str());
     let of_published = match statistic {
-        RELATIVE => Some(row.value),
-        DIFFERENCE => None,
-        _ => base.map(|base| row.value / base.row.value),
+        RELATIVE => row.value,
+        DIFFERENCE | HALF_DIFFERENCE => None,
+        _ => base.and_then(|base| Some(row.value? / base.row.value?)),
     };
     let asked = Asked { statistic, unit: &row.unit, operations: source.operations };
     let found = base.and_then(|base| base.found);

@@ -44,8 +44,8 @@ pub struct Row {
     pub label: String,
     /// Which number it is.
     pub statistic: String,
-    /// As published, or the lower end.
-    pub value: f64,
+    /// As published, or the lower end; none where the source names it and gives no number.
+    pub value: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
     /// Unit.
@@ -168,7 +168,7 @@ fn row(line: &str, above: Option<&Row>) -> Result<Row, String> {
         group: group.clone(),
         label: label.clone(),
         statistic: statistic.clone(),
-        value: number(value)?,
+        value: some(value)?,
         high: some(high)?,
         unit: unit.clone(),
         cases: match above.filter(|row| row.group == *group && row.label == *label) {

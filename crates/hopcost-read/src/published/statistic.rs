@@ -15,10 +15,13 @@ pub const RELATIVE: &str = "relative";
 pub const DIFFERENCE: &str = "difference";
 
 /// One of the two ways of a round trip.
-const HALF: &str = "half";
+pub const HALF: &str = "half";
+pub const HALF_DIFFERENCE: &str = "half-difference";
 
 /// The statistic that totals, multiples and differences are of.
 const MEAN: &str = "mean";
+/// The one that halves are of.
+const P50: &str = "p50";
 
 /// A published statistic and its unit.
 pub struct Asked<'a> {
@@ -42,9 +45,11 @@ impl Asked<'_> {
         }
         let unit = per_ns(of, self.unit)?;
         let (estimate, factor) = match self.statistic {
-            HALF => (of_time(of, MEAN)?, unit / 2.0),
+            // Of the median: in a mean are the turns of other tasks on the CPU too.
+            HALF => (of_time(of, P50)?, unit / 2.0),
+            HALF_DIFFERENCE => (difference(of, base?, P50)?, unit / 2.0),
             TOTAL => (of_time(of, MEAN)?, unit * self.operations? as f64),
-            DIFFERENCE => (difference(of, base?)?, unit),
+            DIFFERENCE => (difference(of, base?, MEAN)?, unit),
             statistic => (of_time(of, statistic)?, unit),
         };
         Some(estimate.times(factor))
@@ -69,10 +74,10 @@ pub fn ticks_per_ns(of: &Reading) -> Option<f64> {
 }
 
 /// How much longer an operation takes than the baseline's, paired by round.
-fn difference(of: &Reading, base: &Reading) -> Option<Estimate> {
-    let pairs = paired(&by_round(of, MEAN), &by_round(base, MEAN));
+fn difference(of: &Reading, base: &Reading, statistic: &str) -> Option<Estimate> {
+    let pairs = paired(&by_round(of, statistic), &by_round(base, statistic));
     let longer = pairs.iter().map(|(_, of, base)| of - base).collect();
-    let estimand = "median over rounds of the mean minus the baseline's".to_owned();
+    let estimand = format!("median over rounds of the {statistic} minus the baseline's");
     (!pairs.is_empty()).then(|| over_trials(longer, estimand))
 }
 
@@ -98,7 +103,7 @@ pub fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
     let of = |trial: &PerTrial| match statistic {
         "throughput-per-flow" => trial.rates.map(|rates| rates.per_flow_gbps),
         MEAN | TOTAL | RELATIVE => Some(trial.get(Statistic::Mean).unwrap_or(trial.value_ns)),
-        "p50" => Some(trial.value_ns),
+        P50 => Some(trial.value_ns),
         // A least of all trials has no value a trial.
         "min" => None,
         _ => trial.get(Statistic::of_label(statistic)?),

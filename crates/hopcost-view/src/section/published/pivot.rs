@@ -378,26 +378,29 @@ impl<'a> Pivot<'a> {
         deviation: Option<&PublishedRow>,
     ) -> Cell {
         let group = entries.first().map_or("", |entry| entry.table.group.as_str());
-        let written = |row: &PublishedRow| {
+        let Some(key) = row.published else { return Cell::none() };
+        let written = |row: &PublishedRow, value: f64| {
             let alike = self.entries.iter().filter(|entry| {
                 entry.row.statistic == row.statistic
                     && entry.table.group == group
                     && entries.iter().any(|own| own.file == entry.file)
             });
-            let decimals = alike.map(|entry| decimals(entry.row.published)).max().unwrap_or(0);
+            let numbers = alike.filter_map(|entry| entry.row.published);
+            let decimals = numbers.map(decimals).max().unwrap_or(0);
             let write = |value: f64| match decimals {
                 0 if value >= 10_000.0 => number::grouped(value as u64),
                 _ => format!("{value:.decimals$}"),
             };
-            if row.statistic == "relative" && row.published_high.is_none() && row.published == 1.0 {
+            if row.statistic == "relative" && row.published_high.is_none() && value == 1.0 {
                 return "1".to_owned();
             }
-            let high = row.published_high.filter(|high| *high != row.published);
+            let high = row.published_high.filter(|high| *high != value);
             let high = high.map_or(String::new(), |high| format!("–{}", write(high)));
-            format!("{}{high}", write(row.published))
+            format!("{}{high}", write(value))
         };
-        let spread = deviation.map_or(String::new(), |row| format!(" ±{}", written(row)));
-        Value::Sorted(format!("{}{spread}", written(row)), row.published).into()
+        let spread = deviation.and_then(|row| Some(format!(" ±{}", written(row, row.published?))));
+        let text = format!("{}{}", written(row, key), spread.unwrap_or_default());
+        Value::Sorted(text, key).into()
     }
 
     /// What is published for two columns is shown once, with the first.
