@@ -317,3 +317,24 @@ fn knobs(groups: &[&LadderGroup], results: &Results) -> Option<Block> {
     let text = format!("Idle knobs: {}", list.join("; "));
     (!list.is_empty()).then_some(Block::Text(Tone::Note, text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored;
+
+    #[test]
+    fn the_same_way_across_another_boundary_is_counted_by_itself() {
+        let mut results = stored::results("copies");
+        let mut groups = results.ladder.clone();
+        groups.retain(|group| group.title.contains("1 flow, acknowledged per message"));
+        for ranking in groups.iter_mut().flat_map(|group| &mut group.rankings) {
+            ranking.cases.iter_mut().for_each(|case| case.step = Some(Step::Tied));
+        }
+        results.ladder = groups;
+        let groups: Vec<&LadderGroup> = results.ladder.iter().collect();
+        let said = wins(&groups, Place::Free, RankedBy::Throughput, &results).unwrap();
+        assert!(said.contains("of the 4 combinations"), "{said}");
+        assert!(said.contains("A2 tcp-sendmsg tied in 4;"), "{said}");
+    }
+}
