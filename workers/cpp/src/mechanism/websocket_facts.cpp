@@ -64,7 +64,7 @@ Facts websocketpp_threaded_facts() {
     facts.limits =
         "0 bytes to 64 KiB; a worker has one thread more than seats for each end it holds (with answer=handler for the "
         "caller's alone), on the CPU of that end's seat where it is pinned; otherwise as `websocket`";
-    facts.system_calls = CountRange{8, 40};
+    facts.system_calls = CountRange{12, 30};
     return facts;
 }
 
