@@ -54,7 +54,8 @@ pub(super) fn published(
             machine => format!("published: {machine}"),
         };
         let of_source = |(one, colour): (&PlotSeries, Colour)| {
-            let own = one.published.iter().filter(|of| of.source == *source);
+            let own =
+                one.published.iter().filter(|of| (&of.source, &of.machine) == (source, machine));
             let mark = |of: &PublishedPoint| {
                 let (x, y) = place(of)?;
                 Some(Mark::at(x, y, format!("{}\n{name}\n{}", one.name, text(of.y))))

@@ -409,3 +409,15 @@ fn a_point_from_which_on_a_way_is_faster_is_boxed_and_in_the_legend() {
     assert_eq!(boxes(&chart), [(true, 1), (false, 0)]);
     assert!(chart.series[0].marks[0].tip == says, "below the lines");
 }
+
+#[test]
+fn two_machines_of_one_source_have_a_shape_each() {
+    let results = stored::results("wakeup");
+    let (_, chart) = super::plots(&results).swap_remove(0);
+    let published = |marker: Marker| -> usize {
+        let of = chart.series.iter().filter(|one| one.style.marker == marker);
+        of.map(|one| one.marks.len()).sum()
+    };
+    // Five mechanisms after five gaps each.
+    assert_eq!([Marker::PLUS, Marker::ASTERISK].map(published), [25, 25]);
+}
