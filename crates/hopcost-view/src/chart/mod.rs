@@ -20,7 +20,7 @@ pub(crate) mod percentiles;
 #[cfg(feature = "png")]
 mod png;
 mod scale;
-pub(crate) mod swept;
+mod swept;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod trials;
@@ -47,12 +47,33 @@ pub fn svg(chart: &Chart) -> String {
     draw::svg(chart, Surroundings::Alone(&style))
 }
 
+/// Series that one chart can hold and still be told apart.
+const SERIES_MAX: usize = 12;
+
+/// One chart a plot; more where a plot has more series than one chart can hold.
+pub(crate) fn of_plots(results: &Results) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = Vec::new();
+    for plot in &results.plots {
+        if !plot.x.names.is_empty() {
+            let id = lines::free_id(format!("plot-{}", plain_id(&plot.id)), charts.iter());
+            charts.push(bars::chart(id, plot));
+            continue;
+        }
+        for (i, (part, series)) in lines::parts(&plot.series, SERIES_MAX).enumerate() {
+            let part_id = if part.is_empty() { String::new() } else { format!("-{}", i + 1) };
+            let id = format!("plot-{}{part_id}", plain_id(&plot.id));
+            let id = lines::free_id(id, charts.iter());
+            charts.push(swept::chart(id, format!("{}{part}", plot.title), plot, series));
+        }
+    }
+    charts
+}
+
 /// The plots of a run, each with the name that its files have (without ending) and with a
 /// line of what run it is of.
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let of = origin(results);
-    let drawn =
-        swept::charts(results).into_iter().chain(heat::charts(results).into_iter().flatten());
+    let drawn = of_plots(results).into_iter().chain(heat::charts(results).into_iter().flatten());
     let drawn = drawn.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart));
     let ladder = ladder::charts(results).into_iter().flatten().filter(several);
     let ladder = ladder.map(|chart| (format!("ladder-{}", plain_id(&chart.title)), chart));
@@ -93,7 +114,7 @@ pub(crate) fn element(chart: &Chart, heading: Heading) -> String {
 pub fn charts(results: &Results) -> Vec<Chart> {
     let mut charts: Vec<Chart> = heat::charts(results).into_iter().flatten().collect();
     charts.extend(ladder::charts(results).into_iter().flatten());
-    charts.extend(swept::charts(results));
+    charts.extend(of_plots(results));
     charts.extend(percentiles::charts(results).into_iter().flatten());
     charts.extend(trials::charts(results));
     charts

@@ -1,38 +1,15 @@
 //! Plots over something that was swept (a gap, a size, a number of flows), as the
-//! results hold them: lines through measured points, bands for their intervals; or bars,
-//! where each case has a name instead of a value.
+//! results hold them: lines through measured points, bands for their intervals.
 
-use hopcost_model::results::{Plot, PlotAxis, PlotPoint, PlotSeries, Results};
+use hopcost_model::results::{Plot, PlotAxis, PlotPoint, PlotSeries};
 
+use super::beside;
 use super::lines::{self, Points};
 use super::model::{Axis, Chart, Scale, Style, Vertical};
 use super::unit::Unit;
-use super::{bars, beside};
-use crate::names::plain_id;
 
-/// Series that one chart can hold and still be told apart.
-const SERIES_MAX: usize = 12;
 /// Swept values that each get a tick; more would be a ruler of their own.
 const TICKS_MAX: usize = 12;
-
-/// One chart a plot; more where a plot has more series than one chart can hold.
-pub(crate) fn charts(results: &Results) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = Vec::new();
-    for plot in &results.plots {
-        if !plot.x.names.is_empty() {
-            let id = lines::free_id(format!("plot-{}", plain_id(&plot.id)), charts.iter());
-            charts.push(bars::chart(id, plot));
-            continue;
-        }
-        for (i, (part, series)) in lines::parts(&plot.series, SERIES_MAX).enumerate() {
-            let part_id = if part.is_empty() { String::new() } else { format!("-{}", i + 1) };
-            let id = format!("plot-{}{part_id}", plain_id(&plot.id));
-            let id = lines::free_id(id, charts.iter());
-            charts.push(chart(id, format!("{}{part}", plot.title), plot, series));
-        }
-    }
-    charts
-}
 
 /// An axis of a plot.
 pub(super) struct Swept {
@@ -72,7 +49,7 @@ impl Swept {
     }
 }
 
-fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart {
+pub(super) fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries]) -> Chart {
     let (mut x, y) = (Swept::of(&plot.x), Swept::of(&plot.y));
     let all: usize = series.iter().map(|s| s.points.len()).sum();
     let place = |at_x: f64, at_y: f64| Some((x.place(at_x)?, y.place(at_y)?));

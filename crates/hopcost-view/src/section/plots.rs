@@ -7,7 +7,7 @@ use crate::chart;
 
 /// Plots over what was swept; nothing where nothing was.
 pub(super) fn swept(results: &Results, _: Medium) -> Option<Section> {
-    let charts = chart::swept::charts(results);
+    let charts = chart::of_plots(results);
     // Those of which the same is said stand beside each other.
     let alike = charts.chunk_by(|a, b| a.notes == b.notes && a.width == b.width);
     let blocks = alike.flat_map(|charts| {

@@ -6,7 +6,7 @@ mod pivot;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{PublishedTable, Results};
 
-use self::pivot::Pivot;
+use self::pivot::{Pivot, place};
 use super::model::{Block, Medium, Section, notes};
 use super::words::{Numbered, sentence};
 
@@ -66,17 +66,6 @@ fn is_mostly_there(tables: &[&PublishedTable]) -> bool {
     let measured = rows().filter(|(_, row)| row.measured.is_some());
     let found = distinct(measured.map(|(table, row)| (&table.group, &row.label))).len();
     2 * found >= distinct(rows().map(|(table, row)| (&table.group, &row.label))).len()
-}
-
-/// Where a table's cases were measured, and what they touch, in words.
-fn place(table: &PublishedTable) -> String {
-    let touch = match table.touch.as_str() {
-        "verify" => String::new(),
-        touch => format!("touch={touch}"),
-    };
-    let place = table.place.map_or("", |place| place.name());
-    let parts = [place.to_owned(), touch].into_iter().filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Notes up to which they stand below the table in brief.

@@ -3,7 +3,7 @@
 use hopcost_model::group::grouped;
 use hopcost_model::results::PublishedTable;
 
-use super::place;
+use super::pivot::place;
 
 /// Joins the labels in an order that could not be told apart.
 const TIE: &str = " = ";

@@ -5,7 +5,6 @@ use hopcost_model::results::{
     CaseResult, PublishedField, PublishedLayout, PublishedRow, PublishedTable, Results,
 };
 
-use super::place;
 use crate::names::Place;
 use crate::number;
 use crate::section::answer::{Doubts, between};
@@ -496,6 +495,17 @@ fn named(statistic: &str, operations: Option<u64>) -> String {
         ("mean", Some(_)) => "mean".to_owned(),
         (statistic, _) => statistic.replace('-', " "),
     }
+}
+
+/// Where a table's cases were measured, and what they touch, in words.
+pub(super) fn place(table: &PublishedTable) -> String {
+    let touch = match table.touch.as_str() {
+        "verify" => String::new(),
+        touch => format!("touch={touch}"),
+    };
+    let place = table.place.map_or("", |place| place.name());
+    let parts = [place.to_owned(), touch].into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// A number where many stand side by side.
