@@ -31,6 +31,9 @@ const STATISTICS: [&str; 11] = [
 /// The statistic that stands with a mean in one column.
 const STDEV: &str = "stdev";
 
+/// What the number of a note begins with, which no line breaks at.
+const MARK: &str = "\u{202f}(";
+
 /// A published number in its place.
 struct Entry<'a> {
     file: usize,
@@ -357,7 +360,7 @@ impl<'a> Pivot<'a> {
                 }
             }
             (Some(measured), Some(spread)) => Cell::sorted(measured.point, |mean| {
-                format!("{} ±{}", narrow(mean, measured.digits), narrow(spread, 2))
+                format!("{}±{}", narrow(mean, measured.digits), narrow(spread, 2))
             }),
             (Some(measured), None) if self.names.is_empty() => {
                 Cell::brief(Some(measured), Scale::Power(0), mark)
@@ -397,7 +400,7 @@ impl<'a> Pivot<'a> {
             let high = high.map_or(String::new(), |high| format!("–{}", write(high)));
             format!("{}{high}", write(value))
         };
-        let spread = deviation.and_then(|row| Some(format!(" ±{}", written(row, row.published?))));
+        let spread = deviation.and_then(|row| Some(format!("±{}", written(row, row.published?))));
         let text = format!("{}{}", written(row, key), spread.unwrap_or_default());
         Value::Sorted(text, key).into()
     }
@@ -441,7 +444,7 @@ impl<'a> Pivot<'a> {
                 let own = || self.entries.iter().filter(|e| self.value(self.columns, e) == key);
                 let of_column = self.columns == PublishedField::Label
                     || own().all(|entry| entry.row.note.as_ref() == Some(note));
-                let mark = format!(" ({})", remarks.number(note));
+                let mark = format!("{MARK}{})", remarks.number(note));
                 let add = |text: &mut String| {
                     if !text.contains(&mark) {
                         text.push_str(&mark);
@@ -451,7 +454,7 @@ impl<'a> Pivot<'a> {
                     let side = if self.names.is_empty() { None } else { Some(entry.file) };
                     let like = self.column(&key, side);
                     let head = columns.iter_mut().map(|(column, _)| column);
-                    let head = head.filter(|c| c.over.split(" (").next() == Some(&like.over));
+                    let head = head.filter(|c| c.over.split(MARK).next() == Some(&like.over));
                     match self.names.is_empty() {
                         true => head.for_each(|column| add(&mut column.over)),
                         false => head
