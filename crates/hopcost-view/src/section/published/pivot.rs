@@ -369,7 +369,12 @@ impl<'a> Pivot<'a> {
                 Cell::sorted(measured.point, |value| narrow(value, measured.digits))
             }
         };
-        cell.of(index)
+        // With the ends of its interval, for whoever points at it.
+        let told = match &row.measured {
+            Some(measured) => Cell::estimate(Some(measured), Scale::Power(0)),
+            None => Cell::ratio(row.measured_ratio.as_ref(), ""),
+        };
+        cell.of(index).hint(told.value.shown().map(|shown| shown.to_string()))
     }
 
     /// A published number, with the decimals that the source gives its neighbours.
