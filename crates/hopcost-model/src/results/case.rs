@@ -1,0 +1,343 @@
+//! A case: what was measured of it, trial by trial, and how sure it is.
+
+use std::collections::BTreeMap;
+
+use super::{CaseParts, Estimates, StreamResult, WakeResult};
+use crate::case::Role;
+use crate::document;
+use crate::finding::{Finding, Validity};
+use crate::protocol::Stamp;
+
+document! {
+    /// What became of a case.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Status {
+        /// At least one trial succeeded.
+        Measured,
+        /// Not tried, for the reason given.
+        Skipped,
+        /// Every trial failed, for the reason given.
+        Failed,
+    }
+}
+
+impl Status {
+    /// Lower-case word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Status::Measured => "measured",
+            Status::Skipped => "skipped",
+            Status::Failed => "failed",
+        }
+    }
+}
+
+document! {
+    /// What was found out about a case.
+    pub struct CaseResult {
+        /// Canonical spelling.
+        pub id: String,
+        /// The same, taken apart.
+        pub case: CaseParts,
+        /// What became of it.
+        pub status: Status,
+        /// Why it was skipped or failed (the most frequent reason of failed trials).
+        pub reason: Option<String>,
+        /// How operations were stamped; `null` if never measured.
+        pub stamp: Option<Stamp>,
+        /// Trials that succeeded.
+        pub n_trials: u32,
+        /// Trials that failed.
+        pub n_failed: u32,
+        /// Operations over all trials.
+        pub operations: u64,
+        /// Samples over all trials.
+        pub samples: u64,
+        /// The estimates; `null` if never measured.
+        pub estimates: Option<Estimates>,
+        /// Multiple of the baseline; `null` where there is none or where the
+        /// baseline means something else.
+        pub ratio: Option<Ratio>,
+        /// CPU time of both ends over messages (a round trip is two messages; a
+        /// call is one): median over trials.
+        pub cpu_ns_per_message: Option<f64>,
+        /// Context switches (voluntary and involuntary, all threads of both ends) per operation:
+        /// median over trials.
+        pub switches_per_operation: Option<f64>,
+        /// The percentile curve, pooled over trials; empty for batches.
+        pub curve: Vec<CurvePoint>,
+        /// Typical durations, if there are several.
+        pub modes: Vec<Mode>,
+        /// The host's states as the sentinel saw them, if there are several.
+        pub states: Vec<HostStateShare>,
+        /// How the scheduler placed the ends; empty where they are pinned, or where nobody
+        /// knows.
+        #[serde(default)]
+        pub placed: Vec<PlacedShare>,
+        /// One point a trial, in time order.
+        pub trials: Vec<TrialPoint>,
+        /// Follows from the findings; `null` if never measured.
+        pub validity: Option<Validity>,
+        /// Cost of one operation in ticks of the clock, where it was timed in batches.
+        pub cost_ticks: Option<f64>,
+        /// p50 of one operation in ticks of the clock, where each was timed by itself.
+        #[serde(default)]
+        pub p50_ticks: Option<f64>,
+        /// Cost of one call in core cycles (`call` only).
+        pub cost_cycles: Option<f64>,
+        /// What is particular to a wake-up.
+        pub wake: Option<WakeResult>,
+        /// What is particular to a stream.
+        pub stream: Option<StreamResult>,
+        /// What writing and comparing messages takes the ends; `null` where it was not timed.
+        pub touch: Option<TouchCost>,
+        /// What was counted, by event and end; medians over trials.
+        pub counters: Vec<CounterResult>,
+        /// Exchanges that lost a message or timed out, over all trials; none of them
+        /// is in any estimate.
+        pub lost: u64,
+        /// Which threads did the work; medians over trials, the busiest first. Empty
+        /// where every end is in Rust and but one thread (see `counters`).
+        pub threads: Vec<ThreadResult>,
+        /// This case's findings.
+        pub findings: Vec<Finding>,
+        /// The command that repeats this case alone.
+        pub command: String,
+        /// The command that replays one trial of it by hand, with every line of the
+        /// worker protocol shown; `null` if never tried.
+        pub replay: Option<String>,
+    }
+}
+
+document! {
+    /// What writing and comparing messages takes the ends, timed in each trial with messages of
+    /// the case's size. It is in the numbers and never subtracted.
+    #[derive(Copy)]
+    pub struct TouchCost {
+        /// Writing a message: median over trials and ends.
+        pub fill_ns: f64,
+        /// Comparing one.
+        pub verify_ns: f64,
+        /// How much of an operation's number that is: of a round trip all that both ends write
+        /// and compare, of an acknowledged message the comparing, of a wake-up nothing; `null`
+        /// where messages are not acknowledged and it overlaps.
+        pub operation_ns: Option<f64>,
+    }
+}
+
+document! {
+    /// Threads of one name in one process of a case.
+    pub struct ThreadResult {
+        /// Whose process. Where both ends are in one: the end that plays it or started it where
+        /// that is known, or else the caller.
+        pub process: Role,
+        /// The end it plays; `null` for a thread that the runtime or a library has
+        /// besides.
+        pub seat: Option<Role>,
+        /// Name.
+        pub name: String,
+        /// Threads of this name.
+        pub threads: u32,
+        /// Their CPU time for each operation.
+        pub cpu_ns_per_operation: f64,
+        /// Their share of the CPU time of all threads of this case, 0 to 1.
+        pub cpu_share: f64,
+        /// Their context switches for each operation.
+        pub switches_per_operation: f64,
+    }
+}
+
+document! {
+    /// A worker that took part, in brief.
+    pub struct WorkerBrief {
+        /// Runtime.
+        pub runtime: String,
+        /// Version of the worker.
+        pub version: String,
+        /// Language and libraries with their versions.
+        pub libraries: BTreeMap<String, String>,
+        /// What of the runtime shapes its numbers.
+        pub remarks: Vec<String>,
+    }
+}
+
+impl CaseResult {
+    /// A case of which nothing has been found out yet.
+    pub fn empty(id: &str, case: CaseParts, status: Status, command: String) -> Self {
+        CaseResult {
+            id: id.to_owned(),
+            case,
+            status,
+            reason: None,
+            stamp: None,
+            n_trials: 0,
+            n_failed: 0,
+            operations: 0,
+            samples: 0,
+            estimates: None,
+            ratio: None,
+            cpu_ns_per_message: None,
+            switches_per_operation: None,
+            curve: Vec::new(),
+            modes: Vec::new(),
+            states: Vec::new(),
+            placed: Vec::new(),
+            trials: Vec::new(),
+            validity: None,
+            cost_ticks: None,
+            p50_ticks: None,
+            cost_cycles: None,
+            wake: None,
+            stream: None,
+            touch: None,
+            counters: Vec::new(),
+            lost: 0,
+            threads: Vec::new(),
+            findings: Vec::new(),
+            command,
+            replay: None,
+        }
+    }
+}
+
+document! {
+    /// A ratio with its interval, paired by round.
+    pub struct Ratio {
+        /// Case it refers to.
+        pub baseline: String,
+        /// Median over rounds of the ratio of the two trials of that round.
+        pub point: f64,
+        /// Lower end; `null` with fewer than six rounds.
+        pub low: Option<f64>,
+        /// Upper end.
+        pub high: Option<f64>,
+        /// Rounds in which both were measured.
+        pub n_rounds: u32,
+    }
+}
+
+document! {
+    /// A point of the percentile curve.
+    #[derive(Copy)]
+    pub struct CurvePoint {
+        /// The quantile, 0 to 1.
+        pub q: f64,
+        /// Its value over all trials' samples.
+        pub ns: f64,
+        /// Lowest trial value of this quantile where each trial supports it.
+        pub low: Option<f64>,
+        /// Highest trial value.
+        pub high: Option<f64>,
+    }
+}
+
+document! {
+    /// One of several typical durations.
+    #[derive(Copy)]
+    pub struct Mode {
+        /// Where it peaks.
+        pub ns: f64,
+        /// Share of the samples, 0 to 1.
+        pub share: f64,
+    }
+}
+
+document! {
+    /// One of several states of the host.
+    #[derive(Copy)]
+    pub struct HostStateShare {
+        /// Sentinel of this state: nanoseconds of one getppid.
+        pub sentinel_ns: f64,
+        /// Share of this case's trials, 0 to 1.
+        pub share: f64,
+        /// Median over these trials of the trial's p50 (or batch cost).
+        pub p50_ns: f64,
+        /// Trials.
+        pub n_trials: u32,
+    }
+}
+
+document! {
+    /// Where the ends of a trial were that nobody pinned.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Placed {
+        /// All on one CPU, from the beginning of the measured phase to its end.
+        OneCpu,
+        /// Each on a CPU of its own, or several on some, all the time.
+        SeveralCpus,
+        /// An end went to another CPU meanwhile.
+        Moved,
+    }
+}
+
+impl Placed {
+    /// All of them.
+    pub const ALL: [Placed; 3] = [Placed::OneCpu, Placed::SeveralCpus, Placed::Moved];
+}
+
+document! {
+    /// The trials of a case in which the scheduler placed the ends alike.
+    #[derive(Copy)]
+    pub struct PlacedShare {
+        /// How.
+        pub placed: Placed,
+        /// Share of this case's trials, 0 to 1.
+        pub share: f64,
+        /// Median over these trials of the trial's p50 (or batch cost).
+        pub p50_ns: f64,
+        /// Trials.
+        pub n_trials: u32,
+    }
+}
+
+document! {
+    /// One trial as a point.
+    pub struct TrialPoint {
+        /// Round, from 0.
+        pub round: u32,
+        /// Seconds from the start of the run.
+        pub at_s: f64,
+        /// The trial's p50, or cost in batches; `null` if it failed.
+        pub value_ns: Option<f64>,
+        /// The trial's p99, where its samples support one.
+        pub p99_ns: Option<f64>,
+        /// Samples.
+        pub samples: u64,
+        /// Sentinel around it: mean of before and after on the caller's CPU.
+        pub sentinel_ns: Option<f64>,
+        /// What it was divided by: how much slower than at its reference speed the machine
+        /// was; `null` where values are as met.
+        pub factor: Option<f64>,
+        /// Index into `states`; `null` if there is but one.
+        pub state: Option<u8>,
+        /// Why it failed.
+        pub error: Option<String>,
+    }
+}
+
+document! {
+    /// One event at one end of a case.
+    pub struct CounterResult {
+        /// The event (`cycles`, `instructions`, `l1d-misses`, `llc-misses`,
+        /// `context-switches`, `migrations`, `page-faults`, `cpu-ns`, `system-calls`).
+        pub event: String,
+        /// The end, with all threads that work for it; `null` where both were counted together:
+        /// over the phase that follows the measurement, or where threads of one process work for
+        /// either end.
+        pub role: Option<Role>,
+        /// Per message of a stream, per operation otherwise; scaled where events took turns.
+        pub per_operation: Option<f64>,
+        /// Per byte of message.
+        pub per_byte: Option<f64>,
+        /// In all, over the measured phase of one trial (all its threads of this end);
+        /// `null` where counted after it.
+        pub per_trial: Option<f64>,
+        /// Smallest share of the time for which it was really counted, where less
+        /// than all.
+        pub counted_share: Option<f64>,
+        /// Why there is no number.
+        pub unavailable: Option<String>,
+    }
+}
