@@ -169,6 +169,9 @@ pub fn estimate_text(estimate: &Estimate) -> String {
     format!("{}{pooled}{wide}", self::estimate(estimate))
 }
 
+/// Of the upper end of an interval, as a multiple of the point.
+const FAR: f64 = 1e3;
+
 fn written(estimate: &Estimate, place: impl FnOnce(f64) -> Place) -> Shown {
     let Some(point) = estimate.point.filter(|point| point.is_finite()) else {
         return Shown::words("insufficient");
@@ -180,7 +183,10 @@ fn written(estimate: &Estimate, place: impl FnOnce(f64) -> Place) -> Shown {
     }
     let interval = match (estimate.low, estimate.high) {
         (Some(low), Some(high)) if low.is_finite() && high.is_finite() => {
-            Some(format!("[{}, {}]", place.write(low, down), place.write(high, up)))
+            // An end that far away bounds nothing: its digits would be taken for a finding.
+            let far = point > 0.0 && high > FAR * point;
+            let high = if far { ">×1000".to_owned() } else { place.write(high, up) };
+            Some(format!("[{}, {high}]", place.write(low, down)))
         }
         _ => None,
     };

@@ -167,7 +167,21 @@ fn table(
     }
     let shown: Vec<PublishedRow> =
         (0..rows.len()).map(|at| published_row(source, rows[at], base(source, rows, at))).collect();
-    let ordered = || shown.iter().filter(|row| source.order.as_ref() == Some(&row.statistic));
+    // A label with the numbers of one above is another reading of the same, and has no place of
+    // its own in an order.
+    let numbers = |label: &str| {
+        let own = shown.iter().filter(|row| row.label == label && row.statistic != DIFFERENCE);
+        own.map(|row| (&row.statistic, row.published, row.published_high)).collect::<Vec<_>>()
+    };
+    let labels = distinct(shown.iter().map(|row| row.label.as_str()));
+    let is_first = |row: &&PublishedRow| {
+        let own = numbers(&row.label);
+        labels.iter().find(|label| numbers(label) == own) == Some(&row.label.as_str())
+    };
+    let ordered = || {
+        let of = shown.iter().filter(|row| source.order.as_ref() == Some(&row.statistic));
+        of.filter(|row| row.published.is_some()).filter(is_first)
+    };
     let measured = |row: &&PublishedRow| point(row).is_some();
     // Only what was measured can be put in both orders; if nothing was, the published
     // one stands alone.
@@ -187,6 +201,9 @@ fn table(
             interval: estimate.low.zip(estimate.high),
         })
     });
+    // What has no interval cannot be put before or behind anything.
+    let here: Vec<Entry> = here.collect();
+    let here = if here.iter().all(|entry| entry.interval.is_some()) { here } else { Vec::new() };
     PublishedTable {
         title,
         file: file.to_owned(),
@@ -205,7 +222,7 @@ fn table(
         machine: source.machine.clone(),
         timed: source.timed.clone(),
         order_published: several(order(published.collect())),
-        order_measured: several(order(here.collect())),
+        order_measured: several(order(here)),
         rows: shown,
     }
 }

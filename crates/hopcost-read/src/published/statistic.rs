@@ -78,7 +78,9 @@ fn difference(of: &Reading, base: &Reading, statistic: &str) -> Option<Estimate>
     let pairs = paired(&by_round(of, statistic), &by_round(base, statistic));
     let longer = pairs.iter().map(|(_, of, base)| of - base).collect();
     let estimand = format!("median over rounds of the {statistic} minus the baseline's");
-    (!pairs.is_empty()).then(|| over_trials(longer, estimand))
+    let longer = (!pairs.is_empty()).then(|| over_trials(longer, estimand));
+    // As with a multiple: without an interval it is nobody's number.
+    longer.filter(|longer| longer.low.is_some())
 }
 
 fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {

@@ -68,7 +68,10 @@ fn numbers_ratios_and_order_are_lined_up() {
         .case(&thread("websocket-threaded", "same-llc"), 8, each(180)));
     assert_eq!(found.len(), 1);
     let table = &found[0];
-    assert_eq!(table.title, "Threads, UDP and WebSocket in C++, beside ends on two CPUs here");
+    assert_eq!(
+        table.title,
+        "Threads, UDP and WebSocket (published: in C++), beside ends on two CPUs here"
+    );
     assert_eq!(table.order_published, ["thread ping-pong", "UDP", "WebSocket"]);
     assert_eq!(table.order_measured, ["UDP", "thread ping-pong", "WebSocket"]);
     let of_socket = |statistic: &str| {

@@ -45,7 +45,7 @@ pub fn shares(run: &Run, readings: &[Reading]) -> Option<VarianceShares> {
         .map(|(name, level)| (*name, numbered(cells.iter().map(|(case, _)| level(case)))))
         .filter(|(_, levels)| levels.iter().any(|level| *level > 0))
         .collect();
-    if factors.is_empty() {
+    if factors.is_empty() || cells.iter().any(|(_, trials)| trials.len() < 2) {
         return None;
     }
     let levels: Vec<Vec<usize>> = (0..cells.len())
@@ -95,7 +95,10 @@ fn medians(readings: &[Reading], named: &hopcost_plan::Variance) -> Option<Varia
     };
     let factors = [level_of(&["mechanism"]), level_of(&["gap"]), level_of(&["mechanism", "gap"])];
     let [mechanisms, gaps, _] = factors.each_ref().map(|of| of.iter().max().map_or(0, |n| n + 1));
-    if mechanisms < 2 || gaps < 2 {
+    // Each mechanism at each gap, and more than once: with less, what a mechanism adds at a gap
+    // cannot be told from what a trial adds.
+    let whole = mechanisms * gaps == cells.len() && cells.iter().all(|(_, logs)| logs.len() > 1);
+    if mechanisms < 2 || gaps < 2 || !whole {
         return None;
     }
     let levels: Vec<Vec<usize>> =
@@ -238,11 +241,11 @@ mod tests {
 
     #[test]
     fn medians_are_shared_out_among_mechanisms_gaps_and_both() {
-        let of = |gaps: usize| {
+        let of = |gaps: usize, rounds: u32| {
             let mut builder = Builder::new();
             for mechanism in 0..2 {
                 for gap in 0..gaps {
-                    builder = builder.case(&id(mechanism, gap, ""), 6, move |round, t| {
+                    builder = builder.case(&id(mechanism, gap, ""), rounds, move |round, t| {
                         let trial = (round % 2) as usize;
                         let both = usize::from(mechanism == gap);
                         let effects = [(0.1, mechanism), (0.4, gap), (0.2, trial), (0.3, both)];
@@ -252,7 +255,7 @@ mod tests {
             }
             read(&builder.build()).variance_of_medians
         };
-        let found = of(2);
+        let found = of(2, 6);
         // Squares of the effects: 1 + 16 + 4 + 9 = 30.
         let wanted = [("mechanism", 1.0), ("gap", 16.0), ("trial", 4.0), ("mechanism × gap", 9.0)];
         for (name, part) in wanted {
@@ -260,7 +263,9 @@ mod tests {
         }
         assert!(found.len() == 1 && found[0].residual.abs() < 1e-9 && found[0].samples == 24);
         assert!(found[0].estimand.contains("2 mechanisms and 2 gaps of "), "{found:?}");
-        assert_eq!(of(1), []);
+        assert_eq!(of(1, 6), []);
+        // Of one trial a case, nothing is left for what a trial adds.
+        assert_eq!(of(2, 1), []);
     }
 
     #[test]

@@ -216,6 +216,7 @@ fn crowded() -> Results {
     let plot = &mut results.plots[0];
     plot.y.unit = "furlongs".to_owned();
     (plot.x.logarithmic, plot.y.logarithmic) = (true, false);
+    plot.crossings.clear();
     let point = |x: f64, y: f64| PlotPoint {
         x,
         y,

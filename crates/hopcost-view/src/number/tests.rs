@@ -47,6 +47,12 @@ fn durations_have_a_fitting_unit_and_only_their_digits() {
 }
 
 #[test]
+fn an_end_that_bounds_nothing_has_no_digits() {
+    let far = estimate(&made(2_000.0, 1_000.0, 8e12, 2));
+    assert_eq!(far.interval.as_deref(), Some("[1.0, >×1000]"));
+}
+
+#[test]
 fn intervals_are_rounded_outwards_in_the_unit_of_the_point() {
     let show = |e: &Estimate| estimate(e).to_string();
     assert_eq!(show(&made(2_654.0, 2_618.0, 2_699.0, 3)), "2.65 µs [2.61, 2.70]");

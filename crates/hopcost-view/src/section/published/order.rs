@@ -27,7 +27,7 @@ pub(super) fn orders(tables: &[&PublishedTable]) -> Vec<String> {
 fn said(table: &PublishedTable) -> String {
     let published = table.order_published.join(" < ");
     let measured = match table.order_measured.as_slice() {
-        [] => "none here, where not all were measured.".to_owned(),
+        [] => "none here, where not all have an interval.".to_owned(),
         order => {
             format!("here {}: {}.", order.join(" < "), agreement(&table.order_published, order))
         }

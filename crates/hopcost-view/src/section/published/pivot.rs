@@ -116,7 +116,11 @@ impl<'a> Pivot<'a> {
         let statistics = distinct(self.entries.iter().map(|entry| entry.row.statistic.as_str()));
         let one = statistics.first().filter(|_| statistics.len() == 1);
         let unit = self.unit().filter(|unit| !unit.is_empty());
+        let cases = self.entries.iter().filter_map(|entry| self.case(&[entry]));
+        let runtimes = distinct(cases.map(|case| case.case.runtime.as_str()));
+        let other = runtimes.first().filter(|other| runtimes.len() == 1 && **other != "rust");
         let parts = [
+            other.map(|other| format!("here in {other}")),
             one.map(|statistic| named(statistic, None)),
             own.cloned(),
             unit.map(|unit| format!("in {unit}")),
@@ -126,9 +130,16 @@ impl<'a> Pivot<'a> {
 
     /// What is to be said of the columns.
     pub fn legend(&self) -> Option<String> {
-        let pooled = self.columns == PublishedField::Statistic
-            && self.entries.iter().any(|entry| entry.row.statistic == STDEV);
-        pooled.then(|| "±: standard deviation, no interval.".to_owned())
+        let relative = |entry: &&Entry| entry.row.statistic == "relative";
+        let multiples = self.entries.iter().filter(relative);
+        let said = [
+            self.has_deviation()
+                .then_some("±: standard deviation of all samples, whose quantiles these are."),
+            (multiples.into_iter().any(|entry| entry.row.measured_ratio.is_some()))
+                .then_some("relative: median of the ratios in one round."),
+        ];
+        let said = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        (!said.is_empty()).then_some(said)
     }
 
     /// The unit of all numbers that have one, if it is the same.
@@ -329,7 +340,8 @@ impl<'a> Pivot<'a> {
     }
 
     fn has_deviation(&self) -> bool {
-        self.legend().is_some()
+        self.columns == PublishedField::Statistic
+            && self.entries.iter().any(|entry| entry.row.statistic == STDEV)
     }
 
     /// The standard deviation that stands with a mean.
