@@ -75,7 +75,7 @@ pub use shown::{
 pub use suite::{Suite, parse_suite};
 pub use time::{
     MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRIAL_DEFAULT,
-    TRIAL_FIXED_NS, estimate_ns, spacing_ns, trial_ns,
+    TRIAL_FIXED_NS, estimate_ns, estimate_where_ns, spacing_ns, trial_ns,
 };
 pub use yardstick::{Yardsticks, class, yardsticks};
 

@@ -90,11 +90,21 @@ fn runtimes_ns(case: &Case, runtimes: &[RuntimeFacts]) -> u64 {
 /// How long a trial of a case takes, about, in nanoseconds. `runtimes` are those of its ends
 /// that are not Rust.
 pub fn trial_ns(shape: &TrialShape, case: &Case, runtimes: &[RuntimeFacts]) -> u64 {
+    trial_where_ns(shape, case, runtimes, TWO_CPUS_NS)
+}
+
+/// The same where a round trip between two CPUs takes so long.
+fn trial_where_ns(
+    shape: &TrialShape,
+    case: &Case,
+    runtimes: &[RuntimeFacts],
+    two_cpus_ns: u64,
+) -> u64 {
     let times = |operations: u64, ns: u64| operations.saturating_mul(ns);
     let (fixed, phases) = match case.workload.spec().length {
         PhaseLength::Fitted => (TRIAL_FIXED_NS, shape.warm_up_ns.saturating_add(shape.measure_ns)),
         PhaseLength::Timed => {
-            let counted = times(shape.counted_operations, TWO_CPUS_NS).min(shape.measure_ns);
+            let counted = times(shape.counted_operations, two_cpus_ns).min(shape.measure_ns);
             let phases = shape.warm_up_ns.saturating_add(shape.measure_ns);
             (TRIAL_FIXED_NS, phases.saturating_add(counted))
         }
@@ -106,7 +116,7 @@ pub fn trial_ns(shape: &TrialShape, case: &Case, runtimes: &[RuntimeFacts]) -> u
         }
         PhaseLength::FittedOrAsked => {
             let one_cpu = case.placement == Some(Placement::SameCpu);
-            let each = if one_cpu { ONE_CPU_NS } else { TWO_CPUS_NS };
+            let each = if one_cpu { ONE_CPU_NS } else { two_cpus_ns };
             let phase = |exact: Option<u64>, aimed| exact.map_or(aimed, |n| times(n, each));
             let warm_up = phase(shape.warm_up_operations, shape.warm_up_ns);
             let measured = phase(shape.operations, shape.measure_ns);
@@ -155,7 +165,15 @@ pub fn spacing_ns(plan: &Plan) -> u64 {
 /// quarter. With a budget no round is started after it, but the last one ends. `runtimes` are
 /// those of its live cases that are not Rust.
 pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
-    let round = round_ns(&plan.trial, plan.live_cases(), runtimes).max(spacing_ns(plan));
+    estimate_where_ns(plan, runtimes, TWO_CPUS_NS)
+}
+
+/// The same on a machine whose round trips between two CPUs are known to take so long: on
+/// a guest whose idle CPUs go back to the hypervisor that is several times what is assumed otherwise.
+pub fn estimate_where_ns(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> u64 {
+    let trials =
+        plan.live_cases().map(|case| trial_where_ns(&plan.trial, case, runtimes, two_cpus_ns));
+    let round = trials.fold(0, u64::saturating_add).max(spacing_ns(plan));
     let rounds = match plan.budget_ns {
         Some(budget) if round > 0 => u64::from(plan.rounds).min(budget.div_ceil(round).max(1)),
         _ => u64::from(plan.rounds),

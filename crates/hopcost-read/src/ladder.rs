@@ -84,7 +84,7 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
             rows.push(row);
         }
     }
-    let naming = Naming::new(entries);
+    let naming = Naming::new(run, entries);
     let mut rows: Vec<(Option<f64>, LadderRow)> = Vec::new();
     for found in by_key.into_values() {
         let several = found.len() > 1;
@@ -153,8 +153,9 @@ impl Row<'_> {
     }
 }
 
-/// The parameters of each mechanism that not all of its cases have with one value.
-fn differing(entries: &[Entry]) -> BTreeMap<String, Vec<String>> {
+/// The parameters of each mechanism that not all of its cases have with one value, or that have
+/// another than the usual one.
+fn telling(run: &Run, entries: &[Entry]) -> BTreeMap<String, Vec<String>> {
     let mut cases = BTreeMap::<&str, usize>::new();
     let mut found = BTreeMap::<(&str, &str), (usize, BTreeSet<&str>)>::new();
     for entry in entries {
@@ -163,6 +164,8 @@ fn differing(entries: &[Entry]) -> BTreeMap<String, Vec<String>> {
             let (count, values) = found.entry((&entry.case.mechanism, name)).or_default();
             *count += 1;
             values.insert(value);
+            let usual = run.facts(entry.case).and_then(|facts| facts.parameter(name));
+            values.extend(usual.map(|usual| usual.default.as_str()));
         }
     }
     let mut parameters = BTreeMap::<String, Vec<String>>::new();
@@ -177,14 +180,14 @@ fn differing(entries: &[Entry]) -> BTreeMap<String, Vec<String>> {
 /// What a label needs besides the mechanism to be unique in its group.
 struct Naming {
     payloads: bool,
-    /// Parameters of a mechanism that differ within the group.
+    /// Parameters of a mechanism that differ within the group, or from what is usual.
     parameters: BTreeMap<String, Vec<String>>,
     budgets: bool,
     scheds: bool,
 }
 
 impl Naming {
-    fn new(entries: &[Entry]) -> Self {
+    fn new(run: &Run, entries: &[Entry]) -> Self {
         let differ = |of: &dyn Fn(&Case) -> String| {
             entries.windows(2).any(|pair| of(pair[0].case) != of(pair[1].case))
         };
@@ -192,7 +195,7 @@ impl Naming {
             entries.iter().filter_map(|entry| entry.case.spin_budget_ns).collect();
         Self {
             payloads: differ(&|case| case.payload_bytes.unwrap_or(0).to_string()),
-            parameters: differing(entries),
+            parameters: telling(run, entries),
             budgets: budgets.len() > 1,
             scheds: differ(&|case| case.sched.to_string()),
         }
@@ -307,6 +310,11 @@ mod tests {
             .case(&id("tcp?payload=64", &tail("on", "")), 6, |_, t| t.each(&[3000; 50]))
             .build();
         assert_eq!(labels(&read(&one).ladder[0]), ["tcp"]);
+        // Alone in its group as well, what is unusual is said.
+        let unusual = Builder::new()
+            .case(&id("tcp?payload=64", &tail("off", "")), 6, |_, t| t.each(&[4000; 50]))
+            .build();
+        assert_eq!(labels(&read(&unusual).ladder[0]), ["tcp nodelay=off"]);
     }
 
     #[test]

@@ -59,6 +59,7 @@ const ENGINE: Facts = Facts { hidden: true, ..CHANNEL };
 const fn off(name: &'static str) -> Parameter {
     Parameter { name, values: &["on", "off"], default: "off", about: "" }
 }
+const NODELAY: Parameter = Parameter { default: "on", ..off("nodelay") };
 const SEND: Facts = Facts { parameters: &[off("more"), off("nodelay")], waits: &[], ..CHANNEL };
 
 /// Mechanisms in Rust.
@@ -69,7 +70,8 @@ pub static MECHANISMS: LazyLock<Vec<Mechanism>> = LazyLock::new(|| {
     let mut all = of(NOTIFIER, &["flag", "futex"]);
     all.extend(of(SYSCALL, &["syscall"]));
     all.extend(of(ENGINE, &["sleep"]));
-    all.extend(of(CHANNEL, &["pipe", "tcp", "udp"]));
+    all.extend(of(CHANNEL, &["pipe", "udp"]));
+    all.extend(of(Facts { parameters: &[NODELAY], ..CHANNEL }, &["tcp"]));
     all.extend(of(SEND, &["tcp-send", "tcp-sendmsg"]));
     all.extend(of(Facts { no_copy: Some("MSG_ZEROCOPY"), ..SEND }, &["tcp-zerocopy"]));
     all.extend(of(Facts { no_copy: Some("SEND_ZC"), ..SEND }, &["tcp-uring-zc"]));

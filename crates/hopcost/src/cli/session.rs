@@ -11,7 +11,7 @@ use hopcost_model::finding::Code;
 use hopcost_model::host::{Host, Reading, WAITED};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, YardstickClass};
 use hopcost_model::results::{CaseResult, Estimate, Results};
 use hopcost_view::number;
 
@@ -109,11 +109,11 @@ impl RunSession {
             self.file.put_workers(&self.setup.runtimes.taking_part(&self.plan))?;
             self.clocks = clocks;
         }
-        let expected_ns = self.setup.runtimes.estimate_ns(&self.plan);
-        let line = Line::start(&self.plan, expected_ns);
         let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
         let mut yardsticks = yardstick::of_resumed(&self.plan, &self.setup, &self.yardsticks);
         self.look_up(&mut yardsticks.all);
+        let expected_ns = self.expected_ns(&yardsticks.all);
+        let line = Line::start(&self.plan, expected_ns);
         let session = Session {
             setup: &self.setup,
             plan: &self.plan,
@@ -151,6 +151,20 @@ impl RunSession {
             self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
         }
         Ok(ending)
+    }
+
+    /// How long the run takes, about, with what is known of this machine: the level of a yardstick
+    /// is that of a pipe on a quiet machine, which most others exceed by a fifth.
+    fn expected_ns(&self, yardsticks: &[Yardstick]) -> u64 {
+        let mut wakes = yardsticks.iter().filter(|one| one.class == YardstickClass::Wake);
+        let known = wakes.find_map(|one| one.reference.as_ref());
+        match known {
+            Some(known) => {
+                let two_cpus_ns = (1.2 * known.operation_ns) as u64;
+                self.setup.runtimes.estimate_where_ns(&self.plan, two_cpus_ns)
+            }
+            None => self.setup.runtimes.estimate_ns(&self.plan),
+        }
     }
 
     /// Fills in the levels of yardsticks that are stored for this machine.

@@ -197,9 +197,17 @@ impl Runtimes {
 
     /// How long a plan takes, about (`hopcost_plan::estimate_ns`).
     pub fn estimate_ns(&self, plan: &Plan) -> u64 {
+        hopcost_plan::estimate_ns(plan, &self.facts_of(plan))
+    }
+
+    /// The same where a round trip between two CPUs is known to take so long.
+    pub fn estimate_where_ns(&self, plan: &Plan, two_cpus_ns: u64) -> u64 {
+        hopcost_plan::estimate_where_ns(plan, &self.facts_of(plan), two_cpus_ns)
+    }
+
+    fn facts_of(&self, plan: &Plan) -> Vec<RuntimeFacts> {
         let facts = |runtime| Ready::facts(runtime, self.ready(runtime));
-        let facts: Vec<RuntimeFacts> = foreign(plan).into_iter().map(facts).collect();
-        hopcost_plan::estimate_ns(plan, &facts)
+        foreign(plan).into_iter().map(facts).collect()
     }
 
     /// The worker of a runtime.
