@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{CaseParts, Estimates, StreamResult, WakeResult};
+use super::ratio::Ratio;
+use super::statistic::Estimates;
+use super::stream::StreamResult;
+use super::wake::WakeResult;
 use crate::case::Role;
+use crate::columns::CaseParts;
 use crate::document;
 use crate::finding::{Finding, Validity};
 use crate::protocol::Stamp;
@@ -198,22 +202,6 @@ impl CaseResult {
             command,
             replay: None,
         }
-    }
-}
-
-document! {
-    /// A ratio with its interval, paired by round.
-    pub struct Ratio {
-        /// Case it refers to.
-        pub baseline: String,
-        /// Median over rounds of the ratio of the two trials of that round.
-        pub point: f64,
-        /// Lower end; `null` with fewer than six rounds.
-        pub low: Option<f64>,
-        /// Upper end.
-        pub high: Option<f64>,
-        /// Rounds in which both were measured.
-        pub n_rounds: u32,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Costs split into a fixed and a per-byte part.
 
-use super::Estimate;
+use super::statistic::Estimate;
 use crate::document;
 
 document! {

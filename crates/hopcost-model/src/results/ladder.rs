@@ -1,6 +1,6 @@
 //! The ladder: results by meaning, their rows and their ranking.
 
-use super::Ratio;
+use super::ratio::Ratio;
 use crate::case::Boundary;
 use crate::document;
 

@@ -1,6 +1,8 @@
 //! Published tables beside what was measured.
 
-use super::{Estimate, Place, Ratio};
+use super::ladder::Place;
+use super::ratio::Ratio;
+use super::statistic::Estimate;
 use crate::document;
 
 document! {

@@ -1,6 +1,8 @@
 //! Runtimes compared: the same mechanisms in several languages.
 
-use super::{Estimate, RankedCase, Ratio};
+use super::ladder::RankedCase;
+use super::ratio::Ratio;
+use super::statistic::Estimate;
 use crate::document;
 
 document! {

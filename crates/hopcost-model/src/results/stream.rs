@@ -1,6 +1,7 @@
 //! Streams, and from which size on one way of sending is faster.
 
-use super::{Estimate, Ratio};
+use super::ratio::Ratio;
+use super::statistic::Estimate;
 use crate::document;
 
 document! {

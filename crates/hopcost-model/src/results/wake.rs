@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Estimate;
+use super::statistic::Estimate;
 use crate::case::IdleKnob;
 use crate::document;
 
