@@ -239,3 +239,11 @@ document! {
         pub remedy: String,
     }
 }
+
+impl Finding {
+    /// Of messages that wait for a delayed acknowledgement, their share.
+    pub fn stalled_share(&self) -> Option<f64> {
+        let share = self.values.get("share").copied();
+        share.filter(|_| self.code == Code::NagleDelack)
+    }
+}

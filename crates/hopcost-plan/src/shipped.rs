@@ -25,3 +25,8 @@ pub fn shown() -> &'static [(&'static str, Shown)] {
     });
     &SHOWN
 }
+
+/// What a shipped suite says of reports of its own runs.
+pub fn shown_by(suite: &str) -> Option<&'static Shown> {
+    shown().iter().find(|(name, _)| *name == suite).map(|(_, shown)| shown)
+}

@@ -39,6 +39,13 @@ pub struct Shown {
     pub export: Option<Export>,
 }
 
+impl Shown {
+    /// Whether it names the table of a file, without its ending.
+    pub fn publishes(&self, file: &str) -> bool {
+        self.published.iter().any(|table| table.file.trim_end_matches(".csv") == file)
+    }
+}
+
 /// A table that others published, to stand beside what is measured.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

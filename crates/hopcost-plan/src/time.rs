@@ -141,8 +141,10 @@ fn round_ns<'a>(
     shape: &TrialShape,
     live: impl IntoIterator<Item = &'a Case>,
     runtimes: &[RuntimeFacts],
+    two_cpus_ns: u64,
 ) -> u64 {
-    live.into_iter().map(|case| trial_ns(shape, case, runtimes)).fold(0, u64::saturating_add)
+    let trial = |case| trial_where_ns(shape, case, runtimes, two_cpus_ns);
+    live.into_iter().map(trial).fold(0, u64::saturating_add)
 }
 
 /// How long passes between the starts of two trials of a case, at least: the host's states last
@@ -171,9 +173,8 @@ pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
 /// The same on a machine whose round trips between two CPUs are known to take so long: on
 /// a guest whose idle CPUs go back to the hypervisor that is several times what is assumed otherwise.
 pub fn estimate_where_ns(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> u64 {
-    let trials =
-        plan.live_cases().map(|case| trial_where_ns(&plan.trial, case, runtimes, two_cpus_ns));
-    let round = trials.fold(0, u64::saturating_add).max(spacing_ns(plan));
+    let round = round_ns(&plan.trial, plan.live_cases(), runtimes, two_cpus_ns);
+    let round = round.max(spacing_ns(plan));
     let rounds = match plan.budget_ns {
         Some(budget) if round > 0 => u64::from(plan.rounds).min(budget.div_ceil(round).max(1)),
         _ => u64::from(plan.rounds),
@@ -276,7 +277,8 @@ impl Time {
             return (self.rounds.unwrap_or(ROUNDS_DEFAULT), self.trial);
         };
         let usable = budget.saturating_sub(RUN_FIXED_NS);
-        let round = |trial: &TrialShape| round_ns(trial, live.iter().copied(), runtimes);
+        let round =
+            |trial: &TrialShape| round_ns(trial, live.iter().copied(), runtimes, TWO_CPUS_NS);
         let fit = |trial: &TrialShape| usable / round(trial).max(TRIAL_FIXED_NS);
         let mut trial = self.trial;
         if fit(&trial) < u64::from(ROUNDS_FOR_INTERVAL) && !self.measure_said {
@@ -405,6 +407,6 @@ mod tests {
         let (rounds, trial) = time(None, Some(20)).settled(&live);
         assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
         assert!((MEASURE_FLOOR_NS..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
-        assert!(round_ns(&trial, &live, &[]) * 6 <= 18 * 1000 * MS);
+        assert!(round_ns(&trial, &live, &[], TWO_CPUS_NS) * 6 <= 18 * 1000 * MS);
     }
 }

@@ -18,8 +18,7 @@ const VOLATILE: [&str; 2] = ["load.", "stat."];
 pub fn plan(run: &Run, readings: &[Reading]) -> PlanBrief {
     let raw = run.raw;
     let plan = &raw.plan;
-    let mut suites = hopcost_plan::shown().iter();
-    let shown = suites.find(|(suite, _)| *suite == plan.suite).map(|(_, shown)| shown);
+    let shown = hopcost_plan::shown_by(&plan.suite);
     let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
     PlanBrief {
         suite: plan.suite.clone(),

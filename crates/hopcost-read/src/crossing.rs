@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use hopcost_model::case::Case;
 use hopcost_model::group::grouped;
 use hopcost_model::results::{Crossing, CrossingPoint, Faster, Ratio};
-use hopcost_plan::shown;
+use hopcost_plan::shown_by;
 
 use crate::case::{Reading, known};
 use crate::ratio::ratio;
@@ -18,8 +18,8 @@ use crate::run::Run;
 /// Every pair of the suite at each number of flows that has several sizes, in the order of
 /// the plan.
 pub fn crossings(run: &Run, readings: &[Reading]) -> Vec<Crossing> {
-    let own = shown().iter().filter(|(suite, _)| *suite == run.raw.plan.suite);
-    own.flat_map(|(_, shown)| &shown.crossing).flat_map(|spec| of_spec(spec, readings)).collect()
+    let own = shown_by(&run.raw.plan.suite).map_or(&[][..], |shown| &shown.crossing);
+    own.iter().flat_map(|spec| of_spec(spec, readings)).collect()
 }
 
 fn of_spec(spec: &hopcost_plan::Crossing, readings: &[Reading]) -> Vec<Crossing> {

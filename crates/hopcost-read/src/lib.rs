@@ -89,7 +89,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         plan,
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
-        remarks: remarks::remarks(&run, &readings, &published::conditions(&run, &readings)),
+        remarks: remarks::remarks(&run, &readings, &published::conditions(&run, &published)),
         clocks: raw.clocks.clone(),
         yardsticks: run.yardsticks.levels.clone(),
         adjustments: run.yardsticks.adjustments.clone(),

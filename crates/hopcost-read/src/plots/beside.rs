@@ -1,7 +1,7 @@
 //! What stands beside the points of a plot: what others published of the same case, and
 //! that a case stalled.
 
-use hopcost_model::finding::{Code, Finding};
+use hopcost_model::finding::Finding;
 use hopcost_model::group::distinct;
 use hopcost_model::results::{
     Crossing, PlotCrossing, PlotPoint, PlotSeries, PublishedPoint, PublishedTable,
@@ -23,8 +23,8 @@ impl Beside<'_> {
     /// Share of the messages that waited for a delayed acknowledgement.
     pub fn stalled(&self, reading: &Reading) -> Option<f64> {
         let id = Some(&reading.result.id);
-        let of_case = |of: &&Finding| of.code == Code::NagleDelack && of.case.as_ref() == id;
-        self.findings.iter().find(of_case)?.values.get("share").copied()
+        let mut own = self.findings.iter().filter(|of| of.case.as_ref() == id);
+        own.find_map(Finding::stalled_share)
     }
 
     /// What a case is faster than from its size on.

@@ -9,10 +9,12 @@ mod order;
 mod source;
 mod statistic;
 
+use std::sync::LazyLock;
+
 use hopcost_model::case::{Case, Placement, Touch};
 use hopcost_model::group::distinct;
 use hopcost_model::results::{Place, PublishedRow, PublishedTable, Ratio};
-use hopcost_plan::{Selector, shown};
+use hopcost_plan::{Selector, shown, shown_by};
 
 use crate::case::{Reading, known};
 use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
@@ -35,29 +37,29 @@ const FILES: [(&str, &str); 7] = [
 
 /// Every table that the run has a case for.
 pub fn tables(readings: &[Reading]) -> Vec<PublishedTable> {
-    let of = |(file, source): (&str, Source)| of_source(readings, file, &source);
-    sources().flat_map(of).collect()
+    SOURCES.iter().flat_map(|(file, source)| of_source(readings, file, source)).collect()
 }
 
 /// How the machines were set up whose tables the run's own suite names, where one says so.
-pub fn conditions(run: &Run, readings: &[Reading]) -> Vec<String> {
-    let own = shown().iter().filter(|(suite, _)| *suite == run.raw.plan.suite);
-    let own = own.flat_map(|(_, shown)| &shown.published);
-    let is_own = |file: &str| own.clone().any(|table| table.file.trim_end_matches(".csv") == file);
-    let shown = sources()
-        .filter(|(file, source)| is_own(file) && !of_source(readings, file, source).is_empty());
-    shown.filter_map(|(_, source)| source.conditions).collect()
+pub fn conditions(run: &Run, tables: &[PublishedTable]) -> Vec<String> {
+    let Some(shown) = shown_by(&run.raw.plan.suite) else { return Vec::new() };
+    let is_told =
+        |file: &str| shown.publishes(file) && tables.iter().any(|table| table.file == file);
+    let told = SOURCES.iter().filter(|(file, _)| is_told(file));
+    told.filter_map(|(_, source)| source.conditions.clone()).collect()
 }
 
 /// The tables that suites name, in their order, each with its file. (A file that cannot be read
 /// is a mistake that a test finds, and shows nothing.)
-fn sources() -> impl Iterator<Item = (&'static str, Source)> {
+static SOURCES: LazyLock<Vec<(&str, Source)>> = LazyLock::new(|| {
     let named = shown().iter().flat_map(|(_, shown)| &shown.published);
-    distinct(named.map(|table| table.file.as_str())).into_iter().filter_map(|file| {
+    let files = distinct(named.map(|table| table.file.as_str())).into_iter();
+    let source = |file: &'static str| {
         let (_, text) = FILES.iter().find(|(name, _)| *name == file)?;
         Some((file.trim_end_matches(".csv"), Source::parse(text).ok()?))
-    })
-}
+    };
+    files.filter_map(source).collect()
+});
 
 /// A published number that does not say what was timed.
 pub struct Search {
@@ -73,12 +75,13 @@ pub struct Search {
 
 /// Every number that asks for a search.
 pub fn searches() -> Vec<Search> {
-    let search = |(_, source): (_, Source)| {
-        let (label, runtime) = source.search?;
-        let row = source.rows.into_iter().find(|row| row.label == label && row.unit == "µs")?;
-        Some(Search { label, source: source.source, published_ns: row.value? * 1e3, runtime })
+    let search = |(_, source): &(_, Source)| {
+        let (label, runtime) = source.search.clone()?;
+        let row = source.rows.iter().find(|row| row.label == label && row.unit == "µs")?;
+        let published_ns = row.value? * 1e3;
+        Some(Search { label, source: source.source.clone(), published_ns, runtime })
     };
-    sources().filter_map(search).collect()
+    SOURCES.iter().filter_map(search).collect()
 }
 
 fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<PublishedTable> {

@@ -11,15 +11,15 @@ use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::{self, not_comparable, usage};
-use super::run::{self, AxisArgs, duration, measure, percent};
+use super::run::{AxisArgs, duration, finish, measure, percent, prepare};
 use super::session::RunSession;
-use super::shown::{Printed, Shown};
+use super::shown::Shown;
 use super::{host, output, report};
 use crate::about;
+use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
-use crate::run::{Ending, ensure_descriptors, scratch};
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
@@ -64,11 +64,7 @@ pub struct Args {
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
-    args.shown.ensure_writable()?;
-    ensure_descriptors().map_err(usage)?;
-    for line in scratch::sweep() {
-        output::say(&format!("hopcost: {line}"));
-    }
+    prepare(&args.shown)?;
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
     let about = about::run(argv.collect(), None);
     let native = Program::own().context("finding this binary, which is also the worker")?;
@@ -84,12 +80,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         ));
         return Ok(exit::INTERRUPTED);
     }
-    let results = session.results()?;
-    // Before a browser is started, which would be one.
-    drop(orphans);
-    args.shown.spare(session.path())?;
-    args.shown.show(&results, session.path(), Printed::Always)?;
-    run::say_what_failed(&results);
+    let results = finish(&mut session, orphans, &args.shown)?;
     let is_invalid = results.comparison.as_ref().is_some_and(|found| found.invalid.is_some());
     Ok(match report::verdict(&results) {
         exit::OK if is_invalid => exit::INVALID,

@@ -167,11 +167,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         output::write(document.as_bytes(), args.shown.output())?;
         return Ok(exit::OK);
     }
-    args.shown.ensure_writable()?;
-    run::ensure_descriptors().map_err(usage)?;
-    for line in scratch::sweep() {
-        output::say(&format!("hopcost: {line}"));
-    }
+    prepare(&args.shown)?;
     let mut session = match &args.resume {
         Some(spec) => RunSession::resume(spec, program(args)?, runtimes)?,
         None => {
@@ -195,13 +191,33 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         ));
         return Ok(exit::INTERRUPTED);
     }
+    Ok(report::verdict(&finish(&mut session, orphans, &args.shown)?))
+}
+
+/// What is done before anything is planned: what would end the run later ends it here, and
+/// what earlier ones have left is removed.
+pub(super) fn prepare(shown: &Shown) -> anyhow::Result<()> {
+    shown.ensure_writable()?;
+    run::ensure_descriptors().map_err(usage)?;
+    for line in scratch::sweep() {
+        output::say(&format!("hopcost: {line}"));
+    }
+    Ok(())
+}
+
+/// Reads a finished run back and shows it.
+pub(super) fn finish(
+    session: &mut RunSession,
+    orphans: Orphans,
+    shown: &Shown,
+) -> anyhow::Result<Results> {
     let results = session.results()?;
     // Before a browser is started, which would be one.
     drop(orphans);
-    args.shown.spare(session.path())?;
-    args.shown.show(&results, session.path(), Printed::Always)?;
+    shown.spare(session.path())?;
+    shown.show(&results, session.path(), Printed::Always)?;
     say_what_failed(&results);
-    Ok(report::verdict(&results))
+    Ok(results)
 }
 
 /// Measures; where that fails, says what is kept.
@@ -219,7 +235,7 @@ pub(super) fn measure(
 }
 
 /// Says on stderr how the first of the cases with failed trials is looked into.
-pub(super) fn say_what_failed(results: &Results) {
+fn say_what_failed(results: &Results) {
     let mut failed = results.results.iter().filter(|case| case.n_failed > 0).peekable();
     let replay = failed.peek().and_then(|case| case.replay.clone());
     if let (Some(replay), n) = (replay, failed.count()) {

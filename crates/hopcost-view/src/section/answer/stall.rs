@@ -1,6 +1,6 @@
 //! Which messages stalled, and that this is no cost of copying.
 
-use hopcost_model::finding::{Code, Finding};
+use hopcost_model::finding::Finding;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{CaseResult, Results, StreamResult};
 
@@ -12,8 +12,7 @@ pub(super) const MARK: &str = "†";
 
 /// The share of a case's messages that stall, where some do.
 pub(crate) fn stalled(case: &CaseResult) -> Option<f64> {
-    let is_it = |finding: &&Finding| finding.code == Code::NagleDelack;
-    case.findings.iter().find(is_it)?.values.get("share").copied()
+    case.findings.iter().find_map(Finding::stalled_share)
 }
 
 /// Of which streams, and how many of their messages.

@@ -38,13 +38,8 @@ struct Sheet<'a> {
 
 /// The sheets of a run: of its own suite, or of others.
 fn sheets(results: &Results, own: bool) -> Vec<Sheet<'_>> {
-    let is_own = |file: &str| {
-        let suites = hopcost_plan::shown().iter();
-        let mut suites = suites.filter(|(suite, _)| *suite == results.plan.suite);
-        suites.any(|(_, shown)| {
-            shown.published.iter().any(|table| table.file.trim_end_matches(".csv") == file)
-        })
-    };
+    let shown = hopcost_plan::shown_by(&results.plan.suite);
+    let is_own = |file: &str| shown.is_some_and(|shown| shown.publishes(file));
     let tables = results.published.iter().filter(|table| is_own(&table.file) == own);
     let placed = grouped(tables, |table| (table.file.as_str(), place(table)));
     let shown = placed.into_iter().filter(|(_, tables)| is_mostly_there(tables));

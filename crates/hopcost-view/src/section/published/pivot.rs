@@ -130,12 +130,12 @@ impl<'a> Pivot<'a> {
 
     /// What is to be said of the columns.
     pub fn legend(&self) -> Option<String> {
-        let relative = |entry: &&Entry| entry.row.statistic == "relative";
-        let multiples = self.entries.iter().filter(relative);
+        let is_multiple =
+            |entry: &Entry| entry.row.statistic == "relative" && entry.row.measured_ratio.is_some();
         let said = [
             self.has_deviation()
                 .then_some("±: standard deviation of all samples, whose quantiles these are."),
-            (multiples.into_iter().any(|entry| entry.row.measured_ratio.is_some()))
+            (self.entries.iter().any(is_multiple))
                 .then_some("relative: median of the ratios in one round."),
         ];
         let said = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
