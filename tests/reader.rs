@@ -70,6 +70,39 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
 }
 
 #[test]
+fn stored_estimates_are_computed_again_to_the_last_bit() {
+    let _alone = alone();
+    let home = Home::new();
+    let run = small_run(&home);
+    let same = home.expect(&["report", "--recompute"], 0);
+    let stored: usize = same.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a number");
+    assert!(same.starts_with("same: ") && stored >= 10, "{same}");
+
+    let change = |sql: &str| {
+        let program = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as run:\n    \
+                       run.execute(sys.argv[2])";
+        let status = Command::new("python3").args(["-c", program]).arg(&run).arg(sql).status();
+        assert!(status.expect("python3").success(), "{sql}");
+    };
+    change("UPDATE estimate SET point = point * (1 + 1e-15) WHERE statistic = 'p50_ns'");
+    change("DELETE FROM estimate WHERE statistic = 'cost_ns' AND case_id LIKE 'call/syscall%'");
+    change("UPDATE estimate SET statistic = 'p1_\u{1b}ns' WHERE statistic = 'p99_ns'");
+    let differs = home.expect(&["report", "--recompute"], 1);
+    let lines: Vec<&str> = differs.lines().collect();
+    assert!(lines[0].starts_with("differs: 4 of "), "{differs}");
+    assert_eq!(lines.len(), 5, "{differs}");
+    for what in ["p50_ns: point is stored as ", "cost_ns: not stored", "p99_ns: not stored"] {
+        assert!(differs.contains(what), "{differs}");
+    }
+    assert!(lines[4].ends_with(r"p1_\u{1b}ns: not computed"), "{differs}");
+
+    change("DELETE FROM estimate");
+    let none = home.run(&["report", "--recompute"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("there is nothing to compare"));
+}
+
+#[test]
 fn the_file_alone_suffices_even_where_nothing_can_be_written() {
     let _alone = alone();
     let home = Home::new();

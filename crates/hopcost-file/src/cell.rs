@@ -64,7 +64,7 @@ impl<'r> Reading<'r> {
     fn is_next_null(&self) -> Cell<bool> {
         Ok(self.row.get_ref(self.at)? == ValueRef::Null)
     }
-    fn next(&mut self) -> Cell<ValueRef<'r>> {
+    pub(crate) fn next(&mut self) -> Cell<ValueRef<'r>> {
         let value = self.row.get_ref(self.at)?;
         self.at += 1;
         if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {

@@ -12,6 +12,7 @@
 
 mod cell;
 mod connect;
+mod derived;
 mod error;
 mod id;
 mod limits;
@@ -25,6 +26,7 @@ mod write;
 
 pub use cell::as_read;
 pub use connect::MakeFolder;
+pub use derived::{Recomputed, recomputed};
 pub use error::{Error, Result};
 pub use id::{new_id, utc};
 pub use read::{finished, open};

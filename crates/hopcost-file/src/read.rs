@@ -68,6 +68,15 @@ pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
 
 /// Reads a run of any known format, as of one moment.
 pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
+    of_file(conn, path, of_source)
+}
+
+/// Reads some of a run of any known format, as of one moment.
+pub(crate) fn of_file<T>(
+    conn: &Connection,
+    path: &Path,
+    read: impl FnOnce(&Source<'_>) -> Result<T>,
+) -> Result<T> {
     let sqlite = |error| Error::sqlite(path, DOING_READ, error);
     let snapshot = conn.unchecked_transaction().map_err(sqlite)?;
     let objects: i64 = conn
@@ -89,9 +98,9 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
     let on_disk = fs::metadata(path).map_or(0, |found| found.len());
     let limits = Limits::of(bytes.min(on_disk));
     let source = Source { conn, path, version, limits, bytes_left: bytes.into() };
-    let run = of_source(&source)?;
+    let found = read(&source)?;
     drop(snapshot);
-    Ok(run)
+    Ok(found)
 }
 
 fn of_source(source: &Source<'_>) -> Result<RawRun> {

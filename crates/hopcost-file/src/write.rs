@@ -317,7 +317,7 @@ impl RunFile {
     }
 
     /// Stores what was computed from the run, in place of what was stored before,
-    /// for people who never read our code. hopcost itself never reads it back.
+    /// for people who never read our code. hopcost itself only ever compares with it.
     ///
     /// # Errors
     /// [`Error::Unstorable`] for a number that is not finite; others from below.

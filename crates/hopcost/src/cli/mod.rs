@@ -11,6 +11,7 @@ mod list;
 mod output;
 mod own;
 mod progress;
+mod recompute;
 mod report;
 mod run;
 mod session;

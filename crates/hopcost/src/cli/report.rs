@@ -12,6 +12,7 @@ use hopcost_view::export;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
+use super::recompute;
 use super::shown::{Printed, Shown};
 use crate::run::scratch::Scratch;
 
@@ -29,6 +30,9 @@ pub struct Args {
     /// With --format csv: which rows and columns
     #[arg(long, value_enum, default_value = "tidy", conflicts_with_all = ["samples", "html", "plots", "open"])]
     layout: Layout,
+    /// Compute every estimate again and compare it with the stored one, to the last bit
+    #[arg(long, conflicts_with_all = ["format", "details", "sentence", "percentiles", "samples", "layout", "html", "plots", "open"])]
+    recompute: bool,
 }
 
 /// Rows and columns of a table.
@@ -59,6 +63,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     let results = results(&raw);
+    if args.recompute {
+        return recompute::run(&path, &results, args.shown.output());
+    }
     match args.layout {
         Layout::Document => {
             let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());

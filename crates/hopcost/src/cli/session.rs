@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use hopcost_file::{EstimateRow, RunFile, Runs};
+use hopcost_file::{RunFile, Runs};
 use hopcost_model::case::{Case, Sched};
 use hopcost_model::finding::Code;
 use hopcost_model::host::{Host, Reading, WAITED};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, YardstickClass};
-use hopcost_model::results::{CaseResult, Estimate, Results};
+use hopcost_model::results::{CaseResult, Results};
 use hopcost_view::number;
 
 use super::exit::{not_comparable, usage};
 use super::progress::Line;
-use super::{host, output, report};
+use super::{host, output, recompute, report};
 use crate::about;
 use crate::run::reference::{self, Machine, References};
 use crate::run::runtimes::Runtimes;
@@ -268,12 +268,7 @@ impl RunSession {
     /// Reads the run back, and stores what follows from it beside it.
     pub fn results(&mut self) -> anyhow::Result<Results> {
         let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
-        let is_copy = |index: usize| results.comparison.is_some() && index > 0;
-        let own = results.results.iter().enumerate().filter(|(index, case)| {
-            // A comparison has its cases more than once; the first stands for them.
-            !is_copy(*index) || results.results[..*index].iter().all(|before| before.id != case.id)
-        });
-        let rows: Vec<EstimateRow> = own.flat_map(|(_, case)| rows_of(case)).collect();
+        let rows = recompute::estimates(&results);
         self.file.put_derived(&rows, &results.findings)?;
         self.store_learnt(&results);
         Ok(results)
@@ -432,30 +427,4 @@ impl Sink for Store<'_> {
     fn progress(&mut self, progress: &Progress) {
         self.line.draw(progress);
     }
-}
-
-/// The estimates of a case as rows, for people who never read our code.
-fn rows_of(result: &CaseResult) -> Vec<EstimateRow> {
-    // What was never measured has no estimates either.
-    let Some(validity) = result.validity else { return Vec::new() };
-    let row = |statistic: &str, estimate| EstimateRow {
-        case_id: result.id.clone(),
-        statistic: statistic.to_owned(),
-        estimate,
-        validity,
-    };
-    let mut rows = Vec::new();
-    if let Some(estimates) = &result.estimates {
-        rows.extend(estimates.intervals().map(|(key, found)| row(key.key(), found.clone())));
-        let exact = estimates.exact_values();
-        rows.extend(exact.map(|(key, value)| {
-            row(key.key(), Estimate::exact(value, result.n_trials, key.about()))
-        }));
-    }
-    if let Some(stream) = &result.stream {
-        let rates =
-            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)];
-        rows.extend(rates.into_iter().filter_map(|(key, rate)| Some(row(key, rate.clone()?))));
-    }
-    rows
 }
