@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcost_model::plan::{ComparisonPlan, ROUNDS_A_BLOCK};
 use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::results::{Compared, Comparison, Verdict};
-use hopcost_stats::compare::{self, Answer, Blocks, ERROR_OF_COPY};
+use hopcost_stats::compare::{self, Answer, ERROR_OF_COPY, LogRatio};
 use hopcost_stats::sample::median;
 
 use crate::trial::{Family, headline_ns};
@@ -22,9 +22,9 @@ struct Known<'a> {
     values: BTreeMap<(u32, u32), f64>,
     made: u32,
     planned: u32,
-    copy: Option<Blocks>,
+    copy: Option<LogRatio>,
     /// Those of each case that is compared, with its place in the plan.
-    compared: Vec<(u32, Option<Blocks>)>,
+    compared: Vec<(u32, Option<LogRatio>)>,
 }
 
 /// What a comparison found; `None` of any other run.
@@ -80,7 +80,7 @@ impl<'a> Known<'a> {
             let log = |case, round| Some(libm::log(*values.get(&(case, round))?));
             let mean = |case, first| Some(f64::midpoint(log(case, first)?, log(case, first + 1)?));
             let ratio = |first: &u32| Some(mean(case, *first)? - mean(BASELINE, *first)?);
-            Blocks::of(&firsts.iter().filter_map(ratio).collect::<Vec<f64>>())
+            LogRatio::of_blocks(&firsts.iter().filter_map(ratio).collect::<Vec<f64>>())
         };
         let cases = u32::try_from(raw.plan.cases.len()).unwrap_or(0);
         Some(Self {
@@ -99,7 +99,7 @@ impl<'a> Known<'a> {
 
     /// Of those that have blocks.
     fn answers(&self) -> Vec<Answer> {
-        let blocks: Vec<&Blocks> =
+        let blocks: Vec<&LogRatio> =
             self.compared.iter().filter_map(|(_, blocks)| blocks.as_ref()).collect();
         compare::answers(&blocks, self.margin(), compare::error_at(self.made, self.planned))
     }
@@ -117,12 +117,12 @@ impl<'a> Known<'a> {
         &self,
         raw: &RawRun,
         case: u32,
-        blocks: Option<&Blocks>,
+        blocks: Option<&LogRatio>,
         answer: Option<Answer>,
         took_s: f64,
     ) -> Compared {
         let interval = answer.and_then(|answer| answer.interval);
-        let more = answer.and_then(|answer| answer.blocks_to_decide);
+        let more = answer.and_then(|answer| answer.n_to_decide);
         let block_s = took_s / f64::from(self.made.max(1));
         Compared {
             case: raw.plan.cases.get(case as usize).map_or(String::new(), |case| case.id()),

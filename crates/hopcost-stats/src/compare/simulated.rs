@@ -1,6 +1,6 @@
 //! Comparisons on simulated hosts: how often the answer is wrong, and how often there is one.
 
-use super::{Blocks, ERROR_OF_COPY, Verdict, answers, is_settled, looks};
+use super::{ERROR_OF_COPY, LogRatio, Verdict, answers, is_settled, looks};
 use crate::hosts::{Host, Statistic, levels};
 use crate::rng::Rng;
 
@@ -60,7 +60,7 @@ pub fn simulate(cell: &Cell, runs: usize, seed: u64) -> Shares {
     for _ in 0..runs {
         let (logs, copies) = blocks(cell.host, effect, cell.planned, &mut rng);
         for (made, error) in looks(cell.planned) {
-            let Some(of) = Blocks::of(&logs[..made as usize]) else { break };
+            let Some(of) = LogRatio::of_blocks(&logs[..made as usize]) else { break };
             let answer = answers(&[&of], margin, error);
             if made < cell.planned && !is_settled(&answer, margin) {
                 continue;
@@ -73,7 +73,7 @@ pub fn simulate(cell: &Cell, runs: usize, seed: u64) -> Shares {
             }
             let held = answer[0].interval.is_none_or(|(low, high)| low <= effect && effect <= high);
             sums.missed += if held { 0.0 } else { one };
-            let copy = Blocks::of(&copies[..made as usize]);
+            let copy = LogRatio::of_blocks(&copies[..made as usize]);
             sums.invalid +=
                 if copy.is_some_and(|of| of.differs(ERROR_OF_COPY)) { one } else { 0.0 };
             sums.made += one * f64::from(made) / f64::from(cell.planned);

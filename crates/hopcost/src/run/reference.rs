@@ -1,5 +1,5 @@
-//! The quiet levels of the yardsticks on this machine: a file in the user's data directory,
-//! believed only where nobody else can have written it.
+//! The quiet levels of the yardsticks on this machine, and how far identical runs lie apart here: a
+//! file in the user's data directory, believed only where nobody else can have written it.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -12,7 +12,7 @@ use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_probe::folder::Folder;
-use hopcost_stats::quiet;
+use hopcost_stats::{compare, quiet};
 use serde::{Deserialize, Serialize};
 
 use crate::about;
@@ -73,10 +73,33 @@ impl Level {
     }
 }
 
+/// How far identical runs lie apart, for cases of one class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The class of the yardstick beside their trials; none of cases that have none.
+    pub class: Option<YardstickClass>,
+    /// Standard deviation, from run to run, of the logarithm of a case's value as the ladder has it.
+    pub log_sd: f64,
+    /// Degrees of freedom behind it: identical runs less one, summed over sets of runs. Cases of one run
+    /// add nothing to it, because they share the run.
+    pub freedom: f64,
+}
+
+impl Spread {
+    fn is_sound(&self) -> bool {
+        (1e-9..=10.0).contains(&self.log_sd) && (SPREAD_FREEDOM_MIN..=1e6).contains(&self.freedom)
+    }
+}
+
+/// The least degrees of freedom that tell a spread: below, the t distribution is another one.
+pub const SPREAD_FREEDOM_MIN: f64 = 3.0;
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
     machine: Machine,
     levels: Vec<Level>,
+    #[serde(default)]
+    spreads: Vec<Spread>,
 }
 
 /// The revision of what a yardstick plays; its numbers do not compare with those of another.
@@ -101,12 +124,27 @@ impl References {
     }
 
     fn open(folder: &Path, machine: Machine) -> anyhow::Result<Self> {
-        let levels = read(folder, &machine)
-            .with_context(|| {
-                format!("the machine's levels in {} are not believed", folder.display())
-            })?
-            .unwrap_or_default();
-        Ok(Self { folder: folder.to_owned(), stored: Stored { machine, levels } })
+        let stored = read(folder, &machine).with_context(|| {
+            format!("the machine's levels in {} are not believed", folder.display())
+        })?;
+        let none = || Stored { machine, levels: Vec::new(), spreads: Vec::new() };
+        Ok(Self { folder: folder.to_owned(), stored: stored.unwrap_or_else(none) })
+    }
+
+    /// How far identical runs lie apart on this machine, for cases of a class.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no command compares runs yet"))]
+    pub fn spread(&self, class: Option<YardstickClass>) -> Option<compare::Spread> {
+        let found = self.stored.spreads.iter().find(|spread| spread.class == class)?;
+        Some(compare::Spread { log_sd: found.log_sd, freedom: found.freedom })
+    }
+
+    /// Takes spreads in place of those of the same classes, and stores them.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no command learns it yet"))]
+    pub fn put_spreads(&mut self, spreads: &[Spread]) -> anyhow::Result<()> {
+        anyhow::ensure!(spreads.iter().all(Spread::is_sound), "too few runs to tell their spread");
+        self.stored.spreads.retain(|old| spreads.iter().all(|new| new.class != old.class));
+        self.stored.spreads.extend_from_slice(spreads);
+        self.store()
     }
 
     /// The level of a yardstick.
@@ -129,6 +167,10 @@ impl References {
                 reference,
             });
         }
+        self.store()
+    }
+
+    fn store(&self) -> anyhow::Result<()> {
         let doing = || format!("storing the machine's levels in {}", self.folder.display());
         let make = || -> anyhow::Result<()> {
             if let Some(parent) = self.folder.parent() {
@@ -145,7 +187,7 @@ impl References {
 }
 
 /// What is stored for a machine, if anything is.
-fn read(folder: &Path, machine: &Machine) -> anyhow::Result<Option<Vec<Level>>> {
+fn read(folder: &Path, machine: &Machine) -> anyhow::Result<Option<Stored>> {
     let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     let folder = match Folder::open(folder) {
         Err(error) if missing(&error) => return Ok(None),
@@ -161,7 +203,11 @@ fn read(folder: &Path, machine: &Machine) -> anyhow::Result<Option<Vec<Level>>> 
     let stored: Stored = serde_json::from_str(&text)?;
     anyhow::ensure!(stored.machine == *machine, "the file is of another machine");
     anyhow::ensure!(stored.levels.iter().all(Level::is_sound), "a level is no time with an error");
-    Ok(Some(stored.levels))
+    anyhow::ensure!(
+        stored.spreads.iter().all(Spread::is_sound),
+        "a spread is no deviation of runs"
+    );
+    Ok(Some(stored))
 }
 
 /// The quiet level of readings in time order, where there are enough of them.
@@ -235,6 +281,35 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let file = folder.join(machine("a").file_name());
         assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+    }
+
+    #[test]
+    fn spreads_are_stored_by_class_beside_the_levels() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("machine");
+        let spread = |class, log_sd, freedom| Spread { class, log_sd, freedom };
+        let switch = Some(YardstickClass::Switch);
+        let mut references = References::open(&folder, machine("a")).unwrap();
+        assert_eq!(references.spread(switch), None);
+        references.put(&[yardstick(&[0], 90.0)]).unwrap();
+        references.put_spreads(&[spread(switch, 0.1, 4.0), spread(None, 0.2, 5.0)]).unwrap();
+        references.put_spreads(&[spread(switch, 0.02, 9.0)]).unwrap();
+        assert!(references.put_spreads(&[spread(switch, 0.02, 1.0)]).is_err(), "two runs");
+        references.put(&[yardstick(&[1], 90.0)]).unwrap();
+        let references = References::open(&folder, machine("a")).unwrap();
+        let found = references.spread(switch).unwrap();
+        assert_eq!(
+            (found.log_sd.to_bits(), found.freedom.to_bits()),
+            (0.02f64.to_bits(), 9f64.to_bits())
+        );
+        assert!(references.spread(None).is_some());
+        assert_eq!(references.spread(Some(YardstickClass::Line)), None);
+        assert_eq!(level_ns(&references, &[0]), Some(90.0));
+        let file = folder.join(machine("a").file_name());
+        let text = fs::read_to_string(&file).unwrap().replace("0.02", "-0.02");
+        fs::write(&file, text).unwrap();
+        let line = format!("{:#}", References::open(&folder, machine("a")).unwrap_err());
+        assert!(line.contains("no deviation of runs"), "{line}");
     }
 
     #[test]
