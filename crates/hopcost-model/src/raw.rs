@@ -199,7 +199,7 @@ document! {
 
 document! {
     /// What the kernel counted of a CPU between two looks, whoever caused it.
-    #[derive(Copy, Eq)]
+    #[derive(Copy, Eq, Default)]
     pub struct CpuUse {
         /// The CPU.
         pub cpu: u32,

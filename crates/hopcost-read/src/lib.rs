@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn another_case_changes_nothing_for_the_others() {
-        let without = read(&varied().build()).results;
-        let with = read(&varied().case(TCP, 8, |_, t| t.each(&[900_000; 300])).build()).results;
+        let without = varied().read().results;
+        let with = varied().case(TCP, 8, |_, t| t.each(&[900_000; 300])).read().results;
         // A run with more trials takes longer; only their times may differ.
         let timeless = |result: &CaseResult| {
             let mut result = result.clone();

@@ -47,7 +47,7 @@ fn placed(trial: &RawTrial) -> Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Builder, PIPE, TrialBuilder, read};
+    use crate::testing::{Builder, PIPE, TrialBuilder};
 
     /// Eight trials; the first three on one CPU, the next four on two, the last moves.
     fn make(round: u32, t: &mut TrialBuilder) {
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn each_placement_has_its_share_and_its_value() {
         let free = PIPE.replace("same-cpu", "free");
-        let results = read(&Builder::new().case(&free, 8, make).build());
+        let results = Builder::new().case(&free, 8, make).read();
         let share = |placed, n_trials: u32, p50_ns| PlacedShare {
             placed,
             share: f64::from(n_trials) / 8.0,
@@ -95,6 +95,6 @@ mod tests {
 
     #[test]
     fn only_where_it_was_left_to_the_scheduler() {
-        assert_eq!(read(&Builder::new().case(PIPE, 8, make).build()).results[0].placed, []);
+        assert_eq!(Builder::new().case(PIPE, 8, make).read().results[0].placed, []);
     }
 }

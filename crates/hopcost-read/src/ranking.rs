@@ -147,10 +147,10 @@ fn multiple(item: &Item, base: &Item) -> Option<Ratio> {
 mod tests {
     use hopcost_model::results::{Place, RankedBy, Ranking, Step};
 
-    use crate::testing::{Builder, FUTEX, PIPE, STREAM, TCP, read};
+    use crate::testing::{Builder, FUTEX, PIPE, STREAM, TCP};
 
     fn rankings(builder: Builder) -> Vec<Ranking> {
-        read(&builder.build()).ladder.into_iter().flat_map(|group| group.rankings).collect()
+        builder.read().ladder.into_iter().flat_map(|group| group.rankings).collect()
     }
 
     fn steps(ranking: &Ranking) -> Vec<(u32, Option<Step>)> {

@@ -109,12 +109,11 @@ mod tests {
     #[test]
     fn rounds_are_paired() {
         // Both double from round to round; the multiple stays.
-        let raw = Builder::new()
+        let results = Builder::new()
             .baseline(PIPE)
             .case(PIPE, 8, |round, t| t.each(&[100 << round; 50]))
             .case(TCP, 8, |round, t| t.each(&[300 << round; 50]))
-            .build();
-        let results = read(&raw);
+            .read();
         let ratio = results.results[1].ratio.as_ref().unwrap();
         assert!((ratio.point - 3.0).abs() < 1e-9 && ratio.n_rounds == 8);
         assert!((ratio.low.unwrap() - 3.0).abs() < 1e-9);

@@ -12,8 +12,8 @@ use hopcost_model::mechanism::{Facts, Mechanism, Parameter, PerOperation, Shape,
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{
-    Build, CpuSentinel, Moment, RawRun, RawTrial, Reference, RunAbout, Yardstick, YardstickClass,
-    YardstickReading,
+    Build, CpuSentinel, CpuUse, Moment, RawRun, RawTrial, Reference, RunAbout, Yardstick,
+    YardstickClass, YardstickReading,
 };
 use hopcost_model::results::{Estimate, Results, Statistic};
 use hopcost_stats::rng::Rng;
@@ -89,12 +89,18 @@ pub fn read_changed(id: &str, change: impl Fn(u32, &mut TrialBuilder)) -> Result
         t.each(&[3000; 1000]);
         change(round, t);
     };
-    read(&Builder::new().case(id, 8, make).build())
+    Builder::new().case(id, 8, make).read()
 }
 
 /// The worst severity of a code among all findings.
 pub fn severity(results: &Results, code: Code) -> Option<Severity> {
     results.findings.iter().filter(|f| f.code == code).map(|f| f.severity).max()
+}
+
+/// How grave the first finding of a code is, and what it says.
+pub fn found(results: &Results, code: Code) -> Option<(Severity, String)> {
+    let found = results.findings.iter().find(|finding| finding.code == code);
+    found.map(|finding| (finding.severity, finding.evidence.clone()))
 }
 
 /// The estimate of a statistic of the run's first case.
@@ -161,6 +167,16 @@ pub fn event(name: &str, value: u64) -> EventReading {
         running_ns: 1000,
         unavailable: None,
     }
+}
+
+/// An event that could not be counted.
+pub fn uncounted(name: &str, why: &str) -> EventReading {
+    EventReading { value: None, unavailable: Some(why.into()), ..event(name, 0) }
+}
+
+/// The packets that a CPU took in.
+pub fn taken_in(cpu: u32, packets: u64) -> CpuUse {
+    CpuUse { cpu, network_softirqs: Some(packets), ..CpuUse::default() }
 }
 
 /// A trial being made.
@@ -396,6 +412,10 @@ impl Builder {
         }
         self.0.trials.sort_by_key(|trial| (trial.round, trial.case));
         self
+    }
+    /// The run as it is read.
+    pub fn read(self) -> Results {
+        read(&self.build())
     }
     /// The run.
     pub fn build(mut self) -> RawRun {

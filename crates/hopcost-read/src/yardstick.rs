@@ -282,7 +282,7 @@ mod tests {
             }
         };
         let builder = Builder::new().yardstick().baseline(PIPE);
-        read(&builder.case(PIPE, 20, make(3000.0, 1)).case(FUTEX, 20, make(2500.0, 99)).build())
+        builder.case(PIPE, 20, make(3000.0, 1)).case(FUTEX, 20, make(2500.0, 99)).read()
     }
 
     #[test]
@@ -322,7 +322,7 @@ mod tests {
                 t.yardstick(3000.0, 3000.0);
             }
         };
-        let results = read(&Builder::new().yardstick().case(PIPE, 9, case).build());
+        let results = Builder::new().yardstick().case(PIPE, 9, case).read();
         let p50 = estimate(&results, Statistic::P50);
         assert!((p50.point.unwrap() - 3000.0).abs() < 1.0, "{p50:?}");
         assert!((p50.as_met.unwrap() - 4500.0).abs() < 1.0, "{p50:?}");
@@ -334,7 +334,7 @@ mod tests {
             t.each(&crate::testing::noisy(400, round));
             t.yardstick(2000.0, 2000.0);
         };
-        let results = read(&Builder::new().yardstick().case(PIPE, 16, noisy).build());
+        let results = Builder::new().yardstick().case(PIPE, 16, noisy).read();
         let p99 = estimate(&results, Statistic::P99);
         assert!(
             p99.pooled && p99.low < p99.this_run_low && p99.this_run_high < p99.high,

@@ -133,7 +133,7 @@ fn refusal(fixed: &Estimate, slope: &Estimate, residual: Option<f64>, n: usize) 
 mod tests {
     use hopcost_model::results::CostModel;
 
-    use crate::testing::{Builder, STREAM, TrialBuilder, read};
+    use crate::testing::{Builder, STREAM, TrialBuilder};
 
     const SIZES: [u32; 5] = [64, 1024, 4096, 16_384, 65_536];
 
@@ -144,7 +144,7 @@ mod tests {
                 format!("roundtrip/pipe?payload={size}&boundary=process&place=free&wait=block");
             builder = builder.case(&id, rounds, move |round, t| t.each(&[of(size, round); 100]));
         }
-        read(&builder.build()).cost_models
+        builder.read().cost_models
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
                     t.stream(1, 100, u64::from(*size), &[ns; 100], elapsed);
                 });
             }
-            read(&builder.build()).cost_models
+            builder.read().cost_models
         };
         assert_eq!(build(&[2048, 4096, 8192]).len(), 0);
         let found = build(&[2048, 4096, 8192, 65_536]);

@@ -167,7 +167,7 @@ mod tests {
     use hopcost_model::results::CounterResult;
 
     use crate::testing::{
-        Builder, CALL, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, read, thread,
+        Builder, CALL, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, read, thread, uncounted,
     };
 
     fn of(
@@ -176,7 +176,7 @@ mod tests {
         name: &str,
         role: Option<Role>,
     ) -> CounterResult {
-        let results = read(&Builder::new().case(id, 6, make).build()).results;
+        let results = Builder::new().case(id, 6, make).read().results;
         let found = results[0].counters.iter().find(|c| c.event == name && c.role == role);
         found.unwrap_or_else(|| panic!("{name} of {role:?}")).clone()
     }
@@ -228,13 +228,10 @@ mod tests {
                 (end.voluntary, end.involuntary) = (1500, 500);
                 (end.minor_faults, end.major_faults) = (30, 10);
                 end.thread_cpu_ns = 2_000_000;
-                let missing = EventReading {
-                    value: None,
-                    unavailable: Some("EACCES".into()),
-                    ..event("context-switches", 0)
-                };
-                let counted = event("context-switches", 7000);
-                end.events = vec![if with_perf { counted } else { missing }];
+                end.events = vec![match with_perf {
+                    true => event("context-switches", 7000),
+                    false => uncounted("context-switches", "EACCES"),
+                }];
             }
         };
         let caller = Some(Role::Caller);
@@ -269,7 +266,7 @@ mod tests {
                 "{id}"
             );
             assert_eq!(of(id, make, "cpu-ns", role).per_operation, Some(cpu_ns), "{id}");
-            let results = read(&Builder::new().case(id, 6, make).build()).results;
+            let results = Builder::new().case(id, 6, make).read().results;
             assert_eq!(results[0].switches_per_operation, Some(7.0), "{id}");
         }
     }
@@ -278,12 +275,7 @@ mod tests {
     fn a_reason_stays_a_reason() {
         let make = |_: u32, t: &mut TrialBuilder| {
             t.each(&[3000; 100]);
-            let none = EventReading {
-                value: None,
-                unavailable: Some("no PMU".into()),
-                ..event("cycles", 0)
-            };
-            t.raw.ends[0].events = vec![none];
+            t.raw.ends[0].events = vec![uncounted("cycles", "no PMU")];
         };
         let cycles = of(PIPE, make, "cycles", Some(Role::Caller));
         assert_eq!((cycles.per_operation, cycles.per_trial), (None, None));

@@ -205,7 +205,7 @@ mod tests {
     use hopcost_model::raw::{CpuUse, Throttling};
     use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, CALL, PIPE, TrialBuilder, read, severity};
+    use crate::testing::{Builder, CALL, PIPE, TrialBuilder, found, severity, taken_in};
 
     /// A trial of which this much of a second watched was withheld.
     fn throttle(t: &mut TrialBuilder, ns: u64) {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn withheld(pipe_ns: u64, call_ns: u64) -> Results {
-        let raw = Builder::new()
+        let run = Builder::new()
             .host(&[("cgroup.cpu_quota", "50 % of one CPU (50000 us in each 100000 us)")])
             .case(PIPE, 8, |_, t| {
                 t.each(&[3000; 100]);
@@ -224,7 +224,7 @@ mod tests {
                 t.batch(10, &[1000; 50]);
                 throttle(t, call_ns);
             });
-        read(&raw.build())
+        run.read()
     }
 
     fn cases(results: &Results) -> Vec<bool> {
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(cases(&withheld(2_000_000, 15_000_000)), [false, true], "0.9 % of the run");
         assert_eq!(cases(&withheld(100_000_000, 150_000_000)), [false, false]);
         assert_eq!(cases(&withheld(0, 150_000_000)), [false, false], "half of the run's trials");
-        let raw = |ns| {
+        let run = |ns| {
             let ids = ["same-cpu", "same-llc", "free"].map(|place| {
                 format!("roundtrip/pipe?payload=64&boundary=process&place={place}&wait=block")
             });
@@ -260,37 +260,29 @@ mod tests {
                     throttle(t, if i == 2 { ns } else { 0 });
                 })
             });
-            read(&all.build())
+            all.read()
         };
-        assert_eq!(cases(&raw(150_000_000)), [false, false, true], "three times its run");
+        assert_eq!(cases(&run(150_000_000)), [false, false, true], "three times its run");
     }
 
     #[test]
     fn packets_on_the_used_cpus() {
-        let taken_in = |id: &str, per_s: u64, interrupt_ns: u64| {
-            let raw = Builder::new().case(id, 8, |_, t| {
+        let said = |id: &str, per_s: u64, interrupt_ns: u64| {
+            let run = Builder::new().case(id, 8, |_, t| {
                 t.each(&[3000; 100]);
                 t.raw.watched_ns = 1_000_000_000;
-                let used = |cpu| CpuUse {
-                    cpu,
-                    steal_ns: None,
-                    interrupt_ns: Some(interrupt_ns),
-                    interrupts: None,
-                    softirqs: None,
-                    network_softirqs: Some(if cpu == 1 { per_s } else { 5 }),
-                };
-                t.raw.cpu_uses = vec![used(0), used(1)];
+                let used = [taken_in(0, 5), taken_in(1, per_s)];
+                let interrupt_ns = Some(interrupt_ns);
+                t.raw.cpu_uses = used.map(|used| CpuUse { interrupt_ns, ..used }).into();
             });
-            let results = read(&raw.build());
-            let found = results.findings.iter().find(|finding| finding.code == Code::SoftIrq);
-            found.map(|finding| finding.evidence.clone())
+            found(&run.read(), Code::SoftIrq).map(|(_, evidence)| evidence)
         };
-        assert_eq!(taken_in(PIPE, 9_000, 0), None);
-        assert_eq!(taken_in(PIPE, 900, 90_000_000), None, "other interrupts");
-        assert_eq!(taken_in(&PIPE.replace("pipe", "tcp"), 90_000, 0), None, "its own packets");
-        let flood = taken_in(PIPE, 40_000, 0).unwrap();
+        assert_eq!(said(PIPE, 9_000, 0), None);
+        assert_eq!(said(PIPE, 900, 90_000_000), None, "other interrupts");
+        assert_eq!(said(&PIPE.replace("pipe", "tcp"), 90_000, 0), None, "its own packets");
+        let flood = said(PIPE, 40_000, 0).unwrap();
         assert!(flood.starts_with("CPU 1 took in packets 40000 times a second"), "{flood}");
-        let long = taken_in(PIPE, 2_000, 90_000_000).unwrap();
+        let long = said(PIPE, 2_000, 90_000_000).unwrap();
         assert!(long.ends_with("for 9.0 % of the time."), "{long}");
     }
 
@@ -298,29 +290,21 @@ mod tests {
     fn packets_of_others_beside_a_case_that_sends_some_itself() {
         // Each of 100 operations in a tenth of a second makes two.
         let flooded = |id: &str, trials: u32, of_others: u64| {
-            let raw = Builder::new().case(id, 8, |round, t| {
+            let run = Builder::new().case(id, 8, |round, t| {
                 t.each(&[3000; 100]);
                 t.raw.watched_ns = 100_000_000;
                 let more = if round < trials { of_others } else { 0 };
-                t.raw.cpu_uses = vec![CpuUse {
-                    cpu: 0,
-                    steal_ns: None,
-                    interrupt_ns: None,
-                    interrupts: None,
-                    softirqs: None,
-                    network_softirqs: Some(200 + more),
-                }];
+                t.raw.cpu_uses = vec![taken_in(0, 200 + more)];
             });
-            let results = read(&raw.build());
-            let found = results.findings.iter().find(|finding| finding.code == Code::SoftIrq);
-            found
-                .map(|finding| (finding.severity, finding.case.is_some(), finding.evidence.clone()))
+            let results = run.read();
+            assert!(results.findings.iter().all(|finding| finding.case.is_some()));
+            found(&results, Code::SoftIrq)
         };
         let tcp = PIPE.replace("pipe", "tcp");
         assert_eq!(flooded(&tcp, 0, 0), None);
         assert_eq!(flooded(&tcp, 2, 900), None, "9000 a second");
-        let (severity, of_case, evidence) = flooded(&tcp, 2, 1_500).unwrap();
-        assert_eq!((severity, of_case), (Severity::Note, true));
+        let (severity, evidence) = flooded(&tcp, 2, 1_500).unwrap();
+        assert_eq!(severity, Severity::Note);
         assert!(
             evidence.starts_with("In 2 of 8 trials, CPU 0 took in packets up to 15000"),
             "{evidence}"
@@ -331,17 +315,9 @@ mod tests {
         let busy = Builder::new().case(&tcp, 8, |round, t| {
             t.each(&[3000; 100]);
             t.raw.watched_ns = 1_000_000;
-            let used = CpuUse {
-                cpu: 0,
-                steal_ns: None,
-                interrupt_ns: None,
-                interrupts: None,
-                softirqs: None,
-                network_softirqs: Some(if round == 3 { 500 } else { 200 }),
-            };
-            t.raw.cpu_uses = vec![used];
+            t.raw.cpu_uses = vec![taken_in(0, if round == 3 { 500 } else { 200 })];
         });
-        assert_eq!(crate::testing::severity(&read(&busy.build()), Code::SoftIrq), None);
+        assert_eq!(found(&busy.read(), Code::SoftIrq), None);
     }
 
     #[test]
@@ -350,6 +326,6 @@ mod tests {
             t.each(&[3000; 100]);
             t.raw.throttling = Some(Throttling { times: 9, ns: 9_000_000_000 });
         });
-        assert_eq!(severity(&read(&raw.build()), Code::Throttled), None, "no time watched");
+        assert_eq!(severity(&raw.read(), Code::Throttled), None, "no time watched");
     }
 }

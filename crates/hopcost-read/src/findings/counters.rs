@@ -71,14 +71,14 @@ mod tests {
     use hopcost_model::protocol::EventReading;
     use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, PIPE, TCP, TrialBuilder, event, read, severity};
+    use crate::testing::{Builder, PIPE, TCP, TrialBuilder, event, severity, uncounted};
 
     fn run(change: impl Fn(&mut TrialBuilder) + Copy) -> Results {
         let make = |_: u32, t: &mut TrialBuilder| {
             t.each(&[3000; 1000]);
             change(t);
         };
-        read(&Builder::new().case(PIPE, 8, make).case(TCP, 8, make).build())
+        Builder::new().case(PIPE, 8, make).case(TCP, 8, make).read()
     }
 
     #[test]
@@ -95,18 +95,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_once() {
-        let missing = |event_name: &str| EventReading {
-            value: None,
-            unavailable: Some("no PMU".into()),
-            ..event(event_name, 0)
-        };
-        let results = run(move |t| {
-            t.raw.ends[0].events = vec![missing("cycles"), missing("llc-misses")];
-            t.raw.ends[1].events = t.raw.ends[0].events.clone();
-            t.raw.counted = vec![EventReading {
-                unavailable: Some("EACCES".into()),
-                ..missing("system-calls")
-            }];
+        let results = run(|t| {
+            let missing = ["cycles", "llc-misses"].map(|name| uncounted(name, "no PMU"));
+            t.raw.ends.iter_mut().for_each(|end| end.events = missing.to_vec());
+            t.raw.counted = vec![uncounted("system-calls", "EACCES")];
         });
         let notes: Vec<_> =
             results.findings.iter().filter(|f| f.code == Code::CountersMissing).collect();
@@ -126,27 +118,23 @@ mod tests {
         let many = with(2);
         assert_eq!(severity(&many, Code::Lost), Some(Severity::Suspect), "0.2 %");
         assert_eq!(many.results[0].lost, 16);
-        let once = read(
-            &Builder::new()
-                .case(PIPE, 8, |round, t| {
-                    t.each(&[3000; 1000]);
-                    t.raw.ends[0].lost = u64::from(round == 0);
-                })
-                .build(),
-        );
+        let once = Builder::new()
+            .case(PIPE, 8, |round, t| {
+                t.each(&[3000; 1000]);
+                t.raw.ends[0].lost = u64::from(round == 0);
+            })
+            .read();
         assert_eq!(severity(&once, Code::Lost), Some(Severity::Note), "1 of 8001");
     }
 
     #[test]
     fn a_case_that_lost_everything_says_so() {
-        let results = read(
-            &Builder::new()
-                .case(PIPE, 3, |round, t| {
-                    t.each(if round == 0 { &[3000; 1000] } else { &[] });
-                    t.raw.ends[0].lost = if round == 0 { 0 } else { 500 };
-                })
-                .build(),
-        );
+        let results = Builder::new()
+            .case(PIPE, 3, |round, t| {
+                t.each(if round == 0 { &[3000; 1000] } else { &[] });
+                t.raw.ends[0].lost = if round == 0 { 0 } else { 500 };
+            })
+            .read();
         assert_eq!((results.results[0].lost, results.results[0].n_failed), (1000, 2));
         assert!(results.results[0].reason.clone().unwrap().contains("every exchange was lost"));
         assert_eq!(severity(&results, Code::Lost), Some(Severity::Suspect));

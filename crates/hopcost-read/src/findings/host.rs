@@ -190,9 +190,9 @@ fn hypervisor(run: &Run) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use hopcost_model::finding::{Code, Severity, Validity};
-    use hopcost_model::raw::RawRun;
+    use hopcost_model::raw::{CpuAccounting, RawRun};
 
-    use crate::testing::{Builder, CALL, PIPE, clock, read, severity};
+    use crate::testing::{Builder, CALL, PIPE, clock, found, host, read, severity};
 
     fn plain() -> Builder {
         Builder::new()
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_plain_run_has_no_findings() {
-        assert_eq!(read(&plain().build()).findings, []);
+        assert_eq!(plain().read().findings, []);
     }
 
     #[test]
@@ -222,9 +222,7 @@ mod tests {
     #[test]
     fn clocksource() {
         for (name, fires) in [("hpet", true), ("tsc", false), ("arch_sys_counter", false)] {
-            let raw = with(|raw| {
-                raw.host_before = crate::testing::host(&[("clocksource.current", name)])
-            });
+            let raw = with(|raw| raw.host_before = host(&[("clocksource.current", name)]));
             assert_eq!(severity(&read(&raw), Code::Clocksource).is_some(), fires, "{name}");
         }
         let slow = with(|raw| raw.clocks[0].clock_gettime_p50_ns = 700.0);
@@ -232,7 +230,7 @@ mod tests {
         assert_eq!(severity(&results, Code::Clocksource), Some(Severity::Suspect));
         assert_eq!(results.results[0].validity, Some(Validity::Valid), "said once, of the run");
         let made_up = with(|raw| {
-            raw.host_before = crate::testing::host(&[("clocksource.current", "hpet")]);
+            raw.host_before = host(&[("clocksource.current", "hpet")]);
             raw.clocks[0].source = "virtual".into();
         });
         assert_eq!(severity(&read(&made_up), Code::Clocksource), None);
@@ -244,14 +242,8 @@ mod tests {
     fn steal() {
         let stolen = |stolen_ns: u64, wall_ns: u64| {
             read(&with(|raw| {
-                let row = hopcost_model::raw::CpuAccounting {
-                    round: 0,
-                    cpu: 1,
-                    wall_ns,
-                    steal_ns: stolen_ns,
-                };
-                raw.accounting =
-                    vec![row, hopcost_model::raw::CpuAccounting { cpu: 0, steal_ns: 0, ..row }];
+                let row = CpuAccounting { round: 0, cpu: 1, wall_ns, steal_ns: stolen_ns };
+                raw.accounting = vec![row, CpuAccounting { cpu: 0, steal_ns: 0, ..row }];
             }))
         };
         let quiet = stolen(10_000_000, 20_000_000_000);
@@ -271,15 +263,13 @@ mod tests {
     #[test]
     fn host_state() {
         let run = |slow: f64, slower: u32| {
-            read(
-                &Builder::new()
-                    .case(PIPE, 20, |round, t| {
-                        let is_slow = round % 3 == 0;
-                        t.each(&[if is_slow { slower } else { 3000 }; 100]);
-                        t.sentinel(if is_slow { slow } else { 100.0 } + f64::from(round % 4));
-                    })
-                    .build(),
-            )
+            Builder::new()
+                .case(PIPE, 20, |round, t| {
+                    let is_slow = round % 3 == 0;
+                    t.each(&[if is_slow { slower } else { 3000 }; 100]);
+                    t.sentinel(if is_slow { slow } else { 100.0 } + f64::from(round % 4));
+                })
+                .read()
         };
         let case = |results: &hopcost_model::results::Results| {
             results.results[0].findings.iter().any(|f| f.code == Code::HostState)
@@ -298,9 +288,8 @@ mod tests {
     #[test]
     fn traced() {
         let seen = |readings: &[(&str, &str)]| {
-            let results = read(&with(|raw| raw.host_before = crate::testing::host(readings)));
-            let found = results.findings.iter().find(|finding| finding.code == Code::Traced);
-            found.map(|finding| (finding.severity, finding.evidence.clone()))
+            let results = read(&with(|raw| raw.host_before = host(readings)));
+            found(&results, Code::Traced)
         };
         let none = [("security.tracer", "none"), ("security.preload", "none")];
         assert_eq!(seen(&none), None);
@@ -315,12 +304,11 @@ mod tests {
     #[test]
     fn two_hopcosts() {
         let seen = |before: &str, after: Option<&str>| {
-            let host = |runs| crate::testing::host(&[("load.hopcost_runs", runs)]);
+            let at = |runs| host(&[("load.hopcost_runs", runs)]);
             let results = read(&with(|raw| {
-                (raw.host_before, raw.host_after) = (host(before), after.map(host));
+                (raw.host_before, raw.host_after) = (at(before), after.map(at));
             }));
-            let found = results.findings.iter().find(|finding| finding.code == Code::TwoHopcosts);
-            found.map(|finding| finding.evidence.clone())
+            found(&results, Code::TwoHopcosts).map(|(_, evidence)| evidence)
         };
         assert_eq!(seen("0", Some("0")), None);
         let began = "1 other run of this user went on when the run began, and 0 when it ended.";
@@ -331,10 +319,10 @@ mod tests {
 
     #[test]
     fn hypervisor() {
-        let raw = with(|raw| raw.host_before = crate::testing::host(&[("virt.hypervisor", "KVM")]));
+        let raw = with(|raw| raw.host_before = host(&[("virt.hypervisor", "KVM")]));
         let results = read(&raw);
         assert_eq!(severity(&results, Code::Hypervisor), Some(Severity::Note));
         assert_eq!(results.results[0].validity, Some(Validity::Valid));
-        assert_eq!(severity(&read(&plain().build()), Code::Hypervisor), None);
+        assert_eq!(severity(&plain().read(), Code::Hypervisor), None);
     }
 }

@@ -59,7 +59,7 @@ fn elsewhere(run: &Run, trial: &RawTrial) -> Option<(f64, u32)> {
 mod tests {
     use hopcost_model::finding::{Code, Severity};
 
-    use crate::testing::{Builder, event, read};
+    use crate::testing::{Builder, event, found};
 
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=cross-node&wait=block";
 
@@ -75,11 +75,10 @@ mod tests {
                 t.raw.ends[0].events = vec![event("shared-pages-node0", 2)];
             }
         });
-        let results = read(&raw.build());
+        let results = raw.read();
         let counted = results.results[0].counters.iter();
         assert!(counted.clone().all(|counter| !counter.event.contains("node")), "no event");
-        let found = results.findings.iter().find(|finding| finding.code == Code::RemoteMemory);
-        found.map(|finding| (finding.severity, finding.evidence.clone()))
+        found(&results, Code::RemoteMemory)
     }
 
     const NODES: [(&str, &str); 2] = [("cpu0.node", "0"), ("cpu1.node", "1")];

@@ -99,12 +99,11 @@ mod tests {
 
     #[test]
     fn the_worst_finding_decides() {
-        let raw = Builder::new()
+        let results = Builder::new()
             .host(&[("virt.hypervisor", "KVM")])
             .case(PIPE, 8, |_, t| t.each(&[3000; 100]))
             .case(CALL, 3, |_, t| t.batch(10, &[1000; 50]))
-            .build();
-        let results = read(&raw);
+            .read();
         assert_eq!(results.results[0].validity, Some(Validity::Valid), "a note leaves it valid");
         assert_eq!(results.results[1].validity, Some(Validity::Suspect), "too few trials");
         let codes: Vec<Code> = results.findings.iter().map(|f| f.code).collect();

@@ -185,7 +185,7 @@ mod tests {
     use crate::testing::{Builder, PIPE, TrialBuilder, noisy, read, severity};
 
     fn run(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
-        read(&Builder::new().case(PIPE, trials, make).build())
+        Builder::new().case(PIPE, trials, make).read()
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
             let builder = Builder::new().case(PIPE, 12, rising);
             let all = others
                 .fold(builder, |builder, id| builder.case(&id, 12, |_, t| t.each(&[3000; 100])));
-            severity(&read(&all.build()), Code::Drift)
+            severity(&all.read(), Code::Drift)
         };
         assert_eq!(of(0), Some(Severity::Suspect));
         assert_eq!(of(9), None);

@@ -107,7 +107,7 @@ fn clusters(sorted: &[f64]) -> Option<(f64, f64, f64)> {
 mod tests {
     use hopcost_model::finding::{Code, Severity, Validity};
 
-    use crate::testing::{Builder, read, severity};
+    use crate::testing::{Builder, severity};
 
     fn flag(place: &str, values: &[u32]) -> hopcost_model::results::Results {
         let id = format!("roundtrip/flag?payload=0&boundary=process&place={place}&wait=spin");
@@ -115,7 +115,7 @@ mod tests {
         let case = |round: u32, t: &mut crate::testing::TrialBuilder| {
             t.batch(1, &[values[round as usize]; 50]);
         };
-        read(&Builder::new().case(&id, trials, case).build())
+        Builder::new().case(&id, trials, case).read()
     }
 
     #[test]

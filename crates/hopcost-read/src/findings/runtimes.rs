@@ -210,14 +210,14 @@ mod tests {
     use hopcost_model::results::Results;
 
     use super::*;
-    use crate::testing::{Builder, PIPE, PIPE_PYTHON, TrialBuilder, noisy, read, severity, thread};
+    use crate::testing::{Builder, PIPE, PIPE_PYTHON, TrialBuilder, noisy, severity, thread};
 
     fn run(id: &str, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
         let each = |round: u32, t: &mut TrialBuilder| {
             t.each(&noisy(1000, round));
             make(round, t);
         };
-        read(&Builder::new().case(id, 8, each).build())
+        Builder::new().case(id, 8, each).read()
     }
 
     #[test]

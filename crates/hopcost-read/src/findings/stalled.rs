@@ -107,7 +107,7 @@ pub fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> 
 mod tests {
     use hopcost_model::finding::{Code, Severity};
 
-    use crate::testing::{Builder, read, read_changed as run, severity};
+    use crate::testing::{Builder, found, read, read_changed as run, severity};
 
     const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
@@ -122,8 +122,7 @@ mod tests {
                     t.raw.cpu_ns = wall_ns;
                 }
             });
-            let found = results.findings.iter().find(|finding| finding.code == Code::Stalled);
-            found.map(|finding| (finding.severity, finding.evidence.clone()))
+            found(&results, Code::Stalled)
         };
         assert_eq!(with(40_000_000), None, "what a phase may take besides");
         let (severity, evidence) = with(100_000_000).unwrap();
@@ -143,11 +142,11 @@ mod tests {
             raw.about.resumed = resumed;
             let results = read(&raw);
             assert_eq!(results.host_changes.len(), usize::from(boots[0] != boots[1]));
-            let found = results.findings.iter().find(|finding| finding.code == Code::Stalled);
-            found.map(|finding| (finding.case.is_none(), finding.evidence.clone()))
+            assert!(results.findings.iter().all(|finding| finding.case.is_none()));
+            found(&results, Code::Stalled).map(|(_, evidence)| evidence)
         };
-        let (of_run, evidence) = with("5 ms", "31005 ms", ["a", "a"], 0).unwrap();
-        assert!(of_run && evidence.starts_with("The machine was suspended for 31"), "{evidence}");
+        let evidence = with("5 ms", "31005 ms", ["a", "a"], 0).unwrap();
+        assert!(evidence.starts_with("The machine was suspended for 31"), "{evidence}");
         assert_eq!(with("5 ms", "6 ms", ["a", "a"], 0), None);
         assert_eq!(with("5 ms", "31005 ms", ["a", "b"], 0), None, "booted meanwhile");
         assert_eq!(with("5 ms", "31005 ms", ["a", "a"], 1), None, "between sittings, maybe");
@@ -174,10 +173,9 @@ mod tests {
         };
         for id in [ONE, TWO] {
             let stopped = with(id, 1_000_000_000, 0, 0);
-            let found = stopped.findings.iter().find(|finding| finding.code == Code::Stalled);
-            let found = found.expect(id);
-            assert_eq!(found.severity, Severity::Suspect);
-            assert!(found.evidence.starts_with("In 1 of 8 trials, no end ran"), "{found:?}");
+            let (severity_of, evidence) = found(&stopped, Code::Stalled).expect(id);
+            assert_eq!(severity_of, Severity::Suspect);
+            assert!(evidence.starts_with("In 1 of 8 trials, no end ran"), "{evidence}");
             assert_eq!(severity(&stopped, Code::Preempted), None, "{id}: nobody else ran");
             let calm = [
                 with(id, 210_000_000, 0, 0),

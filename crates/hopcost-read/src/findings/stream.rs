@@ -94,11 +94,11 @@ mod tests {
     use hopcost_model::results::Results;
 
     use crate::testing::{
-        Builder, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, TrialBuilder, noisy, read, severity,
+        Builder, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, TrialBuilder, noisy, severity,
     };
 
     fn run(id: &str, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
-        read(&Builder::new().case(id, 8, make).build())
+        Builder::new().case(id, 8, make).read()
     }
     fn plain(round: u32, t: &mut TrialBuilder) {
         let latencies = noisy(1000, round);

@@ -167,7 +167,7 @@ mod tests {
     use hopcost_model::finding::{Code, Severity};
     use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, TrialBuilder, WAKE, noisy, read, severity};
+    use crate::testing::{Builder, TrialBuilder, WAKE, noisy, severity};
 
     const SPIN: &str = "wake/flag?payload=0&gap=1000000&boundary=process&place=same-llc&wait=spin";
 
@@ -176,7 +176,7 @@ mod tests {
             t.wake(&noisy(1000, round), 1_060_000);
             change(round, t);
         };
-        read(&Builder::new().case(id, 8, make).build())
+        Builder::new().case(id, 8, make).read()
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
                 t.wake(&samples, 10_060_000);
                 t.raw.ends[1].voluntary = 1000;
             };
-            let found = read(&Builder::new().case(id, 8, make).build()).findings;
+            let found = Builder::new().case(id, 8, make).read().findings;
             found.into_iter().find(|found| found.evidence.contains("time slice"))
         };
         assert_eq!(with(SPIN, 0), None);
@@ -262,7 +262,7 @@ mod tests {
     fn a_wake_up_is_not_told_to_use_batches() {
         let short = |samples: u32| {
             let make = |_: u32, t: &mut TrialBuilder| t.wake(&[samples; 1000], 1_000_000);
-            read(&Builder::new().case(WAKE, 8, make).build())
+            Builder::new().case(WAKE, 8, make).read()
         };
         assert_eq!(severity(&short(210), Code::TimerDominates), None);
         let found = short(190);

@@ -1,7 +1,6 @@
-use hopcost_model::protocol::EventReading;
 use hopcost_model::results::{Plot, PlotSeries};
 
-use crate::testing::{Builder, STREAM, WAKE, event, noisy, read};
+use crate::testing::{Builder, STREAM, WAKE, event, noisy, uncounted};
 
 fn plot(plots: &[Plot], id: &str) -> Plot {
     plots.iter().find(|plot| plot.id == id).unwrap_or_else(|| panic!("{id}")).clone()
@@ -30,11 +29,7 @@ fn copies(cycles: Option<u64>) -> Vec<Plot> {
                 for end in &mut t.raw.ends {
                     end.events = vec![match cycles {
                         Some(cycles) => event("cycles", cycles),
-                        None => EventReading {
-                            value: None,
-                            unavailable: Some("no PMU".into()),
-                            ..event("cycles", 0)
-                        },
+                        None => uncounted("cycles", "no PMU"),
                     }];
                 }
             });
@@ -46,7 +41,7 @@ fn copies(cycles: Option<u64>) -> Vec<Plot> {
         t.stream(1, 50, 32_768, &[5000; 50], 250_000);
         t.raw.ends.iter_mut().for_each(|end| end.events = vec![event("cycles", 1)]);
     });
-    read(&builder.build()).plots
+    builder.read().plots
 }
 
 #[test]
@@ -114,7 +109,7 @@ fn wake_ups_by_gap() {
         let one = id(gap, "").replace("same-llc", "same-cpu");
         builder = builder.case(&one, 8, move |_, t| t.wake(&[500; 5], gap));
     }
-    let plots = read(&builder.build()).plots;
+    let plots = builder.read().plots;
     assert_eq!(plots.len(), 2);
     assert_eq!((plots[0].id.as_str(), plots[1].id.as_str()), ("wakeup-gap", "wakeup-gap-same-cpu"));
     assert!(plots[0].x.logarithmic && plots[0].y.logarithmic);
@@ -135,7 +130,7 @@ fn calls_by_payload() {
         for payload in payloads {
             builder = builder.case(&id(*payload), 8, |_, t| t.batch(10, &[100 + payload; 50]));
         }
-        read(&builder.build()).plots
+        builder.read().plots
     };
     let plots = sweep(&[4096, 8, 44]);
     let ids: Vec<&str> = plots.iter().map(|plot| plot.id.as_str()).collect();
@@ -154,7 +149,7 @@ fn a_call_by_payload_in_ticks_has_the_published_range_beside_it() {
         let id = format!("call/ring-inline?payload={payload}&reply=off");
         builder = builder.case(&id, 8, |_, t| t.batch(10, &[100 + payload; 50]));
     }
-    let ticks = plot(&read(&builder.build()).plots, "ticks-payload");
+    let ticks = plot(&builder.read().plots, "ticks-payload");
     // The clock of tests has a tick a nanosecond.
     assert_eq!(xy(&ticks.series[0])[1], (44.0, 14.4));
     let published: Vec<(f64, f64)> =
@@ -172,7 +167,7 @@ fn wake_ups_have_the_published_medians_beside_them() {
     for gap in [1_000, 1_000_000] {
         builder = builder.case(&id(gap), 8, move |round, t| t.wake(&noisy(100, round), gap));
     }
-    let gaps = plot(&read(&builder.build()).plots, "wakeup-gap");
+    let gaps = plot(&builder.read().plots, "wakeup-gap");
     let of = |machine: &str| -> Vec<(f64, f64)> {
         let points = gaps.series[0].published.iter();
         points.filter(|of| of.machine.contains(machine)).map(|of| (of.x, of.y)).collect()
@@ -193,8 +188,7 @@ fn methods_are_bars_for_each_placement() {
             builder = builder.case(&id(mechanism, place), 8, move |_, t| t.each(&[ns; 50]));
         }
     }
-    let plots =
-        read(&builder.case(&id("udp", "same-llc"), 8, |_, t| t.each(&[9; 50])).build()).plots;
+    let plots = builder.case(&id("udp", "same-llc"), 8, |_, t| t.each(&[9; 50])).read().plots;
     let ids: Vec<&str> = plots.iter().map(|plot| plot.id.as_str()).collect();
     assert_eq!(ids, ["latency-method", "latency-method-same-cpu"], "one bar is no comparison");
     assert_eq!(plots[0].x.names, ["condvar", "udp"]);
@@ -211,7 +205,7 @@ fn what_waited_for_a_delayed_acknowledgement_is_marked() {
         builder =
             builder.case(&id, 8, move |_, t| t.stream(1, 50, 8 * field, &latencies, 300_000_000));
     }
-    let throughput = plot(&read(&builder.build()).plots, "throughput-size");
+    let throughput = plot(&builder.read().plots, "throughput-size");
     let stalled: Vec<Option<f64>> =
         throughput.series[0].points.iter().map(|point| point.stalled).collect();
     assert_eq!(stalled, [Some(0.1), None]);
@@ -229,7 +223,7 @@ fn bars_are_named_by_the_parameters_that_differ() {
     for answer in ["handler", "thread"] {
         builder = builder.case(&id(answer), 8, |_, t| t.each(&[3000; 50]));
     }
-    let bars = plot(&read(&builder.build()).plots, "latency-method");
+    let bars = plot(&builder.read().plots, "latency-method");
     let named = ["handler", "thread"].map(|word| format!("websocket-threaded, answer={word}"));
     assert_eq!(bars.x.names, named);
 }

@@ -10,7 +10,7 @@ fn each(ns: u32) -> impl Fn(u32, &mut TrialBuilder) {
     move |round, t| t.each(&vec![ns * (100 + round); 100])
 }
 fn of(builder: Builder) -> Vec<PublishedTable> {
-    read(&builder.build()).published
+    builder.read().published
 }
 
 #[test]

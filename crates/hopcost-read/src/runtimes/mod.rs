@@ -107,12 +107,11 @@ mod tests {
     #[test]
     fn there_is_nothing_to_compare_without_another_runtime() {
         let rust = Builder::new().case(PIPE, 6, |_, t| t.each(&[3000; 50]));
-        assert!(read(&rust.build()).runtimes.is_none());
-        let raw = Builder::new()
+        assert!(rust.read().runtimes.is_none());
+        let results = Builder::new()
             .runtime(worker("python", WarmUp::Planned, &["pipe"]))
             .skipped(PIPE_PYTHON, "no python3 here")
-            .build();
-        let results = read(&raw);
+            .read();
         let found = results.runtimes.unwrap();
         let cell = &found.matrices[0].rows[0].cells[0];
         assert_eq!(cell.missing.as_deref(), Some("no python3 here"));

@@ -125,7 +125,7 @@ mod tests {
         for (name, ns) in [("queue", 90_000), ("event", 30_000), ("pipe", 9000)] {
             builder = builder.case(&operation(name), 8, move |_, t| t.each(&[ns; 50]));
         }
-        let searches = read(&builder.build()).runtimes.unwrap().searches;
+        let searches = builder.read().runtimes.unwrap().searches;
         let [search] = searches.as_slice() else { panic!("{searches:?}") };
         assert_eq!((search.label.as_str(), search.runtime.as_str()), ("Python: threads", "python"));
         assert_eq!(search.published_ns, 16_950.0);
@@ -154,7 +154,7 @@ mod tests {
             for (name, ns) in ["condvar", "queue", "event"].iter().zip(values) {
                 builder = builder.case(&operation(name), 8, move |_, t| t.each(&[*ns; 50]));
             }
-            read(&builder.build()).runtimes.unwrap().searches[0].conclusion.clone()
+            builder.read().runtimes.unwrap().searches[0].conclusion.clone()
         };
         let two = run(&[14_000, 17_000, 40_000]);
         assert!(two.starts_with("roundtrip/queue?"), "{two}");

@@ -205,7 +205,7 @@ mod tests {
             let spins = id(0, 0, "").replace("wait=block", "wait=spin");
             builder = builder.case(&spins, 6, |_, t| t.wake(&[70; 100], 1000));
         }
-        read(&builder.build()).variance
+        builder.read().variance
     }
 
     fn check(found: &VarianceShares) {
@@ -234,7 +234,7 @@ mod tests {
                 });
             }
         }
-        let found = read(&builder.build()).variance.unwrap();
+        let found = builder.read().variance.unwrap();
         assert!((found.shares["touch"] - 4.0 / 9.0).abs() < 1e-4, "{found:?}");
         assert!((found.shares["mechanism"] - 1.0 / 9.0).abs() < 1e-4, "{found:?}");
     }
@@ -253,7 +253,7 @@ mod tests {
                     });
                 }
             }
-            read(&builder.build()).variance_of_medians
+            builder.read().variance_of_medians
         };
         let found = of(2, 6);
         // Squares of the effects: 1 + 16 + 4 + 9 = 30.
@@ -280,7 +280,7 @@ mod tests {
             .case(&id(0, 0, ""), 6, |_, t| t.wake(&samples(&[], 0.2, 100), 1000))
             .build();
         assert_eq!(read(&one).variance, None);
-        assert_eq!(read(&Builder::new().build()).variance, None);
+        assert_eq!(Builder::new().read().variance, None);
     }
 
     #[test]

@@ -106,7 +106,7 @@ mod tests {
                 t.gates(0, 0, bound);
             };
             let raw = Builder::new().baseline(WAKE).case(WAKE, 8, make);
-            read(&raw.case(&WAKE.replace("pipe", "futex"), 8, make).build())
+            raw.case(&WAKE.replace("pipe", "futex"), 8, make).read()
         };
         let (exact, bounded) = (of(0), of(100));
         let all =
@@ -146,7 +146,7 @@ mod tests {
     fn a_wake_up_has_its_own_statistics() {
         let of = |trials: u32| {
             let make = |round: u32, t: &mut TrialBuilder| t.wake(&noisy(100, round), 9);
-            read(&Builder::new().case(WAKE, trials, make).build())
+            Builder::new().case(WAKE, trials, make).read()
         };
         let many = of(8);
         let p95 = estimate(&many, Statistic::P95);
@@ -168,7 +168,7 @@ mod tests {
             samples
         };
         let make = |round: u32, t: &mut TrialBuilder| t.wake(&of(1 + u32::from(round == 3)), 9);
-        let found = read(&Builder::new().case(WAKE, 12, make).build());
+        let found = Builder::new().case(WAKE, 12, make).read();
         let [mean, stdev] = [Statistic::Mean, Statistic::Stdev].map(|of| estimate(&found, of));
         assert!((mean.point.unwrap() - 2166.67).abs() < 0.01, "{mean:?}");
         // The median over trials is 1005.
@@ -200,7 +200,7 @@ mod tests {
         let row = |i: u32| if (40..60).contains(&i) { 9_000 + i } else { 2_000 + i };
         let samples: Vec<u32> = (0..100).map(row).collect();
         let make = |_: u32, t: &mut TrialBuilder| t.wake(&samples, 9);
-        let found = read(&Builder::new().case(WAKE, 12, make).build());
+        let found = Builder::new().case(WAKE, 12, make).read();
         assert!(estimate(&found, Statistic::P99).point.is_some());
         assert_eq!(estimate(&found, Statistic::P95).point, Some(9_054.0));
     }

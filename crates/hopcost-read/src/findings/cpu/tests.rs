@@ -61,16 +61,9 @@ fn the_steal_of_a_trial_goes_before_that_of_its_run() {
             t.raw.cpu_ns = t.raw.wall_ns * 96 / 100;
             t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = t.raw.cpu_ns / 2);
             t.raw.watched_ns = 1_000_000_000;
-            t.raw.cpu_uses = vec![hopcost_model::raw::CpuUse {
-                cpu: 0,
-                steal_ns,
-                interrupt_ns: None,
-                interrupts: None,
-                softirqs: None,
-                network_softirqs: None,
-            }];
+            t.raw.cpu_uses = vec![hopcost_model::raw::CpuUse { steal_ns, ..Default::default() }];
         };
-        severity(&read(&Builder::new().case(ONE, 8, make).build()), Code::Preempted)
+        severity(&Builder::new().case(ONE, 8, make).read(), Code::Preempted)
     };
     assert_eq!(stolen(Some(40_000_000)), None);
     assert_eq!(stolen(Some(0)), Some(Severity::Suspect));

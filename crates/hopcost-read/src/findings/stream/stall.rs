@@ -101,7 +101,7 @@ mod tests {
     use hopcost_model::finding::{Code, Severity};
     use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, PIPE, STREAM, TCP, TrialBuilder, read, severity};
+    use crate::testing::{Builder, PIPE, STREAM, TCP, TrialBuilder, severity};
 
     /// A hundred samples, of which some take this many nanoseconds.
     fn with(id: &str, stalled: usize, ns: u32) -> Results {
@@ -114,7 +114,7 @@ mod tests {
                 t.each(&samples);
             }
         };
-        read(&Builder::new().case(id, 8, make).build())
+        Builder::new().case(id, 8, make).read()
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
                 let elapsed = samples.iter().map(|s| u64::from(*s)).sum();
                 t.stream(1, samples.len() as u64, 2048, samples, elapsed);
             };
-            read(&Builder::new().case(STREAM, 8, make).build())
+            Builder::new().case(STREAM, 8, make).read()
         };
         assert_eq!(severity(&run(&slow), Code::NagleDelack), None);
         // Stalls, some of which a busy machine ends late.

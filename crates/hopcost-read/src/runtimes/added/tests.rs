@@ -18,7 +18,7 @@ fn compared(
             .case(&format!("{id}&runtime=python"), rounds, |r, t| t.each(&[python(r, *size); 50]))
             .case(&id, rounds, |r, t| t.each(&[rust(r, *size); 50]));
     }
-    read(&builder.build()).runtimes.unwrap().added
+    builder.read().runtimes.unwrap().added
 }
 
 fn near(estimate: &Option<Estimate>, point: f64, low: f64, high: f64) -> bool {
