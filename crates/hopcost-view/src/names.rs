@@ -24,6 +24,26 @@ pub(crate) fn case_of<'a>(
     at(row, place, results).map(|(_, case)| case)
 }
 
+/// The cases of a row, each with its place and its index.
+pub(crate) fn cases_of<'a>(
+    row: &LadderRow,
+    results: &'a Results,
+) -> impl Iterator<Item = (Place, usize, &'a CaseResult)> {
+    Place::ALL.into_iter().filter_map(move |place| {
+        let (index, case) = at(row, place, results)?;
+        Some((place, index, case))
+    })
+}
+
+/// Those of all rows of a group, each with its row.
+pub(crate) fn all_of<'g, 'a>(
+    group: &'g LadderGroup,
+    results: &'a Results,
+) -> impl Iterator<Item = (&'g LadderRow, Place, usize, &'a CaseResult)> {
+    let cases = |row| cases_of(row, results).map(move |(place, at, case)| (row, place, at, case));
+    group.rows.iter().flat_map(cases)
+}
+
 /// The case at an index of the results, with that index.
 pub(crate) fn case_at(results: &Results, index: u32) -> Option<(usize, &CaseResult)> {
     let index = usize::try_from(index).ok()?;
@@ -57,8 +77,7 @@ pub(crate) fn cases_at<'a>(
 /// What a row of the ladder is called: its label, and the runtime of its cases where
 /// they are not in Rust and the label does not say it.
 pub(crate) fn row_label(row: &LadderRow, results: &Results) -> String {
-    let case = Place::ALL.into_iter().find_map(|place| case_of(row, place, results));
-    let runtime = case.and_then(foreign);
+    let runtime = cases_of(row, results).next().and_then(|(.., case)| foreign(case));
     let says = |runtime: &String| row.label.split([' ', '(', ')', ',']).any(|w| w == runtime);
     match runtime.filter(|runtime| !says(runtime)) {
         Some(runtime) => format!("{} ({runtime})", row.label),
@@ -109,9 +128,8 @@ pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
 /// Whether a group of the ladder stands in a section instead: wake-ups by gap,
 /// streams by size.
 pub(crate) fn covers(group: &LadderGroup, results: &Results) -> bool {
-    let cases = group.rows.iter().flat_map(|row| [row.one_cpu, row.two_cpus, row.free]);
-    let mut cases = cases.flatten().filter_map(|at| results.results.get(at as usize)).peekable();
-    cases.peek().is_some() && cases.all(|case| case.case.workload.spec().has_section)
+    let mut cases = all_of(group, results).peekable();
+    cases.peek().is_some() && cases.all(|(.., case)| case.case.workload.spec().has_section)
 }
 
 /// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.
@@ -138,8 +156,7 @@ mod tests {
         let results = crate::stored::results("runtimes");
         let mut odd = None;
         for row in results.ladder.iter().flat_map(|group| &group.rows) {
-            let case =
-                Place::ALL.into_iter().find_map(|place| case_of(row, place, &results)).unwrap();
+            let (.., case) = cases_of(row, &results).next().unwrap();
             let own = foreign(case).map_or(String::new(), |runtime| format!(" ({runtime})"));
             let again = if row.label.contains(&own) { "" } else { &own };
             assert_eq!(row_label(row, &results), format!("{}{again}", row.label));

@@ -8,7 +8,7 @@ use hopcost_model::results::{
 use super::gutter::Gutter;
 use super::model::{Axis, Chart, Mark, Row, Rows, Scale, Series, Style, Table, Vertical};
 use super::unit::Unit;
-use crate::names::{Place, at, capitalised, case_of, covers, headline, row_name};
+use crate::names::{Place, at, capitalised, case_of, cases_of, covers, headline, row_name};
 use crate::number;
 
 /// One chart a ladder group; `None` where nothing in the group was measured, or
@@ -114,8 +114,7 @@ fn rows(group: &LadderGroup, results: &Results, lanes: usize) -> Rows {
 
 /// Why a row has no mark at all.
 fn note(row: &LadderRow, results: &Results) -> Option<String> {
-    let cases: Vec<&CaseResult> =
-        Place::ALL.into_iter().filter_map(|place| case_of(row, place, results)).collect();
+    let cases: Vec<&CaseResult> = cases_of(row, results).map(|(.., case)| case).collect();
     if cases.iter().any(|case| case.status == Status::Measured) {
         return None;
     }

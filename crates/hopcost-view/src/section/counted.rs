@@ -16,7 +16,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
 }
 
 fn part(group: &LadderGroup, results: &Results) -> Vec<Block> {
-    let mut rows = Row::rows(group.rows.iter(), results);
+    let mut rows = Row::rows(group, results);
     rows.retain(|row| {
         row.case.case.workload == Workload::Roundtrip && row.case.status == Status::Measured
     });

@@ -21,7 +21,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     drawn.resize(results.ladder.len(), None);
     let mut blocks = Vec::new();
     for (group, chart) in results.ladder.iter().zip(drawn) {
-        let lines = Line::rows(group.rows.iter(), results);
+        let lines = Line::rows(group, results);
         if covers(group, results) || lines.is_empty() {
             continue;
         }

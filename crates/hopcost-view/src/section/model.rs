@@ -134,9 +134,14 @@ pub(crate) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, Cell)>) -> Blo
     Block::Facts(known.map(|(name, cell)| (name.to_owned(), cell)).collect())
 }
 
+/// A sentence below a table.
+pub(crate) fn note(sentence: String) -> Block {
+    Block::Text(Tone::Note, sentence)
+}
+
 /// Sentences below a table.
 pub(crate) fn notes(sentences: impl IntoIterator<Item = String>) -> impl Iterator<Item = Block> {
-    sentences.into_iter().map(|sentence| Block::Text(Tone::Note, sentence))
+    sentences.into_iter().map(note)
 }
 
 /// Rows under columns.

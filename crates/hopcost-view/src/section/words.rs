@@ -5,11 +5,11 @@ use hopcost_model::axis::Axis;
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, LadderRow, Results, Statistic, Status,
+    CaseResult, CounterResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
 };
 
 use super::model::{Block, Cell, Scale, Unit, Value, notes, paste};
-use crate::names::{Place, at, foreign};
+use crate::names::{Place, all_of, foreign};
 use crate::number;
 
 /// The index of a case.
@@ -226,15 +226,10 @@ impl<'a, T> Of<'a, T> {
 }
 
 impl<'a> Of<'a, (&'a LadderRow, Place)> {
-    /// The cases of rows of the ladder, each with its row and place.
-    pub fn rows(rows: impl Iterator<Item = &'a LadderRow>, results: &'a Results) -> Vec<Self> {
-        let places = |row| {
-            let of = move |place: Place| {
-                at(row, place, results).map(|(index, case)| Of { index, case, with: (row, place) })
-            };
-            Place::ALL.into_iter().filter_map(of)
-        };
-        rows.flat_map(places).collect()
+    /// The cases of a group of the ladder, each with its row and place.
+    pub fn rows(group: &'a LadderGroup, results: &'a Results) -> Vec<Self> {
+        let cases = all_of(group, results);
+        cases.map(|(row, place, index, case)| Of { index, case, with: (row, place) }).collect()
     }
 }
 

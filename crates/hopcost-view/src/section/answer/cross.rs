@@ -5,15 +5,16 @@ use hopcost_model::case::{Boundary, IdleKnob};
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, RankedBy, RankedCase, Ranking, Results, Step,
-    StreamResult,
 };
 
 use super::doubt::Doubts;
-use super::order::{between, first, name, sentence, usual};
+use super::order::{between, ends, first, name, ranking, sentence, usual};
 use super::unit;
-use crate::names::{Place, at, headline};
+use crate::names::{Place, all_of, at, case_at, headline};
 use crate::number;
-use crate::section::model::{Block, Cell, Column, Form, Scale, Table, Tone, Unit, numbers, words};
+use crate::section::model::{
+    Block, Cell, Column, Form, Scale, Table, Unit, note, notes, numbers, words,
+};
 
 /// Columns up to which all places stand in one table.
 const COLUMNS_MAX: usize = 6;
@@ -40,16 +41,14 @@ pub(super) fn tables(
     doubts: &Doubts,
 ) -> Vec<Block> {
     let usual = usual(groups.iter().flat_map(|group| &group.rows));
-    let rows = || groups.iter().flat_map(|group| group.rows.iter().map(move |row| (*group, row)));
-    let at_place =
-        |place| rows().filter_map(move |(group, row)| entry(group, row, place, by, usual, results));
-    let mut entries: Vec<Entry> = Place::ALL.into_iter().flat_map(at_place).collect();
+    let of_group = |group| entries(group, by, usual, results);
+    let mut entries: Vec<Entry> = groups.iter().flat_map(|group| of_group(group)).collect();
     let all = entries.iter().map(|entry| entry.row.clone()).collect::<Vec<_>>();
     entries.retain(|entry| !is_alone(entry.case, &entry.row, &all));
     // Stable: rows keep the order of the ladder.
     entries.sort_by_key(|entry| (entry.place as u8, entry.swept));
     let columns = distinct(entries.iter().map(|entry| (entry.place as u8, entry.column.as_str())));
-    let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
+    let ends = ends(usual);
     let parts: Vec<Vec<&Entry>> = match columns.len() {
         n if n <= COLUMNS_MAX => vec![entries.iter().collect()],
         _ => grouped(&entries, |entry| entry.place as u8).into_iter().map(|(_, of)| of).collect(),
@@ -67,7 +66,7 @@ pub(super) fn tables(
         let places = distinct(entries.iter().map(|entry| entry.place));
         let rankings =
             places.iter().flat_map(|place| rankings(groups, *place, places.len() > 1, by, results));
-        blocks.extend(rankings.map(|text| Block::Text(Tone::Note, text)));
+        blocks.extend(notes(rankings));
     }
     if by == RankedBy::Time && groups.iter().any(|group| !group.rankings.is_empty()) {
         blocks.extend(knobs(groups, results));
@@ -83,55 +82,44 @@ fn is_alone(case: &CaseResult, row: &(String, Option<u32>), all: &[(String, Opti
 /// The streams that were measured with one size alone, each group with those that were
 /// measured with several.
 pub(super) fn alone(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let by = RankedBy::Time;
-    let rows = |group: &LadderGroup| {
-        let places =
-            |row| Place::ALL.into_iter().map(move |place| (row, place)).collect::<Vec<_>>();
-        let rows = group.rows.iter().flat_map(places);
-        let found = rows.filter_map(|(row, place)| {
-            let found = entry(group, row, place, by, None, results)?;
-            Some((found.case, found.row))
-        });
-        found.collect::<Vec<_>>()
-    };
-    let all: Vec<_> = groups.iter().flat_map(|group| rows(group)).map(|(_, row)| row).collect();
-    let has = |group: &&&LadderGroup| {
-        rows(group).iter().filter(|(case, row)| is_alone(case, row, &all)).count() > 1
-    };
-    groups
-        .iter()
-        .filter(has)
-        .flat_map(|group| super::group::table(group, results, doubts))
-        .collect()
+    let rows = |group: &LadderGroup| entries(group, RankedBy::Time, None, results);
+    let all: Vec<_> = groups.iter().flat_map(|group| rows(group)).map(|of| of.row).collect();
+    let is_alone = |of: &&Entry| is_alone(of.case, &of.row, &all);
+    let has = |group: &&LadderGroup| rows(group).iter().filter(is_alone).count() > 1;
+    let groups = groups.iter().copied().filter(has);
+    groups.flat_map(|group| super::group::table(group, results, doubts)).collect()
 }
 
-fn entry<'a>(
+/// The cases of a group, in the order of its rows.
+fn entries<'a>(
     group: &LadderGroup,
-    row: &LadderRow,
-    place: Place,
     by: RankedBy,
     usual: Option<Boundary>,
     results: &'a Results,
-) -> Option<Entry<'a>> {
-    let (index, case) = at(row, place, results)?;
-    let estimate = match by {
-        RankedBy::Time => headline(case)?.1,
-        RankedBy::Throughput => case.stream.as_ref()?.aggregate_gbps.as_ref()?,
+) -> Vec<Entry<'a>> {
+    let entry = |(row, place, index, case): (_, _, _, &'a CaseResult)| {
+        let estimate = match by {
+            RankedBy::Time => headline(case)?.1,
+            RankedBy::Throughput => case.stream.as_ref()?.aggregate_gbps.as_ref()?,
+        };
+        let is_plain = case.case.idle_knob == IdleKnob::None;
+        estimate.point.filter(|_| is_plain)?;
+        let row = (told(row, case, usual, results), case.stream.as_ref().map(|of| of.flows));
+        let swept = case.case.gap_ns.or(case.case.payload_bytes.map(u64::from)).unwrap_or(0);
+        let column = column(group, case, results);
+        Some(Entry { row, place, column, swept, index, case, estimate })
     };
-    let is_plain = case.case.idle_knob == IdleKnob::None;
-    estimate.point.filter(|_| is_plain)?;
-    let stream = case.stream.as_ref();
-    let label = stream.map_or_else(|| name(row, usual, results), |of| path(of, row, usual));
-    let row = (label, stream.map(|stream| stream.flows));
-    let swept = case.case.gap_ns.or(case.case.payload_bytes.map(u64::from)).unwrap_or(0);
-    Some(Entry { row, place, column: column(group, case, results), swept, index, case, estimate })
+    all_of(group, results).filter_map(entry).collect()
 }
 
-/// A stream's path, with its boundary where most have another.
-fn path(stream: &StreamResult, row: &LadderRow, usual: Option<Boundary>) -> String {
-    match usual.is_some_and(|usual| usual != row.boundary) {
-        true => format!("{} ({})", stream.label, between(row.boundary)),
-        false => stream.label.clone(),
+/// What a row is called: a stream's path, with its boundary where most have another.
+fn told(row: &LadderRow, case: &CaseResult, usual: Option<Boundary>, results: &Results) -> String {
+    match &case.stream {
+        None => name(row, usual, results),
+        Some(stream) if usual.is_some_and(|usual| usual != row.boundary) => {
+            format!("{} ({})", stream.label, between(row.boundary))
+        }
+        Some(stream) => stream.label.clone(),
     }
 }
 
@@ -254,12 +242,8 @@ fn rankings(
 
 /// `fastest: tcp-sendmsg alone in 9 of 16 columns, tied in 3; …`
 fn wins(groups: &[&LadderGroup], place: Place, by: RankedBy, results: &Results) -> Option<String> {
-    let ranking = |group: &&LadderGroup| {
-        let found = |of: &&Ranking| of.place == place && of.by == by;
-        group.rankings.iter().find(found).cloned()
-    };
-    let told = groups.iter().filter_map(|group| Some((*group, ranking(group)?)));
-    let told: Vec<(&LadderGroup, Ranking)> =
+    let told = groups.iter().filter_map(|group| Some((*group, ranking(group, place, by)?)));
+    let told: Vec<(&LadderGroup, &Ranking)> =
         told.filter(|(_, of)| of.cases.iter().all(|case| case.step.is_some())).collect();
     let best = told.iter().flat_map(|(group, of)| {
         let rest = of.cases.iter().skip(1);
@@ -291,18 +275,15 @@ fn wins(groups: &[&LadderGroup], place: Place, by: RankedBy, results: &Results) 
 }
 
 fn label(group: &LadderGroup, case: &RankedCase, results: &Results) -> String {
-    let stream = results.results.get(case.result as usize).and_then(|case| case.stream.as_ref());
-    let Some(row) = group.rows.get(case.row as usize) else { return String::new() };
+    let found = group.rows.get(case.row as usize).zip(case_at(results, case.result));
     let usual = usual(group.rows.iter());
-    stream.map_or_else(|| name(row, usual, results), |stream| path(stream, row, usual))
+    found.map_or(String::new(), |(row, (_, case))| told(row, case, usual, results))
 }
 
 /// What idle knobs change: `Idle knobs: pipe, 1 ms: spinner saves 22 µs ±31%`.
 fn knobs(groups: &[&LadderGroup], results: &Results) -> Option<Block> {
-    let is_here = |index: usize| {
-        let rows = groups.iter().flat_map(|group| &group.rows);
-        rows.into_iter().any(|row| Place::ALL.iter().any(|p| row.at(*p) == Some(index as u32)))
-    };
+    let here = || groups.iter().flat_map(|group| all_of(group, results));
+    let is_here = |index: usize| here().any(|(_, _, at, _)| at == index);
     let one = |price: &hopcost_model::results::KnobPrice| {
         let index = crate::section::words::index_of(results, &price.without)?;
         let case = results.results.get(index).filter(|_| is_here(index))?;
@@ -315,7 +296,7 @@ fn knobs(groups: &[&LadderGroup], results: &Results) -> Option<Block> {
     };
     let list: Vec<String> = results.knobs.iter().filter_map(one).collect();
     let text = format!("Idle knobs: {}", list.join("; "));
-    (!list.is_empty()).then_some(Block::Text(Tone::Note, text))
+    (!list.is_empty()).then(|| note(text))
 }
 
 #[cfg(test)]

@@ -6,33 +6,22 @@ use hopcost_model::results::{
 };
 
 use super::doubt::Doubts;
-use super::order::{self, between, first, name, sentence, usual, words};
+use super::order::{self, first, name, ranking, sentence, titled, usual, words};
 use super::unit;
-use crate::names::{Place, at, capitalised, case_of, headline};
+use crate::names::{Place, at, capitalised, cases_at, cases_of, headline};
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Column, Form, Rows, Scale, Table, Tone, numbers, words as texts,
+    Block, Cell, Column, Form, Rows, Scale, Table, note, notes, numbers, words as texts,
 };
 use crate::section::words::mechanism;
 
 /// The table of a group and its ranking at each place.
 pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let places = |row: &LadderRow| {
-        Place::ALL
-            .into_iter()
-            .filter(|place| {
-                case_of(row, *place, results).is_some_and(|case| headline(case).is_some())
-            })
-            .collect::<Vec<_>>()
-    };
-    let rows: Vec<&LadderRow> = group.rows.iter().filter(|row| !places(row).is_empty()).collect();
+    let measured = |row| cases_of(row, results).filter(|(.., case)| headline(case).is_some());
+    let rows: Vec<&LadderRow> =
+        group.rows.iter().filter(|row| measured(row).next().is_some()).collect();
     let usual = usual(group.rows.iter());
-    let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
-    let mut blocks = vec![Block::Heading(capitalised(&format!(
-        "{}{ends}{}",
-        group.title,
-        unit::heading(results)
-    )))];
+    let mut blocks = vec![Block::Heading(titled(group, unit::heading(results)))];
     let of = |row: &&LadderRow, place| at(row, place, results);
     let name = |row: &&LadderRow| Cell::text(name(row, usual, results));
     let mut table = Rows::of(&rows).column(texts(""), name);
@@ -53,7 +42,7 @@ pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
             })
             .column(over(numbers("p99").fold(4)), |row| tail(of(row, place), results));
         // Of blocking ends on one CPU it says no more than the p50.
-        let last = rows.iter().flat_map(|row| places(row)).all(|other| other as u8 <= place as u8);
+        let last = rows.iter().flat_map(|row| measured(row)).all(|of| of.0 as u8 <= place as u8);
         table = table.column_if(last, over(numbers("CPU/msg").fold(3)), |row| {
             let cpu = of(row, place).and_then(|(_, case)| case.cpu_ns_per_message);
             Cell::sorted(cpu, |ns| number::time(ns, 2))
@@ -65,24 +54,21 @@ pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> 
         let order = sentence(group, place, by, usual, results)?;
         Some(format!("{}{}: {order}", place.name(), first(by)))
     });
-    blocks.extend(rankings.map(|text| Block::Text(Tone::Note, text)));
+    blocks.extend(notes(rankings));
     blocks
 }
 
 /// The cases of the ranking by time.
 fn ranked(group: &LadderGroup, place: Place) -> impl Iterator<Item = &RankedCase> {
-    let rankings = group.rankings.iter();
-    let found = rankings.filter(move |of| of.place == place && of.by == RankedBy::Time);
-    found.flat_map(|ranking| &ranking.cases)
+    ranking(group, place, RankedBy::Time).into_iter().flat_map(|ranking| &ranking.cases)
 }
 
 /// `× pipe`
 fn base(group: &LadderGroup, place: Place, results: &Results) -> String {
     let base = ranked(group, place).find_map(|case| Some(case.ratio.as_ref()?.baseline.as_str()));
-    let row = group.rows.iter().find(|row| {
-        case_of(row, place, results).is_some_and(|case| Some(case.id.as_str()) == base)
-    });
-    row.map_or("×".to_owned(), |row| format!("× {}", row.label.replace(" 0 bytes", "")))
+    let mut rows = cases_at(group, place, results).into_iter();
+    let row = rows.find(|(_, case)| Some(case.id.as_str()) == base);
+    row.map_or("×".to_owned(), |(row, _)| format!("× {}", row.label.replace(" 0 bytes", "")))
 }
 
 fn multiple(ranked: &RankedCase, results: &Results) -> Cell {
@@ -180,8 +166,7 @@ fn in_a_line(
         let cost = Cell::brief(Some(&cost), unit::scale(results), "").value.shown()?;
         Some(format!("{} {cost}{mark}", name(row, None, results)))
     };
-    let by = RankedBy::Time;
-    let of_place = group.rankings.iter().find(|of| of.place == place && of.by == by);
+    let of_place = ranking(group, place, RankedBy::Time);
     let of_line = |case: &RankedCase| cases.contains(&(case.result as usize));
     let whole = of_place.map(|ranking| order::kept(&ranking.cases, of_line));
     let whole = whole.filter(|ranked: &Vec<RankedCase>| ranked.len() == cases.len());
@@ -191,5 +176,5 @@ fn in_a_line(
     let listed = || group.rows.iter().filter_map(&name).collect::<Vec<_>>().join(", ");
     let text = order.unwrap_or_else(listed);
     let title = format!("{}{}", capitalised(&group.title), unit::heading(results));
-    (!text.is_empty()).then(|| Block::Text(Tone::Note, format!("{title}: {text}")))
+    (!text.is_empty()).then(|| note(format!("{title}: {text}")))
 }

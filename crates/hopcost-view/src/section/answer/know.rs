@@ -7,7 +7,7 @@ use hopcost_model::text::count;
 
 use super::doubt::Doubts;
 use super::wake;
-use crate::names::{Place, case_of, row_label};
+use crate::names::{all_of, row_label};
 use crate::section::cases::where_placed;
 use crate::section::head;
 use crate::section::model::Block;
@@ -127,13 +127,10 @@ fn of_few(results: &Results, doubts: &Doubts) -> Vec<String> {
 
 /// `tcp, one CPU`: as its row is called, or else its id.
 fn called(results: &Results, id: &str) -> String {
-    let rows = results.ladder.iter().flat_map(|group| &group.rows);
-    let places = rows.flat_map(|row| Place::ALL.into_iter().map(move |place| (row, place)));
-    let mut found = places
-        .filter(|(row, place)| case_of(row, *place, results).is_some_and(|case| case.id == id));
-    found.next().map_or(id.to_owned(), |(row, place)| {
-        let case = case_of(row, place, results);
-        let size = case.and_then(|case| case.case.payload_bytes).filter(|bytes| *bytes > 0);
+    let mut cases = results.ladder.iter().flat_map(|group| all_of(group, results));
+    let found = cases.find(|(.., case)| case.id == id);
+    found.map_or(id.to_owned(), |(row, place, _, case)| {
+        let size = case.case.payload_bytes.filter(|bytes| *bytes > 0);
         let size = size.map_or(String::new(), |bytes| format!(", {}", crate::number::bytes(bytes)));
         format!("{}{size}, {}", row_label(row, results), place.name())
     })

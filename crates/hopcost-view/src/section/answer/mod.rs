@@ -14,16 +14,16 @@ mod wake;
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, Results, Statistic, StreamResult};
+use hopcost_model::results::{CaseResult, LadderGroup, RankedBy, Results, Statistic, StreamResult};
 use hopcost_model::text::count;
 
 pub(super) use self::doubt::Doubts;
 pub(super) use self::order::between;
 pub(super) use self::unit::ticks;
-use super::model::{Block, Medium, Section, Tone, says};
+use super::model::{Block, Medium, Section, notes, says};
 use super::runtimes::told;
 use super::{comparison, crossing, head};
-use crate::names::{Place, case_of};
+use crate::names::all_of;
 
 /// Rows of round trips up to which each group has a table of its own.
 const ROWS_MAX: usize = 23;
@@ -52,15 +52,15 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     blocks.extend(runtimes::tables(results, doubts));
     let told = told(results);
     let is_told = |group: &LadderGroup| {
-        let cases =
-            group.rows.iter().flat_map(|row| Place::ALL.into_iter().filter_map(|p| row.at(p)));
-        cases.into_iter().any(|case| told.contains(&case))
+        all_of(group, results).any(|(_, _, index, _)| told.contains(&(index as u32)))
     };
     let groups = results.ladder.iter();
     let groups: Vec<&LadderGroup> =
         groups.filter(|group| is_measured(group, results) && !is_told(group)).collect();
+    // The cases of a group all do the same.
     let of = |workload: Workload| {
-        let own = |group: &&LadderGroup| workload_of(group, results) == Some(workload);
+        let does = |case: &CaseResult| case.case.workload == workload;
+        let own = |group: &&LadderGroup| all_of(group, results).next().is_some_and(|of| does(of.3));
         groups.iter().copied().filter(own).collect::<Vec<_>>()
     };
     blocks.extend(round_trips(&of(Workload::Roundtrip), results, doubts));
@@ -71,8 +71,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     });
     blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
     let mut streams = grouped(of(Workload::Stream), |group| {
-        let stream = group.rows.iter().find_map(|row| stream_of(row, results));
-        stream.map(|stream| (stream.ack.clone(), stream.fields))
+        stream_of(group, results).map(|stream| (stream.ack.clone(), stream.fields))
     });
     let several = streams.len() > 1;
     // Stable: what was swept goes before what was measured besides.
@@ -81,8 +80,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         [only] if !several => group::table(only, results, doubts),
         groups => swept(groups, results, doubts),
     }));
-    blocks
-        .extend(crossing::sentences(results).into_iter().map(|line| Block::Text(Tone::Note, line)));
+    blocks.extend(notes(crossing::sentences(results)));
     blocks.extend(stall::said(results));
     for group in of(Workload::Call) {
         blocks.extend(group::calls(group, results, doubts));
@@ -140,8 +138,7 @@ fn swept(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Blo
 /// What groups are crossed by. Where each message waits for its acknowledgement, a flow's
 /// throughput says what its latency would.
 fn swept_by(groups: &[&LadderGroup], results: &Results) -> Vec<RankedBy> {
-    let stream =
-        groups.iter().flat_map(|group| &group.rows).find_map(|row| stream_of(row, results));
+    let stream = groups.iter().find_map(|group| stream_of(group, results));
     match stream.map(|stream| stream.window) {
         None => vec![RankedBy::Time],
         Some(Some(1)) => vec![RankedBy::Throughput],
@@ -149,18 +146,10 @@ fn swept_by(groups: &[&LadderGroup], results: &Results) -> Vec<RankedBy> {
     }
 }
 
-fn stream_of<'a>(row: &LadderRow, results: &'a Results) -> Option<&'a StreamResult> {
-    let cases = Place::ALL.into_iter().filter_map(|place| case_of(row, place, results));
-    cases.filter_map(|case| case.stream.as_ref()).next()
+fn stream_of<'a>(group: &'a LadderGroup, results: &'a Results) -> Option<&'a StreamResult> {
+    all_of(group, results).find_map(|(.., case)| case.stream.as_ref())
 }
 
 fn is_measured(group: &LadderGroup, results: &Results) -> bool {
-    let places = |row| Place::ALL.into_iter().filter_map(move |place| case_of(row, place, results));
-    group.rows.iter().flat_map(places).any(|case| case.estimates.is_some())
-}
-
-/// What the cases of a group do: they all do the same.
-fn workload_of(group: &LadderGroup, results: &Results) -> Option<Workload> {
-    let case = |row| Place::ALL.into_iter().find_map(|place| case_of(row, place, results));
-    group.rows.iter().find_map(case).map(|case| case.case.workload)
+    all_of(group, results).any(|(.., case)| case.estimates.is_some())
 }

@@ -38,6 +38,21 @@ pub(super) fn usual<'a>(rows: impl Iterator<Item = &'a LadderRow>) -> Option<Bou
     groups.into_iter().max_by_key(|(_, rows)| rows.len()).map(|(boundary, _)| boundary)
 }
 
+/// What most rows of a table stand between.
+pub(super) fn ends(usual: Option<Boundary>) -> String {
+    usual.map_or(String::new(), |usual| format!(", {}", between(usual)))
+}
+
+/// The title of a group, with what most of its rows stand between and the unit of its numbers.
+pub(super) fn titled(group: &LadderGroup, unit: &str) -> String {
+    capitalised(&format!("{}{}{unit}", group.title, ends(usual(group.rows.iter()))))
+}
+
+/// The ranking of a group at a place.
+pub(super) fn ranking(group: &LadderGroup, place: Place, by: RankedBy) -> Option<&Ranking> {
+    group.rankings.iter().find(|ranking| ranking.place == place && ranking.by == by)
+}
+
 /// `fastest first: pipe = posix-mq < udp`; rows are called as in their table, where the boundary
 /// that most have is `usual`.
 pub(super) fn sentence(
@@ -47,13 +62,11 @@ pub(super) fn sentence(
     usual: Option<Boundary>,
     results: &Results,
 ) -> Option<String> {
-    let found = |ranking: &&Ranking| ranking.place == place && ranking.by == by;
-    let ranking = group.rankings.iter().find(found)?;
     let name = |case: &RankedCase| {
         let row = group.rows.get(case.row as usize);
         row.map_or(String::new(), |row| name(row, usual, results))
     };
-    words(&ranking.cases, name)
+    words(&ranking(group, place, by)?.cases, name)
 }
 
 /// A line for each ranking of a group, with its values; where nothing is ranked, with the
@@ -100,13 +113,12 @@ fn with_values(
             value.value.shown().map_or(" not measured".to_owned(), |shown| format!(" {shown}"));
         format!("{name}{value}")
     };
-    let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
     let of = match by {
         RankedBy::Time if group.batched => "cost",
         RankedBy::Time => "p50",
         RankedBy::Throughput => "throughput",
     };
-    let title = capitalised(&format!("{}{ends}", group.title));
+    let title = titled(group, "");
     let ranked = words(cases, name);
     let order = match (&ranked, by) {
         (None, _) => "",

@@ -7,7 +7,7 @@ use super::group::value;
 use super::order::words;
 use crate::names::{capitalised, case_at};
 use crate::section::model::{
-    Block, Cell, Form, Interval, Scale, Table, Tone, Value, numbers, words as texts,
+    Block, Cell, Form, Interval, Scale, Table, Value, note, numbers, words as texts,
 };
 
 /// The runtime that multiples are of.
@@ -71,7 +71,7 @@ fn ranking(matrix: &RuntimeMatrix, row: &RuntimeRow) -> Option<Block> {
         matrix.runtimes.get(case.row as usize).cloned().unwrap_or_default()
     };
     let order = words(&row.ranking, name)?;
-    Some(Block::Text(Tone::Note, format!("{}: {order}", row.label)))
+    Some(note(format!("{}: {order}", row.label)))
 }
 
 /// `In one runtime only: mp-pipe (python) 14 µs, …`
@@ -85,5 +85,5 @@ fn only(matrix: &RuntimeMatrix, rows: &[&RuntimeRow]) -> Option<Block> {
     let list: Vec<String> = rows.iter().filter_map(one).collect();
     let title = matrix.title.split(':').next().unwrap_or(&matrix.title);
     let text = format!("In one runtime only, {title}: {}", list.join(", "));
-    (!list.is_empty()).then_some(Block::Text(Tone::Note, text))
+    (!list.is_empty()).then(|| note(text))
 }

@@ -4,7 +4,7 @@ use hopcost_model::finding::Finding;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{CaseResult, Results, StreamResult};
 
-use super::super::model::{Block, Tone};
+use super::super::model::{Block, note};
 use crate::number::{bytes, share};
 
 /// The mark of a case whose messages stall.
@@ -34,10 +34,9 @@ pub(super) fn said(results: &Results) -> Option<Block> {
     let all = grouped(cases, |(stream, _)| stream.label.as_str()).into_iter().map(one);
     let all = all.collect::<Vec<_>>().join("; ");
     (!all.is_empty()).then(|| {
-        let text = format!(
+        note(format!(
             "{MARK} stalls of 40 ms (Nagle's algorithm and a delayed acknowledgement), which are no \
              cost of copying, of messages: {all}"
-        );
-        Block::Text(Tone::Note, text)
+        ))
     })
 }

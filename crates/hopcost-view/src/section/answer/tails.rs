@@ -1,9 +1,9 @@
 //! Percentiles, as many as are asked for.
 
-use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic};
+use hopcost_model::results::{CaseResult, LadderGroup, Results, Statistic};
 
-use super::order::{between, name, usual};
-use crate::names::{Place, at, capitalised};
+use super::order::{name, titled, usual};
+use crate::names::all_of;
 use crate::section::model::{Block, Cell, Rows, Scale, numbers, says, words};
 use crate::section::words::estimated;
 
@@ -26,19 +26,11 @@ pub(super) fn tables(results: &Results, asked: &[Statistic]) -> Vec<Block> {
 
 fn table(group: &LadderGroup, results: &Results, asked: &[Statistic]) -> Vec<Block> {
     let usual = usual(group.rows.iter());
-    let places = |row| {
-        let found = Place::ALL.into_iter().filter_map(move |place| {
-            let (index, case) = at(row, place, results)?;
-            Some((row, place, index, case))
-        });
-        found.filter(|(.., case)| estimated(case, Statistic::P50).is_some())
-    };
-    type Found<'a> = (&'a LadderRow, Place, usize, &'a CaseResult);
-    let rows: Vec<Found<'_>> = group.rows.iter().flat_map(places).collect();
+    let timed = |case: &CaseResult| estimated(case, Statistic::P50).is_some();
+    let rows: Vec<_> = all_of(group, results).filter(|(.., case)| timed(case)).collect();
     if rows.is_empty() {
         return Vec::new();
     }
-    let ends = usual.map_or(String::new(), |usual| format!(", {}", between(usual)));
     let mut table = Rows::of(&rows)
         .column(words(""), |(row, _, index, _)| Cell::text(name(row, usual, results)).of(*index))
         .column(words(""), |(_, place, ..)| Cell::text(place.name()));
@@ -47,5 +39,5 @@ fn table(group: &LadderGroup, results: &Results, asked: &[Statistic]) -> Vec<Blo
             Cell::brief(estimated(case, *statistic), Scale::Time, "")
         });
     }
-    vec![Block::Heading(capitalised(&format!("{}{ends}", group.title))), table.table()]
+    vec![Block::Heading(titled(group, "")), table.table()]
 }

@@ -7,13 +7,13 @@ use hopcost_model::text::count;
 use crate::names::capitalised;
 use crate::number;
 use crate::section::idling::by_size;
-use crate::section::model::{Block, Tone};
+use crate::section::model::{self, Block};
 
 /// The notes.
 pub(super) fn notes(results: &Results) -> Vec<Block> {
     let spread = results.variance_of_medians.iter().map(spread);
     let notes = samples(results).into_iter().chain(idling(results).cloned()).chain(spread);
-    notes.map(|text| Block::Text(Tone::Note, text)).collect()
+    model::notes(notes).collect()
 }
 
 /// How CPUs idle: the first remark of a run with wake-ups.
