@@ -274,6 +274,10 @@ impl<'c> Planner<'c> {
 
     /// The suite as written; finds every mistake in it whatever is chosen of it.
     fn suite_alone(&self, suite: &Suite) -> Result<Vec<PlannedCase>, PlanError> {
+        for (selector, origin) in &suite.shown {
+            let said = selector.asked.runtimes();
+            self.selections(selector, None, said.as_deref(), origin)?;
+        }
         let mut cases = Cases::default();
         for group in suite.entries.chunk_by(|a, b| a.group == b.group) {
             let selections = |entry: &Entry| {

@@ -5,18 +5,20 @@ mod value;
 use std::sync::Arc;
 
 use hopcost_model::case::Workload;
+use hopcost_model::group::distinct;
 use hopcost_model::plan::TrialShape;
 use toml::de::{DeTable, DeValue};
 
 use crate::asked::{Asked, axis_keys};
-use crate::error::{Origin, PlanError, SourceText, plain, quote};
+use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
 use crate::select::{Pattern, Selector, parse_workloads};
+use crate::shipped::{SHIPPED, shown};
 use crate::shown::Shown;
 use crate::time::{
     COUNTED_MAX, MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time,
     deadline_ms,
 };
-use value::{Source, Value};
+use value::{Source, Value, walk};
 
 /// Longest suite, in bytes.
 const LENGTH_MAX: usize = 1 << 20;
@@ -37,6 +39,8 @@ pub struct Suite {
     pub(crate) time: Time,
     pub(crate) baseline: Option<(Selector, Origin)>,
     pub(crate) entries: Vec<Entry>,
+    /// The cases that reports would show something of, in a suite that is not shipped.
+    pub(crate) shown: Vec<(Selector, Origin)>,
 }
 
 /// One `[[cases]]` of a suite, or one selector of the command line.
@@ -126,7 +130,7 @@ impl Source {
             ]
             .concat(),
         )?;
-        self.shown()?;
+        let shown = self.shown(table)?;
         let name = self.required_name(table)?;
         let about = self.text_or_empty(table, "about")?;
         let rounds = self.whole(table, "", "rounds", 1..=u64::from(ROUNDS_MAX))?;
@@ -156,15 +160,59 @@ impl Source {
             },
             baseline,
             entries: self.entries(table)?,
+            shown,
         })
     }
 
-    /// What reports show of the cases is checked here and read by `shown`.
-    fn shown(&self) -> Result<(), PlanError> {
-        toml::from_str::<Shown>(&self.0.text).map(drop).map_err(|error| {
+    /// Checks what reports would show of the cases; the reader has it from the shipped suites.
+    fn shown(&self, table: &DeTable) -> Result<Vec<(Selector, Origin)>, PlanError> {
+        toml::from_str::<Shown>(&self.0.text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
-            self.at(start, "").error(plain(error.message()))
-        })
+            let mut last = (0, String::new());
+            walk(table, "", &mut |at, path, _| {
+                if (last.0..=start).contains(&at) {
+                    last = (at, path.to_owned());
+                }
+            });
+            self.at(start, &last.1).error(plain(error.message()))
+        })?;
+        if SHIPPED.iter().any(|(_, text)| *text == self.0.text) {
+            return Ok(Vec::new());
+        }
+        let mut found = Ok(Vec::new());
+        walk(table, "", &mut |_, path, value| {
+            let (DeValue::String(text), Ok(all)) = (value.get_ref(), &mut found) else { return };
+            let origin = self.of(value, path);
+            match self.shown_value(path, text) {
+                Ok(selector) => all.extend(selector.map(|selector| (selector, origin))),
+                Err(message) => found = Err(origin.error(message)),
+            }
+        });
+        found
+    }
+
+    /// Checks a text of a table that says what reports show, and gives the cases that it means.
+    fn shown_value(&self, path: &str, text: &str) -> Result<Option<Selector>, String> {
+        match path {
+            "published.file" => {
+                let tables = shown().iter().flat_map(|(_, shown)| &shown.published);
+                let known: Vec<&str> = tables.map(|table| table.file.as_str()).collect();
+                let message = || unknown("table", text, &distinct(known.iter().copied()));
+                if known.contains(&text) { Ok(None) } else { Err(message()) }
+            }
+            "plot.id" | "plot.draw.id" | "plot.instead.id" if !is_name(text) => {
+                Err(format!("{} is not a name: use up to 100 of a-z 0-9 - _ .", quote(text)))
+            }
+            "label.cases"
+            | "crossing.first.cases"
+            | "crossing.second.cases"
+            | "contrast.first"
+            | "contrast.second"
+            | "variance.cases"
+            | "plot.cases" => Selector::parse(text).map(Some),
+            _ if path.starts_with("export.rows.") => Selector::parse(text).map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn required_name(&self, table: &DeTable) -> Result<String, PlanError> {
@@ -173,10 +221,15 @@ impl Source {
             return Err(self.at(0, "").error(message));
         };
         let name = self.string(value, "name")?;
-        let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if name.is_empty() || name.len() > 100 || !name.chars().all(fits) {
-            let message = format!("{} is not a name: use up to 100 of a-z 0-9 - _ .", quote(&name));
-            return Err(self.of(value, "name").error(message));
+        let refuse = |message: &str| {
+            Err(self.of(value, "name").error(format!("{} is {message}", quote(&name))))
+        };
+        if !is_name(&name) {
+            return refuse("not a name: use up to 100 of a-z 0-9 - _ .");
+        }
+        // Reports know a shipped suite by its name, and would give its labels to another's cases.
+        if SHIPPED.iter().any(|(shipped, text)| *shipped == name && *text != self.0.text) {
+            return refuse("a suite of hopcost's own, and this is another; give it another name");
         }
         Ok(name)
     }
@@ -326,6 +379,12 @@ impl Source {
         }
         Ok(asked)
     }
+}
+
+/// Whether it may name a suite or a file.
+fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !text.is_empty() && text.len() <= 100 && text.chars().all(fits)
 }
 
 const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;

@@ -134,6 +134,37 @@ impl Source {
     }
 }
 
+/// Every key and every item of a list below a table, with the path of its key, in the order of
+/// the file's tables.
+pub(super) fn walk<'v, 'i>(
+    table: &'v DeTable<'i>,
+    path: &str,
+    each: &mut impl FnMut(usize, &str, &'v Value<'i>),
+) {
+    for (key, value) in table {
+        let path = format!("{path}{}", plain(key.get_ref()));
+        each(key.span().start, &path, value);
+        walk_value(value, &path, each);
+    }
+}
+
+fn walk_value<'v, 'i>(
+    value: &'v Value<'i>,
+    path: &str,
+    each: &mut impl FnMut(usize, &str, &'v Value<'i>),
+) {
+    match value.get_ref() {
+        DeValue::Table(table) => walk(table, &format!("{path}."), each),
+        DeValue::Array(items) => {
+            for item in items {
+                each(item.span().start, path, item);
+                walk_value(item, path, each);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn wrong(want: &str, got: &DeValue) -> String {
     let got = match got {
         DeValue::String(_) => "a text",

@@ -490,18 +490,65 @@ fn a_file_name_cannot_break_the_line() {
 fn what_reports_show_is_checked_too() {
     let of = |more: &str| {
         let text = format!("name = \"mine\"\n[[cases]]\nselect = \"roundtrip/pipe\"\n{more}");
-        parse_suite("mine.toml", &text).map(|suite| suite.name).map_err(|error| error.to_string())
+        let suite = Some(SuiteSource::Text { file: "mine.toml".to_owned(), text });
+        planned(&Ask { suite, ..ask(&[]) })
+            .map(|plan| plan.suite)
+            .map_err(|error| error.to_string())
     };
     assert_eq!(of("[[published]]\nfile = \"copies.csv\""), Ok("mine".to_owned()));
     for (more, part) in [
-        ("[[published]]\nfiles = \"copies.csv\"", "mine.toml:5:1: unknown field `files`"),
-        ("[[contrast]]\ntitle = \"a\"", "mine.toml:4:1: missing field"),
+        (
+            "[[published]]\nfiles = \"copies.csv\"",
+            "mine.toml:5:1: published.files: unknown field `files`",
+        ),
+        ("[[contrast]]\ntitle = \"a\"", "mine.toml:4:1: contrast: missing field"),
         (
             "[[plot]]\nid = \"a\"\ncases = \"call/*\"\nx = \"flow\"",
-            "mine.toml:7:5: unknown variant",
+            "mine.toml:7:5: plot.x: unknown variant",
+        ),
+        (
+            "[[published]]\nfile = \"../../etc/passwd\"",
+            "mine.toml:5:8: published.file: unknown table `../../etc/passwd`",
+        ),
+        (
+            "[[published]]\nfile = \"copie.csv\"",
+            "mine.toml:5:8: published.file: unknown table `copie.csv`; did you mean `copies.csv`?",
+        ),
+        (
+            "[[label]]\nname = \"a\"\ncases = \"roundtrip/pip\"",
+            "mine.toml:6:9: label.cases: unknown mechanism `pip`; did you mean `pipe`?",
+        ),
+        (
+            "[[variance]]\nof = \"a\"\ncases = \"wake/pipe?gap=1\"",
+            "mine.toml:6:9: variance.cases: `1` has no unit",
+        ),
+        (
+            "[[plot]]\nid = \"../a\"\ncases = \"roundtrip/*\"\nx = \"payload\"\ndraw = { title = \"\", label = \"\", y = { p50 = \"\" } }",
+            "mine.toml:5:6: plot.id: `../a` is not a name",
+        ),
+        (
+            "[[plot]]\nid = \"a\"\ncases = \"roundtrip/*\"\nx = \"payload\"\ndraw = { titel = \"\" }",
+            "mine.toml:8:10: plot.draw.titel: unknown field",
+        ),
+        (
+            "[export]\nneeds = \"a\"\nsort = []\ncolumns = []\nrows = { a = [\"roundtrip/pipe\", \"call/pip\"] }",
+            "mine.toml:8:33: export.rows.a: unknown mechanism `pip`",
         ),
     ] {
         let error = of(more).unwrap_err();
         assert!(error.starts_with(part), "{error}");
     }
+}
+
+#[test]
+fn the_name_of_a_shipped_suite_is_not_for_another() {
+    let (name, shipped) = SHIPPED[0];
+    assert!(parse_suite("./copy.toml", shipped).is_ok());
+    let error =
+        parse_suite("mine.toml", &format!("name = \"{name}\"\n[[cases]]\nselect = \"pipe\""));
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.starts_with("mine.toml:1:8: name: `ladder` is a suite of hopcost's own"),
+        "{error}"
+    );
 }
