@@ -22,6 +22,9 @@ mod conformance;
 /// Peers that die, hang or lie; interrupts; nothing left behind.
 #[path = "faults.rs"]
 mod faults;
+/// What fuzzing has found stays found.
+#[path = "fuzzed.rs"]
+mod fuzzed;
 /// Documents made from the code are fresh.
 #[path = "generated.rs"]
 mod generated;

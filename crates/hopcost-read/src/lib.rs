@@ -52,6 +52,7 @@ mod wake;
 mod yardstick;
 
 pub use comparison::is_settled;
+pub use published::Source as PublishedSource;
 
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;

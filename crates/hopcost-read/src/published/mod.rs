@@ -20,7 +20,8 @@ use crate::case::{Reading, known};
 use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
 use crate::run::Run;
 use order::{Entry, order};
-use source::{Row, Source};
+use source::Row;
+pub use source::Source;
 pub use statistic::ticks_per_ns;
 use statistic::{Asked, DIFFERENCE, HALF, HALF_DIFFERENCE, RELATIVE};
 
