@@ -123,6 +123,8 @@ impl Measured<'_> {
         estimand: String,
     ) -> Estimate {
         let moment = self.doubt.and_then(|doubt| moment(doubt.span_s));
+        // Logarithms and back may move an end past the value itself.
+        let [next, this] = [next, this].map(|(low, high)| (low.min(point), high.max(point)));
         let next = Some(next).filter(|_| moment.is_none());
         let found = between(point, next, self.trials.len(), estimand);
         Estimate {

@@ -225,7 +225,8 @@ fn quantum(sample: &Sample) -> f64 {
         .iter()
         .filter(|(value, _)| {
             let in_gaps = value / gap;
-            (in_gaps - in_gaps.round()).abs() < 0.1
+            // What is next to nothing beside the gap is no multiple of it.
+            in_gaps > 0.5 && (in_gaps - in_gaps.round()).abs() < 0.1
         })
         .map(|(_, count)| count)
         .sum();
@@ -279,6 +280,19 @@ mod tests {
     }
     fn seeds(n: usize) -> u64 {
         if n > 20_000 { 2 } else { 20 }
+    }
+
+    #[test]
+    fn two_values_far_apart_are_no_quantum() {
+        let values: Vec<f64> = (0..1000).map(|i| if i % 10 == 0 { 1e6 } else { 1e4 }).collect();
+        let modes = find_modes(&values, RATIO_MIN);
+        assert_eq!(modes.len(), 2);
+        for (mode, (at, share)) in modes.iter().zip([(1e4, 0.9), (1e6, 0.1)]) {
+            assert!(
+                (mode.at / at - 1.0).abs() < 0.03 && (mode.share - share).abs() < 1e-9,
+                "{mode:?}"
+            );
+        }
     }
 
     #[test]
