@@ -58,6 +58,9 @@ mod schema;
 /// Stream mechanisms are what their rows say, and end when an end dies.
 #[path = "streams.rs"]
 mod streams;
+/// What hopcost says of itself: its known answers.
+#[path = "selftest.rs"]
+mod selftest;
 /// The suites that hopcost brings.
 #[path = "suites.rs"]
 mod suites;

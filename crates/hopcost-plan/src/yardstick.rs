@@ -29,7 +29,10 @@ pub fn yardsticks<'m>(
     for (index, planned) in plan.live() {
         let Some(case) = planned.known() else { continue };
         let said = mechanism(&case.runtimes.caller, case.mechanism_name());
-        let Some(class) = class(case, said) else { continue };
+        let simulated = simulated(case);
+        let of_case =
+            if simulated.is_some() { Some(YardstickClass::Alu) } else { class(case, said) };
+        let Some(class) = of_case else { continue };
         let (Some(caller), callee) = plan.cpus_for(case.placement) else { continue };
         let cpus = match class {
             YardstickClass::Wake | YardstickClass::Line => match callee {
@@ -38,15 +41,18 @@ pub fn yardsticks<'m>(
             },
             YardstickClass::Alu | YardstickClass::Syscall | YardstickClass::Switch => vec![caller],
         };
-        let known = found.all.iter().position(|one| (one.class, &one.cpus) == (class, &cpus));
+        let mut played = simulated.unwrap_or_else(|| played(class, case.placement));
+        let said = mechanism(&Runtime::RUST, played.mechanism_name());
+        for parameter in said.into_iter().flat_map(|said| &said.parameters) {
+            let value = || parameter.default.clone();
+            played.parameters.entry(parameter.name.clone()).or_insert_with(value);
+        }
+        let id = played.id();
+        let known = found.all.iter().position(|one| (&one.case, &one.cpus) == (&id, &cpus));
         let at = known.unwrap_or_else(|| {
-            let mut played = played(class, case.placement);
-            let said = mechanism(&Runtime::RUST, &played.mechanism);
-            let parameters = said.into_iter().flat_map(|said| &said.parameters);
-            played.parameters.extend(parameters.map(|p| (p.name.clone(), p.default.clone())));
             found.all.push(Yardstick {
                 class,
-                case: played.id(),
+                case: id,
                 cpus,
                 operations: 0,
                 reference: None,
@@ -57,6 +63,14 @@ pub fn yardsticks<'m>(
         found.of_case[index] = u32::try_from(at).ok();
     }
     found
+}
+
+/// What stands beside a test engine on a simulated host: one that follows that host alone.
+fn simulated(case: &Case) -> Option<Case> {
+    let host = case.parameter("host").filter(|host| *host != "none" && case.has_virtual_clock())?;
+    let parameters = [("clock", "virtual"), ("host", host)];
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    Some(Case { parameters, ..Case::new(Workload::Call, "known:level") })
 }
 
 /// What kind of work a case's cost is made of; none where nobody can tell, because its ends are
@@ -197,6 +211,11 @@ mod tests {
     fn a_made_up_clock_has_no_yardstick() {
         let id = "roundtrip/x?clock=virtual&payload=64&boundary=process&place=same-cpu&wait=block";
         assert_eq!(class_of(id, Facts { waits: KERNEL, ..Facts::BASE }), None);
+        let of = |id: &str| simulated(&id.parse().unwrap()).map(|played| played.id());
+        assert_eq!(of("call/known:ar1?clock=virtual&host=none"), None);
+        assert_eq!(of("call/x?host=steady"), None, "a host of this name");
+        let own = of("call/known:ar1?clock=virtual&host=steady");
+        assert_eq!(own.as_deref(), Some("call/known:level?clock=virtual&host=steady"));
     }
 
     #[test]

@@ -294,8 +294,19 @@ impl Wanted {
             {
                 io::Error::other(Stale(before))
             }
+            (_, Some(before)) if self.tells(message, before) => {
+                sys::failure(Stale(before).to_string())
+            }
+            _ if self.tells(message, sequence + 2) => {
+                sys::failure(format!("message {} arrived before message {sequence}", sequence + 2))
+            }
             _ => corrupted(sequence, message.len(), self.payload),
         }
+    }
+
+    /// Whether it is message `sequence` and has bytes enough to tell.
+    fn tells(self, message: &[u8], sequence: u64) -> bool {
+        !message.is_empty() && self.is(message, self.touched.first_word(sequence))
     }
 }
 

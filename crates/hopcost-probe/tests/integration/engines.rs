@@ -149,6 +149,14 @@ fn faulty_ends_are_noticed_by_themselves_or_by_their_partner() {
     let [caller, callee] = faulty("corrupt-callee");
     said(&caller, "did not arrive as it was sent");
     said(&callee, "closed");
+    let [caller, callee] = faulty("dup");
+    said(&callee, "arrived a second time");
+    said(&caller, "");
+    let [caller, callee] = faulty("reorder");
+    said(&callee, "arrived before message");
+    said(&caller, "");
+    let [caller, _] = faulty("reorder-callee");
+    said(&caller, "arrived before message");
     let [caller, callee] = faulty("error");
     said(&caller, "on purpose");
     said(&callee, "closed");

@@ -14,6 +14,7 @@ mod progress;
 mod recompute;
 mod report;
 mod run;
+mod selftest;
 mod session;
 mod show;
 mod shown;
@@ -56,6 +57,8 @@ enum Command {
     Compare(Box<compare::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
     Calibrate(calibrate::Args),
+    /// Measure what has a known answer, and say whether it comes out (a minute)
+    Selftest(selftest::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual page (troff)
@@ -124,6 +127,7 @@ pub fn main() -> ExitCode {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
+        Some(Command::Selftest(args)) => selftest::run(&args, &words),
         Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
         Some(Command::Man) => completions::man(Cli::command()),
         Some(Command::Reference) => completions::reference(Cli::command()),

@@ -313,7 +313,7 @@ impl<'o, 'a> Beside<'o, 'a> {
         trial: &mut RawTrial,
     ) -> Result<(), Failure> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        if spec.case.has_virtual_clock() {
+        if spec.case.has_virtual_clock() && self.index.is_none() {
             return Ok(());
         }
         let mut cpus: Vec<u32> = trial.cpus_asked.iter().copied().flatten().collect();

@@ -1,7 +1,8 @@
 //! `fault:KIND`: a pipe whose caller, or with `-callee` its callee, misbehaves:
 //!
 //! - `hang` never returns from its first message;
-//! - `crash` aborts, `error` fails, and `corrupt` flips a bit, at message 100.
+//! - `crash` aborts, `error` fails, `corrupt` flips a bit, `dup` sends twice and `reorder` sends the
+//!   message that follows first, at message 100.
 
 use std::io;
 
@@ -10,6 +11,7 @@ use hopcost_model::mechanism::{Argument, Facts, Payload, Shape};
 
 use super::{FACTS, bad_argument};
 use crate::mechanism::pipe;
+use crate::party::{fill, verify};
 use crate::registry::Row;
 use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
@@ -20,7 +22,7 @@ use crate::wait::{AtRunTime, Wait};
 /// The row.
 pub static ROW: Row = Row::channel::<Faulty>(Facts {
     name: "fault",
-    about: "fault:KIND: a pipe with an end that hangs, crashes, fails or corrupts",
+    about: "fault:KIND: a pipe with an end that hangs, crashes, fails, corrupts, duplicates or reorders",
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Process, Boundary::Thread],
@@ -45,6 +47,8 @@ enum Fault {
     Crash,
     Error,
     Corrupt,
+    Dup,
+    Reorder,
 }
 
 /// What is wrong, and with which end.
@@ -58,6 +62,8 @@ fn parse(argument: &str) -> Option<(Fault, Role)> {
         "crash" => Fault::Crash,
         "error" => Fault::Error,
         "corrupt" => Fault::Corrupt,
+        "dup" => Fault::Dup,
+        "reorder" => Fault::Reorder,
         _ => return None,
     };
     Some((fault, role))
@@ -86,6 +92,15 @@ impl Faulty {
                 self.pipe.message()[len / 2] ^= 1;
                 Ok(())
             }
+            Fault::Dup if self.sent == AT_MESSAGE => self.pipe.write(),
+            Fault::Reorder if self.sent == AT_MESSAGE => {
+                let message = self.pipe.message();
+                // The contents come again after 256 messages at the latest.
+                if let Some(number) = (0..256).find(|number| verify(message, *number)) {
+                    fill(message, number + 2);
+                }
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -102,7 +117,7 @@ impl TwoEnds for Faulty {
         let (fault, role) = attaching.case.argument().and_then(parse).ok_or_else(|| {
             bad_argument(
                 attaching,
-                "fault:hang, fault:crash, fault:error or fault:corrupt, each with or without -callee",
+                "fault:hang, crash, error, corrupt, dup or reorder, each with or without -callee",
             )
         })?;
         let fault = (role == attaching.role).then_some(fault);

@@ -24,6 +24,7 @@ pub mod null;
 pub mod spin;
 pub mod sleep;
 pub mod replay;
+pub mod known;
 pub mod skew;
 pub mod fault;
 pub mod lossy;

@@ -1,0 +1,37 @@
+//! `hopcost selftest`: every known answer comes out, and it says so in either form.
+
+use serde_json::Value;
+
+use crate::support::{Home, alone};
+
+#[test]
+fn every_known_answer_comes_out() {
+    let _alone = alone();
+    let home = Home::new();
+    let output = home.run(&["selftest", "--format", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let answers = document["answers"].as_array().expect("answers");
+    let of = |verdict: &str| answers.iter().filter(|a| a["verdict"] == verdict).count();
+    assert_eq!((of("fail"), output.status.code()), (0, Some(0)), "{document:#}");
+    assert!(answers.len() >= 15 && of("pass") + of("skip") == answers.len(), "{document:#}");
+    // What is simulated can be had everywhere.
+    for name in ["exact", "bimodal", "stall", "drift", "two-states", "ar1", "shuffled", "dup"] {
+        let is_there = answers.iter().any(|a| a["name"] == name && a["verdict"] == "pass");
+        assert!(is_there, "{name}: {document:#}");
+    }
+    assert!(!home.path().join("data/hopcost/runs").exists(), "its runs are nobody's");
+}
+
+#[test]
+fn one_answer_is_asked_for_by_its_name() {
+    let _alone = alone();
+    let home = Home::new();
+    let text = home.expect(&["selftest", "bimodal"], 0);
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.starts_with("pass  bimodal ") && text.contains("1 of 1 known answer"), "{text}");
+    let unknown = home.run(&["selftest", "unimodal"]);
+    let stderr = String::from_utf8_lossy(&unknown.stderr);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr.contains("`unimodal`") && stderr.contains("bimodal, stall"), "{stderr}");
+}
