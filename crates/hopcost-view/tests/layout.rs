@@ -4,7 +4,7 @@ mod stored;
 
 use hopcost_model::results::{Results, RuntimeComparison, Statistic};
 use hopcost_view::text::{self, Charset, Color, TextStyle};
-use stored::{RUNS, results, worn};
+use stored::{RUNS, results, with_texts, worn};
 use unicode_width::UnicodeWidthStr;
 
 fn styles() -> impl Iterator<Item = TextStyle> {
@@ -19,17 +19,13 @@ fn styles() -> impl Iterator<Item = TextStyle> {
 
 /// The example with names and reasons that nobody expected.
 fn hostile() -> Results {
-    let mut results = worn();
     let long = "文字".repeat(40) + "\x1b[2J\nend";
-    for group in &mut results.ladder {
-        group.title = long.clone();
-        for row in &mut group.rows {
-            row.label = format!("{}{long}", row.label);
-            row.wait = row.wait.as_ref().map(|_| "spin-then-block:spin-then-block".to_owned());
-        }
+    let texts = ["title", "label", "reason", "evidence", "command", "version"];
+    let mut results = with_texts(&worn(), &texts, &long);
+    for row in results.ladder.iter_mut().flat_map(|group| &mut group.rows) {
+        row.wait = row.wait.as_ref().map(|_| "spin-then-block:spin-then-block".to_owned());
     }
     for result in &mut results.results {
-        result.reason = result.reason.as_ref().map(|_| long.clone());
         result.n_trials *= 1000;
         let Some(estimates) = &mut result.estimates else { continue };
         for statistic in [Statistic::Cost, Statistic::P50, Statistic::P99] {
@@ -39,12 +35,7 @@ fn hostile() -> Results {
             estimate.high = estimate.high.map(|ns| ns * 1e12);
         }
     }
-    results.remarks.push(long.clone());
-    for finding in &mut results.findings {
-        finding.evidence = long.clone();
-    }
-    results.command = long.clone();
-    results.about.version = long;
+    results.remarks.push(long);
     results
 }
 
@@ -102,21 +93,34 @@ fn the_answer_is_one_screen() {
     }
 }
 
+/// Where texts of the sections are that somebody else may have written.
+const TEXTS: [&str; 13] = [
+    "conclusion",
+    "event",
+    "label",
+    "meaning",
+    "mechanism",
+    "name",
+    "notes",
+    "reason",
+    "remarks",
+    "replay",
+    "sentence",
+    "timed",
+    "title",
+];
+
 /// The sections with names, reasons and numbers that nobody expected.
 fn hostile_sections(suite: &str) -> Results {
-    let mut results = results(suite);
     let long = "文字 ".repeat(30) + "\x1b[2J|<b>\nend" + &"x".repeat(120);
+    let mut results = with_texts(&results(suite), &TEXTS, &long);
     for case in &mut results.results {
-        case.reason = case.reason.as_ref().map(|_| long.clone());
-        case.case.mechanism = long.clone();
         case.case.parameters.insert(long.clone(), long.clone());
         case.lost = u64::MAX;
         for counter in &mut case.counters {
-            counter.event = long.clone();
             counter.unavailable = Some(long.clone());
         }
         if let Some(stream) = &mut case.stream {
-            stream.label = long.clone();
             stream.copied_share = Some(f64::NAN);
             stream.messages_per_s = Some(f64::INFINITY);
         }
@@ -140,32 +144,23 @@ fn hostile_sections(suite: &str) -> Results {
         worker.libraries.insert(long.clone(), long.clone());
         worker.remarks.push(long.clone());
     }
-    for case in &mut results.results {
-        case.replay = case.replay.as_ref().map(|_| long.clone());
-        for thread in &mut case.threads {
-            thread.name = long.clone();
-            thread.threads = u32::MAX;
-            thread.switches_per_operation = f64::NAN;
-            thread.cpu_ns_per_operation = f64::INFINITY;
-        }
+    for thread in results.results.iter_mut().flat_map(|case| &mut case.threads) {
+        thread.threads = u32::MAX;
+        thread.switches_per_operation = f64::NAN;
+        thread.cpu_ns_per_operation = f64::INFINITY;
     }
     for model in &mut results.cost_models {
-        model.label = long.clone();
         model.refused = Some(long.clone());
     }
     for table in &mut results.published {
-        table.title = long.clone();
-        table.timed = long.clone();
         table.order_measured.push(long.clone());
         for row in &mut table.rows {
-            row.label = long.clone();
             row.note = Some(long.clone());
             row.unit = long.clone();
         }
     }
     for plot in &mut results.plots {
         plot.id = long.clone();
-        plot.title = long.clone();
         plot.x.unit = long.clone();
         plot.notes.push(long.clone());
     }
@@ -188,9 +183,7 @@ fn hostile_runtimes(runtimes: &mut RuntimeComparison, long: &str) {
         }
     }
     for matrix in &mut runtimes.matrices {
-        matrix.title = long.to_owned();
         matrix.runtimes.iter_mut().for_each(|runtime| *runtime = "a".repeat(32));
-        matrix.rows.iter_mut().for_each(|row| row.label = long.to_owned());
         // A row may have fewer cells, or more, than there are runtimes.
         if let Some(row) = matrix.rows.first_mut() {
             row.cells.pop();
@@ -201,18 +194,14 @@ fn hostile_runtimes(runtimes: &mut RuntimeComparison, long: &str) {
         }
     }
     for added in &mut runtimes.added {
-        added.label = long.to_owned();
-        added.sentence = long.to_owned();
         added.sizes.push(u32::MAX);
         added.refused = Some(long.to_owned());
     }
     for contrast in &mut runtimes.contrasts {
         contrast.second = u32::MAX;
-        contrast.meaning = long.to_owned();
     }
     for search in &mut runtimes.searches {
         search.published_ns = f64::NAN;
-        search.conclusion = long.to_owned();
         search.candidates.iter_mut().for_each(|candidate| candidate.result = u32::MAX);
     }
     runtimes.stamp_costs.iter_mut().for_each(|cost| cost.case = long.to_owned());

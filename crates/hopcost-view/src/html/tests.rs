@@ -1,6 +1,6 @@
 use super::*;
 use crate::chart::tests::well_formed;
-use crate::stored::{RUNS, results, worn};
+use crate::stored::{RUNS, results, with_texts, worn};
 use hopcost_model::results::{Statistic, ThreadResult};
 
 /// FIPS 180-4, plainly.
@@ -234,49 +234,23 @@ fn all_is_on_the_page(results: &hopcost_model::results::Results) {
 #[test]
 fn hostile_texts_stay_texts() {
     let evil = "replay:\"'><script>alert(1)</script><img src=x onerror=alert(2)>&\u{202e}\u{0}";
-    let mut results = worn();
-    results.command = evil.to_owned();
+    let (texts, more) = (
+        ["command", "suite", "id", "started", "version", "source", "section", "key", "value"],
+        ["reason", "title", "meaning", "label", "wait", "error", "estimand", "evidence", "remedy"],
+    );
+    let mut results = with_texts(&worn(), &[texts, more].concat(), evil);
     results.remarks.push(evil.to_owned());
-    results.plan.suite = evil.to_owned();
     results.plan.baseline = Some(evil.to_owned());
-    results.about.id = evil.to_owned();
-    results.about.started = evil.to_owned();
-    results.about.version = evil.to_owned();
     results.about.build.slow.push(evil.to_owned());
-    results.clocks[0].source = evil.to_owned();
-    results.host_changes[0].key = evil.to_owned();
     results.host_changes[0].before = Some(evil.to_owned());
-    for reading in &mut results.host.readings {
-        reading.section = evil.to_owned();
-        reading.key = evil.to_owned();
-        reading.value = reading.value.take().map(|_| evil.to_owned());
-        reading.reason = reading.reason.take().map(|_| evil.to_owned());
-    }
-    for group in &mut results.ladder {
-        group.title = evil.to_owned();
-        group.meaning = evil.to_owned();
-        for row in &mut group.rows {
-            row.label = evil.to_owned();
-            row.wait = row.wait.take().map(|_| evil.to_owned());
-        }
-    }
     for case in &mut results.results {
-        case.id = evil.to_owned();
-        case.command = evil.to_owned();
-        case.reason = case.reason.take().map(|_| evil.to_owned());
-        for trial in &mut case.trials {
-            trial.error = trial.error.take().map(|_| evil.to_owned());
-        }
         for statistic in [Statistic::P50, Statistic::P99] {
             let estimates = case.estimates.as_mut();
             let Some(estimate) = estimates.and_then(|e| e.get_mut(statistic)) else { continue };
-            estimate.estimand = evil.to_owned();
             estimate.insufficient = Some(evil.to_owned());
         }
     }
     for finding in &mut results.findings {
-        finding.evidence = evil.to_owned();
-        finding.remedy = evil.to_owned();
         finding.case = Some(evil.to_owned());
     }
     let page = report(&results);

@@ -7,6 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::Results;
+use serde_json::Value;
 
 /// Names of the runs, one a suite and one that was cut off.
 pub const RUNS: [&str; 8] = [
@@ -75,6 +76,24 @@ fn worn_raw() -> RawRun {
     }
     raw.host_after = Some(after);
     raw
+}
+
+/// `results` with `text` for every text under one of `names`, and for what is in a list there.
+#[allow(dead_code, reason = "the golden texts are of no such results")]
+pub fn with_texts(results: &Results, names: &[&str], text: &str) -> Results {
+    fn put(value: &mut Value, is_named: bool, names: &[&str], text: &str) {
+        match value {
+            Value::String(old) if is_named => text.clone_into(old),
+            Value::Array(list) => list.iter_mut().for_each(|v| put(v, is_named, names, text)),
+            Value::Object(fields) => {
+                fields.iter_mut().for_each(|(k, v)| put(v, names.contains(&&**k), names, text));
+            }
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(results).unwrap();
+    put(&mut value, false, names, text);
+    serde_json::from_value(value).unwrap()
 }
 
 /// A run as it was stored.
