@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..case import Case, Failure
+from ..loop import Callee, Caller, End, endpoint
 from ..stamps import Endpoint
 
 PAYLOAD_MAX = 1 << 16
@@ -111,3 +112,8 @@ class Row:
         return (
             said | {text: getattr(self, text) for text in texts} | {"sources": list(self.sources)}
         )
+
+
+def attach(make: Callable[[Any, str, Case], End]) -> Callable[[Any, str, Case], Caller | Callee]:
+    """The `attach` of a mechanism whose ends block."""
+    return lambda half, role, case: endpoint(make(half, role, case), role, case.payload)

@@ -10,7 +10,7 @@ from functools import partial
 
 from ..case import Failure
 from ..loop import Buffer, End, closed, unexpected
-from .base import Opening
+from .base import Opening, Row
 
 
 class Stream(End):
@@ -121,6 +121,16 @@ def exactly(count: int, fds: Sequence[int]) -> Sequence[int]:
     for fd in fds:
         os.set_inheritable(fd, False)
     return fds
+
+
+on_descriptors = partial(
+    Row,
+    boundaries=("process", "thread"),
+    link="descriptors",
+    peers="any",
+    adopt=inherited_socket,
+)
+"""A mechanism on a connected socket that any runtime may take over."""
 
 
 def tcp_pair(nodelay: bool = True) -> tuple[socket.socket, socket.socket]:

@@ -4,18 +4,17 @@
 import os
 import socket
 import struct
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from ..case import Case, Failure
 from ..content import exchanges
-from ..loop import Buffer, Callee, Caller, End, closed, endpoint, unexpected
-from .base import PAYLOAD_MAX, Opening, Parameter, Row
+from ..loop import Buffer, closed, unexpected
+from .base import PAYLOAD_MAX, Opening, Parameter, attach
 from .descriptors import (
     Packets,
     inherited_pipes,
-    inherited_socket,
     loopback_missing,
+    on_descriptors,
     over_pipes,
     over_socket,
     tcp_pair,
@@ -107,21 +106,18 @@ class Seqpacket(Packets):
         raise unexpected(request, got) if got else closed()
 
 
-def attach(
-    make: Callable[[Any, str, Case], End],
-) -> Callable[[Any, str, Case], Caller | Callee]:
-    """The `attach` of a row."""
-    return lambda half, role, case: endpoint(make(half, role, case), role, case.payload)
-
-
 def make_pipes(_: Opening) -> tuple[tuple[int, int], tuple[int, int]]:
     """Two pipes, one per direction, as incoming and outgoing ends."""
     (back, answer), (asked, ask) = os.pipe(), os.pipe()
     return (back, ask), (asked, answer)
 
 
-TWO_ENDS = ("process", "thread")
-COPIES = "the kernel, twice a message; Python makes a bytes object for what it reads"
+row = partial(
+    on_descriptors,
+    payload=(1, PAYLOAD_MAX, 64),
+    copies="the kernel, twice a message; Python makes a bytes object for what it reads",
+    system_calls=(4, 4),
+)
 STREAM_LIMITS = (
     "the GIL is released around each system call and taken again after it, which in one process "
     "is where the ends meet; over 4096 bytes a message may come in parts and is read into a "
@@ -130,136 +126,97 @@ STREAM_LIMITS = (
 PACKET_LIMITS = "the GIL is released around each system call and taken again after it"
 
 ROWS = (
-    Row(
+    row(
         name="pipe",
         family="pipe",
         about="os.write and os.read on two pipes, one per direction",
-        boundaries=TWO_ENDS,
-        payload=(1, PAYLOAD_MAX, 64),
-        link="descriptors",
-        peers="any",
         crosses="the message's bytes, through a kernel buffer of 64 KiB per direction",
-        copies=COPIES,
         wakes="the kernel wakes the sleeping reader from within write(2)",
         between_stamps="os.write, sleep in os.read, be woken, a comparison; on the other side os.read "
         "returns, a comparison, os.write",
         limits=STREAM_LIMITS,
-        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/os.html", "pipe(7)"),
         open=make_pipes,
         adopt=inherited_pipes,
         revision=2,
         attach=attach(lambda half, _, case: over_pipes(half, case.payload)),
     ),
-    Row(
+    row(
         name="tcp",
         family="inet socket",
         about="socket.sendall and socket.recv on a TCP connection over loopback",
-        boundaries=TWO_ENDS,
-        payload=(1, PAYLOAD_MAX, 64),
         parameters=(NODELAY,),
-        link="descriptors",
-        peers="any",
         crosses="the message's bytes, as segments through the loopback device",
-        copies=COPIES,
         wakes="the kernel: the softirq that the send raises delivers the segment and wakes the reader",
         between_stamps="sendall (with the whole way through the network stack), sleep in recv, be "
         "woken, a comparison; on the other side recv returns, a comparison, sendall",
         limits=STREAM_LIMITS,
-        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "tcp(7)"),
         missing=loopback_missing,
         open=lambda opening: tcp_pair(NODELAY.of(opening.case) == "on"),
-        adopt=inherited_socket,
         revision=2,
         attach=attach(lambda half, _, case: over_socket(half, case.payload)),
     ),
-    Row(
+    row(
         name="udp",
         family="inet socket",
         about="socket.send and socket.recv on two connected UDP sockets over loopback",
-        boundaries=TWO_ENDS,
         payload=(0, 65_507, 64),
         parameters=(TIMEOUT,),
-        link="descriptors",
-        peers="any",
         crosses="one datagram a message, through the loopback device",
-        copies=COPIES,
         wakes="the kernel: the softirq that the send raises delivers the datagram and wakes the receiver",
         between_stamps="send (with the whole way through the network stack), sleep in recv, be woken, "
         "a comparison; on the other side recv returns, a comparison, send",
         limits=f"{PACKET_LIMITS}; the caller's recv has a time-out in the kernel (SO_RCVTIMEO), by "
         "which it notices a lost message; a callee that waits for a dead partner is ended by the "
         "trial's deadline",
-        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "udp(7)", "socket(7)"),
         missing=loopback_missing,
         open=lambda _: udp_pair(),
-        adopt=inherited_socket,
         revision=2,
         attach=attach(Udp),
     ),
-    Row(
+    row(
         name="unix-stream",
         family="unix socket",
         about="socket.sendall and socket.recv on a Unix stream socket",
-        boundaries=TWO_ENDS,
-        payload=(1, PAYLOAD_MAX, 64),
-        link="descriptors",
-        peers="any",
         crosses="the message's bytes, in socket buffers queued at the receiving socket",
-        copies=COPIES,
         wakes="the kernel wakes the sleeping reader from within send(2)",
         between_stamps="sendall, sleep in recv, be woken, a comparison; on the other side recv "
         "returns, a comparison, sendall",
         limits=STREAM_LIMITS,
-        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)"),
         open=unix_stream_pair,
-        adopt=inherited_socket,
         revision=2,
         attach=attach(lambda half, _, case: over_socket(half, case.payload)),
     ),
-    Row(
+    row(
         name="unix-dgram",
         family="unix socket",
         about="socket.send and socket.recv on two connected Unix datagram sockets",
-        boundaries=TWO_ENDS,
         payload=(0, PAYLOAD_MAX, 64),
-        link="descriptors",
-        peers="any",
         crosses="one datagram a message, in a socket buffer queued at the receiving socket",
-        copies=COPIES,
         wakes="the kernel wakes the sleeping receiver from within send(2)",
         between_stamps="send, sleep in recv, be woken, a comparison; on the other side recv "
         "returns, a comparison, send",
         limits=f"{PACKET_LIMITS}; a datagram socket has no end-of-file, so an end that waits for a "
         "dead partner is ended by the trial's deadline",
-        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)"),
         open=unix_dgram_pair,
-        adopt=inherited_socket,
         revision=2,
         attach=attach(lambda half, _, case: Packets(half, case.payload)),
     ),
-    Row(
+    row(
         name="unix-seqpacket",
         family="unix socket",
         about="socket.send and socket.recv on a pair of Unix sequenced-packet sockets",
-        boundaries=TWO_ENDS,
-        payload=(1, PAYLOAD_MAX, 64),
-        link="descriptors",
-        peers="any",
         crosses="one packet a message, in a socket buffer queued at the receiving socket",
-        copies=COPIES,
         wakes="the kernel wakes the sleeping receiver from within send(2)",
         between_stamps="send, sleep in recv, be woken, a comparison; on the other side recv "
         "returns, a comparison, send",
         limits=PACKET_LIMITS,
-        system_calls=(4, 4),
         sources=("https://docs.python.org/3/library/socket.html", "unix(7)", "socketpair(2)"),
         open=lambda _: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET),
-        adopt=inherited_socket,
         revision=2,
         attach=attach(lambda half, _, case: Seqpacket(half, case.payload)),
     ),

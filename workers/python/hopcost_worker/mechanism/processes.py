@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..case import Case
-from ..loop import Callee, Caller, End, endpoint
-from .base import PAYLOAD_MAX, Opening, Parameter, Row
+from ..loop import End
+from .base import PAYLOAD_MAX, Opening, Parameter, Row, attach
+from .threads import Queues, two_queues
 
 PICKLE = Parameter(
     "pickle", ("on", "off"), "on", "send and recv, which pickle, or send_bytes and recv_bytes"
@@ -34,25 +35,10 @@ def multiprocessing_missing() -> str | None:
     return None
 
 
-class Queues(End):
-    """put and get of multiprocessing.Queue."""
-
-    def __init__(self, half: tuple[Any, Any]) -> None:
-        incoming, outgoing = half
-        self.send, self.receive = outgoing.put, incoming.get
-
-
-def two_queues(_: Opening) -> tuple[Any, Any]:
-    """The halves of two queues: incoming, outgoing."""
-    mp = context()
-    there, back = mp.Queue(), mp.Queue()
-    return (back, there), (there, back)
-
-
 class Connected(End):
     """send and recv of multiprocessing.Pipe's connections, with or without pickling."""
 
-    def __init__(self, connection: Any, case: Case) -> None:
+    def __init__(self, connection: Any, _: str, case: Case) -> None:
         if PICKLE.of(case) == "on":
             self.send, self.receive = connection.send, connection.recv
         else:
@@ -116,11 +102,6 @@ def shared_memory(opening: Opening) -> tuple[tuple[Shared, int], tuple[Shared, i
     return (shared, 0), (shared, 1)
 
 
-def attach(make: Callable[[Any, Case], End]) -> Callable[[Any, str, Case], Caller | Callee]:
-    """The `attach` of a row."""
-    return lambda half, role, case: endpoint(make(half, case), role, case.payload)
-
-
 FORKED = "the two processes are children of the worker, forked (start method fork)"
 
 ROWS = (
@@ -139,9 +120,9 @@ ROWS = (
         limits=f"each end has a hidden thread, the feeder, which does the writing; {FORKED}",
         sources=("https://docs.python.org/3/library/multiprocessing.html#pipes-and-queues",),
         missing=multiprocessing_missing,
-        open=two_queues,
+        open=two_queues(lambda: context().Queue()),
         revision=2,
-        attach=attach(lambda half, _: Queues(half)),
+        attach=attach(lambda half, *_: Queues(half)),
     ),
     Row(
         name="mp-pipe",
@@ -183,6 +164,6 @@ ROWS = (
         missing=multiprocessing_missing,
         open=shared_memory,
         revision=2,
-        attach=attach(lambda half, _: SharedMemoryEnd(half)),
+        attach=attach(lambda half, *_: SharedMemoryEnd(half)),
     ),
 )

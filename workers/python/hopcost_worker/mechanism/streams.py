@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..case import Case
-from .base import PAYLOAD_MAX, Row
-from .descriptors import inherited_socket, loopback_missing, tcp_pair
+from .base import PAYLOAD_MAX
+from .descriptors import loopback_missing, on_descriptors, tcp_pair
 
 if TYPE_CHECKING:
     import asyncio
@@ -83,15 +83,12 @@ LIMITS = (
 )
 
 ROWS = (
-    Row(
+    on_descriptors(
         name="tcp-asyncio",
         family="python",
         about="asyncio streams (StreamReader, StreamWriter) on a TCP connection over loopback",
-        boundaries=("process", "thread"),
         payload=(1, PAYLOAD_MAX, 64),
-        link="descriptors",
         carrier="tcp",
-        peers="any",
         crosses="the message's bytes, as segments through the loopback device",
         copies="the kernel in and out, and from asyncio's bytes into the stream's buffer and out of it; "
         "for each read asyncio asks for 256 KiB, which the C library maps, shrinks and unmaps",
@@ -102,19 +99,15 @@ ROWS = (
         sources=("https://docs.python.org/3/library/asyncio-stream.html", "epoll(7)", "tcp(7)"),
         missing=loopback_missing,
         open=lambda _: tcp_pair(),
-        adopt=inherited_socket,
         revision=2,
         attach=attach(asyncio_loop),
     ),
-    Row(
+    on_descriptors(
         name="tcp-uvloop",
         family="python",
         about="asyncio streams on uvloop's event loop, on a TCP connection over loopback",
-        boundaries=("process", "thread"),
         payload=(1, PAYLOAD_MAX, 64),
-        link="descriptors",
         carrier="tcp",
-        peers="any",
         crosses="the message's bytes, as segments through the loopback device",
         copies="the kernel in and out, and from uvloop's bytes into the stream's buffer and out of it",
         wakes=WAKES.format(wait="epoll_wait(2) inside libuv"),
@@ -124,7 +117,6 @@ ROWS = (
         sources=("https://uvloop.readthedocs.io", "https://docs.libuv.org", "tcp(7)"),
         missing=uvloop_missing,
         open=lambda _: tcp_pair(),
-        adopt=inherited_socket,
         revision=2,
         attach=attach(uvloop_loop),
     ),

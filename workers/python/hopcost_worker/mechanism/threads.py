@@ -5,9 +5,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..case import Case
-from ..loop import Callee, Caller, End, endpoint
-from .base import PAYLOAD_MAX, Opening, Row
+from ..loop import End
+from .base import PAYLOAD_MAX, Opening, Row, attach
 
 
 class Way:
@@ -86,11 +85,6 @@ def two_queues(make: Callable[[], Any]) -> Callable[[Opening], tuple[Any, Any]]:
     return open_queues
 
 
-def attach(make: Callable[[Any, Case], End]) -> Callable[[Any, str, Case], Caller | Callee]:
-    """The `attach` of a row."""
-    return lambda half, role, case: endpoint(make(half, case), role, case.payload)
-
-
 BY_REFERENCE = (
     "nobody: a reference to the bytes object crosses; the receiver looks at every byte of it"
 )
@@ -113,7 +107,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/threading.html#condition-objects",),
         open=two_ways,
         revision=3,
-        attach=attach(lambda half, case: Condvar(half, case.payload)),
+        attach=attach(lambda half, _, case: Condvar(half, case.payload)),
     ),
     Row(
         name="queue",
@@ -130,7 +124,7 @@ ROWS = (
         sources=("https://docs.python.org/3/library/queue.html",),
         open=two_queues(queue.Queue),
         revision=2,
-        attach=attach(lambda half, _: Queues(half)),
+        attach=attach(lambda half, *_: Queues(half)),
     ),
     Row(
         name="simple-queue",
@@ -147,6 +141,6 @@ ROWS = (
         sources=("https://docs.python.org/3/library/queue.html#simplequeue-objects",),
         open=two_queues(queue.SimpleQueue),
         revision=2,
-        attach=attach(lambda half, _: Queues(half)),
+        attach=attach(lambda half, *_: Queues(half)),
     ),
 )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..case import Case, Failure
 from ..loop import Callee, Caller, End, endpoint
-from .base import PAYLOAD_MAX, Row
-from .descriptors import inherited_socket, loopback_missing, tcp_pair
+from .base import PAYLOAD_MAX
+from .descriptors import loopback_missing, on_descriptors, tcp_pair
 from .streams import asyncio_loop
 
 if TYPE_CHECKING:
@@ -148,14 +148,11 @@ COPIES = (
 LIMITS = "compression and keepalive are off; the connection ends without a closing handshake"
 
 ROWS = (
-    Row(
+    on_descriptors(
         name="websocket",
         family="websocket",
         about="WebSocket messages over loopback TCP by the library websockets, its threading API",
-        boundaries=("process", "thread"),
         payload=(0, PAYLOAD_MAX, 64),
-        link="descriptors",
-        peers="any",
         crosses=CROSSES,
         copies=COPIES,
         wakes="the kernel wakes the library's reading thread, which sleeps in epoll_wait(2), reads, "
@@ -166,19 +163,15 @@ ROWS = (
         sources=("https://websockets.readthedocs.io", "RFC 6455", "tcp(7)"),
         missing=websockets_missing,
         open=lambda _: tcp_pair(),
-        adopt=inherited_socket,
         revision=2,
         attach=attach,
     ),
-    Row(
+    on_descriptors(
         name="websocket-asyncio",
         family="websocket",
         about="WebSocket messages over loopback TCP by the library websockets, its asyncio API",
-        boundaries=("process", "thread"),
         payload=(0, PAYLOAD_MAX, 64),
-        link="descriptors",
         carrier="websocket",
-        peers="any",
         crosses=CROSSES,
         copies=COPIES,
         wakes="the kernel wakes the event loop, which sleeps in epoll_wait(2); the event loop runs "
@@ -191,7 +184,6 @@ ROWS = (
         sources=("https://websockets.readthedocs.io", "RFC 6455", "tcp(7)"),
         missing=websockets_missing,
         open=lambda _: tcp_pair(),
-        adopt=inherited_socket,
         revision=2,
         attach=attach_asyncio,
     ),
