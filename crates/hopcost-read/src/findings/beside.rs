@@ -7,7 +7,7 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawTrial, Throttling};
 use hopcost_stats::sample::Sample;
 
-use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
+use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run, suspect_if};
 use crate::case::Reading;
 use crate::format;
 use crate::run::Run;
@@ -81,10 +81,7 @@ pub fn softirq_case(case: &Case, reading: &Reading) -> Option<Finding> {
         Some((cpu, more_per_s.len(), most))
     });
     let (cpu, hit, most) = flooded.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let severity = match hit as f64 > FLOODED_SUSPECT * trials.len() as f64 {
-        true => Severity::Suspect,
-        false => Severity::Note,
-    };
+    let severity = suspect_if(hit as f64 > FLOODED_SUSPECT * trials.len() as f64);
     let evidence = format!(
         "In {}, CPU {cpu} took in packets up to {most:.0} times a second more than the case itself makes, \
          going by its calmest trials.",

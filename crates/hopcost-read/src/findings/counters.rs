@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::finding::{Code, Finding, Severity};
 
-use super::make::finding;
+use super::make::{finding, suspect_if};
 use crate::case::Reading;
 use crate::format;
 
@@ -25,7 +25,7 @@ fn multiplexed(reading: &Reading) -> Option<Finding> {
     let (share, event) = counters
         .filter_map(|counter| Some((counter.counted_share?, &counter.event)))
         .min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let severity = if share < COUNTED_MIN { Severity::Suspect } else { Severity::Note };
+    let severity = suspect_if(share < COUNTED_MIN);
     let evidence =
         format!("`{event}` was counted for {} of the time and scaled.", format::percent(share));
     Some(finding(Code::Multiplexed, severity, evidence, &[("counted_share", share)]))
@@ -37,7 +37,7 @@ fn lost(reading: &Reading) -> Option<Finding> {
         return None;
     }
     let share = lost as f64 / (lost as f64 + reading.result.operations as f64);
-    let severity = if share < LOST_MAX { Severity::Note } else { Severity::Suspect };
+    let severity = suspect_if(share >= LOST_MAX);
     let evidence = format!(
         "{} was or were lost ({}).",
         format::count(lost as usize, "exchange"),

@@ -39,11 +39,10 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading, run_wide: &[Finding])
     if !run.is_engine(case) {
         found.extend([
             preempted(run, &threads, trials, run_wide),
-            stalled::stalled(run, case, trials),
-            stalled::stopped(run, case, trials),
             never_slept(run, &threads),
             spinner_slept(&threads, trials),
         ]);
+        found.extend(stalled::findings(run, case, trials));
     }
     found.into_iter().flatten().collect()
 }
@@ -273,10 +272,7 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         return None;
     }
     let waits = case.waits.filter(|waits| waits.caller == waits.callee)?;
-    if case.workload != Workload::Roundtrip {
-        return None;
-    }
-    if !waits.caller.sleeps() {
+    if case.workload != Workload::Roundtrip || !waits.caller.sleeps() {
         return None;
     }
     let facts = run.facts(case)?.wait(waits.caller)?;

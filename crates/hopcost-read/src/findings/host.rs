@@ -4,7 +4,7 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
 use hopcost_model::results::{Adjustment, Applied};
 
-use super::make::finding;
+use super::make::{finding, suspect_if};
 use crate::format;
 use crate::run::{Run, Steal};
 
@@ -22,13 +22,12 @@ const CLOCK_GETTIME_MAX_NS: f64 = 150.0;
 
 /// All of them.
 pub fn findings(run: &Run) -> Vec<Finding> {
-    let all = [build_slow(run), clocksource(run), steal(run), host_state(run), hypervisor(run)];
-    all.into_iter()
-        .flatten()
-        .chain(traced(run))
-        .chain(two_hopcosts(run))
-        .chain(not_adjusted(run))
-        .collect()
+    let mut found = vec![build_slow(run), host_state(run), hypervisor(run)];
+    // A test engine's made-up time knows no other programs.
+    if !run.is_virtual() {
+        found.extend([clocksource(run), steal(run), traced(run), two_hopcosts(run)]);
+    }
+    found.into_iter().flatten().chain(not_adjusted(run)).collect()
 }
 
 fn build_slow(run: &Run) -> Option<Finding> {
@@ -40,9 +39,6 @@ fn build_slow(run: &Run) -> Option<Finding> {
 }
 
 fn clocksource(run: &Run) -> Option<Finding> {
-    if run.is_virtual() {
-        return None;
-    }
     let current = run.raw.host_before.get("clocksource.current");
     let gettime_ns =
         run.raw.clocks.iter().map(|clock| clock.clock_gettime_p50_ns).max_by(f64::total_cmp);
@@ -61,11 +57,8 @@ fn clocksource(run: &Run) -> Option<Finding> {
     Some(finding(Code::Clocksource, Severity::Suspect, evidence, &values))
 }
 
-/// A test engine's made-up time knows no tracer. A seccomp filter is a remark: containers have one.
+/// A seccomp filter is a remark: containers have one.
 fn traced(run: &Run) -> Option<Finding> {
-    if run.is_virtual() {
-        return None;
-    }
     let told = |key| run.raw.host_before.get(key).filter(|value| *value != "none");
     let tracer = told("security.tracer").map(|name| format!("traced by {name}"));
     let preload = told("security.preload").map(|names| format!("with libraries loaded ({names})"));
@@ -78,9 +71,6 @@ fn traced(run: &Run) -> Option<Finding> {
 
 /// Counted when the run began and when it ended.
 fn two_hopcosts(run: &Run) -> Option<Finding> {
-    if run.is_virtual() {
-        return None;
-    }
     let seen = |host: &Host| host.get("load.hopcost_runs")?.parse::<u32>().ok();
     let before = seen(&run.raw.host_before).unwrap_or(0);
     let after = run.raw.host_after.as_ref().and_then(seen).unwrap_or(0);
@@ -96,16 +86,12 @@ fn two_hopcosts(run: &Run) -> Option<Finding> {
 
 /// Judged by the CPU that lost most.
 fn steal(run: &Run) -> Option<Finding> {
-    if run.is_virtual() {
-        return None;
-    }
     let most = |a: &(&u32, &Steal), b: &(&u32, &Steal)| a.1.share().total_cmp(&b.1.share());
     let (cpu, worst) = run.steal.iter().max_by(most)?;
     if worst.share() <= STEAL_NOTE {
         return None;
     }
     let suspect = worst.share() > STEAL_SUSPECT && worst.stolen_ns >= STEAL_SUSPECT_NS;
-    let severity = if suspect { Severity::Suspect } else { Severity::Note };
     let evidence = format!(
         "{} of the run was stolen from CPU {cpu} ({} of {}).",
         format::percent(worst.share()),
@@ -113,7 +99,7 @@ fn steal(run: &Run) -> Option<Finding> {
         format::ns(worst.wall_ns as f64)
     );
     let values = [("share", worst.share()), ("stolen_ns", worst.stolen_ns as f64)];
-    Some(finding(Code::Steal, severity, evidence, &values))
+    Some(finding(Code::Steal, suspect_if(suspect), evidence, &values))
 }
 
 /// A note for the run; where a case's own numbers differ between the states, the

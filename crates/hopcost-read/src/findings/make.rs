@@ -26,6 +26,11 @@ pub fn finding(
     }
 }
 
+/// Whether there is more to it than something to be known.
+pub fn suspect_if(misleads: bool) -> Severity {
+    if misleads { Severity::Suspect } else { Severity::Note }
+}
+
 /// Share of a typical trial, over that of the run's typical case, from which on a case is
 /// worse than its run.
 pub const WORSE_THAN_RUN: f64 = 2.0;

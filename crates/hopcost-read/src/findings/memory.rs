@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::finding::{Code, Finding};
 use hopcost_model::protocol::SHARED_PAGES;
 use hopcost_model::raw::RawTrial;
 
-use super::make::{finding, of_trials};
+use super::make::{finding, of_trials, suspect_if};
 use crate::case::Reading;
 use crate::format;
 use crate::run::Run;
@@ -22,10 +22,7 @@ pub fn remote(run: &Run, reading: &Reading) -> Option<Finding> {
         reading.trials.iter().filter_map(|trial| elsewhere(run, trial)).collect();
     let far: Vec<&(f64, u32)> = known.iter().filter(|(share, _)| *share > MOST).collect();
     let (share, node) = far.iter().copied().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let severity = match far.len() as f64 > MOST * known.len() as f64 {
-        true => Severity::Suspect,
-        false => Severity::Note,
-    };
+    let severity = suspect_if(far.len() as f64 > MOST * known.len() as f64);
     let evidence = format!(
         "In {}, the memory that both ends share lay on a NUMA node on which neither runs: up to {} of its \
          pages, on node {node}.",

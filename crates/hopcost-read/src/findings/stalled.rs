@@ -18,14 +18,19 @@ const UNCOVERED_NS: f64 = 20e6;
 /// (200 ms before it is sent again, 40 ms until it is acknowledged).
 const STOPPED_NS: f64 = 250e6;
 
+/// Of a case whose samples cover its phases. Ends of other runtimes have threads that they wait for.
+pub fn findings(run: &Run, case: &Case, trials: &[&RawTrial]) -> [Option<Finding>; 2] {
+    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
+    if !timed || !case.runtimes.are_rust() {
+        return [None, None];
+    }
+    [stalled(run, trials), stopped(run, trials)]
+}
+
 /// What the samples of a trial do not cover of its measured phase, where that is more than getting
 /// ready and reading the clock between batches explain. Samples of a stream and of wake-ups do not
 /// cover a phase anyway, and those that were lost are missing.
-pub fn stalled(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
-    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
-    if !timed || !case.runtimes.are_rust() {
-        return None;
-    }
+fn stalled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     let uncovered = |trial: &&RawTrial| {
         let caller = trial.ends.first().filter(|end| end.lost == 0)?;
         let covered_ns = caller.elapsed_ticks as f64 / run.raw.ticks_per_second(trial)? * 1e9;
@@ -86,12 +91,8 @@ pub fn suspended(run: &Run) -> Option<Finding> {
     Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
 }
 
-/// Trials that were stopped. Ends of other runtimes have threads that they wait for.
-pub fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
-    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
-    if !timed || !case.runtimes.are_rust() {
-        return None;
-    }
+/// Trials that were stopped.
+fn stopped(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     let gaps: Vec<f64> = trials.iter().filter_map(|trial| stopped_ns(run, trial)).collect();
     let worst_ns = gaps.iter().copied().max_by(f64::total_cmp)?;
     let evidence = format!(

@@ -6,7 +6,7 @@ use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::RawTrial;
 
-use super::make::finding;
+use super::make::{finding, suspect_if};
 use crate::case::Reading;
 use crate::run::Run;
 use crate::sums::total;
@@ -84,7 +84,7 @@ fn little(reading: &Reading) -> Option<Finding> {
     }
     let outside = format::percent(1.0 - found);
     let why = format!("{outside} of the time passes outside the messages.");
-    said(if found < INSIDE_SUSPECT { Severity::Suspect } else { Severity::Note }, &why)
+    said(suspect_if(found < INSIDE_SUSPECT), &why)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Statistic;
 use hopcost_stats::sample::median;
 
-use super::make::finding;
+use super::make::{finding, suspect_if};
 use crate::case::Reading;
 use crate::format;
 use crate::run::Run;
@@ -100,8 +100,7 @@ fn moved(reading: &Reading) -> Option<Finding> {
     let moved_ns = reading.result.wake.as_ref()?.clock_moved_ns?;
     let p50_ns = p50_ns(reading)?;
     (moved_ns > MOVED_NS).then(|| {
-        let severity =
-            if moved_ns > MOVED_SHARE * p50_ns { Severity::Suspect } else { Severity::Note };
+        let severity = suspect_if(moved_ns > MOVED_SHARE * p50_ns);
         let evidence = format!(
             "The offset between the clocks moved by up to {} during a trial; the one-way time is {}.",
             format::ns(moved_ns),
@@ -115,14 +114,13 @@ fn moved(reading: &Reading) -> Option<Finding> {
 fn overrun(reading: &Reading, trials: &[&RawTrial]) -> Option<Finding> {
     let share = reading.result.wake.as_ref()?.overrun_share;
     let overruns = total(trials.iter().flat_map(|trial| trial.ends.iter().map(|end| end.overruns)));
-    let severity = if share > OVERRUN_MAX { Severity::Suspect } else { Severity::Note };
     (share > OVERRUN_TOLD).then(|| {
         let evidence = format!(
             "{overruns} notifications ({}) waited for the receiver to be ready.",
             format::percent(share)
         );
         let values = [("overruns", overruns as f64), ("share", share)];
-        finding(Code::Overrun, severity, evidence, &values)
+        finding(Code::Overrun, suspect_if(share > OVERRUN_MAX), evidence, &values)
     })
 }
 

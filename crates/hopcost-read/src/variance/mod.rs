@@ -1,7 +1,5 @@
 //! How much of the spread of the wake-ups each factor explains.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::group::distinct;
@@ -48,27 +46,35 @@ pub fn shares(run: &Run, readings: &[Reading]) -> Option<VarianceShares> {
     if factors.is_empty() || cells.iter().any(|(_, trials)| trials.len() < 2) {
         return None;
     }
-    let levels: Vec<Vec<usize>> = (0..cells.len())
-        .map(|cell| factors.iter().map(|(_, levels)| levels[cell]).collect())
-        .collect();
+    let of_cell = |cell| factors.iter().map(|(_, levels)| levels[cell]).collect();
+    let levels: Vec<Vec<usize>> = (0..cells.len()).map(of_cell).collect();
     let samples = cells.iter().flat_map(|(_, t)| t).map(|t| t.samples.len()).min()?;
     let values: Vec<Vec<Vec<f64>>> = cells
         .iter()
         .map(|(_, trials)| trials.iter().map(|trial| logs(run, trial, samples)).collect())
         .collect();
-    let found = type_one(&levels, &values)?;
-    let mut shares: BTreeMap<String, f64> =
-        factors.iter().map(|(name, _)| (*name).to_owned()).zip(found.factors).collect();
-    shares.insert("trial".to_owned(), found.trial);
     let (cases, trials) = (cells.len(), cells[0].1.len());
+    let estimand = format!(
+        "shares of the variance of ln(one-way time), over {cases} cases whose receiver sleeps, \
+         with {trials} trials of {samples} samples each"
+    );
+    shared_out(factors.iter().map(|(name, _)| *name), &levels, &values, estimand)
+}
+
+/// Between these factors, the trials and what is left.
+fn shared_out<'a>(
+    factors: impl Iterator<Item = &'a str>,
+    levels: &[Vec<usize>],
+    values: &[Vec<Vec<f64>>],
+    estimand: String,
+) -> Option<VarianceShares> {
+    let found = type_one(levels, values)?;
+    let named = factors.zip(found.factors).chain([("trial", found.trial)]);
     Some(VarianceShares {
-        shares,
+        shares: named.map(|(name, share)| (name.to_owned(), share)).collect(),
         residual: found.residual,
-        samples: (cases * trials * samples) as u64,
-        estimand: format!(
-            "shares of the variance of ln(one-way time), over {cases} cases whose receiver sleeps, \
-             with {trials} trials of {samples} samples each"
-        ),
+        samples: values.iter().flatten().map(|trial| trial.len() as u64).sum(),
+        estimand,
     })
 }
 
@@ -104,20 +110,11 @@ fn medians(readings: &[Reading], named: &hopcost_plan::Variance) -> Option<Varia
     let levels: Vec<Vec<usize>> =
         (0..cells.len()).map(|cell| factors.iter().map(|of| of[cell]).collect()).collect();
     let values: Vec<Vec<Vec<f64>>> = cells.iter().map(|(_, values)| values.clone()).collect();
-    let found = type_one(&levels, &values)?;
-    let names = ["mechanism", "gap", "mechanism × gap"].map(str::to_owned);
-    let mut shares: BTreeMap<String, f64> = names.into_iter().zip(found.factors).collect();
-    shares.insert("trial".to_owned(), found.trial);
-    let trials = values[0].len();
-    Some(VarianceShares {
-        shares,
-        residual: found.residual,
-        samples: (cells.len() * trials) as u64,
-        estimand: format!(
-            "shares of the variance of ln(p50 of a trial) over {mechanisms} mechanisms and {gaps} gaps {}",
-            named.of
-        ),
-    })
+    let estimand = format!(
+        "shares of the variance of ln(p50 of a trial) over {mechanisms} mechanisms and {gaps} gaps {}",
+        named.of
+    );
+    shared_out(["mechanism", "gap", "mechanism × gap"].into_iter(), &levels, &values, estimand)
 }
 
 /// A receiver that spins wakes from nothing; it would only widen the spread between

@@ -16,14 +16,12 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<WakeResult
         return None;
     }
     let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
-    let greatest = |of: &dyn Fn(&RawTrial) -> Option<f64>| {
+    let each = |of: &dyn Fn(&RawTrial) -> Option<f64>| -> Vec<f64> {
         let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
-        values.filter(|ns| ns.is_finite()).max_by(f64::total_cmp)
+        values.filter(|ns| ns.is_finite()).collect()
     };
-    let middle = |of: &dyn Fn(&RawTrial) -> Option<f64>| {
-        let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
-        median(&values.filter(|ns| ns.is_finite()).collect::<Vec<_>>())
-    };
+    let greatest = |of: &dyn Fn(&RawTrial) -> _| each(of).into_iter().max_by(f64::total_cmp);
+    let middle = |of: &dyn Fn(&RawTrial) -> _| median(&each(of));
     let moved_ns = greatest(&moved_ticks);
     let bound_ns = greatest(&|trial| {
         trial.gates.iter().map(|gate| gate.bound_ticks as f64).max_by(f64::total_cmp)
