@@ -175,12 +175,12 @@ impl LogRatio {
 /// The runs a side below which ranks tell nothing with this error: those with which one order of
 /// all is rare enough.
 pub fn least_runs(error: f64) -> Option<u32> {
-    let mut orders = 1.0;
-    (1..=RUNS_MAX as u32).find(|runs| {
-        let n = f64::from(*runs);
-        orders *= 2.0 * (2.0 * n - 1.0) / n;
-        orders * error >= 1.0 && *runs >= RUNS_MIN as u32
-    })
+    (RUNS_MIN as u32..=RUNS_MAX as u32).find(|runs| orders(*runs, *runs) * error >= 1.0)
+}
+
+/// In how many orders the runs of two sides may come that do not differ.
+pub(super) fn orders(m: u32, n: u32) -> f64 {
+    (1..=n).fold(1.0, |orders, i| orders * f64::from(m + i) / f64::from(i))
 }
 
 impl Ranks {
