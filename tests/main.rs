@@ -19,8 +19,8 @@ mod compare;
 /// Each mechanism is what its row says: messages, system calls, context switches, sizes.
 #[path = "conformance.rs"]
 mod conformance;
-/// Peers that die, hang or lie; interrupts; nothing left behind.
-#[path = "faults.rs"]
+/// What goes wrong while hopcost measures, a row a fault, and what is so after it.
+#[path = "faults/mod.rs"]
 mod faults;
 /// What fuzzing has found stays found.
 #[path = "fuzzed.rs"]

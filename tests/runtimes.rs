@@ -367,8 +367,6 @@ fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
         ("wrong-roles", "has not attached the ends"),
         ("fewer", "says that its caller did"),
         ("forgets-callee", "does not answer for the ends"),
-        ("fast-clock", "seen from outside"),
-        ("flood-samples", "File too large"),
     ] {
         let started = Instant::now();
         let (document, said, code) = with_rogue(rogue);

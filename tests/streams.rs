@@ -19,7 +19,7 @@ fn streams() -> impl Iterator<Item = &'static Facts> {
 }
 
 /// The mechanism's defaults, eight fields of a page, acknowledged message by message.
-fn case(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind) -> Case {
+pub fn case(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind) -> Case {
     let mut id = format!(
         "stream/{}?payload=32768&fields=8&flows=1&ack=per-message&boundary={boundary}\
          &place={place}&wait={wait}",

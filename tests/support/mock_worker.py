@@ -52,7 +52,7 @@ def main():
     for line in sys.stdin:
         command = json.loads(line)
         what = command["do"]
-        if what == where and behaviour not in ("honest", "slow", "lie-count", "lie-time", "lie-sum", "nan"):
+        if what == where and behaviour not in ("honest", "slow", "twice", "lie-count", "lie-time", "lie-sum", "nan"):
             misbehave()
             continue
         if what == where and behaviour == "slow":
@@ -98,7 +98,9 @@ def run(command, samples_fd):
         elif behaviour == "lie-sum":
             end["elapsed_ticks"] += 1
         os.write(samples_fd, b"".join(struct.pack("<Q", s) for s in kept))
-    say(**{"is": "ran", "process_cpu_ns": sum(samples), "wall_ns": sum(samples), "ends": [end]})
+    reply = json.dumps({"is": "ran", "process_cpu_ns": sum(samples), "wall_ns": sum(samples), "ends": [end]}) + "\n"
+    sys.stdout.write(reply * (2 if behaviour == "twice" else 1))
+    sys.stdout.flush()
 
 
 main()

@@ -2,6 +2,8 @@
 //! the signal to the worker's process group does not reach them.
 
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::sys;
@@ -55,6 +57,14 @@ impl Drop for Orphans {
     fn drop(&mut self) {
         self.end(&[]);
     }
+}
+
+/// Has a program die with the thread that starts it, from its first instruction and whatever
+/// program it is.
+pub fn tie_to_parent(command: &mut Command) {
+    let parent = std::process::id();
+    // SAFETY: between fork and exec the closure makes two system calls.
+    unsafe { command.pre_exec(move || sys::die_with_parent(parent)) };
 }
 
 /// Whether this process has children, dead or alive.

@@ -6,7 +6,7 @@
 //! mathematics. The same raw run gives the same bits on every machine, and by every
 //! version whose statistics are the same.
 //!
-//! The way through, each stage a function of the ones before, none of which it changes:
+//! What cannot have been measured is not [`believed`]. The way through, each stage a function of the ones before, none of which it changes:
 //! [`run::Run`] looks at the run as a whole (host states, steal); [`trials`] is the table
 //! of a case, a row a trial; [`case`] reads from it the estimates ([`estimate`]), curve and
 //! modes ([`pooled`]), what is particular to a [`wake`] or a [`stream`] and what was counted
@@ -15,6 +15,7 @@
 //! in blocks; [`findings`] judges;
 //! [`ladder`], [`plots`] and [`remarks`] arrange and explain.
 
+mod believed;
 mod brief;
 mod case;
 mod command;
@@ -61,6 +62,7 @@ use hopcost_model::results::{CaseResult, Results};
 /// Computes everything that is shown of a run. What the run's file says of Rust's
 /// mechanisms counts; `rust` are those of this binary, for files that say nothing of them.
 pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
+    let raw = &*believed::believed(raw);
     let run = run::Run::new(raw, rust);
     let readings = case::read(&run);
     let ratios = ratio::to_baseline(&run, &readings);

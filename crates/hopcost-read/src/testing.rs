@@ -405,6 +405,7 @@ impl Builder {
         if !self.0.clocks.iter().any(|clock| clock.runtime == caller) {
             self.0.clocks.extend([0, 1].map(|cpu| foreign_clock(caller, cpu)));
         }
+        self.0.plan.rounds = self.0.plan.rounds.max(trials);
         for round in 0..trials {
             let mut trial = TrialBuilder { raw: empty(&case, index, round) };
             make(round, &mut trial);
@@ -419,9 +420,12 @@ impl Builder {
     }
     /// The run.
     pub fn build(mut self) -> RawRun {
-        for (i, trial) in self.0.trials.iter_mut().enumerate() {
-            trial.started_ns = i as u64 * 100_000_000;
-            trial.took_ns = 90_000_000;
+        let mut begins_ns = 0;
+        for trial in &mut self.0.trials {
+            let elapsed = trial.ends.iter().map(|end| end.elapsed_ticks).max().unwrap_or(0);
+            trial.started_ns = begins_ns;
+            trial.took_ns = trial.wall_ns.max(elapsed).max(90_000_000);
+            begins_ns += trial.took_ns + 10_000_000;
         }
         self.0
     }

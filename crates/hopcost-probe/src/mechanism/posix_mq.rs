@@ -111,7 +111,12 @@ impl TwoEnds for PosixMq {
             };
             let run = word(opening.scratch.file_name());
             let name = format!("/{}-{run}", word(path.file_name()));
-            queue(&name, bytes).map_err(|e| sys::context(e, &format!("opening the queue {name}")))
+            queue(&name, bytes).map_err(|error| {
+                // Also what the kernel says where the bytes of this user's queues are used up.
+                let full = error.raw_os_error() == Some(libc::EMFILE);
+                let see = if full { " (see ulimit -q and -n)" } else { "" };
+                sys::context(error, &format!("opening the queue {name}{see}"))
+            })
         };
         Ok(Link::of_two_ways(open()?, open()?))
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use hopcost_machine::{Root, busy_ns};
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::{Reference, Yardstick};
@@ -72,24 +71,24 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             "--budget: want 1s or more, so that one moment is not taken for the machine",
         ));
     }
-    let setup = Setup::new("calibrate", Program::own()?, Runtimes::new(Vec::new()))?;
+    let setup = Setup::new("calibrate", Program::own()?, Runtimes::new(Vec::new()));
+    let setup = setup.map_err(usage)?;
     let plan = plan(&args.cpus)?;
     let Yardsticks { all: mut yardsticks, .. } = yardstick::of_plan(&plan, &setup);
     let before = host::fingerprint(&plan);
-    let mut references = References::of_user(Machine::of(&before));
-    let stored =
-        |one: &Yardstick| references.as_ref().ok().and_then(|known| known.of(one)).cloned();
-    let previous: Vec<Option<Reference>> = yardsticks.iter().map(stored).collect();
+    let references = References::of_user(Machine::of(&before));
+    let mut references = references.map_err(|error| usage(format!("{error:#}")))?;
+    let previous: Vec<Option<Reference>> =
+        yardsticks.iter().map(|one| references.of(one).cloned()).collect();
     if args.show {
-        if let Err(error) = &references {
-            return Err(usage(format!("{error:#}")));
-        }
         for (yardstick, known) in yardsticks.iter_mut().zip(previous) {
             yardstick.reference = known;
         }
         let rows = yardsticks.into_iter().map(|yardstick| Row { yardstick, previous: None });
         return print(&rows.collect::<Vec<_>>(), args.format).map(|()| exit::OK);
     }
+    // What cannot be stored in the end is not read in the first place.
+    references.put(&[]).map_err(|error| usage(format!("{error:#}")))?;
     ensure_quiet(&plan.cpus)?;
     let Some(clocks) = clocks::calibrate(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
     let patience = Duration::from_nanos(budget_ns);
@@ -107,13 +106,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         }
     }
     ensure_quiet(&plan.cpus)?;
-    if let Ok(references) = &mut references {
-        references.put(&yardsticks)?;
-    }
+    references.put(&yardsticks)?;
     let rows = yardsticks.into_iter().zip(previous);
     let rows: Vec<Row> = rows.map(|(yardstick, previous)| Row { yardstick, previous }).collect();
     print(&rows, args.format)?;
-    references.map(drop).context("nothing is stored")?;
     for line in &lost {
         output::say(&format!("hopcost: no level of {line}"));
     }

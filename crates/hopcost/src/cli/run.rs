@@ -198,7 +198,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 /// what earlier ones have left is removed.
 pub(super) fn prepare(shown: &Shown) -> anyhow::Result<()> {
     shown.ensure_writable()?;
-    run::ensure_descriptors().map_err(usage)?;
+    run::ensure_memory().and_then(|()| run::ensure_descriptors()).map_err(usage)?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));
     }

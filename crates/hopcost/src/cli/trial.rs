@@ -51,7 +51,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.ticks_per_second.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
         return Err(usage("--ticks-per-second: want a rate over 0"));
     }
-    let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()))?;
+    let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()));
+    let setup = setup.map_err(usage)?;
     let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
     let transcript = args.transcript.then(Transcript::default);
     let counts = (args.warm_up, args.count);

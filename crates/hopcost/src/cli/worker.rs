@@ -35,7 +35,7 @@ enum What {
     /// Build workers of other runtimes from the sources in this binary, for this user
     #[command(after_help = WHERE)]
     Install(Install),
-    /// Become another program, with a deadline, the parent's fate and limits
+    /// Become another program, with a deadline and limits
     #[command(hide = true)]
     Launch(Launch),
 }
@@ -59,9 +59,6 @@ pub struct Install {
 /// What a worker of another runtime is started with.
 #[derive(clap::Args)]
 pub struct Launch {
-    /// Die with this process
-    #[arg(long)]
-    parent: u32,
     /// Die after this long
     #[arg(long)]
     deadline_ms: u64,
@@ -141,10 +138,10 @@ fn install(args: &Install) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// Deadline, signal of the parent's death, limits and affinity outlive execve(2).
+/// Deadline, limits and affinity outlive execve(2), and so does the signal of the parent's death
+/// that the launcher was started with.
 fn become_worker(launch: &Launch) -> std::io::Error {
     let prepare = || {
-        sys::die_with_parent(launch.parent)?;
         sys::arm_deadline(launch.deadline_ms)?;
         sys::limit_file_size(launch.file_bytes)?;
         if !launch.cpus.is_empty() {

@@ -24,7 +24,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let named = args.worker.contains('/') || PathBuf::from(&args.worker).is_file();
     let named = named.then(|| PathBuf::from(&args.worker));
     let runtimes = Runtimes::new(named.into_iter().collect());
-    let setup = Setup::new("check", Program::own()?, runtimes)?;
+    let setup = Setup::new("check", Program::own()?, runtimes).map_err(usage)?;
     let runtimes = &setup.runtimes;
     let found = match runtimes.named().next() {
         Some(named) => Some(named),

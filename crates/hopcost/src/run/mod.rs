@@ -45,6 +45,20 @@ const DESCRIPTORS_A_HALF: usize = 2;
 /// The run file with its journal, and what is open only while a worker is started.
 const DESCRIPTORS_BESIDE: usize = 9;
 
+/// What planning, reading a trial and reporting take: less ends a program without a word of what to do.
+const MEMORY_BYTES: usize = 32 << 20;
+
+/// Refuses to begin where too little memory may be taken (ulimit -v).
+pub fn ensure_memory() -> std::io::Result<()> {
+    Vec::<u8>::new().try_reserve_exact(MEMORY_BYTES).map_err(|_| {
+        let doing = format!(
+            "taking {} MiB of memory, which a run needs (see ulimit -v)",
+            MEMORY_BYTES >> 20
+        );
+        sys::context(std::io::ErrorKind::OutOfMemory.into(), &doing)
+    })
+}
+
 /// Refuses to begin where too few descriptors may be opened (ulimit -n).
 pub fn ensure_descriptors() -> std::io::Result<()> {
     ensure_open(DESCRIPTORS_MIN)

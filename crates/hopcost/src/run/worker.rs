@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
 use hopcost_model::text::shell_word;
+use hopcost_probe::orphans::tie_to_parent;
 use hopcost_probe::sys::{self, Inherited};
 
 /// Which program to run as a worker.
@@ -80,6 +81,8 @@ pub struct Worker {
     child: Child,
     stream: UnixStream,
     received: Vec<u8>,
+    /// Whether it had said something that nobody had asked for when it was asked.
+    said_unasked: bool,
     diagnostics: File,
     transcript: Option<(&'static str, Transcript)>,
     status: Option<ExitStatus>,
@@ -134,7 +137,7 @@ impl std::fmt::Display for ReplyError {
 
 impl Worker {
     /// Starts a worker in a process group of its own that inherits `inherited`
-    /// (which are closed here) and nothing else. Layout is part of a trial's
+    /// (which are closed here) and nothing else, and dies with this process. Layout is part of a trial's
     /// chance: the environment is padded by `padding` bytes.
     pub fn spawn(program: &Program, inherited: Vec<OwnedFd>, padding: usize) -> io::Result<Self> {
         let (stream, theirs) = UnixStream::pair()?;
@@ -143,7 +146,9 @@ impl Worker {
         for fd in &inherited {
             sys::set_inherited(fd, Inherited::Yes)?;
         }
-        let child = Process::new(&program.path)
+        let mut command = Process::new(&program.path);
+        tie_to_parent(&mut command);
+        let child = command
             .args(&program.arguments)
             .env("HOPCOST_PADDING", "x".repeat(padding))
             .stdin(Stdio::from(OwnedFd::from(theirs.try_clone()?)))
@@ -156,6 +161,7 @@ impl Worker {
             child,
             stream,
             received: Vec::new(),
+            said_unasked: false,
             diagnostics,
             transcript: None,
             status: None,
@@ -172,7 +178,6 @@ impl Worker {
     ) -> io::Result<Self> {
         let mut arguments: Vec<String> = ["worker", "launch"].map(String::from).into();
         let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
-        option("--parent", std::process::id().to_string());
         option("--deadline-ms", launch.deadline_ms.to_string());
         option("--file-bytes", FILE_BYTES.to_string());
         if !launch.cpus.is_empty() {
@@ -211,6 +216,8 @@ impl Worker {
     /// Sends a command. A worker that does not read it is found out by the reply that does
     /// not come.
     pub fn send(&mut self, command: &Command) {
+        let _ = self.receive();
+        self.said_unasked = !self.received.is_empty();
         if let Ok(line) = serde_json::to_string(command) {
             self.note('\u{2192}', line.as_bytes());
             self.send_line(&line);
@@ -240,6 +247,9 @@ impl Worker {
 
     /// A complete reply among what was received so far.
     fn take_reply(&mut self) -> Result<Option<Reply>, ReplyError> {
+        if self.said_unasked {
+            return Err(ReplyError::Implausible("it answered more than it was asked".to_owned()));
+        }
         let end = self.received.iter().position(|&b| b == b'\n');
         if end.unwrap_or(self.received.len()) > LINE_MAX {
             let said = format!("it sent a line of more than {LINE_MAX} bytes");

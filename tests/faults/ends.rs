@@ -1,0 +1,256 @@
+//! Ends of a trial and hopcost itself are killed, stopped and crash.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Boundary, Placement, Workload};
+
+use super::processes::{endless_with, with_argument};
+use super::{BRIEF, Fault, MEASURED, Played, alive, endless, names, signal, until};
+use crate::support::{Home, hopcost_path, mechanisms, roundtrip};
+
+const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
+const OF_PYTHON: &str =
+    "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&runtime=python-skeleton:rust";
+const SKELETON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workers/skeleton/skeleton.py");
+
+pub const FAULTS: &[Fault] = &[
+    Fault {
+        name: "SIGKILL of either end of a round trip, by every mechanism",
+        codes: &[0],
+        says: &[],
+        within_s: 60,
+        play: |home| {
+            let all = mechanisms().filter(|facts| {
+                facts.workloads.contains(&Workload::Roundtrip)
+                    && facts.boundaries.contains(&Boundary::Process)
+            });
+            for facts in all {
+                let wait = facts.waits[0].wait;
+                let id = roundtrip(facts, Boundary::Process, Placement::Free, wait).id();
+                super::the_death_of_a_worker_is_told(home, &id, 0);
+                super::the_death_of_a_worker_is_told(home, &id, 1);
+            }
+            Ok(home.run(&["list"]))
+        },
+    },
+    Fault {
+        name: "SIGSEGV of the first end",
+        codes: &[1],
+        says: &["was killed by signal 11"],
+        within_s: 10,
+        play: |home| struck(home, &[PIPE], 0, libc::SIGSEGV),
+    },
+    Fault {
+        name: "SIGSEGV of the second end",
+        codes: &[1],
+        says: &["was killed by signal 11"],
+        within_s: 10,
+        play: |home| struck(home, &[PIPE], 1, libc::SIGSEGV),
+    },
+    Fault {
+        name: "SIGSTOP of the first end",
+        codes: &[1],
+        says: &["deadline"],
+        within_s: 10,
+        play: |home| struck(home, &[PIPE, "--deadline-ms", "1000"], 0, libc::SIGSTOP),
+    },
+    Fault {
+        name: "SIGSTOP of the second end",
+        codes: &[1],
+        says: &["deadline"],
+        within_s: 10,
+        play: |home| struck(home, &[PIPE, "--deadline-ms", "1000"], 1, libc::SIGSTOP),
+    },
+    Fault {
+        name: "SIGKILL of an end of another runtime",
+        codes: &[1],
+        says: &["was killed by signal 9"],
+        within_s: 10,
+        play: |home| struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGKILL),
+    },
+    Fault {
+        name: "SIGSEGV of an end of another runtime",
+        codes: &[1],
+        says: &["was killed by signal 11"],
+        within_s: 10,
+        play: |home| struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGSEGV),
+    },
+    Fault {
+        name: "SIGSTOP of an end of another runtime",
+        codes: &[1],
+        says: &["deadline"],
+        within_s: 30,
+        play: |home| {
+            let case = [OF_PYTHON, "--worker", SKELETON, "--deadline-ms", "1000"];
+            struck(home, &case, 0, libc::SIGSTOP)
+        },
+    },
+    Fault {
+        name: "SIGKILL of hopcost, with a trial of processes that sleep",
+        codes: &[137],
+        says: &[],
+        within_s: 10,
+        play: |home| headless(home, &[PIPE], libc::SIGKILL),
+    },
+    Fault {
+        name: "SIGKILL of hopcost, with a trial of threads that spin",
+        codes: &[137],
+        says: &[],
+        within_s: 10,
+        play: |home| {
+            let flag = "roundtrip/flag?payload=0&boundary=thread&place=free&wait=spin";
+            headless(home, &[flag], libc::SIGKILL)
+        },
+    },
+    Fault {
+        name: "SIGKILL of hopcost, with a trial of another runtime",
+        codes: &[137],
+        says: &[],
+        within_s: 10,
+        play: |home| headless(home, &[OF_PYTHON, "--worker", SKELETON], libc::SIGKILL),
+    },
+    Fault {
+        name: "SIGSEGV of hopcost",
+        codes: &[139],
+        says: &[],
+        within_s: 10,
+        play: |home| headless(home, &[PIPE], libc::SIGSEGV),
+    },
+    Fault {
+        name: "SIGKILL of hopcost while a program in the worker's place hangs",
+        codes: &[137],
+        says: &[],
+        within_s: 10,
+        play: |home| {
+            let script = program(home, "exec sleep 300.5");
+            let case = ["run", "call/syscall", "--stand-in", &script];
+            let mut child = started(home, &case);
+            until(Duration::from_secs(5), "it", || with_argument("300.5").is_some());
+            child.kill().expect("to kill it");
+            Ok(child.wait_with_output().expect("it is over"))
+        },
+    },
+    Fault {
+        name: "SIGSTOP of hopcost: its workers end at their deadline",
+        codes: &[1],
+        says: &["deadline"],
+        within_s: 10,
+        play: |home| {
+            let id = "roundtrip/flag?payload=0&boundary=process&place=free&wait=spin";
+            let (child, workers) = endless(home, id, "1000");
+            signal(child.id(), libc::SIGSTOP);
+            let over = || !workers.iter().any(|&pid| alive(pid));
+            until(Duration::from_secs(3), "the deadline", over);
+            signal(child.id(), libc::SIGCONT);
+            Ok(child.wait_with_output().expect("it ends"))
+        },
+    },
+    Fault {
+        name: "SIGKILL of hopcost: the next start removes its queues, says so, and says it once",
+        codes: MEASURED,
+        says: &[],
+        within_s: 30,
+        play: |home| {
+            let long = ["run", "sysv-msg?place=same-cpu", "--rounds", "100", "--measure", "1s"];
+            let queues = || names(home).iter().filter(|name| name.starts_with("sysv")).count();
+            let before = queues();
+            let mut child = started(home, &long);
+            until(Duration::from_secs(5), "message queues", || queues() > before);
+            child.kill().expect("to kill it");
+            child.wait().expect("to reap it");
+            let run = &BRIEF[..4];
+            let stderr = String::from_utf8(home.run(run).stderr).expect("UTF-8");
+            assert!(stderr.contains("removed what run"), "{stderr}");
+            assert_eq!(queues(), before);
+            let again = home.run(run);
+            assert!(!String::from_utf8_lossy(&again.stderr).contains("removed"));
+            Ok(again)
+        },
+    },
+    Fault {
+        name: "a worker starts a program in a session of its own",
+        codes: MEASURED,
+        says: &[],
+        within_s: 30,
+        play: |home| {
+            let script = deserter(home);
+            let case = ["call/syscall", "--rounds", "2", "--measure", "5ms", "--stand-in", &script];
+            Ok(home.run(&[&["run"], &case[..]].concat()))
+        },
+    },
+    Fault {
+        name: "a worker that is asked what it is starts a program in a session of its own",
+        codes: &[0],
+        says: &[],
+        within_s: 30,
+        play: |home| Ok(home.run(&["list", "--worker", &deserter(home)])),
+    },
+    Fault {
+        name: "the process of hopcost has started something before it became hopcost",
+        codes: MEASURED,
+        says: &[],
+        within_s: 30,
+        play: |home| {
+            let sleeps = format!("301.{}", std::process::id());
+            let script = format!("HOME=/ sleep {sleeps} >/dev/null 2>&1 & exec \"$@\"");
+            let mut command = Command::new("sh");
+            command.args(["-c", &script, "sh"]).arg(hopcost_path()).args(BRIEF);
+            let inner = home.hopcost(&[]);
+            command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let output = command.current_dir(home.path()).output().expect("sh starts");
+            let sleeper = with_argument(&sleeps);
+            sleeper.iter().for_each(|&pid| signal(pid, libc::SIGKILL));
+            assert!(sleeper.is_some(), "it was ended");
+            Ok(output)
+        },
+    },
+];
+
+fn started(home: &Home, arguments: &[&str]) -> std::process::Child {
+    let mut command = home.hopcost(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts")
+}
+
+/// Sends a signal. Rust takes the first SIGSEGV for its own, and then lets the next one act.
+fn send(pid: u32, number: i32) {
+    if number == libc::SIGSEGV {
+        signal(pid, number);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(pid, number);
+}
+
+/// A trial one worker of which is sent a signal.
+fn struck(home: &Home, arguments: &[&str], victim: usize, number: i32) -> Played {
+    let (child, workers) = endless_with(home, arguments);
+    send(workers[victim], number);
+    Ok(child.wait_with_output().expect("it ends"))
+}
+
+/// A trial whose hopcost is sent a signal.
+fn headless(home: &Home, arguments: &[&str], number: i32) -> Played {
+    let (child, workers) = endless_with(home, arguments);
+    send(child.id(), number);
+    let (output, begun) = (child.wait_with_output().expect("it is over"), Instant::now());
+    let over = || !workers.iter().any(|&pid| alive(pid));
+    until(Duration::from_secs(2), "workers end with their parent", over);
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    Ok(output)
+}
+
+/// A program of this script.
+fn program(home: &Home, script: &str) -> String {
+    let path = home.path().join("program");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("to write");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("a mode");
+    path.display().to_string()
+}
+
+/// A worker that leaves two processes in a session of their own.
+fn deserter(home: &Home) -> String {
+    let worker = hopcost_path().display();
+    let away = "setsid sh -c 'sleep 300 & sleep 300' </dev/null >/dev/null 2>&1 &";
+    program(home, &format!("{away}\nexec '{worker}' worker"))
+}

@@ -1,0 +1,294 @@
+//! Machines and users that may do little: few descriptors, little memory, no rights, no /proc.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::processes::endless_with;
+use super::{BRIEF, Fault, MEASURED, Played, said};
+use crate::support::{Home, hopcost_path};
+
+const JSON: [&str; 6] = ["--rounds", "1", "--measure", "2ms", "--format", "json"];
+const NOBODY: u32 = 65_534;
+
+pub const FAULTS: &[Fault] = &[
+    Fault {
+        name: "EMFILE at every early descriptor of a call, from the twelfth",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: |home| few_descriptors(home, "call/syscall", 12),
+    },
+    Fault {
+        name: "EMFILE at every early descriptor of a round trip",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: |home| few_descriptors(home, "roundtrip/pipe?place=same-cpu", 0),
+    },
+    Fault {
+        name: "EMFILE at every early descriptor of a wake-up, from the twelfth",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: |home| few_descriptors(home, "wake/pipe?gap=1ms&place=same-cpu", 12),
+    },
+    Fault {
+        name: "EMFILE at every early descriptor of a stream, from the twelfth",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: |home| few_descriptors(home, "stream/tcp-writev?flows=8", 12),
+    },
+    Fault {
+        name: "forty descriptors",
+        codes: MEASURED,
+        says: &["3 measured"],
+        within_s: 30,
+        play: |home| {
+            let case = [&["run", "pipe,tcp,websocket?place=same-cpu"], &JSON[..]].concat();
+            Ok(counted(limited(home, &case, || limit(libc::RLIMIT_NOFILE, 40))))
+        },
+    },
+    Fault {
+        name: "ENOMEM: ever more address space, until it is enough",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: little_memory,
+    },
+    Fault {
+        name: "no POSIX message queues (RLIMIT_MSGQUEUE is 0)",
+        codes: &[1],
+        says: &["ulimit -q"],
+        within_s: 30,
+        play: |home| {
+            let case = [&["run", "posix-mq?place=same-cpu"], &JSON[..]].concat();
+            Ok(limited(home, &case, || limit(libc::RLIMIT_MSGQUEUE, 0)))
+        },
+    },
+    Fault {
+        name: "no real-time priorities (RLIMIT_RTPRIO is 0, and no rights)",
+        codes: &[1],
+        says: &["SCHED_FIFO"],
+        within_s: 30,
+        play: |home| {
+            let case = ["run", "pipe?place=same-cpu", "--sched", "fifo:10"];
+            by_nobody(home, &[&case[..], &JSON[..]].concat())
+        },
+    },
+    Fault {
+        name: "a user without rights",
+        codes: MEASURED,
+        says: &["4 measured"],
+        within_s: 30,
+        play: |home| {
+            let case = ["run", "pipe,posix-mq,sysv-msg,signal?place=same-cpu"];
+            by_nobody(home, &[&case[..], &JSON[..]].concat()).map(counted)
+        },
+    },
+    Fault {
+        name: "seccomp denies io_uring",
+        codes: MEASURED,
+        says: &["\"status\": \"measured\"", "\"status\": \"skipped\"", "io_uring"],
+        within_s: 30,
+        play: |home| {
+            let case = [&["run", "uring-pipe,pipe?place=same-cpu"], &JSON[..]].concat();
+            Ok(limited(home, &case, || deny(libc::SYS_io_uring_setup)))
+        },
+    },
+    Fault {
+        name: "seccomp denies POSIX message queues",
+        codes: &[1],
+        says: &["\"status\": \"measured\"", "opening the queue", "Operation not permitted"],
+        within_s: 30,
+        play: |home| {
+            let case = [&["run", "posix-mq,pipe?place=same-cpu"], &JSON[..]].concat();
+            Ok(limited(home, &case, || deny(libc::SYS_mq_open)))
+        },
+    },
+    Fault {
+        name: "seccomp denies perf events",
+        codes: MEASURED,
+        says: &["1 measured"],
+        within_s: 30,
+        play: |home| {
+            let case = [&["run", "pipe?place=same-cpu"], &JSON[..]].concat();
+            Ok(counted(limited(home, &case, || deny(libc::SYS_perf_event_open))))
+        },
+    },
+    Fault {
+        name: "no /proc",
+        codes: &[1, 2],
+        says: &["/proc"],
+        within_s: 30,
+        play: |home| super::in_namespace(home, "-m", "mount -t tmpfs none /proc", &BRIEF),
+    },
+    Fault {
+        name: "no room in /dev/shm",
+        codes: MEASURED,
+        says: &["5 measured"],
+        within_s: 30,
+        play: |home| {
+            let case = ["run", "futex,semaphore,condvar,shm-ring,posix-mq?place=same-cpu"];
+            let shm = "umount /dev/shm 2>/dev/null; mount -t tmpfs -o ro,size=4k none /dev/shm";
+            super::in_namespace(home, "-m", shm, &[&case[..], &JSON[..]].concat()).map(counted)
+        },
+    },
+    Fault {
+        name: "a loopback that is down",
+        codes: MEASURED,
+        says: &["1 measured", "4 skipped", "`ip link set lo up`"],
+        within_s: 30,
+        play: |home| {
+            let stream = "stream/tcp-sendmsg?place=free";
+            let case = ["run", "tcp,udp,websocket,pipe?place=same-cpu", stream];
+            super::in_namespace(home, "-n", "true", &[&case[..], &JSON[..]].concat()).map(counted)
+        },
+    },
+    Fault {
+        name: "one CPU: what needs two is skipped",
+        codes: MEASURED,
+        says: &["two CPUs", "\"status\": \"measured\""],
+        within_s: 30,
+        play: |home| {
+            let one = || hopcost_probe::sys::pin(0);
+            Ok(limited(home, &[&["run", "pipe"], &JSON[..]].concat(), one))
+        },
+    },
+    Fault {
+        name: "a trial's CPU is taken from it",
+        codes: &[0],
+        says: &["\"pinned\":false"],
+        within_s: 30,
+        play: |home| {
+            let id = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+            let (child, workers) = endless_with(home, &[id, "--count", "200000"]);
+            for pid in workers {
+                hopcost_probe::sys::confine(pid, &[1]).map_err(|_| "there is one CPU")?;
+            }
+            Ok(child.wait_with_output().expect("it ends"))
+        },
+    },
+];
+
+/// Runs a command with limits or rights changed between fork and exec.
+fn limited(home: &Home, arguments: &[&str], change: fn() -> std::io::Result<()>) -> Output {
+    let mut command = home.hopcost(arguments);
+    // SAFETY: the changes are system calls, which allocate nothing.
+    unsafe { command.pre_exec(change) };
+    command.output().expect("the binary starts")
+}
+
+fn limit(resource: u32, most: u64) -> std::io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: the structure is valid for reading.
+    match unsafe { libc::setrlimit(resource, &limit) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Has a system call fail with EPERM from now on (seccomp(2)), as a container's profile has.
+fn deny(call: i64) -> std::io::Result<()> {
+    let load_number = libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
+    let is_it = libc::sock_filter { code: 0x15, jt: 0, jf: 1, k: call as u32 };
+    let answer = |k| libc::sock_filter { code: 0x06, jt: 0, jf: 0, k };
+    let refused = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32);
+    let mut program = [load_number, is_it, refused, answer(libc::SECCOMP_RET_ALLOW)];
+    let filter = libc::sock_fprog { len: 4, filter: program.as_mut_ptr() };
+    // SAFETY: the program is valid for reading during the call.
+    let result = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter)
+    };
+    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// Runs it by a user who owns nothing, in a folder where all may write.
+fn by_nobody(home: &Home, arguments: &[&str]) -> Played {
+    use std::os::unix::fs::PermissionsExt;
+    // SAFETY: no arguments.
+    if unsafe { libc::geteuid() } != 0 {
+        return Err("this user is nobody special, so all other rows have tried it");
+    }
+    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o777)).expect("a mode");
+    // The binary's own folder may be closed to others.
+    let copy = home.path().join("hopcost");
+    std::fs::copy(hopcost_path(), &copy).expect("to copy");
+    let inner = home.hopcost(arguments);
+    let mut command = Command::new(&copy);
+    command.args(arguments).current_dir(home.path()).uid(NOBODY).gid(NOBODY);
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Ok(command.output().expect("it starts"))
+}
+
+/// Adds to what was said how many results there are of which kind.
+pub fn counted(mut output: Output) -> Output {
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
+    let results = document["results"].as_array().expect("results");
+    for status in ["measured", "skipped", "failed"] {
+        let n = results.iter().filter(|result| result["status"] == status).count();
+        output.stderr.extend(format!("{n} {status}\n").bytes());
+    }
+    output
+}
+
+/// With ever more descriptors, from so many, a run is refused in one line that says why, and leaves no file,
+/// until there are enough: then nothing of it fails.
+fn few_descriptors(home: &Home, case: &str, from: u64) -> Played {
+    let out = home.path().join("run.hopcost");
+    let arguments = ["run", case, "--rounds", "1", "--measure", "1ms", "--out", "run.hopcost"];
+    for descriptors in from..60 {
+        let mut command = home.hopcost(&arguments);
+        let few = move || limit(libc::RLIMIT_NOFILE, descriptors);
+        // SAFETY: one system call.
+        unsafe { command.pre_exec(few) };
+        // With fewer, the loader finds no library, or spawning no descriptor.
+        let output = match command.output() {
+            Ok(output) if output.status.code() != Some(127) => output,
+            _ if descriptors < 6 => continue,
+            failed => panic!("{descriptors}: {failed:?}"),
+        };
+        if output.status.code() != Some(2) {
+            let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
+            let run = run.unwrap_or_else(|error| panic!("{descriptors}: {error}"));
+            let errors: Vec<_> = run.trials.iter().filter_map(|one| one.error.clone()).collect();
+            assert_eq!((run.trials.len(), errors), (1, vec![]), "{descriptors}");
+            let gone: Vec<_> = run.yardsticks.iter().filter_map(|one| one.gone.clone()).collect();
+            assert_eq!(gone, Vec::<String>::new(), "{descriptors}");
+            return Ok(output);
+        }
+        let line = said(&output);
+        assert!(line.contains("ulimit -n") && line.lines().count() == 1, "{descriptors}: {line}");
+        assert!(!out.exists() && !home.path().join("data").exists(), "{descriptors}: {line}");
+    }
+    panic!("60 descriptors are too few");
+}
+
+/// With ever more address space the loader fails, then a run is refused, and then it is made.
+fn little_memory(home: &Home) -> Played {
+    let mut refused = 0;
+    for mib in (24..160).step_by(8) {
+        let mut command = home.hopcost(&BRIEF);
+        let little = move || limit(libc::RLIMIT_AS, mib << 20);
+        // SAFETY: one system call.
+        unsafe { command.pre_exec(little) };
+        let output = command.output().expect("it starts");
+        match output.status.code() {
+            Some(2) => {
+                assert!(said(&output).contains("ulimit -v"), "{mib} MiB: {}", said(&output));
+                refused += 1;
+            }
+            // Before `main`.
+            None | Some(127) if refused == 0 => {}
+            _ => {
+                assert!(refused > 0, "{mib} MiB: {}", said(&output));
+                return Ok(output);
+            }
+        }
+    }
+    panic!("160 MiB are too few");
+}

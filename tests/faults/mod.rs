@@ -1,0 +1,186 @@
+//! What goes wrong while hopcost measures: a row a fault, and what must be so after each of
+//! them. It ends in time, with a documented exit code; no process of it is left, and no name;
+//! every finished trial is in its file, and reported.
+
+mod ends;
+mod files;
+mod little;
+mod processes;
+mod workers;
+
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use std::os::unix::process::ExitStatusExt;
+
+pub use processes::{
+    alive, children_of, endless, names, row, signal, the_death_of_a_worker_is_told, until,
+};
+
+use crate::support::{Home, alone};
+
+/// A fault.
+struct Fault {
+    name: &'static str,
+    /// Exit codes that it may end with; those of a shell (128 and more) where a signal is the
+    /// fault itself.
+    codes: &'static [i32],
+    /// What is said of it, on either stream.
+    says: &'static [&'static str],
+    within_s: u64,
+    play: fn(&Home) -> Played,
+}
+
+/// How hopcost ended, or why this machine cannot tell.
+type Played = Result<Output, &'static str>;
+
+/// Those of the README.
+const DOCUMENTED: [i32; 6] = [0, 1, 2, 3, 6, 130];
+/// A run in which everything was measured: the build under test may call itself slow.
+const MEASURED: &[i32] = &[0, 3];
+
+const TABLES: [&[Fault]; 4] = [ends::FAULTS, workers::FAULTS, little::FAULTS, files::FAULTS];
+
+/// HOPCOST_FAULT picks the rows whose name contains it.
+#[test]
+fn faults_are_survived() {
+    let _alone = alone();
+    let only = std::env::var("HOPCOST_FAULT").unwrap_or_default();
+    let (mut tried, mut failed) = (0, Vec::new());
+    for fault in TABLES.iter().copied().flatten().filter(|fault| fault.name.contains(&only)) {
+        let home = Home::new();
+        let begun = Instant::now();
+        let played = std::panic::catch_unwind(AssertUnwindSafe(|| survived(fault, &home)));
+        let left = ended(&home);
+        let told = match played {
+            Ok(Err(untried)) => {
+                println!("NOT TRIED: {}: {untried}", fault.name);
+                continue;
+            }
+            Ok(Ok(())) if left.is_empty() => "survived",
+            _ => "NOT SURVIVED",
+        };
+        println!("{told} in {:.1} s: {}", begun.elapsed().as_secs_f64(), fault.name);
+        tried += 1;
+        if told != "survived" {
+            failed.push(format!("{} (processes left: {left:?})", fault.name));
+        }
+    }
+    println!("{} of {tried} faults survived", tried - failed.len());
+    assert!(failed.is_empty(), "not survived: {failed:#?}");
+}
+
+#[test]
+fn the_methodology_says_how_many_faults_there_are() {
+    let text = include_str!("../../METHODOLOGY.md");
+    let all = TABLES.iter().map(|table| table.len()).sum::<usize>();
+    let says = format!("{all} of {all} faults survived");
+    assert!(text.contains(&says), "METHODOLOGY.md does not say `{says}`");
+}
+
+/// Plays a fault and looks at what is so after it; panics where it is not survived.
+fn survived(fault: &Fault, home: &Home) -> Result<(), &'static str> {
+    let before = names(home);
+    let begun = Instant::now();
+    let output = (fault.play)(home)?;
+    let took = begun.elapsed();
+    let said = said(&output);
+    let code = output.status.code().unwrap_or(128 + output.status.signal().unwrap_or(0));
+    assert!(fault.codes.contains(&code), "exit code {code}: {}", briefly(&said));
+    assert!(DOCUMENTED.contains(&code) || output.status.code().is_none(), "exit code {code}");
+    assert!(took < Duration::from_secs(fault.within_s), "it took {took:?}");
+    assert!(!said.contains("panicked") && !said.contains("BACKTRACE"), "{said}");
+    for part in fault.says {
+        assert!(said.contains(part), "no `{part}` in: {}", briefly(&said));
+    }
+    // Of what was killed itself, its parent's death ends the workers.
+    let gone = || processes_of(home).is_empty();
+    until(Duration::from_secs(2), "no process of it is left", gone);
+    if output.status.code().is_none() {
+        let next = home.run(&BRIEF);
+        assert!(MEASURED.contains(&next.status.code().unwrap_or(-1)), "{next:?}");
+    }
+    for path in run_files(home) {
+        intact(home, &path);
+    }
+    let own = |name: &&String| name.contains("/hopcost-") || !name.starts_with(&shown(home.path()));
+    let left: Vec<_> = names(home).difference(&before).filter(own).cloned().collect();
+    assert_eq!(left, Vec::<String>::new(), "names are left");
+    Ok(())
+}
+
+/// Runs it in a namespace of its own (unshare(1)), changed by a script.
+fn in_namespace(home: &Home, option: &str, change: &str, arguments: &[&str]) -> Played {
+    let allowed = Command::new("unshare").args([option, "true"]).output();
+    if !allowed.is_ok_and(|output| output.status.success()) {
+        return Err("this user may make no namespaces");
+    }
+    let inner = home.hopcost(arguments);
+    let mut command = Command::new("unshare");
+    command.args([option, "sh", "-c", &format!("{change} && exec \"$@\""), "sh"]);
+    command.arg(inner.get_program()).args(inner.get_args()).current_dir(home.path());
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Ok(command.output().expect("unshare starts"))
+}
+
+/// A run that is over at once, and removes what those before it were killed with.
+const BRIEF: [&str; 6] =
+    ["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "1", "--out", "next"];
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn said(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}{}", text(&output.stderr), text(&output.stdout))
+}
+
+/// As much of it as a failed test needs.
+fn briefly(said: &str) -> String {
+    said.chars().take(600).collect()
+}
+
+/// Processes that were started with this home, by whomever, in whatever session.
+fn processes_of(home: &Home) -> Vec<u32> {
+    let own = format!("HOME={}", home.path().display());
+    let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|one| one == own.as_bytes())
+    };
+    pids.filter(has).collect()
+}
+
+/// Ends them, and says which there were.
+fn ended(home: &Home) -> Vec<u32> {
+    let left = processes_of(home);
+    left.iter().for_each(|&pid| signal(pid, libc::SIGKILL));
+    left
+}
+
+/// Every run file in a home and in its runs directory, but those that a row wants broken.
+fn run_files(home: &Home) -> Vec<PathBuf> {
+    let places = [home.path().to_owned(), home.path().join("data/hopcost/runs")];
+    let files = places.iter().flat_map(|place| std::fs::read_dir(place).into_iter().flatten());
+    let paths = files.flatten().map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == hopcost_file::EXTENSION)).collect()
+}
+
+/// A run file can be read, each of its trials is measured or has a reason, and a report has
+/// them all; so many they are.
+fn intact(home: &Home, path: &Path) -> usize {
+    let run = hopcost_file::open(path, &|| Ok(Box::new(tempfile::tempdir()?)));
+    let run = run.unwrap_or_else(|error| panic!("{error}"));
+    for trial in run.trials.iter().filter(|trial| trial.error.is_none()) {
+        assert!(trial.operations > 0 && !trial.ends.is_empty(), "{trial:?}");
+    }
+    let report = home.run(&["report", &shown(path), "--format", "json"]);
+    assert!(report.status.code().is_some_and(|code| DOCUMENTED.contains(&code)), "{report:?}");
+    let document: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    assert_eq!(document["plan"]["trials_done"], run.trials.len(), "{}", document["plan"]);
+    run.trials.len()
+}
