@@ -133,7 +133,7 @@ impl<'a> Known<'a> {
             high: interval.map(|(_, high)| libm::exp(high)),
             coverage: answer.map_or(0.0, |answer| 1.0 - 2.0 * answer.error),
             value_ns: self.median_ns(case),
-            n_blocks: blocks.map_or(0, |blocks| blocks.len() as u32),
+            n_blocks: blocks.map_or(0, |blocks| blocks.n() as u32),
             blocks_to_decide: more,
             seconds_to_decide: more.map(|blocks| f64::from(blocks) * block_s),
         }

@@ -52,10 +52,10 @@ pub fn looks(planned: u32) -> Vec<(u32, f64)> {
 /// before have left.
 pub fn error_at(blocks: u32, planned: u32) -> f64 {
     let looks = looks(planned);
-    if let Some((_, error)) = looks.iter().find(|(at, _)| *at == blocks) {
-        return *error;
+    match looks.binary_search_by_key(&blocks, |(at, _)| *at) {
+        Ok(look) => looks[look].1,
+        Err(before) => ERROR - looks[..before].iter().map(|(_, error)| error).sum::<f64>(),
     }
-    ERROR - looks.iter().filter(|(at, _)| *at < blocks).map(|(_, error)| error).sum::<f64>()
 }
 
 /// What a comparison says.
@@ -121,12 +121,8 @@ fn verdict(of: &LogRatio, margin: f64) -> (Verdict, f64) {
         (Verdict::Faster, of.error_below(-margin)),
         (Verdict::Equivalent, above.max(below)),
     ];
-    all.into_iter().fold(
-        (Verdict::Inconclusive, 1.0),
-        |best, one| {
-            if one.1 < best.1 { one } else { best }
-        },
-    )
+    let nearest = all.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    nearest.unwrap_or((Verdict::Inconclusive, 1.0))
 }
 
 /// Blocks, or runs a side, with which the half of an interval would be as wide as the point is off
@@ -137,7 +133,7 @@ fn to_decide(of: &LogRatio, interval: Option<(f64, f64)>, error: f64, margin: f6
     let more = (z + 0.84) / z;
     let widths = (high - low) / 2.0 / (of.point().abs() - margin).abs() * more;
     let factor = widths * widths;
-    (factor <= FURTHER_MAX).then(|| libm::ceil(of.len() as f64 * factor.max(1.0)) as u32 + 1)
+    (factor <= FURTHER_MAX).then(|| libm::ceil(of.n() as f64 * factor.max(1.0)) as u32 + 1)
 }
 
 /// Whether further blocks are not worth their time: each has its answer, or an interval that is
@@ -169,7 +165,8 @@ mod tests {
         assert_eq!(six.interval(ERROR), Some((0.5, 1.5)));
         assert_eq!(LogRatio::of_blocks(&[]), None);
         assert_eq!(LogRatio::of_blocks(&[0.0, f64::NAN]), None);
-        assert_eq!(LogRatio::of_blocks(&vec![0.0; BLOCKS_MAX as usize + 1]), None);
+        let many = |n: u32| LogRatio::of_blocks(&vec![0.0; n as usize]).is_some();
+        assert_eq!([BLOCKS_MAX, BLOCKS_MAX + 1].map(many), [true, false]);
     }
 
     #[test]
@@ -180,6 +177,9 @@ mod tests {
         assert_eq!(told(0.01, 0.02, 20).verdict, Verdict::Equivalent);
         let open = told(0.05, 0.1, 20);
         assert_eq!(open.verdict, Verdict::Inconclusive);
+        let half = open.interval.map(|(low, high)| (high - low) / 2.0).unwrap();
+        let widths = half / (0.05 - MARGIN) * (1.96 + 0.84) / 1.96;
+        assert_eq!(open.n_to_decide, Some((20.0 * widths * widths).ceil() as u32 + 1));
         assert!((60..120).contains(&open.n_to_decide.unwrap()), "{open:?}");
         assert_eq!(told(0.05, 0.1, open.n_to_decide.unwrap()).verdict, Verdict::Slower);
         assert_eq!(told(0.03, 0.1, 20).n_to_decide, None, "at the margin itself");
@@ -209,10 +209,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_or_narrow_is_settled() {
+        let of = |verdict, interval| {
+            is_settled(
+                &[Answer { verdict, point: 0.1, interval, error: ERROR, n_to_decide: None }],
+                MARGIN,
+            )
+        };
+        assert!(of(Verdict::Equivalent, None));
+        assert!(of(Verdict::Inconclusive, Some((0.100, 0.114))));
+        assert!(!of(Verdict::Inconclusive, Some((0.100, 0.116))));
+        assert!(!of(Verdict::Inconclusive, None));
+    }
+
+    #[test]
     fn looks_spend_the_whole_error_once() {
         assert_eq!(looks(80).iter().map(|look| look.0).collect::<Vec<_>>(), [10, 20, 40, 80]);
         assert_eq!(looks(20).iter().map(|look| look.0).collect::<Vec<_>>(), [9, 10, 20]);
         assert_eq!(looks(3), [(3, ERROR)]);
+        assert_eq!(looks(9), [(9, ERROR)], "the first look would be the last");
         for planned in [3, 20, 80, 1000] {
             let sum: f64 = looks(planned).iter().map(|(_, error)| error).sum();
             assert!((sum - ERROR).abs() < 1e-12);

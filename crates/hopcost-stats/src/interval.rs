@@ -73,7 +73,7 @@ fn coin_cdf(n: usize) -> Vec<f64> {
 /// The ranks of the interval for the quantile `q` from `k` values at the nominal
 /// `level`; `None` where no such interval exists.
 pub fn ranks(k: usize, q: f64, level: f64) -> Option<Ranks> {
-    if k == 0 || !(q > 0.0 && q < 1.0) {
+    if !(q > 0.0 && q < 1.0) {
         return None;
     }
     // The slack forgives rounding where a tail is exactly (1 − level)/2.
@@ -154,6 +154,22 @@ mod tests {
                 assert!((p - oracle.cdf(j as u64)).abs() < 1e-9, "n {n} q {q} j {j}");
             }
         }
+    }
+
+    #[test]
+    fn a_coin_is_exact_while_its_terms_fit() {
+        assert_eq!(binomial_cdf(5, 0.5), [1.0, 6.0, 16.0, 26.0, 31.0, 32.0].map(|n| n / 32.0));
+        // 2^−1100 is 0.
+        assert!((binomial_cdf(1100, 0.5)[550] - 0.512).abs() < 1e-3);
+    }
+
+    #[test]
+    fn ranks_at_the_limits() {
+        for (k, q) in [(0, 0.5), (10, 0.0), (10, 1.0), (10, f64::NAN)] {
+            assert_eq!(ranks(k, q, LEVEL), None, "{k} {q}");
+        }
+        // A tail of exactly 1/64 on either side.
+        assert!(ranks(6, 0.5, 1.0 - 2.0 / 64.0).is_some());
     }
 
     #[test]

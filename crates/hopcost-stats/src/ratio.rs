@@ -26,9 +26,7 @@ pub struct RatioInterval {
 /// of the values is not positive (a cost not distinguishable from zero has no
 /// meaningful multiple).
 pub fn paired_ratio(pairs: &[(f64, f64)], level: f64) -> Option<RatioInterval> {
-    if pairs.iter().any(|(value, baseline)| !(*value > 0.0 && *baseline > 0.0)) {
-        return None;
-    }
+    // What is not positive has no finite logarithm, and a sample has nothing else.
     let logs = pairs.iter().map(|(value, base)| libm::log(*value) - libm::log(*base)).collect();
     let sample = Sample::new(logs).ok()?;
     let interval = median_interval(&sample, level)

@@ -290,8 +290,23 @@ mod tests {
         let nothing = calibrate(&read(200, 0.05, 1, |_| 1.0)).unwrap();
         assert!(nothing.reliability < 0.2 && nothing.variation < 0.02, "{nothing:?}");
         assert!((nothing.centre - 1.0).abs() < 4.0 * nothing.centre_error, "{nothing:?}");
+        assert!((blurred.centre_error / 0.01 - 1.0).abs() < 0.1, "0.2 / √2 / √200: {blurred:?}");
         assert_eq!(calibrate(&[]), None);
         assert_eq!(calibrate(&[Readings { before: f64::NAN, after: 0.0 }]), None);
+    }
+
+    #[test]
+    fn variances_are_those_of_samples() {
+        let steps = calibrate(&read(6, 0.0, 1, |i| if i % 2 == 0 { 0.1 } else { 0.0 })).unwrap();
+        assert!((steps.variation - libm::sqrt(6.0 * 0.05 * 0.05 / 5.0)).abs() < 1e-12, "{steps:?}");
+        let constant = calibrate(&read(20, 0.0, 1, |_| 1.0)).unwrap();
+        assert_eq!(constant.neighbours, 1, "more explain no more");
+        assert_eq!(products(&[1.0, 2.0, 3.0], &[1.0, 2.0, 6.0]), 5.0);
+        for (covariance, variance, explained) in
+            [(0.2, 0.4, 0.1), (-0.1, 0.4, 0.0), (0.1, 0.0, 0.0)]
+        {
+            assert_eq!(Shared { covariance, variance }.explained(), explained);
+        }
     }
 
     #[test]
@@ -378,6 +393,56 @@ mod tests {
         assert_eq!(decide(&quiet, reference, None), Decision::NotNeeded);
         let slower = Reference { level: -0.3, error: 0.001 };
         assert_eq!(decide(&quiet, slower, None), Decision::Divided, "by a constant");
+    }
+
+    /// A run at a level, of which nothing else is known.
+    fn at(centre: f64, variation: f64) -> Calibrated {
+        let levels = Vec::new();
+        Calibrated {
+            levels,
+            centre,
+            centre_error: 0.04,
+            reliability: 0.75,
+            neighbours: 1,
+            variation,
+        }
+    }
+
+    #[test]
+    fn decisions_at_their_limits() {
+        let reference = Reference { level: 1.0, error: 0.001 };
+        let of = |away: f64, known: Option<&Elasticity>| {
+            let level =
+                if away == 0.0 { reference } else { Reference { level: 0.0, error: 0.001 } };
+            decide(&at(level.level + away, 0.01), level, known)
+        };
+        assert_eq!(of(0.0, None), Decision::NotNeeded);
+        assert_eq!(of(0.006, None), Decision::Divided);
+        assert_eq!(of(libm::log(FAR), None), Decision::Divided);
+        for far in [1.2, -1.2] {
+            assert_eq!(of(far, None), Decision::Refused(Refusal::Far));
+        }
+        for (low, high, removed_share_high, decision) in [
+            (0.5, 0.7, 0.1, Decision::Divided),
+            (0.5, 0.69, 0.1, Decision::Refused(Refusal::Elasticity)),
+            (1.3, 1.5, 0.1, Decision::Divided),
+            (1.31, 1.5, 0.1, Decision::Refused(Refusal::Elasticity)),
+            (0.9, 1.1, 0.0, Decision::Divided),
+            (0.9, 1.1, -0.1, Decision::Refused(Refusal::Widens)),
+        ] {
+            let removed_share = removed_share_high;
+            let known = Elasticity { slope: 1.0, low, high, removed_share, removed_share_high };
+            assert_eq!(of(0.1, Some(&known)), decision, "{known:?}");
+        }
+    }
+
+    #[test]
+    fn trials_share_the_error_of_what_they_were_divided_by() {
+        let of =
+            |decision| at(0.5, 0.1).shared_error(decision, Reference { level: -0.5, error: 0.001 });
+        assert_eq!(of(Decision::Divided), libm::hypot(0.25 * 0.04, ELASTICITY_ERROR * 1.0));
+        assert_eq!(of(Decision::NotNeeded), 0.04);
+        assert_eq!(of(Decision::Refused(Refusal::Far)), 0.0);
     }
 
     proptest! {

@@ -107,13 +107,8 @@ impl LogRatio {
     }
 
     /// Blocks, or the runs of the side that has fewer.
-    pub fn len(&self) -> usize {
+    pub fn n(&self) -> usize {
         self.n
-    }
-
-    /// Never: without a block or a run there is no value of this type.
-    pub fn is_empty(&self) -> bool {
-        self.n == 0
     }
 
     /// The logarithm of the ratio: the median of what the statistic is counted over.
@@ -205,7 +200,7 @@ impl Ranks {
     }
 
     fn interval(&self, error: f64) -> Option<(f64, f64)> {
-        let (mut least, mut beyond) = (0, self.candidates.len() / 2 + 1);
+        let (mut least, mut beyond) = (0, self.candidates.len());
         // The number of values of W that are rare enough, by halving.
         while least < beyond {
             let middle = usize::midpoint(least, beyond);
@@ -361,6 +356,17 @@ mod tests {
             }
             assert!(exact.probability(at[0]) < 0.003 && exact.probability(at[2]) > 0.02);
         }
+    }
+
+    #[test]
+    fn the_middle_of_what_is_counted() {
+        let of = |logs: &[f64]| LogRatio::of_blocks(logs).unwrap();
+        assert_eq!(of(&[0.0, 1.0]).point(), 0.5);
+        assert_eq!(of(&[0.0, 1.0, 5.0]).point(), 1.75);
+        // Where the distribution is taken as normal, half of it lies below its mean.
+        let blocks: Vec<f64> = (0..=EXACT_BLOCKS_MAX).map(|i| i as f64).collect();
+        let Known::Ranks(ranks) = of(&blocks).known else { panic!("no ranks") };
+        assert_eq!(ranks.probability(ranks.candidates.len() / 2), 0.5);
     }
 
     #[test]
