@@ -249,7 +249,9 @@ mod tests {
         assert!((next.high - 2.0 - 0.2 * core::f64::consts::SQRT_2).abs() < 1e-12, "{next:?}");
         assert!(of(0.05, None, 9).unwrap()[0].high > next.high);
         let dependent = Some(Autocorrelation { lag1: 0.5, decay: 0.7 });
-        assert!(of(0.0, dependent, 9).unwrap()[0].low < next.low);
+        let wider = of(0.0, dependent, 9).unwrap()[0];
+        assert!(wider.low < next.low);
+        assert_eq!(wider.n_eff, 9.0 / dependent.unwrap().sum(9));
         assert_eq!(of(0.0, None, 5), None);
     }
 
@@ -258,6 +260,61 @@ mod tests {
         let values = [0.0, 0.05, 3.0, 0.02, -0.04, 2.5, 0.01, -0.02, 0.03];
         let interval = next_run_interval(plain(&values), LEVEL).unwrap();
         assert!(-0.3 < interval.low && interval.high > 1.0, "{interval:?}");
+    }
+
+    #[test]
+    fn ends_are_where_the_formula_puts_them() {
+        let dependence = Autocorrelation { lag1: 0.1, decay: 0.1 };
+        let of = |values: &[f64]| {
+            let trials = Trials { autocorrelation: Some(dependence), ..plain(values) };
+            let [this, next] = [this_run_interval, next_run_interval].map(|of| of(trials, LEVEL));
+            (this.unwrap(), next.unwrap())
+        };
+        let is_at = |interval: Interval, low: f64, high: f64| {
+            assert!((interval.low - low).abs() < 1e-12, "{interval:?} {low}");
+            assert!((interval.high - high).abs() < 1e-12, "{interval:?} {high}");
+        };
+        // Most trials equal: as far out as the spread says.
+        let mut values = [2.0; 15];
+        (values[0], values[4], values[8], values[12]) = (1.0, 1.0, 3.0, 3.0);
+        let widen = libm::sqrt(dependence.inflation(15));
+        let t = student_quantile(LEVEL, dependence.freedom(15));
+        let own = t * 1.2533 * libm::sqrt(4.0 / 14.0) * widen / libm::sqrt(15.0);
+        let (this, next) = of(&values);
+        is_at(this, 2.0 - own, 2.0 + own);
+        is_at(next, 2.0 - own * core::f64::consts::SQRT_2, 2.0 + own * core::f64::consts::SQRT_2);
+        // Evenly spread: the third of twelve and the tenth, and farther as they depend on each other.
+        let values: Vec<f64> = (1..=12).map(|i| f64::from(i * 5 % 13)).collect();
+        let away = 3.5 * libm::sqrt(dependence.sum(12));
+        is_at(of(&values).0, 6.5 - away, 6.5 + away);
+        // A few far away on one side: the other is no farther than half beyond its farthest.
+        let values = [10.0, 9.95, 7.0, 9.98, 10.04, 7.5, 9.99, 10.02, 9.97];
+        let beyond = 1.5 * libm::sqrt(dependence.inflation(9)) * (10.04 - 9.98);
+        assert!((of(&values).0.high - 9.98 - beyond).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_a_correlation_does_to_three_trials() {
+        let is = |got: f64, want: f64| assert!((got - want).abs() < 1e-12, "{got} {want}");
+        let of = Autocorrelation { lag1: 0.5, decay: 0.5 };
+        is(of.sum(3), 1.0 + 2.0 * (2.0 / 3.0 * 0.5 + 1.0 / 3.0 * 0.25));
+        is(of.inflation(3), 11.0 / 6.0 * 2.0 / (3.0 - 11.0 / 6.0));
+        is(of.freedom(3), 3.0 * 0.75 / 1.25 - 1.0);
+        // As computed from ten trials, (0.25 + 0.1) / 0.7 and (0.18 + 0.1) / 0.7.
+        let unbiased = Autocorrelation::unbiased(0.25, 0.18, 0.1);
+        is(unbiased.lag1, 0.5);
+        is(unbiased.decay, 0.8);
+        is(Autocorrelation::unbiased(0.25, 0.0, 0.1).decay, 0.5);
+        assert_eq!(Autocorrelation::unbiased(-0.5, 0.5, 0.1), Autocorrelation::NONE);
+    }
+
+    #[test]
+    fn order_statistics_go_out_in_proportion() {
+        let sample = Sample::new((1..=12).map(f64::from).collect()).unwrap();
+        for (times, low) in [(1.0, 3.0), (1.2, 2.3), (5.0, 1.0)] {
+            let (is_low, is_high) = by_rank(&sample, LEVEL, times).unwrap();
+            assert!((is_low - low).abs() < 1e-12 && (is_high - 13.0 + low).abs() < 1e-12);
+        }
     }
 
     #[test]
