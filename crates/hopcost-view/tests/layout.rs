@@ -20,8 +20,7 @@ fn styles() -> impl Iterator<Item = TextStyle> {
 /// The example with names and reasons that nobody expected.
 fn hostile() -> Results {
     let long = "文字".repeat(40) + "\x1b[2J\nend";
-    let texts = ["title", "label", "reason", "evidence", "command", "version"];
-    let mut results = with_texts(&worn(), &texts, &long);
+    let mut results = with_texts(&worn(), "title label reason evidence command version", &long);
     for row in results.ladder.iter_mut().flat_map(|group| &mut group.rows) {
         row.wait = row.wait.as_ref().map(|_| "spin-then-block:spin-then-block".to_owned());
     }
@@ -94,26 +93,13 @@ fn the_answer_is_one_screen() {
 }
 
 /// Where texts of the sections are that somebody else may have written.
-const TEXTS: [&str; 13] = [
-    "conclusion",
-    "event",
-    "label",
-    "meaning",
-    "mechanism",
-    "name",
-    "notes",
-    "reason",
-    "remarks",
-    "replay",
-    "sentence",
-    "timed",
-    "title",
-];
+const TEXTS: &str = "conclusion event label meaning mechanism name notes reason remarks replay \
+                     sentence timed title";
 
 /// The sections with names, reasons and numbers that nobody expected.
 fn hostile_sections(suite: &str) -> Results {
     let long = "文字 ".repeat(30) + "\x1b[2J|<b>\nend" + &"x".repeat(120);
-    let mut results = with_texts(&results(suite), &TEXTS, &long);
+    let mut results = with_texts(&results(suite), TEXTS, &long);
     for case in &mut results.results {
         case.case.parameters.insert(long.clone(), long.clone());
         case.lost = u64::MAX;

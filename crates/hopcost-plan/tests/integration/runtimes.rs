@@ -234,7 +234,7 @@ fn workers_are_asked_once_and_only_if_one_matters() {
         (ask(&["pipe?runtime=python", "tcp?runtime=java", "simple-queue"]), 1),
         (ask(&["simple-queue"]), 1),
         (ask(&["no-such"]), 1),
-        (Ask { axes: said([("runtime", strings(&["python"]))]), ..ask(&["pipe"]) }, 1),
+        (on([("runtime", "python")], ask(&["pipe"])), 1),
     ] {
         scans.set(0);
         let _ = plan(&ask, mechanisms(), &scan, &two());
@@ -272,7 +272,7 @@ fn mistakes_are_one_line_with_a_suggestion() {
         let text = one_line(planned(&ask(&[selector])).unwrap_err());
         assert!(text.contains(part), "{selector}: {text}");
     }
-    let option = Ask { axes: said([("runtime", strings(&["pyton"]))]), ..ask(&["pipe"]) };
+    let option = on([("runtime", "pyton")], ask(&["pipe"]));
     let text = one_line(planned(&option).unwrap_err());
     assert!(text.starts_with("--runtime: unknown runtime"), "{text}");
 }
@@ -285,8 +285,7 @@ fn the_option_replaces_what_a_suite_says() {
     let base = Ask { suite, ..ask(&[]) };
     let plan = planned(&base).unwrap();
     assert_eq!(plan.cases.len(), 4);
-    let python =
-        planned(&Ask { axes: said([("runtime", strings(&["python"]))]), ..base.clone() }).unwrap();
+    let python = planned(&on([("runtime", "python")], base.clone())).unwrap();
     assert_eq!(
         ids(&python),
         [format!("{PIPE}&runtime=python"), "call/mutex-uncontended?runtime=python".to_owned()]

@@ -1,7 +1,7 @@
 //! Selectors, options, defaults and reasons.
 
 use crate::common::*;
-use hopcost_model::case::Placement;
+use hopcost_model::case::{Case, Placement};
 use hopcost_plan::{Ask, Machine, PlanError, ensure_live};
 
 fn reasons(machine: &Machine, selector: &str) -> Vec<Option<String>> {
@@ -369,7 +369,7 @@ fn a_key_is_left_out_where_it_means_nothing() {
 #[test]
 fn options_fill_in_what_selectors_leave_open() {
     let ask = Ask {
-        axes: said([("payload", strings(&["4KiB,64", "1"])), ("place", strings(&["same-cpu"]))]),
+        axes: [("payload", strings(&["4KiB,64", "1"])), ("place", strings(&["same-cpu"]))].into(),
         parameters: strings(&["nodelay=off"]),
         ..ask(&["pipe?payload=100", "tcp"])
     };
@@ -395,13 +395,11 @@ fn options_alone_are_over_all_mechanisms() {
 #[test]
 fn a_size_said_above_replaces_either_below() {
     let of = |options: Ask, selector: &str| {
-        let ask = Ask { selectors: strings(&[selector]), ..options };
-        let plan = planned(&ask).unwrap();
-        let payloads = plan.cases.iter().map(|case| case.case.clone().unwrap());
-        payloads.map(|case: hopcost_model::case::Case| case.payload_bytes).collect::<Vec<_>>()
+        let plan = planned(&Ask { selectors: strings(&[selector]), ..options }).unwrap();
+        cases(&plan).iter().map(|case| case.payload_bytes).collect::<Vec<_>>()
     };
-    let field = Ask { axes: said([("field", strings(&["100"]))]), ..Ask::default() };
-    let payload = Ask { axes: said([("payload", strings(&["80"]))]), ..Ask::default() };
+    let field = on([("field", "100")], Ask::default());
+    let payload = on([("payload", "80")], Ask::default());
     assert_eq!(of(field.clone(), "tcp-send"), [Some(800)]);
     assert_eq!(of(field.clone(), "tcp-send?fields=2"), [Some(200)]);
     assert_eq!(of(field, "tcp-send?field=9"), [Some(72)]);
@@ -422,10 +420,7 @@ fn operations_are_exact_and_counted_in_the_estimate() {
 #[test]
 fn an_option_without_effect_is_a_mistake() {
     for (ask, want) in [
-        (
-            Ask { axes: said([("place", strings(&["cross"]))]), ..ask(&["syscall"]) },
-            "--placement: a call has no",
-        ),
+        (on([("place", "cross")], ask(&["syscall"])), "--placement: a call has no"),
         (Ask { parameters: strings(&["nodelay=on"]), ..ask(&["pipe"]) }, "--parameter: `nodelay`"),
         (Ask { parameters: strings(&["nodelay"]), ..ask(&["pipe"]) }, "is not KEY=VALUE"),
         (Ask { parameters: strings(&["payload=1"]), ..ask(&["pipe"]) }, "an option of its own"),
@@ -435,39 +430,21 @@ fn an_option_without_effect_is_a_mistake() {
         ),
         (Ask { mechanism: strings(&["pip"]), ..ask(&[]) }, "--mechanism: unknown mechanism `pip`"),
         (Ask { workload: strings(&["cal"]), ..ask(&[]) }, "--workload: unknown workload `cal`"),
+        (on([("wait", "blok")], ask(&[])), "--wait: unknown wait `blok`"),
+        (on([("gap", "1ms")], ask(&["pipe"])), "--gap: only a wake-up has `gap`"),
+        (on([("flows", "2")], ask(&["pipe"])), "--flows: only a stream has"),
+        (on([("ack", "soon")], ask(&["tcp-send"])), "--ack: `soon` is not a value"),
+        (on([("idle-knob", "off")], ask(&["pipe"])), "--idle-knob: unknown idle-knob"),
         (
-            Ask { axes: said([("wait", strings(&["blok"]))]), ..ask(&[]) },
-            "--wait: unknown wait `blok`",
-        ),
-        (
-            Ask { axes: said([("gap", strings(&["1ms"]))]), ..ask(&["pipe"]) },
-            "--gap: only a wake-up has `gap`",
-        ),
-        (
-            Ask { axes: said([("flows", strings(&["2"]))]), ..ask(&["pipe"]) },
-            "--flows: only a stream has",
-        ),
-        (
-            Ask { axes: said([("ack", strings(&["soon"]))]), ..ask(&["tcp-send"]) },
-            "--ack: `soon` is not a value",
-        ),
-        (
-            Ask { axes: said([("idle-knob", strings(&["off"]))]), ..ask(&["pipe"]) },
-            "--idle-knob: unknown idle-knob",
-        ),
-        (
-            Ask {
-                axes: said([("field", strings(&["64"])), ("payload", strings(&["64"]))]),
-                ..ask(&["tcp-send"])
-            },
+            on([("field", "64"), ("payload", "64")], ask(&["tcp-send"])),
             "--field: `payload` and `field` both say",
         ),
         (
-            Ask { axes: said([("payload", strings(&["64"]))]), ..ask(&["tcp-send?field=64"]) },
+            on([("payload", "64")], ask(&["tcp-send?field=64"])),
             "--payload: `payload` has no effect, since `field` says",
         ),
         (
-            Ask { axes: said([("field", strings(&["64"]))]), ..ask(&["tcp-send?payload=64"]) },
+            on([("field", "64")], ask(&["tcp-send?payload=64"])),
             "--field: `field` has no effect, since `payload` says",
         ),
         (Ask { operations: Some(0), ..ask(&["pipe"]) }, "--operations: want a whole number"),
@@ -537,8 +514,7 @@ fn a_long_acknowledgement_needs_one_message_under_way() {
 #[test]
 fn nothing_is_touched_in_one_way() {
     let touches = |selector: &str| {
-        let cases = planned(&ask(&[selector])).unwrap().cases.into_iter();
-        let cases = cases.map(|case| case.case.unwrap());
+        let cases = cases(&planned(&ask(&[selector])).unwrap()).into_iter();
         cases.map(|case| (case.payload_bytes, case.touch.word())).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -570,18 +546,14 @@ fn a_slip_cannot_make_a_plan_of_millions() {
 
 #[test]
 fn a_range_has_both_ends_and_the_powers_between() {
-    let sizes = |selector: &str| {
-        let cases = planned(&ask(&[selector])).unwrap().cases.into_iter();
-        cases.map(|case| case.case.unwrap().payload_bytes.unwrap()).collect::<Vec<_>>()
+    let numbers = |selector: &str, of: fn(&Case) -> u64| {
+        cases(&planned(&ask(&[selector])).unwrap()).iter().map(of).collect::<Vec<_>>()
     };
+    let sizes = |selector: &str| numbers(selector, |case| case.payload_bytes.unwrap().into());
     assert_eq!(sizes("pipe?payload=64..64KiB&place=same-cpu"), [64, 256, 1024, 4096, 16384, 65536]);
     assert_eq!(sizes("futex?payload=0..10,16&place=same-cpu"), [0, 1, 4, 10, 16]);
     assert_eq!(sizes("pipe?payload=100..1kB&place=same-cpu"), [100, 256, 1000]);
     assert_eq!(sizes("tcp-send?field=64..256"), [512, 2048]);
-    let numbers = |selector: &str, of: fn(&hopcost_model::case::Case) -> u64| {
-        let cases = planned(&ask(&[selector])).unwrap().cases.into_iter();
-        cases.map(|case| of(&case.case.unwrap())).collect::<Vec<_>>()
-    };
     let gaps = numbers("wake/pipe?gap=1us..2ms&place=cross", |case| case.gap_ns.unwrap());
     assert_eq!(gaps, [1_000, 10_000, 100_000, 1_000_000, 2_000_000]);
     let flows = numbers("tcp-send?flows=1..6", |case| case.flows.unwrap().into());

@@ -19,12 +19,10 @@ fn the_ladder_is_what_it_says() {
     assert_eq!(plan.suite, "ladder");
     assert_eq!(plan.cases.len(), 54);
     assert_eq!(plan.live().count(), 52, "posix-mq is not available to these tests");
-    let cases: Vec<Case> = plan.cases.iter().map(|case| case.case.clone().unwrap()).collect();
-    let count = |f: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| f(case)).count();
-    assert_eq!(count(&|case| case.workload == Workload::Call), 10);
-    assert_eq!(count(&|case| case.placement == Some(Placement::SameCpu)), 21);
-    assert_eq!(count(&|case| case.placement == Some(Placement::SameLlc)), 23);
-    assert_eq!(count(&|case| case.waits.is_some_and(|waits| waits.any(WaitKind::Spin))), 2);
+    assert_eq!(count(&plan, |case| case.workload == Workload::Call), 10);
+    assert_eq!(count(&plan, |case| case.placement == Some(Placement::SameCpu)), 21);
+    assert_eq!(count(&plan, |case| case.placement == Some(Placement::SameLlc)), 23);
+    assert_eq!(count(&plan, |case| case.waits.is_some_and(|w| w.any(WaitKind::Spin))), 2);
     assert_eq!(
         plan.baseline.as_deref(),
         Some("roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block")
@@ -97,7 +95,7 @@ fn whole(name: &str) -> hopcost_model::plan::Plan {
 }
 
 fn count(plan: &hopcost_model::plan::Plan, wanted: impl Fn(&Case) -> bool) -> usize {
-    plan.cases.iter().filter(|case| wanted(&case.case.clone().unwrap())).count()
+    cases(plan).iter().filter(|case| wanted(case)).count()
 }
 
 #[test]
@@ -182,7 +180,7 @@ fn the_wake_up_suite_is_the_grid_that_it_says() {
     assert_eq!(count(&plan, |case| case.workload != Workload::Wake), 0);
     let gaps = |mechanism: &str, knob: IdleKnob| {
         let of = |case: &Case| case.mechanism == mechanism && case.idle_knob == knob;
-        let cases = plan.cases.iter().map(|case| case.case.clone().unwrap());
+        let cases = cases(&plan).into_iter();
         cases.filter(of).map(|case| case.gap_ns.unwrap()).collect::<Vec<_>>()
     };
     let five = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -265,11 +263,10 @@ fn the_command_line_chooses_and_replaces() {
     let plan = planned(&Ask { workload: strings(&["call"]), ..base.clone() }).unwrap();
     assert_eq!(plan.cases.len(), 10);
 
-    let plan =
-        planned(&Ask { axes: said([("place", strings(&["cross"]))]), ..base.clone() }).unwrap();
+    let plan = planned(&on([("place", "cross")], base.clone())).unwrap();
     assert_eq!(plan.cases.len(), 10 + 21 + 2, "calls have no placement and stay");
 
-    let more = Ask { axes: said([("payload", strings(&["64,4KiB"]))]), ..base.clone() };
+    let more = on([("payload", "64,4KiB")], base.clone());
     let plan = planned(&more).unwrap();
     assert!(plan.cases.len() > 53);
     assert_eq!((plan.rounds, plan.budget_ns), (15, None), "the budget was for 54 cases");
@@ -284,14 +281,7 @@ fn the_command_line_chooses_and_replaces() {
         (Ask { selectors: strings(&["sleep:1ms"]), ..base.clone() }, "`ladder` has no such case"),
         (Ask { selectors: strings(&["pip"]), ..base.clone() }, "did you mean `pipe`"),
         (Ask { mechanism: strings(&["sleep:1ms"]), ..base.clone() }, "has no case of"),
-        (
-            Ask {
-                workload: strings(&["call"]),
-                axes: said([("place", strings(&["cross"]))]),
-                ..base
-            },
-            "--placement",
-        ),
+        (on([("place", "cross")], Ask { workload: strings(&["call"]), ..base }), "--placement"),
         (shipped("laddr"), "unknown suite `laddr`; did you mean `ladder`?"),
     ] {
         let text = error(&ask);

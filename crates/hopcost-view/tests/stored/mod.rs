@@ -78,9 +78,9 @@ fn worn_raw() -> RawRun {
     raw
 }
 
-/// `results` with `text` for every text under one of `names`, and for what is in a list there.
+/// `results` with `text` for every text under one of these names, and for what is in a list there.
 #[allow(dead_code, reason = "the golden texts are of no such results")]
-pub fn with_texts(results: &Results, names: &[&str], text: &str) -> Results {
+pub fn with_texts(results: &Results, names: &str, text: &str) -> Results {
     fn put(value: &mut Value, is_named: bool, names: &[&str], text: &str) {
         match value {
             Value::String(old) if is_named => text.clone_into(old),
@@ -92,7 +92,7 @@ pub fn with_texts(results: &Results, names: &[&str], text: &str) -> Results {
         }
     }
     let mut value = serde_json::to_value(results).unwrap();
-    put(&mut value, false, names, text);
+    put(&mut value, false, &names.split_whitespace().collect::<Vec<_>>(), text);
     serde_json::from_value(value).unwrap()
 }
 

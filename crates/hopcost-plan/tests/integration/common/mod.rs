@@ -5,7 +5,7 @@ pub mod runtimes;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Placement, WaitKind, Workload};
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{
     Argument, Facts, Mechanism, Parameter, Payload, PerOperation, Shape, WaitFacts,
 };
@@ -225,11 +225,9 @@ pub fn big() -> Machine {
 pub fn ask(selectors: &[&str]) -> Ask {
     Ask { selectors: strings(selectors), seed: 7, ..Ask::default() }
 }
-/// What is asked for on axes.
-pub fn said<const N: usize>(
-    axes: [(&'static str, Vec<String>); N],
-) -> BTreeMap<&'static str, Vec<String>> {
-    axes.into()
+/// With a text on each of these axes.
+pub fn on<const N: usize>(axes: [(&'static str, &str); N], ask: Ask) -> Ask {
+    Ask { axes: axes.map(|(axis, text)| (axis, strings(&[text]))).into(), ..ask }
 }
 pub fn strings(all: &[&str]) -> Vec<String> {
     all.iter().map(|text| (*text).to_owned()).collect()
@@ -239,6 +237,9 @@ pub fn planned(ask: &Ask) -> Result<Plan, PlanError> {
 }
 pub fn planned_on(machine: &Machine, selectors: &[&str]) -> Plan {
     hopcost_plan::plan(&ask(selectors), mechanisms(), &Vec::new, machine).unwrap()
+}
+pub fn cases(plan: &Plan) -> Vec<Case> {
+    plan.cases.iter().map(|case| case.case.clone().unwrap()).collect()
 }
 pub fn ids(plan: &Plan) -> Vec<String> {
     plan.cases.iter().map(|case| case.id()).collect()
