@@ -19,6 +19,9 @@ mod compare;
 /// Each mechanism is what its row says: messages, system calls, context switches, sizes.
 #[path = "conformance.rs"]
 mod conformance;
+/// What of a machine will disturb a measurement.
+#[path = "doctor.rs"]
+mod doctor;
 /// What goes wrong while hopcost measures, a row a fault, and what is so after it.
 #[path = "faults/mod.rs"]
 mod faults;

@@ -2,7 +2,7 @@
 
 use hopcost_model::SCHEMA;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::Results;
+use hopcost_model::results::{Checkup, Results};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
@@ -172,6 +172,7 @@ pub fn document() -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     for declare in [
         schemars::SchemaGenerator::subschema_for::<Results>,
+        schemars::SchemaGenerator::subschema_for::<Checkup>,
         schemars::SchemaGenerator::subschema_for::<DryRun>,
         schemars::SchemaGenerator::subschema_for::<MechanismList>,
         schemars::SchemaGenerator::subschema_for::<RuntimeShown>,
@@ -204,8 +205,8 @@ pub fn document() -> Value {
     })
 }
 
-/// The documents: of a run, of a plan, of all mechanisms, of one.
-const KINDS: [&str; 4] = ["Results", "DryRun", "MechanismList", "MechanismShown"];
+/// The documents: of a run, of a machine, of a plan, of all mechanisms, of one.
+const KINDS: [&str; 5] = ["Results", "Checkup", "DryRun", "MechanismList", "MechanismShown"];
 
 /// A copy of a schema that admits no field which it does not name, so that the
 /// tests notice fields that are printed but not published.

@@ -280,6 +280,35 @@ impl Topology {
         any
     }
 
+    /// At most so many of the allowed CPUs, ascending: of every last-level cache in turn the one
+    /// that is the first of its core and has the lowest number, then other threads of its cores.
+    pub fn spread(&self, allowed: &[u32], most: usize) -> Vec<u32> {
+        let mut groups: BTreeMap<(Option<u32>, Option<i64>, u32), Vec<u32>> = BTreeMap::new();
+        let online = |cpu: &&u32| self.cpus.get(cpu).is_none_or(|place| place.online);
+        for &cpu in allowed.iter().filter(online) {
+            let place = self.cpus.get(&cpu);
+            let llc = place.and_then(|place| match &place.llc {
+                LlcFrom::Cache { cpus, .. } => cpus.first().copied(),
+                LlcFrom::Assumed => None,
+            });
+            let (node, package) = place.map_or((None, None), |place| (place.node, place.package));
+            groups.entry((node, package, llc.unwrap_or(0))).or_default().push(cpu);
+        }
+        let later = |cpu: &u32| {
+            let siblings = self.cpus.get(cpu).map_or(&[][..], |place| &place.siblings);
+            siblings.iter().any(|other| other < cpu && allowed.contains(other))
+        };
+        for cpus in groups.values_mut() {
+            cpus.sort_unstable_by_key(|cpu| (later(cpu), *cpu));
+            cpus.dedup();
+        }
+        let longest = groups.values().map(Vec::len).max().unwrap_or(0);
+        let in_turn = (0..longest).flat_map(|at| groups.values().filter_map(move |of| of.get(at)));
+        let mut chosen: Vec<u32> = in_turn.take(most).copied().collect();
+        chosen.sort_unstable();
+        chosen
+    }
+
     /// What had to be assumed because it is not described, in a sentence;
     /// `None` if nothing had to be.
     pub fn assumed(&self) -> Option<String> {

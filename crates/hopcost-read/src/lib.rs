@@ -18,6 +18,7 @@
 mod believed;
 mod brief;
 mod case;
+mod checkup;
 mod command;
 mod comparison;
 mod cost_model;
@@ -52,6 +53,7 @@ mod variance;
 mod wake;
 mod yardstick;
 
+pub use checkup::{Besides, checkup};
 pub use comparison::is_settled;
 pub use published::Source as PublishedSource;
 

@@ -4,6 +4,7 @@
 //! number that is missing there is added there, so that all views agree.
 
 pub mod chart;
+pub mod checkup;
 pub mod csv;
 pub mod export;
 pub mod html;

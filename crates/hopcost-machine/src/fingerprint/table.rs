@@ -173,6 +173,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         row("sched.policy", "/proc/self/stat", Of(parse::policy), ""),
         row("sched.autogroup", "/proc/sys/kernel/sched_autogroup_enabled", Text(SWITCH), "kernel without CONFIG_SCHED_AUTOGROUP"),
         code("sched.rt_runtime", several::rt_runtime),
+        row("sched.timer_slack", "/proc/self/timerslack_ns", Of(|text| Some(format!("{} us", text.parse::<u64>().ok()? as f64 / 1e3))), "kernel before 4.6 or without /proc"),
         code("sched.base_slice", several::base_slice),
     ]),
     ("load", &[

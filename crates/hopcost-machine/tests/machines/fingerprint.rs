@@ -127,6 +127,7 @@ fn firecracker_guest() {
             ("cgroup.cpuset", "0-1"),
             ("stat.cgroup.throttled_times", "0"),
             ("sched.policy", "other, nice 0"),
+            ("sched.timer_slack", "50 us"),
             ("sched.base_slice", "1400 us (of this process)"),
             ("load.1", "0.17"),
             ("load.runnable", "4"),

@@ -4,6 +4,7 @@
 //! beside it.
 
 mod case;
+mod checkup;
 mod comparison;
 mod cost_model;
 mod ladder;
@@ -26,6 +27,7 @@ use crate::raw::RunAbout;
 
 pub use crate::columns::CaseParts;
 pub use case::*;
+pub use checkup::*;
 pub use comparison::{Compared, Comparison, Verdict};
 pub use cost_model::CostModel;
 pub use ladder::*;

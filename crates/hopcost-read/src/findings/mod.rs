@@ -27,6 +27,8 @@ use hopcost_model::results::Status;
 
 use crate::case::Reading;
 use crate::run::Run;
+pub use host::findings as of_host;
+pub use make::finding;
 pub use numbers::Drifts;
 
 /// The findings of the whole run: what touches every case is said there, once.

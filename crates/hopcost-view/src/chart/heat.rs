@@ -99,7 +99,7 @@ fn point(cell: &RuntimeCell) -> Option<f64> {
 }
 
 /// One of the grounds between the least number and the greatest.
-fn step(ns: f64, (low_ns, high_ns): (f64, f64)) -> u8 {
+pub(super) fn step(ns: f64, (low_ns, high_ns): (f64, f64)) -> u8 {
     let range = (high_ns / low_ns).ln();
     let share = if range > 0.0 { (ns / low_ns).ln() / range } else { 0.0 };
     // A share of 1 belongs to the last step.

@@ -23,15 +23,18 @@ pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
 }
 
 /// The list of sections, and the filter, which is empty until the script fills it.
-pub(super) fn nav(out: &mut String, sections: &[Section], results: &Results) {
+pub(super) fn nav(out: &mut String, sections: &[Section], cases: &str) {
     put!(out, "<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ul>\n");
     for section in sections {
         put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(&section.title));
     }
-    let cases: Vec<String> = results.results.iter().map(facets).collect();
-    let cases = cases.join("\n");
-    put!(out, "</ul>\n<form class=\"filter\" data-cases=\"{}\" hidden></form>\n", Esc(&cases));
+    put!(out, "</ul>\n<form class=\"filter\" data-cases=\"{}\" hidden></form>\n", Esc(cases));
     put!(out, "</details></nav>\n");
+}
+
+/// What the cases of a run are filtered by, a line each.
+pub(super) fn cases(results: &Results) -> String {
+    results.results.iter().map(facets).collect::<Vec<_>>().join("\n")
 }
 
 /// What a case is filtered by: mechanism, boundary, placement and wait, in the order of its

@@ -8,12 +8,16 @@ mod contents;
 #[cfg(test)]
 mod tests;
 
+use hopcost_model::raw::RunAbout;
 use hopcost_model::results::Results;
 
 use crate::chart;
 use crate::chart::palette::{Ground, properties};
 use crate::markup::{Esc, put};
-use crate::section::{self, model::Medium};
+use crate::section::{
+    self,
+    model::{Document, Medium},
+};
 
 /// The page's own style sheet; the charts' comes from `chart`.
 pub(crate) const CSS: &str = include_str!("report.css");
@@ -27,6 +31,11 @@ const SCRIPT_HASH: &str = "sha256-gAwos/zi7NJt2qH1NHg7W9ZKQHoMkX4Mz6xt6ENtHXQ=";
 /// The whole report.
 pub fn report(results: &Results) -> String {
     let document = section::report(results, Medium::Page, None);
+    page(&document, &results.about, &contents::cases(results))
+}
+
+/// A document as a page, with a filter for the rows of these cases.
+pub(crate) fn page(document: &Document, about: &RunAbout, cases: &str) -> String {
     let mut out = String::with_capacity(512 * 1024);
     put!(
         out,
@@ -37,14 +46,14 @@ pub fn report(results: &Results) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"hopcost {}\">\n",
-        Esc(&results.about.version)
+        Esc(&about.version)
     );
-    let (title, id) = (Esc(&document.title), Esc(&results.about.id));
+    let (title, id) = (Esc(&document.title), Esc(&about.id));
     put!(out, "<title>{title}, run {id}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
     put!(out, "<header>\n<h1>{title}</h1>\n");
     blocks::head(&mut out, &document.head);
     put!(out, "</header>\n");
-    contents::nav(&mut out, &document.sections, results);
+    contents::nav(&mut out, &document.sections, cases);
     put!(out, "<main>\n");
     let open = contents::unfolded(&document.sections);
     for (at, section) in document.sections.iter().enumerate() {

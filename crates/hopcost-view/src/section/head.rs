@@ -2,6 +2,7 @@
 
 use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::group::distinct;
+use hopcost_model::host::Host;
 use hopcost_model::results::{Results, Status};
 use hopcost_model::text::count;
 
@@ -9,8 +10,7 @@ use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
 use crate::names::cpus;
 
 /// `Intel Xeon, KVM (Firecracker), Linux 6.18.44`
-pub(super) fn machine(results: &Results) -> String {
-    let host = &results.host;
+pub(crate) fn machine(host: &Host) -> String {
     let model = host.get("cpu.model").unwrap_or("unknown processor");
     let model = model.split(" @").next().unwrap_or(model);
     let noise = ["(R)", "(TM)", "Processor", "CPU"];
@@ -35,7 +35,7 @@ pub(super) fn line(results: &Results) -> String {
     format!(
         "hopcost · {} · {} · {}{without} × {}, {}",
         plan.suite,
-        machine(results),
+        machine(&results.host),
         count(results.results.len() - skipped, "case"),
         count(plan.rounds_done as usize, "round"),
         crate::number::expected((plan.took_s * 1e9) as u64),

@@ -29,6 +29,7 @@ use hopcost_model::results::{Results, Statistic};
 
 pub(crate) use findings::finding_id;
 pub use head::Stored;
+pub(crate) use head::machine;
 use model::{Block, Document, Medium, Section, Tone};
 
 /// A section, if the results have something to put into it.

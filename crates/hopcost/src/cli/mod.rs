@@ -5,6 +5,7 @@ mod calibrate;
 mod command_line;
 mod compare;
 mod completions;
+mod doctor;
 mod exit;
 mod host;
 mod list;
@@ -59,6 +60,8 @@ enum Command {
     Calibrate(calibrate::Args),
     /// Measure what has a known answer, and say whether it comes out (a minute)
     Selftest(selftest::Args),
+    /// Say what of this machine will disturb a measurement, and what to do about it first
+    Doctor(doctor::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual page (troff)
@@ -128,6 +131,7 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
+        Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
         Some(Command::Man) => completions::man(Cli::command()),
         Some(Command::Reference) => completions::reference(Cli::command()),

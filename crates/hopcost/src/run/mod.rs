@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod clocks;
+pub mod doctor;
 pub mod idle;
 pub mod install;
 pub mod pace;

@@ -25,6 +25,7 @@ pub mod spin;
 pub mod sleep;
 pub mod replay;
 pub mod known;
+pub mod gaps;
 pub mod skew;
 pub mod fault;
 pub mod lossy;

@@ -100,7 +100,7 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     let date = results.about.started.split('T').next().unwrap_or_default();
     let where_from = format!(
         "{}; {}, nominal 95 % intervals; {date}, {}",
-        head::machine(results),
+        head::machine(&results.host),
         count(results.plan.rounds_done as usize, "round"),
         results.command
     );

@@ -1,0 +1,82 @@
+//! `gaps`: reads the clock in a loop, so that whatever takes the CPU away shows as a gap between
+//! two readings: other tasks, interrupts, the hypervisor (hwlat and osnoise count the same way).
+//!
+//! An operation ends with the first gap of a microsecond or more and takes as long as that gap in
+//! virtual time; where there is none within 100 µs, it takes no time at all. How long the loop
+//! ran is the wall time of the phase.
+
+use std::io;
+
+use hopcost_model::case::Workload;
+use hopcost_model::mechanism::{Argument, Facts, Parameter};
+
+use super::{FACTS, boxed, only_caller};
+use crate::clock::{Clock, Hardware, Virtual, rough_ticks};
+use crate::registry::Row;
+use crate::shape::{Attaching, Call, Half};
+use crate::workload::Endpoint;
+
+/// The row.
+pub static ROW: Row = Row::without_link(
+    Facts {
+        name: "gaps",
+        about: "gaps of a microsecond or more in a loop that reads the clock; 0 for 100 µs without one",
+        workloads: &[Workload::Roundtrip],
+        parameters: &[Parameter {
+            name: "clock",
+            values: &["virtual"],
+            default: "virtual",
+            about: "the time of the gaps alone passes",
+        }],
+        between_stamps: "one gap, or none",
+        limits: "for `hopcost doctor`, which gives the number of operations",
+        argument: Some(Argument { form: "gaps", fits: |argument| argument.is_none() }),
+        ..FACTS
+    },
+    attach,
+);
+
+/// The shortest gap that is counted: longer than any two readings of the clock.
+const GAP_MIN_NS: u64 = 1_000;
+/// How long an operation looks for one.
+const WINDOW_NS: u64 = 100_000;
+
+fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
+    only_caller(attaching)?;
+    boxed::<Gaps, Virtual>(attaching)
+}
+
+struct Gaps {
+    last: u64,
+    gap_min_ticks: u64,
+    window_ticks: u64,
+    ticks_a_second: u64,
+}
+
+impl Call for Gaps {
+    fn new(_: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Gaps {
+            last: Hardware::stamp().0,
+            gap_min_ticks: rough_ticks(GAP_MIN_NS),
+            window_ticks: rough_ticks(WINDOW_NS),
+            ticks_a_second: rough_ticks(1_000_000_000).max(1),
+        })
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        let start = self.last;
+        loop {
+            let (now, _) = Hardware::stamp();
+            let gap = now.saturating_sub(self.last);
+            self.last = now;
+            if gap >= self.gap_min_ticks {
+                let ns = u128::from(gap) * 1_000_000_000 / u128::from(self.ticks_a_second);
+                Virtual::advance(ns as u64);
+                return x;
+            }
+            if now.saturating_sub(start) >= self.window_ticks {
+                return x;
+            }
+        }
+    }
+}

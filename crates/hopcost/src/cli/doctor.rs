@@ -1,0 +1,133 @@
+//! `hopcost doctor`: what of this machine will disturb a measurement.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use hopcost_machine::{Root, topology};
+use hopcost_model::finding::Code;
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol::EventReading;
+use hopcost_model::raw::{RawRun, RawTrial};
+use hopcost_model::results::Right;
+use hopcost_plan::{Ask, Machine};
+use hopcost_probe::mechanism;
+use hopcost_probe::worker::events::{Events, Set, Whose};
+use hopcost_read::Besides;
+
+use super::exit::{self, usage};
+use super::host;
+use super::output::{self, Format};
+use crate::about;
+use crate::run::doctor::{self, Measured};
+use crate::run::runtimes::Runtimes;
+use crate::run::setup::Setup;
+use crate::run::worker::Program;
+use crate::run::{clocks, ensure_descriptors};
+
+/// Arguments of `doctor`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// How to print it (text, json, md, html)
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Print to this file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Measures, and prints what was found.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    if args.format == Format::Csv {
+        return Err(usage("doctor prints text, json, md or html"));
+    }
+    if let Some(file) = &args.output {
+        output::ensure_writable(file)?;
+    }
+    ensure_descriptors()?;
+    let started = Instant::now();
+    let setup = Setup::new("doctor", Program::own()?, Runtimes::new(Vec::new()))?;
+    let machine = host::machine(&[])?;
+    let topology = topology(&Root::default(), &machine.allowed_cpus);
+    let plan = plan(&machine, topology.spread(&machine.allowed_cpus, doctor::CPUS_MAX))?;
+    let host_before = host::of_run(&plan, &setup.scratch);
+    let Some(clocks) = clocks::native(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
+    let Ok(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology) else {
+        return Ok(exit::INTERRUPTED);
+    };
+    let mut rights = rights(&machine);
+    rights.extend(real_time(&plan, &mut trials));
+    let raw = RawRun {
+        about: about::run(std::env::args().collect(), None),
+        host_after: Some(host::of_run(&plan, &setup.scratch)),
+        plan,
+        host_before,
+        clocks,
+        clocks_after: Vec::new(),
+        yardsticks: Vec::new(),
+        workers: Vec::new(),
+        trials,
+        accounting,
+    };
+    let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
+    let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, rights, took_s });
+    let document = match args.format {
+        Format::Json => serde_json::to_string_pretty(&found)? + "\n",
+        Format::Md => hopcost_view::checkup::markdown(&found),
+        Format::Html => hopcost_view::checkup::html(&found),
+        Format::Text | Format::Csv => hopcost_view::checkup::text(&found, &output::style()),
+    };
+    output::write(document.as_bytes(), args.output.as_deref())?;
+    let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);
+    let all_failed = raw.trials.iter().all(|trial| trial.error.is_some());
+    Ok(match () {
+        () if is_slow => exit::INVALID,
+        () if all_failed => exit::ERROR,
+        () => exit::OK,
+    })
+}
+
+/// The plan of these CPUs: every kind of trial on every relation that they have.
+fn plan(machine: &Machine, cpus: Vec<u32>) -> anyhow::Result<Plan> {
+    let selectors = doctor::CASES.iter().map(|case| (*case).to_owned()).collect();
+    let rust = hopcost_probe::worker::mechanisms();
+    let ask = Ask { selectors, ..Ask::default() };
+    let mut plan = hopcost_plan::plan(&ask, rust, &Vec::new, machine).map_err(usage)?;
+    "doctor".clone_into(&mut plan.suite);
+    // The first stays where it is: ends on one CPU are there.
+    plan.cpus.truncate(1);
+    let first = plan.cpus.first().copied();
+    plan.cpus.extend(cpus.into_iter().filter(|cpu| Some(*cpu) != first));
+    Ok(plan)
+}
+
+/// What may be done here; nothing of it is done.
+fn rights(machine: &Machine) -> Vec<Right> {
+    let counted = |set| {
+        let readings = Events::open(set, Whose::Caller { helpers: &[] }).read();
+        let missing = |reading: EventReading| reading.unavailable;
+        readings.into_iter().next().and_then(missing).map_or(Ok(()), Err)
+    };
+    let available = |name: &str| match mechanism::find(name) {
+        Some(row) => (row.facts.available)(),
+        None => Err(format!("no mechanism `{name}` in this build")),
+    };
+    let all = [
+        ("hardware counters", counted(Set::Call)),
+        ("counting system calls", counted(Set::Kernel)),
+        ("io_uring", available("uring-msg")),
+        ("POSIX queues", available("posix-mq")),
+        ("network namespaces", (machine.namespaces)()),
+        ("holding off idle states", (machine.dma_latency)()),
+    ];
+    all.map(|(what, may)| Right { what: what.to_owned(), missing: may.err() }).into()
+}
+
+/// Whether the real-time trial ran, which is no measurement.
+fn real_time(plan: &Plan, trials: &mut Vec<RawTrial>) -> Option<Right> {
+    let is_it = |trial: &RawTrial| {
+        plan.case(trial.case).is_some_and(|case| case.sched != hopcost_model::case::Sched::Other)
+    };
+    let at = trials.iter().position(is_it)?;
+    let missing = trials.remove(at).error;
+    Some(Right { what: "real-time scheduling".to_owned(), missing })
+}

@@ -1,0 +1,183 @@
+//! The trials of `hopcost doctor`: short ones of given counts, on every CPU and between every two.
+
+use std::time::{Duration, Instant};
+
+use hopcost_machine::{Root, Topology, steal_ns};
+use hopcost_model::case::{Case, Placement, Sched, Workload};
+use hopcost_model::plan::{Plan, TrialShape};
+use hopcost_model::protocol::Stamp;
+use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_plan::TRIAL_DEFAULT;
+
+use super::setup::Setup;
+use super::trial;
+use super::trial::spec::{Outcome, TrialSpec};
+use super::workers::Workers;
+use super::yardstick::Beside;
+
+/// What has every kind of trial on every relation of CPUs.
+pub const CASES: [&str; 6] = [
+    "roundtrip/gaps?place=same-cpu",
+    "roundtrip/gaps?place=same-cpu&sched=fifo:1",
+    "roundtrip/flag?payload=0&boundary=process&wait=spin&place=smt,same-llc,cross-llc,cross-node",
+    "roundtrip/pipe?payload=64&boundary=process&wait=block&place=same-cpu,smt,same-llc,cross-llc,cross-node",
+    "wake/pipe?boundary=process&wait=block&gap=10ms&place=same-cpu,smt,same-llc,cross-llc,cross-node",
+    "wake/flag?boundary=process&wait=spin&gap=1us&place=smt,same-llc,cross-llc,cross-node",
+];
+
+/// CPUs that are looked at at most.
+pub const CPUS_MAX: usize = 32;
+
+/// How long all CPUs together are watched for gaps, and one at most.
+const GAPS: Duration = Duration::from_secs(4);
+const GAPS_A_CPU: Duration = Duration::from_secs(1);
+/// How long an operation of the gaps' engine takes where nothing interrupts it.
+const WINDOW: Duration = Duration::from_micros(100);
+/// How long pairs of CPUs are visited, and how often one is at most.
+const PAIRS: Duration = Duration::from_secs(5);
+const VISITS_MAX: u32 = 3;
+/// Operations of a trial: of the warm-up and of the measurement.
+const LINE: (u64, u64) = (1_000, 5_000);
+const PIPE: (u64, u64) = (100, 1_000);
+const WAKE: (u64, u64) = (10, 100);
+const CLOCKS: (u64, u64) = (0, 10);
+/// Round trips between two stamps: many times as long as a stamp.
+const LINE_BATCH: u64 = 100;
+/// A trial that takes longer is killed.
+const DEADLINE_MS: u64 = 5_000;
+
+/// What was measured.
+#[derive(Default)]
+pub struct Measured {
+    /// In time order.
+    pub trials: Vec<RawTrial>,
+    /// Of each CPU while it was watched.
+    pub accounting: Vec<CpuAccounting>,
+}
+
+/// Who measures, and what there is by now.
+struct Doctor<'a> {
+    plan: &'a Plan,
+    setup: &'a Setup,
+    started: Instant,
+    measured: Measured,
+}
+
+/// That the user interrupted.
+pub struct Interrupted;
+
+/// All trials, on the CPUs of the plan.
+pub fn measure(plan: &Plan, setup: &Setup, topology: &Topology) -> Result<Measured, Interrupted> {
+    let started = Instant::now();
+    let mut doctor = Doctor { plan, setup, started, measured: Measured::default() };
+    doctor.gaps()?;
+    doctor.pairs(topology)?;
+    doctor.handovers()?;
+    Ok(doctor.measured)
+}
+
+impl Doctor<'_> {
+    fn gaps(&mut self) -> Result<(), Interrupted> {
+        let (plan, gaps) = (self.plan, "gaps");
+        let each = GAPS_A_CPU.min(GAPS / plan.cpus.len().max(1) as u32);
+        let count = (each.as_nanos() / WINDOW.as_nanos()).max(1) as u64;
+        for &cpu in &plan.cpus {
+            let (before, watch) = (steal_ns(&Root::default(), cpu), Instant::now());
+            let usual = |case: &Case| case.mechanism == gaps && case.sched == Sched::Other;
+            self.trial(usual, (cpu, cpu), (0, count), Stamp::Each)?;
+            let wall_ns = watch.elapsed().as_nanos() as u64;
+            if let Some((before, after)) = before.zip(steal_ns(&Root::default(), cpu)) {
+                let steal_ns = after.saturating_sub(before);
+                let row = CpuAccounting { round: 0, cpu, wall_ns, steal_ns };
+                self.measured.accounting.push(row);
+            }
+        }
+        let first = plan.cpus.first().copied().unwrap_or(0);
+        let real_time = |case: &Case| case.mechanism == gaps && case.sched != Sched::Other;
+        self.trial(real_time, (first, first), (0, 1), Stamp::Each)
+    }
+
+    /// Every pair, again and again as long as there is time; those of the first CPU come first, and
+    /// have their clocks compared.
+    fn pairs(&mut self, topology: &Topology) -> Result<(), Interrupted> {
+        let cpus = &self.plan.cpus;
+        let pairs = cpus.iter().enumerate().flat_map(|(at, a)| {
+            cpus[at + 1..].iter().map(move |b| (*a, *b, topology.relation(*a, *b)))
+        });
+        let pairs: Vec<(u32, u32, Placement)> = pairs.collect();
+        let started = Instant::now();
+        for visit in 0..VISITS_MAX {
+            for &(a, b, relation) in &pairs {
+                if started.elapsed() > PAIRS {
+                    return Ok(());
+                }
+                let of = |workload| {
+                    move |case: &Case| {
+                        case.workload == workload
+                            && case.mechanism == "flag"
+                            && case.placement == Some(relation)
+                    }
+                };
+                let batches = Stamp::Batch { n: LINE_BATCH };
+                self.trial(of(Workload::Roundtrip), (a, b), LINE, batches)?;
+                if visit == 0 && cpus.first() == Some(&a) {
+                    self.trial(of(Workload::Wake), (a, b), CLOCKS, Stamp::Each)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handovers(&mut self) -> Result<(), Interrupted> {
+        for relation in Placement::ALL {
+            let (Some(caller), Some(callee)) = self.plan.cpus_for(Some(*relation)) else {
+                continue;
+            };
+            for (workload, counts) in [(Workload::Roundtrip, PIPE), (Workload::Wake, WAKE)] {
+                let of = |case: &Case| {
+                    case.workload == workload
+                        && case.mechanism == "pipe"
+                        && case.placement == Some(*relation)
+                };
+                self.trial(of, (caller, callee), counts, Stamp::Each)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A trial of the case that fits, if it can be measured here.
+    fn trial(
+        &mut self,
+        fits: impl Fn(&Case) -> bool,
+        (caller, callee): (u32, u32),
+        counts: (u64, u64),
+        stamp: Stamp,
+    ) -> Result<(), Interrupted> {
+        let live = self.plan.live().filter_map(|(index, planned)| Some((index, planned.known()?)));
+        let Some((index, case)) = live.into_iter().find(|(_, case)| fits(case)) else {
+            return Ok(());
+        };
+        let mut failed = RawTrial::empty();
+        let workers = Workers::assemble(case, &self.setup.runtimes);
+        let started_ns = self.started.elapsed().as_nanos() as u64;
+        let mut trial = match &workers {
+            Err(why) => {
+                failed.error = Some(why.clone());
+                failed
+            }
+            Ok(workers) => {
+                let cpus = (Some(caller), Some(callee));
+                let spec = TrialSpec::exactly(self.setup, case, workers, cpus, counts);
+                let shape = TrialShape { deadline_ms: DEADLINE_MS, ..TRIAL_DEFAULT };
+                let spec = TrialSpec { shape, stamp: Some(stamp), ..spec };
+                match trial::run(&spec, Beside::NONE) {
+                    Outcome::Row(row) => *row,
+                    Outcome::Interrupted => return Err(Interrupted),
+                }
+            }
+        };
+        (trial.case, trial.started_ns) = (index as u32, started_ns);
+        self.measured.trials.push(trial);
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! `hopcost doctor` on this machine: it measures what it says, and leaves nothing behind.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::schema::valid;
+use crate::support::{Home, alone, hopcost_path, measured};
+
+/// Numbers of an array's objects.
+fn numbers(document: &Value, array: &str, field: &str) -> Vec<f64> {
+    let all = document[array].as_array().expect("an array").iter();
+    all.map(|row| row[field].as_f64().expect("a number")).collect()
+}
+
+#[test]
+fn a_doctor_measures_every_cpu_and_pair_and_stores_nothing() {
+    let _alone = alone();
+    let home = Home::new();
+    let text = home.expect(&["doctor", "--format", "json"], measured());
+    valid("Checkup", &text);
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    let cpus = found["cpus"].as_array().expect("cpus").len();
+    assert_eq!(found["gaps"].as_array().expect("gaps").len(), cpus, "{}", found["failures"]);
+    assert!(numbers(&found, "gaps", "lost_share").iter().all(|share| (0.0..1.0).contains(share)));
+    // A tick of the kernel at least, and no clock's reading takes a microsecond.
+    assert!(numbers(&found, "gaps", "over_1us_per_s").iter().all(|a| (0.1..1e5).contains(a)));
+    assert!(numbers(&found, "gaps", "watched_ns").iter().all(|ns| *ns > 1e8));
+    let pairs = cpus * (cpus - 1) / 2;
+    assert!(found["lines"].as_array().expect("lines").len() <= pairs);
+    assert!(numbers(&found, "lines", "roundtrip_ns").iter().all(|ns| (10.0..1e6).contains(ns)));
+    let blocking = &found["handovers"][0]["blocking_ns"];
+    assert!(blocking.as_f64().is_some_and(|ns| (300.0..1e7).contains(&ns)), "{blocking}");
+    assert!(!found["first"].as_str().expect("a line").is_empty());
+    let left: Vec<_> = std::fs::read_dir(home.path()).expect("home").flatten().collect();
+    // The directory of scratch files stays, as after every run, and is empty.
+    let is_empty =
+        |path: std::path::PathBuf| std::fs::read_dir(path).is_ok_and(|mut d| d.next().is_none());
+    assert!(left.iter().all(|entry| is_empty(entry.path())), "{left:?}");
+}
+
+#[test]
+fn one_cpu_and_no_home_are_enough() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut command = Command::new("taskset");
+    let command = command.args(["-c", "0"]).arg(hopcost_path()).arg("doctor");
+    let output = command.env_remove("HOME").current_dir(home.path()).output().expect("taskset");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(measured()), "{said}{errors}");
+    assert!(said.contains(" 1 of 1 CPU, ") && said.contains("same-cpu"), "{said}");
+    assert!(!said.contains("Round trip of a cache line"), "{said}");
+    assert!(said.contains("\nFirst: ") && said.lines().count() <= 40, "{said}");
+    let refused = home.run(&["doctor", "--format", "csv"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
