@@ -37,6 +37,9 @@ mod known_answers;
 /// Workers installed from the binary.
 #[path = "install.rs"]
 mod install;
+/// Loads: every mechanism takes them, in order, with the system calls of its row.
+#[path = "load.rs"]
+mod load;
 /// The list of mechanisms, and when workers are asked for it.
 #[path = "list.rs"]
 mod list;

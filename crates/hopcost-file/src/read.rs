@@ -8,7 +8,7 @@ use hopcost_model::describe::Description;
 use hopcost_model::host::{Host, Reading as HostReading};
 use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
-use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawLoad, RawRun, RawTrial, RunAbout};
 use hopcost_model::raw::{CpuUse, StampCheck, ThreadUse, Yardstick, YardstickReading};
 use rusqlite::Connection;
 
@@ -237,6 +237,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     let mut warm_ups = by_trial::<f64>(source, &t::WARM_UP)?;
     let mut checks =
         belonging(source, &t::STAMP_CHECK, |row: &(i64, StampCheck)| row.0, |row| row)?;
+    let mut loads = belonging(source, &t::LOAD, |row: &(i64, RawLoad)| row.0, |row| row)?;
     let mut cpu_uses = by_trial::<CpuUse>(source, &t::CPU_USE)?;
     let mut yardsticks = by_trial::<YardstickReading>(source, &t::YARDSTICK_READING)?;
     let trials = source.read::<(i64, RawTrial), _>(&t::TRIAL, |row| row.0)?;
@@ -263,8 +264,10 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         trial.warm_up_ns = warm_ups.take(&number);
         trial.stamp_check = checks.take(&number).pop();
         trial.yardsticks = yardsticks.take(&number);
+        trial.load = loads.take(&number).pop();
         trial.cpu_uses = cpu_uses.take(&number);
         samples += trial.samples.len();
+        samples += trial.load.as_ref().map_or(0, |load| load.lags.len() + load.gaps.len());
         let of_case = trials_of.entry(trial.case).or_default();
         let of_end = |end: &EndCounters| end.first_tick.max(end.elapsed_ticks).max(end.max_ticks);
         let ticks = trial.ends.iter().map(of_end).fold(trial.samples_max_ticks, u64::max);
@@ -299,6 +302,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     orphan(threads.table, threads.rows.peek().map(|row| &row.0))?;
     orphan(warm_ups.table, warm_ups.rows.peek().map(|row| &row.0))?;
     orphan(checks.table, checks.rows.peek().map(|row| &row.0))?;
+    orphan(loads.table, loads.rows.peek().map(|row| &row.0))?;
     orphan(cpu_uses.table, cpu_uses.rows.peek().map(|row| &row.0))?;
     orphan(yardsticks.table, yardsticks.rows.peek().map(|row| &row.0))?;
     if let Some(((number, end), _)) = events.rows.peek() {

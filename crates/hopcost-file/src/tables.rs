@@ -10,7 +10,7 @@ use hopcost_model::host::Reading as HostReading;
 use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
-use hopcost_model::raw::{CpuUse, Reference, Yardstick, YardstickReading};
+use hopcost_model::raw::{CpuUse, RawLoad, Reference, Yardstick, YardstickReading};
 use hopcost_model::results::Estimate;
 
 use crate::cell::{Column, Get, Json, Put, Reading, Writing};
@@ -252,6 +252,19 @@ fields!(YARDSTICK_READ of YardstickReading {
     operation_ns: operation_ns BITS 5,
 });
 
+fields!(LOADED of RawLoad {
+    offered: offered INT 6,
+    delivered: delivered INT 6,
+    intended_ticks: intended_ticks INT 6,
+    sent_ticks: sent_ticks INT 6,
+    received_ticks: received_ticks INT 6,
+    generator_messages: generator_messages INT 6,
+    generator_lag_p99_ticks: generator_lag_p99_ticks INT 6,
+    generator_lag_last_ticks: generator_lag_last_ticks INT 6,
+    lags: lags_kept INT 6 / lags BLOB 6,
+    gaps: gaps_kept INT 6 / gaps BLOB 6,
+});
+
 /// The last format whose columns of cases are listed here. Those of later formats say
 /// themselves what they are, in the table of a case's parts.
 const LISTED: i64 = 3;
@@ -408,6 +421,7 @@ tables! {
     CLOCK_AFTER: "clock_after" &[POSITION, CLOCK_READING], "\n)", 5, 10_000;
     YARDSTICK: "yardstick" &[POSITION, YARDSTICK_PLAYED], "\n)", 5, 10_000;
     YARDSTICK_READING: "yardstick_reading" &[OF_TRIAL, YARDSTICK_READ], BY_TRIAL, 5, ROWS;
+    LOAD: "load" &[list![trial KEY 6], LOADED], "\n)", 6, 200_000;
 }
 
 #[cfg(test)]

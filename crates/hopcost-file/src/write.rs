@@ -210,6 +210,7 @@ impl RunFile {
             t::WARM_UP.insert(tx, numbered(number, &trial.warm_up_ns))?;
             t::STAMP_CHECK.insert(tx, trial.stamp_check.iter().map(|check| (number, check)))?;
             t::YARDSTICK_READING.insert(tx, numbered(number, &trial.yardsticks))?;
+            t::LOAD.insert(tx, trial.load.iter().map(|load| (number, load)))?;
             t::CPU_USE.insert(tx, numbered(number, &trial.cpu_uses))
         })?;
         self.next_trial += 1;

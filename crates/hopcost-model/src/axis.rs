@@ -6,8 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
-    Ack, AckSize, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, SPIN_BUDGET_NS, Sched,
-    Touch, WaitKind, Waits, Workload,
+    Ack, AckSize, Arrivals, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes,
+    SPIN_BUDGET_NS, Sched, Touch, WaitKind, Waits, Workload,
 };
 
 /// An axis of a case, or another way to give one.
@@ -44,6 +44,13 @@ pub enum Kind {
         /// Most.
         most: u32,
     },
+    /// Messages a second, from `least` to `most`.
+    Rate {
+        /// Least.
+        least: u32,
+        /// Most.
+        most: u32,
+    },
     /// Nanoseconds, up to this many.
     Time {
         /// Most.
@@ -61,6 +68,8 @@ pub enum Kind {
     IdleKnob,
     /// How long an acknowledgement is.
     AckSize,
+    /// When messages are to be sent.
+    Arrivals,
     /// How much of a message they write and compare.
     Touch,
     /// Their scheduling policy.
@@ -82,6 +91,8 @@ pub enum Of {
     Stream,
     /// Wake-ups.
     Wake,
+    /// Loads.
+    Load,
     /// All but calls.
     TwoEnds,
     /// Those with an end that spins before it blocks.
@@ -118,6 +129,8 @@ pub enum Value {
     IdleKnob(IdleKnob),
     /// How long an acknowledgement is.
     AckSize(AckSize),
+    /// When messages are to be sent.
+    Arrivals(Arrivals),
     /// How much of a message they write and compare.
     Touch(Touch),
     /// Their scheduling policy.
@@ -128,7 +141,7 @@ pub enum Value {
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand behind
 /// the first [`Axis::BEFORE_PARAMETERS`].
-pub static AXES: [Axis; 15] = [
+pub static AXES: [Axis; 17] = [
     Axis {
         key: "payload",
         option: "payload",
@@ -198,6 +211,17 @@ pub static AXES: [Axis; 15] = [
         set: |case, value| case.gap_ns = value.number(),
     },
     Axis {
+        key: "rate",
+        option: "rate",
+        help: "Messages a second of a load (10k,1.5M, or 1k..100k by powers of two)",
+        kind: Kind::Rate { least: RATE_MIN, most: RATE_MAX },
+        of: Of::Load,
+        spelled: Spelled::Always,
+        default: Some(Value::Number(10_000)),
+        get: |case| number(case.rate),
+        set: |case, value| case.rate = value.number(),
+    },
+    Axis {
         key: "boundary",
         option: "boundary",
         help: "Boundaries (inline, thread, process, namespace)",
@@ -260,6 +284,24 @@ pub static AXES: [Axis; 15] = [
         set: |case, value| {
             if let Value::IdleKnob(knob) = value {
                 case.idle_knob = *knob;
+            }
+        },
+    },
+    Axis {
+        key: "arrivals",
+        option: "arrivals",
+        help: "When the messages of a load are to be sent (constant, exponential, on-off)",
+        kind: Kind::Arrivals,
+        of: Of::Load,
+        spelled: Spelled::UnlessDefault,
+        default: Some(Value::Arrivals(Arrivals::Exponential)),
+        get: |case| {
+            let has = case.workload == Workload::Load || case.arrivals != Arrivals::Exponential;
+            has.then_some(Value::Arrivals(case.arrivals))
+        },
+        set: |case, value| {
+            if let Value::Arrivals(arrivals) = value {
+                case.arrivals = *arrivals;
             }
         },
     },
@@ -331,13 +373,18 @@ pub static AXES: [Axis; 15] = [
     },
 ];
 
+/// The least rate of a load: a trial has 100 messages at least, and is to end.
+pub const RATE_MIN: u32 = 100;
+/// The highest: beyond it the distance of two messages is a few reads of the clock.
+pub const RATE_MAX: u32 = 20_000_000;
+
 fn number(number: Option<impl Into<u64>>) -> Option<Value> {
     Some(Value::Number(number?.into()))
 }
 
 impl Axis {
     /// How many of [`AXES`] stand before a mechanism's own parameters.
-    pub const BEFORE_PARAMETERS: usize = 10;
+    pub const BEFORE_PARAMETERS: usize = 11;
 
     /// The axis of a key.
     pub fn of_key(key: &str) -> Option<&'static Axis> {
@@ -382,6 +429,7 @@ impl Of {
             Of::Every | Of::Payload => true,
             Of::Stream | Of::StreamPayload => workload == Workload::Stream,
             Of::Wake => workload == Workload::Wake,
+            Of::Load => workload == Workload::Load,
             Of::TwoEnds | Of::SpinThenBlock => workload.has_two_ends(),
         }
     }
@@ -398,7 +446,7 @@ impl Kind {
             })
         }
         Ok(match self {
-            Kind::Bytes { .. } | Kind::Count { .. } => {
+            Kind::Bytes { .. } | Kind::Count { .. } | Kind::Rate { .. } => {
                 Value::Number(whole::<u32>(key, text)?.into())
             }
             Kind::Time { .. } => Value::Number(whole(key, text)?),
@@ -407,6 +455,7 @@ impl Kind {
             Kind::Place => Value::Place(text.parse()?),
             Kind::Waits => Value::Waits(text.parse()?),
             Kind::IdleKnob => Value::IdleKnob(text.parse()?),
+            Kind::Arrivals => Value::Arrivals(text.parse()?),
             Kind::AckSize => Value::AckSize(text.parse()?),
             Kind::Touch => Value::Touch(text.parse()?),
             Kind::Sched => Value::Sched(text.parse()?),
@@ -422,6 +471,7 @@ impl Kind {
             }
             Kind::Waits => WaitKind::ALL.iter().map(|word| word.word()).collect(),
             Kind::IdleKnob => IdleKnob::ALL.iter().map(|word| word.word()).collect(),
+            Kind::Arrivals => Arrivals::ALL.iter().map(|word| word.word()).collect(),
             Kind::AckSize => AckSize::ALL.iter().map(|word| word.word()).collect(),
             Kind::Touch => Touch::ALL.iter().map(|word| word.word()).collect(),
             _ => Vec::new(),
@@ -483,6 +533,7 @@ impl fmt::Display for Value {
             Value::Cross => f.pad("cross"),
             Value::Waits(value) => value.fmt(f),
             Value::IdleKnob(value) => value.fmt(f),
+            Value::Arrivals(value) => value.fmt(f),
             Value::AckSize(value) => value.fmt(f),
             Value::Touch(value) => value.fmt(f),
             Value::Sched(value) => value.fmt(f),
@@ -498,12 +549,13 @@ mod tests {
     #[test]
     fn what_an_axis_reads_it_gives_a_case_and_finds_there() {
         let text = |axis: &Axis| match axis.kind {
-            Kind::Bytes { .. } | Kind::Count { .. } | Kind::Time { .. } => "7",
+            Kind::Bytes { .. } | Kind::Count { .. } | Kind::Time { .. } | Kind::Rate { .. } => "7",
             Kind::Ack => "window:3",
             Kind::Boundary => "thread",
             Kind::Place => "cross-node",
             Kind::Waits => "spin:block",
             Kind::IdleKnob => "spinner",
+            Kind::Arrivals => "on-off",
             Kind::AckSize => "field",
             Kind::Touch => "none",
             Kind::Sched => "fifo:2",

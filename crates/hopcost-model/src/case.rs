@@ -47,6 +47,8 @@ words! {
         Wake = "wake",
         /// Throughput: messages of several fields over one or more flows.
         Stream = "stream",
+        /// One-way messages at a fixed rate, timed from when each was to be sent.
+        Load = "load",
     }
 }
 words! {
@@ -115,6 +117,17 @@ words! {
         DmaLatency = "dma-latency",
         /// A process that spins at SCHED_IDLE (sched(7)) on the receiver's CPU.
         Spinner = "spinner",
+    }
+}
+words! {
+    /// When the messages of a `load` are to be sent.
+    Arrivals, "arrivals" {
+        /// At equal distances.
+        Constant = "constant",
+        /// At exponentially distributed distances: a Poisson process.
+        Exponential = "exponential",
+        /// A millisecond at twice the rate, a millisecond of nothing, in turn.
+        OnOff = "on-off",
     }
 }
 words! {
@@ -379,6 +392,8 @@ pub struct Case {
     pub ack: Option<Ack>,
     /// How long the sender of a `wake` sleeps before it notifies, in nanoseconds.
     pub gap_ns: Option<u64>,
+    /// Messages a second that a `load` offers.
+    pub rate: Option<u32>,
     /// What separates the ends (`Inline` for `call`).
     pub boundary: Boundary,
     /// Where the ends run; `None` for `call`.
@@ -391,6 +406,8 @@ pub struct Case {
     pub parameters: BTreeMap<String, String>,
     /// What keeps the receiver's CPU from idling deeply (`wake` only).
     pub idle_knob: IdleKnob,
+    /// When messages are to be sent (`Exponential` for all but `load`).
+    pub arrivals: Arrivals,
     /// How long an acknowledgement is (`Number` for all but `stream`).
     pub ack_size: AckSize,
     /// How much of a message the ends write and compare (`Verify` for `call`).
@@ -480,12 +497,14 @@ impl Case {
             flows: None,
             ack: None,
             gap_ns: None,
+            rate: None,
             boundary: Boundary::Inline,
             placement: None,
             waits: None,
             spin_budget_ns: None,
             parameters: BTreeMap::new(),
             idle_knob: IdleKnob::None,
+            arrivals: Arrivals::Exponential,
             ack_size: AckSize::Number,
             touch: Touch::Verify,
             sched: Sched::Other,

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{AckSize, Boundary, Case, IdleKnob, Placement, Touch, WaitKind, Workload};
+use crate::case::{
+    AckSize, Arrivals, Boundary, Case, IdleKnob, Placement, Touch, WaitKind, Workload,
+};
 use crate::document;
 
 /// A column of the tables that have a case's parts beside its spelling.
@@ -88,7 +90,7 @@ macro_rules! words {
     })+ };
 }
 numbers!(u32, u64);
-words!(Workload, Boundary, Placement, WaitKind, IdleKnob, AckSize, Touch);
+words!(Workload, Boundary, Placement, WaitKind, IdleKnob, AckSize, Arrivals, Touch);
 
 /// Declares the columns: name, type, value, the tables that have it besides JSON, the format
 /// that brought it to run files, and where only some cases have it in those tables, which. A
@@ -172,4 +174,8 @@ columns! {
     /// How much of a message is written and compared; `null` for `call`.
     touch: Option<Touch> = |case| (case.workload != Workload::Call).then_some(case.touch), in ALL,
         since 4;
+    /// Messages a second that a load offers.
+    rate: Option<u32> = |case| case.rate, in ALL, since 6;
+    /// When they are to be sent; `null` for all but `load`.
+    arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals), in ALL, since 6;
 }

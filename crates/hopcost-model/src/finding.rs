@@ -137,6 +137,14 @@ codes! {
     Overrun = "OVERRUN",
         "Notifications were deferred because the previous one had not been received yet; the actual gap exceeds the requested one.",
         "Use a longer gap.";
+    /// The sender of a load was late by itself.
+    GeneratorLate = "GENERATOR_LATE",
+        "The sender of a load could not keep its schedule even without a channel: it was late by more than a tenth of the response's p99, or took longer than the schedule.",
+        "Offer a lower rate, or give the sender a CPU that nothing else uses (--cpus, isolcpus); do not read this response as that of the channel.";
+    /// The rate was not reached.
+    RateMissed = "RATE_MISSED",
+        "Less than 99 % of the offered rate got through: messages were still being sent or received well after the schedule's end, so the response grows with the length of the trial.",
+        "Offer a lower rate: this one is beyond what the channel or its receiver can take.";
     /// Messages were lost.
     Lost = "LOST",
         "Exchanges lost a message or timed out; they were counted and are in no estimate.",

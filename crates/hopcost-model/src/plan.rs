@@ -107,6 +107,28 @@ impl TrialShape {
     }
 }
 
+/// Messages of a load's phase at least, so that it has a p90, and at most, so that memory is
+/// bounded at any rate: 8 MiB a column.
+const LOAD_MESSAGES: std::ops::RangeInclusive<u64> = 100..=1 << 20;
+/// How long the generator of a load is watched without a channel.
+const GENERATOR_NS: u64 = 20_000_000;
+
+impl TrialShape {
+    /// Messages of a `load` of this rate: of the generator without a channel, of the warm-up,
+    /// of the measured phase.
+    pub fn load_messages(&self, rate: u32) -> [u64; 3] {
+        let (least, most) = (*LOAD_MESSAGES.start(), *LOAD_MESSAGES.end());
+        let within = |ns: u64| {
+            let messages = u128::from(rate) * u128::from(ns) / 1_000_000_000;
+            u64::try_from(messages).unwrap_or(u64::MAX).clamp(least, most)
+        };
+        let measured = self.operations.unwrap_or(within(self.measure_ns)).min(most);
+        let warm_up = within(self.warm_up_ns).min(measured);
+        let warm_up = self.warm_up_operations.unwrap_or(warm_up).min(most);
+        [within(GENERATOR_NS).min(measured), warm_up, measured]
+    }
+}
+
 document! {
     /// A case of the plan.
     pub struct PlannedCase {

@@ -47,7 +47,8 @@ document! {
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
     pub enum Phase {
-        /// Finds out how long an operation takes.
+        /// Finds out how long an operation takes. Of a `load`: its caller goes through the
+        /// schedule without sending, and leaves the stamps as samples.
         Pilot,
         /// Brings caches, branch predictors and the scheduler to a steady state.
         WarmUp,
@@ -76,11 +77,11 @@ document! {
             /// each as flows. The first seat is the worker's main thread.
             seats: Vec<Seat>,
             /// Inherited descriptor that takes the samples of the seats that stamp
-            /// (callers; in a `wake` callees too), one seat after the other.
+            /// (callers; in a `wake` and a `load` callees too), one seat after the other.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             samples_fd: Option<i32>,
             /// Inherited descriptor of 4096 bytes of memory that both ends of a
-            /// `wake` map, to compare their clocks and to take turns; a worker that
+            /// `wake` or a `load` map, to compare their clocks and to take turns; a worker that
             /// plays both ends makes its own.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             meeting_fd: Option<i32>,
@@ -95,6 +96,9 @@ document! {
             /// The trial's number among those of its case, for engines that replay.
             #[serde(default)]
             trial: u32,
+            /// What the times at which a `load` sends follow from.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            schedule: Option<ScheduleSeed>,
         },
         /// Finish the link of the ends that offered an address: take the one who
         /// connects, see that it knows the token.
@@ -104,7 +108,7 @@ document! {
             /// The CPU to do it on.
             cpu: u32,
         },
-        /// Compare the clocks of the two ends of a `wake`; both ends are told at
+        /// Compare the clocks of the two ends of a `wake` or a `load`; both ends are told at
         /// the same time.
         Gate {
             /// Two-way exchanges.
@@ -146,6 +150,17 @@ fn rust() -> String {
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+document! {
+    /// What the times at which a `load` sends follow from, beside its case.
+    #[derive(Copy)]
+    pub struct ScheduleSeed {
+        /// Of what is left to chance.
+        pub seed: u64,
+        /// Of the caller's clock.
+        pub ticks_per_second: f64,
+    }
 }
 
 document! {
@@ -503,7 +518,8 @@ document! {
         /// Exchanges that lost a message or timed out; none of them is a sample.
         #[serde(default)]
         pub lost: u64,
-        /// Wake-ups deferred because the receiver had not yet received the one before.
+        /// Wake-ups deferred because the receiver had not yet received the one before; of a
+        /// `load`, messages whose time had passed before the one before them was sent.
         #[serde(default)]
         pub overruns: u64,
         /// Sends that were to be without a copy; absent where there are none.

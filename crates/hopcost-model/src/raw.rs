@@ -194,6 +194,36 @@ document! {
         /// What it counted of the control groups; absent where they count nothing.
         #[serde(default)]
         pub throttling: Option<Throttling>,
+        /// What is particular to a `load`, whose samples are responses.
+        #[serde(default)]
+        pub load: Option<RawLoad>,
+    }
+}
+
+document! {
+    /// What a trial of a `load` left beside its responses (received minus intended).
+    #[derive(Eq)]
+    pub struct RawLoad {
+        /// Messages that the schedule has.
+        pub offered: u64,
+        /// Those that came.
+        pub delivered: u64,
+        /// Ticks from the first intended time to the last.
+        pub intended_ticks: u64,
+        /// Ticks from the first intended time to the begin of the last send.
+        pub sent_ticks: u64,
+        /// Ticks from the first intended time to the last receipt.
+        pub received_ticks: u64,
+        /// Messages of the generator without a channel.
+        pub generator_messages: u64,
+        /// 99th percentile of how late it was.
+        pub generator_lag_p99_ticks: u64,
+        /// How late it was with its last message.
+        pub generator_lag_last_ticks: u64,
+        /// Of each sample kept: the begin of its send minus its intended time.
+        pub lags: Vec<u32>,
+        /// Of each sample kept: its intended time minus that of the sample before it.
+        pub gaps: Vec<u32>,
     }
 }
 
@@ -435,6 +465,7 @@ impl RawTrial {
             watched_ns: 0,
             cpu_uses: Vec::new(),
             throttling: None,
+            load: None,
         }
     }
 }

@@ -60,6 +60,35 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     scale(text, whole, nano, unit)
 }
 
+/// `10k`, `1.5M`, `2000`: k, M and G are powers of 1000.
+pub fn parse_number(text: &str) -> Result<u64, UnitError> {
+    let form =
+        || UnitError::Form { what: "number", got: text.to_owned(), example: "500, 10k, 1.5M" };
+    let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
+    let unit = match unit {
+        "" if nano == 0 => 1,
+        "k" | "K" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        _ => return Err(form()),
+    };
+    scale(text, whole, nano, unit)
+}
+
+/// A number in the shortest exact spelling (`500`, `10k`, `1.5M`).
+pub fn format_number(number: u64) -> String {
+    for (unit, name) in [(1_000_000_000u64, "G"), (1_000_000, "M"), (1_000, "k")] {
+        let tenths = unit / 10;
+        if number >= unit && number.is_multiple_of(tenths) {
+            return match (number / unit, number % unit / tenths) {
+                (whole, 0) => format!("{whole}{name}"),
+                (whole, tenth) => format!("{whole}.{tenth}{name}"),
+            };
+        }
+    }
+    number.to_string()
+}
+
 /// Nanoseconds of `20us`, `1.5ms`, `2s`, `2m`, `1h`; a bare number is refused
 /// except 0, because seconds and nanoseconds are both plausible.
 pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {

@@ -89,6 +89,8 @@ pub enum PhaseLength {
     FittedOrAsked,
     /// After as many as the plan says, each after its gap.
     Paced,
+    /// After as many as the rate has in the time, each at its own.
+    Scheduled,
     /// When the time is up.
     Timed,
 }
@@ -151,6 +153,19 @@ const STREAM: WorkloadSpec = WorkloadSpec {
     place: Some(Placement::Free),
     ..CALL
 };
+const LOAD: WorkloadSpec = WorkloadSpec {
+    operation: "message",
+    ends: EndsOf::SideBySide,
+    stamped_by: StampedBy::BothEnds,
+    sampling: Sampling::Each,
+    length: PhaseLength::Scheduled,
+    uncounted: 1,
+    is_for_all_runtimes: false,
+    estimand: "median over trials of the trial's median response (received minus intended)",
+    alike: &["payload", "touch", "rate", "arrivals", "place"],
+    has_section: true,
+    ..CALL
+};
 
 impl Workload {
     /// What it is.
@@ -160,6 +175,7 @@ impl Workload {
             Workload::Roundtrip => &ROUNDTRIP,
             Workload::Wake => &WAKE,
             Workload::Stream => &STREAM,
+            Workload::Load => &LOAD,
         }
     }
 

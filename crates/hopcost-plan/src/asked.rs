@@ -6,7 +6,7 @@ use std::fmt;
 
 use hopcost_model::axis::{AXES, Axis, Kind, Value};
 use hopcost_model::case::{Case, CaseError, Placement, Runtimes};
-use hopcost_model::units::{parse_duration_ns, parse_size};
+use hopcost_model::units::{parse_duration_ns, parse_number, parse_size};
 
 use crate::error::{plain, quote, unknown};
 
@@ -145,7 +145,7 @@ pub(crate) fn suggest(error: CaseError, known: &[&str]) -> String {
 fn factor(kind: Kind) -> Option<u64> {
     match kind {
         Kind::Bytes { .. } => Some(4),
-        Kind::Count { .. } => Some(2),
+        Kind::Count { .. } | Kind::Rate { .. } => Some(2),
         Kind::Time { .. } => Some(10),
         _ => None,
     }
@@ -201,6 +201,16 @@ fn read(axis: &Axis, text: &str) -> Result<Value, String> {
                 let want = format!("want a whole number from 1 to {most}");
                 format!("{} is not a value for `{key}`: {want}", quote(text))
             })
+        }
+        Kind::Rate { least, most } => {
+            let rate = parse_number(text).map_err(line)?;
+            match (least.into()..=most.into()).contains(&rate) {
+                true => Ok(Value::Number(rate)),
+                false => Err(format!(
+                    "{} is not a value for `{key}`: want {least} to {most} messages a second",
+                    quote(text)
+                )),
+            }
         }
         Kind::Time { most_ns } => {
             let ns = parse_duration_ns(text).map_err(line)?;

@@ -7,7 +7,7 @@
 //! | workload | the mechanism's first |
 //! | payload | the mechanism's default; of a wake-up the least it has |
 //! | boundary | process, else thread, else inline, whichever it has |
-//! | place | same-cpu and cross; for an inline boundary same-cpu, for a stream free |
+//! | place | same-cpu and cross; for an inline boundary same-cpu, for a stream free, for a load cross |
 //! | wait | the mechanism's first that makes sense in the placement |
 //! | runtime | rust if it has the mechanism, else the first that has |
 //! | parameters | the mechanism's defaults |
@@ -167,6 +167,10 @@ impl Selection<'_> {
         if let Some(place) = self.workload.spec().place {
             return vec![Value::Place(place)];
         }
+        // Its sender spins.
+        if self.workload == Workload::Load {
+            return vec![Value::Cross];
+        }
         let mut places = vec![Value::Place(Placement::SameCpu)];
         // One row is enough to say that a mechanism has no such workload.
         if boundary != Boundary::Inline && self.has_workload() {
@@ -206,7 +210,7 @@ impl Selection<'_> {
                         Of::Payload => mechanism.payload.is_some() && !by_field,
                         Of::StreamPayload => mechanism.payload.is_some(),
                         Of::SpinThenBlock => spins(),
-                        Of::Every | Of::Stream | Of::Wake | Of::TwoEnds => true,
+                        Of::Every | Of::Stream | Of::Wake | Of::Load | Of::TwoEnds => true,
                     }
             }
         };
@@ -306,6 +310,9 @@ pub(crate) fn inapplicable(key: &str, selections: &[Selection], catalog: &Catalo
         }
         Some(Of::Wake) => {
             format!("only a wake-up has `{key}`; write wake/MECHANISM or leave it out")
+        }
+        Some(Of::Load) => {
+            format!("only a load has `{key}`; write load/MECHANISM or leave it out")
         }
         Some(Of::TwoEnds) => {
             format!("a call has no second party, so `{key}` says nothing of it; leave it out")

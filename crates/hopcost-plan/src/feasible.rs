@@ -7,6 +7,7 @@ use std::fmt::Display;
 
 use hopcost_model::case::{
     Ack, AckSize, Boundary, Case, IdleKnob, Placement, Role, Runtime, Touch, WaitKind, Waits,
+    Workload,
 };
 use hopcost_model::mechanism::{Mechanism, PayloadRange};
 use hopcost_model::workload::EndsOf;
@@ -166,6 +167,13 @@ impl Feasible {
         }
         if let Some(reason) = self.knob_lacks(case) {
             return Some(reason);
+        }
+        if one_cpu && case.workload == Workload::Load {
+            return Some(
+                "the sender of a load spins until each message is due, so it needs a CPU that the \
+                 receiver does not use; use place=cross"
+                    .to_owned(),
+            );
         }
         let spinning = [waits.caller, waits.callee].into_iter().any(spins);
         (one_cpu && spinning).then(|| {

@@ -114,6 +114,12 @@ fn trial_where_ns(
             let each = case.gap_ns.unwrap_or(0).saturating_add(WAKE_UP_NS);
             (TRIAL_FIXED_NS + GATES_NS, times(all, each))
         }
+        PhaseLength::Scheduled => {
+            let rate = case.rate.unwrap_or(1).max(1);
+            let messages: u64 = shape.load_messages(rate).iter().sum();
+            let messages = messages.saturating_add(shape.counted_operations);
+            (TRIAL_FIXED_NS + GATES_NS, times(messages, 1_000_000_000) / u64::from(rate))
+        }
         PhaseLength::FittedOrAsked => {
             let one_cpu = case.placement == Some(Placement::SameCpu);
             let each = if one_cpu { ONE_CPU_NS } else { two_cpus_ns };
@@ -133,6 +139,7 @@ fn follows_measure(shape: &TrialShape, case: &Case) -> bool {
     match case.workload.spec().length {
         PhaseLength::Fitted | PhaseLength::Timed => true,
         PhaseLength::Paced => false,
+        PhaseLength::Scheduled => shape.operations.is_none(),
         PhaseLength::FittedOrAsked => shape.operations.is_none(),
     }
 }

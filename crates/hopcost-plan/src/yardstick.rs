@@ -74,10 +74,11 @@ fn simulated(case: &Case) -> Option<Case> {
 }
 
 /// What kind of work a case's cost is made of; none where nobody can tell, because its ends are
-/// where the scheduler puts them or its clock is made up.
+/// where the scheduler puts them or its clock is made up, or because it waits for a schedule, so
+/// that a response does not grow in proportion to what an operation takes.
 pub fn class(case: &Case, mechanism: Option<&Mechanism>) -> Option<YardstickClass> {
     let placement = case.placement.unwrap_or(Placement::SameCpu);
-    if case.has_virtual_clock() || placement == Placement::Free {
+    if case.has_virtual_clock() || placement == Placement::Free || case.workload == Workload::Load {
         return None;
     }
     Some(match case.two_ends() {

@@ -15,6 +15,17 @@ pub trait Clock: 'static {
     const SOURCE: &'static str;
     /// A stamp and the CPU (as an opaque number) it was taken on.
     fn stamp() -> (u64, u32);
+    /// The first stamp that is not before this time, by looking again and again, and whether
+    /// the time had passed at the first look.
+    #[inline(always)]
+    fn until(ticks: u64) -> (u64, u32, bool) {
+        let (mut now, mut cpu) = Self::stamp();
+        let was_late = now > ticks;
+        while now < ticks {
+            (now, cpu) = Self::stamp();
+        }
+        (now, cpu, was_late)
+    }
     /// A fenced stamp before a batch.
     fn fenced_start() -> u64;
     /// A fenced stamp after a batch.

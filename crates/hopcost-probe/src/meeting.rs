@@ -1,4 +1,4 @@
-//! The meeting: 4096 bytes that the two ends of a `wake` share, beside the
+//! The meeting: 4096 bytes that the two ends of a `wake` or a `load` share, beside the
 //! mechanism that is measured. Each word lies on cache lines of its own.
 //!
 //! ```text
@@ -143,6 +143,12 @@ impl Meeting {
         self.words().taken.0.load(Ordering::Acquire)
     }
 
+    /// Waits until the receiver has stamped message `sequence`.
+    #[inline(always)]
+    pub fn until_taken(&self, sequence: u64) -> io::Result<()> {
+        until_equal(&self.words().taken.0, sequence, self.pause.unwrap_or(Pause::Yield))
+    }
+
     /// Compares this end's clock with the other's, which does the same at the same
     /// time: up to `exchanges` turns to find the offset, then turns for up to
     /// `steps` steps to see that time never runs backwards with it. The caller's
@@ -263,7 +269,7 @@ fn until_equal_or_gone(word: &AtomicU64, number: u64, pause: Pause) -> io::Resul
     let until_ns = now_ns() + GONE_NS;
     while !becomes(word, number, pause) {
         if now_ns() > until_ns {
-            return Err(sys::failure("the other end does not answer while clocks are compared"));
+            return Err(sys::failure("the other end has shown no sign of itself for two seconds"));
         }
     }
     Ok(())

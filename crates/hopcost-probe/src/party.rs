@@ -5,7 +5,7 @@
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::case::{Case, Touch};
+use hopcost_model::case::{Case, Touch, Workload};
 
 use crate::memory::Place;
 use crate::shape::{Attaching, Channel, Delivery, Half, Link, Notifier, Opening, TwoEnds};
@@ -35,6 +35,19 @@ pub trait Party {
     /// What becomes of a message that is lost.
     fn losses(&self) -> Losses {
         Losses::Never
+    }
+    /// Whether a message may be sent only when the one before it has been taken.
+    fn holds_one(&self) -> bool {
+        false
+    }
+    /// As `receive_then`, where messages before this one may be missing: how many are, besides.
+    #[inline(always)]
+    fn receive_any<T>(
+        &mut self,
+        sequence: u64,
+        mut then: impl FnMut() -> T,
+    ) -> io::Result<(T, u64)> {
+        Ok((self.receive_then(sequence, &mut then)?, 0))
     }
     /// As [`Channel::flush`].
     fn flush(&mut self) -> io::Result<()> {
@@ -197,7 +210,12 @@ impl Touched {
             Touch::Write => (payload, number),
             Touch::None => (number, number),
         };
-        Self { written, compared, content_bits: content_bits(payload) }
+        // Rust alone plays a load, and where messages are lost each has to tell its number.
+        let content_bits = match case.workload {
+            Workload::Load => u64::MAX,
+            _ => content_bits(payload),
+        };
+        Self { written, compared, content_bits }
     }
     /// The first word of message `sequence`.
     #[inline(always)]
@@ -284,6 +302,25 @@ impl Wanted {
         message.len() == self.payload && self.touched.verify(message, word)
     }
 
+    /// How many messages are missing before this one, where `sequence` was to come; none of a
+    /// message that has come before.
+    #[cold]
+    fn missing(self, message: &[u8], sequence: u64) -> io::Result<Option<u64>> {
+        let bits = 8 * message.len().min(WORD_BYTES) as u32;
+        if bits > 0 {
+            // What multiplication wrote, multiplication by the inverse reads.
+            let word = message.iter().take(WORD_BYTES).rev().fold(0, |w, b| w << 8 | u64::from(*b));
+            let number = word.wrapping_mul(0xF1DE_83E1_9937_733D);
+            // The low bits of a distance that is negative where the message is an old one.
+            let unused = u64::BITS - bits;
+            let ahead = ((number.wrapping_sub(sequence) << unused) as i64) >> unused;
+            if self.is(message, self.touched.first_word(sequence.wrapping_add(ahead as u64))) {
+                return Ok(u64::try_from(ahead).ok());
+            }
+        }
+        Err(self.unlike(message, sequence))
+    }
+
     /// Why it is not.
     #[cold]
     fn unlike(self, message: &[u8], sequence: u64) -> io::Error {
@@ -337,6 +374,26 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
         let message = self.channel.recv::<W>()?;
         let value = then();
         if wanted.is(message, word) { Ok(value) } else { Err(wanted.unlike(message, sequence)) }
+    }
+    #[inline(always)]
+    fn receive_any<T>(
+        &mut self,
+        sequence: u64,
+        mut then: impl FnMut() -> T,
+    ) -> io::Result<(T, u64)> {
+        let (payload, touched, delivery) = (self.payload, self.touched, self.channel.delivery());
+        let wanted = Wanted { payload, touched, delivery };
+        let word = touched.first_word(sequence);
+        loop {
+            let message = self.channel.recv::<W>()?;
+            let value = then();
+            if wanted.is(message, word) {
+                return Ok((value, 0));
+            }
+            if let Some(missing) = wanted.missing(message, sequence)? {
+                return Ok((value, missing));
+            }
+        }
     }
 }
 
@@ -394,6 +451,10 @@ impl<E: Notifier, W> OverNotifier<E, W> {
 }
 
 impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
+    /// Its buffer has one message, and a second notification might be none.
+    fn holds_one(&self) -> bool {
+        true
+    }
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         if let Some(buffers) = &self.buffers {
@@ -424,6 +485,32 @@ impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_tells_how_many_are_missing_before_it() {
+        for payload in [1, 2, 7, 8, 9, 64] {
+            let id = format!(
+                "load/udp?payload={payload}&rate=100&boundary=thread&place=free&wait=block"
+            );
+            let touched = Touched::of(&id.parse().unwrap());
+            let wanted = Wanted { payload, touched, delivery: Delivery::Lossy };
+            let missing = |number, expected| {
+                let mut message = vec![0; payload];
+                touched.fill(&mut message, number);
+                wanted.missing(&message, expected)
+            };
+            assert_eq!(missing(1_000, 997).unwrap(), Some(3), "{payload}");
+            assert_eq!(missing(1_000, 1_001).unwrap(), None, "an old one");
+            assert_eq!(missing(1_100, 1_000).unwrap(), Some(100));
+        }
+        let touched = Touched { written: 64, compared: 64, content_bits: u64::MAX };
+        let wanted = Wanted { payload: 64, touched, delivery: Delivery::Lossy };
+        let mut message = vec![0; 64];
+        touched.fill(&mut message, 7);
+        message[40] ^= 1;
+        assert!(wanted.missing(&message, 5).is_err(), "it is not as it was sent");
+        assert!(wanted.missing(&[], 5).is_err());
+    }
 
     #[test]
     fn contents_come_again_sooner_the_longer_they_are() {

@@ -116,7 +116,7 @@ pub const NOTIFIER: Facts = Facts {
 /// What most channels have in common.
 pub const CHANNEL: Facts = Facts {
     shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake],
+    workloads: &[Workload::Roundtrip, Workload::Wake, Workload::Load],
     boundaries: &[Boundary::Process, Boundary::Thread],
     available: always_available,
     ..Facts::BASE

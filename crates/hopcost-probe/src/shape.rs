@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use hopcost_model::case::{Case, Role, WaitKind};
-use hopcost_model::protocol::ZeroCopySends;
+use hopcost_model::protocol::{ScheduleSeed, ZeroCopySends};
 
 use crate::clock::rough_ticks;
 use crate::memory::{Backing, Scope, Shared};
@@ -157,8 +157,10 @@ pub struct Attaching<'a> {
     pub trial: u32,
     /// Which flow of a stream this is, from 0.
     pub flow: u32,
-    /// The memory in which the two ends of a `wake` meet.
+    /// The memory in which the two ends of a `wake` or a `load` meet.
     pub meeting: Option<&'a OwnedFd>,
+    /// What the times follow from at which a `load` sends.
+    pub schedule: Option<ScheduleSeed>,
     /// Ids of the threads that this end has started.
     pub helpers: RefCell<Vec<u32>>,
 }
@@ -168,7 +170,8 @@ impl<'a> Attaching<'a> {
     pub fn new(case: &'a Case, role: Role) -> Self {
         let budget_ticks = case.spin_budget_ns.map_or(0, rough_ticks);
         let helpers = RefCell::default();
-        Attaching { case, role, budget_ticks, trial: 0, flow: 0, meeting: None, helpers }
+        let (trial, flow, meeting, schedule) = (0, 0, None, None);
+        Attaching { case, role, budget_ticks, trial, flow, meeting, schedule, helpers }
     }
     /// Bytes per message.
     pub fn payload(&self) -> usize {

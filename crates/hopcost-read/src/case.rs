@@ -6,7 +6,7 @@ use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{
-    CaseParts, CaseResult, Estimate, Estimates, HostStateShare, Statistic, Status, WakeResult,
+    CaseParts, CaseResult, Estimate, Estimates, HostStateShare, Statistic, Status,
 };
 use hopcost_stats::sample::median;
 
@@ -16,7 +16,7 @@ use crate::run::Run;
 use crate::sums::{Whose, handled, lost, messages, per, switches, total};
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, Row, Trials, trials};
-use crate::{command, counters, placed, stream, threads, touch, wake};
+use crate::{command, counters, load, placed, stream, threads, touch, wake};
 
 /// A case as read, with what comparisons and findings need besides.
 pub struct Reading<'a> {
@@ -166,7 +166,10 @@ fn of_case<'a>(
     let id = case.id();
     let threads = threads::threads(case, &raw);
     let wake = wake::result(run, case, &raw);
-    let clock_bound_ns = clock_bound_ns(run, wake.as_ref(), &raw);
+    let load = load::result(run, case, &raw);
+    let bound_ns = wake.as_ref().map(|wake| wake.clock_bound_ns);
+    let bound_ns = bound_ns.or(load.as_ref().map(|load| load.clock_bound_ns)).flatten();
+    let clock_bound_ns = clock_bound_ns(run, bound_ns, &raw);
     let widened = |found: Estimates| match clock_bound_ns {
         Some(bound_ns) => estimate::widened(found, bound_ns),
         None => found,
@@ -204,6 +207,7 @@ fn of_case<'a>(
         states,
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
         wake,
+        load,
         stream: stream::result(run, case, &raw, &per_trial),
         touch: touch::cost(case, &raw),
         counters: counters::counters(case, &raw),
@@ -226,9 +230,9 @@ fn of_case<'a>(
 }
 
 /// How far one-way times may be off because of the clocks, at the speed that they are given at.
-fn clock_bound_ns(run: &Run, wake: Option<&WakeResult>, trials: &[&RawTrial]) -> Option<f64> {
+fn clock_bound_ns(run: &Run, bound_ns: Option<f64>, trials: &[&RawTrial]) -> Option<f64> {
     let factors = trials.iter().map(|trial| run.factor(trial).unwrap_or(1.0));
-    Some(wake?.clock_bound_ns? / factors.min_by(f64::total_cmp)?)
+    Some(bound_ns? / factors.min_by(f64::total_cmp)?)
 }
 
 /// What became of a case, and why it was not measured.

@@ -29,6 +29,7 @@ mod findings;
 mod format;
 mod knobs;
 mod labels;
+mod load;
 mod ladder;
 mod plots;
 mod placed;

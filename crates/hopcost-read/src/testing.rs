@@ -12,7 +12,7 @@ use hopcost_model::mechanism::{Facts, Mechanism, Parameter, PerOperation, Shape,
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{
-    Build, CpuSentinel, CpuUse, Moment, RawRun, RawTrial, Reference, RunAbout, Yardstick,
+    Build, CpuSentinel, CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, Yardstick,
     YardstickClass, YardstickReading,
 };
 use hopcost_model::results::{Estimate, Results, Statistic};
@@ -229,6 +229,26 @@ impl TrialBuilder {
         }
         raw.ends[0].elapsed_ticks = gap_ticks * count.saturating_sub(1);
         self.gates(0, 0, 0);
+    }
+    /// Messages at the rate of the case, with how long each waited for the sender and what the
+    /// channel took.
+    pub fn load(&mut self, lags: &[u32], service_ticks: u32) {
+        let responses: Vec<u32> = lags.iter().map(|lag| lag + service_ticks).collect();
+        let gap = 100_000;
+        self.wake(&responses, gap.into());
+        let (offered, span) = (lags.len() as u64, lags.len() as u64 * u64::from(gap));
+        self.raw.load = Some(RawLoad {
+            offered,
+            delivered: offered,
+            intended_ticks: span,
+            sent_ticks: span,
+            received_ticks: span + u64::from(service_ticks),
+            generator_messages: 100,
+            generator_lag_p99_ticks: 30,
+            generator_lag_last_ticks: 20,
+            lags: lags.to_vec(),
+            gaps: vec![gap; lags.len()],
+        });
     }
     /// The gates: the offset before, what it moved by until after, and the bound.
     pub fn gates(&mut self, offset_ticks: i64, moved: i64, bound_ticks: u64) {

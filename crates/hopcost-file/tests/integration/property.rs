@@ -8,8 +8,8 @@ use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
 use hopcost_model::raw::{
-    CpuSentinel, CpuUse, Moment, RawTrial, Reference, StampCheck, ThreadUse, Throttling, Yardstick,
-    YardstickClass, YardstickReading,
+    CpuSentinel, CpuUse, Moment, RawLoad, RawTrial, Reference, StampCheck, ThreadUse, Throttling,
+    Yardstick, YardstickClass, YardstickReading,
 };
 use hopcost_model::text::escaped;
 use proptest::collection::vec;
@@ -207,6 +207,19 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                 r,
                 w,
             )| {
+                // Of every other trial, as many as it has samples.
+                let load = (round % 2 == 0).then(|| RawLoad {
+                    offered: c[5] % (1 << 42),
+                    delivered: c[6],
+                    intended_ticks: c[7] % (1 << 62),
+                    sent_ticks: c[0],
+                    received_ticks: c[1],
+                    generator_messages: c[2],
+                    generator_lag_p99_ticks: c[3],
+                    generator_lag_last_ticks: c[4],
+                    lags: s.iter().rev().copied().collect(),
+                    gaps: s.clone(),
+                });
                 RawTrial {
                     case,
                     round,
@@ -238,6 +251,7 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     watched_ns: w.0,
                     cpu_uses: w.1,
                     throttling: w.2,
+                    load,
                 }
             },
         )

@@ -54,8 +54,8 @@ fn versions_not_known_here_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     make(&path, 1);
-    change(&path, "PRAGMA user_version = 6");
-    assert!(line(&path).contains("written by a newer hopcost (format 6, this one knows up to 5)"));
+    change(&path, "PRAGMA user_version = 7");
+    assert!(line(&path).contains("written by a newer hopcost (format 7, this one knows up to 6)"));
     assert!(matches!(open_for_resume(&path), Err(Error::Newer { .. })));
     change(&path, "PRAGMA user_version = -1");
     assert!(line(&path).contains("no format version"));

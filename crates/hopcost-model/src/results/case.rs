@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::load::LoadResult;
 use super::ratio::Ratio;
 use super::statistic::Estimates;
 use super::stream::StreamResult;
@@ -94,6 +95,9 @@ document! {
         pub wake: Option<WakeResult>,
         /// What is particular to a stream.
         pub stream: Option<StreamResult>,
+        /// What is particular to a load.
+        #[serde(default)]
+        pub load: Option<LoadResult>,
         /// What writing and comparing messages takes the ends; `null` where it was not timed.
         pub touch: Option<TouchCost>,
         /// What was counted, by event and end; medians over trials.
@@ -193,6 +197,7 @@ impl CaseResult {
             p50_ticks: None,
             cost_cycles: None,
             wake: None,
+            load: None,
             stream: None,
             touch: None,
             counters: Vec::new(),

@@ -1,6 +1,7 @@
 //! Attached ends, each behind one indirect call a phase: generic inside, erased outside. Each
 //! transport × wait gets loops of its own.
 
+pub mod load;
 pub mod roundtrip;
 pub mod stream;
 pub mod wake;
@@ -10,6 +11,7 @@ use std::marker::PhantomData;
 
 use hopcost_model::case::Workload;
 
+use self::load::LoadEnd;
 use self::roundtrip::{CallEnd, RoundtripEnd};
 use self::stream::StreamEnd;
 use self::wake::WakeEnd;
@@ -36,6 +38,7 @@ fn end_of<P: Party + 'static, C: Clock>(
     match attaching.case.workload {
         Workload::Roundtrip => Ok(RoundtripEnd::<P, C>::boxed(party, attaching.role)),
         Workload::Wake => WakeEnd::<P, C>::boxed(party, attaching),
+        Workload::Load => LoadEnd::<P, C>::boxed(party, attaching),
         workload => Err(sys::failure(format!(
             "{} takes no part in the workload `{workload}`",
             attaching.case.mechanism

@@ -16,8 +16,8 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hopcost_model::case::{Case, Role};
-use hopcost_model::protocol::{self, Command, Phase, Reply, Stamp};
+use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::protocol::{self, Command, Phase, Reply, ScheduleSeed, Stamp};
 
 use crate::mechanism;
 use crate::meeting;
@@ -79,6 +79,8 @@ struct Trial {
     others: Vec<ThreadSeat>,
     /// Which seats stamp, in their order.
     stamping: Vec<bool>,
+    /// Whether the pilot leaves samples too.
+    generates: bool,
     samples: Option<File>,
     time: Time,
 }
@@ -96,6 +98,7 @@ impl Worker {
                 parent,
                 scratch,
                 trial,
+                schedule,
             } => {
                 if self.trial.is_some() {
                     return Err(sys::failure("already attached"));
@@ -105,8 +108,12 @@ impl Worker {
                 }
                 sys::arm_deadline(deadline_ms)?;
                 let case: Case = case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
-                let fds = Inherited { samples: adopt(samples_fd)?, meeting: adopt(meeting_fd)? };
-                let (attached, trial) = attach(case, seats, fds, scratch, trial)?;
+                let inherited = Inherited {
+                    samples: adopt(samples_fd)?,
+                    meeting: adopt(meeting_fd)?,
+                    schedule,
+                };
+                let (attached, trial) = attach(case, seats, inherited, scratch, trial)?;
                 self.trial = Some(trial);
                 Ok(Reply::Attached { pid: std::process::id(), seats: attached })
             }
@@ -135,10 +142,11 @@ impl Worker {
     }
 }
 
-/// Descriptors that come with `attach`.
+/// What comes with `attach` for some workloads.
 struct Inherited {
     samples: Option<OwnedFd>,
     meeting: Option<OwnedFd>,
+    schedule: Option<ScheduleSeed>,
 }
 
 fn adopt(fd: Option<i32>) -> io::Result<Option<OwnedFd>> {
@@ -180,6 +188,7 @@ fn attach(
             role: seat.role,
             flow: seat.flow,
             meeting: shared.as_ref().map(OwnedFd::try_clone).transpose()?,
+            schedule: fds.schedule,
             cpu: seat.cpu,
             half,
             trial,
@@ -195,7 +204,8 @@ fn attach(
         all.push(thread.attached()?);
     }
     let samples = fds.samples.map(File::from);
-    Ok((all, Trial { first: seat, others, stamping, samples, time }))
+    let generates = case.workload == Workload::Load;
+    Ok((all, Trial { first: seat, others, stamping, generates, samples, time }))
 }
 
 /// Each seat's half of its link: as given, or of links that this worker opens,
@@ -247,7 +257,8 @@ fn halves(
 
 impl Trial {
     fn run(&mut self, spec: PhaseSpec) -> io::Result<Reply> {
-        let keeps = spec.phase == Phase::Measure && self.samples.is_some();
+        let leaves = spec.phase == Phase::Measure || (spec.phase == Phase::Pilot && self.generates);
+        let keeps = leaves && self.samples.is_some();
         let room = |stamping: bool| {
             if keeps && stamping { room_for(spec.count, spec.stamp) } else { Ok(Vec::new()) }
         };

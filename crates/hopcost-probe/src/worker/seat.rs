@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc;
 
 use hopcost_model::case::{Case, Role, Sched, Workload};
-use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase};
+use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase, ScheduleSeed};
 
 use super::counters::{Snapshot, Time, Usage, migrations, migrations_since};
 use super::events::{Events, Set, Whose};
@@ -26,8 +26,10 @@ pub struct Start {
     pub role: Role,
     /// Which flow of a stream.
     pub flow: u32,
-    /// The memory in which the two ends of a `wake` meet.
+    /// The memory in which the two ends of a `wake` or a `load` meet.
     pub meeting: Option<OwnedFd>,
+    /// What the times follow from at which a `load` sends.
+    pub schedule: Option<ScheduleSeed>,
     /// CPU to pin to.
     pub cpu: Option<u32>,
     /// This end's half of the link.
@@ -67,6 +69,7 @@ impl Seat {
             trial: start.trial,
             flow: start.flow,
             meeting: start.meeting.as_ref(),
+            schedule: start.schedule,
             ..Attaching::new(&start.case, start.role)
         };
         let endpoint = (start.row.attach)(start.half, &attaching)
@@ -137,8 +140,8 @@ impl Seat {
         if let Some(events) = &events {
             events.stop()?;
         }
-        let samples =
-            if spec.phase == Phase::Measure { stamped.samples.min(out.len() as u64) } else { 0 };
+        // Where a phase keeps none, there is no room for any.
+        let samples = stamped.samples.min(out.len() as u64);
         let counters = before.since(self.role, stamped, samples, self.cpu);
         let mut events = events.as_mut().map_or(Vec::new(), |events| events.read());
         if let (Phase::Measure, Some(before)) = (spec.phase, moved_before) {
@@ -252,6 +255,7 @@ mod tests {
             role,
             flow: 0,
             meeting: None,
+            schedule: None,
             cpu: None,
             half,
             trial: 0,

@@ -2,7 +2,9 @@
 //! that nothing but the mechanism is in the loop; one indirect call a phase.
 
 pub mod call;
+pub mod load;
 pub mod roundtrip;
+pub mod schedule;
 pub mod stream;
 pub mod wake;
 

@@ -37,10 +37,12 @@ fn lost(reading: &Reading) -> Option<Finding> {
         return None;
     }
     let share = lost as f64 / (lost as f64 + reading.result.operations as f64);
-    let severity = suspect_if(share >= LOST_MAX);
+    // The responses of a load that lost messages would be those of another rate.
+    let is_load = reading.result.load.is_some();
+    let severity = if is_load { Severity::Invalid } else { suspect_if(share >= LOST_MAX) };
     let evidence = format!(
         "{} was or were lost ({}).",
-        format::count(lost as usize, "exchange"),
+        format::count(lost as usize, if is_load { "message" } else { "exchange" }),
         format::percent(share)
     );
     Some(finding(Code::Lost, severity, evidence, &[("lost", lost as f64), ("share", share)]))

@@ -13,6 +13,7 @@ mod beside;
 mod counters;
 mod cpu;
 mod host;
+mod load;
 mod make;
 mod memory;
 mod numbers;
@@ -62,6 +63,7 @@ pub fn of_case(
     found.extend(numbers::findings(run, case, reading, drifts));
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
+    found.extend(load::findings(case, reading));
     found.extend(counters::findings(reading));
     found.extend(runtimes::findings(run, case, reading));
     for finding in &mut found {
@@ -137,6 +139,7 @@ mod tests {
             include_str!("placement.rs"),
             include_str!("counters.rs"),
             include_str!("stalled.rs"),
+            include_str!("load.rs"),
             include_str!("stream.rs"),
             include_str!("stream/stall.rs"),
             include_str!("wake.rs"),

@@ -1,8 +1,8 @@
 //! What the numbers of a group mean.
 
-use hopcost_model::case::{Ack, AckSize, Case, Workload};
+use hopcost_model::case::{Ack, AckSize, Arrivals, Case, Workload};
 use hopcost_model::mechanism::Shape;
-use hopcost_model::units::format_size;
+use hopcost_model::units::{format_number, format_size};
 
 use crate::format;
 use crate::trial::Family;
@@ -16,6 +16,7 @@ pub enum Meaning {
     Notification,
     Roundtrip { payload_bytes: u32 },
     Wake { gap_ns: u64 },
+    Load { rate: u32, arrivals: Arrivals, payload_bytes: u32 },
     Stream { ack: Ack, ack_size: AckSize, payload_bytes: u32, fields: u32, flows: u32 },
 }
 
@@ -25,6 +26,11 @@ impl Meaning {
         let payload_bytes = case.payload_bytes.unwrap_or(0);
         match (case.workload, family) {
             (Workload::Wake, _) => Meaning::Wake { gap_ns: case.gap_ns.unwrap_or(0) },
+            (Workload::Load, _) => Meaning::Load {
+                rate: case.rate.unwrap_or(0),
+                arrivals: case.arrivals,
+                payload_bytes,
+            },
             (Workload::Stream, _) => Meaning::Stream {
                 ack: case.ack.unwrap_or(Ack::None),
                 ack_size: case.ack_size,
@@ -53,6 +59,11 @@ impl Meaning {
             Meaning::Wake { gap_ns } => {
                 format!("one-way wake-up after a gap of {}", format::exact_ns(gap_ns))
             }
+            Meaning::Load { rate, arrivals, payload_bytes } => format!(
+                "load of {} messages of {} a second, {arrivals} arrivals",
+                format_number(rate.into()),
+                bytes(payload_bytes)
+            ),
             Meaning::Stream { ack, ack_size, payload_bytes, fields, flows } => format!(
                 "stream of {fields} x {} B, {}, {}{}",
                 payload_bytes / fields,
@@ -88,6 +99,10 @@ impl Meaning {
             Meaning::Wake { .. } => "Time from the sender's stamp before it notifies to the \
                 receiver's stamp when it runs, one way; how exactly the two clocks agree is part \
                 of each result."
+                .to_owned(),
+            Meaning::Load { .. } => "Response: time from when the schedule means a message to be \
+                sent to when the receiver has it, whatever held it up; how exactly the two clocks \
+                agree is part of each result."
                 .to_owned(),
             Meaning::Stream { ack: Ack::None, .. } => "Time per message, all flows together, from \
                 the first byte that any receiver got to the last; nothing is acknowledged."

@@ -15,29 +15,44 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<WakeResult
     if case.workload != Workload::Wake || trials.is_empty() {
         return None;
     }
-    let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
-    let each = |of: &dyn Fn(&RawTrial) -> Option<f64>| -> Vec<f64> {
-        let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
-        values.filter(|ns| ns.is_finite()).collect()
-    };
-    let greatest = |of: &dyn Fn(&RawTrial) -> _| each(of).into_iter().max_by(f64::total_cmp);
-    let middle = |of: &dyn Fn(&RawTrial) -> _| median(&each(of));
-    let moved_ns = greatest(&moved_ticks);
-    let bound_ns = greatest(&|trial| {
-        trial.gates.iter().map(|gate| gate.bound_ticks as f64).max_by(f64::total_cmp)
-    });
+    let middle = |of: &dyn Fn(&RawTrial) -> _| median(&each_ns(run, trials, of));
+    let moved_ns = greatest_ns(run, trials, &moved_ticks);
     let callers: Vec<&EndCounters> = trials.iter().filter_map(|trial| caller(trial)).collect();
     let overruns = total(callers.iter().map(|end| end.overruns));
     let count = total(callers.iter().map(|end| end.count));
     Some(WakeResult {
         gap_asked_ns: case.gap_ns.unwrap_or(0),
         gap_found_ns: middle(&gap_ticks),
-        // A bound that is smaller than what the offset moved by was not one.
-        clock_bound_ns: bound_ns.map(|bound| bound.max(moved_ns.unwrap_or(0.0))),
+        clock_bound_ns: clock_bound_ns(run, trials),
         clock_offset_ns: middle(&|trial| trial.gates.first().map(|gate| gate.offset_ticks as f64)),
         clock_moved_ns: moved_ns,
         overrun_share: if count == 0 { 0.0 } else { (overruns as f64 / count as f64).min(1.0) },
     })
+}
+
+/// What a trial has in ticks, in nanoseconds.
+fn each_ns(run: &Run, trials: &[&RawTrial], of: &dyn Fn(&RawTrial) -> Option<f64>) -> Vec<f64> {
+    let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
+    let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
+    values.filter(|ns| ns.is_finite()).collect()
+}
+
+fn greatest_ns(
+    run: &Run,
+    trials: &[&RawTrial],
+    of: &dyn Fn(&RawTrial) -> Option<f64>,
+) -> Option<f64> {
+    each_ns(run, trials, of).into_iter().max_by(f64::total_cmp)
+}
+
+/// The largest error of one-way times because of the clocks.
+pub fn clock_bound_ns(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
+    let of_gates = |trial: &RawTrial| {
+        trial.gates.iter().map(|gate| gate.bound_ticks as f64).max_by(f64::total_cmp)
+    };
+    // A bound that is smaller than what the offset moved by was not one.
+    let moved_ns = greatest_ns(run, trials, &moved_ticks).unwrap_or(0.0);
+    Some(greatest_ns(run, trials, &of_gates)?.max(moved_ns))
 }
 
 /// The end that notifies.

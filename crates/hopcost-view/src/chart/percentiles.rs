@@ -26,8 +26,8 @@ fn curve_group(index: usize, group: &LadderGroup, results: &Results) -> Option<V
     let mut closed = true;
     let mut curve = |(row, case): (&LadderRow, &CaseResult)| {
         let points = drawn(case);
-        // A wake-up waits for nothing but its gap.
-        closed &= case.case.workload != Workload::Wake;
+        // A wake-up waits for nothing but its gap, a load for its schedule.
+        closed &= !matches!(case.case.workload, Workload::Wake | Workload::Load);
         (points.len() > 1).then(|| (row_name(row, results), points))
     };
     let by_place: Vec<(Place, Vec<Points>)> = Place::ALL

@@ -46,6 +46,15 @@ pub(super) fn inside(mechanism: &Mechanism) -> Vec<Block> {
             ),
         ),
         (
+            "Load",
+            when(
+                has(Workload::Load),
+                "from when the message was to be sent until the receiver has it; the payload is written \
+                 before and compared after, so that a message that waits for another waits for that too"
+                    .to_owned(),
+            ),
+        ),
+        (
             "Stream",
             when(
                 has(Workload::Stream),

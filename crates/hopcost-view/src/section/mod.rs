@@ -12,6 +12,7 @@ mod head;
 mod host;
 mod idling;
 mod ladder;
+mod load;
 pub(crate) mod model;
 mod models;
 mod plots;
@@ -57,6 +58,7 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, wake::section),
     (ALL, idling::knobs),
     (ALL, idling::variance),
+    (ALL, load::section),
     (ALL, stream::section),
     (ALL, counted::section),
     (ALL, models::section),

@@ -26,7 +26,7 @@ pub mod yardstick;
 
 use std::os::unix::net::UnixStream;
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::{Case, Role};
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::Yardstick;
 
@@ -73,7 +73,8 @@ pub fn ensure_descriptors_for(plan: &Plan, yardsticks: &[Yardstick]) -> std::io:
         yardsticks.iter().filter_map(|one| Some(workers(&one.case.parse().ok()?))).sum();
     let trial = |case: &Case| {
         let half = DESCRIPTORS_A_HALF * case.flows.unwrap_or(1) as usize;
-        let meeting = if case.workload == Workload::Wake { DESCRIPTORS_A_HALF } else { 0 };
+        let meets = case.workload.is_stamped_by(Role::Callee);
+        let meeting = if meets { DESCRIPTORS_A_HALF } else { 0 };
         // The halves of both ends are open while the first of two workers is started.
         match workers(case) {
             1 => DESCRIPTORS_A_WORKER,

@@ -53,6 +53,7 @@ pub fn case(workload: Workload, row: &Row, wait: WaitKind) -> Case {
     }
     id += match workload {
         Workload::Wake => "&gap=20000",
+        Workload::Load => "&rate=20000",
         Workload::Stream => "&fields=8&flows=1&ack=per-message",
         Workload::Call | Workload::Roundtrip => "",
     };

@@ -70,6 +70,9 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         groups => swept(groups, results, doubts),
     });
     blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
+    for group in of(Workload::Load) {
+        blocks.extend(group::table(group, results, doubts));
+    }
     let mut streams = grouped(of(Workload::Stream), |group| {
         stream_of(group, results).map(|stream| (stream.ack.clone(), stream.fields))
     });

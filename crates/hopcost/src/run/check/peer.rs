@@ -129,6 +129,7 @@ fn provoke(
         parent: Some(std::process::id()),
         scratch: Some(bench.setup.scratch.path().display().to_string()),
         trial: 0,
+        schedule: None,
     };
     worker.send(&attach);
     let Reply::Attached { seats, .. } = answer(bench, &mut worker, START)? else {

@@ -6,7 +6,9 @@ use std::io::{Read, Seek};
 
 use hopcost_model::case::{Ack, Role};
 use hopcost_model::protocol::{EndCounters, Phase, Stamp};
-use hopcost_model::raw::RawTrial;
+use hopcost_model::raw::{RawLoad, RawTrial};
+use hopcost_probe::workload::schedule;
+use hopcost_stats::thinning::kept;
 
 use super::plausible::{self, Cover, Measure, Origin};
 use super::spec::{Counts, Failure, TrialSpec};
@@ -81,19 +83,7 @@ pub fn wakes(
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let [caller, callee] = ran.ends.as_slice() else { return Err(unexpected("run")) };
-    let (sent, woken) = match workers.all.as_mut_slice() {
-        [both] => {
-            let all =
-                ticks(&mut both.samples, caller.samples.saturating_add(callee.samples), "worker")?;
-            let (sent, woken) = all.split_at((caller.samples as usize).min(all.len()));
-            (sent.to_vec(), woken.to_vec())
-        }
-        [first, second, ..] => (
-            ticks(&mut first.samples, caller.samples, "caller")?,
-            ticks(&mut second.samples, callee.samples, "callee")?,
-        ),
-        [] => return Err(unexpected("run")),
-    };
+    let [sent, woken] = both(workers, [caller, callee])?;
     plausible::stamps([caller, callee], &sent, &woken)?;
     let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
     let mut ticks = Vec::with_capacity(sent.len());
@@ -116,6 +106,117 @@ pub fn wakes(
     }
     trial.operations = ticks.len() as u64;
     each(trial, &ticks, spec);
+    finish(trial, ran);
+    Ok(())
+}
+
+/// The stamps of the caller and of the callee.
+fn both(
+    workers: &mut TrialWorkers<'_>,
+    [caller, callee]: [&EndCounters; 2],
+) -> Result<[Vec<u64>; 2], Failure> {
+    Ok(match workers.all.as_mut_slice() {
+        [both] => {
+            let all =
+                ticks(&mut both.samples, caller.samples.saturating_add(callee.samples), "worker")?;
+            let (sent, received) = all.split_at((caller.samples as usize).min(all.len()));
+            [sent.to_vec(), received.to_vec()]
+        }
+        [first, second, ..] => [
+            ticks(&mut first.samples, caller.samples, "caller")?,
+            ticks(&mut second.samples, callee.samples, "callee")?,
+        ],
+        [] => return Err(unexpected("run")),
+    })
+}
+
+/// How exactly the generator of a load kept its schedule without a channel; its stamps are
+/// forgotten.
+pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Failure> {
+    let spec = workers.spec;
+    let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
+    let samples = &mut workers.all[0].samples;
+    let stamps = ticks(samples, caller.samples, "caller")?;
+    samples.set_len(0)?;
+    samples.rewind()?;
+    let offsets = schedule::offsets(spec.case, spec.schedule(), caller.samples);
+    let late = |(stamp, offset): (&u64, &u64)| {
+        stamp.saturating_sub(caller.first_tick.saturating_add(*offset))
+    };
+    let mut lags: Vec<u64> = stamps.iter().zip(&offsets).map(late).collect();
+    let last = lags.last().copied().unwrap_or(0);
+    lags.sort_unstable();
+    let p99 = lags.len().saturating_sub(1) * 99 / 100;
+    Ok(RawLoad {
+        offered: 0,
+        delivered: 0,
+        intended_ticks: 0,
+        sent_ticks: 0,
+        received_ticks: 0,
+        generator_messages: caller.samples,
+        generator_lag_p99_ticks: lags.get(p99).copied().unwrap_or(0),
+        generator_lag_last_ticks: last,
+        lags: Vec::new(),
+        gaps: Vec::new(),
+    })
+}
+
+/// Messages of a load: a sample is received minus intended, once the clocks' offset is taken out.
+pub fn responses(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    load: &mut RawLoad,
+    ran: Ran,
+) -> Result<(), Failure> {
+    let spec = workers.spec;
+    let [caller, callee] = ran.ends.as_slice() else { return Err(unexpected("run")) };
+    let [sent, received] = both(workers, [caller, callee])?;
+    let offsets = schedule::offsets(spec.case, spec.schedule(), caller.samples);
+    plausible::messages([caller, callee], &sent, &received)?;
+    let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
+    let begin = caller.first_tick;
+    // (intended, lag, response) of each that came.
+    let mut triples = Vec::with_capacity(received.len());
+    for (number, ((offset, sent), received)) in offsets.iter().zip(&sent).zip(&received).enumerate()
+    {
+        let Some(lag) = sent.checked_sub(begin.saturating_add(*offset)) else {
+            return Err(format!("message {number} was sent before its time").into());
+        };
+        if *received == 0 {
+            continue;
+        }
+        let service = i128::from(*received) - i128::from(*sent) - i128::from(gate.offset_ticks);
+        if service < -i128::from(gate.bound_ticks) {
+            return Err(Failure::Reason(format!(
+                "one-way times refused: message {number} came {} ticks before it was sent, \
+                 further than the bound of ±{} ticks",
+                -service, gate.bound_ticks
+            )));
+        }
+        trial.negative_samples += u64::from(service < 0);
+        let service = u64::try_from(service.max(0)).unwrap_or(u64::MAX);
+        triples.push((*offset, lag, lag.saturating_add(service)));
+    }
+    let Some((offset, _, response)) = triples.last() else {
+        return Err("no message came".into());
+    };
+    load.received_ticks = offset.saturating_add(*response);
+    load.sent_ticks = sent[sent.len() - 1].saturating_sub(begin);
+    load.intended_ticks = offsets.last().copied().unwrap_or(0);
+    (load.offered, load.delivered) = (sent.len() as u64, triples.len() as u64);
+    if let Some(phase) = measure(spec, &ran) {
+        phase.holds(load.sent_ticks, "the stamps cover")?;
+    }
+    trial.operations = load.delivered;
+    let responses: Vec<u64> = triples.iter().map(|triple| triple.2).collect();
+    each(trial, &responses, spec);
+    let mut before = 0;
+    for at in kept(triples.len(), spec.shape.samples_max as usize, spec.seed) {
+        let (offset, lag, _) = triples[at];
+        load.lags.push(u32::try_from(lag).unwrap_or(u32::MAX));
+        load.gaps.push(u32::try_from(offset - before).unwrap_or(u32::MAX));
+        before = offset;
+    }
     finish(trial, ran);
     Ok(())
 }

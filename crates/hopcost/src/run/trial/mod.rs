@@ -23,7 +23,7 @@ use super::idle::Knob;
 use super::pace::Pace;
 use super::yardstick::Beside;
 use spec::{Counts, Failure, Outcome, TrialSpec};
-use workers::{TrialWorkers, lost};
+use workers::{Ran, TrialWorkers, lost};
 
 /// Two-way exchanges and steps of the causality test before a measurement: what
 /// fio takes for its own test, and more exchanges than it takes to meet the
@@ -74,6 +74,7 @@ fn perform(
         Workload::Call | Workload::Roundtrip => exchange(&mut workers, trial, beside)?,
         Workload::Wake => wake(&mut workers, trial, beside)?,
         Workload::Stream => stream(&mut workers, trial, beside)?,
+        Workload::Load => load(&mut workers, trial)?,
     }
     memory(&workers, trial);
     knob.still_held()?;
@@ -151,12 +152,42 @@ fn wake(
     let (warm_up, measure) = workers.spec.wake_ups();
     beside.read(Moment::Before, workers.spec, trial)?;
     let phases = Instant::now();
-    let before = gate(workers, GATE_BEFORE)?;
-    workers.warm_up(warm_up, stamp, None)?;
-    let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
-    let after = gate(workers, GATE_AFTER)?;
+    let ran = between_gates(workers, trial, |workers| {
+        workers.warm_up(warm_up, stamp, None)?;
+        workers.phase(Phase::Measure, measure, stamp, None)
+    })?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
     beside.read(Moment::After, workers.spec, trial)?;
+    keep::wakes(workers, trial, ran)
+}
+
+/// A `load`: the generator by itself, then the schedule over the channel.
+fn load(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+    let stamp = Stamp::Each;
+    trial.stamp = Some(stamp);
+    let [alone, warm_up, measure] = workers.spec.load_messages();
+    let phases = Instant::now();
+    let ran = workers.phase(Phase::Pilot, alone, stamp, None)?;
+    let mut load = keep::generator(workers, ran)?;
+    let ran = between_gates(workers, trial, |workers| {
+        workers.warm_up(warm_up, stamp, None)?;
+        workers.phase(Phase::Measure, measure, stamp, None)
+    })?;
+    trial.phases_ns = phases.elapsed().as_nanos() as u64;
+    keep::responses(workers, trial, &mut load, ran)?;
+    trial.load = Some(load);
+    Ok(())
+}
+
+/// Phases between two comparisons of the clocks.
+fn between_gates(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    phases: impl FnOnce(&mut TrialWorkers<'_>) -> Result<Ran, Failure>,
+) -> Result<Ran, Failure> {
+    let before = gate(workers, GATE_BEFORE)?;
+    let ran = phases(workers)?;
+    let after = gate(workers, GATE_AFTER)?;
     trial.gates = vec![before, after];
     let moved = after.offset_ticks.abs_diff(before.offset_ticks);
     if moved > before.bound_ticks.saturating_add(after.bound_ticks) {
@@ -166,7 +197,7 @@ fn wake(
             before.offset_ticks, after.offset_ticks, before.bound_ticks, after.bound_ticks
         )));
     }
-    keep::wakes(workers, trial, ran)
+    Ok(ran)
 }
 
 /// Compares the two ends' clocks, and refuses what runs against causality.

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Role, Sched};
+use hopcost_model::case::{Role, Sched, Workload};
 use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Reply, Seat};
 use hopcost_probe::meeting;
@@ -179,6 +179,7 @@ impl TrialWorkers<'_> {
             parent: spec.transcript.is_none().then(std::process::id),
             scratch: Some(spec.setup.scratch.path().display().to_string()),
             trial: spec.number,
+            schedule: (workload == Workload::Load).then(|| spec.schedule()),
         };
         let foreign = spec.workers.foreign(wanted.role);
         let mut worker = match foreign {

@@ -169,6 +169,25 @@ pub fn stamps(ends: [&EndCounters; 2], sent: &[u64], woken: &[u64]) -> Result<()
     Ok(())
 }
 
+/// Whether the two ends of a load speak of the same messages, and each in order.
+pub fn messages(ends: [&EndCounters; 2], sent: &[u64], received: &[u64]) -> Result<(), String> {
+    let [caller, callee] = ends;
+    let came = received.iter().filter(|stamp| **stamp > 0).count() as u64;
+    let agree = sent.len() == received.len() && caller.count == caller.samples;
+    if !agree || sent.is_empty() || (callee.count, callee.lost) != (came, sent.len() as u64 - came)
+    {
+        return Err(format!(
+            "the sender handed over {} stamps and the receiver {}, {came} of them of messages",
+            sent.len(),
+            received.len()
+        ));
+    }
+    if !sent.is_sorted() || !received.iter().filter(|stamp| **stamp > 0).is_sorted() {
+        return Err("an end's own stamps run backwards".into());
+    }
+    Ok(())
+}
+
 /// Whether both ends of every flow of a stream speak of the same messages, none more than
 /// `most` and each of `payload` bytes.
 pub fn flows(

@@ -2,9 +2,10 @@
 
 use hopcost_model::case::Case;
 use hopcost_model::plan::TrialShape;
-use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_plan::TRIAL_DEFAULT;
+use hopcost_probe::clock::rough_ticks;
 
 use crate::run::setup::Setup;
 use crate::run::worker::{Program, Transcript};
@@ -147,6 +148,26 @@ impl<'a> TrialSpec<'a> {
         matches!(self.counts, Counts::Exactly { .. })
     }
 
+    /// What the times follow from at which a `load` sends; without a clock, by one that is good to
+    /// a percent.
+    pub fn schedule(&self) -> ScheduleSeed {
+        let ticks_per_second = match self.counts {
+            _ if self.case.has_virtual_clock() => 1e9,
+            Counts::Fitted(clocks) => clocks.caller.ticks_per_second,
+            Counts::Exactly { .. } => rough_ticks(1_000_000_000) as f64,
+        };
+        ScheduleSeed { seed: self.seed, ticks_per_second }
+    }
+
+    /// Messages of a `load`: of the generator without a channel, of the warm-up, of the
+    /// measurement.
+    pub fn load_messages(&self) -> [u64; 3] {
+        match self.counts {
+            Counts::Exactly { warm_up, measure } => [measure, warm_up, measure],
+            Counts::Fitted(_) => self.shape.load_messages(self.case.rate.unwrap_or(1)),
+        }
+    }
+
     /// Wake-ups of the warm-up and of the measurement.
     pub fn wake_ups(&self) -> (u64, u64) {
         match self.counts {
@@ -176,6 +197,10 @@ impl<'a> TrialSpec<'a> {
         let wake_up_ns =
             self.case.gap_ns.map_or(0, |gap_ns| gap_ns.saturating_add(1_000_000).saturating_mul(3));
         let wake_ups_ms = (warm_up + measure).saturating_mul(wake_up_ns) / 1_000_000;
-        (start_up_ms + self.shape.deadline_ms).saturating_add(wake_ups_ms)
+        // Ten times as long as the schedule.
+        let messages: u64 = self.load_messages().iter().sum();
+        let load_ms =
+            self.case.rate.map_or(0, |rate| messages.saturating_mul(10_000) / u64::from(rate));
+        (start_up_ms + self.shape.deadline_ms).saturating_add(wake_ups_ms).saturating_add(load_ms)
     }
 }

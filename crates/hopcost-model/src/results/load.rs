@@ -1,0 +1,46 @@
+//! Loads: messages at a fixed rate.
+
+use crate::case::Arrivals;
+use crate::document;
+
+document! {
+    /// What is particular to a load. Its estimates are responses: received minus intended,
+    /// of the messages that came.
+    pub struct LoadResult {
+        /// Messages a second that the schedule offers.
+        pub rate: u32,
+        /// When they are to be sent.
+        pub arrivals: Arrivals,
+        /// Messages a second that were received, from the first intended time to the last
+        /// receipt: median over trials.
+        pub received_per_s: Option<f64>,
+        /// How long the schedule is over how long it took until the last message was sent and
+        /// the last received, 0 to 1: median over trials. 1 where the rate was kept.
+        pub achieved: Option<f64>,
+        /// Share of the messages offered that did not come, 0 to 1.
+        pub lost_share: f64,
+        /// Begin of the send minus intended: how long messages waited for the sender.
+        pub lag: LoadQuantiles,
+        /// Received minus begin of the send.
+        pub service: LoadQuantiles,
+        /// How late the sender is by itself, without a channel: median over trials of the 99th
+        /// percentile.
+        pub generator_lag_p99_ns: Option<f64>,
+        /// Largest error that the clocks' offset can put on every response: the largest over
+        /// the trials.
+        pub clock_bound_ns: Option<f64>,
+    }
+}
+
+document! {
+    /// Quantiles of the messages of all trials together; `null` where fewer than ten of them
+    /// are beyond.
+    pub struct LoadQuantiles {
+        /// Median.
+        pub p50_ns: Option<f64>,
+        /// 99th percentile.
+        pub p99_ns: Option<f64>,
+        /// 99.9th percentile.
+        pub p999_ns: Option<f64>,
+    }
+}

@@ -1,0 +1,178 @@
+//! `load`: one way, at a fixed rate, whatever the receiver does (open loop).
+//!
+//! The sender spins on its clock until each intended time, stamps and sends. A message whose
+//! time has passed is sent at once; none is skipped, and no later time is moved. The receiver
+//! stamps when its receive has returned. Both keep absolute stamps: the response is received
+//! minus *intended*, so what a message waited for a sender that was held up counts.
+//!
+//! A message is written before its intended time, and compared after the receiver's stamp.
+//! Where messages may be lost an end marker follows the last, again and again until the
+//! receiver has it.
+
+use std::io;
+
+use hopcost_model::case::Workload;
+
+use super::Stamped;
+use crate::clock::Clock;
+use crate::meeting::Meeting;
+use crate::party::{Losses, Party};
+use crate::sys;
+
+/// Messages before the first of the schedule.
+const LEAD_IN: u64 = Workload::Load.spec().uncounted;
+/// How often an end marker is sent at most, a millisecond apart.
+const MARKERS_MAX: u32 = 2_000;
+const MARKER_NS: u64 = 1_000_000;
+
+/// How many numbers of messages a phase of `count` uses, the end marker's with them.
+pub fn numbers(count: u64) -> u64 {
+    count.saturating_add(LEAD_IN + 1)
+}
+
+/// The schedule without a channel: how exactly this sender keeps it.
+#[inline(never)]
+pub fn generator<C: Clock>(offsets: &[u64], out: &mut [u64]) -> Stamped {
+    let mut seen = Seen::from(C::stamp().0);
+    for offset in offsets {
+        let stamp = C::until(seen.stamped.first_tick.wrapping_add(*offset));
+        seen.sent(stamp, out);
+    }
+    seen.stamped
+}
+
+/// The sender's loop: the begin of each send into `out`, as far as it reaches.
+#[inline(never)]
+pub fn sender<P: Party, C: Clock>(
+    party: &mut P,
+    meeting: &Meeting,
+    first: u64,
+    offsets: &[u64],
+    out: &mut [u64],
+) -> io::Result<Stamped> {
+    party.send(first)?;
+    meeting.until_taken(first)?;
+    let mut seen = Seen::from(C::stamp().0);
+    let mut sequence = first + LEAD_IN;
+    for offset in offsets {
+        let intended = seen.stamped.first_tick.wrapping_add(*offset);
+        if party.holds_one() {
+            meeting.until_taken(sequence - 1)?;
+        }
+        let stamp = party.send_after(sequence, || C::until(intended))?;
+        seen.sent(stamp, out);
+        sequence += 1;
+    }
+    if party.losses() != Losses::Never {
+        end(party, meeting, sequence)?;
+    }
+    Ok(seen.stamped)
+}
+
+/// Tells a receiver that may have lost the last message that it was the last.
+#[cold]
+fn end<P: Party>(party: &mut P, meeting: &Meeting, marker: u64) -> io::Result<()> {
+    for _ in 0..MARKERS_MAX {
+        party.send(marker)?;
+        sys::sleep(sys::timespec(MARKER_NS));
+        if meeting.taken() == marker {
+            return Ok(());
+        }
+    }
+    Err(sys::failure("the receiver did not get the end marker within two seconds"))
+}
+
+/// The receiver's loop: when each message came into `out`, 0 where it did not.
+#[inline(never)]
+pub fn receiver<P: Party, C: Clock>(
+    party: &mut P,
+    meeting: &Meeting,
+    first: u64,
+    count: u64,
+    out: &mut [u64],
+) -> io::Result<Stamped> {
+    // An end marker of the phase before may still be there.
+    let (_, skipped) = party.receive_any(first, || ())?;
+    if skipped > 0 {
+        return Err(unexpected(first + skipped, first));
+    }
+    meeting.take(first);
+    let loses = party.losses() != Losses::Never;
+    let (begin, end) = (first + LEAD_IN, first + LEAD_IN + count);
+    let mut seen = Seen::default();
+    let mut next = begin;
+    while next < end + u64::from(loses) {
+        let (stamp, skipped) = party.receive_any(next, C::stamp)?;
+        if skipped > 0 {
+            if !loses || skipped > end - next {
+                return Err(unexpected(next + skipped, next));
+            }
+            seen.lost(skipped, out);
+            next += skipped;
+        }
+        if next < end {
+            seen.received(stamp, out);
+        }
+        if party.holds_one() || next == end {
+            meeting.take(next);
+        }
+        next += 1;
+    }
+    Ok(seen.stamped)
+}
+
+#[cold]
+fn unexpected(got: u64, want: u64) -> io::Error {
+    sys::failure(format!("message {got} came where message {want} was to come"))
+}
+
+/// What an end has stamped so far.
+#[derive(Default)]
+struct Seen {
+    stamped: Stamped,
+    cpu: Option<u32>,
+}
+
+impl Seen {
+    fn from(first_tick: u64) -> Self {
+        Self { stamped: Stamped { first_tick, ..Stamped::default() }, cpu: None }
+    }
+
+    /// The next slot of `out`.
+    #[inline(always)]
+    fn keep(&mut self, ticks: u64, out: &mut [u64]) {
+        if let Some(place) = out.get_mut(self.stamped.samples as usize) {
+            *place = ticks;
+        }
+        self.stamped.samples += 1;
+    }
+
+    #[inline(always)]
+    fn note(&mut self, (ticks, cpu): (u64, u32), out: &mut [u64]) {
+        self.keep(ticks, out);
+        let stamped = &mut self.stamped;
+        stamped.count += 1;
+        stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
+        stamped.cpu_changes += u64::from(self.cpu.replace(cpu).is_some_and(|before| before != cpu));
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, (ticks, cpu, was_late): (u64, u32, bool), out: &mut [u64]) {
+        self.note((ticks, cpu), out);
+        self.stamped.overruns += u64::from(was_late);
+    }
+
+    #[inline(always)]
+    fn received(&mut self, stamp: (u64, u32), out: &mut [u64]) {
+        if self.stamped.count == 0 {
+            self.stamped.first_tick = stamp.0;
+        }
+        self.note(stamp, out);
+    }
+
+    #[cold]
+    fn lost(&mut self, messages: u64, out: &mut [u64]) {
+        (0..messages).for_each(|_| self.keep(0, out));
+        self.stamped.lost += messages;
+    }
+}

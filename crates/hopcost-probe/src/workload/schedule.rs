@@ -1,0 +1,80 @@
+//! When the messages of a `load` are to be sent: worked out before a phase, from a seed.
+
+use hopcost_model::case::{Arrivals, Case};
+use hopcost_model::protocol::ScheduleSeed;
+
+/// How long `on-off` sends, and how long it does not.
+const BURST_S: f64 = 1e-3;
+
+/// The intended times of the first `count` messages of a case, in ticks from the beginning.
+pub fn offsets(case: &Case, seed: ScheduleSeed, count: u64) -> Vec<u64> {
+    let rate = f64::from(case.rate.unwrap_or(1).max(1));
+    let mut random = Random(seed.seed);
+    let mut exponential_s = 0.0;
+    let mut intended_s = |number: u64| match case.arrivals {
+        Arrivals::Constant => number as f64 / rate,
+        Arrivals::Exponential => {
+            exponential_s -= random.uniform().ln() / rate;
+            exponential_s
+        }
+        Arrivals::OnOff => {
+            let sending_s = number as f64 / (2.0 * rate);
+            sending_s + (sending_s / BURST_S).floor() * BURST_S
+        }
+    };
+    (1..=count).map(|number| (intended_s(number) * seed.ticks_per_second) as u64).collect()
+}
+
+/// SplitMix64 (Steele, Lea, Flood, 2014).
+struct Random(u64);
+
+impl Random {
+    /// Uniform in (0, 1].
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^= word >> 31;
+        ((word >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets_of(arrivals: &str, count: u64) -> Vec<u64> {
+        let id = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
+        let case = Case { arrivals: arrivals.parse().unwrap(), ..id.parse().unwrap() };
+        offsets(&case, ScheduleSeed { seed: 7, ticks_per_second: 1e9 }, count)
+    }
+
+    #[test]
+    fn constant_arrivals_are_equally_far_apart() {
+        assert_eq!(offsets_of("constant", 3), [100_000, 200_000, 300_000]);
+    }
+
+    #[test]
+    fn exponential_gaps_have_the_mean_and_the_spread_of_a_poisson_process() {
+        let offsets = offsets_of("exponential", 100_000);
+        let gaps = offsets.windows(2).map(|two| (two[1] - two[0]) as f64);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for gap in gaps {
+            (sum, squares) = (sum + gap, squares + gap * gap);
+        }
+        let mean = sum / 99_999.0;
+        assert!((mean / 100_000.0 - 1.0).abs() < 0.01, "{mean}");
+        let coefficient = (squares / 99_999.0 - mean * mean).sqrt() / mean;
+        assert!((coefficient - 1.0).abs() < 0.01, "{coefficient}");
+        assert_eq!(offsets, offsets_of("exponential", 100_000), "from the seed alone");
+    }
+
+    #[test]
+    fn on_off_sends_at_twice_the_rate_half_of_the_time() {
+        let offsets = offsets_of("on-off", 10_000);
+        assert_eq!(offsets[9_999], 1_000_000_000);
+        // Rounding may put the first of a burst at the end of the pause before it.
+        assert!(offsets.iter().all(|offset| (offset + 1) % 2_000_000 <= 1_000_001));
+    }
+}

@@ -1,0 +1,137 @@
+//! What is particular to a load: what got through, and of what a response is made.
+
+use hopcost_model::case::{Case, Workload};
+use hopcost_model::raw::{RawLoad, RawTrial};
+use hopcost_model::results::{LoadQuantiles, LoadResult};
+use hopcost_stats::sample::{median, rank};
+
+use crate::run::Run;
+use crate::sums::total;
+use crate::wake;
+
+/// Messages beyond a quantile, without which it is none.
+const BEYOND_MIN: f64 = 10.0;
+
+/// The result of a case's measured trials; `None` unless they are loads.
+pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult> {
+    let loads: Vec<(&RawTrial, &RawLoad)> =
+        trials.iter().filter_map(|trial| Some((*trial, trial.load.as_ref()?))).collect();
+    if case.workload != Workload::Load || loads.is_empty() {
+        return None;
+    }
+    let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
+    let middle = |of: &dyn Fn(&RawTrial, &RawLoad) -> Option<f64>| {
+        let values = loads.iter().filter_map(|(trial, load)| of(trial, load));
+        median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
+    };
+    let quantiles = |of: fn(u32, u32) -> u32| {
+        let mut all = Vec::new();
+        for (trial, load) in &loads {
+            let Some(tick_ns) = tick_ns(trial) else { continue };
+            let both = load.lags.iter().zip(&trial.samples);
+            all.extend(both.map(|(lag, response)| f64::from(of(*lag, *response)) * tick_ns));
+        }
+        quantiles(all)
+    };
+    let offered = total(loads.iter().map(|(_, load)| load.offered));
+    let delivered = total(loads.iter().map(|(_, load)| load.delivered));
+    let received_per_s = |trial: &RawTrial, load: &RawLoad| {
+        Some(load.delivered as f64 / (load.received_ticks as f64 * tick_ns(trial)?) * 1e9)
+    };
+    Some(LoadResult {
+        rate: case.rate.unwrap_or(0),
+        arrivals: case.arrivals,
+        received_per_s: middle(&received_per_s),
+        achieved: middle(&|_, load| Some(achieved(load))),
+        lost_share: match offered {
+            0 => 0.0,
+            _ => offered.saturating_sub(delivered) as f64 / offered as f64,
+        },
+        lag: quantiles(|lag, _| lag),
+        service: quantiles(|lag, response| response.saturating_sub(lag)),
+        generator_lag_p99_ns: middle(&|trial, load| {
+            Some(load.generator_lag_p99_ticks as f64 * tick_ns(trial)?)
+        }),
+        clock_bound_ns: wake::clock_bound_ns(run, trials),
+    })
+}
+
+/// The length of the schedule over the time until the last message was sent and the last one
+/// received.
+pub fn achieved(load: &RawLoad) -> f64 {
+    let until = load.sent_ticks.max(load.received_ticks).max(1);
+    (load.intended_ticks as f64 / until as f64).min(1.0)
+}
+
+fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {
+    all.sort_unstable_by(f64::total_cmp);
+    let at = |q: f64| {
+        let supported = all.len() as f64 * (1.0 - q) >= BEYOND_MIN - 1e-6;
+        supported.then(|| all[rank(all.len(), q) - 1])
+    };
+    LoadQuantiles { p50_ns: at(0.5), p99_ns: at(0.99), p999_ns: at(0.999) }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::finding::{Code, Severity};
+
+    use crate::testing::{Builder, TrialBuilder, read};
+
+    const LOAD: &str = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
+
+    fn run(make: impl Fn(u32, &mut TrialBuilder)) -> hopcost_model::results::Results {
+        read(&Builder::new().case(LOAD, 8, make).build())
+    }
+
+    #[test]
+    fn a_response_is_what_the_message_waited_and_what_the_channel_took() {
+        // Nine of ten wait 100 ns, one 10,000; the channel takes 2,000.
+        let lags: Vec<u32> = (0..1000).map(|i| if i % 10 == 0 { 10_000 } else { 100 }).collect();
+        let results = run(|_, t| t.load(&lags, 2_000));
+        let load = results.results[0].load.clone().unwrap();
+        assert_eq!((load.lag.p50_ns, load.lag.p99_ns), (Some(100.0), Some(10_000.0)));
+        assert_eq!((load.service.p50_ns, load.service.p99_ns), (Some(2_000.0), Some(2_000.0)));
+        let estimates = results.results[0].estimates.as_ref().unwrap();
+        assert_eq!(estimates.headline_ns(), Some(2_100.0));
+        assert_eq!((load.lost_share, load.achieved), (0.0, Some(1.0)));
+        assert!((load.received_per_s.unwrap() - 10_000.0).abs() < 1.0, "{load:?}");
+    }
+
+    fn severity(make: impl Fn(u32, &mut TrialBuilder), code: Code) -> Option<Severity> {
+        run(make).findings.iter().find(|found| found.code == code).map(|found| found.severity)
+    }
+
+    #[test]
+    fn a_rate_that_was_missed_a_late_generator_and_a_loss_make_a_load_invalid() {
+        let with = |bad: u32, change: fn(&mut TrialBuilder)| {
+            move |round: u32, t: &mut TrialBuilder| {
+                t.load(&[100; 1000], 2_000);
+                if round < bad {
+                    change(t);
+                }
+            }
+        };
+        let missed = |t: &mut TrialBuilder| {
+            let load = t.raw.load.as_mut().unwrap();
+            load.sent_ticks = load.intended_ticks * 102 / 100;
+        };
+        assert_eq!(severity(with(0, missed), Code::RateMissed), None);
+        assert_eq!(severity(with(1, missed), Code::RateMissed), Some(Severity::Note));
+        assert_eq!(severity(with(2, missed), Code::RateMissed), Some(Severity::Suspect));
+        assert_eq!(severity(with(4, missed), Code::RateMissed), Some(Severity::Invalid));
+        let late = |t: &mut TrialBuilder| {
+            t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = 211;
+        };
+        assert_eq!(severity(with(8, late), Code::GeneratorLate), Some(Severity::Invalid));
+        let exact = |t: &mut TrialBuilder| {
+            t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = 209;
+        };
+        assert_eq!(severity(with(8, exact), Code::GeneratorLate), None);
+        let lost = |t: &mut TrialBuilder| {
+            t.raw.load.as_mut().unwrap().delivered -= 1;
+            t.raw.ends[1].lost = 1;
+        };
+        assert_eq!(severity(with(1, lost), Code::Lost), Some(Severity::Invalid));
+    }
+}

@@ -1,0 +1,61 @@
+//! Loads: one table a mechanism and setting, one row a rate.
+
+use hopcost_model::case::Workload;
+use hopcost_model::group::grouped;
+use hopcost_model::results::{CaseResult, LoadResult, Results, Statistic};
+use hopcost_model::units::format_number;
+
+use super::model::{
+    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts,
+};
+use super::words::{Of, cases_of, mechanism, missing, payload, setting};
+
+/// Microseconds, as wake-ups have them.
+const MICRO: Scale = Scale::Power(3);
+
+type Load<'a> = Of<'a, &'a LoadResult>;
+
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
+    let cases = cases_of(results, Workload::Load);
+    let measured = Load::measured(cases.iter().copied(), |case| case.load.as_ref());
+    let groups = grouped(measured, |load| title(load.case)).into_iter();
+    let tables = groups.flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
+    let missing = missing(cases.into_iter().map(|(_, case)| case));
+    Section::of("load", tables.chain(missing))
+}
+
+/// `pipe, 64 B, process, same-llc, block; times in µs`
+fn title(case: &CaseResult) -> String {
+    let mut words = vec![mechanism(case)];
+    words.extend(payload(case));
+    words.extend(setting(case));
+    format!("{}; times in µs", words.join(", "))
+}
+
+fn table(mut rows: Vec<Load<'_>>) -> Block {
+    rows.sort_by_key(|row| row.with.rate);
+    let micro = |ns: Option<f64>| Cell::maybe(ns.map(|ns| ns / 1e3), Unit::Plain(3));
+    let lost = |load: &LoadResult| Some(load.lost_share).filter(|share| *share > 0.0);
+    Rows::of(&rows)
+        .column(numbers("rate").unit("1/s"), |r| rate(r.with.rate).of(r.index))
+        .column(numbers("achieved").fold(4), |r| Cell::maybe(r.with.achieved, Unit::Share))
+        .column(estimates("response p50").unit("µs"), |r| r.estimate(Statistic::P50, MICRO))
+        .column(estimates("p99").unit("µs"), |r| r.estimate(Statistic::P99, MICRO))
+        .column(numbers("p99.9").unit("µs"), |r| r.point(Statistic::P999, MICRO))
+        .column(numbers("lag p99").unit("µs").fold(1), |r| micro(r.with.lag.p99_ns))
+        .column(numbers("service p50").unit("µs").fold(3), |r| micro(r.with.service.p50_ns))
+        .column(numbers("service p99").unit("µs").fold(2), |r| micro(r.with.service.p99_ns))
+        .column(numbers("lost").fold(1), |r| Cell::maybe(lost(r.with), Unit::Share))
+        .column(numbers("generator p99").unit("µs").fold(5), |r| {
+            micro(r.with.generator_lag_p99_ns)
+        })
+        .column(numbers("clock").unit("±µs").fold(6), |r| micro(r.with.clock_bound_ns))
+        .column(numbers("n").fold(7), Load::trials)
+        .column(verdicts(), Load::grade)
+        .table()
+}
+
+/// `50k`
+fn rate(rate: u32) -> Cell {
+    Value::Sorted(format_number(rate.into()), rate.into()).into()
+}

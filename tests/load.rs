@@ -1,0 +1,118 @@
+//! Loads, conformance: every mechanism that takes them does so across each boundary and under
+//! each wait, each message arrives in order, and each makes the system calls of half a round trip.
+
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation};
+use hopcost_model::raw::RawTrial;
+
+use crate::conformance::{ONCE_A_PHASE, boundaries};
+use crate::support::{Home, alone, cross, mechanisms, pairs, roundtrip, trace, trial};
+
+/// Messages of a trial.
+const MESSAGES: u64 = 60;
+/// Messages of the shorter of two traced trials.
+const N: u64 = 150;
+
+fn load(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, rate: u32) -> Case {
+    let payload_bytes = match facts.payload {
+        Payload::None => None,
+        Payload::Bytes { default, .. } => Some(default),
+    };
+    Case {
+        workload: Workload::Load,
+        rate: Some(rate),
+        payload_bytes,
+        ..roundtrip(facts, boundary, place, wait)
+    }
+}
+
+/// Every mechanism that takes loads, with each of its boundaries and each of its waits.
+fn every_load() -> Vec<(&'static Facts, Vec<(Boundary, WaitKind)>)> {
+    let of = |facts: &'static Facts| {
+        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
+        (facts, pairs(&boundaries(facts), &waits))
+    };
+    let loads = |facts: &&Facts| facts.workloads.contains(&Workload::Load);
+    let all: Vec<_> = mechanisms().filter(loads).map(of).collect();
+    assert!(all.len() >= 20, "only {} mechanisms take loads", all.len());
+    all
+}
+
+/// What is wrong with a trial.
+fn wrong(row: &RawTrial) -> Option<String> {
+    let [sender, receiver] = row.ends.as_slice() else {
+        return Some(format!("{} ends", row.ends.len()));
+    };
+    for end in [sender, receiver] {
+        if (end.count, end.samples, end.lost) != (MESSAGES, MESSAGES, 0) || end.first_tick == 0 {
+            return Some(format!("{end:?}"));
+        }
+    }
+    let load = row.load.as_ref()?;
+    let kept = (row.samples.len(), load.lags.len(), load.gaps.len());
+    if (load.offered, load.delivered) != (MESSAGES, MESSAGES) || kept != (60, 60, 60) {
+        return Some(format!("{kept:?} of {load:?}"));
+    }
+    let intended: u64 = load.gaps.iter().map(|gap| u64::from(*gap)).sum();
+    let earlier = row.samples.iter().zip(&load.lags).any(|(response, lag)| response < lag);
+    (intended != load.intended_ticks || earlier || row.gates.len() != 2)
+        .then(|| format!("{intended} of {load:?}"))
+}
+
+#[test]
+fn every_mechanism_takes_a_load_across_every_boundary() {
+    let _alone = alone();
+    let home = Home::new();
+    let place = cross().expect("these tests need two CPUs");
+    let mut failed = Vec::new();
+    for (facts, of) in every_load() {
+        for (boundary, wait) in of {
+            let case = load(facts, boundary, place, wait, 20_000);
+            match trial(&home, &case, MESSAGES) {
+                Err(error) => failed.push(error),
+                Ok(row) => failed.extend(wrong(&row).map(|what| format!("{case}: {what}"))),
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// The system calls of a traced trial's measured phase but for those of its counters.
+fn traced(home: &Home, case: &Case, count: u64) -> f64 {
+    let (id, text) = (case.id(), count.to_string());
+    let arguments = ["trial", &id, "--count", &text, "--ticks-per-second", "1e9"];
+    let (code, counts) = trace::count(&mut home.hopcost(&arguments));
+    assert_eq!(code, 0, "{id} under ptrace");
+    let clock = counts.by_number.get(&(libc::SYS_clock_gettime as u64)).copied().unwrap_or(0);
+    (counts.total() - clock) as f64
+}
+
+#[test]
+fn a_message_makes_half_of_a_round_trips_system_calls() {
+    let _alone = alone();
+    let home = Home::new();
+    let place = cross().expect("these tests need two CPUs");
+    let mut wrong = Vec::new();
+    for (facts, of) in every_load() {
+        // Where looking again is no system call, and the messages far apart.
+        for (boundary, wait) in of.into_iter().filter(|(_, wait)| *wait == WaitKind::Block) {
+            let case = load(facts, boundary, place, wait, 2_000);
+            let stated = match facts.wait(wait).expect("from the row").system_calls {
+                PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
+                // Its receiver has always slept, and may want a lock that its waker holds.
+                PerOperation::Between(low, high, why) => {
+                    PerOperation::Between(low / 2.0, high / 2.0 + 3.0, why)
+                }
+            };
+            let twice = traced(&home, &case, 2 * N);
+            let counted = match stated {
+                PerOperation::Exactly(_) => (twice - traced(&home, &case, N)) / N as f64,
+                PerOperation::Between(..) => (twice - ONCE_A_PHASE) / (2 * N) as f64,
+            };
+            if !stated.admits(counted, 0.1) {
+                wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
