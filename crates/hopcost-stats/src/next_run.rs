@@ -248,10 +248,10 @@ mod tests {
         assert!((this.low - 1.9).abs() < 1e-12 && (this.high - 2.2).abs() < 1e-12, "{this:?}");
         assert!((next.high - 2.0 - 0.2 * core::f64::consts::SQRT_2).abs() < 1e-12, "{next:?}");
         assert!(of(0.05, None, 9).unwrap()[0].high > next.high);
-        let dependent = Some(Autocorrelation { lag1: 0.5, decay: 0.7 });
-        let wider = of(0.0, dependent, 9).unwrap()[0];
+        let dependent = Autocorrelation { lag1: 0.5, decay: 0.7 };
+        let wider = of(0.0, Some(dependent), 9).unwrap()[0];
         assert!(wider.low < next.low);
-        assert_eq!(wider.n_eff, 9.0 / dependent.unwrap().sum(9));
+        assert_eq!(wider.n_eff, 9.0 / dependent.sum(9));
         assert_eq!(of(0.0, None, 5), None);
     }
 
