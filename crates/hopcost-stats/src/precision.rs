@@ -48,14 +48,8 @@ pub fn significant_digits(point: f64, interval: Option<(f64, f64)>) -> u8 {
 /// The exponent of the leading decimal digit, exactly: 999 has 2, 1000 has 3.
 fn decade(value: f64) -> i32 {
     let guess = libm::floor(libm::log10(value)) as i32;
-    // log10 may be off by its last bit at a power of ten.
-    if value >= libm::exp10(f64::from(guess + 1)) {
-        guess + 1
-    } else if value < libm::exp10(f64::from(guess)) {
-        guess - 1
-    } else {
-        guess
-    }
+    // log10 is exact at a power of ten, and so may be one too many just below.
+    if value < libm::exp10(f64::from(guess)) { guess - 1 } else { guess }
 }
 
 #[cfg(test)]
@@ -75,6 +69,9 @@ mod tests {
             (-3.0, -4.0, 5.0, 1),
             (0.0, -1.0, 1.0, 1),
             (100.0, 50.0, 9000.0, 1),
+            (0.0, -300.0, 300.0, 1),
+            (f64::NAN, 0.001, 0.002, 1),
+            (100.0, f64::NEG_INFINITY, f64::INFINITY, 1),
         ] {
             assert_eq!(
                 significant_digits(point, Some((low, high))),
@@ -92,7 +89,11 @@ mod tests {
         assert!((got - 0.151_91).abs() < 1e-4, "{got}");
         assert_eq!(detectable_difference(5.0, 5.0), Some(0.0));
         assert_eq!(detectable_difference(-1.0, 5.0), None);
-        assert_eq!(detectable_difference(0.0, 5.0), None);
+        for (low, high) in [(0.0, 5.0), (2.0, 1.0), (1.0, f64::INFINITY), (f64::NAN, 1.0)] {
+            assert_eq!(detectable_difference(low, high), None);
+        }
+        let beside = detectable_beside_next_run(libm::exp(-0.1), libm::exp(0.1)).unwrap();
+        assert!((beside - 0.105_17).abs() < 1e-5, "{beside}");
     }
 
     proptest! {
@@ -101,6 +102,7 @@ mod tests {
             let power: f64 = format!("1e{exponent}").parse().unwrap();
             prop_assert_eq!(decade(power), exponent);
             prop_assert_eq!(decade(power * 9.999), exponent);
+            prop_assert_eq!(decade(f64::from_bits(power.to_bits() - 1)), exponent - 1);
         }
         #[test]
         fn wider_is_never_better(point in 1.0..1e6f64, a in 1e-6..1.0f64, b in 1e-6..1.0f64) {

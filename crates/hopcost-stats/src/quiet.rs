@@ -128,6 +128,14 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_the_ranks_lies_between_two_in_proportion() {
+        let of = |share| at(&[1.0, 2.0, 4.0], share);
+        for (share, value) in [(0.0, 1.0), (0.5, 2.0), (2.0 / 3.0, 3.0), (1.0, 4.0)] {
+            assert!((of(share) - value).abs() < 1e-12, "{share}");
+        }
+    }
+
+    #[test]
     fn slow_states_do_not_move_the_level() {
         let mut random = SplitMix64(1);
         let quiet: Vec<f64> = (0..200).map(|_| 100.0 + uniform(&mut random)).collect();

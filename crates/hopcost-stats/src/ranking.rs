@@ -96,6 +96,29 @@ mod tests {
     }
 
     #[test]
+    fn two_differ_from_the_tabulated_limit_on() {
+        // Of ten, one is drawn in to the next, which is as far: sum of squares 60, so an error of
+        // √(60/9) · √10 / 8 with seven degrees of freedom.
+        let error = libm::sqrt(60.0 / 9.0) * libm::sqrt(10.0) / 8.0;
+        let ratios = |centre: f64| {
+            [-4.0, -3.0, -2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0].map(|off: f64| centre + off)
+        };
+        // Five degrees of freedom of the ten, so three, if neighbours are alike by a half.
+        let half = Autocorrelation { lag1: 0.5, decay: 0.5 };
+        let wider = libm::sqrt(half.inflation(10));
+        for (pairs, dependence, t) in [
+            (1, Autocorrelation::NONE, 2.3646),
+            (10, Autocorrelation::NONE, 4.0293),
+            (1, half, student_quantile(0.95, 3.0) * wider),
+        ] {
+            for (centre, is_apart) in [(1.001, true), (0.999, false), (-1.001, true)] {
+                let ratios = ratios(centre * t * error);
+                assert_eq!(differs(&ratios, pairs, dependence, 0.95), is_apart, "{t} {centre}");
+            }
+        }
+    }
+
+    #[test]
     fn ties_need_not_be_transitive() {
         let far = |a: usize, b: usize| a.abs_diff(b) > 1;
         // 0 = 1, 1 = 2, but not 0 = 2.
