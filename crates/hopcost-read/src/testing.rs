@@ -444,7 +444,7 @@ impl Builder {
         for trial in &mut self.0.trials {
             let elapsed = trial.ends.iter().map(|end| end.elapsed_ticks).max().unwrap_or(0);
             trial.started_ns = begins_ns;
-            trial.took_ns = trial.wall_ns.max(elapsed).max(90_000_000);
+            trial.took_ns = trial.wall_ns.max(elapsed).max(trial.watched_ns).max(90_000_000);
             begins_ns += trial.took_ns + 10_000_000;
         }
         self.0
