@@ -1,5 +1,8 @@
 //! Comparisons with known answers, through plan, blocks, run file and view.
 
+use std::path::Path;
+
+use hopcost_file::RunFile;
 use hopcost_model::raw::RawRun;
 use serde_json::Value;
 
@@ -72,7 +75,13 @@ fn a_stored_comparison_is_shown_again() {
     assert!(line.contains("+5.00 % [+5.00, +5.00]"), "{line}");
     assert!(line.contains("roundtrip/spin:4200"), "{line}");
     let page = home.expect(&["report", "last", "--format", "html"], 0);
-    assert!(page.contains("The comparison"));
+    assert!(page.contains("The comparison") && page.contains("shift-roundtrip-spin-4200"));
+    let table = home.expect(&["report", "last", "--format", "csv"], 0);
+    assert!(table.starts_with("verdict,case,") && table.contains("\nslower,"), "{table}");
+    let tidy = home.expect(&["report", "last", "--format", "csv", "--layout", "tidy"], 0);
+    assert!(tidy.starts_with("run,case,"), "{tidy}");
+    let sentence = home.expect(&["report", "last", "--sentence"], 0);
+    assert!(sentence.starts_with("slower: roundtrip/spin:4200"), "{sentence}");
     let refused = home.run(&["run", "--resume", "last"]);
     assert_eq!(refused.status.code(), Some(2));
 }
@@ -89,16 +98,145 @@ fn two_builds_are_compared_by_one_case() {
     assert_eq!(stored(&home).plan.comparison.expect("it compares").builds.len(), 3);
 }
 
+/// The run with every time that much longer, stored in a file of its own.
+fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawRun)) {
+    let mut raw = raw.clone();
+    raw.about.id = file.file_stem().unwrap().to_string_lossy().into_owned();
+    for sample in raw.trials.iter_mut().flat_map(|trial| &mut trial.samples) {
+        *sample += *sample * per_mille / 1000;
+    }
+    change(&mut raw);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let mut out = RunFile::create(file, &raw.about, &raw.plan, &raw.host_before).unwrap();
+    out.put_clocks(&raw.clocks).unwrap();
+    out.put_workers(&raw.workers).unwrap();
+    raw.trials.iter().for_each(|trial| out.append_trial(trial).unwrap());
+    out.finish(&raw.host_before, "2026-01-01T00:00:01Z").unwrap();
+}
+
+/// A run, and two directories of five that follow it: the second takes 10 % longer.
+fn two_sides(home: &Home) -> RawRun {
+    home.expect(&["run", BASELINE, "--rounds", "3", "--measure", "1ms"], measured());
+    let raw = stored(home);
+    for run in 0..6 {
+        vary(&raw, &home.path().join(format!("old/a{run}.hopcost")), run, |_| ());
+        vary(&raw, &home.path().join(format!("new/b{run}.hopcost")), 100 + run, |_| ());
+    }
+    raw
+}
+
 #[test]
-fn a_build_that_is_none_fails_as_a_case_does() {
+fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
+    let _alone = alone();
+    let home = Home::new();
+    two_sides(&home);
+    let text = home.expect(&["compare", "old", "new"], 0);
+    let line = text.lines().find(|line| line.trim_start().starts_with("slower"));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains("+10.") && line.contains("spin:4000"), "{line}");
+    let of = |arguments: &[&str]| {
+        let mut all = vec!["compare", "--format", "json"];
+        all.extend(arguments);
+        let text = home.expect(&all, 0);
+        schema::valid("RunComparison", &text);
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    let found = of(&["old", "new"]);
+    let one = &found["compared"][0];
+    assert_eq!((&one["verdict"], &one["runs"]["spread"]), (&"slower".into(), &"runs".into()));
+    assert!((one["ratio"].as_f64().unwrap() - 1.1).abs() < 0.003, "{one}");
+    assert!(one["low"].as_f64().unwrap() > 1.09 && one["high"].as_f64().unwrap() < 1.11);
+    assert_eq!(one["deciles"].as_array().unwrap().len(), 9);
+    assert!(one["deciles"][0]["low"].is_number(), "{one}");
+    let files: Vec<String> = (0..6).map(|run| format!("old/a{run}.hopcost")).collect();
+    let mut words: Vec<&str> = files.iter().map(String::as_str).collect();
+    words.extend(["--", "new"]);
+    assert_eq!(of(&words), found);
+    assert_eq!(of(&["new", "old"])["compared"][0]["verdict"], "faster");
+    assert_eq!(of(&["old", "new", "--margin", "20%"])["compared"][0]["verdict"], "equivalent");
+
+    let table = home.expect(&["compare", "old", "new", "--format", "csv"], 0);
+    assert!(table.starts_with("verdict,case,") && table.contains("\nslower,"), "{table}");
+    let sentence = home.expect(&["compare", "old", "new", "--sentence"], 0);
+    assert!(sentence.starts_with("slower: roundtrip/spin:4000"), "{sentence}");
+    assert!(home.expect(&["compare", "old", "new", "--format", "md"], 0).contains("| slower |"));
+    home.expect(&["compare", "old", "new", "--html", "page.html", "--plots", "plots"], 0);
+    let page = std::fs::read_to_string(home.path().join("page.html")).unwrap();
+    assert!(page.contains("The shift of each decile") && page.contains("<svg"), "no chart");
+    let drawn = std::fs::read_dir(home.path().join("plots")).unwrap();
+    let names: Vec<_> =
+        drawn.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(
+        names.iter().any(|name| name.starts_with("shift-") && name.ends_with(".svg")),
+        "{names:?}"
+    );
+    home.run_file();
+}
+
+#[test]
+fn too_few_runs_say_what_would_decide() {
+    let _alone = alone();
+    let home = Home::new();
+    two_sides(&home);
+    let text = home.expect(&["compare", "old/a0.hopcost", "new/b0.hopcost"], 0);
+    assert!(text.contains("inconclusive") && text.contains("+10.0 % [–]"), "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(text.contains("between-run spread unknown. 4 runs a side tell it"), "{text}");
+}
+
+#[test]
+fn what_runs_differ_in_is_told_and_nothing_is_compared() {
+    let _alone = alone();
+    let home = Home::new();
+    let raw = two_sides(&home);
+    let file = home.path().join("other.hopcost");
+    vary(&raw, &file, 0, |raw| {
+        let kernel = raw.host_before.readings.iter_mut().find(|r| r.key == "kernel.release");
+        kernel.expect("a release").value = Some("9.9".to_owned());
+    });
+    let output = home.run(&["compare", "old/a0.hopcost", "other.hopcost"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(6), 0), "{said}");
+    let lines: Vec<&str> = said.trim_end().lines().collect();
+    assert!(lines[0].starts_with("kernel: kernel.release was ") && lines[0].ends_with("is 9.9"));
+    assert!(lines.len() == 2 && lines[1].contains("--across kernel"), "{said}");
+    let across = ["compare", "old/a0.hopcost", "other.hopcost", "--across", "cpu,kernel"];
+    assert!(home.expect(&across, 0).contains("Across kernel"));
+    for (arguments, why) in [
+        (&["old", "old/a1.hopcost"][..], "named twice"),
+        (&["old", "nowhere"], "nowhere"),
+        (&["old"], "--live"),
+        (&["old", "new", "other.hopcost"], "OLD... -- NEW..."),
+        (&["old", "data"], "no run in data"),
+        (&["old", "new", "--across", "colour"], "want any of cpu, "),
+        (&["old", "new", "--payload", "64"], "goes with --live"),
+        (&["old", "new", "--seed", "1"], "--live"),
+        (&["old", "new", "--percentiles", "50"], "deciles"),
+        (&["--live", BASELINE, SLOWER, "--across", "cpu"], "cannot be used with"),
+    ] {
+        let all: Vec<&str> = ["compare"].iter().chain(arguments).copied().collect();
+        let output = home.run(&all);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(
+            said.contains(why) && said.trim_end().lines().count() == 1,
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_build_that_cannot_play_the_case_is_refused_before_anything_is_measured() {
     let _together = together();
     let home = Home::new();
     let own = hopcost_path().to_str().expect("a path");
-    let found =
-        json(&home, &["--live-binaries", own, "/bin/true", BASELINE, "--duration", "3s"], 1);
-    let one = &found["comparison"]["compared"][0];
-    assert_eq!((&one["verdict"], &one["n_blocks"]), (&"inconclusive".into(), &0.into()));
-    assert!(found["results"][2]["reason"].as_str().is_some_and(|why| !why.is_empty()));
+    for pair in [[own, "/bin/true"], ["/bin/true", own], [own, "/bin/cat"]] {
+        let output = home.run(&["compare", "--live-binaries", pair[0], pair[1], BASELINE]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("cannot use /") && said.trim_end().lines().count() == 1, "{said}");
+    }
 }
 
 #[test]

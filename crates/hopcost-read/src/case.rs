@@ -146,7 +146,7 @@ fn of_case<'a>(
     let per_trial = table.statistics(run);
     let pooled = Pooled::of(run, &table);
     let states = states(run, &table);
-    let (status, reason) = status(run.raw.plan.cases[index].skip.as_ref(), &table);
+    let (status, reason) = status(run, index, &table);
     let estimates = estimates_of(run, index, case, &table);
     let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
     let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
@@ -236,17 +236,24 @@ fn clock_bound_ns(run: &Run, bound_ns: Option<f64>, trials: &[&RawTrial]) -> Opt
 }
 
 /// What became of a case, and why it was not measured.
-fn status(skip: Option<&String>, trials: &Trials) -> (Status, Option<String>) {
+fn status(run: &Run, index: usize, trials: &Trials) -> (Status, Option<String>) {
+    let plan = &run.raw.plan;
     let errors = trials.rows.iter().filter_map(|row| row.trial.as_ref().err());
     if trials.family.is_some() {
         return (Status::Measured, most_frequent(errors));
     }
-    match skip {
+    match &plan.cases[index].skip {
         None if !trials.rows.is_empty() => (Status::Failed, most_frequent(errors)),
         Some(skip) => (Status::Skipped, Some(skip.clone())),
         None => {
-            let why = "the run ended before its first trial; resume it, or give it more time";
-            (Status::Skipped, Some(why.to_owned()))
+            let remedy = match plan.comparison {
+                // No file names what it would have to execute.
+                Some(_) => "compare again",
+                None => "resume it",
+            };
+            let why =
+                format!("the run ended before its first trial; {remedy}, or give it more time");
+            (Status::Skipped, Some(why))
         }
     }
 }

@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopcost_model::case::Case;
 use hopcost_model::plan::{ComparisonPlan, ROUNDS_A_BLOCK};
+use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::{Compared, Comparison, Verdict};
-use hopcost_stats::compare::{self, Answer, ERROR_OF_COPY, LogRatio};
+use hopcost_model::results::{Compared, Comparison, Shift, Verdict};
+use hopcost_stats::compare::{self, Answer, ERROR, ERROR_OF_COPY, LogRatio};
 use hopcost_stats::sample::median;
 
-use crate::trial::{Family, headline_ns};
+use crate::trial::{DECILES, Family, deciles_ns, headline_ns};
 
 /// The baseline's place in the plan, and that of its copy.
 const BASELINE: u32 = 0;
@@ -31,9 +33,19 @@ struct Known<'a> {
 pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
     let known = Known::of(raw)?;
     let mut answers = known.answers().into_iter();
+    let (of_trials, firsts) =
+        (values(raw, |_, trial, clock| deciles_ns(trial, clock)), firsts(raw));
+    let deciles = |case: u32| {
+        let of = |at: usize| {
+            let value = |case, round| Some(of_trials.get(&(case, round))?[at]);
+            Some(shift(DECILES[at], &ratio(case, &value, &firsts)?))
+        };
+        (0..DECILES.len()).filter_map(of).collect()
+    };
     let compared = known.compared.iter().map(|(case, blocks)| {
         let answer = blocks.as_ref().and_then(|_| answers.next());
-        known.told(raw, *case, blocks.as_ref(), answer, took_s)
+        let told = known.told(raw, *case, blocks.as_ref(), answer, took_s);
+        Compared { deciles: deciles(*case), ..told }
     });
     let compared = compared.collect();
     let of_copy = known.copy.as_ref();
@@ -72,16 +84,11 @@ pub fn is_settled(raw: &RawRun) -> bool {
 impl<'a> Known<'a> {
     fn of(raw: &'a RawRun) -> Option<Self> {
         let plan = raw.plan.comparison.as_ref()?;
-        let values = values(raw);
+        let values = values(raw, headline_ns);
         let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
-        let first_of_blocks = rounds.iter().filter(|round| round.is_multiple_of(ROUNDS_A_BLOCK));
-        let firsts: Vec<u32> = first_of_blocks.copied().collect();
-        let blocks = |case: u32| {
-            let log = |case, round| Some(libm::log(*values.get(&(case, round))?));
-            let mean = |case, first| Some(f64::midpoint(log(case, first)?, log(case, first + 1)?));
-            let ratio = |first: &u32| Some(mean(case, *first)? - mean(BASELINE, *first)?);
-            LogRatio::of_blocks(&firsts.iter().filter_map(ratio).collect::<Vec<f64>>())
-        };
+        let firsts = firsts(raw);
+        let blocks =
+            |case: u32| ratio(case, &|case, round| values.get(&(case, round)).copied(), &firsts);
         let cases = u32::try_from(raw.plan.cases.len()).unwrap_or(0);
         Some(Self {
             plan,
@@ -121,22 +128,46 @@ impl<'a> Known<'a> {
         answer: Option<Answer>,
         took_s: f64,
     ) -> Compared {
-        let interval = answer.and_then(|answer| answer.interval);
         let more = answer.and_then(|answer| answer.n_to_decide);
         let block_s = took_s / f64::from(self.made.max(1));
+        let id = raw.plan.cases.get(case as usize).map_or(String::new(), |case| case.id());
         Compared {
-            case: raw.plan.cases.get(case as usize).map_or(String::new(), |case| case.id()),
             build: self.build(case),
-            verdict: answer.map_or(Verdict::Inconclusive, |answer| word(answer.verdict)),
-            ratio: answer.map(|answer| libm::exp(answer.point)),
-            low: interval.map(|(low, _)| libm::exp(low)),
-            high: interval.map(|(_, high)| libm::exp(high)),
-            coverage: answer.map_or(0.0, |answer| 1.0 - 2.0 * answer.error),
             value_ns: self.median_ns(case),
-            n_blocks: blocks.map_or(0, |blocks| blocks.n() as u32),
-            blocks_to_decide: more,
             seconds_to_decide: more.map(|blocks| f64::from(blocks) * block_s),
+            ..compared(id, blocks, answer)
         }
+    }
+}
+
+/// What an answer says of a case, and nothing that the way of comparing brings besides.
+pub(crate) fn compared(case: String, of: Option<&LogRatio>, answer: Option<Answer>) -> Compared {
+    let interval = answer.and_then(|answer| answer.interval);
+    Compared {
+        case,
+        build: None,
+        verdict: answer.map_or(Verdict::Inconclusive, |answer| word(answer.verdict)),
+        ratio: answer.map(|answer| libm::exp(answer.point)),
+        low: interval.map(|(low, _)| libm::exp(low)),
+        high: interval.map(|(_, high)| libm::exp(high)),
+        coverage: answer.map_or(0.0, |answer| 1.0 - 2.0 * answer.error),
+        value_ns: None,
+        n_blocks: of.map_or(0, |of| of.n() as u32),
+        blocks_to_decide: answer.and_then(|answer| answer.n_to_decide),
+        seconds_to_decide: None,
+        deciles: Vec::new(),
+        runs: None,
+    }
+}
+
+/// A decile with a band that holds all of them together.
+pub(crate) fn shift(q: f64, ratio: &LogRatio) -> Shift {
+    let band = ratio.interval(ERROR / DECILES.len() as f64);
+    Shift {
+        q,
+        ratio: libm::exp(ratio.point()),
+        low: band.map(|(low, _)| libm::exp(low)),
+        high: band.map(|(_, high)| libm::exp(high)),
     }
 }
 
@@ -149,18 +180,39 @@ fn word(verdict: compare::Verdict) -> Verdict {
     }
 }
 
-/// The headline of each trial as met. Single operations and batches share no column: those
-/// that are stamped otherwise than the first trial of the baseline are left out.
-fn values(raw: &RawRun) -> BTreeMap<(u32, u32), f64> {
+/// The ratio of a case to the baseline, from their values in each round.
+fn ratio(
+    case: u32,
+    value: &dyn Fn(u32, u32) -> Option<f64>,
+    blocks: &BTreeSet<u32>,
+) -> Option<LogRatio> {
+    let log = |case, round| Some(libm::log(value(case, round)?));
+    let mean = |case, first| Some(f64::midpoint(log(case, first)?, log(case, first + 1)?));
+    let ratio = |first: &u32| Some(mean(case, *first)? - mean(BASELINE, *first)?);
+    LogRatio::of_blocks(&blocks.iter().filter_map(ratio).collect::<Vec<f64>>())
+}
+
+/// A value of each trial as met, by its case and round. Single operations and batches share no
+/// column: those that are stamped otherwise than the first trial of the baseline are left out.
+fn values<V>(
+    raw: &RawRun,
+    of: impl Fn(&Case, &RawTrial, &ClockReading) -> Option<V>,
+) -> BTreeMap<(u32, u32), V> {
     let family = |trial: &RawTrial| Some(Family::of(trial.stamp?));
     let first = raw.trials.iter().filter(|trial| trial.case == BASELINE && trial.error.is_none());
     let first = first.filter_map(family).next();
     let value = |trial: &RawTrial| {
         let clock = raw.clock(trial).filter(|clock| clock.ticks_per_second > 0.0)?;
-        let value = headline_ns(raw.plan.case(trial.case)?, trial, clock)?;
+        let value = of(raw.plan.case(trial.case)?, trial, clock)?;
         Some(((trial.case, trial.round), value))
     };
     raw.trials.iter().filter(|trial| family(trial) == first).filter_map(value).collect()
+}
+
+/// The first round of each block.
+fn firsts(raw: &RawRun) -> BTreeSet<u32> {
+    let rounds = raw.trials.iter().map(|trial| trial.round);
+    rounds.filter(|round| round.is_multiple_of(ROUNDS_A_BLOCK)).collect()
 }
 
 #[cfg(test)]

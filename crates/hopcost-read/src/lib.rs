@@ -42,6 +42,7 @@ mod remarks;
 mod run;
 mod runtimes;
 mod stamp_check;
+pub mod stored;
 mod stream;
 mod sums;
 #[cfg(test)]

@@ -43,7 +43,8 @@ pub fn markdown(found: &Checkup) -> String {
 pub fn html(found: &Checkup) -> String {
     let mut document = document(found, Extent::Whole);
     document.head = std::mem::take(&mut document.rest);
-    html::page(&document, &found.about, "")
+    let title = format!("{}, run {}", document.title, found.about.id);
+    html::page(&document, &title, &found.about.version, "")
 }
 
 fn document(found: &Checkup, extent: Extent) -> Document {

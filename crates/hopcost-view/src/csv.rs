@@ -299,12 +299,12 @@ fn of_estimate(name: &str, unit: &'static str, estimate: &Estimate) -> Found {
     }
 }
 
-fn text<T: ToString>(value: Option<T>) -> String {
+pub(crate) fn text<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// Shortest decimal that reads back as the same number; empty if not finite.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
 }
 

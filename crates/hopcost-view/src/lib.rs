@@ -5,6 +5,7 @@
 
 pub mod chart;
 pub mod checkup;
+pub mod comparison;
 pub mod csv;
 pub mod export;
 pub mod html;

@@ -1,4 +1,4 @@
-//! What a live comparison found.
+//! What a comparison found, live or of stored runs.
 
 use crate::document;
 
@@ -45,16 +45,169 @@ document! {
         pub high: Option<f64>,
         /// Nominal coverage of this interval, 0 to 1.
         pub coverage: f64,
-        /// What it took as met, median over trials.
+        /// What it took: as met, median over trials; of stored runs, the middle of their values.
         pub value_ns: Option<f64>,
-        /// Blocks in which both were measured.
+        /// Blocks in which both were measured; 0 of stored runs.
         pub n_blocks: u32,
         /// Blocks that would probably decide; `null` where it is decided, or the ratio lies at the
         /// margin.
         pub blocks_to_decide: Option<u32>,
         /// How long these take.
         pub seconds_to_decide: Option<f64>,
+        /// Its time over the baseline's at each decile, where operations were timed singly.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub deciles: Vec<Shift>,
+        /// The stored runs in which it was measured; absent of a live comparison.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub runs: Option<ComparedRuns>,
     }
+}
+
+document! {
+    /// A decile of a case over the same decile of the baseline.
+    #[derive(Copy)]
+    pub struct Shift {
+        /// The decile, 0.1 to 0.9.
+        pub q: f64,
+        /// The ratio.
+        pub ratio: f64,
+        /// Lower end of the band that holds all deciles with 95 %; `null` with too few blocks or
+        /// runs.
+        pub low: Option<f64>,
+        /// Upper end.
+        pub high: Option<f64>,
+    }
+}
+
+document! {
+    /// What a comparison of stored runs knows of one case.
+    pub struct ComparedRuns {
+        /// The baseline, where it is another case.
+        pub baseline: Option<String>,
+        /// What the baseline took: the middle of its runs' values.
+        pub baseline_ns: Option<f64>,
+        /// Runs of the baseline that measured it.
+        pub n_baseline: u32,
+        /// Runs of the other side that did.
+        pub n_other: u32,
+        /// Where the spread between runs is known from.
+        pub spread: RunSpread,
+        /// Runs a side that would probably decide; `null` where it is decided, or the ratio lies
+        /// at the margin.
+        pub runs_to_decide: Option<u32>,
+    }
+}
+
+document! {
+    /// Where the spread between runs is known from.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RunSpread {
+        /// From the runs themselves: there are four a side or more.
+        Runs,
+        /// From identical runs on this machine before (`hopcost selftest --aa`).
+        Machine,
+        /// It is not.
+        Unknown,
+    }
+}
+
+document! {
+    /// Stored runs compared with others (`hopcost/1`).
+    pub struct RunComparison {
+        /// Always `hopcost/1`.
+        pub schema: String,
+        /// Ratios off 1 by no more than this share are those of equals.
+        pub margin: f64,
+        /// The runs of the baseline.
+        pub baseline: Vec<ComparedRun>,
+        /// The runs that are compared with it.
+        pub other: Vec<ComparedRun>,
+        /// What they may differ in.
+        pub across: Vec<Across>,
+        /// What they differ in.
+        pub differences: Vec<Difference>,
+        /// What else is to be known, in words.
+        pub remarks: Vec<String>,
+        /// Each case that both sides have, in the order of the baseline's first run.
+        pub compared: Vec<Compared>,
+        /// Cases that only the baseline has.
+        pub only_baseline: Vec<String>,
+        /// Cases that only the other side has.
+        pub only_other: Vec<String>,
+    }
+}
+
+document! {
+    /// A run that was compared.
+    pub struct ComparedRun {
+        /// Its id.
+        pub id: String,
+        /// When it began, RFC 3339 in UTC.
+        pub started: String,
+    }
+}
+
+document! {
+    /// What differs between runs.
+    pub struct Difference {
+        /// What a comparison has to be across.
+        pub across: Across,
+        /// What it is, exactly.
+        pub what: String,
+        /// What it is in the runs of the baseline, each value once.
+        pub baseline: Vec<String>,
+        /// What it is in the others.
+        pub other: Vec<String>,
+    }
+}
+
+macro_rules! across {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $word:literal;)+) => {
+        document! {
+            /// What runs may differ in only where that is the question.
+            #[derive(Copy, Eq)]
+            #[serde(rename_all = "kebab-case")]
+            pub enum Across { $($(#[doc = $doc])+ $variant,)+ }
+        }
+        impl Across {
+            /// All of them.
+            pub const ALL: &[Across] = &[$(Across::$variant),+];
+            /// Lower-case word.
+            pub const fn word(self) -> &'static str {
+                match self { $(Across::$variant => $word),+ }
+            }
+        }
+    };
+}
+
+across! {
+    /// Model and stepping of the processor.
+    Cpu, "cpu";
+    /// Its microcode.
+    Microcode, "microcode";
+    /// Release, build, preemption and command line of the kernel.
+    Kernel, "kernel";
+    /// The hypervisor.
+    Hypervisor, "hypervisor";
+    /// Where the used CPUs are: packages, cores, threads, caches, nodes.
+    Topology, "topology";
+    /// Governor and turbo.
+    Frequency, "frequency";
+    /// The kernel's clock source.
+    ClockSource, "clock-source";
+    /// Mitigations of the processor's vulnerabilities.
+    Mitigations, "mitigations";
+    /// Version and kind of build of hopcost.
+    Tool, "tool";
+    /// Revision of a mechanism: its numbers changed.
+    Mechanism, "mechanism";
+    /// The CPUs; cases are paired that differ in their placement alone.
+    Placement, "placement";
+    /// The runtimes' versions; cases are paired that differ in their runtimes alone.
+    Runtime, "runtime";
+    /// Cases are paired that differ in their boundary alone.
+    Boundary, "boundary";
 }
 
 document! {

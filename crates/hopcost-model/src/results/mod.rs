@@ -29,7 +29,7 @@ use crate::raw::RunAbout;
 pub use crate::columns::CaseParts;
 pub use case::*;
 pub use checkup::*;
-pub use comparison::{Compared, Comparison, Verdict};
+pub use comparison::*;
 pub use cost_model::CostModel;
 pub use ladder::*;
 pub use load::*;

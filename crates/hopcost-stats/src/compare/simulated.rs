@@ -1,8 +1,9 @@
 //! Comparisons on simulated hosts: how often the answer is wrong, and how often there is one.
 
-use super::{ERROR_OF_COPY, LogRatio, Verdict, answers, is_settled, looks};
-use crate::hosts::{Host, Statistic, levels};
+use super::{Answer, ERROR, ERROR_OF_COPY, LogRatio, Verdict, answers, is_settled, looks};
+use crate::hosts::{Host, Statistic, levels, run};
 use crate::rng::Rng;
+use crate::sample::median;
 
 /// From the start of a trial to that of the next, in seconds.
 const BETWEEN_S: f64 = 0.045;
@@ -22,9 +23,14 @@ pub struct Cell {
     pub effect: f64,
     /// The margin, as a share.
     pub margin: f64,
-    /// Blocks planned.
+    /// Blocks planned, or runs a side.
     pub planned: u32,
 }
+
+/// Trials of a case in a stored run, as `hopcost run` makes them.
+const TRIALS: usize = 15;
+/// What all trials of a run have in common besides the host's state: SD of a logarithm.
+const OF_RUN: f64 = 0.008;
 
 /// The shares of the comparisons that ended so.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -65,14 +71,7 @@ pub fn simulate(cell: &Cell, runs: usize, seed: u64) -> Shares {
             if made < cell.planned && !is_settled(&answer, margin) {
                 continue;
             }
-            match answer[0].verdict {
-                Verdict::Faster => sums.faster += one,
-                Verdict::Slower => sums.slower += one,
-                Verdict::Equivalent => sums.equivalent += one,
-                Verdict::Inconclusive => {}
-            }
-            let held = answer[0].interval.is_none_or(|(low, high)| low <= effect && effect <= high);
-            sums.missed += if held { 0.0 } else { one };
+            sums.count(&answer[0], effect, one);
             let copy = LogRatio::of_blocks(&copies[..made as usize]);
             sums.invalid +=
                 if copy.is_some_and(|of| of.differs(ERROR_OF_COPY)) { one } else { 0.0 };
@@ -81,6 +80,45 @@ pub fn simulate(cell: &Cell, runs: usize, seed: u64) -> Shares {
         }
     }
     sums
+}
+
+/// Makes so many comparisons of stored runs, `planned` of them a side.
+pub fn simulate_runs(cell: &Cell, comparisons: usize, seed: u64) -> Shares {
+    let mut rng = Rng::new(seed);
+    let mut sums = Shares { made: 1.0, ..Shares::default() };
+    let effect = libm::log1p(cell.effect);
+    for _ in 0..comparisons {
+        let mut side = |effect: f64| -> Vec<f64> {
+            (0..cell.planned).map(|_| effect + value_of_run(cell.host, &mut rng)).collect()
+        };
+        let (baseline, other) = (side(0.0), side(effect));
+        let Some(of) = LogRatio::of_runs(&baseline, &other, None) else { break };
+        let answer = answers(&[&of], libm::log1p(cell.margin), ERROR);
+        sums.count(&answer[0], effect, 1.0 / comparisons as f64);
+    }
+    sums
+}
+
+/// The logarithm of a run's value: the median over its trials, each in relation to the two readings of the yardstick
+/// beside it.
+fn value_of_run(host: Host, rng: &mut Rng) -> f64 {
+    let seen = run(host, Statistic::P50, 1.0, TRIALS, rng);
+    let beside = seen.values.iter().zip(&seen.readings);
+    let values = beside.map(|(value, read)| value - f64::midpoint(read.before, read.after));
+    median(&values.collect::<Vec<f64>>()).unwrap_or(0.0) + OF_RUN * rng.normal()
+}
+
+impl Shares {
+    fn count(&mut self, answer: &Answer, effect: f64, one: f64) {
+        match answer.verdict {
+            Verdict::Faster => self.faster += one,
+            Verdict::Slower => self.slower += one,
+            Verdict::Equivalent => self.equivalent += one,
+            Verdict::Inconclusive => {}
+        }
+        let held = answer.interval.is_none_or(|(low, high)| low <= effect && effect <= high);
+        self.missed += if held { 0.0 } else { one };
+    }
 }
 
 /// The logarithms of the case's ratio to the baseline, and of the copy's, one a block.
@@ -116,6 +154,27 @@ mod tests {
             assert!(got.faster + got.slower <= 0.02, "{cell:?} {got:?}");
             // 5 % and 1 %, with three standard errors.
             assert!(got.missed <= 0.1 && got.invalid <= 0.035, "{cell:?} {got:?}");
+        }
+    }
+
+    #[test]
+    fn identical_runs_are_told_apart_no_more_often_than_is_said_and_no_more_seldom() {
+        let (mut missed, cells) = (0.0, table(0.03, 5));
+        let same: Vec<&Cell> = cells.iter().filter(|cell| cell.effect == 0.0).collect();
+        for cell in &same {
+            let got = simulate_runs(cell, 200, 3);
+            assert!(got.faster + got.slower <= 0.02, "{cell:?} {got:?}");
+            missed += got.missed / same.len() as f64;
+        }
+        // 8 of the 252 orders of five and five are that rare: 3.2 %, with three standard errors.
+        assert!((0.017..=0.046).contains(&missed), "{missed}");
+    }
+
+    #[test]
+    fn a_tenth_is_found_over_runs_of_every_host() {
+        for cell in table(0.03, 8).iter().filter(|cell| cell.effect == 0.1) {
+            let got = simulate_runs(cell, 50, 4);
+            assert!(got.slower >= 0.9 && got.faster == 0.0, "{cell:?} {got:?}");
         }
     }
 

@@ -21,6 +21,7 @@ pub(crate) mod percentiles;
 #[cfg(feature = "png")]
 mod png;
 mod scale;
+pub(crate) mod shift;
 mod swept;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -74,11 +75,13 @@ pub(crate) fn of_plots(results: &Results) -> Vec<Chart> {
 /// line of what run it is of.
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let of = origin(results);
+    let shifts = results.comparison.iter().flat_map(|found| shift::charts(&found.compared));
+    let shifts = shifts.map(|chart| (chart.id.clone(), chart));
     let drawn = of_plots(results).into_iter().chain(heat::charts(results).into_iter().flatten());
     let drawn = drawn.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart));
     let ladder = ladder::charts(results).into_iter().flatten().filter(several);
     let ladder = ladder.map(|chart| (format!("ladder-{}", plain_id(&chart.title)), chart));
-    let mut plots: Vec<(String, Chart)> = drawn.chain(ladder).collect();
+    let mut plots: Vec<(String, Chart)> = shifts.chain(drawn).chain(ladder).collect();
     plots.iter_mut().for_each(|(_, chart)| chart.notes.push(of.clone()));
     plots
 }

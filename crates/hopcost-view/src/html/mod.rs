@@ -8,7 +8,6 @@ mod contents;
 #[cfg(test)]
 mod tests;
 
-use hopcost_model::raw::RunAbout;
 use hopcost_model::results::Results;
 
 use crate::chart;
@@ -31,11 +30,12 @@ const SCRIPT_HASH: &str = "sha256-gAwos/zi7NJt2qH1NHg7W9ZKQHoMkX4Mz6xt6ENtHXQ=";
 /// The whole report.
 pub fn report(results: &Results) -> String {
     let document = section::report(results, Medium::Page, None);
-    page(&document, &results.about, &contents::cases(results))
+    let title = format!("{}, run {}", document.title, results.about.id);
+    page(&document, &title, &results.about.version, &contents::cases(results))
 }
 
 /// A document as a page, with a filter for the rows of these cases.
-pub(crate) fn page(document: &Document, about: &RunAbout, cases: &str) -> String {
+pub(crate) fn page(document: &Document, title: &str, version: &str, cases: &str) -> String {
     let mut out = String::with_capacity(512 * 1024);
     put!(
         out,
@@ -46,11 +46,11 @@ pub(crate) fn page(document: &Document, about: &RunAbout, cases: &str) -> String
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"hopcost {}\">\n",
-        Esc(&about.version)
+        Esc(version)
     );
-    let (title, id) = (Esc(&document.title), Esc(&about.id));
-    put!(out, "<title>{title}, run {id}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
-    put!(out, "<header>\n<h1>{title}</h1>\n");
+    let (title, heading) = (Esc(title), Esc(&document.title));
+    put!(out, "<title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
+    put!(out, "<header>\n<h1>{heading}</h1>\n");
     blocks::head(&mut out, &document.head);
     put!(out, "</header>\n");
     contents::nav(&mut out, &document.sections, cases);

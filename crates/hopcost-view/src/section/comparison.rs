@@ -1,14 +1,25 @@
-//! What a live comparison found: a line a case, its verdict first.
+//! What a comparison found: a line a case, its verdict first.
 
 use hopcost_model::results::{Compared, Comparison, Results, Verdict};
 use hopcost_model::text::count;
 
-use super::model::{Block, Cell, Medium, Rows, Section, Tone, Unit, Value, notes, numbers, words};
+use super::model::{
+    Block, Cell, Frame, Medium, Rows, Section, Tone, Unit, Value, notes, numbers, words,
+};
+use crate::chart::shift;
 use crate::number;
 
 /// The comparison, where other sections follow.
-pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("comparison", blocks(results.comparison.as_ref()?))
+pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
+    let found = results.comparison.as_ref()?;
+    let charts = (medium == Medium::Page).then(|| charts(&found.compared)).flatten();
+    Section::of("comparison", blocks(found).into_iter().chain(charts))
+}
+
+/// The shift of each decile, a chart a case.
+pub(super) fn charts(compared: &[Compared]) -> Option<Block> {
+    let charts = shift::charts(compared);
+    (!charts.is_empty()).then_some(Block::Charts(charts, Frame::Small))
 }
 
 /// The comparison.
@@ -29,8 +40,27 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     invalid.into_iter().chain([table.table()]).chain(notes(said)).collect()
 }
 
+/// Each case in a line to paste; what is said of all of them is `besides`.
+pub(super) fn sentences(compared: &[Compared], besides: &str) -> Vec<String> {
+    let sentence = |of: &Compared| {
+        let shown = difference(of).value.shown().map(|shown| format!(", {shown}"));
+        let name = of.build.as_ref().map_or(String::new(), |build| format!(" by {build}"));
+        let after = of.runs.as_ref().and_then(|runs| runs.baseline.clone());
+        let after = after.map_or(String::new(), |baseline| format!(" against {baseline}"));
+        let shown = shown.unwrap_or_default();
+        format!("{}: {}{name}{after}{shown} ({besides})", of.verdict.word(), of.case)
+    };
+    compared.iter().map(sentence).collect()
+}
+
+/// What the sentences of a live comparison have in common.
+pub(super) fn in_common(found: &Comparison) -> String {
+    let invalid = found.invalid.as_ref().map_or(String::new(), |why| format!("invalid: {why}; "));
+    format!("{invalid}{}", against(found).trim_end_matches('.'))
+}
+
 /// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
-fn difference(of: &Compared) -> Cell {
+pub(super) fn difference(of: &Compared) -> Cell {
     let Some(ratio) = of.ratio else { return Cell::none() };
     let ends = of.low.zip(of.high);
     let multiple = !(0.5..=2.0).contains(&ratio);
@@ -50,7 +80,7 @@ fn difference(of: &Compared) -> Cell {
 }
 
 /// What a case is: its path, and the keys in which it differs from the baseline.
-fn beside(case: &str, baseline: &str) -> String {
+pub(super) fn beside(case: &str, baseline: &str) -> String {
     let parts = |id: &str| {
         let (path, keys) = id.split_once('?').unwrap_or((id, ""));
         (path.to_owned(), keys.split('&').map(str::to_owned).collect::<Vec<String>>())
@@ -119,6 +149,8 @@ mod tests {
             n_blocks: 24,
             blocks_to_decide: Some(80),
             seconds_to_decide: Some(33.2),
+            deciles: Vec::new(),
+            runs: None,
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod answer;
 mod cases;
+pub(crate) mod compared_runs;
 mod comparison;
 mod counted;
 mod crossing;

@@ -1,15 +1,19 @@
-//! `hopcost compare`: cases against a baseline, in blocks of adjacent trials.
+//! `hopcost compare`: stored runs against others, or cases against a baseline in blocks of adjacent
+//! trials.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hopcost_model::case::Case;
+use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::{ComparedBuild, ComparisonPlan, Plan};
+use hopcost_model::results::Across;
 use hopcost_model::text::count;
 use hopcost_plan::Ask;
+use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
+use super::compare_runs::{self, Question};
 use super::exit::{self, not_comparable, usage};
 use super::run::{AxisArgs, duration, finish, measure, percent, prepare};
 use super::session::RunSession;
@@ -17,18 +21,30 @@ use super::shown::Shown;
 use super::{host, output, report};
 use crate::about;
 use crate::run::Ending;
-use crate::run::runtimes::Runtimes;
+use crate::run::runtimes::{self, Runtimes};
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("how").required(true).args(["live", "live_binaries"]))]
+#[command(group = clap::ArgGroup::new("how").args(["live", "live_binaries"]))]
+#[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
+       hopcost compare [OPTIONS] OLD... -- NEW...
+       hopcost compare [OPTIONS] --live CASE CASE...
+       hopcost compare [OPTIONS] --live-binaries OLD NEW CASE")]
 pub struct Args {
-    /// Cases, each of which selects one: the first is the baseline of the others
-    #[arg(value_name = "CASE", required = true)]
-    cases: Vec<String>,
-    /// Measure them now, side by side
+    /// Runs (as `report` takes them) or directories of runs, the baseline first; with --live
+    /// cases, each of which selects one, the baseline first
+    #[arg(value_name = "RUN|CASE", required = true)]
+    what: Vec<String>,
+    /// Runs, where a side has several: those before `--` are the baseline
+    #[arg(last = true, value_name = "NEW", conflicts_with = "how")]
+    new: Vec<String>,
+    /// What the runs may differ in
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "how",
+          long_help = across_help())]
+    across: Vec<Across>,
+    /// Measure cases now, side by side
     #[arg(long)]
     live: bool,
     /// Measure one case now with two builds of hopcost, the baseline first
@@ -38,31 +54,86 @@ pub struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
     /// Time at most; a comparison stops when it is decided
-    #[arg(long, value_name = "TIME", visible_alias = "budget", default_value = "20s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        visible_alias = "budget",
+        default_value = "20s",
+        requires = "how"
+    )]
     duration: String,
     #[command(flatten)]
     axes: AxisArgs,
     /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", requires = "how")]
     measure: Option<String>,
     /// Seed of the order of the blocks
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "how")]
     seed: Option<u64>,
     /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    #[arg(long, value_delimiter = ',', value_name = "A,B", requires = "how")]
     cpus: Vec<u32>,
     /// Use an additional worker executable (workers/PROTOCOL.md)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", requires = "how")]
     worker: Vec<PathBuf>,
     /// Where to store the run
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "how")]
     out: Option<PathBuf>,
     #[command(flatten)]
     shown: Shown,
 }
 
-/// Plans, measures, reads back and shows; the words of the command line are stored with the run.
+/// What runs may differ in, by its word.
+fn across(text: &str) -> Result<Across, String> {
+    let found = Across::ALL.iter().copied().find(|across| across.word() == text);
+    found.ok_or_else(|| format!("want any of {}", across_words()))
+}
+
+fn across_words() -> String {
+    Across::ALL.iter().map(|across| across.word()).collect::<Vec<_>>().join(", ")
+}
+
+fn across_help() -> String {
+    format!(
+        "What the runs may differ in, separated by commas: {}. Without it nothing is compared that \
+         differs in any of them (exit code 6). Across placement, runtime or boundary, cases are \
+         paired that differ in that alone",
+        across_words()
+    )
+}
+
+/// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
+    if args.live || !args.live_binaries.is_empty() {
+        return live(args, words);
+    }
+    if let Some((key, _)) = args.axes.0.iter().find(|(_, values)| !values.is_empty()) {
+        return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
+    }
+    let (baseline, other) = match (args.what.as_slice(), args.new.as_slice()) {
+        ([old, new], []) => (std::slice::from_ref(old), std::slice::from_ref(new)),
+        (_, []) => {
+            let sides = "want two runs or directories of runs, or OLD... -- NEW...";
+            return Err(usage(format!("{sides}; to measure cases now: --live")));
+        }
+        (old, new) => (old, new),
+    };
+    if let Some(case) = args.what.iter().find(|word| is_case(word)) {
+        return Err(usage(format!("{case} is no run; to measure cases now: --live")));
+    }
+    let question = Question { baseline, other, margin: args.margin, across: &args.across };
+    compare_runs::run(&question, &args.shown)
+}
+
+/// Whether a word is a case's and no file's.
+fn is_case(word: &str) -> bool {
+    let first = word.split(['/', '?', ':']).next().unwrap_or_default();
+    let is_known = first.parse::<Workload>().is_ok() || mechanism::find(first).is_some();
+    is_known && !Path::new(word).exists()
+}
+
+/// Plans, measures, reads back and shows; the words of the command line are stored with the run.
+fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
     prepare(&args.shown)?;
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
@@ -91,7 +162,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let builds = builds(args)?;
     let ask = Ask {
-        selectors: args.cases.clone(),
+        selectors: args.what.clone(),
         axes: args.axes.0.clone(),
         budget_ns: duration("--duration", &Some(args.duration.clone()))?,
         measure_ns: duration("--measure", &args.measure)?,
@@ -105,13 +176,25 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let facts = || runtimes.facts();
     let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
     comparable(&plan)?;
+    able(&plan)?;
     Ok(plan)
+}
+
+/// Refuses, before anything is measured, a program that cannot play the case.
+fn able(plan: &Plan) -> anyhow::Result<()> {
+    let Some(compared) = &plan.comparison else { return Ok(()) };
+    let mechanism = plan.live_cases().next().map_or("", Case::mechanism_name);
+    for build in compared.builds.iter().skip(1) {
+        runtimes::is_build_with(&Program::of(&build.path), mechanism)
+            .map_err(|why| usage(format!("cannot use {}: {why}", build.path)))?;
+    }
+    Ok(())
 }
 
 /// The builds that play the baseline, its copy and what is compared with it; none where cases are
 /// compared.
 fn builds(args: &Args) -> anyhow::Result<Vec<ComparedBuild>> {
-    let (old, new) = match (args.live_binaries.as_slice(), args.cases.len()) {
+    let (old, new) = match (args.live_binaries.as_slice(), args.what.len()) {
         ([old, new], 1) => (old, new),
         ([_, _], n) => {
             let cases = count(n, "case");

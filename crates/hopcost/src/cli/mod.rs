@@ -4,6 +4,7 @@ mod browser;
 mod calibrate;
 mod command_line;
 mod compare;
+mod compare_runs;
 mod completions;
 mod doctor;
 mod exit;
@@ -54,7 +55,7 @@ enum Command {
     Show(show::Args),
     /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
     Report(report::Args),
-    /// Say whether cases are faster, slower or as fast as another, measured side by side
+    /// Say which is faster: of stored runs, or of cases measured side by side
     Compare(Box<compare::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
     Calibrate(calibrate::Args),

@@ -28,8 +28,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["html", "plots", "open"])]
     samples: bool,
     /// With --format csv: which rows and columns
-    #[arg(long, value_enum, default_value = "tidy", conflicts_with_all = ["samples", "html", "plots", "open"])]
-    layout: Layout,
+    #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "plots", "open"])]
+    layout: Option<Layout>,
     /// Compute every estimate again and compare it with the stored one, to the last bit
     #[arg(long, conflicts_with_all = ["format", "details", "sentence", "percentiles", "samples", "layout", "html", "plots", "open"])]
     recompute: bool,
@@ -38,7 +38,7 @@ pub struct Args {
 /// Rows and columns of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Layout {
-    /// One row a case and statistic
+    /// One row a case and statistic (of a comparison, where nothing is said, one row a verdict)
     Tidy,
     /// Streams as in the published table: one row a way of sending, size and number of threads
     Document,
@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.samples && format != Format::Csv {
         return Err(usage("--samples goes with --format csv"));
     }
-    if args.layout == Layout::Document && format != Format::Csv {
+    if args.layout == Some(Layout::Document) && format != Format::Csv {
         return Err(usage("--layout goes with --format csv"));
     }
     let path = find(&args.run)?;
@@ -67,13 +67,17 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return recompute::run(&path, &results, args.shown.output());
     }
     match args.layout {
-        Layout::Document => {
+        Some(Layout::Document) => {
             let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
             let export = export.context("no suite lists the columns of a document")?;
             let document = export::table(export, &results).map_err(usage)?;
             output::write(document.as_bytes(), args.shown.output())?;
         }
-        Layout::Tidy => args.shown.show(&results, &path, Printed::WhereNothingElse)?,
+        // Alone, a comparison's table is of what it found.
+        Some(Layout::Tidy) if format == Format::Csv => {
+            output::write(hopcost_view::csv::report(&results).as_bytes(), args.shown.output())?;
+        }
+        _ => args.shown.show(&results, &path, Printed::WhereNothingElse)?,
     }
     Ok(exit::OK)
 }

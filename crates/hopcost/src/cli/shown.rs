@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use hopcost_file::Runs;
-use hopcost_model::results::{Results, Statistic};
+use hopcost_model::results::{Results, RunComparison, Statistic};
 use hopcost_model::text::shell_word;
 use hopcost_view::chart::model::Chart;
+use hopcost_view::comparison;
 use hopcost_view::text::{self, Stored};
 
 use super::browser;
@@ -114,7 +115,54 @@ impl Shown {
 
     /// Shows a run that is stored in a file.
     pub fn show(&self, results: &Results, run: &Path, printed: Printed) -> anyhow::Result<()> {
-        let page = self.page(&results.about.id);
+        let document = |format| {
+            Ok(match format {
+                Format::Text => self.text(results, run),
+                Format::Json => hopcost_view::json::report(results)?,
+                Format::Csv => match &results.comparison {
+                    Some(found) => comparison::csv_of_live(found),
+                    None => hopcost_view::csv::report(results),
+                },
+                Format::Md => hopcost_view::markdown::report(results),
+                Format::Html => hopcost_view::html::report(results),
+            })
+        };
+        let charts = |directory: &Path| {
+            let of = format!("the run {}", run.display());
+            plots(&hopcost_view::chart::plots(results), directory, &of, Some(run))
+        };
+        self.put(&document, &charts, self.page(&results.about.id), printed)
+    }
+
+    /// Shows what a comparison of stored runs found.
+    pub fn show_comparison(&self, found: &RunComparison) -> anyhow::Result<()> {
+        if !self.percentiles.is_empty() {
+            return Err(usage("a comparison has deciles (--html), not --percentiles"));
+        }
+        let document = |format| {
+            Ok(match format {
+                Format::Text if self.sentence => comparison::sentences(found),
+                Format::Text => comparison::text(found, &output::style()),
+                Format::Json => hopcost_view::json::comparison(found)?,
+                Format::Csv => comparison::csv(found),
+                Format::Md => comparison::markdown(found),
+                Format::Html => comparison::html(found),
+            })
+        };
+        let charts = |directory: &Path| {
+            plots(&comparison::plots(&found.compared), directory, "the comparison", None)
+        };
+        self.put(&document, &charts, self.page("comparison"), Printed::WhereNothingElse)
+    }
+
+    /// Prints a document and writes its plots and its page.
+    fn put(
+        &self,
+        document: &dyn Fn(Format) -> anyhow::Result<String>,
+        charts: &dyn Fn(&Path) -> anyhow::Result<()>,
+        page: Option<PathBuf>,
+        printed: Printed,
+    ) -> anyhow::Result<()> {
         let is_asked = self.format.is_some()
             || self.output.is_some()
             || self.details
@@ -122,20 +170,13 @@ impl Shown {
             || !self.percentiles.is_empty();
         let is_alone = page.is_none() && self.plots.is_none();
         if is_asked || is_alone || printed == Printed::Always {
-            let document = match self.format() {
-                Format::Text => self.text(results, run),
-                Format::Json => hopcost_view::json::report(results)?,
-                Format::Csv => hopcost_view::csv::report(results),
-                Format::Md => hopcost_view::markdown::report(results),
-                Format::Html => hopcost_view::html::report(results),
-            };
-            output::write(document.as_bytes(), self.output())?;
+            output::write(document(self.format())?.as_bytes(), self.output())?;
         }
         if let Some(directory) = &self.plots {
-            plots(results, directory, run)?;
+            charts(directory)?;
         }
         if let Some(page) = page {
-            output::write(hopcost_view::html::report(results).as_bytes(), Some(&page))?;
+            output::write(document(Format::Html)?.as_bytes(), Some(&page))?;
             output::say(&format!("wrote {}", page.display()));
             if self.open {
                 browser::open(&page);
@@ -188,20 +229,23 @@ fn make(directory: &Path) -> anyhow::Result<()> {
 
 /// Writes the plots of a run, and says on stderr which files they are. A file of
 /// that name is replaced, as with --output.
-fn plots(results: &Results, directory: &Path, run: &Path) -> anyhow::Result<()> {
-    let plots = hopcost_view::chart::plots(results);
+fn plots(
+    plots: &[(String, Chart)],
+    directory: &Path,
+    of: &str,
+    run: Option<&Path>,
+) -> anyhow::Result<()> {
     if plots.is_empty() {
         return Err(usage(format!(
-            "the run {} has nothing to plot: a figure compares two measured cases at least",
-            run.display()
+            "{of} has nothing to plot: a figure compares two measured cases at least"
         )));
     }
     make(directory)?;
-    for (name, chart) in &plots {
+    for (name, chart) in plots {
         for (ending, document) in drawings(chart).map_err(|e| anyhow!("drawing {name}: {e}"))? {
             let file = directory.join(format!("{name}.{ending}"));
-            if same_file(&file, run) {
-                return Err(usage(format!("--plots would overwrite the run {}", run.display())));
+            if run.is_some_and(|run| same_file(&file, run)) {
+                return Err(usage(format!("--plots would overwrite {of}")));
             }
             output::write(&document, Some(&file))?;
             output::say(&format!("wrote {}", file.display()));

@@ -132,7 +132,6 @@ impl References {
     }
 
     /// How far identical runs lie apart on this machine, for cases of a class.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no command compares runs yet"))]
     pub fn spread(&self, class: Option<YardstickClass>) -> Option<compare::Spread> {
         let found = self.stored.spreads.iter().find(|spread| spread.class == class)?;
         Some(compare::Spread { log_sd: found.log_sd, freedom: found.freedom })

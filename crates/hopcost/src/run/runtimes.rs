@@ -267,9 +267,33 @@ fn ask(program: &Program) -> Result<Worker, String> {
 
 /// What a worker says of itself, and the CPU time that it took until then.
 fn listen(
-    mut worker: Worker,
+    worker: Worker,
     expected: Option<&Runtime>,
 ) -> Result<(Description, Option<u64>), String> {
+    let heard = heard(worker)?;
+    sound(&heard.0, expected)?;
+    Ok(heard)
+}
+
+/// Whether a program is a build of hopcost that has a mechanism.
+///
+/// # Errors
+/// In a line, what it is instead.
+pub fn is_build_with(program: &Program, mechanism: &str) -> Result<(), String> {
+    let (description, _) = heard(ask(program)?)?;
+    spoken(&description)?;
+    if !description.is_rust() {
+        return Err(format!("it is the worker of `{}`, no build of hopcost", description.runtime));
+    }
+    // A description has no test engines.
+    let is_hidden = hopcost_probe::mechanism::find(mechanism).is_some_and(|row| row.facts.hidden);
+    match is_hidden || description.mechanisms.iter().any(|one| one.name == mechanism) {
+        true => Ok(()),
+        false => Err(format!("it has no mechanism `{mechanism}`")),
+    }
+}
+
+fn heard(mut worker: Worker) -> Result<(Description, Option<u64>), String> {
     // Its other end is open for as long as this goes on, so it never becomes readable.
     let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;
     let never = OwnedFd::from(never);
@@ -289,19 +313,12 @@ fn listen(
     let cpu_ns = sys::process_cpu_ns(worker.id());
     worker.send(&Command::Stop);
     worker.leave(Duration::from_millis(500));
-    sound(&description, expected)?;
     Ok((description, cpu_ns))
 }
 
 /// Whether a description can be believed.
 pub fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), String> {
-    if description.protocol != protocol::VERSION {
-        return Err(format!(
-            "it speaks version {} of the protocol, this hopcost {}",
-            description.protocol,
-            protocol::VERSION
-        ));
-    }
+    spoken(description)?;
     let runtime: Runtime =
         description.runtime.parse().map_err(|e| format!("its description: {e}"))?;
     if runtime.is_rust() {
@@ -325,6 +342,15 @@ pub fn sound(description: &Description, expected: Option<&Runtime>) -> Result<()
         sound_mechanism(mechanism).map_err(|why| format!("its mechanism `{name}`: {why}"))?;
     }
     Ok(())
+}
+
+/// Whether it speaks this version of the protocol.
+fn spoken(description: &Description) -> Result<(), String> {
+    let (its, own) = (description.protocol, protocol::VERSION);
+    match its == own {
+        true => Ok(()),
+        false => Err(format!("it speaks version {its} of the protocol, this hopcost {own}")),
+    }
 }
 
 fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {

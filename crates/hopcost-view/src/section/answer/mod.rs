@@ -109,6 +109,10 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     );
     let doubts = distinct(head::doubts(results).map(|finding| finding.code.word()));
     let doubts = doubts.into_iter().map(|code| format!("; {code}")).collect::<String>();
+    if let Some(found) = &results.comparison {
+        let besides = format!("{}; {where_from}{doubts}", comparison::in_common(found));
+        return comparison::sentences(&found.compared, &besides);
+    }
     let rankings = |group| order::sentences(group, results);
     let said = results.ladder.iter().flat_map(rankings);
     said.map(|said| format!("{said} ({where_from}{doubts})")).collect()

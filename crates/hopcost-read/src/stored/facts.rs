@@ -1,0 +1,121 @@
+//! What has to be the same of runs that are compared.
+
+use hopcost_model::case::Case;
+use hopcost_model::host::Reading;
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::Across;
+
+use crate::run::Run;
+
+/// Something of a run or of a case in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// What a comparison of runs that differ in it has to be across.
+    pub across: Across,
+    /// What it is, exactly.
+    pub what: String,
+    /// What it is there.
+    pub value: String,
+}
+
+/// The readings of a host, `cpuN.` written as `cpu{}.`; what ends in a dot stands for all that begin so.
+const READINGS: &[(Across, &[&str])] = &[
+    (Across::Cpu, &["cpu.model", "cpu.family_model_stepping"]),
+    (Across::Microcode, &["cpu.microcode"]),
+    (
+        Across::Kernel,
+        &[
+            "kernel.release",
+            "kernel.version",
+            "kernel.arch",
+            "kernel.cmdline_relevant",
+            "kernel.preempt",
+        ],
+    ),
+    (Across::Hypervisor, &["virt.hypervisor"]),
+    (
+        Across::Topology,
+        &[
+            "smt.active",
+            "numa.nodes",
+            "cpu{}.package",
+            "cpu{}.core",
+            "cpu{}.siblings",
+            "cpu{}.core_kind",
+            "cpu{}.l1d",
+            "cpu{}.l2",
+            "cpu{}.l3",
+            "cpu{}.node",
+        ],
+    ),
+    (Across::Frequency, &["cpu.turbo", "cpu{}.governor", "cpu{}.frequency_driver"]),
+    (Across::ClockSource, &["clocksource.current"]),
+    (Across::Mitigations, &["mitigations."]),
+];
+
+impl Fact {
+    fn new(across: Across, what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { across, what: what.into(), value: value.into() }
+    }
+
+    /// Those of a run: of its host and of the hopcost that made it.
+    pub fn of_run(raw: &RawRun) -> Vec<Self> {
+        let build = &raw.about.build;
+        let tool = [
+            ("hopcost", raw.about.version.clone()),
+            ("build", format!("{} for {}", build.profile, build.target)),
+        ];
+        let tool = tool.map(|(what, value)| Self::new(Across::Tool, what, value));
+        raw.host_before.readings.iter().filter_map(Self::of_reading).chain(tool).collect()
+    }
+
+    fn of_reading(reading: &Reading) -> Option<Self> {
+        let key = pattern(&reading.key);
+        let is_it = |known: &&str| *known == key || known.ends_with('.') && key.starts_with(*known);
+        let (across, _) = READINGS.iter().find(|(_, keys)| keys.iter().any(is_it))?;
+        let value = reading.value.as_deref().unwrap_or("unknown");
+        Some(Self::new(*across, &reading.key, value))
+    }
+
+    /// Those of a case: its mechanism's revision, its CPUs, and the versions of other runtimes.
+    pub fn of_case(run: &Run, case: &Case) -> Vec<Self> {
+        let mut facts = Vec::new();
+        for runtime in [&case.runtimes.caller, &case.runtimes.callee] {
+            let word = runtime.word();
+            let worker = run.raw.workers.iter().find(|worker| worker.runtime == word);
+            let mut mechanisms = worker.into_iter().flat_map(|worker| &worker.mechanisms);
+            let name = case.mechanism_name();
+            if let Some(mechanism) = mechanisms.find(|mechanism| mechanism.name == name) {
+                let revision = format!("revision {}", mechanism.revision);
+                facts.push(Self::new(Across::Mechanism, format!("{name} of {word}"), revision));
+            }
+            if let Some(worker) = worker.filter(|worker| !worker.is_rust()) {
+                let libraries = worker.libraries.iter();
+                let parts = libraries.map(|(name, version)| format!("{name} {version}"));
+                let version = std::iter::once(worker.version.clone()).chain(parts);
+                let version = version.collect::<Vec<_>>().join(", ");
+                facts.push(Self::new(Across::Runtime, word, version));
+            }
+        }
+        if let Some(placement) = case.placement {
+            let (caller, callee) = run.raw.plan.cpus_for(Some(placement));
+            let mut cpus: Vec<String> = Vec::new();
+            cpus.extend(caller.into_iter().chain(callee).map(|cpu| cpu.to_string()));
+            cpus.dedup();
+            if !cpus.is_empty() {
+                let what = format!("CPUs of {}", placement.word());
+                facts.push(Self::new(Across::Placement, what, cpus.join(",")));
+            }
+        }
+        facts
+    }
+}
+
+/// A key without the number of its CPU.
+fn pattern(key: &str) -> String {
+    let of_cpu = key.strip_prefix("cpu").and_then(|rest| rest.split_once('.'));
+    match of_cpu.filter(|(number, _)| number.bytes().all(|b| b.is_ascii_digit())) {
+        Some((number, rest)) if !number.is_empty() => format!("cpu{{}}.{rest}"),
+        _ => key.to_owned(),
+    }
+}

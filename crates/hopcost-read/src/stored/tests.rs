@@ -1,0 +1,229 @@
+use hopcost_model::describe::WarmUp;
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::Verdict;
+
+use super::*;
+use crate::testing::{Builder, CALL, FUTEX, MECHANISMS, PIPE, PIPE_PYTHON, TCP, noisy, worker};
+
+const UNKNOWN: &dyn Fn(Option<YardstickClass>) -> Option<Spread> = &|_| None;
+
+/// A run on this host in which these cases take so many nanoseconds.
+fn run(id: u32, host: &[(&str, &str)], cases: &[(&str, u32)]) -> RawRun {
+    let mut builder = Builder::new().host(host);
+    for (case, ns) in cases {
+        builder = builder.case(case, 8, |round, t| {
+            let noise = noisy(400, round);
+            let least = *noise.iter().min().unwrap();
+            t.each(&noise.iter().map(|one| ns + (one - least) / 1000).collect::<Vec<u32>>());
+        });
+    }
+    let mut raw = builder.build();
+    raw.about.id = format!("run-{id}");
+    raw
+}
+
+/// Runs of the pipe, each so many per mille off 10 µs.
+fn pipes(off: &[i32]) -> Vec<RawRun> {
+    let of = |(id, off): (usize, &i32)| run(id as u32, &[], &[(PIPE, (10_000 + 10 * off) as u32)]);
+    off.iter().enumerate().map(of).collect()
+}
+
+fn compare(
+    [baseline, other]: [&[RawRun]; 2],
+    across: &[Across],
+    spread: &dyn Fn(Option<YardstickClass>) -> Option<Spread>,
+) -> Result<RunComparison, Vec<Difference>> {
+    let read = |runs: &[RawRun]| -> Vec<RunSummary> {
+        runs.iter().map(|raw| RunSummary::of(raw, &MECHANISMS)).collect()
+    };
+    of_runs(&read(baseline), &read(other), &Asked { margin: 0.03, across, spread })
+}
+
+#[test]
+fn four_runs_a_side_say_what_changed() {
+    let old = pipes(&[0, 4, -3, 7]);
+    for (new, verdict) in [
+        (pipes(&[100, 96, 104, 99]), Verdict::Slower),
+        (pipes(&[-90, -96, -84, -89]), Verdict::Faster),
+        (pipes(&[2, 5, -1, 8]), Verdict::Equivalent),
+        (pipes(&[100, -96, 4, 9]), Verdict::Inconclusive),
+    ] {
+        let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+        let one = &found.compared[0];
+        assert_eq!((one.verdict, one.case.as_str()), (verdict, PIPE), "{one:?}");
+        let runs = one.runs.as_ref().unwrap();
+        assert_eq!((runs.n_baseline, runs.n_other, runs.spread), (4, 4, RunSpread::Runs));
+        assert!(one.low.unwrap() <= one.ratio.unwrap() && one.ratio.unwrap() <= one.high.unwrap());
+        assert_eq!(runs.runs_to_decide.is_some(), verdict == Verdict::Inconclusive);
+        assert_eq!((found.baseline.len(), found.differences.len()), (4, 0));
+    }
+}
+
+#[test]
+fn one_run_a_side_needs_a_known_spread() {
+    let (old, new) = (pipes(&[0]), pipes(&[100]));
+    let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+    let one = &found.compared[0];
+    let runs = one.runs.as_ref().unwrap();
+    assert_eq!((one.verdict, one.low), (Verdict::Inconclusive, None));
+    assert_eq!((runs.spread, runs.runs_to_decide), (RunSpread::Unknown, Some(4)));
+    assert!((one.ratio.unwrap() - 1.1).abs() < 0.01, "{one:?}");
+    // Synthetic runs have no yardstick, and so no class.
+    let known = |class: Option<YardstickClass>| {
+        class.is_none().then_some(Spread { log_sd: 0.01, freedom: 8.0 })
+    };
+    let found = compare([&old, &new], &[], &known).unwrap();
+    let one = &found.compared[0];
+    assert_eq!(
+        (one.verdict, one.runs.as_ref().unwrap().spread),
+        (Verdict::Slower, RunSpread::Machine)
+    );
+    assert!(one.low.unwrap() > 1.05 && one.high.unwrap() < 1.15);
+}
+
+#[test]
+fn deciles_shift_with_their_band() {
+    let old = pipes(&[0, 4, -3, 7, 1, -2]);
+    let new = pipes(&[100, 96, 104, 99, 97, 103]);
+    let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+    let deciles = &found.compared[0].deciles;
+    assert_eq!(deciles.len(), 9);
+    for decile in deciles {
+        assert!((decile.ratio - 1.1).abs() < 0.01, "{decile:?}");
+        assert!(decile.low.unwrap() < decile.ratio && decile.ratio < decile.high.unwrap());
+    }
+    let few = compare([&old[..4], &new[..4]], &[], UNKNOWN).unwrap();
+    assert!(few.compared[0].deciles.iter().all(|decile| decile.low.is_none()), "too few runs");
+    let batches = |id: &str, ns: u32| {
+        let mut raw = Builder::new()
+            .case(CALL, 8, |_, t| t.two_lengths(1000, &[ns, 2 * ns, ns, 2 * ns]))
+            .build();
+        raw.about.id = id.into();
+        raw
+    };
+    let calls = [vec![batches("a", 10_000)], vec![batches("b", 11_000)]];
+    let found = compare([&calls[0], &calls[1]], &[], UNKNOWN).unwrap();
+    assert_eq!(found.compared[0].deciles, []);
+    assert!((found.compared[0].ratio.unwrap() - 1.1).abs() < 1e-9);
+}
+
+#[test]
+fn values_are_those_of_one_reference_speed_or_all_as_met() {
+    let run = |ns: u32, reading_ns: f64| {
+        let of = |_, t: &mut crate::testing::TrialBuilder| {
+            t.each(&[ns; 100]);
+            t.yardstick(reading_ns, reading_ns);
+        };
+        Builder::new().yardstick().case(PIPE, 9, of).build()
+    };
+    let (slow, quiet) = ([run(4500, 3000.0)], [run(3000, 2000.0)]);
+    let found =
+        |other: &RawRun| compare([&slow, std::slice::from_ref(other)], &[], UNKNOWN).unwrap();
+    let ratio = |other: &RawRun| {
+        let one = &found(other).compared[0];
+        assert!((one.deciles[0].ratio / one.ratio.unwrap() - 1.0).abs() < 1e-9);
+        one.ratio.unwrap()
+    };
+    assert!((ratio(&quiet[0]) - 1.0).abs() < 1e-3);
+    let mut learnt_anew = quiet[0].clone();
+    learnt_anew.yardsticks[0].reference.as_mut().unwrap().operation_ns = 1000.0;
+    assert!((ratio(&learnt_anew) - 1.0).abs() < 1e-3, "{}", ratio(&learnt_anew));
+    let mut unknown = quiet[0].clone();
+    unknown.yardsticks[0].reference = None;
+    assert!((ratio(&unknown) - 2.0 / 3.0).abs() < 1e-3, "{}", ratio(&unknown));
+    assert!(found(&unknown).remarks[0].contains("1 case compared as met"));
+    let class = |class: Option<YardstickClass>| {
+        assert_eq!(class, Some(YardstickClass::Switch));
+        None
+    };
+    compare([&slow, &quiet], &[], &class).unwrap();
+}
+
+#[test]
+fn cases_of_one_side_are_named() {
+    let old = [run(1, &[], &[(PIPE, 9000), (TCP, 9000)])];
+    let new = [run(2, &[], &[(FUTEX, 9000), (PIPE, 9000)])];
+    let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+    assert_eq!(found.compared.len(), 1);
+    assert_eq!((found.only_baseline, found.only_other), (vec![TCP.into()], vec![FUTEX.into()]));
+}
+
+#[test]
+fn what_differs_is_told_and_nothing_is_compared_unless_it_is_the_question() {
+    let old =
+        [("cpu.model", "A"), ("kernel.release", "6.1"), ("cpu0.l2", "1 MiB"), ("load.1", "1")];
+    let new =
+        [("cpu.model", "A"), ("kernel.release", "6.2"), ("cpu0.l2", "2 MiB"), ("load.1", "3")];
+    let [old, new] = [old, new].map(|host| [run(1, &host, &[(PIPE, 9000)])]);
+    let told = compare([&old, &new], &[], UNKNOWN).unwrap_err();
+    let what = |told: &[Difference]| -> Vec<(Across, String)> {
+        told.iter().map(|one| (one.across, one.what.clone())).collect()
+    };
+    let (kernel, topology) =
+        ((Across::Kernel, "kernel.release".into()), (Across::Topology, "cpu0.l2".into()));
+    assert_eq!(what(&told), [kernel.clone(), topology.clone()]);
+    assert_eq!((&told[0].baseline, &told[0].other), (&vec!["6.1".into()], &vec!["6.2".into()]));
+    let told = compare([&old, &new], &[Across::Kernel], UNKNOWN).unwrap_err();
+    assert_eq!(what(&told), std::slice::from_ref(&topology));
+    let found = compare([&old, &new], &[Across::Topology, Across::Kernel], UNKNOWN).unwrap();
+    assert_eq!((found.compared.len(), what(&found.differences)), (1, vec![kernel, topology]));
+}
+
+#[test]
+fn revisions_cpus_and_tools_have_to_be_the_same() {
+    let mut base = run(1, &[], &[(PIPE, 9000), (TCP, 9000)]);
+    base.workers.push(worker("rust", WarmUp::Planned, &["tcp", "pipe"]));
+    let refused = |change: fn(&mut RawRun), across: Across, what: &str| {
+        let mut other = base.clone();
+        change(&mut other);
+        let told = compare([std::slice::from_ref(&base), &[other]], &[], UNKNOWN).unwrap_err();
+        assert_eq!(
+            (told.len(), told[0].across, told[0].what.as_str()),
+            (1, across, what),
+            "{told:?}"
+        );
+    };
+    refused(|raw| raw.about.version = "9.9".into(), Across::Tool, "hopcost");
+    refused(|raw| raw.plan.cpus[0] = 7, Across::Placement, "CPUs of same-cpu");
+    let raise = |raw: &mut RawRun| {
+        let rust = raw.workers.iter_mut().find(|worker| worker.is_rust()).unwrap();
+        let row = rust.mechanisms.iter_mut().find(|mechanism| mechanism.name == "pipe");
+        row.unwrap().revision += 1;
+    };
+    refused(raise, Across::Mechanism, "pipe of rust");
+}
+
+#[test]
+fn runtimes_and_placements_are_paired_where_that_is_the_question() {
+    let old = [run(1, &[], &[(PIPE, 9000)])];
+    let new = [run(2, &[], &[(PIPE_PYTHON, 90_000)])];
+    let apart = compare([&old, &new], &[], UNKNOWN).unwrap();
+    assert_eq!((apart.compared.len(), apart.only_other.len()), (0, 1));
+    let found = compare([&old, &new], &[Across::Runtime], UNKNOWN).unwrap();
+    let one = &found.compared[0];
+    assert_eq!(one.case, PIPE_PYTHON);
+    assert_eq!(one.runs.as_ref().unwrap().baseline.as_deref(), Some(PIPE));
+    assert!((one.ratio.unwrap() - 10.0).abs() < 0.1);
+    // Where a side has both, each is compared with itself.
+    let both = [run(3, &[], &[(PIPE, 9000), (PIPE_PYTHON, 90_000)])];
+    let found = compare([&both, &new], &[Across::Runtime], UNKNOWN).unwrap();
+    assert_eq!((found.compared.len(), found.only_baseline), (1, vec![PIPE.to_owned()]));
+    let far = PIPE.replace("same-cpu", "free");
+    let far = [run(4, &[], &[(&far, 18_000)])];
+    let found = compare([&old, &far], &[Across::Placement], UNKNOWN).unwrap();
+    assert_eq!(found.compared.len(), 1);
+}
+
+#[test]
+fn nonsense_in_a_file_is_compared_without_a_panic() {
+    let mut raw = run(1, &[], &[(PIPE, 9000), (CALL, 9000)]);
+    for (i, trial) in raw.trials.iter_mut().enumerate() {
+        trial.samples_max_ticks = u64::MAX;
+        trial.samples = [vec![], vec![0; 9], vec![u32::MAX; 3]][i % 3].clone();
+    }
+    let sound = run(2, &[], &[(PIPE, 9000)]);
+    for ticks_per_second in [f64::NAN, -1.0, 0.0, 1e300] {
+        raw.clocks[0].ticks_per_second = ticks_per_second;
+        let _ = compare([std::slice::from_ref(&raw), std::slice::from_ref(&sound)], &[], UNKNOWN);
+    }
+}

@@ -1,0 +1,172 @@
+//! Stored runs compared with others: a document of its own.
+
+use hopcost_model::results::{
+    Compared, ComparedRun, ComparedRuns, RunComparison, RunSpread, Verdict,
+};
+use hopcost_model::text::count;
+
+use super::comparison::{beside, charts, difference, sentences};
+use super::model::{
+    Block, Cell, Document, Medium, Rows, Section, Tone, Unit, notes, numbers, words,
+};
+use crate::number;
+
+/// Names that a line lists.
+const NAMED_MAX: usize = 4;
+
+/// The comparison.
+pub(crate) fn document(found: &RunComparison, medium: Medium) -> Document {
+    let mut head = Vec::new();
+    if found.compared.is_empty() {
+        let none = "No case was measured on both sides.".to_owned();
+        head.push(Block::Text(Tone::Alert, none));
+    }
+    head.push(table(found));
+    head.extend(notes(said(found)));
+    let charts = (medium == Medium::Page).then(|| charts(&found.compared)).flatten();
+    let charts = charts.and_then(|charts| Section::of("shifts", [charts]));
+    Document {
+        title: title(found),
+        head,
+        sections: charts.into_iter().collect(),
+        ..Document::default()
+    }
+}
+
+/// Each case in a line to paste.
+pub(crate) fn lines(found: &RunComparison) -> Vec<String> {
+    let besides = format!("{}; {}", against(found).trim_end_matches('.'), margin(found));
+    sentences(&found.compared, &besides)
+}
+
+fn title(found: &RunComparison) -> String {
+    let (other, baseline) = (found.other.len(), found.baseline.len());
+    format!("hopcost · comparison · {} against {baseline} · {}", count(other, "run"), margin(found))
+}
+
+fn margin(found: &RunComparison) -> String {
+    format!("margin {} %", number::plain(found.margin * 100.0, 2))
+}
+
+fn table(found: &RunComparison) -> Block {
+    let mut compared: Vec<&Compared> = found.compared.iter().collect();
+    // What has changed goes first.
+    compared.sort_by_key(|of| match of.verdict {
+        Verdict::Slower => 0,
+        Verdict::Faster => 1,
+        Verdict::Inconclusive => 2,
+        Verdict::Equivalent => 3,
+    });
+    let shared = shared(found).join("&");
+    let runs = |of: &Compared| of.runs.clone();
+    Rows::of(&compared)
+        .column(words("verdict"), |of| Cell::text(of.verdict.word()))
+        .column(numbers("difference [interval]"), |of| difference(of))
+        .column(words("of"), |of| Cell::code(beside(&of.case, &format!("?{shared}"))))
+        .column(numbers("baseline").fold(2), move |of| {
+            Cell::maybe(runs(of).and_then(|runs| runs.baseline_ns), Unit::Time(3))
+        })
+        .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
+        .column(words("runs").fold(3), move |of| match runs(of) {
+            Some(runs) => Cell::text(format!("{} and {}", runs.n_baseline, runs.n_other)),
+            None => Cell::none(),
+        })
+        .table()
+}
+
+/// The keys that all cases have in common, where there are several.
+fn shared(found: &RunComparison) -> Vec<String> {
+    let keys = |of: &Compared| -> Vec<String> {
+        of.case
+            .split_once('?')
+            .map_or(Vec::new(), |(_, keys)| keys.split('&').map(str::to_owned).collect())
+    };
+    let [first, rest @ ..] = found.compared.as_slice() else { return Vec::new() };
+    let in_all = |key: &String| rest.iter().all(|of| keys(of).contains(key));
+    keys(first).into_iter().filter(|key| !rest.is_empty() && in_all(key)).collect()
+}
+
+fn said(found: &RunComparison) -> Vec<String> {
+    let mut said = vec![against(found)];
+    let shared = shared(found);
+    if !shared.is_empty() {
+        said.push(format!("All cases: {}.", shared.join(", ")));
+    }
+    said.extend(found.differences.iter().map(|one| {
+        let (a, b) = (one.baseline.join(", "), one.other.join(", "));
+        format!("Across {}: {} was {a} and is {b}.", one.across.word(), one.what)
+    }));
+    said.extend(undecided(found));
+    let of_machine = |of: &ComparedRuns| of.spread == RunSpread::Machine;
+    if found.compared.iter().filter_map(|of| of.runs.as_ref()).any(of_machine) {
+        said.push(
+            "With fewer than four runs a side, intervals come from the spread of identical runs on \
+             this machine (`hopcost selftest --aa`)."
+                .to_owned(),
+        );
+    }
+    for (side, only) in
+        [("the baseline", &found.only_baseline), ("the other side", &found.only_other)]
+    {
+        if !only.is_empty() {
+            said.push(format!("Only in {side}: {}.", listed(only)));
+        }
+    }
+    said.extend(found.remarks.iter().cloned());
+    said
+}
+
+/// A few names, and how many more.
+fn listed(names: &[String]) -> String {
+    let named = names.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED_MAX) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+fn against(found: &RunComparison) -> String {
+    let side = |runs: &[ComparedRun]| match runs {
+        [one] => format!("run {}", one.id),
+        [first, .., last] => format!("{}, {} to {}", count(runs.len(), "run"), first.id, last.id),
+        [] => "nothing".to_owned(),
+    };
+    format!("Baseline: {}. Against it: {}.", side(&found.baseline), side(&found.other))
+}
+
+/// What would decide.
+fn undecided(found: &RunComparison) -> Vec<String> {
+    let open = found.compared.iter().filter(|of| of.verdict == Verdict::Inconclusive);
+    let open: Vec<&ComparedRuns> = open.filter_map(|of| of.runs.as_ref()).collect();
+    let of = |is_it: fn(&ComparedRuns) -> bool| -> Vec<&ComparedRuns> {
+        open.iter().copied().filter(|of| is_it(of)).collect()
+    };
+    let unknown = of(|of| of.spread == RunSpread::Unknown);
+    let more = of(|of| of.spread != RunSpread::Unknown && of.runs_to_decide.is_some());
+    let never = of(|of| of.spread != RunSpread::Unknown && of.runs_to_decide.is_none());
+    let enough = |of: &[&ComparedRuns]| of.iter().filter_map(|of| of.runs_to_decide).max();
+    let mut said = Vec::new();
+    if let Some(runs) = enough(&unknown) {
+        said.push(format!(
+            "{}: between-run spread unknown. {runs} runs a side tell it; so does `hopcost selftest \
+             --aa` once on this machine.",
+            inconclusive(unknown.len())
+        ));
+    }
+    if let Some(runs) = enough(&more) {
+        let cases = inconclusive(more.len());
+        said.push(format!("{cases}: {runs} runs a side probably decide."));
+    }
+    if !never.is_empty() {
+        said.push(format!(
+            "{}: the difference is about the {}; another --margin decides.",
+            inconclusive(never.len()),
+            margin(found)
+        ));
+    }
+    said
+}
+
+fn inconclusive(cases: usize) -> String {
+    format!("{} inconclusive", count(cases, "case"))
+}

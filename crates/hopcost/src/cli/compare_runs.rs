@@ -1,0 +1,130 @@
+//! `hopcost compare OLD NEW`: stored runs. Nothing is measured and nothing is stored.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hopcost_file::Runs;
+use hopcost_model::raw::YardstickClass;
+use hopcost_model::results::{Across, Difference, RunComparison};
+use hopcost_read::stored::{self, Asked, RunSummary};
+
+use super::exit::{self, not_comparable, usage};
+use super::shown::Shown;
+use super::{output, report};
+use crate::run::reference::{Machine, References};
+use crate::run::scratch::Scratch;
+
+/// What is asked.
+pub struct Question<'a> {
+    /// Runs or directories of them.
+    pub baseline: &'a [String],
+    /// The same of the other side.
+    pub other: &'a [String],
+    /// Ratios off 1 by no more than this share are those of equals.
+    pub margin: f64,
+    /// What the runs may differ in.
+    pub across: &'a [Across],
+}
+
+/// A side as read.
+struct Side {
+    paths: Vec<PathBuf>,
+    runs: Vec<RunSummary>,
+    machines: Vec<Machine>,
+}
+
+/// Compares, and shows what was found.
+pub fn run(question: &Question, shown: &Shown) -> anyhow::Result<u8> {
+    shown.ensure_writable()?;
+    let found = found(question, shown)?;
+    shown.show_comparison(&found)?;
+    Ok(exit::OK)
+}
+
+fn found(question: &Question, shown: &Shown) -> anyhow::Result<RunComparison> {
+    let (baseline, other) = (side(question.baseline, shown)?, side(question.other, shown)?);
+    ensure_apart(&baseline, &other)?;
+    let spreads = spreads(&baseline, &other);
+    let spread = |class: Option<YardstickClass>| spreads.as_ref()?.spread(class);
+    let asked = Asked { margin: question.margin, across: question.across, spread: &spread };
+    stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|differences| {
+        differences.iter().for_each(|one| output::say(&line(one)));
+        let mut across: Vec<&str> = differences.iter().map(|one| one.across.word()).collect();
+        across.dedup();
+        not_comparable(format!(
+            "not compared: the runs differ in {}; where that is the question: --across {}",
+            across.join(", "),
+            across.join(",")
+        ))
+    })
+}
+
+/// `kernel: kernel.release was 6.1 and is 6.2`
+fn line(difference: &Difference) -> String {
+    let (a, b) = (difference.baseline.join(", "), difference.other.join(", "));
+    format!("{}: {} was {a} and is {b}", difference.across.word(), difference.what)
+}
+
+fn side(specs: &[String], shown: &Shown) -> anyhow::Result<Side> {
+    let mut side = Side { paths: Vec::new(), runs: Vec::new(), machines: Vec::new() };
+    let rust = hopcost_probe::worker::mechanisms();
+    for spec in specs {
+        for path in paths(spec)? {
+            shown.spare(&path)?;
+            let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+            if raw.plan.comparison.is_some() {
+                return Err(usage(format!(
+                    "{} is a live comparison, and no run of cases: `hopcost report` shows it",
+                    path.display()
+                )));
+            }
+            side.machines.push(Machine::of(&raw.host_before));
+            side.runs.push(RunSummary::of(&raw, &rust));
+            side.paths.push(path);
+        }
+    }
+    Ok(side)
+}
+
+/// The run files that a word means: a run, or those in a directory.
+fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
+    if !Path::new(spec).is_dir() {
+        return Ok(vec![report::find(spec)?]);
+    }
+    let runs = Runs::new(spec).list().map_err(usage)?;
+    if runs.is_empty() {
+        return Err(usage(format!("no run in {spec}: want files NAME.hopcost")));
+    }
+    Ok(runs.into_iter().map(|run| run.path).collect())
+}
+
+/// A run that is counted twice would look like two that agree.
+fn ensure_apart(baseline: &Side, other: &Side) -> anyhow::Result<()> {
+    let all =
+        || baseline.runs.iter().chain(&other.runs).zip(baseline.paths.iter().chain(&other.paths));
+    for (at, (run, path)) in all().enumerate() {
+        if let Some((_, first)) = all().take(at).find(|(before, _)| before.id == run.id) {
+            return Err(usage(format!(
+                "the run {} is named twice, as {} and {}",
+                run.id,
+                first.display(),
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// How far identical runs lie apart on the machine of all these runs, where that is one.
+fn spreads(baseline: &Side, other: &Side) -> Option<References> {
+    let machine = baseline.machines.first()?;
+    let is_one = baseline.machines.iter().chain(&other.machines).all(|one| one == machine);
+    let references = References::of_user(machine.clone()).context("no spread of runs is known");
+    match references {
+        Ok(references) => Some(references).filter(|_| is_one),
+        Err(error) => {
+            output::say(&format!("hopcost: {error:#}"));
+            None
+        }
+    }
+}
