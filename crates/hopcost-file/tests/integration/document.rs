@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::make_of;
-use hopcost_model::plan::PlannedCase;
+use crate::common::{MIXED, STREAM, WAKE, fresh, make_of};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawRun;
 use rusqlite::Connection;
+use tempfile::TempDir;
 
 fn document() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../FORMAT.md");
@@ -22,20 +22,15 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
     parts.map(|part| part.split("```").next().unwrap().to_owned()).collect()
 }
 
-fn run(dir: &tempfile::TempDir) -> (PathBuf, RawRun) {
-    let path = dir.path().join("run.hopcost");
-    let mut plan = crate::common::plan();
-    for id in [crate::common::WAKE, crate::common::STREAM, crate::common::MIXED] {
-        plan.cases.push(PlannedCase::spelled(id, None));
-    }
-    let run = make_of(&path, 7, plan);
-    (path, run)
+fn run() -> (TempDir, PathBuf, RawRun) {
+    let (dir, path) = fresh();
+    let run = make_of(&path, 7, &[WAKE, STREAM, MIXED]);
+    (dir, path, run)
 }
 
 #[test]
 fn the_python_of_the_document_computes_the_p50() {
-    let dir = tempfile::tempdir().unwrap();
-    let (path, run) = run(&dir);
+    let (_dir, path, run) = run();
     let blocks = blocks(&document(), "python");
     let [program] = blocks.as_slice() else { panic!("one Python program, not {}", blocks.len()) };
     let output = Command::new("python3").args(["-c", program]).arg(&path).output().unwrap();
@@ -70,8 +65,7 @@ fn the_python_of_the_document_computes_the_p50() {
 
 #[test]
 fn every_query_of_the_document_runs() {
-    let dir = tempfile::tempdir().unwrap();
-    let (path, _) = run(&dir);
+    let (_dir, path, _) = run();
     let conn = Connection::open(path).unwrap();
     let queries = blocks(&document(), "sql");
     assert!(queries.len() >= 8);
@@ -90,8 +84,7 @@ fn every_query_of_the_document_runs() {
 
 #[test]
 fn every_table_and_column_is_explained() {
-    let dir = tempfile::tempdir().unwrap();
-    let (path, _) = run(&dir);
+    let (_dir, path, _) = run();
     let conn = Connection::open(path).unwrap();
     let mut columns = conn
         .prepare(

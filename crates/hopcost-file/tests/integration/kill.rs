@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{about, host, make, open, plan, torn, trial};
+use crate::common::{about, host, made, make, open, plan, torn, trial};
 use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::raw::RawTrial;
 use rusqlite::Connection;
@@ -236,9 +236,7 @@ fn what_a_stranger_has_put_beside_a_run_is_not_looked_at() {
 
 #[test]
 fn what_lies_beside_a_run_is_not_followed() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    make(&path, 1);
+    let (dir, path, _) = made(1);
     let precious = dir.path().join("precious");
     fs::write(&precious, "precious").unwrap();
     for suffix in ["-journal", "-wal"] {
@@ -258,9 +256,7 @@ fn what_lies_beside_a_run_is_not_followed() {
 
 #[test]
 fn a_wal_is_read_and_nothing_is_left_beside_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    let run = make(&path, 1);
+    let (dir, path, run) = made(1);
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("PRAGMA journal_mode = WAL; UPDATE run SET resumed = 7").unwrap();
     // As a kill leaves it: the change is in the second file alone.

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use crate::common::{about, batched, clock, failed, host, make, open, plan, trial};
+use crate::common::{
+    MIXED, PIPE, STREAM, SYSCALL, WAKE, about, batched, begun, clock, failed, fresh, host, made,
+    make, make_of, open, plan, trial,
+};
 use hopcost_file::{Error, EstimateRow, RunFile, finished, open_for_resume};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::host::Host;
@@ -24,9 +27,7 @@ fn a_run_reads_back_as_it_was_written() {
 
 #[test]
 fn the_file_says_what_it_is() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r");
-    make(&path, 1);
+    let (_dir, path, _) = made(1);
     let header = fs::read(&path).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
     assert_eq!(&header[60..64], 6u32.to_be_bytes());
@@ -39,9 +40,7 @@ fn the_file_says_what_it_is() {
 
 #[test]
 fn an_unfinished_run_is_resumed() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
-    let mut file = RunFile::create(&path, &about(), &plan(), &host("before")).unwrap();
+    let (_dir, path, mut file) = begun();
     file.append_trial(&trial(1, 0)).unwrap();
     file.append_trial(&failed(0, 0)).unwrap();
     assert_eq!(file.path(), path);
@@ -73,9 +72,7 @@ fn an_unfinished_run_is_resumed() {
 
 #[test]
 fn only_one_writer_at_a_time() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
-    let mut file = RunFile::create(&path, &about(), &plan(), &host("before")).unwrap();
+    let (_dir, path, mut file) = begun();
     let refused = open_for_resume(&path).unwrap_err();
     assert!(matches!(refused, Error::Writing(_)), "{refused}");
     assert!(open(&path).is_ok(), "reading is allowed meanwhile");
@@ -88,8 +85,7 @@ fn only_one_writer_at_a_time() {
 
 #[test]
 fn nothing_is_overwritten() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
+    let (_dir, path) = fresh();
     fs::write(&path, "precious").unwrap();
     let refused = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap_err();
     assert!(matches!(refused, Error::Exists(_)), "{refused}");
@@ -113,9 +109,7 @@ fn where_nothing_can_be_created_one_line_says_why() {
 
 #[test]
 fn what_does_not_belong_is_refused_and_leaves_no_trace() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
-    let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
+    let (_dir, path, mut file) = begun();
     file.append_trial(&trial(0, 0)).unwrap();
     let big = u64::MAX;
     let sentinel = |call_ns| vec![CpuSentinel { cpu: 0, call_ns }];
@@ -170,9 +164,7 @@ fn estimate(point: Option<f64>) -> Estimate {
 
 #[test]
 fn derived_rows_are_there_for_sql() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
-    make(&path, 2);
+    let (_dir, path, _) = made(2);
     let row = |case: &str, statistic: &str, point| EstimateRow {
         case_id: case.into(),
         statistic: statistic.into(),
@@ -188,14 +180,14 @@ fn derived_rows_are_there_for_sql() {
         remedy: Code::HostState.remedy().into(),
     };
     let rows = [
-        row(crate::common::PIPE, "p50_ns", Some(8571.5)),
-        row(crate::common::PIPE, "p99_ns", None),
-        row(crate::common::SYSCALL, "cost_ns", Some(0.1)),
+        row(PIPE, "p50_ns", Some(8571.5)),
+        row(PIPE, "p99_ns", None),
+        row(SYSCALL, "cost_ns", Some(0.1)),
     ];
     let (mut file, _) = open_for_resume(&path).unwrap();
     file.put_derived(&rows, &[finding.clone(), finding]).unwrap();
     file.put_derived(&rows, &[]).unwrap();
-    let refused = file.put_derived(&[row(crate::common::PIPE, "p50_ns", Some(f64::NAN))], &[]);
+    let refused = file.put_derived(&[row(PIPE, "p50_ns", Some(f64::NAN))], &[]);
     assert!(matches!(refused, Err(Error::Unstorable { .. })));
     drop(file);
 
@@ -222,16 +214,14 @@ fn derived_rows_are_there_for_sql() {
 
 #[test]
 fn the_view_of_trials_counts_in_nanoseconds() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
-    let run = make(&path, 2);
+    let (_dir, path, run) = made(2);
     let conn = Connection::open(&path).unwrap();
     let row = conn
         .query_row(
             "SELECT sample_max_ns, wall_ns_per_operation, switches_per_operation, sentinel_ns,
                     yardstick_ns, yardstick_reference_ns, placement, wait_caller, yardstick_class
                FROM trials WHERE case_id = ?1 AND round = 1",
-            [crate::common::PIPE],
+            [PIPE],
             |r| {
                 let numbers = [0, 1, 2, 3, 4, 5].map(|at| r.get::<_, f64>(at).unwrap());
                 let words = [6, 7, 8].map(|at| r.get::<_, String>(at).unwrap());
@@ -260,15 +250,10 @@ fn the_view_of_trials_counts_in_nanoseconds() {
 
 #[test]
 fn runtimes_are_taken_apart_and_each_has_its_own_clock() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
-    let mut plan = plan();
+    let (_dir, path) = fresh();
     // The other way round, the caller's clock is that of Rust.
-    let turned = crate::common::MIXED.replace("python:rust", "rust:python");
-    for id in [crate::common::MIXED, &turned] {
-        plan.cases.push(hopcost_model::plan::PlannedCase::spelled(id, None));
-    }
-    let run = crate::common::make_of(&path, 1, plan);
+    let turned = MIXED.replace("python:rust", "rust:python");
+    let run = make_of(&path, 1, &[MIXED, &turned]);
     assert_eq!(open(&path).unwrap(), run);
     let conn = Connection::open(&path).unwrap();
     let mut found = conn
@@ -295,13 +280,8 @@ fn runtimes_are_taken_apart_and_each_has_its_own_clock() {
 
 #[test]
 fn wake_ups_and_streams_are_taken_apart_for_sql() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.hopcost");
-    let mut plan = plan();
-    for id in [crate::common::WAKE, crate::common::STREAM] {
-        plan.cases.push(hopcost_model::plan::PlannedCase::spelled(id, None));
-    }
-    let run = crate::common::make_of(&path, 1, plan);
+    let (_dir, path) = fresh();
+    let run = make_of(&path, 1, &[WAKE, STREAM]);
     assert_eq!(open(&path).unwrap(), run);
     let conn = Connection::open(&path).unwrap();
     type Axes = (Option<i64>, Option<String>, Option<u32>, Option<u32>, Option<String>);

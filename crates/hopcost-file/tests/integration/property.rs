@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use crate::common::{about, host, make, open, plan};
-use hopcost_file::{Error, RunFile, open_for_resume};
+use crate::common::{begun, fresh, made, open};
+use hopcost_file::{Error, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
 use hopcost_model::raw::{
@@ -281,9 +281,7 @@ proptest! {
     ) {
         let mut seen = std::collections::BTreeSet::new();
         trials.retain(|t| seen.insert((t.case, t.round)));
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("r");
-        let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
+        let (_dir, path, mut file) = begun();
         file.put_yardsticks(&[]).unwrap();
         file.put_yardsticks(&yardsticks).unwrap();
         for trial in &trials {
@@ -300,9 +298,7 @@ proptest! {
 
     #[test]
     fn counts_beyond_the_format_are_refused(over in (i64::MAX as u64 + 1)..=u64::MAX, which in 0..14) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("r");
-        let mut file = RunFile::create(&path, &about(), &plan(), &host("x")).unwrap();
+        let (_dir, path, mut file) = begun();
         let mut trial = crate::common::rich(0, 0);
         match which {
             0 => trial.operations = over,
@@ -328,12 +324,11 @@ proptest! {
 
 /// Opening may succeed or fail, for reading and for resuming; it returns.
 fn opens_or_fails(bytes: &[u8]) {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r");
+    let (_dir, path) = fresh();
     fs::write(&path, bytes).unwrap();
     for error in [open(&path).err(), open_for_resume(&path).err()].into_iter().flatten() {
         let line = error.to_string();
-        assert!(line.contains("/r: ") && !line.contains('\n'), "{line}");
+        assert!(line.contains("/run: ") && !line.contains('\n'), "{line}");
     }
 }
 
@@ -353,16 +348,14 @@ proptest! {
 }
 
 fn good_header() -> Vec<u8> {
-    let dir = tempfile::tempdir().unwrap();
-    make(&dir.path().join("r"), 0);
-    fs::read(dir.path().join("r")).unwrap()[..100].to_vec()
+    let (_dir, path, _) = made(0);
+    fs::read(path).unwrap()[..100].to_vec()
 }
 
 #[test]
 fn a_run_with_bytes_changed_never_panics() {
-    let dir = tempfile::tempdir().unwrap();
-    make(&dir.path().join("r"), 3);
-    let good = fs::read(dir.path().join("r")).unwrap();
+    let (_dir, path, _) = made(3);
+    let good = fs::read(path).unwrap();
     let mut seed = 1u64;
     let mut next = |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{make, open, torn};
+use crate::common::{made, make, open, torn};
 use hopcost_file::samples::pack_at;
 use hopcost_file::{Error, RunFile, open_for_resume};
 use rusqlite::Connection;
@@ -51,9 +51,7 @@ fn change(path: &Path, sql: &str) {
 
 #[test]
 fn versions_not_known_here_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    make(&path, 1);
+    let (_dir, path, _) = made(1);
     change(&path, "PRAGMA user_version = 7");
     assert!(line(&path).contains("written by a newer hopcost (format 7, this one knows up to 6)"));
     assert!(matches!(open_for_resume(&path), Err(Error::Newer { .. })));
@@ -63,10 +61,8 @@ fn versions_not_known_here_are_refused() {
 
 #[test]
 fn hostile_content_is_named_and_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let good = dir.path().join("good");
-    make(&good, 3);
-    let path = dir.path().join("run");
+    let (dir, good, _) = made(3);
+    let path = dir.path().join("changed");
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS ";
     let view = format!(
         "DROP TABLE sentinel; CREATE VIEW sentinel AS {endless} trial, 'before' AS moment,
@@ -237,10 +233,8 @@ fn hostile_content_is_named_and_refused() {
 
 #[test]
 fn what_takes_long_to_read_is_refused_before_it_is_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let good = dir.path().join("good");
-    make(&good, 3);
-    let path = dir.path().join("run");
+    let (dir, good, _) = made(3);
+    let path = dir.path().join("changed");
     let many = |n: u32| {
         format!(
             "WITH RECURSIVE n(i) AS (SELECT 10000 UNION ALL SELECT i + 1 FROM n LIMIT {n})
@@ -295,9 +289,7 @@ fn what_takes_long_to_read_is_refused_before_it_is_read() {
 
 #[test]
 fn text_that_does_not_show_as_itself_is_written_out() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    make(&path, 1);
+    let (_dir, path, _) = made(1);
     let turned = "char(0x202e) || char(27) || '[2J' || char(7)";
     for set in [
         format!("run SET run_id = 'x' || {turned}"),
@@ -316,9 +308,7 @@ fn text_that_does_not_show_as_itself_is_written_out() {
 
 #[test]
 fn a_zip_bomb_is_refused_without_being_unpacked() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    make(&path, 1);
+    let (_dir, path, _) = made(1);
     let bomb = pack_at(&vec![0; 4 << 20], 1);
     Connection::open(&path).unwrap().execute("UPDATE trial SET samples = ?1", [bomb]).unwrap();
     assert!(line(&path).contains("holds more than the 5 samples"));
@@ -326,19 +316,15 @@ fn a_zip_bomb_is_refused_without_being_unpacked() {
 
 #[test]
 fn further_tables_and_views_of_the_user_do_no_harm() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    let run = make(&path, 1);
+    let (_dir, path, run) = made(1);
     change(&path, "CREATE TABLE note (text); CREATE VIEW mine AS SELECT * FROM trials");
     assert_eq!(open(&path).unwrap(), run);
 }
 
 #[test]
 fn a_truncated_run_says_what_is_left() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
     // Enough trials for their pages to be most of the file.
-    let run = make(&path, 120);
+    let (_dir, path, run) = made(120);
     let whole = fs::read(&path).unwrap();
     let mut counts = Vec::new();
     for tenths in 1..10 {

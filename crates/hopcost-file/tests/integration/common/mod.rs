@@ -17,6 +17,7 @@ use hopcost_model::raw::{
     StampCheck, ThreadUse, Throttling, Yardstick, YardstickClass, YardstickReading,
 };
 use rusqlite::Connection;
+use tempfile::TempDir;
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const SYSCALL: &str = "call/syscall";
@@ -304,13 +305,36 @@ pub fn readings() -> Vec<YardstickReading> {
     vec![of(Moment::Before, 2_400.5), of(Moment::After, 2_600.5)]
 }
 
-/// A finished run of two cases and `rounds` rounds, and what it should read as.
-pub fn make(path: &Path, rounds: u32) -> RawRun {
-    make_of(path, rounds, plan())
+/// Where a run file may be made, gone with the directory.
+pub fn fresh() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    (dir, path)
 }
 
-/// The same with a plan that may have further cases, each with one rich trial.
-pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
+/// A run begun there.
+pub fn begun() -> (TempDir, PathBuf, RunFile) {
+    let (dir, path) = fresh();
+    let file = RunFile::create(&path, &about(), &plan(), &host("before")).unwrap();
+    (dir, path, file)
+}
+
+/// A finished run there, and what it should read as.
+pub fn made(rounds: u32) -> (TempDir, PathBuf, RawRun) {
+    let (dir, path) = fresh();
+    let run = make(&path, rounds);
+    (dir, path, run)
+}
+
+/// A finished run of two cases and `rounds` rounds, and what it should read as.
+pub fn make(path: &Path, rounds: u32) -> RawRun {
+    make_of(path, rounds, &[])
+}
+
+/// The same with further cases, each with one rich trial.
+pub fn make_of(path: &Path, rounds: u32, further: &[&str]) -> RawRun {
+    let mut plan = plan();
+    plan.cases.extend(further.iter().map(|id| PlannedCase::spelled(id, None)));
     let mut file = RunFile::create(path, &about(), &plan, &host("before")).unwrap();
     // A foreign clock first: the views have to choose by runtime.
     let clocks = vec![foreign_clock(0), clock(0), clock(1)];
@@ -350,13 +374,13 @@ pub fn make_of(path: &Path, rounds: u32, plan: Plan) -> RawRun {
     }
 }
 
-/// A run and its journal as a kill in the middle of a commit leaves them: pages
-/// of the file overwritten, the journal that undoes it complete.
 /// Reads a run; a copy, where one is needed, lies in a folder of this test's.
 pub fn open(path: &Path) -> hopcost_file::Result<RawRun> {
     hopcost_file::open(path, &|| Ok(Box::new(tempfile::tempdir()?)))
 }
 
+/// A run and its journal as a kill in the middle of a commit leaves them: pages
+/// of the file overwritten, the journal that undoes it complete.
 pub fn torn(dir: &Path) -> (PathBuf, RawRun) {
     let whole = dir.join("whole");
     let run = make(&whole, 100);
