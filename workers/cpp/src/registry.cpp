@@ -80,6 +80,19 @@ const Mechanism& mechanism_of(const Case& subject) {
     return *found;
 }
 
+Facts on_descriptors(std::string name, std::string family) {
+    Facts facts;
+    facts.name = std::move(name);
+    facts.family = std::move(family);
+    facts.boundaries = {Boundary::process, Boundary::thread};
+    facts.payload = PayloadRange{1, 65'536, 64};
+    facts.link = LinkSource::descriptors;
+    facts.peers = Peers::any;
+    facts.copies = "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver";
+    facts.system_calls = CountRange{4, 4};
+    return facts;
+}
+
 const char* word(Workload workload) { return workload == Workload::call ? "call" : "roundtrip"; }
 
 const char* word(Boundary boundary) { return boundary == Boundary::thread ? "thread" : "process"; }

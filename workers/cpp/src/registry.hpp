@@ -27,6 +27,10 @@ Facts websocketpp_facts();
 Facts websocketpp_threaded_facts();
 Facts beast_facts();
 
+// Round trips over descriptors that may lead to any runtime; a mechanism says the rest, and
+// what is otherwise.
+[[nodiscard]] Facts on_descriptors(std::string name, std::string family);
+
 // In the order of the documentation, the unavailable ones with their reason.
 [[nodiscard]] const std::vector<Mechanism>& all_mechanisms();
 

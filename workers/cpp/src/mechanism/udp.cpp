@@ -59,22 +59,16 @@ private:
 }  // namespace
 
 Mechanism udp_mechanism() {
-    Facts facts;
-    facts.name = "udp";
-    facts.family = "inet socket";
+    Facts facts = on_descriptors("udp", "inet socket");
     facts.revision = 2;
     facts.about = "send and recv on two connected UDP sockets over loopback (127.0.0.1)";
-    facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{0, 65'507, 64};
     facts.parameters = {{"timeout",
                          {"200ms", "1s"},
                          "200ms",
                          "how long the caller waits for a reply, and at most half as long again, before it counts the "
                          "exchange as lost and sends again"}};
-    facts.link = LinkSource::descriptors;
-    facts.peers = Peers::any;
     facts.crosses = "one datagram a message, through the loopback device";
-    facts.copies = "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver";
     facts.wakes = "the kernel: the softirq that the send raises delivers the datagram and wakes the sleeping receiver";
     facts.between_stamps =
         "send (with the whole way through the network stack), sleep in recv, be woken, recv returns; on the other side "

@@ -4,14 +4,10 @@
 
 namespace {
 
-Facts common() {
-    Facts facts;
-    facts.family = "websocket";
+Facts common(std::string name) {
+    Facts facts = on_descriptors(std::move(name), "websocket");
     facts.revision = 2;
-    facts.boundaries = {Boundary::process, Boundary::thread};
     facts.payload = PayloadRange{0, 65'536, 64};
-    facts.link = LinkSource::descriptors;
-    facts.peers = Peers::any;
     facts.crosses =
         "one frame a message: a header of 2, 4 or 10 bytes, from the client 4 bytes of mask, the message; as TCP "
         "segments through the loopback device; no compression";
@@ -21,8 +17,7 @@ Facts common() {
 }  // namespace
 
 Facts websocketpp_facts() {
-    Facts facts = common();
-    facts.name = "websocket";
+    Facts facts = common("websocket");
     facts.about = "WebSocket messages over loopback TCP (WebSocket++ on standalone Asio), in the calling thread";
     facts.copies =
         "four times a message: the library into the outgoing message (the client masks it there), the kernel in and "
@@ -69,8 +64,7 @@ Facts websocketpp_threaded_facts() {
 }
 
 Facts beast_facts() {
-    Facts facts = common();
-    facts.name = "websocket-beast";
+    Facts facts = common("websocket-beast");
     facts.carrier = "websocket";
     facts.about = "WebSocket messages over loopback TCP (Boost.Beast, synchronous calls)";
     facts.copies =
@@ -86,6 +80,5 @@ Facts beast_facts() {
         "masks come from a cryptographic generator (Beast's default), TCP_NODELAY on; the connection ends without a "
         "closing handshake";
     facts.sources = {"RFC 6455", "https://www.boost.org/libs/beast", "tcp(7)"};
-    facts.system_calls = CountRange{4, 4};
     return facts;
 }
