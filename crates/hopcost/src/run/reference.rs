@@ -138,7 +138,6 @@ impl References {
     }
 
     /// Takes spreads in place of those of the same classes, and stores them.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no command learns it yet"))]
     pub fn put_spreads(&mut self, spreads: &[Spread]) -> anyhow::Result<()> {
         anyhow::ensure!(spreads.iter().all(Spread::is_sound), "too few runs to tell their spread");
         self.stored.spreads.retain(|old| spreads.iter().all(|new| new.class != old.class));

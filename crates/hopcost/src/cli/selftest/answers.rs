@@ -49,8 +49,6 @@ pub struct Answer {
 
 /// A run of the cases of several answers.
 pub struct Run {
-    /// Its file's name.
-    pub name: &'static str,
     /// Trials of each case.
     pub rounds: u32,
     /// Aimed length of a trial's measured phase, in the time that its clock shows.
@@ -62,10 +60,10 @@ pub struct Run {
 /// Every run. Trials are counted together where they have a yardstick in common, so `ar1` and
 /// `shuffled` are of two runs; what loses messages waits for them, and has few rounds.
 pub const RUNS: &[Run] = &[
-    Run { name: "many", rounds: 12, measure_ns: 20_000_000, answers: MANY },
-    Run { name: "host", rounds: 60, measure_ns: 5_000_000, answers: OF_HOST },
-    Run { name: "chance", rounds: 60, measure_ns: 5_000_000, answers: OF_CHANCE },
-    Run { name: "losses", rounds: 1, measure_ns: 20_000_000, answers: OF_LOSSES },
+    Run { rounds: 12, measure_ns: 20_000_000, answers: MANY },
+    Run { rounds: 60, measure_ns: 5_000_000, answers: OF_HOST },
+    Run { rounds: 60, measure_ns: 5_000_000, answers: OF_CHANCE },
+    Run { rounds: 1, measure_ns: 20_000_000, answers: OF_LOSSES },
 ];
 
 const MANY: &[Answer] = &[

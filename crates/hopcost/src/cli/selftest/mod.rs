@@ -1,9 +1,9 @@
 //! `hopcost selftest`: cases of which it is known what has to come out, through the whole of hopcost.
 
+mod aa;
 mod answers;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -39,6 +39,16 @@ pub struct Args {
     /// CPUs: the caller's and the callee's
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     cpus: Vec<u32>,
+    /// Compare a case with itself N times live and in N identical runs, say how often it is told apart,
+    /// and store how far the runs lie apart
+    #[arg(long, value_name = "N", conflicts_with = "names")]
+    aa: Option<u32>,
+    /// With --aa: the case; a second one is compared with it in its place
+    #[arg(long, value_name = "CASE", requires = "aa")]
+    case: Vec<String>,
+    /// With --aa: time of a comparison at most
+    #[arg(long, value_name = "TIME", requires = "aa", default_value = "20s")]
+    duration: String,
 }
 
 /// Operations of which the system calls are counted.
@@ -57,9 +67,9 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if !matches!(args.format, Format::Text | Format::Json) {
         return Err(usage("selftest prints text or json"));
     }
-    let known = || RUNS.iter().flat_map(|run| run.answers).map(|answer| answer.name);
-    if let Some(unknown) = args.names.iter().find(|name| known().all(|known| known != *name)) {
-        let all: Vec<&str> = known().collect();
+    let names = || RUNS.iter().flat_map(|run| run.answers).map(|answer| answer.name);
+    if let Some(unknown) = args.names.iter().find(|name| names().all(|known| known != *name)) {
+        let all: Vec<&str> = names().collect();
         return Err(usage(format!(
             "no answer is known by `{unknown}`; there are {}",
             all.join(", ")
@@ -68,7 +78,25 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     measuring::ensure_descriptors().map_err(usage)?;
     scratch::sweep().iter().for_each(|line| output::say(&format!("hopcost: {line}")));
     let begun = Instant::now();
-    let folder = Scratch::create("selftest")?;
+    let measuring = Measuring { words, folder: Scratch::create("selftest")? };
+    let document = match args.aa {
+        Some(n) => aa::run(args, n as usize, &measuring)?.map(|told| match args.format {
+            Format::Json => (format!("{:#}\n", told.json), told.is_wrong),
+            _ => (told.text, told.is_wrong),
+        }),
+        None => known(args, &measuring)?.map(|told| {
+            let is_wrong = told.iter().any(|told| matches!(told.found, Found::Wrong(_)));
+            (print(args.format, &told, begun.elapsed().as_secs_f64()), is_wrong)
+        }),
+    };
+    drop(orphans);
+    let Some((document, is_wrong)) = document else { return Ok(exit::INTERRUPTED) };
+    output::write(document.as_bytes(), None)?;
+    Ok(if is_wrong { exit::ERROR } else { exit::OK })
+}
+
+/// Measures the cases of the known answers; none where the user interrupted.
+fn known(args: &Args, measuring: &Measuring) -> anyhow::Result<Option<Vec<Told>>> {
     let mut told = Vec::new();
     for run in RUNS {
         let is_wanted =
@@ -77,48 +105,43 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         if wanted.is_empty() {
             continue;
         }
-        let path = folder.path().join(run.name);
-        let Some((results, differing)) = measured(args, words, run, &wanted, &path)? else {
-            return Ok(exit::INTERRUPTED);
-        };
+        let Some(results) = measuring.results(plan(args, run, &wanted)?)? else { return Ok(None) };
         told.extend(wanted.iter().map(|answer| {
             let (name, known) = (answer.name, answer.known);
             Told { name, known, found: (answer.judge)(&results).unwrap_or_else(|why| why) }
         }));
-        if let Some(first) = differing.first() {
-            let found = Found::Wrong(format!("{first} ({} differ)", differing.len()));
-            told.push(Told { name: "recompute", known: "as stored, to the last bit", found });
-        }
     }
-    drop(orphans);
-    let took_s = begun.elapsed().as_secs_f64();
-    output::write(print(args.format, &told, took_s).as_bytes(), None)?;
-    let is_wrong = told.iter().any(|told| matches!(told.found, Found::Wrong(_)));
-    Ok(if is_wrong { exit::ERROR } else { exit::OK })
+    Ok(Some(told))
 }
 
-/// What a run of these answers' cases says, and which of its estimates come out otherwise when they are
-/// computed again; none where the user interrupted.
-fn measured(
-    args: &Args,
-    words: &[OsString],
-    run: &Run,
-    answers: &[&Answer],
-    path: &Path,
-) -> anyhow::Result<Option<(Results, Vec<String>)>> {
-    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let about = about::run(argv.collect(), None);
-    let native = Program::own().context("finding this binary, which is also the worker")?;
-    let setup = Setup::new(&about.id, native, Runtimes::new(Vec::new())).map_err(usage)?;
-    let plan = plan(args, run, answers)?;
-    let mut session = RunSession::begin(setup, &about, plan, Some(path))?;
-    if run::measure(&mut session, None)? == Ending::Interrupted {
-        return Ok(None);
+/// What runs have in common that are nobody's: their files go with the command.
+struct Measuring<'a> {
+    words: &'a [OsString],
+    folder: Scratch,
+}
+
+impl Measuring<'_> {
+    /// Measures a plan, stores the run, and says what is read back; none where the user interrupted.
+    fn results(&self, plan: Plan) -> anyhow::Result<Option<Results>> {
+        let argv = self.words.iter().map(|word| word.to_string_lossy().into_owned());
+        let about = about::run(argv.collect(), None);
+        let native = Program::own().context("finding this binary, which is also the worker")?;
+        let setup = Setup::new(&about.id, native, Runtimes::new(Vec::new())).map_err(usage)?;
+        let path = self.folder.path().join(&about.id);
+        let mut session = RunSession::begin(setup, &about, plan, Some(&path))?;
+        if run::measure(&mut session, None)? == Ending::Interrupted {
+            return Ok(None);
+        }
+        let results = session.results()?;
+        drop(session);
+        let computed = recompute::estimates(&results);
+        let again = hopcost_file::recomputed(&path, &Scratch::for_copy, &computed)?;
+        if let Some(first) = again.differing.first() {
+            anyhow::bail!("what was stored is not what was computed: {first}");
+        }
+        std::fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
+        Ok(Some(results))
     }
-    let results = session.results()?;
-    let computed = recompute::estimates(&results);
-    let again = hopcost_file::recomputed(path, &Scratch::for_copy, &computed)?;
-    Ok(Some((results, again.differing)))
 }
 
 fn plan(args: &Args, run: &Run, answers: &[&Answer]) -> anyhow::Result<Plan> {
@@ -171,11 +194,19 @@ mod tests {
 
     use super::*;
 
+    const ARGS: Args = Args {
+        names: Vec::new(),
+        format: Format::Text,
+        cpus: Vec::new(),
+        aa: None,
+        case: Vec::new(),
+        duration: String::new(),
+    };
+
     /// What a run says in which each trial of each case has these samples, in nanoseconds.
     fn results(run: &Run, samples: &[u32]) -> Results {
-        let args = Args { names: Vec::new(), format: Format::Text, cpus: Vec::new() };
         let answers: Vec<&Answer> = run.answers.iter().collect();
-        let plan = plan(&args, run, &answers).unwrap();
+        let plan = plan(&ARGS, run, &answers).unwrap();
         let trial = |case: u32, round: u32| RawTrial {
             case,
             round,
@@ -218,14 +249,11 @@ mod tests {
     }
 
     #[test]
-    fn no_two_answers_have_a_name_or_a_run_in_common() {
-        let names: Vec<&str> = RUNS.iter().flat_map(|run| run.answers).map(|a| a.name).collect();
-        let files: Vec<&str> = RUNS.iter().map(|run| run.name).collect();
-        for all in [names, files] {
-            let mut once = all.clone();
-            once.sort_unstable();
-            once.dedup();
-            assert_eq!(once.len(), all.len(), "{all:?}");
-        }
+    fn no_two_answers_have_a_name_in_common() {
+        let all: Vec<&str> = RUNS.iter().flat_map(|run| run.answers).map(|a| a.name).collect();
+        let mut once = all.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), all.len(), "{all:?}");
     }
 }
