@@ -35,3 +35,25 @@ fn one_answer_is_asked_for_by_its_name() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr.contains("`unimodal`") && stderr.contains("bimodal, stall"), "{stderr}");
 }
+
+#[test]
+fn identical_cases_are_compared_and_different_ones_told_apart() {
+    let _alone = alone();
+    let home = Home::new();
+    let compared = |cases: &[&str], duration: &str| -> Value {
+        let mut all = vec!["selftest", "--aa", "1", "--format", "json", "--duration", duration];
+        cases.iter().for_each(|case| all.extend(["--case", case]));
+        serde_json::from_str(&home.expect(&all, 0)).expect("JSON")
+    };
+    let same = compared(&["roundtrip/known:noisy?host=two-states"], "2s");
+    let live = &same["live"];
+    assert_eq!(
+        (&live["made"], &live["faster"], &live["slower"]),
+        (&1.into(), &0.into(), &0.into())
+    );
+    assert_eq!(same["runs"]["made"], 0, "{same:#}");
+    assert!(same["not_stored"].is_string(), "one run tells no spread: {same:#}");
+    let other = compared(&["roundtrip/known:noisy", "roundtrip/known:noisy+10"], "20s");
+    assert_eq!(other["live"]["slower"], 1, "{other:#}");
+    assert!(other["runs"].is_null(), "{other:#}");
+}

@@ -14,13 +14,29 @@ use hopcost_stats::interval::binomial_cdf;
 use hopcost_view::number::share;
 use serde_json::{Value, json};
 
-use super::{Args, Measuring};
+use super::measuring::Measuring;
 use crate::about;
 use crate::cli::exit::usage;
+use crate::cli::host;
+use crate::cli::output;
 use crate::cli::run::duration;
 use crate::cli::session::BUSY;
-use crate::cli::{host, output};
 use crate::run::reference::{Machine, References, SPREAD_FREEDOM_MIN, Spread};
+
+/// The options.
+#[derive(clap::Args)]
+pub struct Identical {
+    /// Compare a case with itself N times live and in N identical runs, say how often it is told apart,
+    /// and store how far the runs lie apart
+    #[arg(long, value_name = "N")]
+    pub aa: Option<u32>,
+    /// With --aa: the case; a second one is compared with it in its place
+    #[arg(long, value_name = "CASE", requires = "aa")]
+    pub case: Vec<String>,
+    /// With --aa: time of a comparison at most
+    #[arg(long, value_name = "TIME", requires = "aa", default_value = "20s")]
+    pub duration: String,
+}
 
 /// Compared with itself where no case is named.
 const CASE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
@@ -121,8 +137,14 @@ pub struct Told {
     pub is_wrong: bool,
 }
 
-/// Makes `n` comparisons live and as many identical runs; none where the user interrupted.
-pub fn run(args: &Args, n: usize, measuring: &Measuring) -> anyhow::Result<Option<Told>> {
+/// Makes `n` comparisons live and, where a case is compared with itself, as many identical runs; none
+/// where the user interrupted.
+pub fn run(
+    args: &Identical,
+    n: u32,
+    cpus: &[u32],
+    measuring: &Measuring,
+) -> anyhow::Result<Option<Told>> {
     let (baseline, other) = match args.case.as_slice() {
         [] => (CASE, CASE),
         [one] => (one.as_str(), one.as_str()),
@@ -136,12 +158,12 @@ pub fn run(args: &Args, n: usize, measuring: &Measuring) -> anyhow::Result<Optio
             selectors: vec![baseline.to_owned(), other.to_owned()],
             budget_ns,
             seed: about::random() >> 32,
-            cpus: args.cpus.clone(),
+            cpus: cpus.to_vec(),
             ..Ask::default()
         };
         let compared = ComparisonPlan { margin: MARGIN, builds: Vec::new() };
         let rust = hopcost_probe::worker::mechanisms();
-        let machine = host::machine(&args.cpus)?;
+        let machine = host::machine(cpus)?;
         let plan = hopcost_plan::comparison(&ask, compared, &rust, &Vec::new, &machine);
         let Some(results) = measuring.results(plan.map_err(usage)?)? else { return Ok(None) };
         let Some(found) = results.comparison.as_ref() else { continue };
@@ -151,16 +173,21 @@ pub fn run(args: &Args, n: usize, measuring: &Measuring) -> anyhow::Result<Optio
         }
         output::say(&format!("hopcost: {}", live.text("live so far").trim_end()));
     }
+    let mut text = live.text(&format!("live, {other} beside {baseline}"));
+    let mut json = json!({ "baseline": baseline, "other": other, "live": live.json() });
+    if baseline != other {
+        // These are to be told apart.
+        return Ok(Some(Told { text, json, is_wrong: false }));
+    }
     let mut runs = Vec::new();
     for _ in 0..n {
-        let Some(results) = measuring.results(identical(args)?)? else { return Ok(None) };
+        let Some(results) = measuring.results(identical(cpus)?)? else { return Ok(None) };
         runs.push(results);
     }
     let values = by_class(&runs);
     let stored = of_pairs(&values);
     let of_all = values.iter().filter_map(|(class, cases)| spread(*class, cases, 0..0));
     let spreads: Vec<Spread> = of_all.collect();
-    let mut text = live.text(&format!("live, {other} beside {baseline}"));
     text.push_str(&stored.text("pairs of identical runs"));
     for Spread { class, log_sd, freedom } in &spreads {
         let name = class.map_or("none", YardstickClass::word);
@@ -168,31 +195,29 @@ pub fn run(args: &Args, n: usize, measuring: &Measuring) -> anyhow::Result<Optio
         text.push_str(&format!("  {name:8} {} from run to run, {runs}\n", share(*log_sd)));
     }
     let why_not = store(&runs, &spreads)?;
-    text.push_str(&match why_not {
+    text.push_str(&match &why_not {
         None => "stored: comparisons of single runs on this machine go by these\n".to_owned(),
         Some(why) => format!("not stored: {why}\n"),
     });
-    // Two different cases are to be told apart.
+    json["runs"] = stored.json();
+    json["spreads"] = json!(spreads);
+    json["not_stored"] = json!(why_not);
     let is_wrong = [&live, &stored].iter().any(|tally| tally.apart > tally.apart_max());
-    let json = json!({
-        "baseline": baseline, "other": other, "live": live.json(), "runs": stored.json(),
-        "spreads": spreads, "stored": why_not.is_none(), "not_stored": why_not,
-    });
-    Ok(Some(Told { text, json, is_wrong: is_wrong && baseline == other }))
+    Ok(Some(Told { text, json, is_wrong }))
 }
 
 /// The plan of one of the identical runs: a case of every class.
-fn identical(args: &Args) -> anyhow::Result<Plan> {
+fn identical(cpus: &[u32]) -> anyhow::Result<Plan> {
     let ask = Ask {
         selectors: CASES.iter().map(|(_, case)| (*case).to_owned()).collect(),
         rounds: Some(ROUNDS),
         measure_ns: Some(MEASURE_NS),
         seed: about::random() >> 32,
-        cpus: args.cpus.clone(),
+        cpus: cpus.to_vec(),
         ..Ask::default()
     };
     let rust = hopcost_probe::worker::mechanisms();
-    hopcost_plan::plan(&ask, rust, &Vec::new, &host::machine(&args.cpus)?).map_err(usage)
+    hopcost_plan::plan(&ask, rust, &Vec::new, &host::machine(cpus)?).map_err(usage)
 }
 
 /// By class, the logarithm of each case's value in each run, as the ladder has it.

@@ -2,36 +2,30 @@
 
 mod aa;
 mod answers;
+mod measuring;
 
 use std::ffi::OsString;
 use std::time::Instant;
 
-use anyhow::Context;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::Results;
 use hopcost_model::text::count;
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 use serde_json::json;
 
 use super::exit::{self, usage};
+use super::host;
 use super::output::{self, Format};
-use super::session::RunSession;
-use super::{host, recompute, run};
-use crate::about;
-use crate::run::runtimes::Runtimes;
-use crate::run::scratch::Scratch;
-use crate::run::setup::Setup;
-use crate::run::worker::Program;
-use crate::run::{self as measuring, Ending, scratch};
+use crate::run::{ensure_descriptors, scratch};
 
 use answers::{Answer, Found, RUNS, Run};
+use measuring::Measuring;
 
 /// Arguments of `selftest`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Which answers to look at; all where nothing is said
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", conflicts_with = "aa")]
     names: Vec<String>,
     /// How to print it: text or json
     #[arg(long, value_enum, default_value = "text")]
@@ -39,16 +33,8 @@ pub struct Args {
     /// CPUs: the caller's and the callee's
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     cpus: Vec<u32>,
-    /// Compare a case with itself N times live and in N identical runs, say how often it is told apart,
-    /// and store how far the runs lie apart
-    #[arg(long, value_name = "N", conflicts_with = "names")]
-    aa: Option<u32>,
-    /// With --aa: the case; a second one is compared with it in its place
-    #[arg(long, value_name = "CASE", requires = "aa")]
-    case: Vec<String>,
-    /// With --aa: time of a comparison at most
-    #[arg(long, value_name = "TIME", requires = "aa", default_value = "20s")]
-    duration: String,
+    #[command(flatten)]
+    identical: aa::Identical,
 }
 
 /// Operations of which the system calls are counted.
@@ -75,15 +61,17 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             all.join(", ")
         )));
     }
-    measuring::ensure_descriptors().map_err(usage)?;
+    ensure_descriptors().map_err(usage)?;
     scratch::sweep().iter().for_each(|line| output::say(&format!("hopcost: {line}")));
     let begun = Instant::now();
-    let measuring = Measuring { words, folder: Scratch::create("selftest")? };
-    let document = match args.aa {
-        Some(n) => aa::run(args, n as usize, &measuring)?.map(|told| match args.format {
-            Format::Json => (format!("{:#}\n", told.json), told.is_wrong),
-            _ => (told.text, told.is_wrong),
-        }),
+    let measuring = Measuring::new(words)?;
+    let document = match args.identical.aa {
+        Some(n) => {
+            aa::run(&args.identical, n, &args.cpus, &measuring)?.map(|told| match args.format {
+                Format::Json => (format!("{:#}\n", told.json), told.is_wrong),
+                _ => (told.text, told.is_wrong),
+            })
+        }
         None => known(args, &measuring)?.map(|told| {
             let is_wrong = told.iter().any(|told| matches!(told.found, Found::Wrong(_)));
             (print(args.format, &told, begun.elapsed().as_secs_f64()), is_wrong)
@@ -112,36 +100,6 @@ fn known(args: &Args, measuring: &Measuring) -> anyhow::Result<Option<Vec<Told>>
         }));
     }
     Ok(Some(told))
-}
-
-/// What runs have in common that are nobody's: their files go with the command.
-struct Measuring<'a> {
-    words: &'a [OsString],
-    folder: Scratch,
-}
-
-impl Measuring<'_> {
-    /// Measures a plan, stores the run, and says what is read back; none where the user interrupted.
-    fn results(&self, plan: Plan) -> anyhow::Result<Option<Results>> {
-        let argv = self.words.iter().map(|word| word.to_string_lossy().into_owned());
-        let about = about::run(argv.collect(), None);
-        let native = Program::own().context("finding this binary, which is also the worker")?;
-        let setup = Setup::new(&about.id, native, Runtimes::new(Vec::new())).map_err(usage)?;
-        let path = self.folder.path().join(&about.id);
-        let mut session = RunSession::begin(setup, &about, plan, Some(&path))?;
-        if run::measure(&mut session, None)? == Ending::Interrupted {
-            return Ok(None);
-        }
-        let results = session.results()?;
-        drop(session);
-        let computed = recompute::estimates(&results);
-        let again = hopcost_file::recomputed(&path, &Scratch::for_copy, &computed)?;
-        if let Some(first) = again.differing.first() {
-            anyhow::bail!("what was stored is not what was computed: {first}");
-        }
-        std::fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
-        Ok(Some(results))
-    }
 }
 
 fn plan(args: &Args, run: &Run, answers: &[&Answer]) -> anyhow::Result<Plan> {
@@ -191,6 +149,9 @@ mod tests {
     use hopcost_model::host::Host;
     use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
     use hopcost_model::raw::{RawRun, RawTrial};
+    use hopcost_model::results::Results;
+
+    use crate::about;
 
     use super::*;
 
@@ -198,9 +159,7 @@ mod tests {
         names: Vec::new(),
         format: Format::Text,
         cpus: Vec::new(),
-        aa: None,
-        case: Vec::new(),
-        duration: String::new(),
+        identical: aa::Identical { aa: None, case: Vec::new(), duration: String::new() },
     };
 
     /// What a run says in which each trial of each case has these samples, in nanoseconds.
