@@ -39,6 +39,42 @@ fn a_doctor_measures_every_cpu_and_pair_and_stores_nothing() {
     assert!(left.iter().all(|entry| is_empty(entry.path())), "{left:?}");
 }
 
+/// Killed when dropped.
+struct Busy(std::process::Child);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn gaps_are_what_another_task_takes_and_watching_takes_as_long_as_it_was_to() {
+    let _alone = alone();
+    let home = Home::new();
+    let pinned = |program: &[&str]| {
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0"]).args(program).current_dir(home.path());
+        command
+    };
+    let busy = pinned(&["sh", "-c", "while :; do :; done"]).spawn();
+    let _busy = Busy(busy.expect("taskset"));
+    let case = "roundtrip/gaps?boundary=inline&place=same-cpu&wait=block&clock=virtual";
+    let hopcost = hopcost_path().to_str().expect("a path");
+    let output = pinned(&[hopcost, "trial", case, "--count", "5000"]).output().expect("taskset");
+    let trial: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let gaps = trial["samples"].as_array().expect("samples").iter().filter_map(Value::as_f64);
+    let gaps_ns: Vec<f64> = gaps.filter(|ns| *ns > 0.0).collect();
+    let watched_ns = trial["phases_ns"].as_f64().expect("a number");
+    let lost = gaps_ns.iter().sum::<f64>() / watched_ns;
+    assert!((0.2..1.0).contains(&lost), "{lost}");
+    assert!(gaps_ns.iter().all(|ns| *ns >= 990.0), "{gaps_ns:?}");
+    // 5000 times 100 µs, and what it takes to be told so by another process.
+    let longest_ns = gaps_ns.iter().copied().fold(0.0, f64::max);
+    assert!((0.49e9..0.8e9 + 2.0 * longest_ns).contains(&watched_ns), "{watched_ns}");
+}
+
 #[test]
 fn one_cpu_and_no_home_are_enough() {
     let _alone = alone();

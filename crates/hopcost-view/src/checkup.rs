@@ -28,6 +28,8 @@ enum Extent {
 const CPUS_ON_SCREEN: usize = 4;
 /// Findings that a screen has room for.
 const FINDINGS_ON_SCREEN: usize = 3;
+/// Reasons why something was not measured that it has room for.
+const FAILURES_ON_SCREEN: usize = 1;
 
 /// For a terminal.
 pub fn text(found: &Checkup, style: &TextStyle) -> String {
@@ -43,8 +45,17 @@ pub fn markdown(found: &Checkup) -> String {
 pub fn html(found: &Checkup) -> String {
     let mut document = document(found, Extent::Whole);
     document.head = std::mem::take(&mut document.rest);
-    let title = format!("{}, run {}", document.title, found.about.id);
-    html::page(&document, &title, &found.about.version, "")
+    let about = &found.about;
+    document.head.push(facts([
+        (
+            "hopcost",
+            Cell::text(format!("{} ({}, {})", about.version, about.commit, about.build.profile)),
+        ),
+        ("started", Cell::text(&about.started)),
+        ("command", Cell::code(about.argv.join(" "))),
+    ]));
+    let title = format!("{}, run {}", document.title, about.id);
+    html::page(&document, &title, &about.version, "")
 }
 
 fn document(found: &Checkup, extent: Extent) -> Document {
@@ -236,7 +247,7 @@ fn set_up(found: &Checkup, extent: Extent) -> Vec<(&'static str, Cell)> {
         ("guest", named(host, guest)),
         ("rights", rights(found, extent)),
         ("load", named(host, &load)),
-        ("not measured", found.failures.join("; ")),
+        ("not measured", failures(found, extent)),
     ];
     let clean = |text: String| Cell::text(text.replace("  ", " ").trim_start().to_owned());
     let known = facts.into_iter().filter(|(_, text)| !text.is_empty());
@@ -263,6 +274,14 @@ fn mitigations(host: &Host, extent: Extent) -> String {
         return String::new();
     }
     format!("{}, {}", list("active", &active), list("not mitigated", &open))
+}
+
+fn failures(found: &Checkup, extent: Extent) -> String {
+    let most = if extent == Extent::Screen { FAILURES_ON_SCREEN } else { usize::MAX };
+    let more = found.failures.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    let shown = found.failures.iter().take(most).cloned();
+    shown.chain(more).collect::<Vec<_>>().join("; ")
 }
 
 fn rights(found: &Checkup, extent: Extent) -> String {

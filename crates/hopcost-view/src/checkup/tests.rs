@@ -107,6 +107,8 @@ fn a_page_has_the_heat_map_with_every_number() {
         let found = machine(cpus);
         let page = html(&found);
         assert!(page.contains("First: Nothing to do."));
+        let folded = page.matches("<details class=\"part\">").count();
+        assert_eq!(folded, 0, "all of it is the answer");
         let chart = pairs::chart(&found).expect("there are pairs");
         let drawing = crate::chart::svg(&chart);
         well_formed(&drawing, &[]).unwrap();

@@ -1,5 +1,6 @@
 //! `hopcost doctor`: what of this machine will disturb a measurement.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::EventReading;
 use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::results::Right;
+use hopcost_model::text::count;
 use hopcost_plan::{Ask, Machine};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{Events, Set, Whose};
@@ -50,6 +52,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let topology = topology(&Root::default(), &machine.allowed_cpus);
     let plan = plan(&machine, topology.spread(&machine.allowed_cpus, doctor::CPUS_MAX))?;
     let host_before = host::of_run(&plan, &setup.scratch);
+    if std::io::stderr().is_terminal() {
+        output::say(&format!("hopcost: looks at {} for up to 15 s", count(plan.cpus.len(), "CPU")));
+    }
     let Some(clocks) = clocks::native(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
     let Ok(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology) else {
         return Ok(exit::INTERRUPTED);

@@ -31,7 +31,7 @@ pub const CPUS_MAX: usize = 32;
 /// How long all CPUs together are watched for gaps, and one at most.
 const GAPS: Duration = Duration::from_secs(4);
 const GAPS_A_CPU: Duration = Duration::from_secs(1);
-/// How long an operation of the gaps' engine takes where nothing interrupts it.
+/// The time that an operation of the gaps' engine has.
 const WINDOW: Duration = Duration::from_micros(100);
 /// How long pairs of CPUs are visited, and how often one is at most.
 const PAIRS: Duration = Duration::from_secs(5);

@@ -1,20 +1,21 @@
 //! `gaps`: reads the clock in a loop, so that whatever takes the CPU away shows as a gap between
 //! two readings: other tasks, interrupts, the hypervisor (hwlat and osnoise count the same way).
 //!
-//! An operation ends with the first gap of a microsecond or more and takes as long as that gap in
-//! virtual time; where there is none within 100 µs, it takes no time at all. How long the loop
-//! ran is the wall time of the phase.
+//! An operation has the next 100 µs to find a gap of a microsecond or more. It ends with the first
+//! and takes as long as that gap in virtual time, or no time at all where there is none. A gap may
+//! be longer than the time of many operations, which are over at once then: a phase watches the
+//! CPU for as long as it has operations, however busy that is.
 
 use std::io;
 
 use hopcost_model::case::Workload;
 use hopcost_model::mechanism::{Argument, Facts, Parameter};
 
-use super::{FACTS, boxed, only_caller};
+use super::{Alone, FACTS, only_caller};
 use crate::clock::{Clock, Hardware, Virtual, rough_ticks};
 use crate::registry::Row;
 use crate::shape::{Attaching, Call, Half};
-use crate::workload::Endpoint;
+use crate::workload::{Endpoint, PhaseSpec, Stamped, roundtrip};
 
 /// The row.
 pub static ROW: Row = Row::without_link(
@@ -43,11 +44,13 @@ const WINDOW_NS: u64 = 100_000;
 
 fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     only_caller(attaching)?;
-    boxed::<Gaps, Virtual>(attaching)
+    Ok(Box::new(Alone(Gaps::new(attaching)?)))
 }
 
 struct Gaps {
     last: u64,
+    /// When the time of the operations so far is over.
+    until: u64,
     gap_min_ticks: u64,
     window_ticks: u64,
     ticks_a_second: u64,
@@ -56,7 +59,8 @@ struct Gaps {
 impl Call for Gaps {
     fn new(_: &Attaching<'_>) -> io::Result<Self> {
         Ok(Gaps {
-            last: Hardware::stamp().0,
+            last: 0,
+            until: 0,
             gap_min_ticks: rough_ticks(GAP_MIN_NS),
             window_ticks: rough_ticks(WINDOW_NS),
             ticks_a_second: rough_ticks(1_000_000_000).max(1),
@@ -64,19 +68,25 @@ impl Call for Gaps {
     }
     #[inline(always)]
     fn call(&mut self, x: u64) -> u64 {
-        let start = self.last;
-        loop {
+        self.until += self.window_ticks;
+        while self.last < self.until {
             let (now, _) = Hardware::stamp();
             let gap = now.saturating_sub(self.last);
             self.last = now;
             if gap >= self.gap_min_ticks {
                 let ns = u128::from(gap) * 1_000_000_000 / u128::from(self.ticks_a_second);
                 Virtual::advance(ns as u64);
-                return x;
-            }
-            if now.saturating_sub(start) >= self.window_ticks {
-                return x;
+                break;
             }
         }
+        x
+    }
+}
+
+impl Endpoint for Alone<Gaps> {
+    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
+        // What lay between two phases is no gap.
+        (self.0.last, self.0.until) = (Hardware::stamp().0, Hardware::stamp().0);
+        roundtrip::caller::<_, Virtual>(self, 1, spec.count, spec.stamp, out)
     }
 }
