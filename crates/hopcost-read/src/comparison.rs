@@ -291,6 +291,17 @@ mod tests {
     }
 
     #[test]
+    fn a_comparison_that_was_interrupted_is_not_to_be_resumed() {
+        let mut raw = compared(2, 20, 1.0, 1.05);
+        raw.trials.retain(|trial| trial.case != 2);
+        let why = read(&raw).results[2].reason.clone().unwrap();
+        assert!(why.contains("compare again") && !why.contains("resume"), "{why}");
+        raw.plan.comparison = None;
+        let why = read(&raw).results[2].reason.clone().unwrap();
+        assert!(why.contains("resume it"), "{why}");
+    }
+
+    #[test]
     fn nonsense_in_a_file_is_read_without_a_panic() {
         let mut raw = compared(20, 20, 1.0, 1.05);
         raw.trials.iter_mut().step_by(3).for_each(|trial| trial.round = u32::MAX - trial.round);

@@ -285,7 +285,7 @@ fn remarks<'a>(known: &[Known], runs: impl Iterator<Item = &'a RunSummary>) -> V
     });
     let invalid = (invalid > 0).then(|| {
         format!(
-            "{} invalid in a run of its own: `hopcost report` of it says why.",
+            "{} invalid in one of these runs: `hopcost report` of it says why.",
             count(invalid, "case")
         )
     });
