@@ -1,7 +1,7 @@
 //! Loads, conformance: every mechanism that takes them does so across each boundary and under
 //! each wait, each message arrives in order, and each makes the system calls of half a round trip.
 
-use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
+use hopcost_model::case::{Boundary, Case, Placement, Queue, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation};
 use hopcost_model::raw::RawTrial;
 
@@ -77,14 +77,17 @@ fn every_mechanism_takes_a_load_across_every_boundary() {
     assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// The system calls of a traced trial's measured phase but for those of its counters.
+/// The system calls of a traced trial's measured phase but for those of its counters, and those
+/// that wait for room.
 fn traced(home: &Home, case: &Case, count: u64) -> f64 {
     let (id, text) = (case.id(), count.to_string());
     let arguments = ["trial", &id, "--count", &text, "--ticks-per-second", "1e9"];
     let (code, counts) = trace::count(&mut home.hopcost(&arguments));
     assert_eq!(code, 0, "{id} under ptrace");
-    let clock = counts.by_number.get(&(libc::SYS_clock_gettime as u64)).copied().unwrap_or(0);
-    (counts.total() - clock) as f64
+    let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
+    // A full ring is waited for by yielding (its row's limits), for as long as a tracer holds its
+    // receiver up.
+    (counts.total() - of(libc::SYS_clock_gettime) - of(libc::SYS_sched_yield)) as f64
 }
 
 #[test]
@@ -115,4 +118,69 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A case over the known server, through plan, run, file and reader.
+fn served(case: &str, messages: &str) -> serde_json::Value {
+    let home = Home::new();
+    let arguments =
+        ["run", "--format", "json", "--seed", "1", case, "--rounds", "6", "--operations", messages];
+    let output = home.run(&arguments);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    document["results"][0].clone()
+}
+
+fn point(result: &serde_json::Value, estimate: &str) -> f64 {
+    let point = result["estimates"][estimate]["point"].as_f64();
+    point.unwrap_or_else(|| panic!("no {estimate}: {result}"))
+}
+
+#[test]
+fn a_stall_shows_in_every_message_that_was_due_in_it() {
+    let _alone = alone();
+    let case = "load/server:1us?rate=1000&arrivals=constant&stall=100ms&place=same-cpu";
+    let result = served(case, "10000");
+    // A tenth of the messages waits for what is left of 100 ms, which is uniform.
+    let [mean_ns, p99_ns] = ["mean_ns", "p99_ns"].map(|estimate| point(&result, estimate));
+    assert!((mean_ns / 5e6 - 1.0).abs() < 0.02, "{mean_ns}");
+    assert!((p99_ns / 90e6 - 1.0).abs() < 0.02, "{p99_ns}");
+    assert_eq!(point(&result, "p50_ns"), 1_000.0, "the others do not wait");
+    assert_eq!(result["load"]["lag"]["p99_ns"], 0.0, "the sender is never held up");
+}
+
+#[test]
+fn a_server_that_is_busy_half_of_the_time_responds_as_queueing_theory_says() {
+    let _alone = alone();
+    let of = |arrivals: &str| {
+        let case = format!("load/server:50us?rate=10k&arrivals={arrivals}&place=same-cpu");
+        point(&served(&case, "16000"), "mean_ns")
+    };
+    // M/D/1: W = S + ρS / (2(1 − ρ)).
+    let (service_ns, busy) = (50_000.0, 0.5);
+    let expected_ns = service_ns + busy * service_ns / (2.0 * (1.0 - busy));
+    let mean_ns = of("exponential");
+    assert!((mean_ns / expected_ns - 1.0).abs() < 0.05, "{mean_ns} instead of {expected_ns}");
+    assert_eq!(of("constant"), service_ns, "D/D/1: nobody waits");
+}
+
+#[test]
+fn what_a_queue_drops_is_counted_and_nothing_else_is_missing() {
+    let _alone = alone();
+    let home = Home::new();
+    let place = cross().expect("these tests need two CPUs");
+    let facts = &hopcost_probe::mechanism::find("pipe").expect("pipe").facts;
+    for queue in [Queue::DropNewest(1), Queue::DropOldest(1)] {
+        // No receiver takes a message each 50 ns.
+        let case = load(facts, Boundary::Process, place, WaitKind::Block, 20_000_000);
+        let case = Case { queue, ..case };
+        let row = trial(&home, &case, 5_000).unwrap_or_else(|error| panic!("{error}"));
+        let load = row.load.as_ref().expect("a load");
+        let [sender, receiver] = row.ends.as_slice() else { panic!("{row:?}") };
+        let dropped = (load.offered - sender.count) + receiver.overruns;
+        assert!(dropped > 0, "{case}: {load:?}");
+        assert_eq!((load.offered, receiver.lost), (5_000, 0), "{case}");
+        assert_eq!(load.delivered + dropped, 5_000, "{case}");
+        assert_eq!(row.samples.len() as u64, load.delivered);
+    }
 }

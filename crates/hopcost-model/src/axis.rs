@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
-    Ack, AckSize, Arrivals, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes,
+    Ack, AckSize, Arrivals, Boundary, Case, CaseError, IdleKnob, Placement, Queue, Runtimes,
     SPIN_BUDGET_NS, Sched, Touch, WaitKind, Waits, Workload,
 };
 
@@ -70,6 +70,8 @@ pub enum Kind {
     AckSize,
     /// When messages are to be sent.
     Arrivals,
+    /// What becomes of those that many others are ahead of.
+    Queue,
     /// How much of a message they write and compare.
     Touch,
     /// Their scheduling policy.
@@ -131,6 +133,8 @@ pub enum Value {
     AckSize(AckSize),
     /// When messages are to be sent.
     Arrivals(Arrivals),
+    /// What becomes of those that many others are ahead of.
+    Queue(Queue),
     /// How much of a message they write and compare.
     Touch(Touch),
     /// Their scheduling policy.
@@ -141,7 +145,7 @@ pub enum Value {
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand behind
 /// the first [`Axis::BEFORE_PARAMETERS`].
-pub static AXES: [Axis; 17] = [
+pub static AXES: [Axis; 18] = [
     Axis {
         key: "payload",
         option: "payload",
@@ -306,6 +310,24 @@ pub static AXES: [Axis; 17] = [
         },
     },
     Axis {
+        key: "queue",
+        option: "queue",
+        help: "What becomes of a load's messages when many are in flight (block, drop-newest:N, drop-oldest:N)",
+        kind: Kind::Queue,
+        of: Of::Load,
+        spelled: Spelled::UnlessDefault,
+        default: Some(Value::Queue(Queue::Block)),
+        get: |case| {
+            let has = case.workload == Workload::Load || case.queue != Queue::Block;
+            has.then_some(Value::Queue(case.queue))
+        },
+        set: |case, value| {
+            if let Value::Queue(queue) = value {
+                case.queue = *queue;
+            }
+        },
+    },
+    Axis {
         key: "ack-size",
         option: "ack-size",
         help: "How long the acknowledgement of a stream's message is, in bytes (8, field)",
@@ -456,6 +478,7 @@ impl Kind {
             Kind::Waits => Value::Waits(text.parse()?),
             Kind::IdleKnob => Value::IdleKnob(text.parse()?),
             Kind::Arrivals => Value::Arrivals(text.parse()?),
+            Kind::Queue => Value::Queue(text.parse()?),
             Kind::AckSize => Value::AckSize(text.parse()?),
             Kind::Touch => Value::Touch(text.parse()?),
             Kind::Sched => Value::Sched(text.parse()?),
@@ -534,6 +557,7 @@ impl fmt::Display for Value {
             Value::Waits(value) => value.fmt(f),
             Value::IdleKnob(value) => value.fmt(f),
             Value::Arrivals(value) => value.fmt(f),
+            Value::Queue(value) => value.fmt(f),
             Value::AckSize(value) => value.fmt(f),
             Value::Touch(value) => value.fmt(f),
             Value::Sched(value) => value.fmt(f),
@@ -556,6 +580,7 @@ mod tests {
             Kind::Waits => "spin:block",
             Kind::IdleKnob => "spinner",
             Kind::Arrivals => "on-off",
+            Kind::Queue => "drop-oldest:7",
             Kind::AckSize => "field",
             Kind::Touch => "none",
             Kind::Sched => "fifo:2",

@@ -370,6 +370,54 @@ impl FromStr for Ack {
     }
 }
 
+/// What becomes of a message of a `load` where many are in flight; spelled `block`,
+/// `drop-newest:N` or `drop-oldest:N`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Queue {
+    /// What the channel itself does: its sender waits, or the kernel drops a datagram.
+    #[default]
+    Block,
+    /// The sender drops a message while this many are in flight (1 to 1024).
+    DropNewest(u16),
+    /// The receiver drops a message when this many have been sent after it.
+    DropOldest(u16),
+}
+impl Queue {
+    /// Messages in flight from which on some are dropped.
+    pub const fn depth(self) -> Option<u16> {
+        match self {
+            Queue::Block => None,
+            Queue::DropNewest(depth) | Queue::DropOldest(depth) => Some(depth),
+        }
+    }
+}
+impl fmt::Display for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Queue::Block => f.write_str("block"),
+            Queue::DropNewest(depth) => write!(f, "drop-newest:{depth}"),
+            Queue::DropOldest(depth) => write!(f, "drop-oldest:{depth}"),
+        }
+    }
+}
+impl FromStr for Queue {
+    type Err = CaseError;
+    fn from_str(s: &str) -> Result<Self, CaseError> {
+        let depth = |depth: &str| depth.parse().ok().filter(|n| (1..=1024).contains(n));
+        let found = match s.split_once(':') {
+            None => (s == "block").then_some(Queue::Block),
+            Some(("drop-newest", text)) => depth(text).map(Queue::DropNewest),
+            Some(("drop-oldest", text)) => depth(text).map(Queue::DropOldest),
+            Some(_) => None,
+        };
+        found.ok_or_else(|| CaseError::Value {
+            key: "queue".into(),
+            got: s.to_owned(),
+            want: "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024".into(),
+        })
+    }
+}
+
 /// The default budget of `spin-then-block`, in nanoseconds.
 pub const SPIN_BUDGET_NS: u64 = 20_000;
 
@@ -408,6 +456,8 @@ pub struct Case {
     pub idle_knob: IdleKnob,
     /// When messages are to be sent (`Exponential` for all but `load`).
     pub arrivals: Arrivals,
+    /// What becomes of messages that many others are ahead of (`Block` for all but `load`).
+    pub queue: Queue,
     /// How long an acknowledgement is (`Number` for all but `stream`).
     pub ack_size: AckSize,
     /// How much of a message the ends write and compare (`Verify` for `call`).
@@ -505,6 +555,7 @@ impl Case {
             parameters: BTreeMap::new(),
             idle_knob: IdleKnob::None,
             arrivals: Arrivals::Exponential,
+            queue: Queue::Block,
             ack_size: AckSize::Number,
             touch: Touch::Verify,
             sched: Sched::Other,

@@ -178,4 +178,6 @@ columns! {
     rate: Option<u32> = |case| case.rate, in ALL, since 6;
     /// When they are to be sent; `null` for all but `load`.
     arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals), in ALL, since 6;
+    /// What becomes of messages when many are in flight; `null` for all but `load`.
+    queue: Option<String> = |case| case.rate.map(|_| case.queue.to_string()), in &[Table::Csv];
 }

@@ -519,7 +519,8 @@ document! {
         #[serde(default)]
         pub lost: u64,
         /// Wake-ups deferred because the receiver had not yet received the one before; of a
-        /// `load`, messages whose time had passed before the one before them was sent.
+        /// `load`, at the sender messages whose time had passed before it looked, at the receiver
+        /// those that it dropped as too old.
         #[serde(default)]
         pub overruns: u64,
         /// Sends that were to be without a copy; absent where there are none.

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use hopcost_model::case::{
-    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Role, Runtime, Touch, WaitKind, Waits,
-    Workload,
+    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Queue, Role, Runtime, Touch, WaitKind,
+    Waits, Workload,
 };
-use hopcost_model::mechanism::{Mechanism, PayloadRange};
+use hopcost_model::mechanism::{Mechanism, PayloadRange, Shape};
 use hopcost_model::workload::EndsOf;
 
 use crate::catalog::Catalog;
@@ -168,7 +168,7 @@ impl Feasible {
         if let Some(reason) = self.knob_lacks(case) {
             return Some(reason);
         }
-        if one_cpu && case.workload == Workload::Load {
+        if one_cpu && case.workload == Workload::Load && !case.has_virtual_clock() {
             return Some(
                 "the sender of a load spins until each message is due, so it needs a CPU that the \
                  receiver does not use; use place=cross"
@@ -227,6 +227,15 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
              wait for room to send"
                 .to_owned(),
         );
+    }
+    if case.queue != Queue::Block
+        && (mechanism.shape() == Shape::Notifier || case.payload_bytes < Some(8))
+    {
+        return Some(format!(
+            "queue={} needs a channel, and messages of 8 bytes or more that tell their number; a \
+             notifier holds one message",
+            case.queue
+        ));
     }
     if let Some(reason) = uneven(case.payload_bytes, case.fields) {
         return Some(reason);

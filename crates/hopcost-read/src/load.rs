@@ -1,6 +1,6 @@
 //! What is particular to a load: what got through, and of what a response is made.
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_model::results::{LoadQuantiles, LoadResult};
 use hopcost_stats::sample::{median, rank};
@@ -35,6 +35,8 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     };
     let offered = total(loads.iter().map(|(_, load)| load.offered));
     let delivered = total(loads.iter().map(|(_, load)| load.delivered));
+    let dropped = total(loads.iter().map(|(trial, load)| dropped(trial, load)));
+    let share = |n: u64| if offered == 0 { 0.0 } else { (n as f64 / offered as f64).min(1.0) };
     let received_per_s = |trial: &RawTrial, load: &RawLoad| {
         Some(load.delivered as f64 / (load.received_ticks as f64 * tick_ns(trial)?) * 1e9)
     };
@@ -43,10 +45,8 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         arrivals: case.arrivals,
         received_per_s: middle(&received_per_s),
         achieved: middle(&|_, load| Some(achieved(load))),
-        lost_share: match offered {
-            0 => 0.0,
-            _ => offered.saturating_sub(delivered) as f64 / offered as f64,
-        },
+        lost_share: share(offered.saturating_sub(delivered).saturating_sub(dropped)),
+        dropped_share: share(dropped),
         lag: quantiles(|lag, _| lag),
         service: quantiles(|lag, response| response.saturating_sub(lag)),
         generator_lag_p99_ns: middle(&|trial, load| {
@@ -61,6 +61,13 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
 pub fn achieved(load: &RawLoad) -> f64 {
     let until = load.sent_ticks.max(load.received_ticks).max(1);
     (load.intended_ticks as f64 / until as f64).min(1.0)
+}
+
+/// Messages that the sender did not send, or the receiver threw away, because the case says so.
+fn dropped(trial: &RawTrial, load: &RawLoad) -> u64 {
+    let of = |role| trial.ends.iter().find(move |end| end.role == role);
+    let unsent = of(Role::Caller).map_or(0, |end| load.offered.saturating_sub(end.count));
+    unsent.saturating_add(of(Role::Callee).map_or(0, |end| end.overruns))
 }
 
 fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {
@@ -94,7 +101,9 @@ mod tests {
         assert_eq!((load.service.p50_ns, load.service.p99_ns), (Some(2_000.0), Some(2_000.0)));
         let estimates = results.results[0].estimates.as_ref().unwrap();
         assert_eq!(estimates.headline_ns(), Some(2_100.0));
-        assert_eq!((load.lost_share, load.achieved), (0.0, Some(1.0)));
+        assert_eq!((load.lost_share, load.dropped_share), (0.0, 0.0));
+        // The last message came 2,000 ns after the schedule of 100 ms had ended.
+        assert_eq!(load.achieved, Some(1e8 / (1e8 + 2e3)));
         assert!((load.received_per_s.unwrap() - 10_000.0).abs() < 1.0, "{load:?}");
     }
 

@@ -169,6 +169,7 @@ const PLAIN: &[Plain] = &[
     ("achieved", "1", |case| case.load.as_ref()?.achieved, "share of the offered rate that got through: median over trials"),
     ("received_per_s", "1/s", |case| case.load.as_ref()?.received_per_s, "messages received a second: median over trials"),
     ("lost_share", "1", |case| Some(case.load.as_ref()?.lost_share), "share of the messages offered that did not come"),
+    ("dropped_share", "1", |case| Some(case.load.as_ref()?.dropped_share), "share of the messages offered that were dropped because the case says so"),
     ("lag_p50", "ns", |case| case.load.as_ref()?.lag.p50_ns, "begin of the send minus intended: median of all trials' messages"),
     ("lag_p99", "ns", |case| case.load.as_ref()?.lag.p99_ns, "begin of the send minus intended: p99 of all trials' messages"),
     ("service_p50", "ns", |case| case.load.as_ref()?.service.p50_ns, "received minus begin of the send: median of all trials' messages"),

@@ -17,8 +17,11 @@ document! {
         /// How long the schedule is over how long it took until the last message was sent and
         /// the last received, 0 to 1: median over trials. 1 where the rate was kept.
         pub achieved: Option<f64>,
-        /// Share of the messages offered that did not come, 0 to 1.
+        /// Share of the messages offered that did not come, 0 to 1, though the case drops none
+        /// of them.
         pub lost_share: f64,
+        /// Share of the messages offered that were dropped because the case says so.
+        pub dropped_share: f64,
         /// Begin of the send minus intended: how long messages waited for the sender.
         pub lag: LoadQuantiles,
         /// Received minus begin of the send.

@@ -3,7 +3,7 @@
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::case::{Case, Role};
+use hopcost_model::case::{Case, Queue, Role};
 use hopcost_model::protocol::{GateReading, Phase, ScheduleSeed, Stamp};
 
 use crate::clock::Clock;
@@ -31,7 +31,11 @@ impl<P: Party + 'static, C: Clock> LoadEnd<P, C> {
     /// Wraps an attached party, on the thread that will run it.
     pub fn boxed(party: P, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
         let Attaching { case, role, meeting, schedule, .. } = *attaching;
-        if party.losses() != Losses::Never && attaching.payload() < NUMBER_BYTES {
+        if party.holds_one() && case.queue != Queue::Block {
+            return Err(sys::failure("a notifier holds one message, and drops none"));
+        }
+        let may_miss = party.losses() != Losses::Never || case.queue != Queue::Block;
+        if may_miss && attaching.payload() < NUMBER_BYTES {
             return Err(sys::failure(format!(
                 "messages that may be lost have to tell their number: payload={NUMBER_BYTES} or more"
             )));
@@ -60,10 +64,11 @@ impl<P: Party, C: Clock> Endpoint for LoadEnd<P, C> {
         let first = self.sequence;
         // Both ends advance by the same amount, so the numbering runs through the whole trial.
         self.sequence = first.saturating_add(load::numbers(count));
+        let queue = self.case.queue;
         let Self { party, meeting, .. } = self;
         match self.role {
-            Role::Caller => load::sender::<P, C>(party, meeting, first, &offsets, out),
-            Role::Callee => load::receiver::<P, C>(party, meeting, first, count, out),
+            Role::Caller => load::sender::<P, C>(party, meeting, first, &offsets, queue, out),
+            Role::Callee => load::receiver::<P, C>(party, meeting, first, count, queue, out),
         }
     }
 

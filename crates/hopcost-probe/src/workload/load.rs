@@ -8,10 +8,13 @@
 //! A message is written before its intended time, and compared after the receiver's stamp.
 //! Where messages may be lost an end marker follows the last, again and again until the
 //! receiver has it.
+//!
+//! Where the sender drops, it does so at the intended time and writes a message after that. Where
+//! the receiver drops, it has received the message, and neither stamps nor counts it.
 
 use std::io;
 
-use hopcost_model::case::Workload;
+use hopcost_model::case::{Queue, Workload};
 
 use super::Stamped;
 use crate::clock::Clock;
@@ -48,8 +51,10 @@ pub fn sender<P: Party, C: Clock>(
     meeting: &Meeting,
     first: u64,
     offsets: &[u64],
+    queue: Queue,
     out: &mut [u64],
 ) -> io::Result<Stamped> {
+    let mut flight = Flight::of(queue);
     party.send(first)?;
     meeting.until_taken(first)?;
     let mut seen = Seen::from(C::stamp().0);
@@ -59,14 +64,60 @@ pub fn sender<P: Party, C: Clock>(
         if party.holds_one() {
             meeting.until_taken(sequence - 1)?;
         }
-        let stamp = party.send_after(sequence, || C::until(intended))?;
-        seen.sent(stamp, out);
+        if flight.newest.is_empty() {
+            let stamp = party.send_after(sequence, || C::until(intended))?;
+            seen.sent(stamp, out);
+        } else {
+            let (_, _, was_late) = C::until(intended);
+            if flight.admits(sequence, meeting) {
+                let (ticks, cpu) = party.send_after(sequence, C::stamp)?;
+                seen.sent((ticks, cpu, was_late), out);
+            } else {
+                seen.keep(0, out);
+            }
+        }
         sequence += 1;
     }
-    if party.losses() != Losses::Never {
+    if party.losses() != Losses::Never || queue != Queue::Block {
         end(party, meeting, sequence)?;
     }
     Ok(seen.stamped)
+}
+
+/// The numbers of the messages that were sent last, as many as may be in flight; none where
+/// nothing is dropped.
+struct Flight {
+    newest: Vec<u64>,
+    oldest: usize,
+    queue: Queue,
+}
+
+impl Flight {
+    fn of(queue: Queue) -> Self {
+        let depth = match queue {
+            Queue::Block => 0,
+            Queue::DropNewest(depth) => depth.into(),
+            // The receiver drops: here they are only announced.
+            Queue::DropOldest(_) => 1,
+        };
+        Self { newest: vec![0; depth], oldest: 0, queue }
+    }
+
+    /// Whether a message may be sent; then it is in flight.
+    #[inline(always)]
+    fn admits(&mut self, sequence: u64, meeting: &Meeting) -> bool {
+        if let Queue::DropOldest(_) = self.queue {
+            meeting.announce(sequence);
+            return true;
+        }
+        let Some(oldest) = self.newest.get_mut(self.oldest) else { return true };
+        if *oldest > meeting.taken() {
+            return false;
+        }
+        *oldest = sequence;
+        self.oldest = if self.oldest + 1 < self.newest.len() { self.oldest + 1 } else { 0 };
+        true
+    }
 }
 
 /// Tells a receiver that may have lost the last message that it was the last.
@@ -89,6 +140,7 @@ pub fn receiver<P: Party, C: Clock>(
     meeting: &Meeting,
     first: u64,
     count: u64,
+    queue: Queue,
     out: &mut [u64],
 ) -> io::Result<Stamped> {
     // An end marker of the phase before may still be there.
@@ -97,7 +149,12 @@ pub fn receiver<P: Party, C: Clock>(
         return Err(unexpected(first + skipped, first));
     }
     meeting.take(first);
-    let loses = party.losses() != Losses::Never;
+    let loses = party.losses() != Losses::Never || queue != Queue::Block;
+    let tells = party.holds_one() || matches!(queue, Queue::DropNewest(_));
+    let stale_after = match queue {
+        Queue::DropOldest(depth) => u64::from(depth),
+        Queue::Block | Queue::DropNewest(_) => u64::MAX,
+    };
     let (begin, end) = (first + LEAD_IN, first + LEAD_IN + count);
     let mut seen = Seen::default();
     let mut next = begin;
@@ -111,9 +168,14 @@ pub fn receiver<P: Party, C: Clock>(
             next += skipped;
         }
         if next < end {
-            seen.received(stamp, out);
+            if stale_after < u64::MAX && meeting.announced().saturating_sub(next) >= stale_after {
+                seen.keep(0, out);
+                seen.stamped.overruns += 1;
+            } else {
+                seen.received(stamp, out);
+            }
         }
-        if party.holds_one() || next == end {
+        if tells || next == end {
             meeting.take(next);
         }
         next += 1;

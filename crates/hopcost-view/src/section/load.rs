@@ -35,7 +35,7 @@ fn title(case: &CaseResult) -> String {
 fn table(mut rows: Vec<Load<'_>>) -> Block {
     rows.sort_by_key(|row| row.with.rate);
     let micro = |ns: Option<f64>| Cell::maybe(ns.map(|ns| ns / 1e3), Unit::Plain(3));
-    let lost = |load: &LoadResult| Some(load.lost_share).filter(|share| *share > 0.0);
+    let some = |share: f64| Cell::maybe(Some(share).filter(|share| *share > 0.0), Unit::Share);
     Rows::of(&rows)
         .column(numbers("rate").unit("1/s"), |r| rate(r.with.rate).of(r.index))
         .column(numbers("achieved").fold(4), |r| Cell::maybe(r.with.achieved, Unit::Share))
@@ -45,7 +45,8 @@ fn table(mut rows: Vec<Load<'_>>) -> Block {
         .column(numbers("lag p99").unit("µs").fold(1), |r| micro(r.with.lag.p99_ns))
         .column(numbers("service p50").unit("µs").fold(3), |r| micro(r.with.service.p50_ns))
         .column(numbers("service p99").unit("µs").fold(2), |r| micro(r.with.service.p99_ns))
-        .column(numbers("lost").fold(1), |r| Cell::maybe(lost(r.with), Unit::Share))
+        .column(numbers("lost").fold(1), |r| some(r.with.lost_share))
+        .column(numbers("dropped").fold(1), |r| some(r.with.dropped_share))
         .column(numbers("generator p99").unit("µs").fold(5), |r| {
             micro(r.with.generator_lag_p99_ns)
         })

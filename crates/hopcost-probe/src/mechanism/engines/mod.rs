@@ -27,6 +27,7 @@ pub mod replay;
 pub mod known;
 pub mod gaps;
 pub mod skew;
+pub mod server;
 pub mod fault;
 pub mod lossy;
 

@@ -179,6 +179,9 @@ pub fn responses(
     let mut triples = Vec::with_capacity(received.len());
     for (number, ((offset, sent), received)) in offsets.iter().zip(&sent).zip(&received).enumerate()
     {
+        if *sent == 0 {
+            continue;
+        }
         let Some(lag) = sent.checked_sub(begin.saturating_add(*offset)) else {
             return Err(format!("message {number} was sent before its time").into());
         };
@@ -201,7 +204,8 @@ pub fn responses(
         return Err("no message came".into());
     };
     load.received_ticks = offset.saturating_add(*response);
-    load.sent_ticks = sent[sent.len() - 1].saturating_sub(begin);
+    let last = sent.iter().max().copied().unwrap_or(0);
+    load.sent_ticks = last.saturating_sub(begin);
     load.intended_ticks = offsets.last().copied().unwrap_or(0);
     (load.offered, load.delivered) = (sent.len() as u64, triples.len() as u64);
     if let Some(phase) = measure(spec, &ran) {
@@ -218,6 +222,9 @@ pub fn responses(
         before = offset;
     }
     finish(trial, ran);
+    // What the sender has dropped never came either, but it was not lost.
+    let dropped = trial.ends[0].samples.saturating_sub(trial.ends[0].count);
+    trial.ends[1].lost = trial.ends[1].lost.saturating_sub(dropped);
     Ok(())
 }
 

@@ -1,0 +1,115 @@
+//! `server:TIME`: a receiver that takes TIME for each message, one after the other, in virtual
+//! time: it is known what its response to a `load` has to be (M/D/1 under exponential arrivals).
+//! With `stall=100ms` it stands still for the first 100 ms of each second.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use hopcost_model::case::{Boundary, Role, Workload};
+use hopcost_model::mechanism::{Argument, Facts, Parameter};
+use hopcost_model::units::parse_duration_ns;
+
+use super::{FACTS, bad_argument};
+use crate::clock::{Clock, OwnTime};
+use crate::endpoint::load::LoadEnd;
+use crate::party::Party;
+use crate::registry::Row;
+use crate::shape::{Attaching, Half, Link, LinkBytes, Opening, PeerExit};
+use crate::sys;
+use crate::transport::peer_closed;
+use crate::workload::Endpoint;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// The row.
+pub static ROW: Row = Row {
+    facts: Facts {
+        name: "server",
+        about: "server:TIME: a receiver that takes TIME for each message, in virtual time",
+        workloads: &[Workload::Load],
+        boundaries: &[Boundary::Thread],
+        call_system_calls: None,
+        parameters: &[
+            Parameter {
+                name: "clock",
+                values: &["virtual"],
+                default: "virtual",
+                about: "whose time passes: one of each end's own",
+            },
+            Parameter {
+                name: "stall",
+                values: &["none", "100ms"],
+                default: "none",
+                about: "for how long the receiver stands still in each second",
+            },
+        ],
+        between_stamps: "the wait for the messages before, and TIME",
+        argument: Some(Argument {
+            form: "server:50us",
+            fits: |argument| argument.is_some_and(|time| parse_duration_ns(time).is_ok()),
+        }),
+        ..FACTS
+    },
+    open,
+    attach,
+    peer_exit: PeerExit::Unnoticed,
+    bytes: LinkBytes::Private,
+};
+
+/// A message: its number, and when it was sent.
+type Message = (u64, u64);
+
+fn open(_: &Opening<'_>) -> io::Result<Link> {
+    let (sender, receiver) = channel::<Message>();
+    Ok(Link { caller: Half::of_local(sender), callee: Half::of_local(receiver) })
+}
+
+fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
+    let time = attaching.case.argument().and_then(|time| parse_duration_ns(time).ok());
+    let service_ns = time.ok_or_else(|| bad_argument(attaching, "server:TIME"))?;
+    let end = match attaching.role {
+        Role::Caller => End::Client(half.take_local()?),
+        Role::Callee => End::Server(half.take_local()?),
+    };
+    let stall_ns = if attaching.parameter("stall") == "100ms" { SECOND_NS / 10 } else { 0 };
+    LoadEnd::<_, OwnTime>::boxed(Served { end, service_ns, stall_ns }, attaching)
+}
+
+enum End {
+    Client(Sender<Message>),
+    Server(Receiver<Message>),
+}
+
+struct Served {
+    end: End,
+    service_ns: u64,
+    stall_ns: u64,
+}
+
+impl Served {
+    /// Takes a message that was sent then; the time passes until it is done.
+    fn serve(&self, sent_ns: u64) {
+        OwnTime::reach(sent_ns);
+        let (now_ns, _) = OwnTime::stamp();
+        let stands_ns = self.stall_ns.saturating_sub(now_ns % SECOND_NS);
+        OwnTime::reach(now_ns + stands_ns + self.service_ns);
+    }
+}
+
+impl Party for Served {
+    fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
+        let End::Client(end) = &self.end else { return Err(peer_closed()) };
+        let value = before();
+        end.send((sequence, OwnTime::stamp().0)).map_err(|_| peer_closed())?;
+        Ok(value)
+    }
+    fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
+        let End::Server(end) = &self.end else { return Err(peer_closed()) };
+        let (number, sent_ns) = end.recv().map_err(|_| peer_closed())?;
+        if number != sequence {
+            return Err(sys::failure(format!("message {number} came instead of {sequence}")));
+        }
+        self.serve(sent_ns);
+        Ok(then())
+    }
+}
