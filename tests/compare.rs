@@ -10,7 +10,7 @@ use crate::schema;
 use crate::support::{Home, alone, hopcost_path, measured, together};
 
 /// 4 µs of a time that passes only as the engine says, …
-const BASELINE: &str = "roundtrip/spin:4000?clock=virtual&place=same-cpu";
+pub const BASELINE: &str = "roundtrip/spin:4000?clock=virtual&place=same-cpu";
 /// … 5 % more, …
 const SLOWER: &str = "roundtrip/spin:4200?clock=virtual&place=same-cpu";
 /// … and 1 % less.
@@ -24,7 +24,7 @@ fn json(home: &Home, arguments: &[&str], code: i32) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-fn stored(home: &Home) -> RawRun {
+pub fn stored(home: &Home) -> RawRun {
     hopcost_file::open(&home.run_file(), &|| Err(std::io::Error::other("no copy is needed")))
         .expect("the run")
 }
@@ -99,7 +99,7 @@ fn two_builds_are_compared_by_one_case() {
 }
 
 /// The run with every time that much longer, stored in a file of its own.
-fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawRun)) {
+pub fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawRun)) {
     let mut raw = raw.clone();
     raw.about.id = file.file_stem().unwrap().to_string_lossy().into_owned();
     for sample in raw.trials.iter_mut().flat_map(|trial| &mut trial.samples) {

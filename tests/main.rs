@@ -28,6 +28,9 @@ mod faults;
 /// What fuzzing has found stays found.
 #[path = "fuzzed.rs"]
 mod fuzzed;
+/// Gates: regressions are failed twice over or not at all.
+#[path = "gate.rs"]
+mod gate;
 /// Documents made from the code are fresh.
 #[path = "generated.rs"]
 mod generated;

@@ -49,9 +49,10 @@ pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
     });
     let compared = compared.collect();
     let of_copy = known.copy.as_ref();
-    let answer = of_copy.map(|copy| compare::answers(&[copy], known.margin(), ERROR_OF_COPY)[0]);
+    let answer = of_copy
+        .map(|copy| compare::answers(&[copy], known.margin(), known.shared(ERROR_OF_COPY))[0]);
     let copy = known.told(raw, COPY, of_copy, answer, took_s);
-    let differs = of_copy.is_some_and(|copy| copy.differs(ERROR_OF_COPY));
+    let differs = of_copy.is_some_and(|copy| copy.differs(known.shared(ERROR_OF_COPY)));
     let measured = known.median_ns(BASELINE);
     let invalid = match (measured, differs) {
         (None, _) => Some("the baseline was never measured".to_owned()),
@@ -108,7 +109,13 @@ impl<'a> Known<'a> {
     fn answers(&self) -> Vec<Answer> {
         let blocks: Vec<&LogRatio> =
             self.compared.iter().filter_map(|(_, blocks)| blocks.as_ref()).collect();
-        compare::answers(&blocks, self.margin(), compare::error_at(self.made, self.planned))
+        let error = self.shared(compare::error_at(self.made, self.planned));
+        compare::answers(&blocks, self.margin(), error)
+    }
+
+    /// This comparison's share of an error.
+    fn shared(&self, error: f64) -> f64 {
+        error / f64::from(self.plan.sharing.unwrap_or(1).max(1))
     }
 
     fn build(&self, case: u32) -> Option<String> {
@@ -138,6 +145,11 @@ impl<'a> Known<'a> {
             ..compared(id, blocks, answer)
         }
     }
+}
+
+/// What is known of a case that has no value.
+pub fn unmeasured(case: &str) -> Compared {
+    compared(case.to_owned(), None, None)
 }
 
 /// What an answer says of a case, and nothing that the way of comparing brings besides.
@@ -235,7 +247,8 @@ mod tests {
             .build();
         raw.plan.rounds = 2 * planned;
         raw.plan.cases[1] = raw.plan.cases[0].clone();
-        raw.plan.comparison = Some(ComparisonPlan { margin: 0.03, builds: Vec::new() });
+        raw.plan.comparison =
+            Some(ComparisonPlan { margin: 0.03, sharing: None, builds: Vec::new() });
         raw
     }
 
@@ -256,6 +269,17 @@ mod tests {
         assert_eq!((all.invalid, is_settled(&raw)), (None, true));
         assert_eq!(found(&compared(20, 20, 1.0, 0.94)).compared[0].verdict, Verdict::Faster);
         assert_eq!(found(&compared(20, 20, 1.0, 1.01)).compared[0].verdict, Verdict::Equivalent);
+    }
+
+    #[test]
+    fn comparisons_that_share_an_error_take_a_part_each() {
+        // Of 9 blocks that all lie on one side, the error is 2^-9: less than 0.025, more than 0.025 / 20.
+        let mut raw = compared(9, 9, 1.0, 1.2);
+        assert_eq!(found(&raw).compared[0].verdict, Verdict::Slower);
+        raw.plan.comparison.as_mut().unwrap().sharing = Some(20);
+        let one = &found(&raw).compared[0];
+        assert_eq!((one.verdict, one.low), (Verdict::Inconclusive, None));
+        assert!((one.coverage - (1.0 - 2.0 * ERROR / 20.0)).abs() < 1e-12);
     }
 
     #[test]

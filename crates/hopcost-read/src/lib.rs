@@ -56,7 +56,7 @@ mod wake;
 mod yardstick;
 
 pub use checkup::{Besides, checkup};
-pub use comparison::is_settled;
+pub use comparison::{is_settled, unmeasured};
 pub use published::Source as PublishedSource;
 
 use hopcost_model::mechanism::Mechanism;

@@ -8,6 +8,7 @@ pub mod checkup;
 pub mod comparison;
 pub mod csv;
 pub mod export;
+pub mod gate;
 pub mod html;
 pub mod json;
 pub mod markdown;

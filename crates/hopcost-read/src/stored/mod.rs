@@ -7,7 +7,9 @@ mod summary;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::raw::YardstickClass;
+use hopcost_model::case::Case;
+use hopcost_model::mechanism::Mechanism;
+use hopcost_model::raw::{RawRun, YardstickClass};
 use hopcost_model::results::{
     Across, Compared, ComparedRun, ComparedRuns, Difference, RunComparison, RunSpread,
 };
@@ -16,7 +18,9 @@ use hopcost_stats::compare::{self, Answer, ERROR, LogRatio, RUNS_MIN, Spread};
 use hopcost_stats::sample::median;
 
 use crate::comparison::{compared, shift};
+use crate::run::Run;
 use crate::trial::DECILES;
+use facts::Fact;
 use summary::CaseSummary;
 
 pub use summary::RunSummary;
@@ -46,9 +50,13 @@ pub fn of_runs(
     asked: &Asked,
 ) -> Result<RunComparison, Vec<Difference>> {
     let (pairs, [only_baseline, only_other]) = paired([baseline, other], asked.across);
-    let differences = differences([baseline, other], &pairs);
-    let unasked = |difference: &&Difference| !asked.across.contains(&difference.across);
-    let unasked: Vec<Difference> = differences.iter().filter(unasked).cloned().collect();
+    let facts = [0, 1].map(|side| {
+        let runs = [baseline, other][side].iter().flat_map(|run| &run.facts);
+        let cases = pairs.iter().flat_map(move |pair| &pair.sides[side]);
+        runs.chain(cases.flat_map(|case| &case.facts)).collect()
+    });
+    let differences = differences(facts);
+    let unasked = unasked(&differences, asked.across);
     if !unasked.is_empty() {
         return Err(unasked);
     }
@@ -76,6 +84,29 @@ pub fn of_runs(
         only_baseline,
         only_other,
     })
+}
+
+/// What a run that is planned differs in from those of a baseline, besides what it may: as far as
+/// that is known before its first trial. `rust` are the mechanisms of this binary.
+pub fn differences_before(
+    baseline: &[RunSummary],
+    planned: &RawRun,
+    rust: &[Mechanism],
+    across: &[Across],
+) -> Vec<Difference> {
+    let run = Run::new(planned, rust);
+    let cases: Vec<&Case> = planned.plan.live_cases().collect();
+    let of_cases = cases.iter().flat_map(|case| Fact::of_case(&run, case));
+    let now: Vec<Fact> = Fact::of_run(planned).into_iter().chain(of_cases).collect();
+    let then = baseline.iter().flat_map(|run| {
+        let planned = run.cases.iter().filter(|case| cases.contains(&&case.case));
+        run.facts.iter().chain(planned.flat_map(|case| &case.facts))
+    });
+    unasked(&differences([then.collect(), now.iter().collect()]), across)
+}
+
+fn unasked(differences: &[Difference], across: &[Across]) -> Vec<Difference> {
+    differences.iter().filter(|one| !across.contains(&one.across)).cloned().collect()
 }
 
 /// The cases that both sides measured, in the order of the first run, and those of one side alone.
@@ -126,16 +157,11 @@ fn paired<'a>(
     (pairs, only)
 }
 
-/// What is not the same in all runs that know of it; of cases, in those that are compared.
-fn differences(sides: [&[RunSummary]; 2], pairs: &[Pair]) -> Vec<Difference> {
-    let of_side = |side: usize| {
-        let runs = sides[side].iter().flat_map(|run| &run.facts);
-        let cases = pairs.iter().flat_map(move |pair| &pair.sides[side]);
-        runs.chain(cases.flat_map(|case| &case.facts))
-    };
+/// What is not the same in all runs that know of it.
+fn differences(sides: [Vec<&Fact>; 2]) -> Vec<Difference> {
     let mut differences: Vec<Difference> = Vec::new();
     for (side, fact) in
-        [0, 1].into_iter().flat_map(|side| of_side(side).map(move |fact| (side, fact)))
+        (0..).zip(&sides).flat_map(|(side, facts)| facts.iter().map(move |fact| (side, fact)))
     {
         let known = |one: &Difference| one.across == fact.across && one.what == fact.what;
         let at = differences.iter().position(known).unwrap_or_else(|| {

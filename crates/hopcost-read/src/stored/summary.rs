@@ -14,6 +14,7 @@ use crate::run::Run;
 use crate::trial::{DECILES, deciles_ns};
 
 /// What a comparison needs of a run.
+#[derive(Debug, Clone)]
 pub struct RunSummary {
     /// Its id.
     pub id: String,
@@ -25,6 +26,7 @@ pub struct RunSummary {
 }
 
 /// A case that a run measured.
+#[derive(Debug, Clone)]
 pub struct CaseSummary {
     pub id: String,
     pub case: Case,
@@ -67,6 +69,17 @@ impl RunSummary {
             facts: Fact::of_run(raw),
             cases: readings.iter().filter_map(of_case).collect(),
         }
+    }
+
+    /// The same run, of these of its cases alone.
+    pub fn with_cases_of(&self, ids: &[String]) -> Self {
+        let cases = self.cases.iter().filter(|case| ids.contains(&case.id)).cloned().collect();
+        Self { cases, ..self.clone() }
+    }
+
+    /// The cases that have a value, and whether it is invalid.
+    pub fn measured(&self) -> impl Iterator<Item = (&Case, bool)> {
+        self.cases.iter().map(|case| (&case.case, case.is_invalid))
     }
 }
 

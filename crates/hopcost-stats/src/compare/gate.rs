@@ -52,6 +52,8 @@ mod tests {
         assert!((smallest_p(5, 5, 8) - 16.0 / 252.0).abs() < 1e-15);
         assert_eq!([1, 2, 4, 8].map(|cases| least_new_runs(4, cases)), [4, 5, 6, 7].map(Some));
         assert_eq!([1, 6, 7, 8].map(|cases| least_new_runs(5, cases)), [4, 5, 6, 6].map(Some));
+        assert_eq!([1, 2, 4, 8].map(|cases| least_new_runs(6, cases)), [4, 4, 4, 5].map(Some));
+        assert_eq!([1, 2, 4, 8].map(|cases| least_new_runs(8, cases)), [4; 4].map(Some));
         assert_eq!([0, 1, 3].map(|runs| least_new_runs(runs, 1)), [None; 3]);
         for (baseline, new, most) in [(4, 4, 1), (4, 5, 3), (5, 5, 6), (5, 6, 11), (3, 90, 0)] {
             assert_eq!(cases_max(baseline, new), most, "{baseline} {new}");
@@ -117,6 +119,11 @@ mod tests {
             looked += u32::from(!first.is_empty());
             failed += u32::from(!first.is_empty() && !slower(&first).is_empty());
         }
+        let Simulated { effect, spread, baseline, new, cases } = of;
+        println!(
+            "{cases} cases, {effect:+}, runs spread by {spread}, {baseline} and {new} runs: \
+             of {gates} gates {looked} looked slower and {failed} failed"
+        );
         (looked, failed)
     }
 

@@ -9,6 +9,7 @@ mod comparison;
 mod counted;
 mod crossing;
 mod findings;
+pub(crate) mod gate;
 mod head;
 mod host;
 mod idling;

@@ -5,13 +5,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use hopcost_file::Runs;
 use hopcost_model::case::{Case, Workload};
-use hopcost_model::plan::{ComparedBuild, ComparisonPlan, Plan};
+use hopcost_model::plan::{ComparedBuild, ComparisonPlan, Plan, ROUNDS_A_BLOCK};
 use hopcost_model::results::Across;
 use hopcost_model::text::count;
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
+use hopcost_stats::compare::gate::least_blocks;
 
 use super::compare_runs::{self, Question};
 use super::exit::{self, not_comparable, usage};
@@ -26,7 +28,7 @@ use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
 /// Arguments of `compare`.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 #[command(group = clap::ArgGroup::new("how").args(["live", "live_binaries"]))]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
        hopcost compare [OPTIONS] OLD... -- NEW...
@@ -83,8 +85,24 @@ pub struct Args {
     shown: Shown,
 }
 
+impl Args {
+    /// The comparison of one case by a gate's two builds.
+    pub(super) fn of_gate(gate: &super::gate::Args, case: &str) -> Self {
+        Self {
+            what: vec![case.to_owned()],
+            live_binaries: gate.live_binaries.clone(),
+            margin: gate.margin,
+            duration: gate.duration.clone(),
+            measure: gate.measure.clone(),
+            cpus: gate.cpus.clone(),
+            worker: gate.worker.clone(),
+            ..Self::default()
+        }
+    }
+}
+
 /// What runs may differ in, by its word.
-fn across(text: &str) -> Result<Across, String> {
+pub(super) fn across(text: &str) -> Result<Across, String> {
     let found = Across::ALL.iter().copied().find(|across| across.word() == text);
     found.ok_or_else(|| format!("want any of {}", across_words()))
 }
@@ -136,12 +154,7 @@ fn is_case(word: &str) -> bool {
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
     prepare(&args.shown)?;
-    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let about = about::run(argv.collect(), None);
-    let native = Program::own().context("finding this binary, which is also the worker")?;
-    let setup = Setup::new(&about.id, native, Runtimes::new(args.worker.clone())).map_err(usage)?;
-    let plan = plan(args, &setup.runtimes)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.out.as_deref())?;
+    let mut session = begin(args, words, None, None)?;
     if measure(&mut session, None)? == Ending::Interrupted {
         let (path, kept) = session.kept().context("interrupted")?;
         output::say(&format!(
@@ -159,7 +172,30 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     })
 }
 
-fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
+/// The run of a comparison, for a gate one of so many that share an error, before its first trial;
+/// stored among these runs, or where `--out` says.
+pub(super) fn begin(
+    args: &Args,
+    words: &[OsString],
+    sharing: Option<usize>,
+    kept: Option<&Runs>,
+) -> anyhow::Result<RunSession> {
+    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let about = about::run(argv.collect(), None);
+    let native = Program::own().context("finding this binary, which is also the worker")?;
+    let setup = Setup::new(&about.id, native, Runtimes::new(args.worker.clone())).map_err(usage)?;
+    let plan = plan(args, &setup.runtimes, sharing)?;
+    let kept = kept.map(|runs| runs.path_for(&about.id)).transpose().map_err(usage)?;
+    RunSession::begin(setup, &about, plan, kept.as_deref().or(args.out.as_deref()))
+}
+
+/// The plan of a comparison; for a gate one of so many that share an error, refused where it could
+/// tell nothing.
+pub(super) fn plan(
+    args: &Args,
+    runtimes: &Runtimes,
+    sharing: Option<usize>,
+) -> anyhow::Result<Plan> {
     let builds = builds(args)?;
     let ask = Ask {
         selectors: args.what.clone(),
@@ -172,11 +208,22 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     };
     let machine = host::machine(&args.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
-    let compared = ComparisonPlan { margin: args.margin, builds };
+    let shared = sharing.filter(|sharing| *sharing > 1);
+    let shared = shared.and_then(|sharing| u32::try_from(sharing).ok());
+    let compared = ComparisonPlan { margin: args.margin, sharing: shared, builds };
     let facts = || runtimes.facts();
     let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
     comparable(&plan)?;
     able(&plan)?;
+    let planned = plan.rounds / ROUNDS_A_BLOCK;
+    let least = sharing.map_or(0, least_blocks);
+    if planned < least {
+        return Err(usage(format!(
+            "{} of {} can tell nothing of it, {least} can: want a longer --duration or fewer cases",
+            count(planned as usize, "block"),
+            args.what.join(" ")
+        )));
+    }
     Ok(plan)
 }
 

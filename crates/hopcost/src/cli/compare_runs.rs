@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::Runs;
+use hopcost_model::plan::Plan;
 use hopcost_model::raw::YardstickClass;
 use hopcost_model::results::{Across, Difference, RunComparison};
 use hopcost_read::stored::{self, Asked, RunSummary};
@@ -27,10 +28,14 @@ pub struct Question<'a> {
 }
 
 /// A side as read.
-struct Side {
+#[derive(Default)]
+pub struct Side {
     paths: Vec<PathBuf>,
-    runs: Vec<RunSummary>,
+    /// Its runs.
+    pub runs: Vec<RunSummary>,
     machines: Vec<Machine>,
+    /// The plan of the first.
+    pub plan: Option<Plan>,
 }
 
 /// Compares, and shows what was found.
@@ -42,21 +47,27 @@ pub fn run(question: &Question, shown: &Shown) -> anyhow::Result<u8> {
 }
 
 fn found(question: &Question, shown: &Shown) -> anyhow::Result<RunComparison> {
-    let (baseline, other) = (side(question.baseline, shown)?, side(question.other, shown)?);
+    let (baseline, other) = {
+        let spare = |path: &Path| shown.spare(path);
+        (side(question.baseline, &spare)?, side(question.other, &spare)?)
+    };
     ensure_apart(&baseline, &other)?;
     let spreads = spreads(&baseline, &other);
     let spread = |class: Option<YardstickClass>| spreads.as_ref()?.spread(class);
     let asked = Asked { margin: question.margin, across: question.across, spread: &spread };
-    stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|differences| {
-        differences.iter().for_each(|one| output::say(&line(one)));
-        let mut across: Vec<&str> = differences.iter().map(|one| one.across.word()).collect();
-        across.dedup();
-        not_comparable(format!(
-            "not compared: the runs differ in {}; where that is the question: --across {}",
-            across.join(", "),
-            across.join(",")
-        ))
-    })
+    stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|of| refusal(&of))
+}
+
+/// Says what runs differ in, a line each, and refuses to compare them.
+pub fn refusal(differences: &[Difference]) -> anyhow::Error {
+    differences.iter().for_each(|one| output::say(&line(one)));
+    let mut across: Vec<&str> = differences.iter().map(|one| one.across.word()).collect();
+    across.dedup();
+    not_comparable(format!(
+        "not compared: the runs differ in {}; where that is the question: --across {}",
+        across.join(", "),
+        across.join(",")
+    ))
 }
 
 /// `kernel: kernel.release was 6.1 and is 6.2`
@@ -65,12 +76,13 @@ fn line(difference: &Difference) -> String {
     format!("{}: {} was {a} and is {b}", difference.across.word(), difference.what)
 }
 
-fn side(specs: &[String], shown: &Shown) -> anyhow::Result<Side> {
-    let mut side = Side { paths: Vec::new(), runs: Vec::new(), machines: Vec::new() };
+/// Reads the runs of a side, each after `spare` has looked at its path.
+pub fn side(specs: &[String], spare: &dyn Fn(&Path) -> anyhow::Result<()>) -> anyhow::Result<Side> {
+    let mut side = Side::default();
     let rust = hopcost_probe::worker::mechanisms();
     for spec in specs {
         for path in paths(spec)? {
-            shown.spare(&path)?;
+            spare(&path)?;
             let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
             if raw.plan.comparison.is_some() {
                 return Err(usage(format!(
@@ -81,6 +93,7 @@ fn side(specs: &[String], shown: &Shown) -> anyhow::Result<Side> {
             side.machines.push(Machine::of(&raw.host_before));
             side.runs.push(RunSummary::of(&raw, &rust));
             side.paths.push(path);
+            side.plan.get_or_insert(raw.plan);
         }
     }
     Ok(side)

@@ -8,6 +8,10 @@ pub const ERROR: u8 = 1;
 pub const USAGE: u8 = 2;
 /// At least one measurement is invalid.
 pub const INVALID: u8 = 3;
+/// A case is slower than its baseline, measured twice.
+pub const REGRESSION: u8 = 4;
+/// A case is not decided, where that was to fail.
+pub const INCONCLUSIVE: u8 = 5;
 /// Not comparable.
 pub const NOT_COMPARABLE: u8 = 6;
 /// Interrupted; finished trials are kept.

@@ -8,6 +8,9 @@ mod compare_runs;
 mod completions;
 mod doctor;
 mod exit;
+mod gate;
+mod gate_live;
+mod gate_runs;
 mod host;
 mod list;
 mod output;
@@ -38,7 +41,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 6 not comparable, 130 interrupted (finished trials are kept)."
+3 invalid measurement, 4 regression and 5 undecided (gate), 6 not comparable, 130 interrupted (finished trials are kept)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -57,6 +60,8 @@ enum Command {
     Report(report::Args),
     /// Say which is faster: of stored runs, or of cases measured side by side
     Compare(Box<compare::Args>),
+    /// Fail where cases have become slower: a gate for CI
+    Gate(Box<gate::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
     Calibrate(calibrate::Args),
     /// Measure what has a known answer, and say whether it comes out (a minute)
@@ -130,6 +135,7 @@ pub fn main() -> ExitCode {
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Compare(args)) => compare::run(&args, &words),
+        Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
         Some(Command::Doctor(args)) => doctor::run(&args),

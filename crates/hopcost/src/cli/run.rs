@@ -198,6 +198,11 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 /// what earlier ones have left is removed.
 pub(super) fn prepare(shown: &Shown) -> anyhow::Result<()> {
     shown.ensure_writable()?;
+    prepare_machine()
+}
+
+/// The same without what is shown.
+pub(super) fn prepare_machine() -> anyhow::Result<()> {
     run::ensure_memory().and_then(|()| run::ensure_descriptors()).map_err(usage)?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));
@@ -328,7 +333,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// A suite by name, or the text of a file: what looks like a path is one.
-fn suite(name: &str) -> anyhow::Result<SuiteSource> {
+pub(super) fn suite(name: &str) -> anyhow::Result<SuiteSource> {
     if !name.contains('/') && !name.ends_with(".toml") {
         return Ok(SuiteSource::Shipped(name.to_owned()));
     }

@@ -1,6 +1,7 @@
 //! A run being made, or gone on with: its file, and what it starts from.
 
 use std::collections::BTreeMap;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, YardstickClass};
 use hopcost_model::results::{CaseResult, Results};
+use hopcost_probe::sys;
 use hopcost_view::number;
 
 use super::exit::{not_comparable, usage};
@@ -97,6 +99,11 @@ impl RunSession {
     /// Where its file is by now, and how many finished trials are in it.
     pub fn kept(&self) -> hopcost_file::Result<(PathBuf, i64)> {
         self.file.kept()
+    }
+
+    /// Whether the user has interrupted, also since the last trial.
+    pub fn is_interrupted(&self) -> anyhow::Result<bool> {
+        Ok(sys::poll_readable(&[self.setup.interrupt.as_raw_fd()], 0)? == [true])
     }
 
     /// Measures what is left of the plan, once the machine is quiet where that is asked for.

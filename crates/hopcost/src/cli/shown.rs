@@ -74,6 +74,17 @@ fn percentile(text: &str) -> Result<Statistic, String> {
     })
 }
 
+/// Refuses to write the files of options over a run.
+pub fn ensure_spared(files: &[(&str, Option<&Path>)], run: &Path) -> anyhow::Result<()> {
+    match files.iter().find(|(_, file)| file.is_some_and(|file| same_file(file, run))) {
+        Some((option, _)) => {
+            let run = run.display();
+            Err(usage(format!("{option} would overwrite the run {run} itself")))
+        }
+        None => Ok(()),
+    }
+}
+
 impl Shown {
     /// How to print it.
     pub fn format(&self) -> Format {
@@ -88,14 +99,7 @@ impl Shown {
     /// Refuses to write over the run itself.
     pub fn spare(&self, run: &Path) -> anyhow::Result<()> {
         let html = self.html.as_ref().and_then(Option::as_deref);
-        let files = [("--output", self.output()), ("--html", html)];
-        match files.iter().find(|(_, file)| file.is_some_and(|file| same_file(file, run))) {
-            Some((option, _)) => {
-                let run = run.display();
-                Err(usage(format!("{option} would overwrite the run {run} itself")))
-            }
-            None => Ok(()),
-        }
+        ensure_spared(&[("--output", self.output()), ("--html", html)], run)
     }
 
     /// Refuses files that cannot be written, before anything is measured.

@@ -1,0 +1,77 @@
+//! What a gate decided: a line a case, the worst first.
+
+use hopcost_model::results::{Decision, Gate, GatedCase, Outcome};
+use hopcost_model::text::count;
+
+use super::comparison::difference;
+use super::model::{Block, Cell, Document, Rows, Tone, notes, numbers, words};
+use crate::number;
+
+/// The gate.
+pub(crate) fn document(gate: &Gate) -> Document {
+    let mut cases: Vec<&GatedCase> = gate.cases.iter().collect();
+    cases.sort_by_key(|of| of.decision());
+    let invalid =
+        gate.invalid.iter().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}")));
+    let table = Rows::of(&cases)
+        .column(words("decision"), |of| Cell::text(of.decision().word()))
+        .column(numbers("difference [interval]"), |of| difference(&of.first))
+        .column(numbers("measured again"), |of| of.again.as_ref().map_or(Cell::none(), difference))
+        .column(words("of"), |of| Cell::code(of.first.case.clone()));
+    let head = invalid.chain([table.table()]).chain(notes(said(gate))).collect();
+    Document { title: title(gate), head, ..Document::default() }
+}
+
+/// `hopcost · gate · failed: 1 regression in 3 cases`
+fn title(gate: &Gate) -> String {
+    let of = |one: Decision| gate.cases.iter().filter(|of| of.decision() == one).count();
+    let ended = match gate.outcome() {
+        Outcome::Passed => "passed".to_owned(),
+        Outcome::Unmeasured => format!("failed: {} not measured", of(Decision::Unmeasured)),
+        Outcome::Invalid => "invalid".to_owned(),
+        Outcome::Regression => format!("failed: {}", count(of(Decision::Regression), "regression")),
+        Outcome::Inconclusive => {
+            let open = of(Decision::Inconclusive) + of(Decision::Unconfirmed);
+            format!("failed: {open} not decided")
+        }
+    };
+    format!("hopcost · gate · {ended} · {}", count(gate.cases.len(), "case"))
+}
+
+fn said(gate: &Gate) -> Vec<String> {
+    let margin = number::plain(gate.margin * 100.0, 2);
+    let mut said = vec![format!("{} Margin {margin} %.", gate.sides)];
+    said.extend(gate.cases.iter().filter_map(|of| {
+        let why = why(of)?;
+        Some(format!("{}: {why}.", of.first.case))
+    }));
+    said
+}
+
+/// What a decision other than `unchanged` and `improvement` rests on.
+pub(crate) fn why(of: &GatedCase) -> Option<String> {
+    let shown = |of| difference(of).value.shown().map_or("no value".to_owned(), |s| s.to_string());
+    let first = shown(&of.first);
+    let again = of.again.as_ref().map_or("nothing".to_owned(), shown);
+    Some(match of.decision() {
+        Decision::Unmeasured => "it was not measured; hopcost run of it says why".to_owned(),
+        Decision::Regression => format!("slower by {first}, measured again by {again}"),
+        Decision::Unconfirmed => format!("slower by {first}, but measured again {again}"),
+        Decision::Inconclusive => match needed(of) {
+            Some(needed) => format!("{first} decides nothing; {needed} probably would"),
+            None => format!("{first} is about the margin; another --margin decides"),
+        },
+        Decision::Improvement | Decision::Unchanged => return None,
+    })
+}
+
+fn needed(of: &GatedCase) -> Option<String> {
+    let runs = of.first.runs.as_ref().map(|runs| runs.runs_to_decide);
+    match runs {
+        Some(runs) => Some(format!("{} a side", count(runs? as usize, "run"))),
+        None => {
+            let (blocks, seconds) = of.first.blocks_to_decide.zip(of.first.seconds_to_decide)?;
+            Some(format!("{blocks} blocks (--duration {}s)", seconds.ceil()))
+        }
+    }
+}
