@@ -1,6 +1,6 @@
 //! The table of known answers: which cases, what has to come out of them, and whether it did.
 
-use hopcost_model::finding::{Code, Finding};
+use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::results::{CaseResult, Estimate, Results, Statistic, Status};
 use hopcost_view::number::{share, time};
 
@@ -127,6 +127,21 @@ const MANY: &[Answer] = &[
             let found = finding(measured(results, "tcp-zerocopy")?, Code::ZeroCopyCopied)?;
             let copied = value(found, "copied_share");
             told(format!("finding ZC_COPIED: {}", share(copied)), copied == 1.0)
+        },
+    },
+    Answer {
+        name: "late-generator",
+        known: "no socket pair takes 10 million messages a second: invalid",
+        cases: &["load/socketpair?rate=10M&payload=64&boundary=process&place=cross"],
+        judge: |results| {
+            let case = measured(results, "socketpair")?;
+            let late =
+                finding(case, Code::GeneratorLate).or_else(|_| finding(case, Code::RateMissed))?;
+            let is_invalid = late.severity == Severity::Invalid;
+            told(
+                format!("finding {}: {}", late.code, late.evidence.trim_end_matches('.')),
+                is_invalid,
+            )
         },
     },
     Answer {
