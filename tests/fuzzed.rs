@@ -3,33 +3,86 @@
 #[path = "../fuzz/src/lib.rs"]
 mod targets;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use hopcost_stats::rng::SplitMix64;
 use targets::TARGETS;
 
 /// Files outside of `fuzz/corpus` that a target takes too.
 const FURTHER: [(&str, &str); 2] = [("suite", "suites"), ("published", "published")];
 
-fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
 
+/// Every input of a target, by its file.
+fn inputs(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut inputs = files(&root.join("fuzz/corpus").join(name));
+    let further = FURTHER.iter().filter(|(of, _)| *of == name);
+    further.for_each(|(_, folder)| inputs.extend(files(&root.join(folder))));
+    assert!(inputs.len() > 3, "{name}");
+    let read = |path: PathBuf| (path.clone(), std::fs::read(path).unwrap());
+    inputs.into_iter().map(read).collect()
+}
+
 #[test]
 fn every_corpus_passes() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (name, target) in TARGETS {
-        let mut inputs = files(&root.join("fuzz/corpus").join(name));
-        let further = FURTHER.iter().filter(|(of, _)| of == name);
-        further.for_each(|(_, folder)| inputs.extend(files(&root.join(folder))));
-        assert!(inputs.len() > 3, "{name}");
-        for input in inputs {
+        for (file, input) in inputs(name) {
             // Shown if it fails: what is said then does not name the file.
-            println!("{}", input.display());
-            target(&std::fs::read(&input).unwrap());
+            println!("{}", file.display());
+            target(&input);
         }
+    }
+}
+
+/// An input with some bytes of it, or of another, replaced, left out or repeated.
+fn changed(input: &[u8], other: &[u8], random: &mut SplitMix64) -> Vec<u8> {
+    const BYTES: &[u8] = b"\0\n\t 0199.,-+?&=/:*{}[]()\"'%$#|aexn\xff\xc3\x80";
+    let mut out = input.to_vec();
+    let mut below = |n: usize| (random.next_u64() % n.max(1) as u64) as usize;
+    for _ in 0..=below(4) {
+        let (at, from) = (below(out.len() + 1), below(other.len() + 1));
+        let end = (at + below(8)).min(out.len());
+        let new = match below(4) {
+            0 => Vec::new(),
+            1 => vec![BYTES[below(BYTES.len())]; 1 + below(3)],
+            2 => other[from..(from + below(40)).min(other.len())].to_vec(),
+            _ => out[at..end].repeat(2 + below(3)),
+        };
+        out.splice(at..end, new);
+    }
+    out
+}
+
+/// Without coverage this finds less than a fuzzer, but it needs none. HOPCOST_SEED=N makes other
+/// changes.
+#[test]
+fn inputs_changed_at_random_pass_too() {
+    let seconds = if crate::support::all() { 60 } else { 2 };
+    let seed = std::env::var("HOPCOST_SEED").ok().and_then(|text| text.parse().ok());
+    let mut random = SplitMix64(seed.unwrap_or(1));
+    for (name, target) in TARGETS {
+        let inputs = inputs(name);
+        let until = Instant::now() + Duration::from_secs(seconds);
+        let mut tried = 0;
+        while Instant::now() < until {
+            let mut any = || &inputs[(random.next_u64() % inputs.len() as u64) as usize].1;
+            let (input, other) = (any(), any());
+            let input = changed(input, other, &mut random);
+            if std::panic::catch_unwind(|| target(&input)).is_err() {
+                let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("broke-{name}"));
+                std::fs::write(&kept, &input).unwrap();
+                panic!("{} breaks it; mend it and add it to fuzz/corpus/{name}", kept.display());
+            }
+            tried += 1;
+        }
+        println!("{name}: {tried} inputs");
     }
 }
 
@@ -38,6 +91,6 @@ fn every_target_can_be_fuzzed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
     let mut names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
-    let stem = |path: &std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let stem = |path: &PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
     assert_eq!(files(&root).iter().map(stem).collect::<Vec<_>>(), names);
 }
