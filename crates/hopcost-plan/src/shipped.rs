@@ -14,6 +14,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("wakeup-full", include_str!("../../../suites/wakeup-full.toml")),
     ("wakeup-document", include_str!("../../../suites/wakeup-document.toml")),
     ("copies", include_str!("../../../suites/copies.toml")),
+    ("load", include_str!("../../../suites/load.toml")),
     ("runtimes", include_str!("../../../suites/runtimes.toml")),
 ];
 

@@ -166,6 +166,8 @@ pub enum PlotX {
     Flows,
     /// Gap before a wake-up.
     Gap,
+    /// Messages a second of a load.
+    Rate,
     /// No axis: a bar for each case, named by its mechanism and what else differs.
     Mechanism,
 }

@@ -17,6 +17,7 @@
 
 mod believed;
 mod brief;
+mod capacity;
 mod case;
 mod checkup;
 mod command;
@@ -85,8 +86,13 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let findings = findings::all(run_wide, judged.iter().flat_map(|(found, _)| found));
     let published = published::tables(&readings);
     let crossings = crossing::crossings(&run, &readings);
-    let beside =
-        plots::Beside { published: &published, findings: &findings, crossings: &crossings };
+    let loads = capacity::curves(&readings, &findings);
+    let beside = plots::Beside {
+        published: &published,
+        findings: &findings,
+        crossings: &crossings,
+        loads: &loads,
+    };
     let plots = plots::plots(&readings, &beside);
     let plan = brief::plan(&run, &readings);
     Results {
@@ -109,6 +115,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),
         crossings,
+        loads,
         runtimes: runtimes::comparison(&run, &readings),
         plots,
         results: (readings.into_iter().zip(ratios).zip(judged))

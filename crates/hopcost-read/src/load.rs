@@ -5,6 +5,7 @@ use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_model::results::{LoadQuantiles, LoadResult};
 use hopcost_stats::sample::{median, rank};
 
+use crate::estimate::over_trials;
 use crate::run::Run;
 use crate::sums::total;
 use crate::wake;
@@ -38,12 +39,16 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     let dropped = total(loads.iter().map(|(trial, load)| dropped(trial, load)));
     let share = |n: u64| if offered == 0 { 0.0 } else { (n as f64 / offered as f64).min(1.0) };
     let received_per_s = |trial: &RawTrial, load: &RawLoad| {
-        Some(load.delivered as f64 / (load.received_ticks as f64 * tick_ns(trial)?) * 1e9)
+        let per_s = load.delivered as f64 / (load.received_ticks as f64 * tick_ns(trial)?) * 1e9;
+        Some(per_s).filter(|per_s| per_s.is_finite())
     };
     Some(LoadResult {
         rate: case.rate.unwrap_or(0),
         arrivals: case.arrivals,
-        received_per_s: middle(&received_per_s),
+        received_per_s: over_trials(
+            loads.iter().filter_map(|(trial, load)| received_per_s(trial, load)).collect(),
+            "median over trials of the messages received a second".to_owned(),
+        ),
         achieved: middle(&|_, load| Some(achieved(load))),
         lost_share: share(offered.saturating_sub(delivered).saturating_sub(dropped)),
         dropped_share: share(dropped),
@@ -104,7 +109,7 @@ mod tests {
         assert_eq!((load.lost_share, load.dropped_share), (0.0, 0.0));
         // The last message came 2,000 ns after the schedule of 100 ms had ended.
         assert_eq!(load.achieved, Some(1e8 / (1e8 + 2e3)));
-        assert!((load.received_per_s.unwrap() - 10_000.0).abs() < 1.0, "{load:?}");
+        assert!((load.received_per_s.point.unwrap() - 10_000.0).abs() < 1.0, "{load:?}");
     }
 
     fn severity(make: impl Fn(u32, &mut TrialBuilder), code: Code) -> Option<Severity> {

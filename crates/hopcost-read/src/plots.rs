@@ -63,6 +63,7 @@ fn plot(spec: &hopcost_plan::Plot, each: &str, cases: &[Measured], beside: &Besi
         PlotX::Field => ("field", "B"),
         PlotX::Flows => ("flows", ""),
         PlotX::Gap => ("gap before the notification", "ns"),
+        PlotX::Rate => ("messages a second", "1/s"),
         PlotX::Mechanism => ("mechanism", ""),
     };
     let axis = |label: &str, unit: &str| PlotAxis {
@@ -92,10 +93,16 @@ fn plot(spec: &hopcost_plan::Plot, each: &str, cases: &[Measured], beside: &Besi
             _ => drawn.series.extend(lines(spec, y, (value, suffix), cases, beside)),
         }
     }
-    if let (PlotX::Field, true) = (spec.x, y.y.contains_key("per-flow-gbps")) {
+    let marked = match spec.x {
+        PlotX::Field => Some("per-flow-gbps"),
+        PlotX::Rate => Some("p99"),
+        _ => None,
+    };
+    if let Some(value) = marked.filter(|value| y.y.contains_key(*value)) {
         let points = cases.iter().filter_map(|of| {
-            let (point, _) = placed(spec, y, "per-flow-gbps", *of, beside)?;
-            Some(beside.overtaken(of.1, point))
+            let (point, _) = placed(spec, y, value, *of, beside)?;
+            let overtaken = beside.overtaken(of.1, point);
+            Some(overtaken.into_iter().chain(beside.knee(of.1, point)))
         });
         drawn.crossings = points.flatten().collect();
         drawn.notes.extend(drawn.crossings.iter().map(|of| of.says.clone()));
@@ -164,6 +171,7 @@ fn lines(
         PlotX::Payload | PlotX::Field => Case { payload_bytes: None, ..case.clone() },
         PlotX::Flows => Case { flows: None, ..case.clone() },
         // What a mechanism carries to wake is its own.
+        PlotX::Rate => Case { rate: None, ..case.clone() },
         PlotX::Gap => Case { gap_ns: None, payload_bytes: None, ..case.clone() },
         PlotX::Mechanism => case.clone(),
     };
@@ -199,6 +207,7 @@ fn x(x: PlotX, case: &Case, reading: &Reading) -> Option<f64> {
         PlotX::Field => field_bytes(reading).map(f64::from),
         PlotX::Flows => case.flows.map(f64::from),
         PlotX::Gap => case.gap_ns.map(|ns| ns as f64),
+        PlotX::Rate => case.rate.map(f64::from),
         // A bar has its place when all are known.
         PlotX::Mechanism => Some(0.0),
     }

@@ -1,5 +1,6 @@
 //! Loads: messages at a fixed rate.
 
+use super::statistic::Estimate;
 use crate::case::Arrivals;
 use crate::document;
 
@@ -12,8 +13,8 @@ document! {
         /// When they are to be sent.
         pub arrivals: Arrivals,
         /// Messages a second that were received, from the first intended time to the last
-        /// receipt: median over trials.
-        pub received_per_s: Option<f64>,
+        /// receipt.
+        pub received_per_s: Estimate,
         /// How long the schedule is over how long it took until the last message was sent and
         /// the last received, 0 to 1: median over trials. 1 where the rate was kept.
         pub achieved: Option<f64>,
@@ -45,5 +46,40 @@ document! {
         pub p99_ns: Option<f64>,
         /// 99.9th percentile.
         pub p999_ns: Option<f64>,
+    }
+}
+
+document! {
+    /// Loads that differ in their rate alone: how much gets through, and up to which rate
+    /// responses stay short.
+    pub struct LoadCurve {
+        /// Ids of the cases, by ascending rate.
+        pub cases: Vec<String>,
+        /// Messages a second received at the rate at which most were; `null` where nothing was.
+        pub capacity_per_s: Option<Estimate>,
+        /// p99 of the response at the least rate; `null` where it has too few messages for one.
+        pub unloaded_p99_ns: Option<f64>,
+        /// The largest rate at which the p99 is at most twice the unloaded one, no message
+        /// was lost, 99 % of the rate was achieved and the generator was on time; `null` where
+        /// there is none.
+        pub knee: Option<LoadKnee>,
+        /// Both in a sentence.
+        pub says: String,
+    }
+}
+
+document! {
+    /// Rates between which the knee lies, by the intervals of the p99s.
+    #[derive(Copy)]
+    pub struct LoadKnee {
+        /// By the p99s as they are.
+        pub rate: u32,
+        /// The largest rate that passes even if its p99 is at the upper end of its interval and
+        /// the unloaded one at the lower.
+        pub low: u32,
+        /// The largest that passes if they are at the other ends.
+        pub high: u32,
+        /// Whether the greatest rate of all passes, so that the knee is there or beyond.
+        pub at_least: bool,
     }
 }

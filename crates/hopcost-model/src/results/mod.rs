@@ -84,6 +84,9 @@ document! {
         pub knobs: Vec<KnobPrice>,
         /// From which size on one way of sending is faster than another.
         pub crossings: Vec<Crossing>,
+        /// How much load each mechanism carries, where several rates were measured.
+        #[serde(default)]
+        pub loads: Vec<LoadCurve>,
         /// Runtimes compared; `null` where all ends were in Rust.
         pub runtimes: Option<RuntimeComparison>,
         /// What there is to plot, drawn from the stored samples.

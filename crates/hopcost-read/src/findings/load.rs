@@ -13,7 +13,7 @@ use crate::load::achieved;
 /// Share of the response's p99 that the generator may be late by itself.
 const LAG_MAX: f64 = 0.10;
 /// Share of the offered rate that has to get through.
-const ACHIEVED_MIN: f64 = 0.99;
+pub const ACHIEVED_MIN: f64 = 0.99;
 /// Share of trials from which on a case is suspect, and from which on its typical trial is wrong.
 const SUSPECT: f64 = 0.25;
 const INVALID: f64 = 0.5;

@@ -29,6 +29,7 @@ use hopcost_model::results::Status;
 use crate::case::Reading;
 use crate::run::Run;
 pub use host::findings as of_host;
+pub use load::ACHIEVED_MIN;
 pub use make::finding;
 pub use numbers::Drifts;
 

@@ -4,10 +4,11 @@
 use hopcost_model::finding::Finding;
 use hopcost_model::group::distinct;
 use hopcost_model::results::{
-    Crossing, PlotCrossing, PlotPoint, PlotSeries, PublishedPoint, PublishedTable,
+    Crossing, LoadCurve, PlotCrossing, PlotPoint, PlotSeries, PublishedPoint, PublishedTable,
 };
 
 use crate::case::Reading;
+use crate::format;
 
 /// What the stages before found.
 pub struct Beside<'a> {
@@ -17,6 +18,8 @@ pub struct Beside<'a> {
     pub findings: &'a [Finding],
     /// From which size on one way of sending is faster than another.
     pub crossings: &'a [Crossing],
+    /// How much load each mechanism carries.
+    pub loads: &'a [LoadCurve],
 }
 
 impl Beside<'_> {
@@ -42,6 +45,15 @@ impl Beside<'_> {
             says: format!("{second} is faster than {first} from fields of {} B on.", point.x),
         })
         .collect()
+    }
+
+    /// That a load is at the knee of its mechanism.
+    pub fn knee(&self, reading: &Reading, point: PlotPoint) -> Option<PlotCrossing> {
+        let of_case = |curve: &&LoadCurve| curve.cases.contains(&reading.result.id);
+        let curve = self.loads.iter().find(of_case)?;
+        let is_here = curve.knee.is_some_and(|knee| f64::from(knee.rate) == point.x);
+        let says = format!("{}: {}.", format::mechanism(reading.case?), curve.says);
+        is_here.then_some(PlotCrossing { x: point.x, y: point.y, says })
     }
 
     /// The published values of a case, as far as they are of the same statistic.

@@ -5,10 +5,13 @@ use hopcost_model::group::grouped;
 use hopcost_model::results::{CaseResult, LoadResult, Results, Statistic};
 use hopcost_model::units::format_number;
 
+use crate::names::capitalised;
+
+use super::answer::Doubts;
 use super::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts,
+    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, notes, numbers, verdicts,
 };
-use super::words::{Of, cases_of, mechanism, missing, payload, setting};
+use super::words::{Of, cases_of, estimated, mechanism, missing, payload, setting};
 
 /// Microseconds, as wake-ups have them.
 const MICRO: Scale = Scale::Power(3);
@@ -16,12 +19,29 @@ const MICRO: Scale = Scale::Power(3);
 type Load<'a> = Of<'a, &'a LoadResult>;
 
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
+    let cases = cases_of(results, Workload::Load).into_iter();
+    let tables = blocks(results, &table).into_iter();
+    Section::of("load", tables.chain(missing(cases.map(|(_, case)| case))))
+}
+
+/// The same with as much as an answer has.
+pub(super) fn answer(results: &Results, doubts: &Doubts) -> Vec<Block> {
+    blocks(results, &|rows| brief(rows, doubts))
+}
+
+/// A table for what differs in its rate alone, with what it carries above it.
+fn blocks(results: &Results, table: &dyn Fn(&[Load<'_>]) -> Block) -> Vec<Block> {
     let cases = cases_of(results, Workload::Load);
     let measured = Load::measured(cases.iter().copied(), |case| case.load.as_ref());
     let groups = grouped(measured, |load| title(load.case)).into_iter();
-    let tables = groups.flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
-    let missing = missing(cases.into_iter().map(|(_, case)| case));
-    Section::of("load", tables.chain(missing))
+    let blocks = |(title, mut rows): (String, Vec<Load<'_>>)| {
+        rows.sort_by_key(|row| row.with.rate);
+        let of_rows = |id: &String| rows.iter().any(|row| row.case.id == *id);
+        let curve = results.loads.iter().find(|curve| curve.cases.iter().any(of_rows));
+        let says = notes(curve.map(|curve| capitalised(&curve.says)));
+        [Block::Heading(title)].into_iter().chain(says.collect::<Vec<_>>()).chain([table(&rows)])
+    };
+    groups.flat_map(blocks).collect()
 }
 
 /// `pipe, 64 B, process, same-llc, block; times in µs`
@@ -32,11 +52,33 @@ fn title(case: &CaseResult) -> String {
     format!("{}; times in µs", words.join(", "))
 }
 
-fn table(mut rows: Vec<Load<'_>>) -> Block {
-    rows.sort_by_key(|row| row.with.rate);
-    let micro = |ns: Option<f64>| Cell::maybe(ns.map(|ns| ns / 1e3), Unit::Plain(3));
-    let some = |share: f64| Cell::maybe(Some(share).filter(|share| *share > 0.0), Unit::Share);
-    Rows::of(&rows)
+fn micro(ns: Option<f64>) -> Cell {
+    Cell::maybe(ns.map(|ns| ns / 1e3), Unit::Plain(3))
+}
+
+fn some(share: f64) -> Cell {
+    Cell::maybe(Some(share).filter(|share| *share > 0.0), Unit::Share)
+}
+
+fn brief(rows: &[Load<'_>], doubts: &Doubts) -> Block {
+    Rows::of(rows)
+        .column(numbers("rate, 1/s"), |r| rate(r.with.rate).of(r.index))
+        .column(numbers("response p50"), |r| {
+            let p50 = estimated(r.case, Statistic::P50);
+            Cell::brief(p50, MICRO, doubts.mark(r.case)).of(r.index)
+        })
+        .column(numbers("p99"), |r| Cell::brief(estimated(r.case, Statistic::P99), MICRO, ""))
+        .column(numbers("p99.9").fold(2), |r| r.point(Statistic::P999, MICRO))
+        .column(numbers("lag p99").fold(3), |r| micro(r.with.lag.p99_ns))
+        .column(numbers("service p99").fold(4), |r| micro(r.with.service.p99_ns))
+        .column(numbers("achieved").fold(5), |r| Cell::maybe(r.with.achieved, Unit::Share))
+        .column(numbers("lost").fold(1), |r| some(r.with.lost_share))
+        .column(numbers("dropped").fold(1), |r| some(r.with.dropped_share))
+        .brief()
+}
+
+fn table(rows: &[Load<'_>]) -> Block {
+    Rows::of(rows)
         .column(numbers("rate").unit("1/s"), |r| rate(r.with.rate).of(r.index))
         .column(numbers("achieved").fold(4), |r| Cell::maybe(r.with.achieved, Unit::Share))
         .column(estimates("response p50").unit("µs"), |r| r.estimate(Statistic::P50, MICRO))

@@ -22,7 +22,7 @@ pub(super) use self::order::between;
 pub(super) use self::unit::ticks;
 use super::model::{Block, Medium, Section, notes, says};
 use super::runtimes::told;
-use super::{comparison, crossing, head};
+use super::{comparison, crossing, head, load};
 use crate::names::all_of;
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -70,9 +70,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         groups => swept(groups, results, doubts),
     });
     blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
-    for group in of(Workload::Load) {
-        blocks.extend(group::table(group, results, doubts));
-    }
+    blocks.extend(load::answer(results, doubts));
     let mut streams = grouped(of(Workload::Stream), |group| {
         stream_of(group, results).map(|stream| (stream.ack.clone(), stream.fields))
     });
