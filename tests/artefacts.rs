@@ -100,16 +100,18 @@ impl Disassembly {
     fn called(&self, body: &[String]) -> BTreeSet<&str> {
         let called = body.iter().filter_map(|instruction| {
             let (operation, target) = instruction.split_once(' ')?;
-            if !matches!(operation, "call" | "jmp") {
-                return None;
-            }
             let target = target.split('#').next_back()?.split_whitespace().next()?;
             let address = u64::from_str_radix(target, 16).ok()?;
             let by_loader = self.relocations.get(&address);
-            match by_loader.map(|value| value.strip_prefix("*ABS*+0x").ok_or(value)) {
-                Some(Err(name)) => Some(name.as_str()),
-                Some(Ok(address)) => self.symbol(u64::from_str_radix(address, 16).ok()?),
-                None => self.symbol(address),
+            let by_loader = by_loader.map(|value| value.strip_prefix("*ABS*+0x").ok_or(value));
+            match (operation, by_loader) {
+                // The address may be loaded before the loop, into a register that the loop calls.
+                ("call" | "jmp" | "mov", Some(Err(name))) => Some(name.as_str()),
+                ("call" | "jmp", Some(Ok(address))) => {
+                    self.symbol(u64::from_str_radix(address, 16).ok()?)
+                }
+                ("call" | "jmp", None) => self.symbol(address),
+                _ => None,
             }
         });
         called.collect()

@@ -7,7 +7,6 @@ use hopcost_model::units::format_number;
 
 use crate::names::capitalised;
 
-use super::answer::Doubts;
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, notes, numbers, verdicts,
 };
@@ -16,6 +15,8 @@ use super::words::{Of, cases_of, estimated, mechanism, missing, payload, setting
 /// Microseconds, as wake-ups have them.
 const MICRO: Scale = Scale::Power(3);
 
+/// The mark of a case that is worse than the run as a whole.
+type Mark<'a> = dyn Fn(&CaseResult) -> &'static str + 'a;
 type Load<'a> = Of<'a, &'a LoadResult>;
 
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
@@ -25,8 +26,8 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
 }
 
 /// The same with as much as an answer has.
-pub(super) fn answer(results: &Results, doubts: &Doubts) -> Vec<Block> {
-    blocks(results, &|rows| brief(rows, doubts))
+pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
+    blocks(results, &|rows| brief(rows, mark))
 }
 
 /// A table for what differs in its rate alone, with what it carries above it.
@@ -60,12 +61,12 @@ fn some(share: f64) -> Cell {
     Cell::maybe(Some(share).filter(|share| *share > 0.0), Unit::Share)
 }
 
-fn brief(rows: &[Load<'_>], doubts: &Doubts) -> Block {
+fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
     Rows::of(rows)
         .column(numbers("rate, 1/s"), |r| rate(r.with.rate).of(r.index))
         .column(numbers("response p50"), |r| {
             let p50 = estimated(r.case, Statistic::P50);
-            Cell::brief(p50, MICRO, doubts.mark(r.case)).of(r.index)
+            Cell::brief(p50, MICRO, mark(r.case)).of(r.index)
         })
         .column(numbers("p99"), |r| Cell::brief(estimated(r.case, Statistic::P99), MICRO, ""))
         .column(numbers("p99.9").fold(2), |r| r.point(Statistic::P999, MICRO))

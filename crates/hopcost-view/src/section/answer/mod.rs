@@ -70,7 +70,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         groups => swept(groups, results, doubts),
     });
     blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
-    blocks.extend(load::answer(results, doubts));
+    blocks.extend(load::answer(results, &|case| doubts.mark(case)));
     let mut streams = grouped(of(Workload::Stream), |group| {
         stream_of(group, results).map(|stream| (stream.ack.clone(), stream.fields))
     });
