@@ -15,7 +15,7 @@ use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 use hopcost_stats::compare::gate::least_blocks;
 
-use super::compare_runs::{self, Question};
+use super::compare_runs::{self, Question, across, across_words};
 use super::exit::{self, not_comparable, usage};
 use super::run::{AxisArgs, duration, finish, measure, percent, prepare};
 use super::session::RunSession;
@@ -87,7 +87,7 @@ pub struct Args {
 
 impl Args {
     /// The comparison of one case by a gate's two builds.
-    pub(super) fn of_gate(gate: &super::gate::Args, case: &str) -> Self {
+    pub(super) fn of_gate(gate: &super::gate_args::Args, case: &str) -> Self {
         Self {
             what: vec![case.to_owned()],
             live_binaries: gate.live_binaries.clone(),
@@ -99,16 +99,6 @@ impl Args {
             ..Self::default()
         }
     }
-}
-
-/// What runs may differ in, by its word.
-pub(super) fn across(text: &str) -> Result<Across, String> {
-    let found = Across::ALL.iter().copied().find(|across| across.word() == text);
-    found.ok_or_else(|| format!("want any of {}", across_words()))
-}
-
-fn across_words() -> String {
-    Across::ALL.iter().map(|across| across.word()).collect::<Vec<_>>().join(", ")
 }
 
 fn across_help() -> String {

@@ -141,3 +141,14 @@ fn spreads(baseline: &Side, other: &Side) -> Option<References> {
         }
     }
 }
+
+/// What runs may differ in, by its word.
+pub(super) fn across(text: &str) -> Result<Across, String> {
+    let found = Across::ALL.iter().copied().find(|across| across.word() == text);
+    found.ok_or_else(|| format!("want any of {}", across_words()))
+}
+
+/// Every such word.
+pub(super) fn across_words() -> String {
+    Across::ALL.iter().map(|across| across.word()).collect::<Vec<_>>().join(", ")
+}

@@ -7,7 +7,7 @@ use hopcost_model::results::{Compared, Results};
 use hopcost_model::text::count;
 
 use super::exit::usage;
-use super::gate::{Args, Found, confirmed, ensure_few};
+use super::gate_args::{Args, Found, confirmed, ensure_few};
 use super::{compare, exit, host, report, run};
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;

@@ -15,7 +15,7 @@ use hopcost_view::number;
 
 use super::compare_runs::{Side, refusal, side};
 use super::exit::usage;
-use super::gate::{Args, Found, confirmed};
+use super::gate_args::{Args, Found, confirmed};
 use super::session::RunSession;
 use super::{host, output, run};
 use crate::about;

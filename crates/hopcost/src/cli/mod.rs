@@ -9,6 +9,7 @@ mod completions;
 mod doctor;
 mod exit;
 mod gate;
+mod gate_args;
 mod gate_live;
 mod gate_runs;
 mod host;
@@ -61,7 +62,7 @@ enum Command {
     /// Say which is faster: of stored runs, or of cases measured side by side
     Compare(Box<compare::Args>),
     /// Fail where cases have become slower: a gate for CI
-    Gate(Box<gate::Args>),
+    Gate(Box<gate_args::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
     Calibrate(calibrate::Args),
     /// Measure what has a known answer, and say whether it comes out (a minute)

@@ -44,7 +44,7 @@ const fn facts(name: &'static str, shape: Shape) -> Facts {
         name,
         family: "test",
         shape,
-        workloads: &[Workload::Roundtrip, Workload::Wake],
+        workloads: &[Workload::Roundtrip, Workload::Wake, Workload::Load],
         boundaries: ANY,
         waits: BLOCKING,
         payload: CARRIED,

@@ -53,7 +53,7 @@ struct Gaps {
     until: u64,
     gap_min_ticks: u64,
     window_ticks: u64,
-    ticks_a_second: u64,
+    tick_ns: f64,
 }
 
 impl Call for Gaps {
@@ -63,7 +63,7 @@ impl Call for Gaps {
             until: 0,
             gap_min_ticks: rough_ticks(GAP_MIN_NS),
             window_ticks: rough_ticks(WINDOW_NS),
-            ticks_a_second: rough_ticks(1_000_000_000).max(1),
+            tick_ns: 1e9 / rough_ticks(1_000_000_000).max(1) as f64,
         })
     }
     #[inline(always)]
@@ -74,8 +74,7 @@ impl Call for Gaps {
             let gap = now.saturating_sub(self.last);
             self.last = now;
             if gap >= self.gap_min_ticks {
-                let ns = u128::from(gap) * 1_000_000_000 / u128::from(self.ticks_a_second);
-                Virtual::advance(ns as u64);
+                Virtual::advance((gap as f64 * self.tick_ns) as u64);
                 break;
             }
         }
