@@ -70,7 +70,9 @@ fn curve(mut points: Vec<Point>) -> Option<LoadCurve> {
         .max_by(|a, b| received(a).partial_cmp(&received(b)).unwrap_or_else(|| a.id.cmp(b.id)))?;
     let capacity = most.load.received_per_s.clone();
     let unloaded = least.p99.filter(|p99| p99.point.is_some());
-    let knee = unloaded.and_then(|unloaded| knee(&points, unloaded));
+    let late = points.iter().filter(|point| !point.is_on_time).count();
+    let is_on_time = 2 * late <= points.len();
+    let knee = unloaded.filter(|_| is_on_time).and_then(|unloaded| knee(&points, unloaded));
     let rate = |rate: u32| per_second(rate.into(), None);
     let capacity_says = match is_achieved(greatest.load) {
         true => format!("carries {} or more", rate(greatest.load.rate)),
@@ -83,6 +85,9 @@ fn curve(mut points: Vec<Point>) -> Option<LoadCurve> {
         (None, _) => {
             format!("the p99 at {} needs more messages, so no knee", rate(least.load.rate))
         }
+        (Some(_), None) if !is_on_time => {
+            format!("no knee: the sender itself is late at {late} of {} rates", points.len())
+        }
         (Some(_), None) => {
             let why = match () {
                 () if !least.is_on_time => "the sender itself is late",
@@ -92,14 +97,14 @@ fn curve(mut points: Vec<Point>) -> Option<LoadCurve> {
             format!("no knee: at {} already {why}", rate(least.load.rate))
         }
         (Some(p99), Some(knee)) => {
-            let beyond = if knee.at_least { "knee not reached: up to" } else { "knee at" };
+            let beyond = if knee.at_least { "knee not reached at" } else { "knee at" };
             let between = match (knee.low == knee.high, knee.at_least) {
                 (true, _) | (_, true) => String::new(),
                 _ => format!(" (between {} and {})", rate(knee.low), rate(knee.high)),
             };
             let unloaded = format::ns(p99);
             format!(
-                "{beyond} {}{between} p99 is at most twice the {unloaded} of {}",
+                "{beyond} {}{between}, where p99 is at most twice the {unloaded} of {}",
                 rate(knee.rate),
                 rate(least.load.rate)
             )
@@ -204,11 +209,29 @@ mod tests {
         let of = run(&[(10_000, 0), (20_000, 0), (40_000, 100)]);
         assert!(of[0].knee.unwrap().at_least);
         assert!(of[0].says.starts_with("carries 40.0 k/s or more"), "{}", of[0].says);
-        assert!(of[0].says.contains("knee not reached: up to 40.0 k/s"), "{}", of[0].says);
+        assert!(of[0].says.contains("knee not reached at 40.0 k/s"), "{}", of[0].says);
     }
 
     #[test]
-    fn a_late_generator_and_a_lost_message_pass_no_rate_and_two_rates_say_nothing() {
+    fn where_the_sender_is_late_at_most_rates_there_is_no_knee() {
+        let late = [(10_000, 0), (20_000, 0), (40_000, 0)];
+        let mut builder = Builder::new();
+        for (rate, _) in late {
+            let id = format!(
+                "load/pipe?payload=64&rate={rate}&boundary=process&place=same-llc&wait=block"
+            );
+            builder = builder.case(&id, 8, move |_, t: &mut TrialBuilder| {
+                t.load(&[0; 2000], 2_000);
+                t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = 1_000;
+            });
+        }
+        let curve = &builder.read().loads[0];
+        assert!(curve.knee.is_none());
+        assert!(curve.says.contains("the sender itself is late at 3 of 3 rates"), "{}", curve.says);
+    }
+
+    #[test]
+    fn what_falls_behind_has_no_knee_and_two_rates_say_nothing() {
         assert!(run(&[(10_000, 0), (20_000, 0)]).is_empty());
         let of = run(&[(500_000, 0), (600_000, 0), (800_000, 0)]);
         assert!(of[0].knee.is_none() && of[0].says.contains("falls behind"), "{}", of[0].says);

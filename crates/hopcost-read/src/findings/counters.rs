@@ -41,7 +41,7 @@ fn lost(reading: &Reading) -> Option<Finding> {
     let is_load = reading.result.load.is_some();
     let severity = if is_load { Severity::Invalid } else { suspect_if(share >= LOST_MAX) };
     let evidence = format!(
-        "{} was or were lost ({}).",
+        "{} lost ({}).",
         format::count(lost as usize, if is_load { "message" } else { "exchange" }),
         format::percent(share)
     );
