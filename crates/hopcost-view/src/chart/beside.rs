@@ -27,12 +27,13 @@ pub(super) fn stalled(
 /// and what the legend says of them.
 pub(super) fn crossings(
     crossings: &[PlotCrossing],
+    means: &'static str,
     place: impl Fn(f64, f64) -> Option<(f64, f64)>,
 ) -> Option<(Series, Series)> {
     let boxed = |of: &PlotCrossing| place(of.x, of.y).map(|(x, y)| Mark::at(x, y, &*of.says));
     let marks: Vec<Mark> = crossings.iter().filter_map(boxed).collect();
     let style = Style::of(Colour::INK, Marker::BOX, Dash::SOLID).open();
-    let legend = Series::new("faster than another way from here on", style);
+    let legend = Series::new(means, style);
     (!marks.is_empty()).then(|| (Series { marks, ..Series::new("", style) }, legend))
 }
 

@@ -54,7 +54,11 @@ pub(super) fn chart(id: String, title: String, plot: &Plot, series: &[PlotSeries
     let all: usize = series.iter().map(|s| s.points.len()).sum();
     let place = |at_x: f64, at_y: f64| Some((x.place(at_x)?, y.place(at_y)?));
     let (rings, stalled) = beside::stalled(series, |p| place(p.x, p.y)).unzip();
-    let (boxes, crossed) = beside::crossings(&plot.crossings, place).unzip();
+    let means = match plot.x.unit.as_str() {
+        "1/s" => "knee",
+        _ => "faster than another way from here on",
+    };
+    let (boxes, crossed) = beside::crossings(&plot.crossings, means, place).unzip();
     let published = beside::published(
         series,
         Style::twelve().map(|style| style.colour).collect::<Vec<_>>().into_iter(),
