@@ -413,6 +413,7 @@ mod tests {
             rounds: 1,
             budget_ns: None,
             comparison: None,
+            question: None,
             until: None,
             trial,
             baseline: None,

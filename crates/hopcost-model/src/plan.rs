@@ -35,6 +35,34 @@ document! {
         /// That they are compared in blocks, each two rounds long; absent where they are not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub comparison: Option<ComparisonPlan>,
+        /// What the run is to answer; absent where it measures every case equally often.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub question: Option<Question>,
+    }
+}
+
+document! {
+    /// A question that a run answers: rounds go on for the cases that the answer still needs.
+    #[serde(rename_all = "kebab-case")]
+    pub enum Question {
+        /// Which claims hold on this machine.
+        Dockets(Vec<DocketPlan>),
+    }
+}
+
+/// Rounds from one look at the answer to a question to the next; the first look is before the
+/// first round.
+pub const ROUNDS_A_LOOK: u32 = 8;
+
+document! {
+    /// A docket as it was when the run was planned.
+    pub struct DocketPlan {
+        /// Its file, as named.
+        pub file: String,
+        /// Its text.
+        pub text: String,
+        /// The cases that its selectors stand for on this machine.
+        pub cases: std::collections::BTreeMap<String, Vec<String>>,
     }
 }
 

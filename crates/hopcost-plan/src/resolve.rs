@@ -72,6 +72,7 @@ pub fn plan(
         rounds,
         budget_ns: time.budget_ns,
         comparison: None,
+        question: None,
         until: time.until,
         trial,
         baseline,

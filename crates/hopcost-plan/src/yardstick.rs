@@ -230,6 +230,7 @@ mod tests {
             rounds: 1,
             budget_ns: None,
             comparison: None,
+            question: None,
             until: None,
             trial: TRIAL_DEFAULT,
             baseline: None,

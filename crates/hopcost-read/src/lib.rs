@@ -28,6 +28,7 @@ mod crossing;
 mod estimate;
 mod findings;
 mod format;
+mod judge;
 mod knobs;
 mod labels;
 mod load;
@@ -57,12 +58,26 @@ mod wake;
 mod yardstick;
 
 pub use checkup::{Besides, checkup};
-pub use comparison::{is_settled, unmeasured};
+pub use comparison::unmeasured;
 pub use published::Source as PublishedSource;
 
+use std::collections::BTreeSet;
+
 use hopcost_model::mechanism::Mechanism;
+use hopcost_model::plan::Question;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{CaseResult, Results};
+
+/// The cases, by their place in the plan, that further rounds are for: of a run that answers a
+/// question those that the answer still needs, of a comparison all until it is settled.
+pub fn wanted(raw: &RawRun, rust: &[Mechanism]) -> BTreeSet<u32> {
+    let all = || raw.plan.live().map(|(index, _)| index as u32).collect();
+    match &raw.plan.question {
+        _ if raw.plan.comparison.is_some() && comparison::is_settled(raw) => BTreeSet::new(),
+        Some(Question::Dockets(dockets)) => judge::wanted(raw, rust, dockets),
+        None => all(),
+    }
+}
 
 /// Computes everything that is shown of a run. What the run's file says of Rust's
 /// mechanisms counts; `rust` are those of this binary, for files that say nothing of them.
@@ -99,6 +114,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
+        judged: judge::of_run(&run, &readings, &findings),
         plan,
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),

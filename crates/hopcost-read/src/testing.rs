@@ -352,6 +352,7 @@ impl Builder {
             rounds: 8,
             budget_ns: None,
             comparison: None,
+            question: None,
             until: None,
             trial,
             baseline: None,

@@ -8,6 +8,7 @@ mod checkup;
 mod comparison;
 mod cost_model;
 mod gate;
+mod judged;
 mod ladder;
 mod load;
 mod plot;
@@ -33,6 +34,7 @@ pub use checkup::*;
 pub use comparison::*;
 pub use cost_model::CostModel;
 pub use gate::*;
+pub use judged::*;
 pub use ladder::*;
 pub use load::*;
 pub use plot::*;
@@ -98,6 +100,9 @@ document! {
         /// What a live comparison found; absent of any other run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub comparison: Option<Comparison>,
+        /// Which claims hold on this machine; absent of a run that judges none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub judged: Option<Judged>,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run being made, or gone on with: its file, and what it starts from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -134,7 +134,8 @@ impl RunSession {
         self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
         let known = yardsticks.all.clone();
         let trials = self.plan.live().count().saturating_mul(self.plan.rounds as usize);
-        let is_kept = self.plan.until.is_some() || trials <= KEPT_MAX;
+        let looks = self.plan.until.is_some() || self.plan.question.is_some();
+        let is_kept = looks || trials <= KEPT_MAX;
         let so_far = is_kept.then(|| self.so_far());
         let mut store = Store {
             file: &mut self.file,
@@ -261,7 +262,9 @@ impl RunSession {
 
     /// What is known before the first trial, for looks at the widths of intervals.
     fn so_far(&self) -> RawRun {
-        let earlier = self.earlier.iter().cloned().map(thinned);
+        let is_whole = self.plan.question.is_some();
+        let kept = |trial: RawTrial| if is_whole { trial } else { thinned(trial) };
+        let earlier = self.earlier.iter().cloned().map(kept);
         RawRun {
             about: self.about.clone(),
             plan: self.plan.clone(),
@@ -404,8 +407,8 @@ impl Sink for Store<'_> {
         trial.started_ns += self.base_ns;
         collect(&mut self.readings_ns, &trial);
         if let Some(so_far) = &mut self.so_far {
-            // The answer of a comparison is to be the one by which it stopped.
-            let is_whole = so_far.plan.comparison.is_some();
+            // The answer is to be the one by which the run stopped.
+            let is_whole = so_far.plan.comparison.is_some() || so_far.plan.question.is_some();
             so_far.trials.push(if is_whole { trial.clone() } else { thinned(trial.clone()) });
         }
         self.file.append_trial(&trial).context("storing a trial")
@@ -432,8 +435,10 @@ impl Sink for Store<'_> {
         let all = (0..).zip(&results).filter_map(|(index, case)| Some((index, width(case)?)));
         Ok(all.collect())
     }
-    fn is_settled(&mut self) -> bool {
-        self.so_far.as_ref().is_some_and(hopcost_read::is_settled)
+    fn wanted(&mut self) -> Option<BTreeSet<u32>> {
+        let so_far = self.so_far.as_mut()?;
+        so_far.yardsticks.clone_from(&self.yardsticks);
+        Some(hopcost_read::wanted(so_far, &hopcost_probe::worker::mechanisms()))
     }
     fn progress(&mut self, progress: &Progress) {
         self.line.draw(progress);

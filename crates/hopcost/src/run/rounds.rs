@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use hopcost_model::case::{Case, Runtime};
-use hopcost_model::plan::{ROUNDS_A_BLOCK, TrialShape};
+use hopcost_model::plan::{ROUNDS_A_BLOCK, ROUNDS_A_LOOK, TrialShape};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::CpuAccounting;
 use hopcost_plan::{MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL};
@@ -73,7 +73,10 @@ impl<'a> Rounds<'a> {
         let live = live_cases(session)?;
         let earlier = session.earlier;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
-        let ahead = session.plan.until.map_or(session.plan.rounds, |_| FIRST_LOOK);
+        let ahead = match (&session.plan.question, session.plan.until) {
+            (Some(_), _) => ROUNDS_A_LOOK.min(session.plan.rounds),
+            (None, until) => until.map_or(session.plan.rounds, |_| FIRST_LOOK),
+        };
         let progress = Progress {
             trials_done: done.len() as u64,
             trials_planned: u64::from(ahead) * live.len() as u64,
@@ -105,11 +108,12 @@ impl<'a> Rounds<'a> {
         let until = self.session.plan.until;
         let mut look = until.map_or(ROUNDS_FOR_INTERVAL, |_| FIRST_LOOK);
         for round in 0..self.session.plan.rounds {
-            if self.session.plan.comparison.is_some() {
-                if self.is_at_look(round) && sink.is_settled() {
+            if self.is_at_look(round) {
+                let wanted = sink.wanted();
+                if wanted.is_some_and(|wanted| wanted.is_empty() || self.answers(round, wanted)) {
                     break;
                 }
-            } else if round == look {
+            } else if self.looks_at_widths() && round == look {
                 look += look.div_ceil(3);
                 let widths = sink.widths()?;
                 self.progress.widest = widths.values().copied().reduce(f64::max);
@@ -136,10 +140,37 @@ impl<'a> Rounds<'a> {
         Ok(Ending::Complete)
     }
 
-    /// Whether a comparison looks at its blocks before this round.
+    /// Whether a comparison looks at its blocks before this round, or a run that answers a question
+    /// at its answer.
     fn is_at_look(&self, round: u32) -> bool {
-        let looks = compare::looks(self.session.plan.rounds / ROUNDS_A_BLOCK);
+        let plan = self.session.plan;
+        if plan.comparison.is_none() {
+            return plan.question.is_some() && round.is_multiple_of(ROUNDS_A_LOOK);
+        }
+        let looks = compare::looks(plan.rounds / ROUNDS_A_BLOCK);
         looks.iter().any(|(blocks, _)| blocks * ROUNDS_A_BLOCK == round)
+    }
+
+    fn looks_at_widths(&self) -> bool {
+        self.session.plan.comparison.is_none() && self.session.plan.question.is_none()
+    }
+
+    /// Of a question: gives the rounds until the next look to the cases that the answer still needs;
+    /// whether all of these have been given up.
+    fn answers(&mut self, round: u32, mut wanted: BTreeSet<u32>) -> bool {
+        let plan = self.session.plan;
+        if plan.question.is_none() {
+            return false;
+        }
+        let is_open =
+            |index: &u32| self.live.iter().any(|live| live.index == *index && !live.is_given_up());
+        wanted.retain(is_open);
+        self.ahead = (round + ROUNDS_A_LOOK).min(plan.rounds);
+        let next = wanted.len() as u64 * u64::from(self.ahead - round);
+        self.progress.trials_planned = self.progress.trials_done + next;
+        let is_over = wanted.is_empty();
+        self.wanted = Some(wanted);
+        is_over
     }
 
     /// The cases of a round in its order, each with its place in it.

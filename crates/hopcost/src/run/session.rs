@@ -1,6 +1,6 @@
 //! What a run starts from, where what it brings goes, and how it ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hopcost_model::plan::Plan;
@@ -65,8 +65,10 @@ pub trait Sink {
     /// After some rounds: how far each case's interval reaches to either side, as a share of its
     /// value; of those that have one.
     fn widths(&mut self) -> anyhow::Result<BTreeMap<u32, f64>>;
-    /// At a look of a comparison: whether further blocks would change no answer.
-    fn is_settled(&mut self) -> bool;
+    /// At a look of a comparison or of a run that answers a question: the cases, by their place in
+    /// the plan, that further rounds are for; none where they would change no answer. `None` where nobody
+    /// looks.
+    fn wanted(&mut self) -> Option<BTreeSet<u32>>;
     /// Between two trials. Losing the listener changes nothing.
     fn progress(&mut self, progress: &Progress);
 }

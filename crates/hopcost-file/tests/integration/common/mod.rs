@@ -58,6 +58,7 @@ pub fn plan() -> Plan {
         rounds: 9,
         budget_ns: Some(60_000_000_000),
         comparison: None,
+        question: None,
         until: None,
         trial: TrialShape {
             measure_ns: 20_000_000,
