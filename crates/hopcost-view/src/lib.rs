@@ -9,6 +9,7 @@ pub mod comparison;
 pub mod csv;
 pub mod export;
 pub mod gate;
+pub mod hdr;
 pub mod html;
 pub mod json;
 pub mod markdown;

@@ -40,6 +40,7 @@ pub struct Side {
 
 /// Compares, and shows what was found.
 pub fn run(question: &Question, shown: &Shown) -> anyhow::Result<u8> {
+    shown.ensure_of_comparison()?;
     shown.ensure_writable()?;
     let found = found(question, shown)?;
     shown.show_comparison(&found)?;

@@ -1,6 +1,7 @@
 //! What is shown of a run, and where it goes: the options that `run` and `report` share.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::anyhow;
 use hopcost_file::Runs;
@@ -13,6 +14,7 @@ use hopcost_view::text::{self, Stored};
 use super::browser;
 use super::exit::usage;
 use super::output::{self, Format};
+use crate::run::scratch::Scratch;
 
 /// The options.
 #[derive(clap::Args, Default)]
@@ -40,6 +42,10 @@ pub struct Shown {
     /// Write each plot into this directory, as NAME.svg and (if built with the feature png) NAME.png
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
+    /// Write the single operations of each trial (responses of a load) as an interval log of
+    /// HdrHistogram, in nanoseconds
+    #[arg(long, value_name = "FILE")]
+    hdr: Option<PathBuf>,
     /// Write the page as --html does, and open it by $BROWSER or xdg-open
     #[arg(long)]
     open: bool,
@@ -99,12 +105,13 @@ impl Shown {
     /// Refuses to write over the run itself.
     pub fn spare(&self, run: &Path) -> anyhow::Result<()> {
         let html = self.html.as_ref().and_then(Option::as_deref);
-        ensure_spared(&[("--output", self.output()), ("--html", html)], run)
+        let hdr = self.hdr.as_deref();
+        ensure_spared(&[("--output", self.output()), ("--html", html), ("--hdr", hdr)], run)
     }
 
     /// Refuses files that cannot be written, before anything is measured.
     pub fn ensure_writable(&self) -> anyhow::Result<()> {
-        if let Some(file) = self.output() {
+        for file in [self.output(), self.hdr.as_deref()].into_iter().flatten() {
             output::ensure_writable(file)?;
         }
         if let Some(page) = self.page("ID") {
@@ -135,14 +142,23 @@ impl Shown {
             let of = format!("the run {}", run.display());
             plots(&hopcost_view::chart::plots(results), directory, &of, Some(run))
         };
-        self.put(&document, &charts, self.page(&results.about.id), printed)
+        self.put(&document, &charts, self.page(&results.about.id), printed)?;
+        self.hdr.as_deref().map_or(Ok(()), |file| hdr(results, run, file))
+    }
+
+    /// Refuses what a comparison of stored runs does not have.
+    pub fn ensure_of_comparison(&self) -> anyhow::Result<()> {
+        if !self.percentiles.is_empty() {
+            return Err(usage("a comparison has deciles (--html), not --percentiles"));
+        }
+        if self.hdr.is_some() {
+            return Err(usage("--hdr is of one run: hopcost report RUN --hdr FILE"));
+        }
+        Ok(())
     }
 
     /// Shows what a comparison of stored runs found.
     pub fn show_comparison(&self, found: &RunComparison) -> anyhow::Result<()> {
-        if !self.percentiles.is_empty() {
-            return Err(usage("a comparison has deciles (--html), not --percentiles"));
-        }
         let document = |format| {
             Ok(match format {
                 Format::Text if self.sentence => comparison::sentences(found),
@@ -172,7 +188,7 @@ impl Shown {
             || self.details
             || self.sentence
             || !self.percentiles.is_empty();
-        let is_alone = page.is_none() && self.plots.is_none();
+        let is_alone = page.is_none() && self.plots.is_none() && self.hdr.is_none();
         if is_asked || is_alone || printed == Printed::Always {
             output::write(document(self.format())?.as_bytes(), self.output())?;
         }
@@ -229,6 +245,16 @@ fn show_command(results: &Results, run: &Path) -> String {
 fn make(directory: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory)
         .map_err(|e| usage(format!("cannot create {}: {e}", directory.display())))
+}
+
+/// Writes the single operations of a run as histograms.
+fn hdr(results: &Results, run: &Path, file: &Path) -> anyhow::Result<()> {
+    let raw = hopcost_file::open(run, &Scratch::for_copy).map_err(usage)?;
+    let began = Duration::from_secs(hopcost_file::unix_seconds(&raw.about.started).unwrap_or(0));
+    let log = hopcost_view::hdr::log(&raw, results, UNIX_EPOCH + began).map_err(usage)?;
+    output::write(&log, Some(file))?;
+    output::say(&format!("wrote {}", file.display()));
+    Ok(())
 }
 
 /// Writes the plots of a run, and says on stderr which files they are. A file of
