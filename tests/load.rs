@@ -1,7 +1,7 @@
 //! Loads, conformance: every mechanism that takes them does so across each boundary and under
 //! each wait, each message arrives in order, and each makes the system calls of half a round trip.
 
-use hopcost_model::case::{Boundary, Case, Placement, Queue, WaitKind, Workload};
+use hopcost_model::case::{Background, Boundary, Case, Placement, Queue, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation};
 use hopcost_model::raw::RawTrial;
 
@@ -118,6 +118,26 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_background_works_while_a_load_is_measured() {
+    let _alone = alone();
+    let home = Home::new();
+    let place = cross().expect("these tests need two CPUs");
+    let facts = |name| &hopcost_probe::mechanism::find(name).expect("of this build").facts;
+    for (name, boundary, background) in [
+        ("pipe", Boundary::Process, Background::Cpu(2)),
+        ("pipe", Boundary::Process, Background::SameMechanism(2)),
+        ("channel-std", Boundary::Thread, Background::SameMechanism(1)),
+        ("udp", Boundary::Process, Background::Cache),
+    ] {
+        let case = load(facts(name), boundary, place, WaitKind::Block, 2_000);
+        let case = Case { background, ..case };
+        // A trial in whose measured phase one of it does nothing fails.
+        let row = trial(&home, &case, 600).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(row.load.map(|load| load.delivered), Some(600), "{case}");
+    }
 }
 
 /// A case over the known server, through plan, run, file and reader.

@@ -11,6 +11,7 @@ use super::{BRIEF, Fault, MEASURED, Played, alive, endless, names, signal, until
 use crate::support::{Home, hopcost_path, mechanisms, roundtrip};
 
 const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
+const LOAD: &str = "load/pipe?payload=64&rate=1000000&boundary=process&place=free&wait=block";
 const OF_PYTHON: &str =
     "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&runtime=python-skeleton:rust";
 const SKELETON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workers/skeleton/skeleton.py");
@@ -110,6 +111,17 @@ pub const FAULTS: &[Fault] = &[
         says: &[],
         within_s: 10,
         play: |home| headless(home, &[OF_PYTHON, "--worker", SKELETON], libc::SIGKILL),
+    },
+    Fault {
+        name: "SIGKILL of hopcost, with a trial that has a background",
+        codes: &[137],
+        says: &[],
+        within_s: 10,
+        play: |home| {
+            let of = |background| format!("{LOAD}&background={background}");
+            headless(home, &[&of("cpu:1")], libc::SIGKILL)?;
+            headless(home, &[&of("same-mechanism:1")], libc::SIGKILL)
+        },
     },
     Fault {
         name: "SIGSEGV of hopcost",

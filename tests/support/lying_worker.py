@@ -28,7 +28,7 @@ real = subprocess.Popen([os.environ["HOPCOST_REAL"], "worker"], stdin=subprocess
                         stdout=subprocess.PIPE, text=True, bufsize=1, pass_fds=inherited)
 for line in sys.stdin:
     command = json.loads(line)
-    if command["do"] == "idle-spin" and reply == "spinning":
+    if command["do"] in ("idle-spin", "background") and reply == "spinning":
         print('{"is":"spinning"}', flush=True)
         real.kill()
         sys.exit(0)

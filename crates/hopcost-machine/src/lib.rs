@@ -44,4 +44,4 @@ pub use one_way::clocks_comparable;
 pub use root::Root;
 pub use shared_pages::shared_pages;
 pub use steal::steal_ns;
-pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, topology};
+pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, last_level_bytes, topology};

@@ -6,8 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
-    Ack, AckSize, Arrivals, Boundary, Case, CaseError, IdleKnob, Placement, Queue, Runtimes,
-    SPIN_BUDGET_NS, Sched, Touch, WaitKind, Waits, Workload,
+    Ack, AckSize, Arrivals, Background, Boundary, Case, CaseError, IdleKnob, Placement, Queue,
+    Runtimes, SPIN_BUDGET_NS, Sched, Touch, WaitKind, Waits, Workload,
 };
 
 /// An axis of a case, or another way to give one.
@@ -72,6 +72,8 @@ pub enum Kind {
     Arrivals,
     /// What becomes of those that many others are ahead of.
     Queue,
+    /// What else the machine does.
+    Background,
     /// How much of a message they write and compare.
     Touch,
     /// Their scheduling policy.
@@ -135,6 +137,8 @@ pub enum Value {
     Arrivals(Arrivals),
     /// What becomes of those that many others are ahead of.
     Queue(Queue),
+    /// What else the machine does.
+    Background(Background),
     /// How much of a message they write and compare.
     Touch(Touch),
     /// Their scheduling policy.
@@ -145,7 +149,7 @@ pub enum Value {
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand behind
 /// the first [`Axis::BEFORE_PARAMETERS`].
-pub static AXES: [Axis; 18] = [
+pub static AXES: [Axis; 19] = [
     Axis {
         key: "payload",
         option: "payload",
@@ -328,6 +332,24 @@ pub static AXES: [Axis; 18] = [
         },
     },
     Axis {
+        key: "background",
+        option: "background",
+        help: "What else the machine does during a load (none, cpu:N, cache, same-mechanism:N)",
+        kind: Kind::Background,
+        of: Of::Load,
+        spelled: Spelled::UnlessDefault,
+        default: Some(Value::Background(Background::None)),
+        get: |case| {
+            let has = case.workload == Workload::Load || case.background != Background::None;
+            has.then_some(Value::Background(case.background))
+        },
+        set: |case, value| {
+            if let Value::Background(background) = value {
+                case.background = *background;
+            }
+        },
+    },
+    Axis {
         key: "ack-size",
         option: "ack-size",
         help: "How long the acknowledgement of a stream's message is, in bytes (8, field)",
@@ -479,6 +501,7 @@ impl Kind {
             Kind::IdleKnob => Value::IdleKnob(text.parse()?),
             Kind::Arrivals => Value::Arrivals(text.parse()?),
             Kind::Queue => Value::Queue(text.parse()?),
+            Kind::Background => Value::Background(text.parse()?),
             Kind::AckSize => Value::AckSize(text.parse()?),
             Kind::Touch => Value::Touch(text.parse()?),
             Kind::Sched => Value::Sched(text.parse()?),
@@ -558,6 +581,7 @@ impl fmt::Display for Value {
             Value::IdleKnob(value) => value.fmt(f),
             Value::Arrivals(value) => value.fmt(f),
             Value::Queue(value) => value.fmt(f),
+            Value::Background(value) => value.fmt(f),
             Value::AckSize(value) => value.fmt(f),
             Value::Touch(value) => value.fmt(f),
             Value::Sched(value) => value.fmt(f),
@@ -581,6 +605,7 @@ mod tests {
             Kind::IdleKnob => "spinner",
             Kind::Arrivals => "on-off",
             Kind::Queue => "drop-oldest:7",
+            Kind::Background => "same-mechanism:7",
             Kind::AckSize => "field",
             Kind::Touch => "none",
             Kind::Sched => "fifo:2",

@@ -418,6 +418,49 @@ impl FromStr for Queue {
     }
 }
 
+/// What else the machine does on purpose during a `load`; spelled `none`, `cpu:N`, `cache` or
+/// `same-mechanism:N`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Background {
+    /// Nothing.
+    #[default]
+    None,
+    /// This many processes compute (1 to 64), where the scheduler puts them.
+    Cpu(u8),
+    /// A process writes to a line after the other of twice the last-level cache.
+    Cache,
+    /// This many other pairs of ends of the same mechanism exchange round trips (1 to 64).
+    SameMechanism(u8),
+}
+impl fmt::Display for Background {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Background::None => f.write_str("none"),
+            Background::Cpu(processes) => write!(f, "cpu:{processes}"),
+            Background::Cache => f.write_str("cache"),
+            Background::SameMechanism(pairs) => write!(f, "same-mechanism:{pairs}"),
+        }
+    }
+}
+impl FromStr for Background {
+    type Err = CaseError;
+    fn from_str(s: &str) -> Result<Self, CaseError> {
+        let many = |text: &str| text.parse().ok().filter(|n| (1..=64).contains(n));
+        let found = match s.split_once(':') {
+            None if s == "none" => Some(Background::None),
+            None if s == "cache" => Some(Background::Cache),
+            Some(("cpu", text)) => many(text).map(Background::Cpu),
+            Some(("same-mechanism", text)) => many(text).map(Background::SameMechanism),
+            _ => None,
+        };
+        found.ok_or_else(|| CaseError::Value {
+            key: "background".into(),
+            got: s.to_owned(),
+            want: "`none`, `cpu:N`, `cache` or `same-mechanism:N` with N from 1 to 64".into(),
+        })
+    }
+}
+
 /// The default budget of `spin-then-block`, in nanoseconds.
 pub const SPIN_BUDGET_NS: u64 = 20_000;
 
@@ -458,6 +501,8 @@ pub struct Case {
     pub arrivals: Arrivals,
     /// What becomes of messages that many others are ahead of (`Block` for all but `load`).
     pub queue: Queue,
+    /// What else the machine does on purpose (`None` for all but `load`).
+    pub background: Background,
     /// How long an acknowledgement is (`Number` for all but `stream`).
     pub ack_size: AckSize,
     /// How much of a message the ends write and compare (`Verify` for `call`).
@@ -556,6 +601,7 @@ impl Case {
             idle_knob: IdleKnob::None,
             arrivals: Arrivals::Exponential,
             queue: Queue::Block,
+            background: Background::None,
             ack_size: AckSize::Number,
             touch: Touch::Verify,
             sched: Sched::Other,

@@ -180,4 +180,7 @@ columns! {
     arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals), in ALL, since 6;
     /// What becomes of messages when many are in flight; `null` for all but `load`.
     queue: Option<String> = |case| case.rate.map(|_| case.queue.to_string()), in &[Table::Csv];
+    /// What else the machine does on purpose; `null` for all but `load`.
+    background: Option<String> = |case| case.rate.map(|_| case.background.to_string()),
+        in &[Table::Csv];
 }

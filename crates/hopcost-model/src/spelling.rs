@@ -13,8 +13,9 @@
 //! notifies) and `spin` (the budget of `spin-then-block`) in nanoseconds. What
 //! does not apply to a workload is left out: a `call` has no second party, so no
 //! boundary, placement or wait. Mechanism parameters (`nodelay=on`) follow in
-//! alphabetical order, then `idle-knob`, `ack-size`, `touch`, `sched` and `runtime` (`python`, or
-//! `python:rust` for caller and callee) where they are not the default.
+//! alphabetical order, then `idle-knob`, `arrivals`, `queue`, `background`, `ack-size`, `touch`,
+//! `sched` and `runtime` (`python`, or `python:rust` for caller and callee) where they are not the
+//! default.
 
 use std::collections::BTreeMap;
 use std::fmt;

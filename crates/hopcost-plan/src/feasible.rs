@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use hopcost_model::case::{
-    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Queue, Role, Runtime, Touch, WaitKind,
-    Waits, Workload,
+    Ack, AckSize, Background, Boundary, Case, IdleKnob, Placement, Queue, Role, Runtime, Touch,
+    WaitKind, Waits, Workload,
 };
 use hopcost_model::mechanism::{Mechanism, PayloadRange, Shape};
 use hopcost_model::workload::EndsOf;
@@ -235,6 +235,14 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
             "queue={} needs a channel, and messages of 8 bytes or more that tell their number; a \
              notifier holds one message",
             case.queue
+        ));
+    }
+    if let Background::SameMechanism(_) = case.background
+        && !mechanism.workloads.contains(&Workload::Roundtrip)
+    {
+        return Some(format!(
+            "background={} exchanges round trips, and {name} has none",
+            case.background
         ));
     }
     if let Some(reason) = uneven(case.payload_bytes, case.fields) {

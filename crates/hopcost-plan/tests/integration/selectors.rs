@@ -71,6 +71,13 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
+            "load/pipe?place=cross&background=same-mechanism:2,none",
+            &[
+                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block&background=same-mechanism:2",
+                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block",
+            ],
+        ),
+        (
             "pipe?place=same-cpu&touch=none,verify",
             &[
                 "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block&touch=none",
@@ -317,6 +324,8 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("wake/pipe?idle-knob=spiner", "unknown idle-knob `spiner`; did you mean `spinner`?"),
         ("pipe?gap=1ms", "only a wake-up has `gap`; write wake/MECHANISM or leave it out"),
         ("pipe?idle-knob=spinner", "only a wake-up has `idle-knob`"),
+        ("pipe?background=cache", "only a load has `background`"),
+        ("load/pipe?background=cpu:0", "`cpu:0` is not a value for `background`"),
         ("pipe?fields=8", "only a stream has `fields`; write stream/MECHANISM or leave it out"),
         ("wake/pipe?field=8", "only a stream has `field`"),
         ("tcp-send?gap=1ms", "only a wake-up has `gap`"),

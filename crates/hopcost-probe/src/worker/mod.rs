@@ -1,6 +1,7 @@
 //! The Rust worker: speaks the protocol on stdin and stdout, plays one or two
 //! ends of one trial, and dies with its parent or at its deadline.
 
+mod background;
 mod calibrate;
 mod counters;
 mod describe;
@@ -126,6 +127,18 @@ impl Worker {
             }
             Command::IdleSpin { cpu, deadline_ms, parent } => {
                 match idle::spin(cpu, deadline_ms, parent)? {}
+            }
+            Command::Background { work, progress_fd, deadline_ms, parent } => {
+                if let Some(parent) = parent {
+                    sys::die_with_parent(parent)?;
+                }
+                sys::arm_deadline(deadline_ms)?;
+                let given = adopt(progress_fd)?.map(File::from);
+                let trial = self.trial.as_mut();
+                let progress = given.or(trial.and_then(|trial| trial.samples.take()));
+                let attached = || sys::failure("nothing is attached");
+                let exchange = |spec| self.trial.as_mut().ok_or_else(attached)?.run(spec).map(drop);
+                match background::work(work, progress.as_ref(), exchange)? {}
             }
             Command::Run { phase, count, stamp, cap_ns } => {
                 if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp

@@ -1,6 +1,7 @@
 //! One trial: fresh workers, attach, pilot, yardstick, warm-up, measurement,
 //! yardstick, and everything cleaned up whatever happens in between.
 
+mod background;
 pub mod dial;
 pub mod keep;
 pub mod open;
@@ -22,6 +23,7 @@ use hopcost_probe::worker::events::{Events, Set};
 use super::idle::Knob;
 use super::pace::Pace;
 use super::yardstick::Beside;
+use background::{Background, Pair};
 use spec::{Counts, Failure, Outcome, TrialSpec};
 use workers::{Ran, TrialWorkers, lost};
 
@@ -68,16 +70,20 @@ fn perform(
     let receiver = spec.cpus.1.or(spec.cpus.0);
     // Held until the trial is over.
     let mut knob = Knob::turn(spec.case.idle_knob, receiver, spec)?;
+    let pair = Pair::of(spec)?;
+    let pair = pair.as_ref().map(|pair| pair.spec(spec));
+    let background = Background::start(spec, pair.as_ref())?;
     let mut workers = open::open(spec)?;
     trial.pin_errors.append(&mut workers.pin_errors);
     match spec.case.workload {
         Workload::Call | Workload::Roundtrip => exchange(&mut workers, trial, beside)?,
         Workload::Wake => wake(&mut workers, trial, beside)?,
         Workload::Stream => stream(&mut workers, trial, beside)?,
-        Workload::Load => load(&mut workers, trial)?,
+        Workload::Load => load(&mut workers, trial, &background)?,
     }
     memory(&workers, trial);
     knob.still_held()?;
+    drop(background);
     let counts = spec.shape.counted_operations > 0 && spec.number < COUNTED_TRIALS;
     if counts && spec.case.two_ends() && !spec.is_exact() {
         count(&mut workers, trial)?;
@@ -162,7 +168,11 @@ fn wake(
 }
 
 /// A `load`: the generator by itself, then the schedule over the channel.
-fn load(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+fn load(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    background: &Background<'_>,
+) -> Result<(), Failure> {
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
     let [alone, warm_up, measure] = workers.spec.load_messages();
@@ -171,7 +181,10 @@ fn load(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fail
     let mut load = keep::generator(workers, ran)?;
     let ran = between_gates(workers, trial, |workers| {
         workers.warm_up(warm_up, stamp, None)?;
-        workers.phase(Phase::Measure, measure, stamp, None)
+        let before = background.progress()?;
+        let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
+        background.went_on_since(&before)?;
+        Ok(ran)
     })?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
     keep::responses(workers, trial, &mut load, ran)?;

@@ -250,7 +250,11 @@ impl TrialWorkers<'_> {
     }
 
     /// Tells every worker the same, the callee's first, and waits for all replies.
-    fn ask_all(&mut self, command: &Command, doing: &str) -> Result<Vec<Reply>, Failure> {
+    pub(super) fn ask_all(
+        &mut self,
+        command: &Command,
+        doing: &str,
+    ) -> Result<Vec<Reply>, Failure> {
         for one in self.all.iter_mut().rev() {
             one.worker.send(command);
         }

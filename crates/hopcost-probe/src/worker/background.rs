@@ -1,0 +1,74 @@
+//! What a worker does in the background of a trial: the same over and over, until it is killed.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::hint::black_box;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use hopcost_model::protocol::{BackgroundWork, Phase, Reply, Stamp};
+
+use super::lines;
+use crate::sys;
+use crate::workload::PhaseSpec;
+
+/// Additions and multiplications between two notes of progress, some 0.3 ms.
+const STEPS: u64 = 1 << 18;
+/// Cache lines written to between two of them.
+const LINES: usize = 1 << 14;
+/// What a line is taken to have.
+const LINE_BYTES: usize = 64;
+/// Round trips between two of them.
+const ROUND_TRIPS: u64 = 32;
+
+/// Works until killed, by the deadline at the latest; answers when it is about to begin. Returns
+/// only if it cannot go on.
+pub(super) fn work(
+    work: BackgroundWork,
+    progress: Option<&File>,
+    mut exchange: impl FnMut(PhaseSpec) -> io::Result<()>,
+) -> io::Result<Infallible> {
+    match work {
+        BackgroundWork::Compute => {
+            let mut x = 1u64;
+            forever(progress, || {
+                x = (0..STEPS).fold(x, |x, step| black_box(x.wrapping_mul(3).wrapping_add(step)));
+                Ok(())
+            })
+        }
+        BackgroundWork::Walk { bytes } => {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(LINES * LINE_BYTES);
+            let mut memory = Vec::new();
+            memory.try_reserve_exact(bytes).map_err(|e| sys::failure(format!("memory: {e}")))?;
+            memory.resize(bytes, 1u8);
+            let mut at = 0;
+            forever(progress, || {
+                for line in memory[at..].chunks_mut(LINE_BYTES).take(LINES) {
+                    line[0] = line[0].wrapping_add(1);
+                }
+                black_box(&memory);
+                at = if at + 2 * LINES * LINE_BYTES > bytes { 0 } else { at + LINES * LINE_BYTES };
+                Ok(())
+            })
+        }
+        BackgroundWork::RoundTrips => {
+            let of = PhaseSpec { phase: Phase::WarmUp, ..PhaseSpec::of(ROUND_TRIPS, Stamp::Each) };
+            forever(progress, || exchange(of))
+        }
+    }
+}
+
+/// Does a part of the work after the other and notes each that is done.
+fn forever(
+    progress: Option<&File>,
+    mut part: impl FnMut() -> io::Result<()>,
+) -> io::Result<Infallible> {
+    lines::reply(&Reply::Spinning)?;
+    for done in 1u64.. {
+        part()?;
+        if let Some(file) = progress {
+            file.write_all_at(&done.to_le_bytes(), 0)?;
+        }
+    }
+    Err(sys::failure("the work is done"))
+}
