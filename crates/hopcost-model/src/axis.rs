@@ -221,7 +221,7 @@ pub static AXES: [Axis; 19] = [
     Axis {
         key: "rate",
         option: "rate",
-        help: "Messages a second of a load (10k,1.5M, or 1k..100k by powers of two)",
+        help: "Messages a second of a load (10k,1.5M, or 10k..800k, doubled each time)",
         kind: Kind::Rate { least: RATE_MIN, most: RATE_MAX },
         of: Of::Load,
         spelled: Spelled::Always,

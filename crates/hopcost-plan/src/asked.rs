@@ -152,7 +152,7 @@ fn factor(kind: Kind) -> Option<u64> {
 }
 
 /// The values of a text: its own, or those of a range `64..64KiB`: both ends, and the powers
-/// between them.
+/// between them; of rates, which are round in the decimal system, the first times those powers.
 fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
     let (Some((first, last)), Some(factor)) = (text.split_once(".."), factor(axis.kind)) else {
         return Ok(vec![read(axis, text)?]);
@@ -171,7 +171,8 @@ fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
     if first >= last {
         return Err(wrong("does not rise"));
     }
-    let powers = std::iter::successors(Some(1u64), |power| power.checked_mul(factor));
+    let from = first.number().filter(|_| matches!(axis.kind, Kind::Rate { .. })).unwrap_or(1u64);
+    let powers = std::iter::successors(Some(from), |power| power.checked_mul(factor));
     let between = powers.map(Value::Number).skip_while(|value| *value <= first);
     let between = between.take_while(|value| *value < last);
     Ok([first.clone()].into_iter().chain(between).chain([last.clone()]).collect())

@@ -570,6 +570,8 @@ fn a_range_has_both_ends_and_the_powers_between() {
     assert_eq!(gaps, [1_000, 10_000, 100_000, 1_000_000, 2_000_000]);
     let flows = numbers("tcp-send?flows=1..6", |case| case.flows.unwrap().into());
     assert_eq!(flows, [1, 2, 4, 6]);
+    let rates = numbers("load/tcp?rate=10k..50k&place=cross", |case| case.rate.unwrap().into());
+    assert_eq!(rates, [10_000, 20_000, 40_000, 50_000]);
     for (selector, want) in [
         ("pipe?payload=64..64", "the range `64..64` does not rise; write SMALLEST..LARGEST"),
         ("pipe?payload=4KiB..64", "does not rise"),
