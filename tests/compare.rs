@@ -130,14 +130,14 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     let _alone = alone();
     let home = Home::new();
     two_sides(&home);
-    let text = home.expect(&["compare", "old", "new"], 0);
+    let text = home.expect(&["compare", "old", "new"], measured());
     let line = text.lines().find(|line| line.trim_start().starts_with("slower"));
     let line = line.unwrap_or_else(|| panic!("{text}"));
     assert!(line.contains("+10.") && line.contains("spin:4000"), "{line}");
     let of = |arguments: &[&str]| {
         let mut all = vec!["compare", "--format", "json"];
         all.extend(arguments);
-        let text = home.expect(&all, 0);
+        let text = home.expect(&all, measured());
         schema::valid("RunComparison", &text);
         serde_json::from_str::<Value>(&text).expect("JSON")
     };
@@ -155,12 +155,15 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     assert_eq!(of(&["new", "old"])["compared"][0]["verdict"], "faster");
     assert_eq!(of(&["old", "new", "--margin", "20%"])["compared"][0]["verdict"], "equivalent");
 
-    let table = home.expect(&["compare", "old", "new", "--format", "csv"], 0);
+    let table = home.expect(&["compare", "old", "new", "--format", "csv"], measured());
     assert!(table.starts_with("verdict,case,") && table.contains("\nslower,"), "{table}");
-    let sentence = home.expect(&["compare", "old", "new", "--sentence"], 0);
+    let sentence = home.expect(&["compare", "old", "new", "--sentence"], measured());
     assert!(sentence.starts_with("slower: roundtrip/spin:4000"), "{sentence}");
-    assert!(home.expect(&["compare", "old", "new", "--format", "md"], 0).contains("| slower |"));
-    home.expect(&["compare", "old", "new", "--html", "page.html", "--plots", "plots"], 0);
+    assert!(
+        home.expect(&["compare", "old", "new", "--format", "md"], measured())
+            .contains("| slower |")
+    );
+    home.expect(&["compare", "old", "new", "--html", "page.html", "--plots", "plots"], measured());
     let page = std::fs::read_to_string(home.path().join("page.html")).unwrap();
     assert!(page.contains("The shift of each decile") && page.contains("<svg"), "no chart");
     let drawn = std::fs::read_dir(home.path().join("plots")).unwrap();
@@ -174,11 +177,26 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
 }
 
 #[test]
+fn where_every_case_is_invalid_no_verdict_counts() {
+    let _alone = alone();
+    let home = Home::new();
+    let raw = two_sides(&home);
+    // Whatever a build without optimisation measures is invalid.
+    let slow = |raw: &mut RawRun| raw.about.build.slow = vec!["not optimised".to_owned()];
+    vary(&raw, &home.path().join("slow.hopcost"), 0, slow);
+    let compare = ["compare", "old/a0.hopcost", "new/b0.hopcost", "--across", "tool"];
+    home.expect(&compare, measured());
+    let compare = ["compare", "old/a0.hopcost", "slow.hopcost", "--across", "tool"];
+    let text = home.expect(&compare, 3);
+    assert!(text.contains("1 case invalid"), "{text}");
+}
+
+#[test]
 fn too_few_runs_say_what_would_decide() {
     let _alone = alone();
     let home = Home::new();
     two_sides(&home);
-    let text = home.expect(&["compare", "old/a0.hopcost", "new/b0.hopcost"], 0);
+    let text = home.expect(&["compare", "old/a0.hopcost", "new/b0.hopcost"], measured());
     assert!(text.contains("inconclusive") && text.contains("+10.0 % [–]"), "{text}");
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
@@ -202,7 +220,7 @@ fn what_runs_differ_in_is_told_and_nothing_is_compared() {
     assert!(lines[0].starts_with("kernel: kernel.release was ") && lines[0].ends_with("is 9.9"));
     assert!(lines.len() == 2 && lines[1].contains("--across kernel"), "{said}");
     let across = ["compare", "old/a0.hopcost", "other.hopcost", "--across", "cpu,kernel"];
-    assert!(home.expect(&across, 0).contains("Across kernel"));
+    assert!(home.expect(&across, measured()).contains("Across kernel"));
     for (arguments, why) in [
         (&["old", "old/a1.hopcost"][..], "named twice"),
         (&["old", "nowhere"], "nowhere"),

@@ -77,6 +77,12 @@ fn stored_estimates_are_computed_again_to_the_last_bit() {
     let same = home.expect(&["report", "--recompute"], 0);
     let stored: usize = same.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a number");
     assert!(same.starts_with("same: ") && stored >= 10, "{same}");
+    let json = |code| -> serde_json::Value {
+        let text = home.expect(&["report", "--recompute", "--format", "json"], code);
+        serde_json::from_str(&text).expect("JSON")
+    };
+    assert_eq!((&json(0)["stored"], &json(0)["differing"]), (&stored.into(), &[0; 0][..].into()));
+    home.expect(&["report", "--recompute", "--format", "csv"], 2);
 
     let change = |sql: &str| {
         let program = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as run:\n    \
@@ -91,6 +97,7 @@ fn stored_estimates_are_computed_again_to_the_last_bit() {
     let lines: Vec<&str> = differs.lines().collect();
     assert!(lines[0].starts_with("differs: 4 of "), "{differs}");
     assert_eq!(lines.len(), 5, "{differs}");
+    assert_eq!(json(1)["differing"].as_array().map(Vec::len), Some(4));
     for what in ["p50_ns: point is stored as ", "cost_ns: not stored", "p99_ns: not stored"] {
         assert!(differs.contains(what), "{differs}");
     }

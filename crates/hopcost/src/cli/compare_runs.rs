@@ -6,7 +6,7 @@ use anyhow::Context;
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::YardstickClass;
-use hopcost_model::results::{Across, Difference, RunComparison};
+use hopcost_model::results::{Across, Compared, Difference, RunComparison};
 use hopcost_read::stored::{self, Asked, RunSummary};
 
 use super::exit::{self, not_comparable, usage};
@@ -42,12 +42,23 @@ pub struct Side {
 pub fn run(question: &Question, shown: &Shown) -> anyhow::Result<u8> {
     shown.ensure_of_comparison()?;
     shown.ensure_writable()?;
-    let found = found(question, shown)?;
+    let (sides, found) = found(question, shown)?;
     shown.show_comparison(&found)?;
-    Ok(exit::OK)
+    Ok(if is_invalid(&found, &sides) { exit::INVALID } else { exit::OK })
 }
 
-fn found(question: &Question, shown: &Shown) -> anyhow::Result<RunComparison> {
+/// Whether every case that was compared is invalid in a run of it, so that no verdict counts.
+fn is_invalid(found: &RunComparison, sides: &[Side; 2]) -> bool {
+    let all = sides.iter().flat_map(|side| &side.runs).flat_map(RunSummary::measured);
+    let invalid: Vec<String> = all.filter(|(_, is_it)| *is_it).map(|(case, _)| case.id()).collect();
+    let is_it = |of: &Compared| {
+        let baseline = of.runs.as_ref().and_then(|runs| runs.baseline.as_ref());
+        invalid.contains(&of.case) || baseline.is_some_and(|id| invalid.contains(id))
+    };
+    !found.compared.is_empty() && found.compared.iter().all(is_it)
+}
+
+fn found(question: &Question, shown: &Shown) -> anyhow::Result<([Side; 2], RunComparison)> {
     let (baseline, other) = {
         let spare = |path: &Path| shown.spare(path);
         (side(question.baseline, &spare)?, side(question.other, &spare)?)
@@ -56,7 +67,8 @@ fn found(question: &Question, shown: &Shown) -> anyhow::Result<RunComparison> {
     let spreads = spreads(&baseline, &other);
     let spread = |class: Option<YardstickClass>| spreads.as_ref()?.spread(class);
     let asked = Asked { margin: question.margin, across: question.across, spread: &spread };
-    stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|of| refusal(&of))
+    let found = stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|of| refusal(&of))?;
+    Ok(([baseline, other], found))
 }
 
 /// Says what runs differ in, a line each, and refuses to compare them.

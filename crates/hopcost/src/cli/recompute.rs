@@ -6,9 +6,11 @@ use hopcost_file::EstimateRow;
 use hopcost_model::raw::RunAbout;
 use hopcost_model::results::{CaseResult, Estimate, Results};
 use hopcost_model::text::{count, escaped};
+use serde_json::json;
 
 use super::exit::{self, usage};
-use super::output;
+use super::output::{self, Format};
+use super::shown::Shown;
 use crate::about;
 use crate::run::scratch::Scratch;
 
@@ -16,7 +18,11 @@ use crate::run::scratch::Scratch;
 const SHOWN_MAX: usize = 10;
 
 /// Compares the stored estimates of a run with those computed of it now.
-pub fn run(path: &Path, results: &Results, file: Option<&Path>) -> anyhow::Result<u8> {
+pub fn run(path: &Path, results: &Results, shown: &Shown) -> anyhow::Result<u8> {
+    let format = shown.format();
+    if !matches!(format, Format::Text | Format::Json) {
+        return Err(usage("--recompute prints text or json"));
+    }
     let computed = estimates(results);
     let found = hopcost_file::recomputed(path, &Scratch::for_copy, &computed).map_err(usage)?;
     if found.stored == 0 && !computed.is_empty() {
@@ -28,6 +34,20 @@ pub fn run(path: &Path, results: &Results, file: Option<&Path>) -> anyhow::Resul
     let build = |about: &RunAbout| format!("hopcost {} ({})", about.version, about.commit);
     let (then, now) = (build(&results.about), build(&about::run(Vec::new(), None)));
     let (stored, n) = (count(found.stored, "stored estimate"), found.differing.len());
+    let code = if n == 0 { exit::OK } else { exit::ERROR };
+    if format == Format::Json {
+        let document = json!({
+            "schema": hopcost_model::SCHEMA,
+            "run": results.about.id,
+            "stored": found.stored,
+            "differing": found.differing,
+            "stored_by": then,
+            "computed_by": now,
+        });
+        let text = serde_json::to_string_pretty(&document)? + "\n";
+        output::write(text.as_bytes(), shown.output())?;
+        return Ok(code);
+    }
     let mut text = match n {
         0 => format!("same: {stored}, to the last bit; stored by {then}, computed by {now}\n"),
         n => format!("differs: {n} of {stored}; stored by {then}, computed by {now}\n"),
@@ -38,8 +58,8 @@ pub fn run(path: &Path, results: &Results, file: Option<&Path>) -> anyhow::Resul
     if n > SHOWN_MAX {
         text.push_str(&format!("  and {} more\n", n - SHOWN_MAX));
     }
-    output::write(text.as_bytes(), file)?;
-    Ok(if n == 0 { exit::OK } else { exit::ERROR })
+    output::write(text.as_bytes(), shown.output())?;
+    Ok(code)
 }
 
 /// What is stored beside a run of what was computed from it.

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "hdr", "plots", "open"])]
     layout: Option<Layout>,
     /// Compute every estimate again and compare it with the stored one, to the last bit
-    #[arg(long, conflicts_with_all = ["format", "details", "sentence", "percentiles", "samples", "layout", "html", "hdr", "plots", "open"])]
+    #[arg(long, conflicts_with_all = ["details", "sentence", "percentiles", "samples", "layout", "html", "hdr", "plots", "open"])]
     recompute: bool,
 }
 
@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let results = results(&raw);
     if args.recompute {
-        return recompute::run(&path, &results, args.shown.output());
+        return recompute::run(&path, &results, &args.shown);
     }
     match args.layout {
         Some(Layout::Document) => {
