@@ -237,7 +237,10 @@ pub static AXES: [Axis; 19] = [
         of: Of::TwoEnds,
         spelled: Spelled::Always,
         default: None,
-        get: |case| case.workload.has_two_ends().then_some(Value::Boundary(case.boundary)),
+        get: |case| {
+            let has = case.workload.has_two_ends() || case.boundary != Boundary::Inline;
+            has.then_some(Value::Boundary(case.boundary))
+        },
         set: |case, value| {
             if let Value::Boundary(boundary) = value {
                 case.boundary = *boundary;

@@ -104,6 +104,8 @@ mod tests {
             "stream/tcp-send?payload=2048&fields=8&flows=2&ack=window:16&boundary=namespace&place=free&wait=block&more=off",
             "stream/tcp-send?payload=2048&fields=8&flows=2&ack=per-message&boundary=process&place=free&wait=block&nodelay=on&ack-size=field",
             "call/mutex-uncontended?runtime=python",
+            // A stored plan may say what this version would refuse; it is shown as it is.
+            "call/syscall?boundary=process",
             "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&touch=none&sched=fifo:1",
             "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on&sched=fifo:1&runtime=python:rust",
             "roundtrip/replay:/tmp/a%20b%3Fc?payload=0&boundary=process&place=same-cpu&wait=block",
