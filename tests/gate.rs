@@ -61,6 +61,27 @@ fn what_is_as_fast_passes_and_its_runs_are_kept_where_that_is_asked() {
 }
 
 #[test]
+fn a_gate_may_be_of_a_percentile() {
+    let _alone = alone();
+    let home = Home::new();
+    let raw = baseline(&home, 1000);
+    for run in 0..6 {
+        vary(&raw, &home.path().join(format!("tail/t{run}.hopcost")), 0, |raw| {
+            let samples = raw.trials.iter_mut().flat_map(|trial| &mut trial.samples);
+            samples.step_by(5).for_each(|sample| *sample = *sample * 6 / 5);
+        });
+    }
+    // By the p50 it is unchanged.
+    let text =
+        home.expect(&["gate", "--baseline", "tail", "--runs", "4", "--statistic", "90"], ends(0));
+    assert!(text.contains("improvement") && text.contains("by the p90 of its runs"), "{text}");
+    let none = home.run(&["gate", "--baseline", "tail", "--statistic", "99.9"]);
+    let said = String::from_utf8_lossy(&none.stderr);
+    assert_eq!(none.status.code(), Some(2), "{said}");
+    assert!(said.contains("no case to be gated that has a p99.9"), "{said}");
+}
+
+#[test]
 fn a_build_is_no_slower_than_itself() {
     let _alone = alone();
     let home = Home::new();

@@ -32,7 +32,7 @@ pub struct CaseSummary {
     pub case: Case,
     /// That of the yardstick beside its trials.
     pub class: Option<YardstickClass>,
-    /// What the ladder shows of it.
+    /// What it is compared by.
     pub statistic: Statistic,
     pub at_reference: Values,
     pub as_met: Values,
@@ -52,14 +52,15 @@ pub struct Values {
 
 impl RunSummary {
     /// Reads a run. `rust` are the mechanisms of this binary, for files that say nothing of theirs.
-    pub fn of(raw: &RawRun, rust: &[Mechanism]) -> Self {
+    /// Cases are compared by `statistic`, or by what the ladder shows where there is none.
+    pub fn of(raw: &RawRun, rust: &[Mechanism], statistic: Option<Statistic>) -> Self {
         let run = Run::new(raw, rust);
         let readings = case::read(&run);
         let run_wide = findings::of_run(&run, &readings);
         let drifts = findings::Drifts::of(&readings);
         let of_case = |reading: &Reading| {
             let validity = findings::of_case(&run, reading, &run_wide, &drifts).1;
-            let case = CaseSummary::of(&run, reading)?;
+            let case = CaseSummary::of(&run, reading, statistic)?;
             Some(CaseSummary { is_invalid: validity == Some(Validity::Invalid), ..case })
         };
         Self {
@@ -85,9 +86,13 @@ impl RunSummary {
 
 impl CaseSummary {
     /// `None` of a case without a value, or that cannot be told from the empty loop.
-    fn of(run: &Run, reading: &Reading) -> Option<Self> {
+    fn of(run: &Run, reading: &Reading, statistic: Option<Statistic>) -> Option<Self> {
         let case = reading.case?;
-        let (statistic, estimate) = reading.result.estimates.as_ref()?.headline()?;
+        let estimates = reading.result.estimates.as_ref()?;
+        let (statistic, estimate) = match statistic {
+            Some(statistic) => (statistic, estimates.get(statistic)?),
+            None => estimates.headline()?,
+        };
         let value_ns = estimate.point.filter(|ns| !estimate.at_most && *ns > 0.0)?;
         let (class, reference) = yardstick(run, reading, case);
         let deciles = |at_reference: bool| {

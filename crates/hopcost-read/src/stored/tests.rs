@@ -34,7 +34,7 @@ fn compare(
     spread: &dyn Fn(Option<YardstickClass>) -> Option<Spread>,
 ) -> Result<RunComparison, Vec<Difference>> {
     let read = |runs: &[RawRun]| -> Vec<RunSummary> {
-        runs.iter().map(|raw| RunSummary::of(raw, &MECHANISMS)).collect()
+        runs.iter().map(|raw| RunSummary::of(raw, &MECHANISMS, None)).collect()
     };
     of_runs(&read(baseline), &read(other), &Asked { margin: 0.03, across, spread })
 }

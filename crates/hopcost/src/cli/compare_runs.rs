@@ -6,7 +6,7 @@ use anyhow::Context;
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::YardstickClass;
-use hopcost_model::results::{Across, Compared, Difference, RunComparison};
+use hopcost_model::results::{Across, Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary};
 
 use super::exit::{self, not_comparable, usage};
@@ -61,7 +61,7 @@ fn is_invalid(found: &RunComparison, sides: &[Side; 2]) -> bool {
 fn found(question: &Question, shown: &Shown) -> anyhow::Result<([Side; 2], RunComparison)> {
     let (baseline, other) = {
         let spare = |path: &Path| shown.spare(path);
-        (side(question.baseline, &spare)?, side(question.other, &spare)?)
+        (side(question.baseline, None, &spare)?, side(question.other, None, &spare)?)
     };
     ensure_apart(&baseline, &other)?;
     let spreads = spreads(&baseline, &other);
@@ -89,8 +89,12 @@ fn line(difference: &Difference) -> String {
     format!("{}: {} was {a} and is {b}", difference.across.word(), difference.what)
 }
 
-/// Reads the runs of a side, each after `spare` has looked at its path.
-pub fn side(specs: &[String], spare: &dyn Fn(&Path) -> anyhow::Result<()>) -> anyhow::Result<Side> {
+/// Reads the runs of a side, to be compared by a statistic, each after `spare` has looked at its path.
+pub fn side(
+    specs: &[String],
+    statistic: Option<Statistic>,
+    spare: &dyn Fn(&Path) -> anyhow::Result<()>,
+) -> anyhow::Result<Side> {
     let mut side = Side::default();
     let rust = hopcost_probe::worker::mechanisms();
     for spec in specs {
@@ -104,7 +108,7 @@ pub fn side(specs: &[String], spare: &dyn Fn(&Path) -> anyhow::Result<()>) -> an
                 )));
             }
             side.machines.push(Machine::of(&raw.host_before));
-            side.runs.push(RunSummary::of(&raw, &rust));
+            side.runs.push(RunSummary::of(&raw, &rust, statistic));
             side.paths.push(path);
             side.plan.get_or_insert(raw.plan);
         }

@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use hopcost_model::case::Case;
-use hopcost_model::results::{Across, Compared, GatedCase, Verdict};
+use hopcost_model::results::{Across, Compared, GatedCase, Statistic, Verdict};
 use hopcost_plan::{Ask, Selector};
 use hopcost_stats::compare::gate::CASES_MAX;
 
 use super::compare_runs::across;
 use super::exit::usage;
 use super::run::percent;
-use super::shown::ensure_spared;
+use super::shown::{ensure_spared, percentile};
 use super::{output, run};
 
 /// Arguments of `gate`.
@@ -43,6 +43,9 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across,
           requires = "baseline")]
     pub(super) across: Vec<Across>,
+    /// Compare by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
+    #[arg(long, value_name = "PERCENTILE", value_parser = percentile, requires = "baseline")]
+    pub(super) statistic: Option<Statistic>,
     /// Time of a case at most
     #[arg(long, value_name = "TIME", default_value = "20s", requires = "live_binaries")]
     pub(super) duration: String,
@@ -115,13 +118,25 @@ impl Args {
         let selectors = selectors.collect::<anyhow::Result<Vec<Selector>>>()?;
         for (text, selector) in self.cases.iter().zip(&selectors) {
             if !chosen.iter().any(|case| selector.fits(case)) {
-                return Err(usage(format!("{text} selects no case of the baseline")));
+                return Err(usage(format!(
+                    "{text} selects no case of the baseline{}",
+                    self.with()
+                )));
             }
         }
         if !selectors.is_empty() {
             chosen.retain(|case| selectors.iter().any(|selector| selector.fits(case)));
         }
-        ensure_few(chosen)
+        match chosen.as_slice() {
+            [] => Err(usage(format!("the baseline has no case to be gated{}", self.with()))),
+            _ => ensure_few(chosen),
+        }
+    }
+
+    /// What a case of the baseline has to have, as the end of a complaint.
+    fn with(&self) -> String {
+        let with = |by: Statistic| format!(" that has a {} (longer trials have one)", by.label());
+        self.statistic.map_or(String::new(), with)
     }
 }
 

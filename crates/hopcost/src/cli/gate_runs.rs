@@ -30,7 +30,7 @@ const RUNS_DEFAULT: u32 = 5;
 
 /// Measures new runs and compares them; `None` where that is interrupted.
 pub fn found(args: &Args, words: &[OsString], kept: &Runs) -> anyhow::Result<Option<Found>> {
-    let baseline = side(&args.baseline, &|path| args.spare(path))?;
+    let baseline = side(&args.baseline, args.statistic, &|path| args.spare(path))?;
     let cases = chosen(args, &baseline)?;
     let n = ensure_able(args, &baseline.runs, &cases)?;
     let plan = planned(&baseline, &cases)?;
@@ -56,9 +56,10 @@ pub fn found(args: &Args, words: &[OsString], kept: &Runs) -> anyhow::Result<Opt
     let invalid = invalid.map(|case| format!("{case}: `hopcost report` of a run of it says why."));
     Ok(Some(Found {
         sides: format!(
-            "{} now against the baseline's {}, each case by its runs.",
+            "{} now against the baseline's {}, each case by {} runs.",
             count(n as usize, "run"),
-            baseline.runs.len()
+            baseline.runs.len(),
+            args.statistic.map_or("its".to_owned(), |by| format!("the {} of its", by.label()))
         ),
         cases: gated,
         invalid: invalid.collect(),
@@ -182,7 +183,8 @@ impl New<'_> {
             if session.is_interrupted()? {
                 return Ok(None);
             }
-            runs.push(RunSummary::of(&hopcost_file::open(&path, &Scratch::for_copy)?, &rust));
+            let raw = hopcost_file::open(&path, &Scratch::for_copy)?;
+            runs.push(RunSummary::of(&raw, &rust, self.args.statistic));
         }
         Ok(Some(runs))
     }

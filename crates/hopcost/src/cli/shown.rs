@@ -69,7 +69,7 @@ fn page(text: &str) -> Result<PathBuf, String> {
 }
 
 /// A percentile that is estimated.
-fn percentile(text: &str) -> Result<Statistic, String> {
+pub(super) fn percentile(text: &str) -> Result<Statistic, String> {
     let label = format!("p{}", text.trim_start_matches('p'));
     let found =
         Statistic::ALL.iter().copied().find(|of| of.quantile().is_some() && of.label() == label);
