@@ -29,6 +29,7 @@ pub type Target = (&'static str, fn(&[u8]));
 /// Every target.
 pub const TARGETS: &[Target] = &[
     ("suite", suite),
+    ("docket", docket),
     ("case", case),
     ("protocol", protocol),
     ("machine", machine),
@@ -42,6 +43,17 @@ pub fn suite(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let source = SuiteSource::Text { file: "fuzz.toml".to_owned(), text: text.to_owned() };
     plan(&Ask { suite: Some(source), ..Ask::default() });
+}
+
+/// A docket: parsed, planned, and the plan stored as JSON.
+pub fn docket(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let files = [SuiteSource::Text { file: "fuzz.toml".to_owned(), text: text.to_owned() }];
+    let ask = Ask::default();
+    match hopcost_plan::judging(&ask, &files, &[], &RUST, &Vec::new, &few_cpus()) {
+        Err(error) => one_line(&error.to_string()),
+        Ok(plan) => same_from_json::<Plan>(&plan),
+    }
 }
 
 /// What a user types: a case, a selector, a size, a duration.
@@ -67,15 +79,19 @@ pub fn case(data: &[u8]) {
     }
 }
 
-fn plan(ask: &Ask) {
-    static RUST: LazyLock<Vec<Mechanism>> = LazyLock::new(hopcost_probe::worker::mechanisms);
-    let machine = Machine {
+static RUST: LazyLock<Vec<Mechanism>> = LazyLock::new(hopcost_probe::worker::mechanisms);
+
+fn few_cpus() -> Machine {
+    Machine {
         allowed_cpus: vec![0, 1],
         pairs: [(Placement::SameLlc, (0, 1))].into(),
         one_way: |_, _| Ok(()),
         ..Machine::default()
-    };
-    match hopcost_plan::plan(ask, RUST.clone(), &Vec::new, &machine) {
+    }
+}
+
+fn plan(ask: &Ask) {
+    match hopcost_plan::plan(ask, RUST.clone(), &Vec::new, &few_cpus()) {
         Err(error) => one_line(&error.to_string()),
         Ok(plan) => {
             assert!(plan.cases.len() as u64 <= CASES_MAX);

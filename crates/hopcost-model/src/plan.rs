@@ -61,7 +61,11 @@ document! {
         pub file: String,
         /// Its text.
         pub text: String,
-        /// The cases that its selectors stand for on this machine.
+        /// The questions of it that are to be answered; all of its claims where it is empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub questions: Vec<String>,
+        /// The cases that its selectors stand for on this machine; of those that are not there, the
+        /// cases of the plan that they fit.
         pub cases: std::collections::BTreeMap<String, Vec<String>>,
     }
 }

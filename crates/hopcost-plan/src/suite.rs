@@ -1,8 +1,6 @@
 //! Suite files: TOML that expands to cases. docs/suites.md describes the format.
 
-mod value;
-
-use std::sync::Arc;
+pub(crate) mod value;
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::distinct;
@@ -10,7 +8,7 @@ use hopcost_model::plan::TrialShape;
 use toml::de::{DeTable, DeValue};
 
 use crate::asked::{Asked, axis_keys};
-use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
+use crate::error::{Origin, PlanError, plain, quote, unknown};
 use crate::select::{Pattern, Selector, parse_workloads};
 use crate::shipped::{SHIPPED, shown};
 use crate::shown::Shown;
@@ -20,8 +18,6 @@ use crate::time::{
 };
 use value::{Source, Value, walk};
 
-/// Longest suite, in bytes.
-const LENGTH_MAX: usize = 1 << 20;
 /// Most mechanisms named in a suite: one for each case that a plan may have.
 const NAMES_MAX: usize = 10_000;
 /// Most globs in a suite; each takes a while to compile.
@@ -90,22 +86,7 @@ impl Entries {
 
 /// Parses a suite. `file` only names it in errors.
 pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
-    let too_long = text.len() > LENGTH_MAX;
-    let kept = if too_long { String::new() } else { text.to_owned() };
-    let source = Source(Arc::new(SourceText { file: plain(file), text: kept }));
-    if too_long {
-        let message = format!("longer than the {LENGTH_MAX} bytes that a suite may have");
-        return Err(source.at(0, "").error(message));
-    }
-    let strange = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    if let Some((byte, c)) = text.char_indices().find(|(_, c)| strange(*c)) {
-        let message = format!("control character U+{:04X}; remove it", u32::from(c));
-        return Err(source.at(byte, "").error(message));
-    }
-    let document = DeTable::parse(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        source.at(start, "").error(format!("not TOML: {}", plain(error.message())))
-    })?;
+    let (source, document) = Source::parsed("suite", file, text)?;
     source.suite(document.get_ref())
 }
 
@@ -382,7 +363,7 @@ impl Source {
 }
 
 /// Whether it may name a suite or a file.
-fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.len() <= 100 && text.chars().all(fits)
 }

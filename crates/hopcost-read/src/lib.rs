@@ -74,7 +74,10 @@ pub fn wanted(raw: &RawRun, rust: &[Mechanism]) -> BTreeSet<u32> {
     let all = || raw.plan.live().map(|(index, _)| index as u32).collect();
     match &raw.plan.question {
         _ if raw.plan.comparison.is_some() && comparison::is_settled(raw) => BTreeSet::new(),
-        Some(Question::Dockets(dockets)) => judge::wanted(raw, rust, dockets),
+        Some(Question::Dockets(_)) => {
+            let judged = read(raw, rust).judged;
+            judged.map_or_else(all, |judged| judge::wanted(&raw.plan, &judged))
+        }
         None => all(),
     }
 }

@@ -45,6 +45,7 @@ pub mod precision;
 pub mod quiet;
 pub mod ranking;
 pub mod ratio;
+pub mod region;
 pub mod rng;
 pub mod sample;
 pub mod states;

@@ -8,12 +8,40 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
 
-pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 
-/// A suite file's text, from which places are told.
-pub(super) struct Source(pub Arc<SourceText>);
+/// The text of a suite or a docket, from which places are told.
+pub(crate) struct Source(pub Arc<SourceText>);
+
+/// Longest file, in bytes.
+const LENGTH_MAX: usize = 1 << 20;
 
 impl Source {
+    /// Parses a file, of which one of a `kind` is told at most so long. `file` only names it in errors.
+    pub fn parsed<'t>(
+        kind: &str,
+        file: &str,
+        text: &'t str,
+    ) -> Result<(Self, Spanned<DeTable<'t>>), PlanError> {
+        let too_long = text.len() > LENGTH_MAX;
+        let kept = if too_long { String::new() } else { text.to_owned() };
+        let source = Source(Arc::new(SourceText { file: plain(file), text: kept }));
+        if too_long {
+            let message = format!("longer than the {LENGTH_MAX} bytes that a {kind} may have");
+            return Err(source.at(0, "").error(message));
+        }
+        let strange = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+        if let Some((byte, c)) = text.char_indices().find(|(_, c)| strange(*c)) {
+            let message = format!("control character U+{:04X}; remove it", u32::from(c));
+            return Err(source.at(byte, "").error(message));
+        }
+        let document = DeTable::parse(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            source.at(start, "").error(format!("not TOML: {}", plain(error.message())))
+        })?;
+        Ok((source, document))
+    }
+
     /// The place of a byte of the file.
     pub fn at(&self, byte: usize, key: &str) -> Origin {
         Origin::File { source: Arc::clone(&self.0), byte, key: key.to_owned() }
@@ -136,7 +164,7 @@ impl Source {
 
 /// Every key and every item of a list below a table, with the path of its key, in the order of
 /// the file's tables.
-pub(super) fn walk<'v, 'i>(
+pub(crate) fn walk<'v, 'i>(
     table: &'v DeTable<'i>,
     path: &str,
     each: &mut impl FnMut(usize, &str, &'v Value<'i>),

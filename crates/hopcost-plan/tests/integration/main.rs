@@ -3,6 +3,9 @@
 
 mod common;
 
+/// Dockets: checks, their mistakes and their plan.
+mod dockets;
+
 /// Who plays what in a case of one runtime and of two.
 mod roles;
 /// What holds whatever is asked.

@@ -73,6 +73,24 @@ pub fn cycles_per_ns(trials: &[&RawTrial]) -> Option<f64> {
     median(&trials.iter().filter_map(of).collect::<Vec<_>>())
 }
 
+/// An event of both ends for an operation of one trial: as counted after the measurement where it was
+/// counted there, else as over the measured phase.
+///
+/// # Errors
+/// In one line, why it was not counted.
+pub fn of_trial(case: &Case, trial: &RawTrial, event: &str) -> Result<f64, String> {
+    let after = trial.counted.iter().find(|reading| reading.event == event);
+    let (value, operations) = match after {
+        Some(reading) => {
+            let why =
+                || reading.unavailable.clone().unwrap_or_else(|| "no reason given".to_owned());
+            (reading.value.ok_or_else(why)? as f64, trial.counted_operations as f64)
+        }
+        None => (end::sum(trial, Whose::All, event)?.value, handled(case, trial)),
+    };
+    per(value, operations).ok_or_else(|| "there was no operation".to_owned())
+}
+
 /// Every event of these ends, with those that are always known.
 fn events(trials: &[&RawTrial], whose: Whose) -> Vec<String> {
     let seen = trials.iter().flat_map(|trial| whose.ends(trial)).flat_map(|end| &end.events);

@@ -23,6 +23,8 @@ mod stalled;
 mod stream;
 mod wake;
 
+pub use stream::stalled_share;
+
 use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::results::Status;
 

@@ -2,6 +2,8 @@
 
 mod stall;
 
+pub use stall::stalled_share;
+
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::RawTrial;

@@ -85,6 +85,17 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
     Some(finding(Code::NagleDelack, Severity::Suspect, evidence, &values))
 }
 
+/// The share of a trial's samples that take as long as stalls do; `None` where they are not of
+/// single operations.
+pub fn stalled_share(run: &Run, trial: &RawTrial) -> Option<f64> {
+    let tick_ns = 1e9 / run.raw.ticks_per_second(trial)?;
+    let is_stall =
+        |ticks: &&u32| (1..=STALLS_MAX).any(|k| range(k).contains(&(f64::from(**ticks) * tick_ns)));
+    let all = trial.samples.len();
+    (trial.stamp == Some(Stamp::Each) && all > 0)
+        .then(|| trial.samples.iter().filter(is_stall).count() as f64 / all as f64)
+}
+
 /// What `k` stalls take.
 fn range(k: usize) -> Range<f64> {
     STALL_NS.0 * k as f64..STALL_NS.1 * k as f64

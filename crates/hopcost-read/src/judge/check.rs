@@ -1,0 +1,434 @@
+//! One check at one level: what was measured, and where it lies.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::finding::{Finding, Severity};
+use hopcost_model::plan::ROUNDS_A_LOOK;
+use hopcost_model::results::{
+    Estimate, JudgedPart, JudgedUnit, JudgedValue, Region, Ruling, Status,
+};
+use hopcost_plan::{Check, Docket, Level, Number, Quantity, Selector, Term, Test};
+use hopcost_stats::compare::{ERROR, LogRatio};
+use hopcost_stats::region::{
+    BETWEEN_RUNS, Errors, Place, Placed, error_after, place, place_interval,
+};
+use hopcost_stats::tail::normal_quantile;
+
+use super::bench::Bench;
+use super::number::{Values, along, logs};
+use super::{value, words};
+use crate::case::{Reading, known};
+use crate::format;
+use crate::run::Run;
+
+/// What there is to tell of a check.
+struct Told {
+    verdict: Ruling,
+    because: String,
+    value: Option<JudgedValue>,
+    rounds_to_decide: Option<u32>,
+}
+
+impl Told {
+    /// Without a number.
+    fn of(verdict: Ruling, because: String) -> Self {
+        Told { verdict, because, value: None, rounds_to_decide: None }
+    }
+
+    /// Nothing is measured yet.
+    fn not_yet() -> Self {
+        let why = "not measured in enough rounds".to_owned();
+        Told { rounds_to_decide: Some(ROUNDS_A_LOOK), ..Told::of(Ruling::CannotTell, why) }
+    }
+}
+
+/// How many numbers share the error of a check.
+pub fn numbers(test: &Test) -> usize {
+    match test {
+        Test::Order(terms) => terms.len() - 1,
+        Test::Equivalent(terms, _) => terms.len() * (terms.len() - 1) / 2,
+        Test::Number(..) | Test::Exists(_) | Test::Consistent(..) => 1,
+    }
+}
+
+impl<'a> Bench<'a> {
+    /// A check of a claim with so many numbers.
+    pub fn part(&self, check: &Check, level: &Level, sharing: usize) -> JudgedPart {
+        let mut cases: Vec<&Reading> = Vec::new();
+        for term in check.test.terms() {
+            for reading in self.of_term(term, level) {
+                if !cases.iter().any(|one| one.index == reading.index) {
+                    cases.push(reading);
+                }
+            }
+        }
+        let told = self.misled(&check.test, &cases).map_or_else(
+            || self.told(&check.test, level, sharing),
+            |why| Told::of(Ruling::CannotTell, why),
+        );
+        let (region, unit) = match &check.test {
+            Test::Number(number, region) => (Some(*region), number.unit()),
+            _ => (None, JudgedUnit::Number),
+        };
+        let words = level.iter().map(|(key, value)| format!("{key}={value}"));
+        let words: Vec<String> = words.collect();
+        let why = words::reason(&cases, self.readings, self.findings);
+        let why =
+            why.filter(|_| told.value.is_some()).map_or(String::new(), |why| format!("; {why}"));
+        JudgedPart {
+            says: check.says.clone(),
+            test: check.text.clone(),
+            meaning: check.meaning.clone(),
+            level: (!words.is_empty()).then(|| words.join(", ")),
+            verdict: told.verdict,
+            value: told.value.map(|value| JudgedValue {
+                unit: if region.is_some() { unit } else { value.unit },
+                ..value
+            }),
+            region,
+            cases: cases.iter().map(|reading| reading.result.id.clone()).collect(),
+            because: format!("{}{why}", told.because),
+            rounds_to_decide: told.rounds_to_decide,
+        }
+    }
+
+    /// Why times of these cases tell nothing, if one of them is not what its label says.
+    fn misled(&self, test: &Test, cases: &[&Reading]) -> Option<String> {
+        let is_time = |term: &&Term| {
+            matches!(term.quantity, Quantity::Headline | Quantity::Statistic(_) | Quantity::Ticks)
+        };
+        if matches!(test, Test::Exists(_)) || !test.terms().iter().any(is_time) {
+            return None;
+        }
+        let of = |f: &&Finding| {
+            let case = |id: &str| cases.iter().any(|reading| reading.result.id == id);
+            f.severity == Severity::Invalid && f.case.as_deref().is_none_or(case)
+        };
+        let found = self.findings.iter().find(of)?;
+        let id = found.case.as_ref().map_or(String::new(), |id| format!("{id} "));
+        Some(format!(
+            "the number of {id}is not to be believed ({}): {}",
+            found.code, found.evidence
+        ))
+    }
+
+    fn told(&self, test: &Test, level: &Level, sharing: usize) -> Told {
+        match test {
+            Test::Exists(term) => self.exists(term, level),
+            Test::Consistent(left, right) => consistent(*left, *right),
+            Test::Number(Number::Crossover(a, b, axis), region) => {
+                self.crossover(a, b, axis, *region, level, sharing)
+            }
+            Test::Number(number, region) => match self.values(number, level) {
+                Err(why) => Told::of(Ruling::CannotTell, why),
+                Ok(values) => self.number(number, &values, *region, level, sharing),
+            },
+            Test::Order(terms) => {
+                let pairs = terms.windows(2).map(|pair| (&pair[0], &pair[1]));
+                let region = Region { low: None, high: Some(1.0f64.next_down()) };
+                self.pairs(pairs.collect(), region, level, sharing)
+            }
+            Test::Equivalent(terms, share) => {
+                let pairs = terms.iter().enumerate();
+                let pairs = pairs.flat_map(|(at, a)| terms[at + 1..].iter().map(move |b| (a, b)));
+                let region = Region { low: Some(1.0 / (1.0 + share)), high: Some(1.0 + share) };
+                self.pairs(pairs.collect(), region, level, sharing)
+            }
+        }
+    }
+
+    fn exists(&self, term: &Term, level: &Level) -> Told {
+        let reading = match self.one(term, level) {
+            Ok(reading) => reading,
+            Err(why) => return Told::of(Ruling::CannotTell, why),
+        };
+        let result = &reading.result;
+        let skip = self.run.raw.plan.cases.get(reading.index as usize);
+        let is_skipped = skip.is_some_and(|case| case.skip.is_some());
+        let reason = || result.reason.clone().unwrap_or_default();
+        match result.status {
+            Status::Measured => Told::of(Ruling::Holds, format!("{} was measured here", result.id)),
+            Status::Skipped if !is_skipped => Told::not_yet(),
+            Status::Skipped | Status::Failed => Told::of(Ruling::Fails, reason()),
+        }
+    }
+
+    /// Every one of several ratios has to lie in a region.
+    fn pairs(
+        &self,
+        pairs: Vec<(&Term, &Term)>,
+        region: Region,
+        level: &Level,
+        sharing: usize,
+    ) -> Told {
+        let told = pairs.into_iter().map(|(a, b)| {
+            let number = Number::Ratio(a.clone(), b.clone());
+            match self.values(&number, level) {
+                Err(why) => Told::of(Ruling::CannotTell, why),
+                Ok(values) => self.number(&number, &values, region, level, sharing),
+            }
+        });
+        let all: Vec<Told> = told.collect();
+        let because: Vec<String> = all.iter().map(|told| told.because.clone()).collect();
+        let open = all.iter().filter_map(|told| told.rounds_to_decide).max();
+        let worst = all.into_iter().max_by_key(|told| told.verdict);
+        let Some(worst) = worst else { return Told::not_yet() };
+        match worst.verdict {
+            Ruling::Holds => Told { because: because.join("; "), ..worst },
+            _ => Told { rounds_to_decide: open, ..worst },
+        }
+    }
+
+    /// The errors that may be spent on what these rounds say.
+    fn errors(&self, by_round: &BTreeMap<u32, f64>, sharing: usize) -> Errors {
+        let rounds = by_round.last_key_value().map_or(0, |(round, _)| round.saturating_add(1));
+        // A run of no question was looked at once, when it was over.
+        let is_own = !self.cases.is_empty();
+        let error = if is_own { error_after(rounds, ROUNDS_A_LOOK) } else { ERROR };
+        Errors { inside: error, outside: error / sharing.max(1) as f64 }
+    }
+
+    /// Where a number lies, and the words for it.
+    fn number(
+        &self,
+        number: &Number,
+        values: &Values,
+        region: Region,
+        level: &Level,
+        sharing: usize,
+    ) -> Told {
+        let errors = self.errors(&values.by_round, sharing);
+        let all: Vec<f64> = values.by_round.values().copied().collect();
+        let Some(of) = LogRatio::of_blocks(&all) else { return Told::not_yet() };
+        let scaled = |end: Option<f64>, open: f64| match end {
+            Some(end) if values.is_log => {
+                if end > 0.0 {
+                    libm::log(end)
+                } else {
+                    f64::NEG_INFINITY
+                }
+            }
+            end => end.unwrap_or(open),
+        };
+        let ends = (scaled(region.low, f64::NEG_INFINITY), scaled(region.high, f64::INFINITY));
+        let estimate = match number {
+            Number::Value(term) => self.estimate(term, level),
+            _ => None,
+        };
+        let placed = match &estimate {
+            Some(estimate) => place_estimate(estimate, all.len(), ends, errors),
+            None => place(&of, ends, values.between, errors),
+        };
+        let back = |one: f64| if values.is_log { libm::exp(one) } else { one };
+        let value = JudgedValue {
+            estimate: estimated(
+                Some(back(placed.point)),
+                placed.interval.map(|(low, high)| (back(low), back(high))),
+                1.0 - 2.0
+                    * if placed.place == Place::Outside { errors.outside } else { errors.inside },
+                all.len() as u32,
+            ),
+            unit: number.unit(),
+        };
+        let is = match placed.place {
+            Place::Inside => "which is",
+            Place::Outside => "which is not",
+            Place::Open => "which may or may not be",
+        };
+        let because = format!(
+            "{} is {}, {is} {}{}",
+            words::subject(number),
+            words::value(&value),
+            words::region(region, value.unit),
+            still(&placed)
+        );
+        Told {
+            verdict: ruling(placed.place),
+            because,
+            value: Some(value),
+            rounds_to_decide: placed.n_to_decide,
+        }
+    }
+
+    /// What the report says of a time, whose interval is for the next run.
+    fn estimate(&self, term: &Term, level: &Level) -> Option<&'a Estimate> {
+        let reading = self.one(term, level).ok()?;
+        match &term.quantity {
+            Quantity::Headline => reading.headline(),
+            Quantity::Statistic(statistic) => reading.get(*statistic),
+            _ => None,
+        }
+    }
+
+    /// From which value of an axis on the first takes less than the second: the interval begins
+    /// above the greatest at which it does not and ends at the least from which on it does.
+    fn crossover(
+        &self,
+        a: &Term,
+        b: &Term,
+        axis: &str,
+        region: Region,
+        level: &Level,
+        sharing: usize,
+    ) -> Told {
+        let x = |reading: &&Reading| reading.case.and_then(|case| along(case, axis));
+        let (firsts, seconds) = (self.of_term(a, level), self.of_term(b, level));
+        let mut points = Vec::new();
+        for first in &firsts {
+            let Some(second) = seconds.iter().find(|second| x(second) == x(first)) else {
+                continue;
+            };
+            let of =
+                |reading: &Reading, term: &Term| value::by_round(self.run, reading, &term.quantity);
+            let both = of(first, a).and_then(|a| Ok((a, of(second, b)?)));
+            match both.and_then(|(a, b)| logs(&a, &b)) {
+                Err(why) => return Told::of(Ruling::CannotTell, why),
+                Ok(by_round) => points.extend(x(first).map(|x| (x, by_round))),
+            }
+        }
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if points.len() < 2 {
+            let why = format!("want cases of both at two values or more of {axis}");
+            return Told::of(Ruling::CannotTell, why);
+        }
+        let mut places = Vec::new();
+        let mut rounds = Vec::new();
+        for (x, by_round) in &points {
+            let mut errors = self.errors(by_round, sharing * points.len());
+            errors.inside = errors.outside;
+            let values: Vec<f64> = by_round.values().copied().collect();
+            let Some(of) = LogRatio::of_blocks(&values) else { return Told::not_yet() };
+            let less = (f64::NEG_INFINITY, 0f64.next_down());
+            let placed = place(&of, less, BETWEEN_RUNS, errors);
+            rounds.push(values.len() as u32);
+            places.push((*x, placed));
+        }
+        let is = |place: Place| move |of: &&(f64, Placed)| of.1.place == place;
+        let beyond = places.iter().rev().find(is(Place::Outside)).map(|(x, _)| x.next_up());
+        let from = places.iter().rev().take_while(is(Place::Inside)).last().map(|(x, _)| *x);
+        let interval = (beyond.unwrap_or(0.0), from.unwrap_or(f64::INFINITY));
+        let ends = (region.low.unwrap_or(0.0), region.high.unwrap_or(f64::INFINITY));
+        // "From no value on" is no value.
+        let ends = (ends.0, ends.1.min(f64::MAX));
+        let placed = place_interval(interval.0, Some(interval), Some(interval), ends);
+        let value = JudgedValue {
+            estimate: Estimate {
+                low: beyond,
+                high: from,
+                ..estimated(
+                    None,
+                    None,
+                    1.0 - 2.0 * ERROR,
+                    rounds.iter().copied().min().unwrap_or(0),
+                )
+            },
+            unit: Number::Crossover(a.clone(), b.clone(), axis.to_owned()).unit(),
+        };
+        let subject = words::subject(&Number::Crossover(a.clone(), b.clone(), axis.to_owned()));
+        let last = places.last().map_or(0.0, |(x, _)| *x);
+        let where_to = match (beyond, from) {
+            (_, None) if beyond.is_some_and(|beyond| beyond > last) => {
+                format!(
+                    "lies above {}, the greatest that was measured",
+                    words::number(last, value.unit)
+                )
+            }
+            _ => format!("is {}", words::value(&value)),
+        };
+        let open = places.iter().filter_map(|(_, placed)| placed.n_to_decide).max();
+        Told {
+            verdict: ruling(placed.place),
+            because: format!(
+                "{subject} {where_to}; claimed: {}",
+                words::region(region, value.unit)
+            ),
+            rounds_to_decide: open.filter(|_| placed.place == Place::Open),
+            value: Some(value),
+        }
+    }
+}
+
+fn ruling(place: Place) -> Ruling {
+    match place {
+        Place::Inside => Ruling::Holds,
+        Place::Outside => Ruling::Fails,
+        Place::Open => Ruling::CannotTell,
+    }
+}
+
+/// What would decide.
+fn still(placed: &Placed) -> String {
+    match (placed.place, placed.n_to_decide) {
+        (Place::Open, Some(rounds)) => format!("; about {rounds} rounds would tell"),
+        (Place::Open, None) => "; it lies too close to the end of that to tell".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// An estimate whose interval is of 95 % at other errors: wider as the normal quantile is.
+fn place_estimate(estimate: &Estimate, n: usize, ends: (f64, f64), errors: Errors) -> Placed {
+    let point = estimate.point.unwrap_or(f64::NAN);
+    let bounds = estimate.low.zip(estimate.high);
+    let at = |error: f64| {
+        let (low, high) = bounds?;
+        let wider = normal_quantile(1.0 - 2.0 * error) / normal_quantile(1.0 - 2.0 * ERROR);
+        let wider = wider.max(1.0);
+        let (below, above) = (point / low, high / point);
+        let is_log = low > 0.0 && below.is_finite() && above.is_finite();
+        Some(match is_log {
+            true => (point / libm::pow(below, wider), point * libm::pow(above, wider)),
+            false => (point - (point - low) * wider, point + (high - point) * wider),
+        })
+    };
+    let placed = place_interval(point, at(errors.inside), at(errors.outside), ends);
+    let off = (point - ends.0).abs().min((point - ends.1).abs());
+    let half = placed.interval.map(|(low, high)| (high - low) / 2.0);
+    let more = match half {
+        None => Some(ROUNDS_A_LOOK.max(n as u32 + 1)),
+        Some(half) if off > 0.0 && half / off < 3.0 => {
+            Some(libm::ceil(n as f64 * (half / off) * (half / off)) as u32 + 1)
+        }
+        Some(_) => None,
+    };
+    Placed { n_to_decide: more.filter(|_| placed.place == Place::Open), ..placed }
+}
+
+/// An estimate of a number of a check.
+fn estimated(
+    point: Option<f64>,
+    interval: Option<(f64, f64)>,
+    level: f64,
+    rounds: u32,
+) -> Estimate {
+    Estimate {
+        point,
+        low: interval.map(|(low, _)| low).filter(|low| low.is_finite()),
+        high: interval.map(|(_, high)| high).filter(|high| high.is_finite()),
+        level: Some(level),
+        n_trials: rounds,
+        pooled: false,
+        estimand: "the number of the check, over rounds".to_owned(),
+        insufficient: None,
+        detectable: None,
+        digits: 3,
+        at_most: false,
+        as_met: None,
+        this_run_low: None,
+        this_run_high: None,
+    }
+}
+
+/// Printed figures.
+fn consistent(left: Region, right: Region) -> Told {
+    let of = |region: Region| (region.low.unwrap_or(0.0), region.high.unwrap_or(0.0));
+    let (left, right) = (of(left), of(right));
+    let words = |(low, high): (f64, f64)| match low == high {
+        true => format!("{low}"),
+        false => format!("between {} and {}", format::three(low), format::three(high)),
+    };
+    let sides = format!("the left side is {}, the right side {}", words(left), words(right));
+    match left.0 <= right.1 && right.0 <= left.1 {
+        true => Told::of(Ruling::Holds, sides),
+        false => Told::of(Ruling::Fails, sides),
+    }
+}

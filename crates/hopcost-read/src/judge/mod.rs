@@ -1,0 +1,176 @@
+//! Which claims of dockets hold: what each check finds at each level, and what follows for its
+//! claim. Errors are shared so that a true claim is told to fail at most one time in twenty over all
+//! looks, and a false one to hold.
+
+mod bench;
+mod check;
+mod number;
+#[cfg(test)]
+mod tests;
+mod value;
+mod words;
+
+use std::collections::BTreeSet;
+
+use hopcost_model::finding::Finding;
+use hopcost_model::plan::{DocketPlan, Plan, Question};
+use hopcost_model::results::{
+    Judged, JudgedClaim, JudgedDocket, JudgedPart, JudgedQuestion, Ruling,
+};
+use hopcost_plan::{Claim, parse_docket};
+
+use crate::case::Reading;
+use crate::run::Run;
+use bench::Bench;
+use check::numbers;
+
+/// The cases of the checks that more rounds would decide, of claims that are open.
+pub fn wanted(plan: &Plan, judged: &Judged) -> BTreeSet<u32> {
+    let open = judged.claims.iter().filter(|claim| claim.verdict == Some(Ruling::CannotTell));
+    let parts = open.flat_map(|claim| &claim.parts);
+    let parts = parts.filter(|part| part.rounds_to_decide.is_some());
+    let ids: BTreeSet<&String> = parts.flat_map(|part| &part.cases).collect();
+    let live = plan.live().filter(|(_, case)| ids.contains(&case.id()));
+    live.map(|(index, _)| index as u32).collect()
+}
+
+/// The verdicts on the claims of the run's dockets; `None` of a run that has none.
+pub fn of_run(run: &Run, readings: &[Reading], findings: &[Finding]) -> Option<Judged> {
+    let Question::Dockets(dockets) = run.raw.plan.question.as_ref()?;
+    let mut judged = Judged { dockets: Vec::new(), claims: Vec::new(), questions: Vec::new() };
+    for docket in dockets {
+        add(&mut judged, run, readings, findings, docket);
+    }
+    Some(judged)
+}
+
+fn add(
+    judged: &mut Judged,
+    run: &Run,
+    readings: &[Reading],
+    findings: &[Finding],
+    planned: &DocketPlan,
+) {
+    // A stored docket of another version may have what this one does not know.
+    let Ok(docket) = parse_docket(&planned.file, &planned.text) else { return };
+    let docket = docket.asking(&planned.questions);
+    let bench = Bench { run, readings, findings, docket: &docket, cases: &planned.cases };
+    let claims = docket.claims.iter().map(|claim| judge(&bench, claim));
+    let claims: Vec<JudgedClaim> = claims.collect();
+    judged.questions.extend(docket.questions.iter().map(|asked| {
+        let of = claims.iter().filter(|claim| asked.claims.contains(&claim.id));
+        answer(&docket.name, asked, &of.collect::<Vec<_>>())
+    }));
+    judged.claims.extend(claims);
+    judged.dockets.push(JudgedDocket {
+        name: docket.name.clone(),
+        about: docket.about.clone(),
+        source: docket.source.clone(),
+    });
+}
+
+fn judge(bench: &Bench, claim: &Claim) -> JudgedClaim {
+    let sharing = claim.checks.iter().map(|check| numbers(&check.test) * claim.levels.len()).sum();
+    let of = |check| claim.levels.iter().map(move |level| bench.part(check, level, sharing));
+    let checks: Vec<Vec<JudgedPart>> =
+        claim.checks.iter().map(|check| of(check).collect()).collect();
+    let verdict = verdict(&checks);
+    let because = because(verdict, &checks);
+    JudgedClaim {
+        id: claim.id.clone(),
+        docket: bench.docket.name.clone(),
+        sentence: claim.sentence.clone(),
+        at: claim.at.clone(),
+        verdict,
+        because,
+        parts: checks.into_iter().flatten().collect(),
+        not_checkable: claim.not_checkable.clone(),
+    }
+}
+
+/// The verdict on a claim of these checks, each at its levels. All checks have to hold, but for
+/// those of different meanings, which are alternatives.
+fn verdict(checks: &[Vec<JudgedPart>]) -> Option<Ruling> {
+    let meaning = |parts: &Vec<JudgedPart>| parts.first().and_then(|part| part.meaning.clone());
+    let at_levels = |parts: &Vec<JudgedPart>| {
+        let measured = parts.iter().filter(|part| can_be_told(part));
+        let all: Vec<Ruling> = measured.map(|part| part.verdict).collect();
+        // A level that is not here is left out where there is another.
+        if all.is_empty() { Ruling::CannotTell } else { alike(all) }
+    };
+    let common = checks.iter().filter(|parts| meaning(parts).is_none()).map(at_levels).max();
+    let meanings: BTreeSet<String> = checks.iter().filter_map(meaning).collect();
+    let of = |one: &String| {
+        let parts = checks.iter().filter(|parts| meaning(parts).as_ref() == Some(one));
+        parts.map(at_levels).max()
+    };
+    let of_meanings: Vec<Ruling> = meanings.iter().filter_map(of).collect();
+    let alternatives = (!of_meanings.is_empty()).then(|| alike(of_meanings));
+    common.max(alternatives)
+}
+
+/// Whether something was or can be measured of it.
+fn can_be_told(part: &JudgedPart) -> bool {
+    part.verdict != Ruling::CannotTell || part.value.is_some() || part.rounds_to_decide.is_some()
+}
+
+/// What several levels, or meanings, say together.
+fn alike(all: Vec<Ruling>) -> Ruling {
+    let has = |ruling: Ruling| all.contains(&ruling);
+    match () {
+        () if has(Ruling::Depends) || (has(Ruling::Holds) && has(Ruling::Fails)) => Ruling::Depends,
+        () if has(Ruling::CannotTell) => Ruling::CannotTell,
+        () if has(Ruling::Fails) => Ruling::Fails,
+        () => Ruling::Holds,
+    }
+}
+
+/// Why, from the reasons of the parts that decide.
+fn because(verdict: Option<Ruling>, checks: &[Vec<JudgedPart>]) -> String {
+    let parts = || checks.iter().flatten();
+    let of = |ruling: Ruling| parts().filter(move |part| part.verdict == ruling);
+    let at = |part: &JudgedPart| {
+        let factor = [&part.meaning, &part.level].into_iter().flatten();
+        let factor: Vec<&str> = factor.map(String::as_str).collect();
+        match factor.is_empty() {
+            true => part.because.clone(),
+            false => format!("{}: {}", factor.join(", "), part.because),
+        }
+    };
+    match verdict {
+        None => "nothing of it can be checked by measuring".to_owned(),
+        Some(Ruling::Depends) => {
+            let one = |ruling| of(ruling).next().map(at).unwrap_or_default();
+            format!("it holds ({}) and fails ({})", one(Ruling::Holds), one(Ruling::Fails))
+        }
+        Some(Ruling::Holds) if parts().count() > 1 => {
+            let first = of(Ruling::Holds).next().map(at).unwrap_or_default();
+            format!("all {} checks hold; {first}", of(Ruling::Holds).count())
+        }
+        Some(ruling) => of(ruling).next().map(at).unwrap_or_default(),
+    }
+}
+
+/// What the verdicts on some claims say together.
+fn answer(docket: &str, asked: &hopcost_plan::Asking, claims: &[&JudgedClaim]) -> JudgedQuestion {
+    let verdict = claims.iter().filter_map(|claim| claim.verdict).max();
+    let lead = match verdict {
+        Some(Ruling::Holds) => "Supported",
+        Some(Ruling::Fails) => "Not supported",
+        Some(Ruling::Depends) => "Supported in part",
+        Some(Ruling::CannotTell) | None => "Cannot be told here",
+    };
+    let told = claims.iter().map(|claim| {
+        let word = claim.verdict.map_or("is not checkable", Ruling::word);
+        format!("{} {word}: {}.", claim.id, claim.because)
+    });
+    let told: Vec<String> = told.collect();
+    JudgedQuestion {
+        id: asked.id.clone(),
+        docket: docket.to_owned(),
+        asks: asked.asks.clone(),
+        claims: asked.claims.clone(),
+        verdict,
+        answer: format!("{lead}. {}", told.join(" ")),
+    }
+}

@@ -1,0 +1,245 @@
+//! Every check on machines on which it holds, fails and cannot be told.
+
+use hopcost_model::plan::{DocketPlan, Question};
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::{Judged, JudgedPart, Ruling};
+use hopcost_stats::rng::Rng;
+
+use crate::testing::{Builder, FUTEX, MECHANISMS, PIPE, PIPE_4K, TCP, TrialBuilder, event, read};
+
+const HOLDS: Ruling = Ruling::Holds;
+const FAILS: Ruling = Ruling::Fails;
+const OPEN: Ruling = Ruling::CannotTell;
+
+const CASES: &str = r#"
+name = "d"
+[case]
+pipe = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block"
+tcp = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block"
+futex = "roundtrip/futex?payload=0&boundary=process&place=same-cpu&wait=block"
+udp = "roundtrip/udp?payload=64&boundary=process&place=same-cpu&wait=block"
+pipes = "roundtrip/pipe?payload=64,4KiB&boundary=process&place=same-cpu&wait=block"
+send = "stream/tcp-send?payload=2048&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off"
+tcps = "roundtrip/tcp?payload=64,4KiB&boundary=process&place=same-cpu&wait=block"
+"#;
+
+fn docket(claims: &str) -> DocketPlan {
+    let text = format!("{CASES}\n{claims}");
+    hopcost_plan::parse_docket("d.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+    DocketPlan { file: "d.toml".into(), text, questions: Vec::new(), cases: Default::default() }
+}
+
+fn judged(mut raw: RawRun, docket: DocketPlan) -> Judged {
+    raw.plan.question = Some(Question::Dockets(vec![docket]));
+    read(&raw).judged.unwrap()
+}
+
+fn claim(test: &str) -> DocketPlan {
+    docket(&format!("[[claim]]\nid = \"1\"\nsentence = \"s\"\n[[claim.check]]\ntest = \"{test}\""))
+}
+
+/// Trials of about so many nanoseconds, that differ by this share from round to round.
+fn about(ns: f64, spread: f64, seed: u64) -> impl Fn(u32, &mut TrialBuilder) {
+    move |round, t| {
+        let mut rng = Rng::new(seed * 1000 + u64::from(round));
+        let ns = ns * libm::exp(spread * rng.normal());
+        t.each(&[ns as u32; 200]);
+    }
+}
+
+/// A machine on which TCP takes so many times what a pipe does, 4 KiB through the pipe so many
+/// times what 64 bytes do, and through TCP so many.
+fn machine(rounds: u32, spread: f64, tcp: f64, larger: (f64, f64)) -> RawRun {
+    let ns = 10_000.0;
+    let tcp_4k = TCP.replace("payload=64", "payload=4096");
+    let calls = |round: u32, t: &mut TrialBuilder| {
+        about(ns, 0.0, 9)(round, t);
+        t.raw.counted = vec![event("system-calls", 400)];
+        t.raw.counted_operations = 100;
+    };
+    Builder::new()
+        .case(PIPE, rounds, about(ns, spread, 1))
+        .case(TCP, rounds, about(tcp * ns, spread, 2))
+        .case(FUTEX, rounds, calls)
+        .case(PIPE_4K, rounds, about(larger.0 * ns, spread, 3))
+        .case(&tcp_4k, rounds, about(larger.1 * tcp * ns, spread, 4))
+        .skipped("roundtrip/udp?payload=64&boundary=process&place=same-cpu&wait=block", "no UDP")
+        .build()
+}
+
+fn ruled(test: &str, raw: RawRun) -> (Ruling, JudgedPart) {
+    let judged = judged(raw, claim(test));
+    let claim = &judged.claims[0];
+    assert_eq!(claim.verdict, Some(claim.parts[0].verdict), "{test}");
+    (claim.parts[0].verdict, claim.parts[0].clone())
+}
+
+#[test]
+fn each_check_has_machines_on_which_it_holds_fails_and_cannot_be_told() {
+    // The check, and on which machines: TCP over pipe, and 4 KiB over 64 bytes of each.
+    let (slow, fast) = ((2.5, (2.0, 2.0)), (0.8, (1.0, 1.0)));
+    for (test, holds, fails) in [
+        ("ratio(tcp, pipe) ~ 2.7 ± 20%", slow, fast),
+        ("ratio(tcp, pipe) >= 2", slow, fast),
+        ("difference(tcp, pipe) > 10us", slow, fast),
+        ("value(tcp) in 20us..40us", slow, fast),
+        ("value(tcp.p90) >= 20us", slow, fast),
+        ("less(tcp, pipe)", fast, slow),
+        ("order(futex, tcp)", slow, fast),
+        ("equivalent(tcp, pipe; 30%)", fast, slow),
+        ("slope(pipes; payload) > 1ns", slow, fast),
+        ("share(mechanism; pipes, tcps) < 80%", slow, fast),
+        ("crossover(tcps over pipes; payload) <= 4KiB", fast, slow),
+        ("value(pipe.cpu) <= 15us", fast, (2.5, (1.0, 1.0))),
+    ] {
+        let on = |of: (f64, (f64, f64)), rounds, spread| machine(rounds, spread, of.0, of.1);
+        let (verdict, part) = ruled(test, on(holds, 16, 0.01));
+        assert_eq!(verdict, HOLDS, "{test}: {part:?}");
+        if !test.contains("cpu") {
+            let (verdict, part) = ruled(test, on(fails, 16, 0.01));
+            assert_eq!(verdict, FAILS, "{test}: {part:?}");
+            let (verdict, part) = ruled(test, on(holds, 3, 0.3));
+            assert_eq!(verdict, OPEN, "{test}: {part:?}");
+            assert!(part.rounds_to_decide.is_some(), "{test}: {part:?}");
+        }
+    }
+}
+
+#[test]
+fn counts_are_exact_and_what_was_not_counted_says_why() {
+    let on = || machine(16, 0.01, 2.0, (1.0, 1.0));
+    assert_eq!(ruled("value(futex.system-calls) in 4..4", on()).0, HOLDS);
+    assert_eq!(ruled("value(futex.system-calls) > 4", on()).0, FAILS);
+    let (verdict, part) = ruled("value(pipe.cycles) < 1k", on());
+    assert_eq!((verdict, part.rounds_to_decide), (OPEN, None));
+    assert!(part.because.starts_with("cycles could not be counted"), "{}", part.because);
+}
+
+#[test]
+fn a_case_that_is_not_here_cannot_be_told_and_does_not_exist() {
+    let on = || machine(16, 0.01, 2.0, (1.0, 1.0));
+    let (verdict, part) = ruled("ratio(udp, pipe) < 9", on());
+    assert_eq!((verdict, part.because.as_str(), part.rounds_to_decide), (OPEN, "no UDP", None));
+    assert_eq!(ruled("exists(udp)", on()).0, FAILS);
+    assert_eq!(ruled("exists(pipe)", on()).0, HOLDS);
+}
+
+#[test]
+fn printed_figures_need_no_machine() {
+    let empty = || Builder::new().build();
+    assert_eq!(ruled("consistent(80411 / 10000 = 8.0411)", empty()).0, HOLDS);
+    assert_eq!(ruled("consistent(4.9936 / 0.0434 = 115)", empty()).0, HOLDS);
+    assert_eq!(ruled("consistent(21.98 / 8.04 = 2.5)", empty()).0, FAILS);
+}
+
+#[test]
+fn levels_and_meanings_that_disagree_depend() {
+    let on = || machine(16, 0.01, 2.5, (2.0, 0.5));
+    let text = r#"
+[[claim]]
+id = "levels"
+sentence = "TCP is slower"
+vary = { payload = ["64", "4KiB"] }
+check = [{ test = "ratio(tcp, pipe) > 1" }]
+[[claim]]
+id = "meanings"
+sentence = "A pipe is fast"
+check = [
+  { test = "value(pipe) < 20us", meaning = "under 20 µs" },
+  { test = "value(pipe) < 5us", meaning = "under 5 µs" },
+]
+[[claim]]
+id = "both"
+sentence = "both"
+check = [{ test = "value(pipe) < 20us" }, { test = "value(pipe) < 5us" }]
+[[claim]]
+id = "cause"
+sentence = "because"
+not-checkable = [{ part = "because", reason = "a cause" }]
+[[question]]
+id = "E1"
+asks = "Is it?"
+claims = ["levels", "cause"]
+"#;
+    let judged = judged(on(), docket(text));
+    let verdicts: Vec<Option<Ruling>> = judged.claims.iter().map(|claim| claim.verdict).collect();
+    assert_eq!(
+        verdicts,
+        [Some(Ruling::Depends), Some(Ruling::Depends), Some(FAILS), None],
+        "{:#?}",
+        judged.claims[0]
+    );
+    let levels: Vec<&str> =
+        judged.claims[0].parts.iter().filter_map(|part| part.level.as_deref()).collect();
+    assert_eq!(levels, ["payload=64", "payload=4KiB"]);
+    assert!(judged.claims[0].because.contains("payload=64"), "{}", judged.claims[0].because);
+    let [question] = &judged.questions[..] else { panic!("{:?}", judged.questions) };
+    assert!(question.answer.starts_with("Supported in part. levels depends: "), "{question:?}");
+}
+
+#[test]
+fn a_stall_is_explained_by_its_timer() {
+    let id = |nodelay: &str| {
+        format!(
+            "stream/tcp-send?payload=2048&fields=8&flows=1&ack=per-message&boundary=process\
+             &place=free&wait=block&more=off&nodelay={nodelay}"
+        )
+    };
+    let of = |ns: u32| {
+        move |round: u32, t: &mut TrialBuilder| {
+            let ns = ns + round;
+            t.stream(1, 100, 2048, &[ns; 100], 100 * u64::from(ns));
+        }
+    };
+    let raw = Builder::new().case(&id("off"), 16, of(40_900_000)).case(&id("on"), 16, of(31_000));
+    let one = claim("value(send) ~ 40.9ms ± 5%");
+    let judged = judged(raw.build(), one);
+    let because = &judged.claims[0].because;
+    assert_eq!(judged.claims[0].verdict, Some(HOLDS), "{because}");
+    let want = "40.9 ms is 1.02 × the timer of the delayed acknowledgement (40 ms); with \
+                TCP_NODELAY the same takes 31.0 µs";
+    assert!(because.ends_with(want), "{because}");
+}
+
+#[test]
+fn rounds_go_to_what_is_open() {
+    let text = r#"
+[[claim]]
+id = "clear"
+sentence = "s"
+check = [{ test = "ratio(tcp, futex) > 1.2" }]
+[[claim]]
+id = "close"
+sentence = "s"
+check = [{ test = "ratio(pipe, futex) < 1.05" }]
+"#;
+    let wanted = |rounds: u32| {
+        let mut raw = machine(rounds, 0.08, 2.5, (1.0, 1.0));
+        let mut planned = docket(text);
+        let names = [("pipe", PIPE), ("tcp", TCP), ("futex", FUTEX)];
+        let docket = hopcost_plan::parse_docket("d.toml", &planned.text).unwrap();
+        for (name, id) in names {
+            let selector = docket.selector(name, &Default::default()).unwrap();
+            planned.cases.insert(selector, vec![id.to_owned()]);
+        }
+        raw.plan.question = Some(Question::Dockets(vec![planned]));
+        crate::wanted(&raw, &MECHANISMS).into_iter().collect::<Vec<u32>>()
+    };
+    assert_eq!(wanted(0), [0, 1, 2], "before the first round all of both claims");
+    assert_eq!(wanted(8), [0, 2], "TCP is decided");
+}
+
+#[test]
+fn nonsense_in_a_stored_docket_is_read_without_a_panic() {
+    let mut raw = machine(8, 0.1, 2.0, (1.0, 1.0));
+    for text in ["", "name = 1", "[[claim]]", CASES] {
+        let planned = DocketPlan {
+            file: String::new(),
+            text: text.to_owned(),
+            questions: vec!["E9".into()],
+            cases: [("x".to_owned(), vec!["y".to_owned()])].into(),
+        };
+        raw.plan.question = Some(Question::Dockets(vec![planned]));
+        assert_eq!(read(&raw).judged.unwrap().claims, []);
+    }
+}

@@ -1,0 +1,98 @@
+//! The quantities of cases that checks are about, a value a round.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::case::Case;
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::Status;
+use hopcost_plan::Quantity;
+
+use crate::case::Reading;
+use crate::findings::stalled_share;
+use crate::run::Run;
+use crate::sums::{handled, lost, messages, per};
+use crate::trials::PerTrial;
+use crate::{counters, stream};
+
+/// A value for each round in which the case was measured; empty where it was not yet.
+///
+/// # Errors
+/// In a sentence, why there never will be one.
+pub fn by_round(
+    run: &Run,
+    reading: &Reading,
+    quantity: &Quantity,
+) -> Result<BTreeMap<u32, f64>, String> {
+    let result = &reading.result;
+    let Some(case) = reading.case.filter(|_| result.status != Status::Failed) else {
+        return Err(result.reason.clone().unwrap_or_else(|| "every trial failed".to_owned()));
+    };
+    let skip = run.raw.plan.cases.get(reading.index as usize).and_then(|case| case.skip.clone());
+    if let Some(reason) = skip {
+        return Err(reason);
+    }
+    let mut why = None;
+    let mut found = BTreeMap::new();
+    for (trial, own) in reading.trials.iter().zip(&reading.per_trial) {
+        match of_trial(run, reading, case, trial, own, quantity) {
+            Ok(value) if value.is_finite() => drop(found.insert(own.round, value)),
+            Ok(_) => {}
+            Err(reason) => why = Some(reason),
+        }
+    }
+    match why.filter(|_| found.is_empty()) {
+        Some(why) => Err(why),
+        None => Ok(found),
+    }
+}
+
+fn of_trial(
+    run: &Run,
+    reading: &Reading,
+    case: &Case,
+    trial: &RawTrial,
+    own: &PerTrial,
+    quantity: &Quantity,
+) -> Result<f64, String> {
+    let because = |why: &str| format!("{why} in {}", case.id());
+    let switches = || crate::sums::switches(trial, crate::sums::Whose::All) as f64;
+    match quantity {
+        Quantity::Headline => Ok(own.value_ns),
+        Quantity::Statistic(statistic) => own.get(*statistic).ok_or_else(|| {
+            because(&format!("no trial has enough samples for a {}", statistic.label()))
+        }),
+        Quantity::Ticks => {
+            let ticks = reading.result.cost_ticks.or(reading.result.p50_ticks);
+            let headline = reading.headline().and_then(|headline| headline.point);
+            let factor = ticks.zip(headline.filter(|ns| *ns > 0.0)).map(|(ticks, ns)| ticks / ns);
+            let factor = factor.ok_or_else(|| because("the clock's ticks are not known"))?;
+            Ok(own.value_ns * factor)
+        }
+        Quantity::Cpu => {
+            let cpu_ns = trial.cpu_ns as f64 / run.factor(trial).unwrap_or(1.0);
+            let per_message = per(cpu_ns, handled(case, trial) * messages(case.workload));
+            per_message.ok_or_else(|| because("there is no message"))
+        }
+        Quantity::Switches => {
+            per(switches(), handled(case, trial)).ok_or_else(|| because("there is no operation"))
+        }
+        Quantity::Event(event) => counters::of_trial(case, trial, event)
+            .map_err(|why| format!("{event} could not be counted: {why}")),
+        Quantity::Throughput => {
+            let rates = own.rates.as_ref().map(|rates| rates.aggregate_gbps);
+            rates.ok_or_else(|| because("only a stream has a throughput, which is unknown"))
+        }
+        Quantity::CopiedShare => {
+            let sends = stream::zero_copy(&[trial]).filter(|sends| sends.completed > 0);
+            let share = sends.map(|sends| (sends.copied as f64 / sends.completed as f64).min(1.0));
+            share.ok_or_else(|| because("no send was to be without a copy"))
+        }
+        Quantity::StalledShare => {
+            stalled_share(run, trial).ok_or_else(|| because("messages are not timed one by one"))
+        }
+        Quantity::LostShare => {
+            let all = trial.operations.saturating_add(lost(trial)) as f64;
+            per(lost(trial) as f64, all).ok_or_else(|| because("there is no operation"))
+        }
+    }
+}
