@@ -7,7 +7,7 @@ use hopcost_model::plan::ROUNDS_A_LOOK;
 use hopcost_model::results::{
     Estimate, JudgedPart, JudgedUnit, JudgedValue, Region, Ruling, Status,
 };
-use hopcost_plan::{Check, Docket, Level, Number, Quantity, Selector, Term, Test};
+use hopcost_plan::{Check, Level, Number, Quantity, Term, Test};
 use hopcost_stats::compare::{ERROR, LogRatio};
 use hopcost_stats::region::{
     BETWEEN_RUNS, Errors, Place, Placed, error_after, place, place_interval,
@@ -17,9 +17,8 @@ use hopcost_stats::tail::normal_quantile;
 use super::bench::Bench;
 use super::number::{Values, along, logs};
 use super::{value, words};
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::format;
-use crate::run::Run;
 
 /// What there is to tell of a check.
 struct Told {
