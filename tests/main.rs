@@ -4,6 +4,9 @@
 #[path = "support/mod.rs"]
 mod support;
 
+/// Which mechanism to use, measured and from a stored run.
+#[path = "advise.rs"]
+mod advise;
 /// The release binary and the HTML report as others see them: a disassembler, a browser.
 #[path = "artefacts.rs"]
 mod artefacts;

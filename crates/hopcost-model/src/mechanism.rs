@@ -46,6 +46,16 @@ pub enum Payload {
     },
 }
 
+/// Whether a message may be lost on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Loss {
+    /// Each arrives, once, or its end is told.
+    #[default]
+    Never,
+    /// One may not arrive, and nobody is told.
+    Possible,
+}
+
 /// A parameter that a mechanism declares; all are part of the case's spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
@@ -190,6 +200,8 @@ pub struct Facts {
     pub keeps_buffers: bool,
     /// The flag by which it asks for sends without a copy.
     pub no_copy: Option<&'static str>,
+    /// Whether messages may be lost.
+    pub loss: Loss,
     /// The mechanism whose addresses lead to its link, where an end that cannot inherit
     /// descriptors may offer one or connect to one.
     pub address: Option<&'static str>,
@@ -231,6 +243,7 @@ impl Facts {
         argument: None,
         keeps_buffers: false,
         no_copy: None,
+        loss: Loss::Never,
         address: None,
         revision: 1,
         available: || Ok(()),
@@ -430,11 +443,13 @@ pub struct Here {
     pub available_as: fn(&Case) -> Result<(), String>,
     /// What a test engine's name has to carry.
     pub argument: Option<Argument>,
+    /// Whether messages may be lost.
+    pub loss: Loss,
 }
 
 impl Default for Here {
     fn default() -> Self {
-        Self { available: || Ok(()), available_as: |_| Ok(()), argument: None }
+        Self { available: || Ok(()), available_as: |_| Ok(()), argument: None, loss: Loss::Never }
     }
 }
 
@@ -489,6 +504,7 @@ impl Mechanism {
                 available: facts.available,
                 available_as: facts.available_as,
                 argument: facts.argument,
+                loss: facts.loss,
             },
         }
     }

@@ -1,5 +1,6 @@
 //! What will be measured, in which order, with every default filled in.
 
+use crate::advise::AdviceRequest;
 use crate::case::{Case, CaseError, Placement};
 use crate::document;
 
@@ -47,12 +48,25 @@ document! {
     pub enum Question {
         /// Which claims hold on this machine.
         Dockets(Vec<DocketPlan>),
+        /// Which mechanism to use.
+        Advice(AdviceRequest),
     }
 }
 
-/// Rounds from one look at the answer to a question to the next; the first look is before the
-/// first round.
+/// Rounds from one look at the verdicts of dockets to the next.
 pub const ROUNDS_A_LOOK: u32 = 8;
+/// The same of advice: of many candidates most are out of the question soon.
+const ROUNDS_A_LOOK_OF_ADVICE: u32 = 3;
+
+impl Question {
+    /// Rounds from one look at the answer to the next; the first look is before the first round.
+    pub const fn rounds_a_look(&self) -> u32 {
+        match self {
+            Question::Dockets(_) => ROUNDS_A_LOOK,
+            Question::Advice(_) => ROUNDS_A_LOOK_OF_ADVICE,
+        }
+    }
+}
 
 document! {
     /// A docket as it was when the run was planned.

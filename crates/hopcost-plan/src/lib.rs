@@ -32,6 +32,7 @@
 //! is for the suite as written: where the command line adds cases to it, only
 //! its rounds count. See [`estimate_ns`].
 
+mod advise;
 mod ask;
 mod asked;
 mod catalog;
@@ -59,6 +60,7 @@ mod yardstick;
 pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
 
+pub use advise::advice;
 pub use ask::{Ask, SuiteSource};
 pub use compare::{comparison, order_of};
 pub use docket::{Asking, Check, Claim, Docket, Level, Number, Quantity, Term, Test, parse_docket};

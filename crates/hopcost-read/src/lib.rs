@@ -15,6 +15,7 @@
 //! in blocks; [`findings`] judges;
 //! [`ladder`], [`plots`] and [`remarks`] arrange and explain.
 
+mod advice;
 mod believed;
 mod brief;
 mod capacity;
@@ -63,10 +64,11 @@ pub use published::Source as PublishedSource;
 
 use std::collections::BTreeSet;
 
+use hopcost_model::advise::AdviceRequest;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Question;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{CaseResult, Results};
+use hopcost_model::results::{Advice, CaseResult, Results};
 
 /// The cases, by their place in the plan, that further rounds are for: of a run that answers a
 /// question those that the answer still needs, of a comparison all until it is settled.
@@ -77,6 +79,9 @@ pub fn wanted(raw: &RawRun, rust: &[Mechanism]) -> BTreeSet<u32> {
         Some(Question::Dockets(_)) => {
             let judged = read(raw, rust).judged;
             judged.map_or_else(all, |judged| judge::wanted(&raw.plan, &judged))
+        }
+        Some(Question::Advice(request)) => {
+            advice::wanted(&raw.plan, &read(raw, rust), rust, request)
         }
         None => all(),
     }
@@ -113,11 +118,12 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     };
     let plots = plots::plots(&readings, &beside);
     let plan = brief::plan(&run, &readings);
-    Results {
+    let mut results = Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
         judged: judge::of_run(&run, &readings, &findings),
+        advice: None,
         plan,
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
@@ -146,7 +152,16 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
             })
             .collect(),
         command: command::of_run(&raw.about.argv, raw.plan.seed),
+    };
+    if let Some(Question::Advice(request)) = &raw.plan.question {
+        results.advice = Some(advice::of(&raw.plan, &results, rust, request));
     }
+    results
+}
+
+/// What a run says to a request for advice; `rust` as for [`read`].
+pub fn advice(raw: &RawRun, rust: &[Mechanism], request: &AdviceRequest) -> Advice {
+    advice::of(&raw.plan, &read(raw, rust), rust, request)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
-use hopcost_model::mechanism::{Facts, Mechanism, Parameter, PerOperation, Shape, WaitFacts};
+use hopcost_model::mechanism::{Facts, Loss, Mechanism, Parameter, PerOperation, Shape, WaitFacts};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{
@@ -70,7 +70,8 @@ pub static MECHANISMS: LazyLock<Vec<Mechanism>> = LazyLock::new(|| {
     let mut all = of(NOTIFIER, &["flag", "futex"]);
     all.extend(of(SYSCALL, &["syscall"]));
     all.extend(of(ENGINE, &["sleep"]));
-    all.extend(of(CHANNEL, &["pipe", "udp"]));
+    all.extend(of(CHANNEL, &["pipe"]));
+    all.extend(of(Facts { loss: Loss::Possible, ..CHANNEL }, &["udp"]));
     all.extend(of(Facts { parameters: &[NODELAY], ..CHANNEL }, &["tcp"]));
     all.extend(of(SEND, &["tcp-send", "tcp-sendmsg"]));
     all.extend(of(Facts { no_copy: Some("MSG_ZEROCOPY"), ..SEND }, &["tcp-zerocopy"]));

@@ -3,6 +3,7 @@
 //! (`hopcost_model::results::Results`) and computes no statistic of its own: a
 //! number that is missing there is added there, so that all views agree.
 
+pub mod advice;
 pub mod chart;
 pub mod checkup;
 pub mod comparison;

@@ -3,6 +3,7 @@
 //! All times are nanoseconds. `null` means "not known", and the reason stands
 //! beside it.
 
+mod advice;
 mod case;
 mod checkup;
 mod comparison;
@@ -29,6 +30,7 @@ use crate::protocol::ClockReading;
 use crate::raw::RunAbout;
 
 pub use crate::columns::CaseParts;
+pub use advice::*;
 pub use case::*;
 pub use checkup::*;
 pub use comparison::*;
@@ -103,6 +105,9 @@ document! {
         /// Which claims hold on this machine; absent of a run that judges none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub judged: Option<Judged>,
+        /// Which mechanism to use; absent of a run that was not asked for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub advice: Option<Advice>,
     }
 }
 

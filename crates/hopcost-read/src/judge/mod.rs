@@ -36,7 +36,7 @@ pub fn wanted(plan: &Plan, judged: &Judged) -> BTreeSet<u32> {
 
 /// The verdicts on the claims of the run's dockets; `None` of a run that has none.
 pub fn of_run(run: &Run, readings: &[Reading], findings: &[Finding]) -> Option<Judged> {
-    let Question::Dockets(dockets) = run.raw.plan.question.as_ref()?;
+    let Some(Question::Dockets(dockets)) = &run.raw.plan.question else { return None };
     let mut judged = Judged { dockets: Vec::new(), claims: Vec::new(), questions: Vec::new() };
     for docket in dockets {
         add(&mut judged, run, readings, findings, docket);

@@ -2,6 +2,7 @@
 //! write it; which sections there are, in which order, and what stands in them is
 //! decided here alone.
 
+pub(crate) mod advice;
 mod answer;
 mod cases;
 pub(crate) mod compared_runs;
@@ -45,6 +46,7 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 /// The sections of a report in their order, and where each is shown.
 const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
+    (ALL, advice::section),
     (ALL, published::document),
     (ALL, answer::section),
     (ALL, head::remarks),
@@ -79,6 +81,11 @@ const SECTIONS: &[(&[Medium], Make)] = &[
 
 /// The answer of a run, on one screen, and where the rest is.
 pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document {
+    if let Some(found) = &results.advice {
+        let mut document = advice::screen(found);
+        document.head.extend(stored.map(head::more));
+        return document;
+    }
     let mut head = head::alerts(results);
     let (published, answer) = (published::brief(results), answer::blocks(results));
     let apart = !published.is_empty() && matches!(answer.first(), Some(Block::Text(Tone::Note, _)));

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, each a few pipeline calls.
 
+mod advise;
 mod browser;
 mod calibrate;
 mod command_line;
@@ -61,6 +62,8 @@ enum Command {
     Report(report::Args),
     /// Say which is faster: of stored runs, or of cases measured side by side
     Compare(Box<compare::Args>),
+    /// Say which mechanism to use for messages of a size, at a rate, within limits
+    Advise(Box<advise::Args>),
     /// Fail where cases have become slower: a gate for CI
     Gate(Box<gate_args::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
@@ -136,6 +139,7 @@ pub fn main() -> ExitCode {
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Compare(args)) => compare::run(&args, &words),
+        Some(Command::Advise(args)) => advise::run(&args, &words),
         Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),

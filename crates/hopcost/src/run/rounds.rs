@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use hopcost_model::case::{Case, Runtime};
-use hopcost_model::plan::{ROUNDS_A_BLOCK, ROUNDS_A_LOOK, TrialShape};
+use hopcost_model::plan::{Question, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::CpuAccounting;
 use hopcost_plan::{MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL};
@@ -74,7 +74,7 @@ impl<'a> Rounds<'a> {
         let earlier = session.earlier;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
         let ahead = match (&session.plan.question, session.plan.until) {
-            (Some(_), _) => ROUNDS_A_LOOK.min(session.plan.rounds),
+            (Some(question), _) => question.rounds_a_look().min(session.plan.rounds),
             (None, until) => until.map_or(session.plan.rounds, |_| FIRST_LOOK),
         };
         let progress = Progress {
@@ -145,7 +145,8 @@ impl<'a> Rounds<'a> {
     fn is_at_look(&self, round: u32) -> bool {
         let plan = self.session.plan;
         if plan.comparison.is_none() {
-            return plan.question.is_some() && round.is_multiple_of(ROUNDS_A_LOOK);
+            let each = plan.question.as_ref().map(Question::rounds_a_look);
+            return each.is_some_and(|each| round.is_multiple_of(each));
         }
         let looks = compare::looks(plan.rounds / ROUNDS_A_BLOCK);
         looks.iter().any(|(blocks, _)| blocks * ROUNDS_A_BLOCK == round)
@@ -159,13 +160,11 @@ impl<'a> Rounds<'a> {
     /// whether all of these have been given up.
     fn answers(&mut self, round: u32, mut wanted: BTreeSet<u32>) -> bool {
         let plan = self.session.plan;
-        if plan.question.is_none() {
-            return false;
-        }
+        let Some(question) = &plan.question else { return false };
         let is_open =
             |index: &u32| self.live.iter().any(|live| live.index == *index && !live.is_given_up());
         wanted.retain(is_open);
-        self.ahead = (round + ROUNDS_A_LOOK).min(plan.rounds);
+        self.ahead = (round + question.rounds_a_look()).min(plan.rounds);
         let next = wanted.len() as u64 * u64::from(self.ahead - round);
         self.progress.trials_planned = self.progress.trials_done + next;
         let is_over = wanted.is_empty();

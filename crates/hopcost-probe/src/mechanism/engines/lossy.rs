@@ -5,7 +5,7 @@
 use std::io;
 
 use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, Shape};
+use hopcost_model::mechanism::{Facts, Loss, Parameter, Payload, Shape};
 
 use super::{FACTS, bad_argument};
 use crate::mechanism::udp::Udp;
@@ -31,6 +31,7 @@ pub static ROW: Row = Row::channel::<Lossy>(Facts {
         default: "200ms",
         about: "as for udp",
     }],
+    loss: Loss::Possible,
     between_stamps: "as for udp; nothing where a message is lost",
     ..FACTS
 });

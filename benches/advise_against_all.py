@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Advice against brute force: every candidate is measured once, equally often; then requests are
+drawn, `hopcost advise` measures each of them anew, and what it recommends is looked up among all.
+
+    benches/advise_against_all.py [HOPCOST] [REQUESTS] [BUDGET]
+
+A line a request: how much worse the recommended case's objective is in the exhaustive run than the
+best that meets the request there. Machines change between the two, so a few per cent are theirs.
+"""
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+WAITS = "block,spin,spin-then-block"
+PAYLOADS = {"64": 64, "4KiB": 4096}
+MAY_LOSE = {"udp"}
+
+
+def hopcost(binary, *arguments):
+    done = subprocess.run([binary, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1, 3):
+        sys.exit(f"hopcost {' '.join(arguments)}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def exhaustive(binary, file):
+    """The objectives of every case by its id, where they are valid."""
+    axes = ["--payload", ",".join(PAYLOADS), "--boundary", "process,thread"]
+    how = ["--placement", "cross", "--wait", WAITS, "--rounds", "9", "--measure", "30ms"]
+    found = hopcost(binary, "run", "roundtrip/*", *axes, *how, "--out", file, "--format", "json")
+    cases = {}
+    for case in found["results"]:
+        estimates = case["estimates"]
+        if estimates is None or case["validity"] == "invalid":
+            continue
+        p50 = estimates["cost_ns"] or estimates["p50_ns"]
+        cases[case["id"]] = {"p50": p50["point"], "p99": (estimates["p99_ns"] or {}).get("point")}
+    return cases
+
+
+def meets(case, request):
+    mechanism = case.split("/")[1].split("?")[0]
+    keys = dict(pair.split("=") for pair in case.split("?")[1].split("&"))
+    spins = keys["wait"] != "block"
+    return (
+        mechanism not in MAY_LOSE
+        and int(keys["payload"]) == PAYLOADS[request["payload"]]
+        and keys["boundary"] == request["isolation"]
+        and not (request["no-spin"] and spins)
+    )
+
+
+def main():
+    binary = sys.argv[1] if len(sys.argv) > 1 else "hopcost"
+    requests = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    budget = sys.argv[3] if len(sys.argv) > 3 else "60s"
+    draw = random.Random(20)
+    with tempfile.TemporaryDirectory() as folder:
+        cases = exhaustive(binary, str(Path(folder) / "all.hopcost"))
+        within = 0
+        for number in range(requests):
+            request = {
+                "payload": draw.choice(list(PAYLOADS)),
+                "isolation": draw.choice(["process", "thread"]),
+                "no-spin": draw.random() < 0.5,
+                "optimise": draw.choice(["p50", "p99"]),
+            }
+            words = [f"--{key}={value}" for key, value in request.items() if key != "no-spin"]
+            words += ["--no-spin"] if request["no-spin"] else []
+            out = str(Path(folder) / f"{number}.hopcost")
+            advice = hopcost(binary, "advise", *words, "--budget", budget, "--out", out, "--format", "json")
+            of = request["optimise"]
+            all_that_meet = [v[of] for case, v in cases.items() if meets(case, request) and v[of]]
+            best = min(all_that_meet)
+            chosen = advice["ranked"][0]["case"] if advice["ranked"] else None
+            value = cases.get(chosen, {}).get(of)
+            worse = value / best - 1 if value else float("inf")
+            within += worse <= 0.1
+            print(f"{number:2} {worse:+7.1%}  {' '.join(words)}: {advice['says']}", flush=True)
+        print(f"{within} of {requests} are within 10 % of the best of {len(cases)} cases")
+
+
+main()
