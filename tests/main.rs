@@ -46,6 +46,9 @@ mod install;
 /// Loads: every mechanism takes them, in order, with the system calls of its row.
 #[path = "load.rs"]
 mod load;
+/// Published tables against arithmetic.
+#[path = "lint.rs"]
+mod lint;
 /// The list of mechanisms, and when workers are asked for it.
 #[path = "list.rs"]
 mod list;

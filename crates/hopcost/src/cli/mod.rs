@@ -14,6 +14,7 @@ mod gate_args;
 mod gate_live;
 mod gate_runs;
 mod host;
+mod lint;
 mod list;
 mod output;
 mod own;
@@ -43,7 +44,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 4 regression and 5 undecided (gate), 6 not comparable, 130 interrupted (finished trials are kept)."
+3 invalid measurement, 4 regression (gate) or finding (lint --gate), 5 undecided (gate), 6 not comparable, 130 interrupted (finished trials are kept)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -66,6 +67,8 @@ enum Command {
     Advise(Box<advise::Args>),
     /// Fail where cases have become slower: a gate for CI
     Gate(Box<gate_args::Args>),
+    /// Check published tables by arithmetic alone: totals, ratios, percentiles, Little's law
+    Lint(lint::Args),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
     Calibrate(calibrate::Args),
     /// Measure what has a known answer, and say whether it comes out (a minute)
@@ -141,6 +144,7 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Advise(args)) => advise::run(&args, &words),
         Some(Command::Gate(args)) => gate::run(&args, &words),
+        Some(Command::Lint(args)) => lint::run(&args),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
         Some(Command::Doctor(args)) => doctor::run(&args),

@@ -1,0 +1,192 @@
+//! Columns that follow from others.
+
+use crate::finding::{Cited, Finding, shown};
+use crate::number::{Number, Span, Told};
+use crate::prose::Prose;
+use crate::role::Role;
+use crate::sheet::{Column, Sheet};
+use crate::unit::Dimension;
+
+/// How far a total may be from mean times number to be meant as that.
+const MEANT_SHARE: f64 = 0.1;
+
+/// Numbers of operations of a row: of its columns, of headings, or named in the text.
+pub fn counts(sheet: &Sheet, prose: &Prose, row: usize) -> Vec<f64> {
+    let of_row = sheet.having(|role| role == Role::Count).filter_map(|column| column.at(row));
+    let of_row: Vec<f64> = of_row.map(|number| number.value).filter(|n| *n > 0.0).collect();
+    let of_heads: Vec<f64> = sheet.columns.iter().filter_map(|column| column.is.count).collect();
+    [of_row, of_heads, prose.counts.clone()].into_iter().find(|n| !n.is_empty()).unwrap_or_default()
+}
+
+/// Totals against mean × n.
+pub fn total(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
+    let total = sheet.only(|role| role == Role::Total);
+    let mean = sheet.only(|role| role == Role::Mean).or_else(|| sheet.only(Role::is_typical));
+    let Some((total, mean)) = total.zip(mean) else { return Vec::new() };
+    if total.dimension() != mean.dimension() {
+        return Vec::new();
+    }
+    // Rounded: total, mean, number, and the quotient of total and number.
+    let quotient = |row: usize| {
+        let (total, mean) = (total.at(row)?, mean.at(row)?);
+        let near = |n: &f64| (total.value / n / mean.value - 1.0).abs() < MEANT_SHARE;
+        let of = |n: f64| total.span.over(Span::exactly(n)).map(|span| (n, span));
+        let all: Vec<_> =
+            counts(sheet, prose, row).into_iter().filter(near).filter_map(of).collect();
+        let fits = all.iter().any(|(_, span)| span.meets(mean.span));
+        Some((mean.span, *all.first()?, fits))
+    };
+    let rows: Vec<_> = sheet.rows().filter_map(|row| Some((row, quotient(row)?))).collect();
+    let some_fit = rows.iter().any(|(_, (.., fits))| *fits);
+    let wrong = rows.into_iter().filter(|(_, (mean, (_, span), fits))| {
+        // More than that may be the loop around what was timed.
+        !fits && (span.high < mean.low || some_fit)
+    });
+    let finding = |(row, (_, (n, span), _)): (usize, (Span, (f64, Span), bool))| {
+        let scale = mean.is.unit.or(mean.at(row).and_then(|n| n.unit)).map_or(1.0, |u| u.scale);
+        let (low, high) = (span.low / scale, span.high / scale);
+        Finding {
+            check: "total",
+            cells: vec![Cited::cell(sheet, mean, row), Cited::cell(sheet, total, row)],
+            arithmetic: format!(
+                "{} ÷ {n} = {}, {} to {} with rounding, and not {}",
+                total.cells[row].text,
+                shown(span.mid() / scale),
+                shown(low),
+                shown(high),
+                mean.cells[row].text
+            ),
+            explanation: "the two are not of the same run, or n is another in this row, or one was typed by hand",
+        }
+    };
+    wrong.map(finding).collect()
+}
+
+/// Columns that are not of each other although their units agree.
+fn comparable(column: &&Column) -> bool {
+    let role = column.is.role;
+    role.is_measured() || matches!(role, Role::Min | Role::Max | Role::Quantile(_))
+}
+
+/// Multiples against the columns that they may be of.
+pub fn ratio(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
+    let of = |column: &Column| -> Vec<Finding> {
+        let is_base = |row: &usize| column.at(*row).is_some_and(|ratio| ratio.value == 1.0);
+        let bases: Vec<usize> = sheet.rows().filter(is_base).collect();
+        let told = sheet.rows().filter(|row| !is_base(row) && column.at(*row).is_some());
+        let judged: Vec<_> = told.filter_map(|row| judge(sheet, column, row, &bases)).collect();
+        // Where no row fits, it is a multiple of something that is not in the table.
+        let of_others = judged.len() > 2 && judged.iter().all(Option::is_some);
+        if of_others { Vec::new() } else { judged.into_iter().flatten().collect() }
+    };
+    sheet.having(|role| role == Role::Ratio).flat_map(of).collect()
+}
+
+/// Whether a multiple fits; `None` where there is nothing that it could be of.
+fn judge(sheet: &Sheet, ratio: &Column, row: usize, bases: &[usize]) -> Option<Option<Finding>> {
+    let told = ratio.at(row)?;
+    let open = told.spread.map_or(0.0, |spread| spread.high);
+    let span = Span { low: told.span.low - open, high: told.span.high + open };
+    let columns: Vec<&Column> = sheet.columns.iter().filter(comparable).collect();
+    let within = columns.iter().flat_map(|a| columns.iter().map(move |b| (*a, row, *b, row)));
+    let across = columns.iter().flat_map(|c| bases.iter().map(move |base| (*c, row, *c, *base)));
+    let (mut nearest, mut fits) = (None::<(f64, Finding)>, false);
+    for (a, of, b, base) in across.chain(within) {
+        let Some((x, y)) = a.at(of).zip(b.at(base)) else { continue };
+        if a.dimension() != b.dimension() || (a.head == b.head && of == base) {
+            continue;
+        }
+        let both = [x.span.over(y.span), y.span.over(x.span)];
+        let far = |q: Span| (q.mid() / span.mid()).max(span.mid() / q.mid());
+        let best = both.into_iter().flatten().min_by(|a, b| far(*a).total_cmp(&far(*b)));
+        let Some(quotient) = best else { continue };
+        if quotient.meets(span) {
+            fits = true;
+        } else if of != base && nearest.as_ref().is_none_or(|(least, _)| far(quotient) < *least) {
+            let cells = [(ratio, row), (a, of), (b, base)];
+            let cells = cells.map(|(column, row)| Cited::cell(sheet, column, row)).into();
+            nearest = Some((far(quotient), unfit(cells, quotient)));
+        }
+    }
+    // A range is one over all that was seen, and holds the quotient of every column.
+    match (nearest, fits) {
+        (None, false) => None,
+        (_, true) if told.told == Told::Once => Some(None),
+        (nearest, _) => Some(nearest.map(|(_, finding)| finding)),
+    }
+}
+
+fn unfit(cells: Vec<Cited>, quotient: Span) -> Finding {
+    let arithmetic = format!(
+        "{} against {} is {}, {} to {} with rounding, and not {}",
+        cells[1].text,
+        cells[2].text,
+        shown(quotient.mid()),
+        shown(quotient.low),
+        shown(quotient.high),
+        cells[0].text
+    );
+    let explanation =
+        "the multiple is of another run, of another baseline, or a range seen over several runs";
+    Finding { check: "ratio", cells, arithmetic, explanation }
+}
+
+/// How far what is under way may vary to be called the same.
+const SAME_SHARE: f64 = 0.05;
+/// Rounding that leaves more open than this says nothing of a row.
+const ROUNDED_SHARE: f64 = 0.05;
+/// Rows without which nothing is said.
+const ROWS_MIN: usize = 4;
+
+/// Throughput × latency against the size of a message and the number of flows.
+pub fn little(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
+    let rate = sheet.only(|role| role == Role::Throughput);
+    let latency = sheet.only(|role| matches!(role, Role::Mean | Role::Latency));
+    let flows = sheet.only(|role| role == Role::Flows);
+    let (Some(rate), Some(latency), Some(flows)) = (rate, latency, flows) else {
+        return Vec::new();
+    };
+    let size = sheet.only(|role| role == Role::Payload);
+    let is_time = latency.dimension() == Some(Dimension::Time);
+    // Messages under way, in units of what stands in the column of sizes.
+    let under_way = |row: usize| {
+        let of = |column: &Column| column.at(row).map(|number: &Number| number.span);
+        let product = of(rate)?.times(of(latency)?).times(Span::exactly(1e-9));
+        let messages = match (rate.dimension()?, size.and_then(|size| size.at(row))) {
+            (Dimension::Rate, _) => product,
+            (Dimension::BitRate, Some(size)) => product.over(Span::exactly(8.0 * size.value))?,
+            _ => return None,
+        };
+        let is_known = messages.mid() > 0.0 && messages.relative() < ROUNDED_SHARE;
+        is_known.then_some((row, messages.mid(), flows.at(row)?.value))
+    };
+    let rows: Vec<_> = sheet.rows().filter_map(under_way).collect();
+    let most = |of: fn(&(usize, f64, f64)) -> f64| rows.iter().map(of).fold(0.0, f64::max);
+    let least = |of: fn(&(usize, f64, f64)) -> f64| rows.iter().map(of).fold(f64::MAX, f64::min);
+    let (low, high) = (least(|row| row.1), most(|row| row.1));
+    let (fewest, flows_most) = (least(|row| row.2), most(|row| row.2));
+    if !is_time
+        || rows.len() < ROWS_MIN
+        || flows_most < 2.0 * fewest
+        || high > low * (1.0 + SAME_SHARE)
+    {
+        return Vec::new();
+    }
+    let ends =
+        [fewest, flows_most].map(|n| rows.iter().find(|row| row.2 == n).map_or(0, |row| row.0));
+    let cell = |row: usize| [rate, latency].map(|column| Cited::cell(sheet, column, row));
+    let what = size.filter(|_| rate.dimension() == Some(Dimension::BitRate));
+    let what = what.map_or("messages".to_owned(), |size| format!("× {}", size.head));
+    vec![Finding {
+        check: "little",
+        cells: ends.into_iter().flat_map(cell).collect(),
+        arithmetic: format!(
+            "throughput × latency is {} to {} {what} in {} rows, with {fewest} as with {flows_most} {}",
+            shown(low),
+            shown(high),
+            rows.len(),
+            flows.head
+        ),
+        explanation: "the throughput is that of one thread or flow with that much outstanding, not of all together, or was computed from the latency",
+    }]
+}

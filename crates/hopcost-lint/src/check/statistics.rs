@@ -1,0 +1,263 @@
+//! Statistics of one distribution against each other, and against the number of samples.
+
+use super::arithmetic::counts;
+use crate::finding::{Cited, Finding, shown};
+use crate::number::Span;
+use crate::prose::Prose;
+use crate::read::Form;
+use crate::role::{Role, is_in};
+use crate::sheet::{Column, Sheet};
+
+/// What classes of a histogram may add to a percentile, against exact extremes.
+const CLASSES_SHARE: f64 = 0.02;
+/// The same, in a mean over classes.
+const CLASSES_MEAN_SHARE: f64 = 0.05;
+/// Samples beyond a percentile without which it rests on too few.
+const BEYOND_MIN: f64 = 10.0;
+/// Units of the last digit in a standard error above which two digits are too many.
+const DIGITS_BEYOND: f64 = 500.0;
+
+/// The share of samples below a column's value.
+fn rank(column: &Column) -> Option<f64> {
+    match column.is.role {
+        Role::Min => Some(0.0),
+        Role::Quantile(q) => Some(q),
+        Role::Max => Some(1.0),
+        _ => None,
+    }
+}
+
+/// Whether two columns are of one distribution.
+fn of_one(a: &Column, b: &Column) -> bool {
+    a.is.subject == b.is.subject && a.dimension() == b.dimension()
+}
+
+/// The columns with a rank of the distribution that a column is of, by rank.
+fn ranked<'a>(sheet: &'a Sheet, of: &'a Column) -> Vec<(f64, &'a Column)> {
+    let known = sheet.columns.iter().filter(|column| of_one(column, of));
+    let mut ranked: Vec<_> = known.filter_map(|column| Some((rank(column)?, column))).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ranked
+}
+
+/// Min ≤ p50 ≤ p99 ≤ max.
+pub fn order(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
+    let of = |column: &Column| -> Vec<Finding> {
+        let Some(here) = rank(column) else { return Vec::new() };
+        let ranked = ranked(sheet, column);
+        let next = ranked.iter().find(|(rank, _)| *rank > here).map(|(_, next)| *next);
+        let Some(next) = next else { return Vec::new() };
+        let extreme = here == 0.0 || next.is.role == Role::Max;
+        let slack = if extreme { 1.0 + CLASSES_SHARE } else { 1.0 };
+        let wrong = |row: &usize| match (column.at(*row), next.at(*row)) {
+            (Some(low), Some(high)) => low.span.low > high.span.high * slack,
+            _ => false,
+        };
+        let finding = |row: usize| Finding {
+            check: "order",
+            cells: vec![Cited::cell(sheet, column, row), Cited::cell(sheet, next, row)],
+            arithmetic: format!(
+                "{} {} > {} {}",
+                column.head, column.cells[row].text, next.head, next.cells[row].text
+            ),
+            explanation: "columns are swapped, or are of different runs",
+        };
+        sheet.rows().filter(wrong).map(finding).collect()
+    };
+    sheet.columns.iter().flat_map(of).collect()
+}
+
+/// Means against minimum, percentiles and maximum.
+pub fn mean(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
+    let of = |mean: &Column| -> Vec<Finding> {
+        let ranked = ranked(sheet, mean);
+        let finding = |row: usize| {
+            let points: Vec<(f64, Span)> = ranked
+                .iter()
+                .filter_map(|(rank, column)| Some((*rank, column.at(row)?.span)))
+                .collect();
+            let told = mean.at(row)?;
+            let (low, high) = (least_mean(&points), most_mean(&points));
+            let (side, bound) = match () {
+                () if told.span.high < low => ("least", low),
+                () if told.span.low > high => ("most", high),
+                () => return None,
+            };
+            let scale = told.unit.map_or(1.0, |unit| unit.scale);
+            let others = ranked.iter().filter(|(_, column)| column.at(row).is_some());
+            let cells = others.map(|(_, column)| Cited::cell(sheet, column, row));
+            Some(Finding {
+                check: "mean",
+                cells: std::iter::once(Cited::cell(sheet, mean, row)).chain(cells).collect(),
+                arithmetic: format!(
+                    "with these the mean is at {side} {}, and not {}",
+                    shown(bound / scale),
+                    mean.cells[row].text
+                ),
+                explanation: "columns are swapped, are of different runs, or some samples were left out of one of them",
+            })
+        };
+        sheet.rows().filter_map(finding).collect()
+    };
+    sheet.having(|role| role == Role::Mean).flat_map(of).collect()
+}
+
+/// The least that a mean can be: the samples between two points are as small as the lower one.
+fn least_mean(points: &[(f64, Span)]) -> f64 {
+    let exact = points.first().filter(|(rank, _)| *rank == 0.0).map_or(0.0, |(_, span)| span.low);
+    let ends = points.iter().skip(1).map(|point| point.0).chain([1.0]);
+    let parts = points.iter().zip(ends).map(|((rank, span), end)| (end - rank) * span.low);
+    // Below what is not known, times are not negative.
+    exact.max(parts.sum::<f64>() * (1.0 - CLASSES_MEAN_SHARE))
+}
+
+/// The most that it can be: they are as large as the upper one.
+fn most_mean(points: &[(f64, Span)]) -> f64 {
+    let Some((_, max)) = points.last().filter(|(rank, _)| *rank == 1.0) else { return f64::MAX };
+    let starts = std::iter::once(0.0).chain(points.iter().map(|point| point.0));
+    let parts = points.iter().zip(starts).map(|((rank, span), start)| (rank - start) * span.high);
+    max.high.min(parts.sum::<f64>() * (1.0 + CLASSES_MEAN_SHARE))
+}
+
+/// The standard deviation of a row's mean, with the column in which it stands.
+fn deviation<'a>(
+    sheet: &'a Sheet,
+    prose: &Prose,
+    mean: &'a Column,
+    row: usize,
+) -> Option<(&'a Column, Span)> {
+    let own = sheet.having(|role| role == Role::Stdev).find(|column| of_one(column, mean));
+    if let Some(own) = own {
+        return Some((own, own.at(row)?.span));
+    }
+    let says =
+        |text: &str| ["standard deviation", "stdev", "std dev"].iter().any(|w| text.contains(w));
+    let said = says(&mean.head.to_lowercase())
+        || prose.sentences.iter().any(|sentence| says(&sentence.text.to_lowercase()));
+    Some((mean, mean.at(row)?.spread.filter(|_| said)?))
+}
+
+/// Standard deviations against range, mean and median.
+pub fn stdev(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
+    let of = |mean: &Column| -> Vec<Finding> {
+        let ranked = ranked(sheet, mean);
+        let at = |rank: f64| ranked.iter().find(|(r, _)| *r == rank).map(|(_, column)| *column);
+        let finding = |row: usize| {
+            let (column, deviation) = deviation(sheet, prose, mean, row)?;
+            let n = counts(sheet, prose, row).into_iter().fold(f64::MAX, f64::min);
+            let n = if n == f64::MAX { 2.0 } else { n.max(2.0) };
+            let scale = mean.at(row)?.unit.map_or(1.0, |unit| unit.scale);
+            let told = |cells: Vec<&Column>, arithmetic, explanation| Finding {
+                check: "stdev",
+                cells: cells.into_iter().map(|c| Cited::cell(sheet, c, row)).collect(),
+                arithmetic,
+                explanation,
+            };
+            if let (Some(min), Some(max)) = (at(0.0), at(1.0))
+                && let (Some(low), Some(high)) = (min.at(row), max.at(row))
+            {
+                let most = (high.span.high - low.span.low) / 2.0 * (n / (n - 1.0)).sqrt();
+                if deviation.low > most {
+                    let text = format!(
+                        "(max − min)/2 · √(n/(n−1)) is {}, and the standard deviation {}",
+                        shown(most / scale),
+                        shown(deviation.mid() / scale)
+                    );
+                    let why = "the range leaves samples out, or the deviation is of other samples";
+                    return Some(told(vec![column, min, max], text, why));
+                }
+            }
+            let median = at(0.5)?;
+            let (a, b) = (mean.at(row)?.span, median.at(row)?.span);
+            let apart = (a.low - b.high).max(b.low - a.high);
+            (apart > deviation.high).then(|| {
+                let text = format!(
+                    "mean and median are at least {} apart, more than the standard deviation, at most {}",
+                    shown(apart / scale),
+                    shown(deviation.high / scale)
+                );
+                told(vec![mean, median, column], text, "the three are not of the same samples")
+            })
+        };
+        sheet.rows().filter_map(finding).collect()
+    };
+    sheet.having(|role| role == Role::Mean).flat_map(of).collect()
+}
+
+/// Percentiles that are of the tail.
+const TAIL: f64 = 0.9;
+/// What a column of numbers is called where they may be of runs, of each of which there are many
+/// samples.
+const OF_RUNS: &str = "n count";
+
+/// Samples of a row, where it is said that they are samples.
+fn samples_of(sheet: &Sheet, prose: &Prose, row: usize) -> f64 {
+    let of_runs = |c: &Column| c.head.split_whitespace().all(|word| is_in(OF_RUNS, word));
+    if sheet.having(|role| role == Role::Count).any(of_runs) {
+        return 0.0;
+    }
+    let mut said = counts(sheet, prose, row);
+    said.dedup();
+    if let [n] = said[..] { n } else { 0.0 }
+}
+
+/// Percentiles that rest on few samples.
+pub fn samples(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
+    let of = |column: &Column| {
+        let Role::Quantile(q) = column.is.role else { return None };
+        let few = |row: &usize| {
+            let n = samples_of(sheet, prose, *row);
+            let is_tail = !(1.0 - TAIL..TAIL).contains(&q);
+            // Shares are not exact in binary.
+            let beyond = n * q.min(1.0 - q) * (1.0 + 1e-9);
+            column.at(*row).is_some() && is_tail && n > 0.0 && beyond < BEYOND_MIN
+        };
+        let rows: Vec<usize> = sheet.rows().filter(few).collect();
+        let n = samples_of(sheet, prose, *rows.first()?);
+        Some(Finding {
+            check: "samples",
+            cells: rows.iter().map(|row| Cited::cell(sheet, column, *row)).collect(),
+            arithmetic: format!(
+                "of {n} samples, {} lie beyond {}",
+                shown(n * q.min(1.0 - q)),
+                column.is.role.word()
+            ),
+            explanation: "it is the largest sample or near it, and another run gives another; measure longer or tell a lower percentile",
+        })
+    };
+    sheet.columns.iter().filter_map(of).collect()
+}
+
+/// Means with more digits than their standard error supports.
+pub fn digits(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
+    let of = |mean: &Column| {
+        let error = |row: usize| {
+            let (_, deviation) = deviation(sheet, prose, mean, row)?;
+            let n = counts(sheet, prose, row).into_iter().fold(0.0, f64::max);
+            (n >= 2.0).then(|| deviation.low / n.sqrt())
+        };
+        let many = |row: &usize| match (error(*row), mean.at(*row)) {
+            (Some(error), Some(told)) => {
+                error > DIGITS_BEYOND * (told.span.high - told.span.low) / 2.0
+            }
+            _ => false,
+        };
+        let rows: Vec<usize> = sheet.rows().filter(many).collect();
+        let first = *rows.first()?;
+        let scale = mean.at(first)?.unit.map_or(1.0, |unit| unit.scale);
+        Some(Finding {
+            check: "digits",
+            cells: rows.iter().map(|row| Cited::cell(sheet, mean, *row)).collect(),
+            arithmetic: format!(
+                "the standard error is {}, the last digit {}",
+                shown(error(first)? / scale),
+                shown((mean.at(first)?.span.high - mean.at(first)?.value) / scale)
+            ),
+            explanation: "the last digits are noise: another run has others",
+        })
+    };
+    if sheet.form == Form::Csv {
+        return Vec::new();
+    }
+    sheet.having(|role| role == Role::Mean).filter_map(of).collect()
+}

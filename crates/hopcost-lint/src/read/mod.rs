@@ -1,0 +1,17 @@
+//! A file to its tables and the text around them.
+
+mod csv;
+mod html;
+mod pasted;
+mod table;
+
+pub use table::{Cell, Document, Form, Table};
+
+/// Reads a file.
+pub fn read(text: &str, form: Form) -> Document {
+    match form {
+        Form::Csv => csv::read(text),
+        Form::Html => html::read(text),
+        Form::Text => pasted::read(text),
+    }
+}

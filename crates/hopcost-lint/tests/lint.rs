@@ -1,0 +1,156 @@
+//! Tables with a fault that arithmetic can find, and as many without one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hopcost_lint::{CHECKS, Report, lint};
+
+/// What is wrong in each faulty file: line and check, in order.
+const FAULTS: &[(&str, &[(usize, &str)])] = &[
+    // 430,262 / 10,000 is 43.0262, not 43.0300.
+    ("threads-udp-websocket.md", &[(7, "total")]),
+    // 43 ns wakes nobody.
+    ("python-and-cpp.txt", &[(3, "floor")]),
+    // 440,000 / 20,000 is 22, not 10 to 20.
+    ("microkernel.md", &[(8, "ratio")]),
+    // Sockets take 1.6 to 1.8 times as long as semaphores.
+    ("wakeup.txt", &[(22, "sentence")]),
+    // Delayed acknowledgement; rounded away; throughput of one thread; 1,200 times is no difference.
+    ("copies.txt", &[(4, "timer"), (4, "zero"), (5, "little"), (18, "sentence"), (20, "sentence")]),
+    (
+        "distributions.csv",
+        &[
+            (3, "samples"),
+            (3, "samples"),
+            (4, "order"),
+            (4, "mean"),
+            (5, "mean"),
+            (5, "stdev"),
+            (6, "mean"),
+            (7, "stdev"),
+            (8, "stdev"),
+        ],
+    ),
+    (
+        "counters.md",
+        &[
+            (5, "zero"),
+            (5, "floor"),
+            (5, "constant"),
+            (6, "zero"),
+            (12, "switches"),
+            (13, "zero"),
+            (17, "constant"),
+        ],
+    ),
+    ("floors.html", &[(5, "floor"), (6, "floor"), (7, "floor")]),
+    ("sentences.md", &[(5, "digits"), (8, "sentence"), (8, "sentence"), (8, "sentence")]),
+    ("ticks.csv", &[(2, "timer")]),
+];
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+fn checked(file: &Path) -> Report {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    lint(&file.file_name().expect("a name").to_string_lossy(), &text, &[])
+}
+
+fn files(name: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder(name)).expect("a folder");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files
+}
+
+fn told(report: &Report) -> String {
+    hopcost_lint::text(std::slice::from_ref(report))
+}
+
+#[test]
+fn every_fault_is_found_and_nothing_else() {
+    let expected: BTreeMap<&str, &[(usize, &str)]> = FAULTS.iter().copied().collect();
+    assert_eq!(files("faulty").len(), expected.len());
+    let mut checks: Vec<&str> = Vec::new();
+    for file in files("faulty") {
+        let report = checked(&file);
+        let mut found: Vec<(usize, &str)> =
+            report.findings.iter().map(|finding| (finding.line(), finding.check)).collect();
+        let mut expected = expected[report.file.as_str()].to_vec();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{}", told(&report));
+        checks.extend(found.iter().map(|(_, check)| check));
+    }
+    for check in CHECKS {
+        assert!(checks.contains(&check.name), "{} finds nothing in any file", check.name);
+    }
+}
+
+#[test]
+fn clean_tables_and_the_outputs_of_tools_pass() {
+    assert!(files("clean").len() >= files("faulty").len());
+    for file in files("clean") {
+        let report = checked(&file);
+        assert!(report.findings.is_empty(), "{}", told(&report));
+    }
+    for name in [
+        "threads-udp.md",
+        "python.txt",
+        "wakeup.csv",
+        "copies.csv",
+        "hyperfine.md",
+        "hyperfine.csv",
+        "fio.txt",
+        "rusty-comms.csv",
+        "rusty-comms.txt",
+        "wide-area.md",
+        "nested.html",
+        "hopcost.md",
+    ] {
+        assert!(!checked(&folder("clean").join(name)).tables.is_empty(), "{name} was not read");
+    }
+}
+
+#[test]
+fn what_is_wrong_stands_in_three_lines_with_its_cells_and_arithmetic() {
+    let report = checked(&folder("faulty").join("threads-udp-websocket.md"));
+    assert_eq!(
+        told(&report).lines().take(3).collect::<Vec<_>>(),
+        [
+            "threads-udp-websocket.md:7: total: WebSocket Strict RTT: Avg Latency (μs): 43.0300; Total Time (μs): 430,262",
+            "    430,262 ÷ 10000 = 43.0262, 43.0261 to 43.0263 with rounding, and not 43.0300",
+            "    the two are not of the same run, or n is another in this row, or one was typed by hand",
+        ]
+    );
+    let markdown = hopcost_lint::markdown(std::slice::from_ref(&report));
+    assert!(markdown.contains("| 7 | total | WebSocket Strict RTT: Avg Latency"), "{markdown}");
+    let json = hopcost_lint::json(std::slice::from_ref(&report));
+    assert!(json.contains("\"check\": \"total\"") && json.contains("\"line\": 7"), "{json}");
+}
+
+#[test]
+fn a_column_is_what_the_user_says() {
+    let text = "name,a,b\nx,10,12\ny,20,15\n";
+    assert!(lint("t.csv", text, &[]).tables.is_empty());
+    let said = ["a=median:us", "b=p99:us"].map(|text| text.parse().expect("a column"));
+    let report = lint("t.csv", text, &said);
+    assert_eq!(report.findings.len(), 1, "{}", told(&report));
+    assert_eq!((report.findings[0].line(), report.findings[0].check), (3, "order"));
+    for wrong in ["a", "a=fast", "a=p99:parsec"] {
+        assert!(wrong.parse::<hopcost_lint::Said>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn nothing_that_a_table_says_reaches_a_terminal_unescaped() {
+    let text = "name\u{1b}[2J,min_us\u{202e},max_us\nx\u{7},9,2\n";
+    let report = lint(
+        "t\u{1b}.csv",
+        text,
+        &["max_us=max".parse().expect("a column"), "min_us\u{202e}=min".parse().expect("a column")],
+    );
+    let out = told(&report);
+    assert!(out.chars().all(|c| c == '\n' || hopcost_model::text::is_plain(c)), "{out:?}");
+}

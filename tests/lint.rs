@@ -1,0 +1,58 @@
+//! `hopcost lint`: what it prints, and how it ends.
+
+use std::fs;
+
+use crate::support::Home;
+
+/// A total that is not its mean times n, beside one that is.
+const FAULTY: &str =
+    "method,iterations,total_us,mean_us\na,10000,80411,8.0411\nb,10000,430262,43.0300\n";
+
+#[test]
+fn faults_are_told_and_fail_only_a_gate() {
+    let home = Home::new();
+    let (faulty, clean) = (home.path().join("faulty.csv"), home.path().join("clean.csv"));
+    fs::write(&faulty, FAULTY).expect("a file");
+    fs::write(&clean, FAULTY.replace("43.0300", "43.0262")).expect("a file");
+    let [faulty, clean] = [&faulty, &clean].map(|path| path.to_str().expect("UTF-8"));
+    let said = home.expect(&["lint", faulty], 0);
+    assert!(said.contains("faulty.csv:3: total: b: mean_us: 43.0300"), "{said}");
+    assert!(said.contains("430262 ÷ 10000 = 43.0262"), "{said}");
+    home.expect(&["lint", "--gate", clean, faulty], 4);
+    home.expect(&["lint", "--gate", clean], 0);
+    let json = home.expect(&["lint", "--format", "json", clean, faulty], 0);
+    let reports: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(reports[0]["findings"].as_array().map(Vec::len), Some(0), "{json}");
+    assert_eq!(reports[1]["findings"][0]["check"], "total", "{json}");
+    assert_eq!(reports[1]["findings"][0]["cells"][0]["line"], 3, "{json}");
+    assert!(home.expect(&["lint", "--format", "md", faulty], 0).contains("| 3 | total | b: mean"));
+    // In which the second column is what the user says.
+    home.expect(&["lint", "--gate", "--column", "mean_us=other", faulty], 0);
+}
+
+#[test]
+fn what_cannot_be_checked_is_one_line_and_exit_code_2() {
+    let home = Home::new();
+    let (table, prose) = (home.path().join("t.csv"), home.path().join("prose.md"));
+    fs::write(&table, FAULTY).expect("a file");
+    fs::write(&prose, "Nothing was measured.\n").expect("a file");
+    let [table, prose] = [&table, &prose].map(|path| path.to_str().expect("UTF-8"));
+    for (args, why) in [
+        (&["lint"][..], "FILE"),
+        (&["lint", "/nonexistent.md"], "cannot read /nonexistent.md"),
+        (&["lint", "/"], "cannot read /"),
+        (&["lint", "--format", "csv", table], "text, json or md"),
+        (&["lint", "--column", "total", table], "NAME=ROLE"),
+        (&["lint", "--column", "total_us=fast", table], "`fast` is no role"),
+        (
+            &["lint", "--column", "rtt=mean:us", table],
+            "no column of numbers is `rtt`; iterations, total_us",
+        ),
+        (&["lint", "--gate", prose], "no table was found"),
+    ] {
+        let output = home.run(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(why) && said.lines().count() == 1, "{args:?}: {said}");
+    }
+}
