@@ -114,11 +114,11 @@ pub fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawR
     out.finish(&raw.host_before, "2026-01-01T00:00:01Z").unwrap();
 }
 
-/// A run, and two directories of five that follow it: the second takes 10 % longer.
-fn two_sides(home: &Home) -> RawRun {
+/// A run, and two directories of so many that follow it: the second takes 10 % longer.
+fn two_sides(home: &Home, runs: u32) -> RawRun {
     home.expect(&["run", BASELINE, "--rounds", "3", "--measure", "1ms"], measured());
     let raw = stored(home);
-    for run in 0..6 {
+    for run in 0..runs {
         vary(&raw, &home.path().join(format!("old/a{run}.hopcost")), run, |_| ());
         vary(&raw, &home.path().join(format!("new/b{run}.hopcost")), 100 + run, |_| ());
     }
@@ -129,7 +129,7 @@ fn two_sides(home: &Home) -> RawRun {
 fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     let _alone = alone();
     let home = Home::new();
-    two_sides(&home);
+    two_sides(&home, 6);
     let text = home.expect(&["compare", "old", "new"], measured());
     let line = text.lines().find(|line| line.trim_start().starts_with("slower"));
     let line = line.unwrap_or_else(|| panic!("{text}"));
@@ -180,7 +180,7 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
 fn where_every_case_is_invalid_no_verdict_counts() {
     let _alone = alone();
     let home = Home::new();
-    let raw = two_sides(&home);
+    let raw = two_sides(&home, 2);
     // Whatever a build without optimisation measures is invalid.
     let slow = |raw: &mut RawRun| raw.about.build.slow = vec!["not optimised".to_owned()];
     vary(&raw, &home.path().join("slow.hopcost"), 0, slow);
@@ -195,7 +195,7 @@ fn where_every_case_is_invalid_no_verdict_counts() {
 fn too_few_runs_say_what_would_decide() {
     let _alone = alone();
     let home = Home::new();
-    two_sides(&home);
+    two_sides(&home, 2);
     let text = home.expect(&["compare", "old/a0.hopcost", "new/b0.hopcost"], measured());
     assert!(text.contains("inconclusive") && text.contains("+10.0 % [–]"), "{text}");
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -207,7 +207,7 @@ fn too_few_runs_say_what_would_decide() {
 fn what_runs_differ_in_is_told_and_nothing_is_compared() {
     let _alone = alone();
     let home = Home::new();
-    let raw = two_sides(&home);
+    let raw = two_sides(&home, 2);
     let file = home.path().join("other.hopcost");
     vary(&raw, &file, 0, |raw| {
         let kernel = raw.host_before.readings.iter_mut().find(|r| r.key == "kernel.release");

@@ -30,8 +30,12 @@ pub const FAULTS: &[Fault] = &[
             for facts in all {
                 let wait = facts.waits[0].wait;
                 let id = roundtrip(facts, Boundary::Process, Placement::Free, wait).id();
-                super::the_death_of_a_worker_is_told(home, &id, 0);
-                super::the_death_of_a_worker_is_told(home, &id, 1);
+                std::thread::scope(|scope| {
+                    for victim in [0, 1] {
+                        let id = &id;
+                        scope.spawn(move || super::the_death_of_a_worker_is_told(home, id, victim));
+                    }
+                });
             }
             Ok(home.run(&["list"]))
         },

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Placement, Workload};
 
-use super::processes::endless_with;
+use super::processes::{FILE_OF_500, endless_with};
 use super::{BRIEF, Fault, MEASURED, Played, in_namespace, said, until};
 use crate::support::{Home, mechanisms, roundtrip};
 
@@ -185,7 +185,7 @@ pub const FAULTS: &[Fault] = &[
                 .map(|us| format!("roundtrip/sleep:{us}us?clock=virtual&place=same-cpu"))
                 .collect();
             // In memory: every trial is on the disk before the next begins.
-            let file = format!("/dev/shm/hopcost-500.{}", std::process::id());
+            let file = format!("{FILE_OF_500}{}", std::process::id());
             let mut arguments = vec!["run", "--rounds", "1", "--measure", "1ms", "--out", &file];
             arguments.extend(["--format", "json"]);
             arguments.extend(cases.iter().map(String::as_str));
