@@ -115,16 +115,35 @@ impl Docket {
         Some(if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) })
     }
 
+    /// The levels at which a check is made: what its cases have of those of its claim, each once.
+    pub fn levels(&self, claim: &Claim, check: &Check) -> Vec<Level> {
+        let has = |key: &String, value: &String| {
+            let one = Level::from([(key.clone(), value.clone())]);
+            let pair = format!("{key}={value}");
+            let mut selectors =
+                check.test.terms().into_iter().filter_map(|term| self.selector(&term.name, &one));
+            selectors.any(|selector| selector.split(['?', '&']).any(|own| own == pair))
+        };
+        let mut levels: Vec<Level> = Vec::new();
+        for level in &claim.levels {
+            let own = level.iter().filter(|(key, value)| has(key, value));
+            let own: Level = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+            if !levels.contains(&own) {
+                levels.push(own);
+            }
+        }
+        levels
+    }
+
     /// Every selector that a check needs, with its place, and whether it has to stand for one case.
     pub(crate) fn selectors(&self) -> Vec<(String, &Origin, bool)> {
         let mut all = Vec::new();
         for claim in &self.claims {
-            for (check, level) in
-                claim.checks.iter().flat_map(|check| claim.levels.iter().map(move |l| (check, l)))
-            {
+            let levels = |check| self.levels(claim, check).into_iter().map(move |l| (check, l));
+            for (check, level) in claim.checks.iter().flat_map(levels) {
                 for term in check.test.terms() {
                     let origin = self.cases.get(&term.name).map(|(_, origin)| origin);
-                    let selector = self.selector(&term.name, level);
+                    let selector = self.selector(&term.name, &level);
                     all.extend(
                         selector.zip(origin).map(|(s, origin)| (s, origin, check.test.wants_one())),
                     );

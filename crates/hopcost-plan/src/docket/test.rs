@@ -72,10 +72,12 @@ pub enum Quantity {
     StalledShare,
     /// The share of the exchanges that were lost.
     LostShare,
+    /// By what share a run differs from the one before.
+    BetweenRuns,
 }
 
 /// The words of quantities that are neither statistics nor events.
-const WORDS: [(&str, Quantity); 8] = [
+const WORDS: [(&str, Quantity); 9] = [
     ("headline", Quantity::Headline),
     ("ticks", Quantity::Ticks),
     ("cpu", Quantity::Cpu),
@@ -84,6 +86,7 @@ const WORDS: [(&str, Quantity); 8] = [
     ("copied-share", Quantity::CopiedShare),
     ("stalled-share", Quantity::StalledShare),
     ("lost-share", Quantity::LostShare),
+    ("between-runs", Quantity::BetweenRuns),
 ];
 /// Events that a run may count.
 const EVENTS: [&str; 7] = [
@@ -119,9 +122,10 @@ impl Quantity {
             Quantity::Headline | Quantity::Statistic(_) | Quantity::Cpu => JudgedUnit::Ns,
             Quantity::Ticks | Quantity::Switches | Quantity::Event(_) => JudgedUnit::Number,
             Quantity::Throughput => JudgedUnit::Gbps,
-            Quantity::CopiedShare | Quantity::StalledShare | Quantity::LostShare => {
-                JudgedUnit::Share
-            }
+            Quantity::CopiedShare
+            | Quantity::StalledShare
+            | Quantity::LostShare
+            | Quantity::BetweenRuns => JudgedUnit::Share,
         }
     }
 }
@@ -196,8 +200,13 @@ impl Test {
             "exists" => Test::Exists(at.term()?),
             "consistent" => {
                 let left = arithmetic::side(&mut at)?;
-                at.expect('=')?;
-                Test::Consistent(left, arithmetic::side(&mut at)?)
+                let right = if at.takes("in") {
+                    at.range(JudgedUnit::Number)?
+                } else {
+                    at.expect('=')?;
+                    arithmetic::side(&mut at)?
+                };
+                Test::Consistent(left, right)
             }
             _ => {
                 let number = at.of_number(word, start)?;
@@ -300,6 +309,20 @@ impl Cursor<'_> {
         })
     }
 
+    /// `2..4`
+    fn range(&mut self, unit: JudgedUnit) -> Parsed<Region> {
+        let at = self.next_at();
+        let low = self.number(unit)?;
+        if !self.takes("..") {
+            return Err((self.at, "want `..` here, as in `in 2..4`".to_owned()));
+        }
+        let high = self.number(unit)?;
+        match low > high {
+            true => Err((at, "the range does not rise".to_owned())),
+            false => Ok(Region { low: Some(low), high: Some(high) }),
+        }
+    }
+
     fn region(&mut self, unit: JudgedUnit) -> Parsed<Region> {
         let one = |low: Option<f64>, high: Option<f64>| Ok(Region { low, high });
         // A number that is no other is beyond it.
@@ -329,16 +352,7 @@ impl Cursor<'_> {
             return one(Some(a.min(b)), Some(a.max(b)));
         }
         if self.takes("in") {
-            let at = self.next_at();
-            let low = self.number(unit)?;
-            if !self.takes("..") {
-                return Err((self.at, "want `..` here, as in `in 2..4`".to_owned()));
-            }
-            let high = self.number(unit)?;
-            if low > high {
-                return Err((at, "the range does not rise".to_owned()));
-            }
-            return one(Some(low), Some(high));
+            return self.range(unit);
         }
         let want = "want ~, <, <=, >, >= or in here, as in `ratio(a, b) ~ 2.7 ± 20%`";
         Err((self.at, want.to_owned()))

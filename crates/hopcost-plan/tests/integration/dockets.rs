@@ -72,6 +72,8 @@ fn figures_are_as_exact_as_they_are_printed() {
     assert!(!agrees("consistent(21.98 / 8.04 = 2.75)"));
     assert!(agrees("consistent(4.9936 / 0.0434 = 115)"));
     assert!(!agrees("consistent(1 + 1 = 3)"));
+    assert!(!agrees("consistent(440000 / 20000 in 10..20)"));
+    assert!(agrees("consistent(440000 / 20000 in 10..22)"));
     assert!(!agrees("consistent(10 × 2.0 - 1 = 25)"));
 }
 

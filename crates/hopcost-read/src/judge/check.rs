@@ -46,7 +46,8 @@ pub fn numbers(test: &Test) -> usize {
     match test {
         Test::Order(terms) => terms.len() - 1,
         Test::Equivalent(terms, _) => terms.len() * (terms.len() - 1) / 2,
-        Test::Number(..) | Test::Exists(_) | Test::Consistent(..) => 1,
+        Test::Number(..) => 1,
+        Test::Exists(_) | Test::Consistent(..) => 0,
     }
 }
 

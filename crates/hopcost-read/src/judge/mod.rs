@@ -70,10 +70,11 @@ fn add(
 }
 
 fn judge(bench: &Bench, claim: &Claim) -> JudgedClaim {
-    let sharing = claim.checks.iter().map(|check| numbers(&check.test) * claim.levels.len()).sum();
-    let of = |check| claim.levels.iter().map(move |level| bench.part(check, level, sharing));
-    let checks: Vec<Vec<JudgedPart>> =
-        claim.checks.iter().map(|check| of(check).collect()).collect();
+    let levels = |check| bench.docket.levels(claim, check);
+    let sharing = claim.checks.iter().map(|c| numbers(&c.test) * levels(c).len()).sum();
+    let parts =
+        |check| levels(check).iter().map(|level| bench.part(check, level, sharing)).collect();
+    let checks: Vec<Vec<JudgedPart>> = claim.checks.iter().map(parts).collect();
     let verdict = verdict(&checks);
     let because = because(verdict, &checks);
     JudgedClaim {
@@ -102,9 +103,15 @@ fn verdict(checks: &[Vec<JudgedPart>]) -> Option<Ruling> {
     let meanings: BTreeSet<String> = checks.iter().filter_map(meaning).collect();
     let of = |one: &String| {
         let parts = checks.iter().filter(|parts| meaning(parts).as_ref() == Some(one));
-        parts.map(at_levels).max()
+        let all: Vec<&Vec<JudgedPart>> = parts.collect();
+        // So is a meaning.
+        let is_here = all.iter().any(|parts| parts.iter().any(can_be_told));
+        (is_here, all.into_iter().map(at_levels).max())
     };
-    let of_meanings: Vec<Ruling> = meanings.iter().filter_map(of).collect();
+    let all: Vec<(bool, Option<Ruling>)> = meanings.iter().map(of).collect();
+    let some = all.iter().any(|(is_here, _)| *is_here);
+    let of_meanings: Vec<Ruling> =
+        all.into_iter().filter(|(is_here, _)| *is_here || !some).filter_map(|(_, of)| of).collect();
     let alternatives = (!of_meanings.is_empty()).then(|| alike(of_meanings));
     common.max(alternatives)
 }

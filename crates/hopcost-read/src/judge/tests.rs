@@ -130,6 +130,17 @@ fn printed_figures_need_no_machine() {
     assert_eq!(ruled("consistent(80411 / 10000 = 8.0411)", empty()).0, HOLDS);
     assert_eq!(ruled("consistent(4.9936 / 0.0434 = 115)", empty()).0, HOLDS);
     assert_eq!(ruled("consistent(21.98 / 8.04 = 2.5)", empty()).0, FAILS);
+    assert_eq!(ruled("consistent(440000 / 20000 in 10..30)", empty()).0, HOLDS);
+    assert_eq!(ruled("consistent(440000 / 20000 in 10..20)", empty()).0, FAILS);
+}
+
+#[test]
+fn runs_differ_as_much_as_they_do() {
+    let on = |rounds, spread| machine(rounds, spread, 2.0, (1.0, 1.0));
+    let test = "value(pipe.between-runs) <= 5%";
+    assert_eq!(ruled(test, on(16, 0.01)).0, HOLDS);
+    assert_eq!(ruled(test, on(16, 0.2)).0, FAILS);
+    assert_eq!(ruled(test, on(3, 0.05)).0, OPEN);
 }
 
 #[test]
@@ -156,6 +167,15 @@ check = [{ test = "value(pipe) < 20us" }, { test = "value(pipe) < 5us" }]
 id = "cause"
 sentence = "because"
 not-checkable = [{ part = "because", reason = "a cause" }]
+[[claim]]
+id = "one meaning is not here"
+sentence = "it takes 10 µs, or some thousand cycles, and 4.0 is 2 × 2"
+vary = { reply = ["on", "off"] }
+check = [
+  { test = "value(pipe) ~ 10us ± 20%", meaning = "time" },
+  { test = "value(pipe.cycles) < 1k", meaning = "cycles, which are not counted here" },
+  { test = "consistent(4.0 / 2 = 2)" },
+]
 [[question]]
 id = "E1"
 asks = "Is it?"
@@ -165,7 +185,7 @@ claims = ["levels", "cause"]
     let verdicts: Vec<Option<Ruling>> = judged.claims.iter().map(|claim| claim.verdict).collect();
     assert_eq!(
         verdicts,
-        [Some(Ruling::Depends), Some(Ruling::Depends), Some(FAILS), None],
+        [Some(Ruling::Depends), Some(Ruling::Depends), Some(FAILS), None, Some(HOLDS)],
         "{:#?}",
         judged.claims[0]
     );
@@ -173,6 +193,8 @@ claims = ["levels", "cause"]
         judged.claims[0].parts.iter().filter_map(|part| part.level.as_deref()).collect();
     assert_eq!(levels, ["payload=64", "payload=4KiB"]);
     assert!(judged.claims[0].because.contains("payload=64"), "{}", judged.claims[0].because);
+    let parts = &judged.claims[4].parts;
+    assert!(parts.len() == 3 && parts.iter().all(|part| part.level.is_none()), "{parts:#?}");
     let [question] = &judged.questions[..] else { panic!("{:?}", judged.questions) };
     assert!(question.answer.starts_with("Supported in part. levels depends: "), "{question:?}");
 }

@@ -42,8 +42,16 @@ pub fn by_round(
     }
     match why.filter(|_| found.is_empty()) {
         Some(why) => Err(why),
+        None if *quantity == Quantity::BetweenRuns => Ok(between(&found)),
         None => Ok(found),
     }
+}
+
+/// By what share each value differs from the one before.
+fn between(found: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
+    let pairs = found.iter().zip(found.iter().skip(1));
+    let by = |((_, a), (round, b)): ((&u32, &f64), (&u32, &f64))| (*round, (b / a - 1.0).abs());
+    pairs.map(by).filter(|(_, by)| by.is_finite()).collect()
 }
 
 fn of_trial(
@@ -57,7 +65,7 @@ fn of_trial(
     let because = |why: &str| format!("{why} in {}", case.id());
     let switches = || crate::sums::switches(trial, crate::sums::Whose::All) as f64;
     match quantity {
-        Quantity::Headline => Ok(own.value_ns),
+        Quantity::Headline | Quantity::BetweenRuns => Ok(own.value_ns),
         Quantity::Statistic(statistic) => own.get(*statistic).ok_or_else(|| {
             because(&format!("no trial has enough samples for a {}", statistic.label()))
         }),

@@ -68,6 +68,7 @@ fn quantity(term: &Term) -> String {
         Quantity::CopiedShare => format!("the copied share of {}", term.name),
         Quantity::StalledShare => format!("the stalled share of {}", term.name),
         Quantity::LostShare => format!("the lost share of {}", term.name),
+        Quantity::BetweenRuns => format!("the difference between runs of {}", term.name),
     }
 }
 
