@@ -22,6 +22,9 @@ mod compare;
 /// Each mechanism is what its row says: messages, system calls, context switches, sizes.
 #[path = "conformance.rs"]
 mod conformance;
+/// The dockets of published claims, and the page that says how to write one.
+#[path = "dockets.rs"]
+mod dockets;
 /// What of a machine will disturb a measurement.
 #[path = "doctor.rs"]
 mod doctor;

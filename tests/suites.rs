@@ -5,7 +5,7 @@
 use crate::support::Home;
 
 /// What the planner says where the case, not the machine, is at fault.
-const MISTAKES: &[&str] = &[
+pub const MISTAKES: &[&str] = &[
     "has no workload",
     "has no boundary",
     "has no wait",

@@ -73,7 +73,7 @@ pub use resolve::plan;
 pub use resume::check_resumed;
 pub use roles::{RoleAssignment, Roles, assign};
 pub use select::Selector;
-pub use shipped::{SHIPPED, shown, shown_by};
+pub use shipped::{DOCKETS, SHIPPED, docket, shown, shown_by};
 pub use shown::{
     Contrast, Crossing, Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published,
     Shown, Variance,

@@ -1,7 +1,8 @@
-//! The suites inside the binary.
+//! The suites and dockets inside the binary.
 
 use std::sync::LazyLock;
 
+use crate::ask::SuiteSource;
 use crate::shown::Shown;
 
 /// The suites inside the binary: name, text.
@@ -17,6 +18,21 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("load", include_str!("../../../suites/load.toml")),
     ("runtimes", include_str!("../../../suites/runtimes.toml")),
 ];
+
+/// The dockets inside the binary: name, text.
+pub const DOCKETS: &[(&str, &str)] = &[
+    ("threads-udp-websocket", include_str!("../../../dockets/threads-udp-websocket.toml")),
+    ("runtimes", include_str!("../../../dockets/runtimes.toml")),
+    ("microkernel", include_str!("../../../dockets/microkernel.toml")),
+    ("wakeup", include_str!("../../../dockets/wakeup.toml")),
+    ("copies", include_str!("../../../dockets/copies.toml")),
+];
+
+/// A docket inside the binary, as if it were a file.
+pub fn docket(name: &str) -> Option<SuiteSource> {
+    let (name, text) = DOCKETS.iter().find(|(known, _)| *known == name)?;
+    Some(SuiteSource::Text { file: format!("dockets/{name}.toml"), text: (*text).to_owned() })
+}
 
 /// What the shipped suites say of reports, with their names.
 pub fn shown() -> &'static [(&'static str, Shown)] {
