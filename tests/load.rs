@@ -1,8 +1,8 @@
 //! Loads, conformance: every mechanism that takes them does so across each boundary and under
 //! each wait, each message arrives in order, and each makes the system calls of half a round trip.
 
-use hopcost_model::case::{Background, Boundary, Case, Placement, Queue, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation};
+use hopcost_model::case::{Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload};
+use hopcost_model::mechanism::{Facts, Loss, Payload, PerOperation, Senders};
 use hopcost_model::raw::RawTrial;
 
 use crate::conformance::{ONCE_A_PHASE, boundaries};
@@ -38,13 +38,14 @@ fn every_load() -> Vec<(&'static Facts, Vec<(Boundary, WaitKind)>)> {
     all
 }
 
-/// What is wrong with a trial.
-fn wrong(row: &RawTrial) -> Option<String> {
-    let [sender, receiver] = row.ends.as_slice() else {
+/// What is wrong with a trial of so many senders.
+fn wrong(row: &RawTrial, senders: u64) -> Option<String> {
+    if row.ends.len() as u64 != senders + 1 {
         return Some(format!("{} ends", row.ends.len()));
-    };
-    for end in [sender, receiver] {
-        if (end.count, end.samples, end.lost) != (MESSAGES, MESSAGES, 0) || end.first_tick == 0 {
+    }
+    for end in &row.ends {
+        let count = if end.role == Role::Caller { MESSAGES / senders } else { MESSAGES };
+        if (end.count, end.samples, end.lost) != (count, count, 0) || end.first_tick == 0 {
             return Some(format!("{end:?}"));
         }
     }
@@ -70,11 +71,37 @@ fn every_mechanism_takes_a_load_across_every_boundary() {
             let case = load(facts, boundary, place, wait, 20_000);
             match trial(&home, &case, MESSAGES) {
                 Err(error) => failed.push(error),
-                Ok(row) => failed.extend(wrong(&row).map(|what| format!("{case}: {what}"))),
+                Ok(row) => failed.extend(wrong(&row, 1).map(|what| format!("{case}: {what}"))),
             }
         }
     }
     assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn several_senders_share_a_link_exactly_once_and_in_order() {
+    let _alone = alone();
+    let home = Home::new();
+    let place = cross().expect("these tests need two CPUs");
+    let (mut failed, mut shared) = (Vec::new(), 0);
+    for (facts, of) in every_load() {
+        shared += u32::from(matches!(facts.senders, Senders::Several { .. }));
+        for (boundary, wait) in of {
+            // The receiver finds out itself what is missing, comes twice or overtakes.
+            let case = load(facts, boundary, place, wait, 20_000);
+            let case = Case { senders: 4, payload_bytes: Some(64), ..case };
+            match (facts.senders, trial(&home, &case, MESSAGES)) {
+                (Senders::Several { .. }, Ok(row)) => {
+                    failed.extend(wrong(&row, 4).map(|what| format!("{case}: {what}")));
+                }
+                (Senders::Several { .. }, Err(error)) => failed.push(error),
+                (Senders::One(why), Err(error)) if error.contains(why) => {}
+                (Senders::One(_), outcome) => failed.push(format!("{case}: {outcome:?}")),
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+    assert_eq!(shared, 9, "mechanisms whose link several senders may share");
 }
 
 /// The system calls of a traced trial's measured phase but for those of its counters, and those
@@ -99,7 +126,13 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
     for (facts, of) in every_load() {
         // Where looking again is no system call, and the messages far apart.
         for (boundary, wait) in of.into_iter().filter(|(_, wait)| *wait == WaitKind::Block) {
-            let case = load(facts, boundary, place, wait, 2_000);
+            let senders = match facts.senders {
+                // Each of several repeats its end marker for as long as a tracer holds the receiver up.
+                Senders::Several { .. } if facts.loss == Loss::Possible => 1,
+                Senders::Several { .. } if boundary == Boundary::Process => 2,
+                _ => 1,
+            };
+            let case = Case { senders, ..load(facts, boundary, place, wait, 2_000) };
             let stated = match facts.wait(wait).expect("from the row").system_calls {
                 PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
                 // Its receiver has always slept, and may want a lock that its waker holds.
@@ -179,9 +212,15 @@ fn a_server_that_is_busy_half_of_the_time_responds_as_queueing_theory_says() {
     // M/D/1: W = S + ρS / (2(1 − ρ)).
     let (service_ns, busy) = (50_000.0, 0.5);
     let expected_ns = service_ns + busy * service_ns / (2.0 * (1.0 - busy));
-    let mean_ns = of("exponential");
-    assert!((mean_ns / expected_ns - 1.0).abs() < 0.05, "{mean_ns} instead of {expected_ns}");
-    assert_eq!(of("constant"), service_ns, "D/D/1: nobody waits");
+    // Several independent Poisson processes are one.
+    for arrivals in ["exponential", "exponential&senders=4"] {
+        let mean_ns = of(arrivals);
+        let apart = (mean_ns / expected_ns - 1.0).abs();
+        assert!(apart < 0.05, "{arrivals}: {mean_ns} instead of {expected_ns}");
+    }
+    for arrivals in ["constant", "constant&senders=4"] {
+        assert_eq!(of(arrivals), service_ns, "D/D/1: nobody waits");
+    }
 }
 
 #[test]

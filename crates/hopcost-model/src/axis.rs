@@ -149,7 +149,7 @@ pub enum Value {
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand behind
 /// the first [`Axis::BEFORE_PARAMETERS`].
-pub static AXES: [Axis; 19] = [
+pub static AXES: [Axis; 20] = [
     Axis {
         key: "payload",
         option: "payload",
@@ -335,6 +335,20 @@ pub static AXES: [Axis; 19] = [
         },
     },
     Axis {
+        key: "senders",
+        option: "senders",
+        help: "Senders of a load, which share its rate and its receiver (1,4, or 1..8 by powers of two)",
+        kind: Kind::Count { most: SENDERS_MAX },
+        of: Of::Load,
+        spelled: Spelled::UnlessDefault,
+        default: Some(Value::Number(1)),
+        get: |case| {
+            let has = case.workload == Workload::Load || case.senders != 1;
+            has.then_some(Value::Number(case.senders.into()))
+        },
+        set: |case, value| case.senders = value.number().unwrap_or(1),
+    },
+    Axis {
         key: "background",
         option: "background",
         help: "What else the machine does during a load (none, cpu:N, cache, same-mechanism:N)",
@@ -420,6 +434,8 @@ pub static AXES: [Axis; 19] = [
     },
 ];
 
+/// Senders of a load at most: each spins on a CPU.
+pub const SENDERS_MAX: u32 = 16;
 /// The least rate of a load: a trial has 100 messages at least, and is to end.
 pub const RATE_MIN: u32 = 100;
 /// The highest: beyond it the distance of two messages is a few reads of the clock.

@@ -493,6 +493,8 @@ pub struct Case {
     pub gap_ns: Option<u64>,
     /// Messages a second that a `load` offers.
     pub rate: Option<u32>,
+    /// Ends that send them, to one receiver (1 for all but `load`).
+    pub senders: u32,
     /// What separates the ends (`Inline` for `call`).
     pub boundary: Boundary,
     /// Where the ends run; `None` for `call`.
@@ -601,6 +603,7 @@ impl Case {
             ack: None,
             gap_ns: None,
             rate: None,
+            senders: 1,
             boundary: Boundary::Inline,
             placement: None,
             waits: None,

@@ -183,4 +183,6 @@ columns! {
     /// What else the machine does on purpose; `null` for all but `load`.
     background: Option<String> = |case| case.rate.map(|_| case.background.to_string()),
         in &[Table::Csv];
+    /// Ends that send to the one receiver; `null` for all but `load`.
+    senders: Option<u32> = |case| case.rate.map(|_| case.senders), in &[Table::Csv];
 }

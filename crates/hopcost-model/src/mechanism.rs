@@ -153,6 +153,40 @@ pub struct Argument {
     pub fits: fn(Option<&str>) -> bool,
 }
 
+/// Whether several ends may send over one link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Senders {
+    /// Only one may, for this reason.
+    One(&'static str),
+    /// Several may.
+    Several {
+        /// What they share.
+        share: &'static str,
+        /// The longest message that goes whole, in bytes.
+        whole_bytes: u32,
+    },
+}
+
+impl Senders {
+    /// Why a case with several has none, if it has none.
+    pub fn lack(self, case: &Case) -> Option<String> {
+        let bytes = case.payload_bytes.unwrap_or(8);
+        match self {
+            _ if case.senders < 2 => None,
+            Senders::One(why) => Some(format!("has one sender: {why}")),
+            Senders::Several { .. } if bytes < 8 => Some(
+                "has several senders of messages of 8 bytes or more, which tell who sent them"
+                    .into(),
+            ),
+            Senders::Several { whole_bytes, .. } if bytes > whole_bytes => Some(format!(
+                "has several senders of messages of {whole_bytes} bytes at most: longer ones may be \
+                 mixed"
+            )),
+            Senders::Several { .. } => None,
+        }
+    }
+}
+
 /// A mechanism of the binary, as its row is written. Entries that are as in
 /// [`Facts::BASE`] may be left out.
 #[derive(Debug, Clone, Copy)]
@@ -198,6 +232,8 @@ pub struct Facts {
     /// Whether the kernel goes on reading the sender's buffers after a send has returned,
     /// so that only an acknowledgement tells when they may be written again.
     pub keeps_buffers: bool,
+    /// Whether several ends may send over one link (`load`).
+    pub senders: Senders,
     /// The flag by which it asks for sends without a copy.
     pub no_copy: Option<&'static str>,
     /// Whether messages may be lost.
@@ -242,6 +278,7 @@ impl Facts {
         hidden: false,
         argument: None,
         keeps_buffers: false,
+        senders: Senders::One("its two ends are joined to each other alone"),
         no_copy: None,
         loss: Loss::Never,
         address: None,
@@ -445,11 +482,14 @@ pub struct Here {
     pub argument: Option<Argument>,
     /// Whether messages may be lost.
     pub loss: Loss,
+    /// Whether several ends may send over one link.
+    pub senders: Senders,
 }
 
 impl Default for Here {
     fn default() -> Self {
-        Self { available: || Ok(()), available_as: |_| Ok(()), argument: None, loss: Loss::Never }
+        let Facts { senders, loss, .. } = Facts::BASE;
+        Self { available: || Ok(()), available_as: |_| Ok(()), argument: None, loss, senders }
     }
 }
 
@@ -505,6 +545,7 @@ impl Mechanism {
                 available_as: facts.available_as,
                 argument: facts.argument,
                 loss: facts.loss,
+                senders: facts.senders,
             },
         }
     }

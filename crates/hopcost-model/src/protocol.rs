@@ -74,13 +74,13 @@ document! {
             case: String,
             /// The ends this worker plays: one, or both (callers first) where they
             /// are threads of one process or one thread; a stream has as many of
-            /// each as flows. The first seat is the worker's main thread.
+            /// each as flows, a load as many callers as senders. The first seat is the worker's main thread.
             seats: Vec<Seat>,
             /// Inherited descriptor that takes the samples of the seats that stamp
             /// (callers; in a `wake` and a `load` callees too), one seat after the other.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             samples_fd: Option<i32>,
-            /// Inherited descriptor of 4096 bytes of memory that both ends of a
+            /// Inherited descriptor of 4096 bytes of memory a caller that both ends of a
             /// `wake` or a `load` map, to compare their clocks and to take turns; a worker that
             /// plays both ends makes its own.
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,7 @@ document! {
     pub struct Seat {
         /// Which end.
         pub role: Role,
-        /// Which flow of a stream, from 0.
+        /// Which flow of a stream, or which sender of a load, from 0.
         #[serde(default, skip_serializing_if = "is_zero")]
         pub flow: u32,
         /// CPU to pin to; absent where the placement is `free`.
@@ -422,6 +422,26 @@ document! {
     }
 }
 
+impl GateReading {
+    /// What is known of the callee's clock and those of two callers: the offset of either lies
+    /// within the bound.
+    pub fn joined(self, other: Self) -> Self {
+        let ends = [self, other].map(|one| {
+            let bound = i64::try_from(one.bound_ticks).unwrap_or(i64::MAX);
+            (one.offset_ticks.saturating_sub(bound), one.offset_ticks.saturating_add(bound))
+        });
+        let (low, high) = (ends[0].0.min(ends[1].0), ends[0].1.max(ends[1].1));
+        let bound_ticks = high.abs_diff(low).div_ceil(2);
+        Self {
+            offset_ticks: low.saturating_add_unsigned(bound_ticks),
+            bound_ticks,
+            exchanges: self.exchanges.min(other.exchanges),
+            steps: self.steps.saturating_add(other.steps),
+            backward_steps: self.backward_steps.saturating_add(other.backward_steps),
+        }
+    }
+}
+
 document! {
     /// What the kernel counted for one event (perf_event_open(2)).
     pub struct EventReading {
@@ -495,7 +515,7 @@ document! {
     pub struct EndCounters {
         /// Which end.
         pub role: Role,
-        /// Which flow of a stream, from 0.
+        /// Which flow of a stream or which sender of a load, from 0.
         #[serde(default)]
         pub flow: u32,
         /// Operations done.

@@ -162,7 +162,7 @@ const LOAD: WorkloadSpec = WorkloadSpec {
     uncounted: 1,
     is_for_all_runtimes: false,
     estimand: "median over trials of the trial's median response (received minus intended)",
-    alike: &["payload", "touch", "rate", "arrivals", "queue", "background", "place"],
+    alike: &["payload", "touch", "rate", "arrivals", "queue", "senders", "background", "place"],
     has_section: true,
     ..CALL
 };

@@ -237,6 +237,15 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
             case.queue
         ));
     }
+    if let Some(reason) = mechanism.here.senders.lack(case) {
+        return Some(format!("{name} {reason}"));
+    }
+    if case.queue != Queue::Block && case.senders > 1 {
+        return Some(format!(
+            "queue={} counts what one sender has in flight, so it needs senders=1",
+            case.queue
+        ));
+    }
     if let Background::SameMechanism(_) = case.background
         && !mechanism.workloads.contains(&Workload::Roundtrip)
     {

@@ -15,6 +15,8 @@ pub trait Clock: 'static {
     const SOURCE: &'static str;
     /// A stamp and the CPU (as an opaque number) it was taken on.
     fn stamp() -> (u64, u32);
+    /// It is not earlier than this from now on, where only its owner moves it.
+    fn reach(_ticks: u64) {}
     /// The first stamp that is not before this time, by looking again and again, and whether
     /// the time had passed at the first look.
     #[inline(always)]
@@ -170,15 +172,11 @@ thread_local! {
 /// nanosecond. For a test engine whose two ends are threads.
 pub struct OwnTime;
 
-impl OwnTime {
-    /// It is not earlier than this from now on.
-    pub fn reach(ns: u64) {
-        OWN_NS.set(OWN_NS.get().max(ns));
-    }
-}
-
 impl Clock for OwnTime {
     const SOURCE: &'static str = "virtual";
+    fn reach(ticks: u64) {
+        OWN_NS.set(OWN_NS.get().max(ticks));
+    }
     fn stamp() -> (u64, u32) {
         (OWN_NS.get(), 0)
     }

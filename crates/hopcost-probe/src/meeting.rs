@@ -24,6 +24,8 @@
 //! steps of a causality test, one each way: a stamp that was taken after another
 //! one had been seen must not be the earlier one.
 //!
+//! The receiver of several senders meets each of them in 4096 bytes of their own.
+//!
 //! The turns are short where both ends spin, and the shortest is what counts. Ends
 //! that may share a CPU yield it while they wait.
 
@@ -65,6 +67,8 @@ pub struct Meeting {
     pause: Option<Pause>,
     /// Questions asked, or seen.
     turns: u64,
+    /// After this long without a sign of the other end it is taken for gone.
+    gone_ns: u64,
 }
 
 #[repr(C)]
@@ -105,6 +109,18 @@ impl Meeting {
         role: Role,
         placement: Option<Placement>,
     ) -> io::Result<Self> {
+        Self::attach_one(fd, role, placement, 0, 1)
+    }
+
+    /// The same where the callee meets several callers, each in [`BYTES`] of their own.
+    pub fn attach_one(
+        fd: Option<&OwnedFd>,
+        role: Role,
+        placement: Option<Placement>,
+        caller: u32,
+        callers: u32,
+    ) -> io::Result<Self> {
+        let (at, all) = (BYTES * caller as usize, BYTES * callers as usize);
         let fd = fd.ok_or_else(|| {
             sys::failure(
                 "the ends of a wake meet in memory that this one was not given (meeting_fd)",
@@ -117,16 +133,20 @@ impl Meeting {
             found.st_size
         };
         // Touching a mapping beyond the end of its file would be SIGBUS.
-        if bytes < BYTES as libc::off_t {
-            return Err(sys::failure(format!("the meeting has {bytes} bytes instead of {BYTES}")));
+        if bytes < all as libc::off_t {
+            return Err(sys::failure(format!("the meeting has {bytes} bytes instead of {all}")));
         }
         let pause = match placement {
             Some(Placement::SameCpu) => None,
             Some(Placement::Free) | None => Some(Pause::Yield),
+            // Not each may have a CPU of its own.
+            Some(_) if callers > 1 => Some(Pause::Yield),
             Some(_) => Some(Pause::Spin),
         };
-        let words = Place::new(&Shared::map(fd, BYTES)?, 0);
-        Ok(Self { words, role, pause, turns: 0 })
+        let words = Place::new(&Shared::map(fd, all)?, at);
+        // Those before this one have their turns first.
+        let gone_ns = GONE_NS * (1 + 2 * u64::from(caller));
+        Ok(Self { words, role, pause, turns: 0, gone_ns })
     }
 
     #[inline(always)]
@@ -147,6 +167,17 @@ impl Meeting {
         self.words().taken.0.load(Ordering::Acquire)
     }
 
+    /// The same of several senders' first message, after which they may begin.
+    pub fn release(&self, sequence: u64, stamp: u64) {
+        self.words().answer.0.stamp.store(stamp, Ordering::Relaxed);
+        self.take(sequence);
+    }
+
+    /// When the receiver released them, by its clock; nothing of one sender.
+    pub fn released(&self) -> u64 {
+        self.words().answer.0.stamp.load(Ordering::Relaxed)
+    }
+
     /// The sender is about to send message `sequence`.
     #[inline(always)]
     pub fn announce(&self, sequence: u64) {
@@ -162,7 +193,16 @@ impl Meeting {
     /// Waits until the receiver has stamped message `sequence`.
     #[inline(always)]
     pub fn until_taken(&self, sequence: u64) -> io::Result<()> {
-        until_equal(&self.words().taken.0, sequence, self.pause.unwrap_or(Pause::Yield))
+        self.until_equal(&self.words().taken.0, sequence, self.pause.unwrap_or(Pause::Yield))
+    }
+
+    /// Waits for a word to become `number`, which it does in time if the other end is alive.
+    #[inline(always)]
+    fn until_equal(&self, word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
+        match becomes(word, number, pause) {
+            true => Ok(()),
+            false => until_equal_or_gone(word, number, pause, self.gone_ns),
+        }
     }
 
     /// Compares this end's clock with the other's, which does the same at the same
@@ -236,7 +276,7 @@ impl Meeting {
         let words = self.words();
         let (asked, _) = C::stamp();
         words.question.0.number.store(self.turns, Ordering::Release);
-        until_equal(&words.answer.0.number, self.turns, pause)?;
+        self.until_equal(&words.answer.0.number, self.turns, pause)?;
         let (seen, _) = C::stamp();
         Ok(Turn { asked, answered: words.answer.0.stamp.load(Ordering::Relaxed), seen })
     }
@@ -246,7 +286,7 @@ impl Meeting {
         loop {
             self.turns += 1;
             let words = self.words();
-            until_equal(&words.question.0.number, self.turns, pause)?;
+            self.until_equal(&words.question.0.number, self.turns, pause)?;
             let (stamp, _) = C::stamp();
             let last = words.question.0.last.load(Ordering::Relaxed) != 0;
             words.answer.0.stamp.store(stamp, Ordering::Relaxed);
@@ -273,16 +313,14 @@ fn becomes(word: &AtomicU64, number: u64, pause: Pause) -> bool {
     false
 }
 
-/// Waits for a word to become `number`, which it does within [`GONE_NS`] if the
-/// other end is alive.
-#[inline(always)]
-fn until_equal(word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
-    if becomes(word, number, pause) { Ok(()) } else { until_equal_or_gone(word, number, pause) }
-}
-
 #[cold]
-fn until_equal_or_gone(word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
-    let until_ns = now_ns() + GONE_NS;
+fn until_equal_or_gone(
+    word: &AtomicU64,
+    number: u64,
+    pause: Pause,
+    gone_ns: u64,
+) -> io::Result<()> {
+    let until_ns = now_ns() + gone_ns;
     while !becomes(word, number, pause) {
         if now_ns() > until_ns {
             return Err(sys::failure("the other end has shown no sign of itself for two seconds"));

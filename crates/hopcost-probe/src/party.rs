@@ -49,6 +49,15 @@ pub trait Party {
     ) -> io::Result<(T, u64)> {
         Ok((self.receive_then(sequence, &mut then)?, 0))
     }
+    /// Receives a message of any of several senders: its number. Bit `n` of `awaited` is set where
+    /// one of sender `n` is still to come.
+    fn receive_numbered<T>(
+        &mut self,
+        _awaited: u64,
+        _then: impl FnOnce() -> T,
+    ) -> io::Result<(T, u64)> {
+        Err(sys::failure("this mechanism has one sender"))
+    }
     /// As [`Channel::flush`].
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -287,6 +296,17 @@ impl<E: Channel, W> OverChannel<E, W> {
     }
 }
 
+/// The number that a message tells, as far as it has room for it.
+#[inline(always)]
+fn number_of(message: &[u8]) -> u64 {
+    let word = match message.first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => low_bytes(message),
+    };
+    // What multiplication wrote, multiplication by the inverse reads.
+    word.wrapping_mul(0xF1DE_83E1_9937_733D)
+}
+
 /// What a message has to be.
 #[derive(Clone, Copy)]
 struct Wanted {
@@ -308,9 +328,7 @@ impl Wanted {
     fn missing(self, message: &[u8], sequence: u64) -> io::Result<Option<u64>> {
         let bits = 8 * message.len().min(WORD_BYTES) as u32;
         if bits > 0 {
-            // What multiplication wrote, multiplication by the inverse reads.
-            let word = message.iter().take(WORD_BYTES).rev().fold(0, |w, b| w << 8 | u64::from(*b));
-            let number = word.wrapping_mul(0xF1DE_83E1_9937_733D);
+            let number = number_of(message);
             // The low bits of a distance that is negative where the message is an old one.
             let unused = u64::BITS - bits;
             let ahead = ((number.wrapping_sub(sequence) << unused) as i64) >> unused;
@@ -393,6 +411,18 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
             if let Some(missing) = wanted.missing(message, sequence)? {
                 return Ok((value, missing));
             }
+        }
+    }
+    #[inline(always)]
+    fn receive_numbered<T>(&mut self, _: u64, then: impl FnOnce() -> T) -> io::Result<(T, u64)> {
+        let (payload, touched, delivery) = (self.payload, self.touched, self.channel.delivery());
+        let wanted = Wanted { payload, touched, delivery };
+        let message = self.channel.recv::<W>()?;
+        let value = then();
+        let number = number_of(message);
+        match wanted.is(message, touched.first_word(number)) {
+            true => Ok((value, number)),
+            false => Err(wanted.unlike(message, number)),
         }
     }
 }

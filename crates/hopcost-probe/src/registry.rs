@@ -10,6 +10,7 @@ use crate::party;
 use crate::shape::{
     Attaching, Call, Channel, Half, Link, LinkBytes, Notifier, Opening, PeerExit, Stream, TwoEnds,
 };
+use crate::sys;
 use crate::wait::Waits;
 use crate::workload::Endpoint;
 
@@ -28,6 +29,14 @@ pub struct Row {
 }
 
 impl Row {
+    /// Makes a link with a half for each caller of the case, and the callee's.
+    pub fn open_for_all(&self, opening: &Opening<'_>) -> io::Result<(Vec<Half>, Half)> {
+        if let Some(reason) = self.facts.senders.lack(opening.case) {
+            return Err(sys::failure(format!("{} {reason}", self.facts.name)));
+        }
+        let Link { caller, callee } = (self.open)(opening)?;
+        Ok((caller.shared_by(opening.case.senders)?, callee))
+    }
     /// The row of a call.
     pub const fn call<M: Call + 'static>(facts: Facts) -> Self {
         Row::without_link(facts, endpoint::call::<M>)

@@ -28,6 +28,8 @@ pub struct Half {
     pub memory: Vec<Arc<Shared>>,
     /// An in-process object, where there is neither descriptor nor name.
     pub local: Option<Box<dyn Any + Send>>,
+    /// The objects of the callers beyond the first, where several share the link.
+    pub more: Vec<Box<dyn Any + Send>>,
 }
 
 impl Half {
@@ -39,6 +41,19 @@ impl Half {
     /// A half that is one in-process object.
     pub fn of_local<T: Send + 'static>(object: T) -> Self {
         Half { local: Some(Box::new(object)), ..Half::default() }
+    }
+
+    /// A half for each of several ends: descriptors are duplicated, everything else is the same.
+    pub fn shared_by(mut self, ends: u32) -> io::Result<Vec<Half>> {
+        let mut more = std::mem::take(&mut self.more).into_iter();
+        let mut halves = Vec::new();
+        for _ in 1..ends {
+            let fds = self.fds.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
+            let (names, memory, local) = (self.names.clone(), self.memory.clone(), more.next());
+            halves.push(Half { fds, names, memory, local, ..Half::default() });
+        }
+        halves.insert(0, self);
+        Ok(halves)
     }
 
     /// The descriptors, if there are exactly `N`.
@@ -155,7 +170,7 @@ pub struct Attaching<'a> {
     pub budget_ticks: u64,
     /// The trial's number, for engines that replay.
     pub trial: u32,
-    /// Which flow of a stream this is, from 0.
+    /// Which flow of a stream or sender of a load this is, from 0.
     pub flow: u32,
     /// The memory in which the two ends of a `wake` or a `load` meet.
     pub meeting: Option<&'a OwnedFd>,

@@ -70,9 +70,9 @@ pub fn achieved(load: &RawLoad) -> f64 {
 
 /// Messages that the sender did not send, or the receiver threw away, because the case says so.
 fn dropped(trial: &RawTrial, load: &RawLoad) -> u64 {
-    let of = |role| trial.ends.iter().find(move |end| end.role == role);
-    let unsent = of(Role::Caller).map_or(0, |end| load.offered.saturating_sub(end.count));
-    unsent.saturating_add(of(Role::Callee).map_or(0, |end| end.overruns))
+    let of = |role| trial.ends.iter().filter(move |end| end.role == role);
+    let unsent = load.offered.saturating_sub(total(of(Role::Caller).map(|end| end.count)));
+    unsent.saturating_add(total(of(Role::Callee).map(|end| end.overruns)))
 }
 
 fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {

@@ -71,6 +71,14 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
+            "load/pipe?place=cross&senders=1..4",
+            &[
+                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block",
+                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block&senders=2",
+                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block&senders=4",
+            ],
+        ),
+        (
             "load/pipe?place=cross&background=same-mechanism:2,none",
             &[
                 "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block&background=same-mechanism:2",
@@ -206,6 +214,10 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("pipe?place=same-cpu&wait=spin", "spinning ends on one CPU only measure the scheduler's"),
         ("pipe?place=same-cpu&wait=block:spin-then-block", "spinning ends on one CPU"),
         ("roundtrip/null?boundary=inline&place=cross", "an inline boundary is one thread"),
+        ("load/tcp?senders=2", "tcp has one sender: its two ends are joined to each other alone"),
+        ("load/pipe?senders=2&payload=8KiB", "pipe has several senders of messages of 4096 bytes"),
+        ("load/pipe?senders=2&payload=4", "of 8 bytes or more, which tell who sent them"),
+        ("load/pipe?senders=2&queue=drop-newest:4", "so it needs senders=1"),
     ] {
         let got: Vec<_> = reasons(&two(), selector).into_iter().flatten().collect();
         assert!(got.first().is_some_and(|reason| reason.contains(want)), "{selector}: {got:?}");
@@ -325,6 +337,7 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("pipe?gap=1ms", "only a wake-up has `gap`; write wake/MECHANISM or leave it out"),
         ("pipe?idle-knob=spinner", "only a wake-up has `idle-knob`"),
         ("pipe?background=cache", "only a load has `background`"),
+        ("load/pipe?senders=17", "want a whole number from 1 to 16"),
         ("load/pipe?background=cpu:0", "`cpu:0` is not a value for `background`"),
         ("pipe?fields=8", "only a stream has `fields`; write stream/MECHANISM or leave it out"),
         ("wake/pipe?field=8", "only a stream has `field`"),

@@ -3,6 +3,7 @@
 use std::io;
 use std::marker::PhantomData;
 
+use hopcost_model::axis::SENDERS_MAX;
 use hopcost_model::case::{Case, Queue, Role};
 use hopcost_model::protocol::{GateReading, Phase, ScheduleSeed, Stamp};
 
@@ -19,8 +20,11 @@ const NUMBER_BYTES: usize = 8;
 /// The sender or the receiver of a `load`.
 pub struct LoadEnd<P, C> {
     party: P,
-    meeting: Meeting,
+    /// With the receiver, or with each sender.
+    meetings: Vec<Meeting>,
     role: Role,
+    /// Which sender.
+    sender: u32,
     case: Case,
     schedule: ScheduleSeed,
     sequence: u64,
@@ -30,7 +34,11 @@ pub struct LoadEnd<P, C> {
 impl<P: Party + 'static, C: Clock> LoadEnd<P, C> {
     /// Wraps an attached party, on the thread that will run it.
     pub fn boxed(party: P, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-        let Attaching { case, role, meeting, schedule, .. } = *attaching;
+        let Attaching { case, role, meeting, schedule, flow: sender, .. } = *attaching;
+        let senders = case.senders;
+        if !(1..=SENDERS_MAX).contains(&senders) || sender >= senders {
+            return Err(sys::failure(format!("sender {sender} of {senders} is none")));
+        }
         if party.holds_one() && case.queue != Queue::Block {
             return Err(sys::failure("a notifier holds one message, and drops none"));
         }
@@ -40,11 +48,16 @@ impl<P: Party + 'static, C: Clock> LoadEnd<P, C> {
                 "messages that may be lost have to tell their number: payload={NUMBER_BYTES} or more"
             )));
         }
-        let meeting = Meeting::attach(meeting, role, case.placement)?;
+        let mine = match role {
+            Role::Caller => sender..sender + 1,
+            Role::Callee => 0..senders,
+        };
+        let attach = |one| Meeting::attach_one(meeting, role, case.placement, one, senders);
+        let meetings = mine.map(attach).collect::<io::Result<_>>()?;
         let schedule = schedule.ok_or_else(|| sys::failure("a load needs a schedule"))?;
         let clock = PhantomData::<C>;
         let case = case.clone();
-        Ok(Box::new(Self { party, meeting, role, case, schedule, sequence: 1, clock }))
+        Ok(Box::new(Self { party, meetings, role, sender, case, schedule, sequence: 1, clock }))
     }
 }
 
@@ -55,7 +68,7 @@ impl<P: Party, C: Clock> Endpoint for LoadEnd<P, C> {
             return Err(sys::failure("every message of a load is stamped"));
         }
         let offsets = match self.role {
-            Role::Caller => schedule::offsets(&self.case, self.schedule, count),
+            Role::Caller => schedule::offsets(&self.case, self.schedule, self.sender, count),
             Role::Callee => Vec::new(),
         };
         if phase == Phase::Pilot {
@@ -65,14 +78,25 @@ impl<P: Party, C: Clock> Endpoint for LoadEnd<P, C> {
         // Both ends advance by the same amount, so the numbering runs through the whole trial.
         self.sequence = first.saturating_add(load::numbers(count));
         let queue = self.case.queue;
-        let Self { party, meeting, .. } = self;
-        match self.role {
-            Role::Caller => load::sender::<P, C>(party, meeting, first, &offsets, queue, out),
-            Role::Callee => load::receiver::<P, C>(party, meeting, first, count, queue, out),
+        let Self { party, meetings, .. } = self;
+        match (self.role, meetings.as_slice()) {
+            (Role::Caller, [meeting, ..]) => {
+                let first = load::numbered(self.sender, first);
+                load::sender::<P, C>(party, meeting, first, &offsets, queue, out)
+            }
+            (Role::Callee, [meeting]) => {
+                load::receiver::<P, C>(party, meeting, first, count, queue, out)
+            }
+            (_, meetings) => load::receiver_of_many::<P, C>(party, meetings, first, count, out),
         }
     }
 
     fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Option<GateReading>> {
-        self.meeting.compare::<C>(exchanges, steps)
+        let mut found: Option<GateReading> = None;
+        for meeting in &mut self.meetings {
+            let reading = meeting.compare::<C>(exchanges, steps)?;
+            found = found.map_or(reading, |one| reading.map(|other| one.joined(other)));
+        }
+        Ok(found)
     }
 }

@@ -16,7 +16,7 @@ use std::sync::mpsc::TryRecvError;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hopcost_model::case::{Boundary, WaitKind};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
+use hopcost_model::mechanism::{Facts, Payload, PerOperation, Senders, WaitFacts};
 
 use crate::registry::{CHANNEL, Row};
 use crate::transport::queue::{OverQueues, Queue};
@@ -57,6 +57,10 @@ pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
     wakes: "the sender, by a futex wake if the receiver is registered as parked; a blocking receiver first spins and yields, eleven looks in all, before it registers",
     between_stamps: "put the vector into the array, look at the own channel, spin, yield, perhaps park and be unparked, take; the same on the other side",
     limits: "two threads of one process; 0 bytes to 1 MiB; a vector lies where the allocator puts it, at a multiple of 16 bytes; an end that spins pauses (PAUSE, on Arm YIELD) between two looks",
+    senders: Senders::Several {
+        share: "the channel, by a clone of its sending end each",
+        whole_bytes: 1 << 20,
+    },
     sources: &["https://docs.rs/crossbeam-channel", "futex(2)", "sched_yield(2)"],
     ..CHANNEL
 });

@@ -11,8 +11,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::{Facts, Payload, Senders};
 
+use super::pipe::PIPE_BUF;
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::sys;
@@ -32,6 +33,10 @@ pub static ROW: Row = Row::channel::<Fifo>(Facts {
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "1 byte to 1 MiB; a message over 64 KiB is written and read in parts; needs a file system that holds FIFOs for the run's directory",
+    senders: Senders::Several {
+        share: "the pipe, whose writing end is duplicated",
+        whole_bytes: PIPE_BUF,
+    },
     sources: &["fifo(7)", "mkfifo(3)", "pipe(7)", "read(2)", "write(2)"],
     revision: 3,
     ..CHANNEL

@@ -6,7 +6,7 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::{Facts, Payload, Senders};
 
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
@@ -27,10 +27,17 @@ pub static ROW: Row = Row::channel::<Pipe>(Facts {
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "1 byte to 1 MiB; a message over 64 KiB is written and read in parts",
+    senders: Senders::Several {
+        share: "the pipe, whose writing end is duplicated",
+        whole_bytes: PIPE_BUF,
+    },
     sources: &["pipe(2)", "pipe(7)", "read(2)", "write(2)"],
     revision: 3,
     ..CHANNEL
 });
+
+/// The longest message that write(2) does not mix with those of others (pipe(7)).
+pub(super) const PIPE_BUF: u32 = 4096;
 
 /// A pipe: read end, write end, both close-on-exec.
 fn pipe() -> io::Result<[OwnedFd; 2]> {

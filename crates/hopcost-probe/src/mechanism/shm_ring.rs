@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use hopcost_model::case::{Case, Role, WaitKind};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Senders, WaitFacts};
 
 use crate::memory::{Line, Place, Scope, Shared};
 use crate::registry::{CHANNEL, Row};
@@ -100,6 +100,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     wakes: "nobody while the consumer spins or yields; otherwise the producer, by FUTEX_WAKE, if the consumer has said that it sleeps",
     between_stamps: "store the number of the message, which is written in place, (fence, perhaps wake,) look at the next place of the own ring until its number is there; the same on the other side",
     limits: "0 bytes to 1 MiB; both ends must map the same memory, which is private to the process between threads; a full ring, which a strict round trip never meets, is waited for by sched_yield; a dead partner is not noticed here but by the supervisor",
+    senders: Senders::One("its ring is for one producer"),
     sources: &[
         "memfd_create(2)",
         "mmap(2)",

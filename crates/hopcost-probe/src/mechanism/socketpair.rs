@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::{Facts, Payload, Senders};
 
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
@@ -28,6 +28,7 @@ pub static ROW: Row = Row::channel::<SocketPair>(Facts {
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
     limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts",
+    senders: Senders::One("of a stream, a write may be mixed with that of another"),
     sources: &["socketpair(2)", "unix(7)", "read(2)", "write(2)"],
     revision: 3,
     ..CHANNEL

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, Payload, WaitFacts};
+use hopcost_model::mechanism::{Facts, Payload, Senders, WaitFacts};
 
 use crate::clock::{Clock, Hardware};
 use crate::memory::Buffer;
@@ -36,6 +36,7 @@ pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     wakes: "the kernel wakes the sleeping receiver from within msgsnd(2), and hands it the message without queueing it",
     between_stamps: "msgsnd, sleep in msgrcv, be woken, msgrcv returns; on the other side msgrcv returns, msgsnd, msgrcv",
     limits: "0 bytes to 8 KiB, or less where /proc/sys/kernel/msgmax says so; cannot be polled, so no epoll; an end that lets go removes the queues, and a partner that waits gets EIDRM, but one that is killed is only noticed by the supervisor",
+    senders: Senders::Several { share: "the queue", whole_bytes: MAX },
     sources: &["sysvipc(7)", "msgget(2)", "msgsnd(2)", "msgrcv(2)", "msgctl(2)"],
     available,
     revision: 3,

@@ -8,7 +8,7 @@
 use std::io;
 
 use hopcost_model::case::Boundary;
-use hopcost_model::mechanism::{Facts, Parameter, Payload};
+use hopcost_model::mechanism::{Facts, Parameter, Payload, Senders};
 
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
@@ -37,6 +37,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     wakes: "the kernel: the softirq that the write raises delivers the segment and wakes the sleeping reader",
     between_stamps: "write (with the whole way through the network stack), sleep in read, be woken, read returns; on the other side read returns, write, read; the handshake is over before",
     limits: "1 byte to 1 MiB; a message longer than the send buffer is written and read in parts; firewall rules are part of the number; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
+    senders: Senders::One("a connection has one, and a write may be mixed with that of another"),
     sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)", "veth(4)", "network_namespaces(7)"],
     available: tcp::loopback_available,
     address: Some("tcp"),

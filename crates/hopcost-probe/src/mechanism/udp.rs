@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Role, Workload};
-use hopcost_model::mechanism::{Facts, Loss, Parameter, Payload};
+use hopcost_model::mechanism::{Facts, Loss, Parameter, Payload, Senders};
 use hopcost_model::units::parse_duration_ns;
 
 use crate::namespace::{self, Pair};
@@ -45,6 +45,10 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     wakes: "the kernel: the softirq that the send raises delivers the datagram and wakes the sleeping receiver",
     between_stamps: "send (with the whole way through the network stack), sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
     limits: "0 to 65,507 bytes, the most that one datagram holds; a lost exchange is counted and is no sample (without payload, where messages cannot be told apart, it ends the trial); a callee that waits for a dead partner is ended by the supervisor's deadline (an end that sends to it gets ECONNREFUSED); boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
+    senders: Senders::Several {
+        share: "one sending socket, which is duplicated",
+        whole_bytes: 65_507,
+    },
     sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)", "timer_create(2)", "veth(4)"],
     available: loopback_available,
     loss: Loss::Possible,

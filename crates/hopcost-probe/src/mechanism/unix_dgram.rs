@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::{Facts, Payload, Senders};
 
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
@@ -32,6 +32,10 @@ pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
     wakes: "the kernel wakes the sleeping receiver from within send(2)",
     between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
     limits: "0 bytes to 128 KiB, which fits the default send buffer; a datagram socket has no end-of-file, so an end that waits for a dead partner is ended by the supervisor's deadline (one that sends to it gets ECONNREFUSED)",
+    senders: Senders::Several {
+        share: "one sending socket, which is duplicated",
+        whole_bytes: 1 << 17,
+    },
     sources: &["unix(7)", "send(2)", "recv(2)"],
     revision: 3,
     ..CHANNEL

@@ -6,7 +6,7 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::{Facts, Payload, Senders};
 
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Delivery, Half, Link, Opening, PeerExit, TwoEnds};
@@ -27,6 +27,10 @@ pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     wakes: "the kernel wakes the sleeping receiver from within send(2)",
     between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
     limits: "1 byte (an empty packet cannot be told from end-of-file) to 128 KiB, which fits the default send buffer",
+    senders: Senders::Several {
+        share: "one sending socket, which is duplicated",
+        whole_bytes: 1 << 17,
+    },
     sources: &["unix(7)", "socketpair(2)", "send(2)", "recv(2)"],
     revision: 3,
     ..CHANNEL

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::{Facts, Payload, Senders};
 
 use crate::registry::{CHANNEL, Row};
 use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
@@ -29,6 +29,7 @@ pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     wakes: "the kernel wakes the sleeping reader from within write(2)",
     between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read; connecting and accepting are over before",
     limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts; a path of at most 107 bytes",
+    senders: Senders::One("of a stream, a write may be mixed with that of another"),
     sources: &["unix(7)", "bind(2)", "connect(2)", "accept(2)"],
     address: Some("unix-stream"),
     revision: 3,

@@ -1,6 +1,7 @@
 //! A message as a vector whose ownership goes through a queue of a library, from one
 //! thread to another; the same vector goes there and back.
 
+use std::any::Any;
 use std::io;
 use std::sync::mpsc::TryRecvError;
 
@@ -14,7 +15,7 @@ use crate::wait::{Block, Spin, Wait, Yield};
 /// A queue's two ends.
 pub trait Queue: 'static {
     /// Where vectors are put in.
-    type Sender: Send;
+    type Sender: Clone + Send;
     /// Where they are taken out.
     type Receiver: Send;
     /// A new queue.
@@ -51,9 +52,16 @@ impl<Q: Queue> TwoEnds for OverQueues<Q> {
         let (request_out, request_in) = Q::new();
         let (reply_out, reply_in) = Q::new();
         let held = fresh(opening.payload());
+        // Several senders get no replies.
+        let more = (1..opening.case.senders).map(|_| {
+            let (outgoing, held) = (request_out.clone(), fresh(opening.payload()));
+            Box::new(Self { outgoing, incoming: Q::new().1, held }) as Box<dyn Any + Send>
+        });
+        let more = more.collect();
         let caller: Self = Self { outgoing: request_out, incoming: reply_in, held };
         let callee: Self = Self { outgoing: reply_out, incoming: request_in, held: Vec::new() };
-        Ok(Link { caller: Half::of_local(caller), callee: Half::of_local(callee) })
+        let caller = Half { more, ..Half::of_local(caller) };
+        Ok(Link { caller, callee: Half::of_local(callee) })
     }
     fn attach(half: Half, _: &Attaching<'_>) -> io::Result<Self> {
         half.take_local()

@@ -18,6 +18,8 @@ const STEPS: u64 = 1 << 18;
 const LINES: usize = 1 << 14;
 /// What a line is taken to have.
 const LINE_BYTES: usize = 64;
+/// As far apart as first writes are.
+const PAGE_BYTES: usize = 4096;
 /// Round trips between two of them.
 const ROUND_TRIPS: u64 = 32;
 
@@ -38,9 +40,9 @@ pub(super) fn work(
         }
         BackgroundWork::Walk { bytes } => {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(LINES * LINE_BYTES);
-            let mut memory = Vec::new();
-            memory.try_reserve_exact(bytes).map_err(|e| sys::failure(format!("memory: {e}")))?;
-            memory.resize(bytes, 1u8);
+            let mut memory = vec![0u8; bytes];
+            // Its pages come into being where they are first written to.
+            memory.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
             let mut at = 0;
             forever(progress, || {
                 for line in memory[at..].chunks_mut(LINE_BYTES).take(LINES) {

@@ -78,8 +78,8 @@ struct Worker {
 struct Trial {
     first: Seat,
     others: Vec<ThreadSeat>,
-    /// Which seats stamp, in their order.
-    stamping: Vec<bool>,
+    /// How many samples an operation leaves at each seat, in their order.
+    samples_each: Vec<u64>,
     /// Whether the pilot leaves samples too.
     generates: bool,
     samples: Option<File>,
@@ -189,10 +189,15 @@ fn attach(
     }
     let mut shared = fds.meeting;
     if case.workload.is_stamped_by(Role::Callee) && shared.is_none() && has_caller && has_callee {
-        shared = Some(Shared::create(meeting::BYTES)?);
+        shared = Some(Shared::create(meeting::BYTES * case.senders as usize)?);
     }
     let halves = halves(row, &case, &seats, has_caller && has_callee, scratch)?;
-    let stamping = seats.iter().map(|seat| case.workload.is_stamped_by(seat.role)).collect();
+    let samples_each = |seat: &protocol::Seat| match seat.role {
+        role if !case.workload.is_stamped_by(role) => 0,
+        Role::Caller => 1,
+        Role::Callee => u64::from(case.senders),
+    };
+    let samples_each = seats.iter().map(samples_each).collect();
     let mut starts = Vec::new();
     for (seat, half) in seats.iter().zip(halves) {
         starts.push(Start {
@@ -218,7 +223,7 @@ fn attach(
     }
     let samples = fds.samples.map(File::from);
     let generates = case.workload == Workload::Load;
-    Ok((all, Trial { first: seat, others, stamping, generates, samples, time }))
+    Ok((all, Trial { first: seat, others, samples_each, generates, samples, time }))
 }
 
 /// Each seat's half of its link: as given, or of links that this worker opens,
@@ -256,14 +261,13 @@ fn halves(
             halves.push(kept.swap_remove(at).2);
             continue;
         }
-        let link = (row.open)(&Opening { case, scratch: &scratch })
+        let (callers, callee) = row
+            .open_for_all(&Opening { case, scratch: &scratch })
             .map_err(|e| sys::context(e, "opening the link"))?;
-        let (mine, other) = match seat.role {
-            Role::Caller => (link.caller, (Role::Callee, seat.flow, link.callee)),
-            Role::Callee => (link.callee, (Role::Caller, seat.flow, link.caller)),
-        };
-        halves.push(mine);
-        kept.push(other);
+        let callers = (seat.flow..).zip(callers).map(|(flow, half)| (Role::Caller, flow, half));
+        kept.extend(callers.chain([(Role::Callee, seat.flow, callee)]));
+        let mine = kept.iter().position(|(role, flow, _)| (*role, *flow) == (seat.role, seat.flow));
+        halves.extend(mine.map(|at| kept.swap_remove(at).2));
     }
     Ok(halves)
 }
@@ -272,12 +276,16 @@ impl Trial {
     fn run(&mut self, spec: PhaseSpec) -> io::Result<Reply> {
         let leaves = spec.phase == Phase::Measure || (spec.phase == Phase::Pilot && self.generates);
         let keeps = leaves && self.samples.is_some();
-        let room = |stamping: bool| {
-            if keeps && stamping { room_for(spec.count, spec.stamp) } else { Ok(Vec::new()) }
+        let room = |each: u64| match keeps && each > 0 {
+            true => room_for(spec.count.saturating_mul(each), spec.stamp),
+            false => Ok(Vec::new()),
         };
-        let mut out = room(self.stamping[0])?;
+        let mut out = room(self.samples_each[0])?;
         // All rooms before any end starts: touching their pages takes a while.
-        let rooms = self.stamping[1..].iter().map(|s| room(*s)).collect::<io::Result<Vec<_>>>()?;
+        let rooms = self.samples_each[1..]
+            .iter()
+            .map(|each| room(*each))
+            .collect::<io::Result<Vec<_>>>()?;
         // Before any end starts too: that of another flow may be done before this thread runs again.
         let (wall_before, cpu_before) = (self.time.wall_ns(), self.time.process_cpu_ns());
         for (thread, room) in self.others.iter().zip(rooms) {
@@ -314,7 +322,11 @@ impl Trial {
         }
         let mut reading = self.first.gate(exchanges, steps)?;
         for thread in &self.others {
-            reading = reading.or(thread.collect_gate()?);
+            let other = thread.collect_gate()?;
+            reading = match (reading, other) {
+                (Some(one), Some(other)) => Some(one.joined(other)),
+                (one, other) => one.or(other),
+            };
         }
         Ok(Reply::Gate { reading })
     }

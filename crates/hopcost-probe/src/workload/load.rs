@@ -57,6 +57,7 @@ pub fn sender<P: Party, C: Clock>(
     let mut flight = Flight::of(queue);
     party.send(first)?;
     meeting.until_taken(first)?;
+    C::reach(meeting.released());
     let mut seen = Seen::from(C::stamp().0);
     let mut sequence = first + LEAD_IN;
     for offset in offsets {
@@ -180,6 +181,72 @@ pub fn receiver<P: Party, C: Clock>(
         }
         next += 1;
     }
+    Ok(seen.stamped)
+}
+
+/// Bits of a message's number that count; those above say whose it is.
+const COUNTED_BITS: u32 = 56;
+
+/// Message `sequence` as this sender numbers it.
+pub fn numbered(sender: u32, sequence: u64) -> u64 {
+    u64::from(sender) << COUNTED_BITS | sequence
+}
+
+/// The receiver's loop for several senders, each with `count` messages: when each came into
+/// `out`, one sender after the other. `meetings` are those with each.
+#[inline(never)]
+pub fn receiver_of_many<P: Party, C: Clock>(
+    party: &mut P,
+    meetings: &[Meeting],
+    first: u64,
+    count: u64,
+    out: &mut [u64],
+) -> io::Result<Stamped> {
+    out.fill(0);
+    let loses = party.losses() != Losses::Never;
+    let (begin, end) = (first + LEAD_IN, first + LEAD_IN + count);
+    let all = (1 << meetings.len()) - 1;
+    let (mut next, mut awaited) = (vec![first; meetings.len()], all);
+    let came = |number: u64, next: &mut [u64], last: u64| {
+        let (sender, sequence) =
+            ((number >> COUNTED_BITS) as usize, number & ((1 << COUNTED_BITS) - 1));
+        let Some(next) = next.get_mut(sender) else { return Err(unexpected(number, first)) };
+        let (want, is_old) = (*next, sequence < *next);
+        if sequence != want && !(loses && (is_old || sequence <= last)) {
+            return Err(unexpected(sequence, want));
+        }
+        *next = (*next).max(sequence + 1);
+        // An end marker comes again and again.
+        Ok((!is_old).then_some((sender, sequence, sequence - want.min(sequence))))
+    };
+    // None begins before all are here.
+    while awaited != 0 {
+        let ((), number) = party.receive_numbered(awaited, || ())?;
+        if let Some((sender, ..)) = came(number, &mut next, first)? {
+            awaited &= !(1 << sender);
+        }
+    }
+    for (sender, meeting) in (0..).zip(meetings) {
+        meeting.release(numbered(sender, first), C::stamp().0);
+    }
+    awaited = all;
+    let mut seen = Seen::default();
+    while awaited != 0 {
+        let (stamp, number) = party.receive_numbered(awaited, C::stamp)?;
+        let last = if loses { end } else { end - 1 };
+        let Some((sender, sequence, skipped)) = came(number, &mut next, last)? else { continue };
+        seen.stamped.lost += skipped;
+        if sequence < end {
+            // As many as before it in its sender's part, which are set already.
+            seen.stamped.samples = sender as u64 * count + (sequence - begin);
+            seen.received(stamp, out);
+        }
+        if sequence == last {
+            awaited &= !(1 << sender);
+            meetings[sender].take(number);
+        }
+    }
+    seen.stamped.samples = meetings.len() as u64 * count;
     Ok(seen.stamped)
 }
 

@@ -6,19 +6,23 @@ use hopcost_model::protocol::ScheduleSeed;
 /// How long `on-off` sends, and how long it does not.
 const BURST_S: f64 = 1e-3;
 
-/// The intended times of the first `count` messages of a case, in ticks from the beginning.
-pub fn offsets(case: &Case, seed: ScheduleSeed, count: u64) -> Vec<u64> {
-    let rate = f64::from(case.rate.unwrap_or(1).max(1));
-    let mut random = Random(seed.seed);
+/// The intended times of the first `count` messages of a sender of a case, in ticks from the
+/// beginning. Those of all senders together have the case's rate and are as it says.
+pub fn offsets(case: &Case, seed: ScheduleSeed, sender: u32, count: u64) -> Vec<u64> {
+    let offered = f64::from(case.rate.unwrap_or(1).max(1));
+    let rate = offered / f64::from(case.senders);
+    // The last sender's times are those of one alone at this rate, the others' lie between.
+    let ahead = f64::from(case.senders.saturating_sub(sender + 1)) / f64::from(case.senders);
+    let mut random = Random(seed.seed.wrapping_add(u64::from(sender) << 32));
     let mut exponential_s = 0.0;
     let mut intended_s = |number: u64| match case.arrivals {
-        Arrivals::Constant => number as f64 / rate,
+        Arrivals::Constant => (number as f64 - ahead) / rate,
         Arrivals::Exponential => {
             exponential_s -= random.uniform().ln() / rate;
             exponential_s
         }
         Arrivals::OnOff => {
-            let sending_s = number as f64 / (2.0 * rate);
+            let sending_s = (number as f64 - ahead) / (2.0 * rate);
             sending_s + (sending_s / BURST_S).floor() * BURST_S
         }
     };
@@ -47,7 +51,31 @@ mod tests {
     fn offsets_of(arrivals: &str, count: u64) -> Vec<u64> {
         let id = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
         let case = Case { arrivals: arrivals.parse().unwrap(), ..id.parse().unwrap() };
-        offsets(&case, ScheduleSeed { seed: 7, ticks_per_second: 1e9 }, count)
+        offsets(&case, ScheduleSeed { seed: 7, ticks_per_second: 1e9 }, 0, count)
+    }
+
+    /// The times of all of four senders together.
+    fn of_four(arrivals: &str, count: u64) -> Vec<u64> {
+        let id = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
+        let case = Case { arrivals: arrivals.parse().unwrap(), senders: 4, ..id.parse().unwrap() };
+        let seed = ScheduleSeed { seed: 7, ticks_per_second: 1e9 };
+        let mut all: Vec<u64> =
+            (0..4).flat_map(|sender| offsets(&case, seed, sender, count)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn several_senders_together_are_one_at_the_whole_rate() {
+        assert_eq!(of_four("constant", 2), offsets_of("constant", 8));
+        assert_eq!(of_four("on-off", 30), offsets_of("on-off", 120));
+        let all = of_four("exponential", 25_000);
+        // The ends of the four lie apart by chance.
+        let gaps: Vec<f64> = all[..90_000].windows(2).map(|two| (two[1] - two[0]) as f64).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((mean / 100_000.0 - 1.0).abs() < 0.02, "{mean}");
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{variance}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod json;
 use hopcost_model::case::{Runtime, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
-use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Shape, WaitFacts};
+use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Senders, Shape, WaitFacts};
 
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
@@ -324,6 +324,7 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         ("Who wakes", Cell::text(&mechanism.wakes)),
         ("Between two stamps", Cell::text(&mechanism.between_stamps)),
         ("Limits", Cell::text(&mechanism.limits)),
+        ("Senders", Cell::text(senders(mechanism))),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(boundaries(mechanism))),
         ("Payload", Cell::text(format!("{}{touched}", payload(mechanism)))),
@@ -416,6 +417,19 @@ fn unavailable(mechanism: &Mechanism) -> String {
 
 fn joined<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
     all.iter().map(|&item| word(item)).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether several ends may send over one link; nothing of what takes no loads.
+fn senders(mechanism: &Mechanism) -> String {
+    if mechanism.own.is_none() || !mechanism.workloads.contains(&Workload::Load) {
+        return String::new();
+    }
+    match mechanism.here.senders {
+        Senders::One(why) => format!("one: {why}"),
+        Senders::Several { share, whole_bytes } => {
+            format!("several may share {share}, for messages of 8 to {whole_bytes} bytes")
+        }
+    }
 }
 
 fn boundaries(mechanism: &Mechanism) -> String {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{
-    Argument, Facts, Mechanism, Parameter, Payload, PerOperation, Shape, WaitFacts,
+    Argument, Facts, Mechanism, Parameter, Payload, PerOperation, Senders, Shape, WaitFacts,
 };
 use hopcost_model::plan::Plan;
 use hopcost_model::units::parse_duration_ns;
@@ -129,7 +129,7 @@ static ALL: &[Facts] = &[
     Facts { waits: BLOCK, ..notifier("signal") },
     Facts { waits: BLOCK, ..notifier("uring-msg") },
     Facts { boundaries: THREAD, waits: BLOCK, ..notifier("park") },
-    channel("pipe"),
+    Facts { senders: Senders::Several { share: "the pipe", whole_bytes: 4096 }, ..channel("pipe") },
     channel("fifo"),
     channel("socketpair"),
     channel("unix-stream"),

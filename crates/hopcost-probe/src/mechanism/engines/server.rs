@@ -2,11 +2,12 @@
 //! time: it is known what its response to a `load` has to be (M/D/1 under exponential arrivals).
 //! With `stall=100ms` it stands still for the first 100 ms of each second.
 
+use std::any::Any;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use hopcost_model::case::{Boundary, Role, Workload};
-use hopcost_model::mechanism::{Argument, Facts, Parameter};
+use hopcost_model::mechanism::{Argument, Facts, Parameter, Senders};
 use hopcost_model::units::parse_duration_ns;
 
 use super::{FACTS, bad_argument};
@@ -43,6 +44,7 @@ pub static ROW: Row = Row {
                 about: "for how long the receiver stands still in each second",
             },
         ],
+        senders: Senders::Several { share: "the receiver", whole_bytes: u32::MAX },
         between_stamps: "the wait for the messages before, and TIME",
         argument: Some(Argument {
             form: "server:50us",
@@ -59,9 +61,31 @@ pub static ROW: Row = Row {
 /// A message: its number, and when it was sent.
 type Message = (u64, u64);
 
-fn open(_: &Opening<'_>) -> io::Result<Link> {
+fn open(opening: &Opening<'_>) -> io::Result<Link> {
     let (sender, receiver) = channel::<Message>();
-    Ok(Link { caller: Half::of_local(sender), callee: Half::of_local(receiver) })
+    let (mut caller, mut queues) = (Half::of_local(sender), vec![Queue { receiver, head: None }]);
+    for _ in 1..opening.case.senders {
+        let (sender, receiver) = channel::<Message>();
+        caller.more.push(Box::new(sender) as Box<dyn Any + Send>);
+        queues.push(Queue { receiver, head: None });
+    }
+    Ok(Link { caller, callee: Half::of_local(queues) })
+}
+
+/// What comes from a sender.
+struct Queue {
+    receiver: Receiver<Message>,
+    /// Taken out and not yet served.
+    head: Option<Message>,
+}
+
+impl Queue {
+    /// The next one, waited for.
+    fn head(&mut self) -> io::Result<Message> {
+        let head = self.head.or_else(|| self.receiver.recv().ok()).ok_or_else(peer_closed)?;
+        self.head = Some(head);
+        Ok(head)
+    }
 }
 
 fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
@@ -77,7 +101,7 @@ fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>
 
 enum End {
     Client(Sender<Message>),
-    Server(Receiver<Message>),
+    Server(Vec<Queue>),
 }
 
 struct Served {
@@ -104,12 +128,27 @@ impl Party for Served {
         Ok(value)
     }
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        let End::Server(end) = &self.end else { return Err(peer_closed()) };
-        let (number, sent_ns) = end.recv().map_err(|_| peer_closed())?;
+        let (value, number) = self.receive_numbered(1, then)?;
         if number != sequence {
             return Err(sys::failure(format!("message {number} came instead of {sequence}")));
         }
+        Ok(value)
+    }
+    /// Serves that of those at the heads which was sent first.
+    fn receive_numbered<T>(
+        &mut self,
+        awaited: u64,
+        then: impl FnOnce() -> T,
+    ) -> io::Result<(T, u64)> {
+        let End::Server(queues) = &mut self.end else { return Err(peer_closed()) };
+        let mut first: Option<(u64, usize)> = None;
+        for (at, queue) in queues.iter_mut().enumerate().filter(|(at, _)| awaited >> at & 1 == 1) {
+            let head = (queue.head()?.1, at);
+            first = Some(first.map_or(head, |one| one.min(head)));
+        }
+        let (sent_ns, at) = first.ok_or_else(peer_closed)?;
+        let (number, _) = queues[at].head.take().ok_or_else(peer_closed)?;
         self.serve(sent_ns);
-        Ok(then())
+        Ok((then(), number))
     }
 }

@@ -83,11 +83,12 @@ pub fn wakes(
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let [caller, callee] = ran.ends.as_slice() else { return Err(unexpected("run")) };
-    let [sent, woken] = both(workers, [caller, callee])?;
-    plausible::stamps([caller, callee], &sent, &woken)?;
+    let stamps = stamps(workers, &ran.ends)?;
+    let [sent, woken] = stamps.as_slice() else { return Err(unexpected("run")) };
+    plausible::stamps([caller, callee], sent, woken)?;
     let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
     let mut ticks = Vec::with_capacity(sent.len());
-    for (number, (sent, woken)) in sent.iter().zip(&woken).enumerate() {
+    for (number, (sent, woken)) in sent.iter().zip(woken).enumerate() {
         let between = i128::from(*woken) - i128::from(*sent) - i128::from(gate.offset_ticks);
         if between < -i128::from(gate.bound_ticks) {
             return Err(Failure::Reason(format!(
@@ -110,55 +111,72 @@ pub fn wakes(
     Ok(())
 }
 
-/// The stamps of the caller and of the callee.
-fn both(
-    workers: &mut TrialWorkers<'_>,
-    [caller, callee]: [&EndCounters; 2],
-) -> Result<[Vec<u64>; 2], Failure> {
-    Ok(match workers.all.as_mut_slice() {
-        [both] => {
-            let all =
-                ticks(&mut both.samples, caller.samples.saturating_add(callee.samples), "worker")?;
-            let (sent, received) = all.split_at((caller.samples as usize).min(all.len()));
-            [sent.to_vec(), received.to_vec()]
+/// The stamps of each end.
+fn stamps(workers: &mut TrialWorkers<'_>, ends: &[EndCounters]) -> Result<Vec<Vec<u64>>, Failure> {
+    let (mut ends, mut all, last) = (ends.iter(), Vec::new(), workers.all.len() - 1);
+    for (at, one) in workers.all.iter_mut().enumerate() {
+        let counts: Vec<u64> = ends.by_ref().take(one.seats.len()).map(|end| end.samples).collect();
+        let whose = match at {
+            0 if last == 0 => "worker",
+            at if at < last => "caller",
+            _ => "callee",
+        };
+        let promised = counts.iter().copied().fold(0, u64::saturating_add);
+        let of_worker = ticks(&mut one.samples, promised, whose)?;
+        let mut rest = of_worker.as_slice();
+        for count in counts {
+            let (of_end, others) = rest.split_at(rest.len().min(count as usize));
+            all.push(of_end.to_vec());
+            rest = others;
         }
-        [first, second, ..] => [
-            ticks(&mut first.samples, caller.samples, "caller")?,
-            ticks(&mut second.samples, callee.samples, "callee")?,
-        ],
-        [] => return Err(unexpected("run")),
-    })
+    }
+    Ok(all)
 }
 
-/// How exactly the generator of a load kept its schedule without a channel; its stamps are
-/// forgotten.
+/// How exactly the generators of a load kept their schedules without a channel, the latest of
+/// them; their stamps are forgotten.
 pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Failure> {
     let spec = workers.spec;
-    let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
-    let samples = &mut workers.all[0].samples;
-    let stamps = ticks(samples, caller.samples, "caller")?;
-    samples.set_len(0)?;
-    samples.rewind()?;
-    let offsets = schedule::offsets(spec.case, spec.schedule(), caller.samples);
-    let late = |(stamp, offset): (&u64, &u64)| {
-        stamp.saturating_sub(caller.first_tick.saturating_add(*offset))
-    };
-    let mut lags: Vec<u64> = stamps.iter().zip(&offsets).map(late).collect();
-    let last = lags.last().copied().unwrap_or(0);
-    lags.sort_unstable();
-    let p99 = lags.len().saturating_sub(1) * 99 / 100;
-    Ok(RawLoad {
+    let stamps = stamps(workers, &ran.ends)?;
+    for one in &mut workers.all {
+        one.samples.set_len(0)?;
+        one.samples.rewind()?;
+    }
+    let mut load = RawLoad {
         offered: 0,
         delivered: 0,
         intended_ticks: 0,
         sent_ticks: 0,
         received_ticks: 0,
-        generator_messages: caller.samples,
-        generator_lag_p99_ticks: lags.get(p99).copied().unwrap_or(0),
-        generator_lag_last_ticks: last,
+        generator_messages: 0,
+        generator_lag_p99_ticks: 0,
+        generator_lag_last_ticks: 0,
         lags: Vec::new(),
         gaps: Vec::new(),
-    })
+    };
+    let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
+    for ((sender, caller), stamps) in (0..).zip(callers).zip(&stamps) {
+        let offsets = schedule::offsets(spec.case, spec.schedule(), sender, caller.samples);
+        let late = |(stamp, offset): (&u64, &u64)| {
+            stamp.saturating_sub(caller.first_tick.saturating_add(*offset))
+        };
+        let mut lags: Vec<u64> = stamps.iter().zip(&offsets).map(late).collect();
+        let last = lags.last().copied().unwrap_or(0);
+        lags.sort_unstable();
+        let p99 = lags.get(lags.len().saturating_sub(1) * 99 / 100).copied().unwrap_or(0);
+        load.generator_messages = load.generator_messages.saturating_add(caller.samples);
+        load.generator_lag_p99_ticks = load.generator_lag_p99_ticks.max(p99);
+        load.generator_lag_last_ticks = load.generator_lag_last_ticks.max(last);
+    }
+    Ok(load)
+}
+
+/// A message of a load that came, in ticks: when it was to be sent, how long after that it was,
+/// and how long after that it came.
+struct Came {
+    intended: u64,
+    lag: u64,
+    response: u64,
 }
 
 /// Messages of a load: a sample is received minus intended, once the clocks' offset is taken out.
@@ -169,62 +187,75 @@ pub fn responses(
     ran: Ran,
 ) -> Result<(), Failure> {
     let spec = workers.spec;
-    let [caller, callee] = ran.ends.as_slice() else { return Err(unexpected("run")) };
-    let [sent, received] = both(workers, [caller, callee])?;
-    let offsets = schedule::offsets(spec.case, spec.schedule(), caller.samples);
-    plausible::messages([caller, callee], &sent, &received)?;
-    let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
-    let begin = caller.first_tick;
-    // (intended, lag, response) of each that came.
-    let mut triples = Vec::with_capacity(received.len());
-    for (number, ((offset, sent), received)) in offsets.iter().zip(&sent).zip(&received).enumerate()
-    {
-        if *sent == 0 {
-            continue;
-        }
-        let Some(lag) = sent.checked_sub(begin.saturating_add(*offset)) else {
-            return Err(format!("message {number} was sent before its time").into());
-        };
-        if *received == 0 {
-            continue;
-        }
-        let service = i128::from(*received) - i128::from(*sent) - i128::from(gate.offset_ticks);
-        if service < -i128::from(gate.bound_ticks) {
-            return Err(Failure::Reason(format!(
-                "one-way times refused: message {number} came {} ticks before it was sent, \
-                 further than the bound of ±{} ticks",
-                -service, gate.bound_ticks
-            )));
-        }
-        trial.negative_samples += u64::from(service < 0);
-        let service = u64::try_from(service.max(0)).unwrap_or(u64::MAX);
-        triples.push((*offset, lag, lag.saturating_add(service)));
+    let stamps = stamps(workers, &ran.ends)?;
+    let all = ran.ends.split_last().zip(stamps.split_last());
+    let Some(((callee, callers), (received, sent))) = all else { return Err(unexpected("run")) };
+    if callers.len() != spec.case.senders as usize || callee.role != Role::Callee {
+        return Err(unexpected("run"));
     }
-    let Some((offset, _, response)) = triples.last() else {
-        return Err("no message came".into());
-    };
-    load.received_ticks = offset.saturating_add(*response);
-    let last = sent.iter().max().copied().unwrap_or(0);
-    load.sent_ticks = last.saturating_sub(begin);
-    load.intended_ticks = offsets.last().copied().unwrap_or(0);
-    (load.offered, load.delivered) = (sent.len() as u64, triples.len() as u64);
+    let received_of = plausible::messages(callers, callee, sent, received)?;
+    let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
+    let begin = callers.iter().map(|caller| caller.first_tick).min().unwrap_or(0);
+    let mut came = Vec::with_capacity(received.len());
+    for (sender, (caller, (sent, received))) in
+        (0..).zip(callers.iter().zip(sent.iter().zip(received_of)))
+    {
+        let after = caller.first_tick - begin;
+        let offsets = schedule::offsets(spec.case, spec.schedule(), sender, caller.samples);
+        load.offered += sent.len() as u64;
+        let last = offsets.last().copied().unwrap_or(0).saturating_add(after);
+        load.intended_ticks = load.intended_ticks.max(last);
+        for (number, ((offset, sent), received)) in
+            offsets.iter().zip(sent).zip(received).enumerate()
+        {
+            if *sent == 0 {
+                continue;
+            }
+            let Some(lag) = sent.checked_sub(caller.first_tick.saturating_add(*offset)) else {
+                return Err(format!("message {number} was sent before its time").into());
+            };
+            load.sent_ticks = load.sent_ticks.max(sent.saturating_sub(begin));
+            if *received == 0 {
+                continue;
+            }
+            let service = i128::from(*received) - i128::from(*sent) - i128::from(gate.offset_ticks);
+            if service < -i128::from(gate.bound_ticks) {
+                return Err(Failure::Reason(format!(
+                    "one-way times refused: message {number} came {} ticks before it was sent, \
+                     further than the bound of ±{} ticks",
+                    -service, gate.bound_ticks
+                )));
+            }
+            trial.negative_samples += u64::from(service < 0);
+            let service = u64::try_from(service.max(0)).unwrap_or(u64::MAX);
+            let (intended, response) = (offset.saturating_add(after), lag.saturating_add(service));
+            came.push(Came { intended, lag, response });
+        }
+    }
+    // Those of each sender are in order.
+    came.sort_by_key(|message| message.intended);
+    let until = came.iter().map(|message| message.intended.saturating_add(message.response));
+    load.received_ticks = until.max().ok_or("no message came")?;
+    load.delivered = came.len() as u64;
     if let Some(phase) = measure(spec, &ran) {
         phase.holds(load.sent_ticks, "the stamps cover")?;
     }
     trial.operations = load.delivered;
-    let responses: Vec<u64> = triples.iter().map(|triple| triple.2).collect();
+    let responses: Vec<u64> = came.iter().map(|message| message.response).collect();
     each(trial, &responses, spec);
     let mut before = 0;
-    for at in kept(triples.len(), spec.shape.samples_max as usize, spec.seed) {
-        let (offset, lag, _) = triples[at];
+    for at in kept(came.len(), spec.shape.samples_max as usize, spec.seed) {
+        let Came { intended, lag, .. } = came[at];
         load.lags.push(u32::try_from(lag).unwrap_or(u32::MAX));
-        load.gaps.push(u32::try_from(offset - before).unwrap_or(u32::MAX));
-        before = offset;
+        load.gaps.push(u32::try_from(intended - before).unwrap_or(u32::MAX));
+        before = intended;
     }
     finish(trial, ran);
-    // What the sender has dropped never came either, but it was not lost.
-    let dropped = trial.ends[0].samples.saturating_sub(trial.ends[0].count);
-    trial.ends[1].lost = trial.ends[1].lost.saturating_sub(dropped);
+    // What a sender has dropped never came either, but it was not lost.
+    if let Some((callee, callers)) = trial.ends.split_last_mut() {
+        let dropped = callers.iter().map(|end| end.samples.saturating_sub(end.count)).sum();
+        callee.lost = callee.lost.saturating_sub(dropped);
+    }
     Ok(())
 }
 

@@ -55,11 +55,7 @@ pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
 }
 
 fn empty_trial(spec: &TrialSpec<'_>) -> RawTrial {
-    let mut cpus_asked = vec![spec.cpus.0];
-    if spec.case.two_ends() {
-        cpus_asked.push(spec.cpus.1);
-    }
-    RawTrial { cpus_asked, ..RawTrial::empty() }
+    RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::empty() }
 }
 
 fn perform(

@@ -57,7 +57,8 @@ impl WorkerSpec {
 /// Opens the links, spawns the workers and has them attach.
 pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
     let meets = spec.case.workload.is_stamped_by(Role::Callee) && spec.case.two_processes();
-    let meeting = || sys::memfd("hopcost-meeting", meeting::BYTES as u64);
+    let meeting_bytes = meeting::BYTES as u64 * u64::from(spec.case.senders);
+    let meeting = || sys::memfd("hopcost-meeting", meeting_bytes);
     let mut workers = TrialWorkers {
         spec,
         all: Vec::new(),
@@ -77,15 +78,21 @@ pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
 
 impl TrialWorkers<'_> {
     fn seat(&self, role: Role, flow: u32, link: Option<LinkHalf>) -> Seat {
-        let (caller, callee) = self.spec.cpus;
-        Seat { role, flow, cpu: if role == Role::Caller { caller } else { callee }, link }
+        let cpu = match role {
+            Role::Callee => self.spec.cpus.1,
+            // The flows of a stream share their CPU.
+            Role::Caller if flow >= self.spec.case.senders => self.spec.cpus.0,
+            Role::Caller => self.spec.cpus_asked().get(flow as usize).copied().flatten(),
+        };
+        Seat { role, flow, cpu, link }
     }
 
     /// One worker plays every end and makes the links itself.
     fn one_worker(&mut self) -> Result<(), Failure> {
         let flows = self.spec.case.flows.unwrap_or(1);
         let mut both = WorkerSpec::of(Role::Caller);
-        both.seats.extend((0..flows).map(|flow| self.seat(Role::Caller, flow, None)));
+        let callers = flows.max(self.spec.case.senders);
+        both.seats.extend((0..callers).map(|flow| self.seat(Role::Caller, flow, None)));
         if self.spec.case.two_ends() {
             both.seats.extend((0..flows).map(|flow| self.seat(Role::Callee, flow, None)));
         }
@@ -95,21 +102,28 @@ impl TrialWorkers<'_> {
 
     /// Each end has a worker of its own, which inherits its half of the link.
     fn over_descriptors(&mut self) -> Result<(), Failure> {
-        let (mut caller, mut callee) = (WorkerSpec::of(Role::Caller), WorkerSpec::of(Role::Callee));
+        let mut callee = WorkerSpec::of(Role::Callee);
+        // One but for a load of several senders.
+        let mut callers: Vec<WorkerSpec> =
+            (0..self.spec.case.senders).map(|_| WorkerSpec::of(Role::Caller)).collect();
         for flow in 0..self.spec.case.flows.unwrap_or(1) {
             let row = self.spec.workers.link.ok_or_else(|| unexpected("open"))?;
             let case = &self.spec.workers.assignment(Role::Caller).case;
-            let link = (row.open)(&Opening { case, scratch: self.spec.setup.scratch.path() })
+            let (halves, other) = row
+                .open_for_all(&Opening { case, scratch: self.spec.setup.scratch.path() })
                 .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
-            let (half, other) = (caller.inherits(link.caller), callee.inherits(link.callee));
-            caller.seats.push(self.seat(Role::Caller, flow, Some(half)));
+            let other = callee.inherits(other);
             callee.seats.push(self.seat(Role::Callee, flow, Some(other)));
+            for ((sender, half), caller) in (flow..).zip(halves).zip(&mut callers) {
+                let half = caller.inherits(half);
+                caller.seats.push(self.seat(Role::Caller, sender, Some(half)));
+            }
         }
         // The callee first, so that the caller's worker, which is the one that
         // waits for nobody, is not spawned into a half-open link.
         self.start(callee)?;
-        self.start(caller)?;
-        for (at, reply) in self.replies(2, ATTACHING)?.into_iter().enumerate() {
+        callers.into_iter().try_for_each(|caller| self.start(caller))?;
+        for (at, reply) in self.replies(self.all.len(), ATTACHING)?.into_iter().enumerate() {
             self.attached(at, reply)?;
         }
         Ok(())
@@ -212,7 +226,8 @@ impl TrialWorkers<'_> {
         let seats = seats.map(|seat| Seated::new(seat.role, worker.id(), seat.cpu)).collect();
         let rate = foreign.map(|ready| ready.description.clock.ticks_per_second);
         let foreign_ticks_per_ns = rate.map(|rate| rate / 1e9);
-        let at = if wanted.role == Role::Caller { 0 } else { self.all.len() };
+        let before = self.all.iter().filter(|one| one.seats[0].role == Role::Caller).count();
+        let at = if wanted.role == Role::Caller { before } else { self.all.len() };
         self.all.insert(at, TrialWorker { worker, foreign_ticks_per_ns, seats, samples });
         Ok(())
     }

@@ -169,30 +169,39 @@ pub fn stamps(ends: [&EndCounters; 2], sent: &[u64], woken: &[u64]) -> Result<()
     Ok(())
 }
 
-/// Whether the two ends of a load speak of the same messages, and each in order.
-pub fn messages(ends: [&EndCounters; 2], sent: &[u64], received: &[u64]) -> Result<(), String> {
-    let [caller, callee] = ends;
-    let came = received.iter().filter(|stamp| **stamp > 0).count() as u64;
-    let left = sent.iter().filter(|stamp| **stamp > 0).count() as u64;
-    let never_sent = sent.iter().zip(received).any(|(sent, received)| *sent == 0 && *received > 0);
-    let agree = sent.len() == received.len() && caller.count == left && !never_sent;
-    if !agree
-        || sent.is_empty()
-        || (callee.count, callee.lost.saturating_add(callee.overruns))
-            != (came, sent.len() as u64 - came)
-    {
-        return Err(format!(
-            "the sender handed over {} stamps and the receiver {}, {came} of them of messages",
-            sent.len(),
+/// Whether the ends of a load speak of the same messages, and each in order; 0 stands for a message
+/// that was not sent or did not come. The receiver's stamps, those of each sender apart.
+pub fn messages<'a>(
+    callers: &[EndCounters],
+    callee: &EndCounters,
+    sent: &[Vec<u64>],
+    received: &'a [u64],
+) -> Result<Vec<&'a [u64]>, String> {
+    let stamped = |stamps: &[u64]| stamps.iter().filter(|stamp| **stamp > 0).count() as u64;
+    let in_order = |stamps: &[u64]| stamps.iter().filter(|stamp| **stamp > 0).is_sorted();
+    let (offered, came) = (sent.iter().map(Vec::len).sum::<usize>(), stamped(received));
+    let mut agree = offered == received.len()
+        && (callee.count, callee.lost.saturating_add(callee.overruns))
+            == (came, offered as u64 - came);
+    let (mut rest, mut all) = (received, Vec::new());
+    for (caller, sent) in callers.iter().zip(sent) {
+        let (received, others) = rest.split_at(rest.len().min(sent.len()));
+        let never_sent = sent.iter().zip(received).any(|(sent, came)| *sent == 0 && *came > 0);
+        agree &= !sent.is_empty() && caller.count == stamped(sent) && !never_sent;
+        if agree && !(in_order(sent) && in_order(received)) {
+            return Err("an end's own stamps run backwards".into());
+        }
+        all.push(received);
+        rest = others;
+    }
+    match agree {
+        true => Ok(all),
+        false => Err(format!(
+            "the senders handed over {offered} stamps and the receiver {}, {came} of them of \
+             messages",
             received.len()
-        ));
+        )),
     }
-    if !sent.iter().filter(|stamp| **stamp > 0).is_sorted()
-        || !received.iter().filter(|stamp| **stamp > 0).is_sorted()
-    {
-        return Err("an end's own stamps run backwards".into());
-    }
-    Ok(())
 }
 
 /// Whether both ends of every flow of a stream speak of the same messages, none more than

@@ -6,6 +6,7 @@ use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_plan::TRIAL_DEFAULT;
 use hopcost_probe::clock::rough_ticks;
+use hopcost_probe::sys;
 
 use crate::run::setup::Setup;
 use crate::run::worker::{Program, Transcript};
@@ -159,13 +160,27 @@ impl<'a> TrialSpec<'a> {
         ScheduleSeed { seed: self.seed, ticks_per_second }
     }
 
-    /// Messages of a `load`: of the generator without a channel, of the warm-up, of the
-    /// measurement.
+    /// Messages of each sender of a `load`: of the generator without a channel, of the warm-up,
+    /// of the measurement.
     pub fn load_messages(&self) -> [u64; 3] {
-        match self.counts {
+        let of_all = match self.counts {
             Counts::Exactly { warm_up, measure } => [measure, warm_up, measure],
             Counts::Fitted(_) => self.shape.load_messages(self.case.rate.unwrap_or(1)),
-        }
+        };
+        of_all.map(|messages| messages.div_ceil(self.case.senders.into()))
+    }
+
+    /// The CPUs of the ends, the callers' first. Senders beyond the first have those that this
+    /// process may use besides; without one left they are where the scheduler puts them.
+    pub fn cpus_asked(&self) -> Vec<Option<u32>> {
+        let (caller, callee) = self.cpus;
+        let free = if self.case.senders > 1 { sys::allowed_cpus() } else { Ok(Vec::new()) };
+        let free = free.unwrap_or_default().into_iter().map(Some);
+        let mut free = free.filter(|cpu| caller.is_some() && *cpu != caller && *cpu != callee);
+        let mut all = vec![caller];
+        all.extend((1..self.case.senders).map(|_| free.next().flatten()));
+        all.extend(self.case.two_ends().then_some(callee));
+        all
     }
 
     /// Wake-ups of the warm-up and of the measurement.
@@ -199,8 +214,9 @@ impl<'a> TrialSpec<'a> {
         let wake_ups_ms = (warm_up + measure).saturating_mul(wake_up_ns) / 1_000_000;
         // Ten times as long as the schedule.
         let messages: u64 = self.load_messages().iter().sum();
-        let load_ms =
-            self.case.rate.map_or(0, |rate| messages.saturating_mul(10_000) / u64::from(rate));
+        let load_ms = self.case.rate.map_or(0, |rate| {
+            messages.saturating_mul(10_000 * u64::from(self.case.senders)) / u64::from(rate)
+        });
         (start_up_ms + self.shape.deadline_ms).saturating_add(wake_ups_ms).saturating_add(load_ms)
     }
 }

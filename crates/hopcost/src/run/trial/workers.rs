@@ -83,7 +83,10 @@ impl TrialWorkers<'_> {
         let mut found = None;
         for reply in self.ask_all(&Command::Gate { exchanges, steps }, "comparing clocks")? {
             let Reply::Gate { reading } = reply else { return Err(unexpected("gate")) };
-            found = found.or(reading);
+            found = match (found, reading) {
+                (Some(one), Some(other)) => Some(GateReading::joined(one, other)),
+                (one, other) => one.or(other),
+            };
         }
         let found = found.ok_or_else(|| unexpected("gate"))?;
         let offset_ticks = found.offset_ticks.unsigned_abs();
@@ -271,7 +274,7 @@ impl TrialWorkers<'_> {
     pub(super) fn name(&self, at: usize) -> &'static str {
         match (self.all.len(), at) {
             (1, _) => "the worker",
-            (_, 0) => "the caller's worker",
+            (all, at) if at + 1 < all => "the caller's worker",
             _ => "the callee's worker",
         }
     }
@@ -290,13 +293,14 @@ impl TrialWorkers<'_> {
                 Err(error) => accounts.push((other, error)),
             }
         }
+        let all = self.all.len();
         for (at, one) in self.all.iter_mut().enumerate() {
             // One that closed its output is dying: how it dies is worth waiting for.
             let dying = accounts.contains(&(at, ReplyError::Closed));
             let patience = if dying { LAST_WORDS } else { Duration::from_millis(5) };
             let status = one.worker.leave(patience);
             if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
-                let name = if at == 0 { "the caller" } else { "the callee" };
+                let name = if at == 0 || at + 1 < all { "the caller" } else { "the callee" };
                 return Failure::Reason(format!(
                     "{name} passed its deadline while {doing}; a suite's [trial] may give it a longer \
                      `deadline`"
