@@ -25,6 +25,9 @@ mod conformance;
 /// The dockets of published claims, and the page that says how to write one.
 #[path = "dockets.rs"]
 mod dockets;
+/// Where one case overtakes another along an axis.
+#[path = "crossover.rs"]
+mod crossover;
 /// What of a machine will disturb a measurement.
 #[path = "doctor.rs"]
 mod doctor;

@@ -179,7 +179,7 @@ fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// A value as people write it: with units, and with words that are misspelt a little.
-fn read(axis: &Axis, text: &str) -> Result<Value, String> {
+pub(crate) fn read(axis: &Axis, text: &str) -> Result<Value, String> {
     let key = axis.key;
     match axis.kind {
         Kind::Bytes { least } => {

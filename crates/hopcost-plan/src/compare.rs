@@ -2,6 +2,7 @@
 
 use hopcost_model::case::Case;
 use hopcost_model::describe::RuntimeFacts;
+use hopcost_model::group::distinct;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{ComparisonPlan, Plan, PlannedCase, ROUNDS_A_BLOCK};
 
@@ -14,11 +15,11 @@ use crate::time::trial_ns;
 
 /// Aimed length of a trial's measured phase where nobody says: a short trial has its neighbours
 /// nearer in time.
-const MEASURE_NS: u64 = 20_000_000;
+pub(crate) const MEASURE_NS: u64 = 20_000_000;
 /// Blocks where there is no budget to give their number.
 const BLOCKS_DEFAULT: u32 = 72;
 /// Cases that an error names.
-const NAMED_MAX: usize = 4;
+pub(crate) const NAMED_MAX: usize = 4;
 
 /// Resolves a comparison: the first selector's case is the baseline, which stands in the plan twice, and
 /// each selector selects one case. Builds play the one case that there is then, the first of them
@@ -81,8 +82,12 @@ fn only(selector: &str, plan: &Plan) -> Result<Case, PlanError> {
 }
 
 /// The order of the cases in a round: of a comparison, in that of its block or, in a block's second
-/// round, in its reverse.
+/// round, in its reverse; of a search for a crossing, with the two of a point beside each other.
 pub fn order_of(plan: &Plan, round: u32, n: u32) -> Vec<u32> {
+    if plan.crossover().is_some() {
+        let drawn = distinct(order(plan.seed, round, n).into_iter().flat_map(|at| [at, at ^ 1]));
+        return drawn.into_iter().filter(|at| *at < n).collect();
+    }
     if plan.comparison.is_none() {
         return order(plan.seed, round, n);
     }

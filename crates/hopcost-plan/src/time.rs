@@ -158,7 +158,7 @@ fn round_ns<'a>(
 /// from a tenth of a second to seconds, and a run is to meet more than one moment. No more than
 /// the budget leaves each round.
 pub fn spacing_ns(plan: &Plan) -> u64 {
-    if plan.comparison.is_some() {
+    if plan.pairs_neighbours() {
         // What is compared is to be near in time.
         return 0;
     }

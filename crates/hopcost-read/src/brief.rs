@@ -51,7 +51,7 @@ fn took_s(run: &Run) -> f64 {
 fn ended_early(raw: &RawRun, readings: &[Reading], done: u32) -> Option<String> {
     let plan = &raw.plan;
     raw.about.ended.as_ref()?;
-    if plan.comparison.is_some() {
+    if plan.pairs_neighbours() {
         // It says itself what is not decided, and what would decide it.
         return None;
     }

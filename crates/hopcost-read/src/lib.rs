@@ -26,6 +26,7 @@ mod comparison;
 mod cost_model;
 mod counters;
 mod crossing;
+mod crossover;
 mod estimate;
 mod findings;
 mod format;
@@ -83,6 +84,7 @@ pub fn wanted(raw: &RawRun, rust: &[Mechanism]) -> BTreeSet<u32> {
         Some(Question::Advice(request)) => {
             advice::wanted(&raw.plan, &read(raw, rust), rust, request)
         }
+        Some(Question::Crossover(search)) => crossover::wanted(raw, rust, search),
         None => all(),
     }
 }
@@ -92,13 +94,14 @@ pub fn wanted(raw: &RawRun, rust: &[Mechanism]) -> BTreeSet<u32> {
 pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let raw = &*believed::believed(raw);
     let run = run::Run::new(raw, rust);
-    let readings = case::read(&run);
+    let mut readings = case::read(&run);
+    readings.retain(|reading| !crossover::is_beside(raw, reading));
     let ratios = ratio::to_baseline(&run, &readings);
     let run_wide = findings::of_run(&run, &readings);
-    let mut ladder = match raw.plan.comparison {
-        // Its baseline stands there twice, and a block says more than two medians.
-        Some(_) => Vec::new(),
-        None => ladder::ladder(&run, &readings),
+    let mut ladder = match raw.plan.pairs_neighbours() {
+        // A ratio of neighbours says more than two medians.
+        true => Vec::new(),
+        false => ladder::ladder(&run, &readings),
     };
     ranking::rank(&mut ladder, &readings, raw.plan.baseline.as_deref());
     let drifts = findings::Drifts::of(&readings);
@@ -116,12 +119,15 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         crossings: &crossings,
         loads: &loads,
     };
-    let plots = plots::plots(&readings, &beside);
+    let mut plots = plots::plots(&readings, &beside);
     let plan = brief::plan(&run, &readings);
+    let crossover = crossover::of_run(&run, &readings, plan.took_s);
+    plots.extend(crossover.as_ref().and_then(crossover::plot));
     let mut results = Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
+        crossover,
         judged: judge::of_run(&run, &readings, &findings),
         advice: None,
         plan,
@@ -135,7 +141,12 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         ladder,
         findings,
         published,
-        cost_models: cost_model::models(&readings),
+        cost_models: match raw.plan.crossover() {
+            Some(_) => cost_model::in_segments(
+                readings.iter().filter(|reading| crossover::is_coarse(raw, reading)),
+            ),
+            None => cost_model::models(&readings),
+        },
         variance: variance::shares(&run, &readings),
         variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),

@@ -17,6 +17,7 @@
 //! | how many independent samples a series is worth | [`effective`] |
 //! | ratios paired by round | [`ratio`] |
 //! | ratios from blocks of adjacent trials, and what they say against a margin | [`compare`] |
+//! | where one way overtakes another along an axis, and where to measure next | [`crossover`] |
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
 //! | a host that changes state | [`states`] |
@@ -33,6 +34,7 @@
 
 pub mod compare;
 pub mod coverage;
+pub mod crossover;
 pub mod effective;
 pub mod histogram;
 pub mod hosts;

@@ -7,6 +7,7 @@ pub mod advice;
 pub mod chart;
 pub mod checkup;
 pub mod comparison;
+pub mod crossover;
 pub mod csv;
 pub mod export;
 pub mod gate;

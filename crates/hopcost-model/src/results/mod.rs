@@ -8,6 +8,7 @@ mod case;
 mod checkup;
 mod comparison;
 mod cost_model;
+mod crossover;
 mod gate;
 mod judged;
 mod ladder;
@@ -34,7 +35,8 @@ pub use advice::*;
 pub use case::*;
 pub use checkup::*;
 pub use comparison::*;
-pub use cost_model::CostModel;
+pub use cost_model::{CostModel, CostSegment};
+pub use crossover::*;
 pub use gate::*;
 pub use judged::*;
 pub use ladder::*;
@@ -102,6 +104,9 @@ document! {
         /// What a live comparison found; absent of any other run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub comparison: Option<Comparison>,
+        /// Where one way overtakes another; absent of a run that does not ask.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub crossover: Option<Crossover>,
         /// Which claims hold on this machine; absent of a run that judges none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub judged: Option<Judged>,

@@ -83,5 +83,7 @@ document! {
         Second,
         /// They are not told apart.
         Neither,
+        /// They are told to be equal within the margin of a search.
+        Equal,
     }
 }

@@ -4,6 +4,8 @@
 //! distances; what is published is the median over rounds of a and of b. Where a
 //! straight line does not describe what was measured, none is given.
 
+mod segments;
+
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
@@ -12,7 +14,7 @@ use hopcost_model::results::{CostModel, Estimate, Statistic};
 use hopcost_stats::line::{Line, fit_relative, residual_max};
 use hopcost_stats::sample::median;
 
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::estimate::{TRIALS_MIN, over_lines, over_trials};
 use crate::format;
 
@@ -21,18 +23,36 @@ const SIZES_MIN: usize = 4;
 /// The greatest relative distance at which a line still describes a size.
 const RESIDUAL_MAX: f64 = 0.15;
 
+/// What describes a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    /// One line, or none.
+    One,
+    /// One line, or else one each for two ranges.
+    Segments,
+}
+
 /// One model for every set of cases that differ in their payload alone, in the order
 /// of the plan.
 pub fn models(readings: &[Reading]) -> Vec<CostModel> {
-    let sized =
-        known(readings).filter(|(case, reading)| case.payload_bytes.is_some() && usable(reading));
+    of(readings.iter(), Lines::One)
+}
+
+/// The same in two ranges of sizes where one line does not describe it.
+pub fn in_segments<'a>(readings: impl Iterator<Item = &'a Reading<'a>>) -> Vec<CostModel> {
+    of(readings, Lines::Segments)
+}
+
+fn of<'a>(readings: impl Iterator<Item = &'a Reading<'a>>, lines: Lines) -> Vec<CostModel> {
+    let known = readings.filter_map(|reading| Some((reading.case?, reading)));
+    let sized = known.filter(|(case, reading)| case.payload_bytes.is_some() && usable(reading));
     let sweeps = grouped(sized, |(case, _)| Case { payload_bytes: None, ..(*case).clone() });
     let modelled = sweeps.into_iter().filter(|(_, sizes)| sizes.len() >= SIZES_MIN);
     modelled
         .map(|(sweep, sizes)| {
             let sizes = sizes.into_iter();
             let size = |(case, reading): (&Case, _)| (case.payload_bytes.unwrap_or(0), reading);
-            model(&sweep, sizes.map(size).collect())
+            model(&sweep, sizes.map(size).collect(), lines)
         })
         .collect()
 }
@@ -42,7 +62,7 @@ fn usable(reading: &Reading) -> bool {
     reading.is_measured() && !reading.get(Statistic::Cost).is_some_and(|cost| cost.at_most)
 }
 
-fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
+fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>, wanted: Lines) -> CostModel {
     sizes.sort_by_key(|(payload, _)| *payload);
     let mut rounds: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     let mut typical = Vec::new();
@@ -55,17 +75,19 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
         }
     }
     // A round that lacks a size would have a line through other sizes.
-    let lines: Vec<Line> = rounds
-        .values()
-        .filter(|points| points.len() == sizes.len())
-        .filter_map(|points| fit_relative(points))
-        .collect();
+    let whole: Vec<_> = rounds.values().filter(|points| points.len() == sizes.len()).collect();
+    let lines: Vec<Line> = whole.iter().filter_map(|points| fit_relative(points)).collect();
     let (fixed_ns, per_byte_ns, line) = over_lines(&lines);
     let residual = line.and_then(|line| residual_max(line, &typical));
     let refused = refusal(&fixed_ns, &per_byte_ns, residual, lines.len());
     let given = |estimate: Estimate| Some(estimate).filter(|_| refused.is_none());
-    let ends = refused.as_ref().and_then(|_| ends(&rounds, sizes.len()));
+    let ends = refused.as_ref().and_then(|_| ends(&whole));
     let (smallest_ns, mean_per_byte_ns) = ends.unzip();
+    let is_bent = residual.is_some_and(|residual| residual > RESIDUAL_MAX);
+    let segments = match wanted {
+        Lines::Segments if is_bent => segments::segments(&whole, &typical, RESIDUAL_MAX),
+        Lines::Segments | Lines::One => Vec::new(),
+    };
     CostModel {
         label: sweep.to_string(),
         cases: sizes.iter().map(|(_, reading)| reading.result.id.clone()).collect(),
@@ -75,13 +97,13 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
         refused,
         smallest_ns,
         mean_per_byte_ns,
+        segments,
     }
 }
 
 /// What is left without a line: the cost at the smallest size, and the slope from
 /// there to the largest, each the median over rounds.
-fn ends(rounds: &BTreeMap<u32, Vec<(f64, f64)>>, sizes: usize) -> Option<(Estimate, Estimate)> {
-    let whole: Vec<_> = rounds.values().filter(|points| points.len() == sizes).collect();
+fn ends(whole: &[&Vec<(f64, f64)>]) -> Option<(Estimate, Estimate)> {
     let slopes = whole.iter().filter_map(|points| {
         let ((small, least), (large, most)) = (points.first()?, points.last()?);
         Some((most - least) / (large - small))

@@ -34,6 +34,7 @@ pub use host::findings as of_host;
 pub use load::ACHIEVED_MIN;
 pub use make::finding;
 pub use numbers::Drifts;
+pub use stream::nagle_delack;
 
 /// The findings of the whole run: what touches every case is said there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {

@@ -8,6 +8,7 @@ use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::RawTrial;
 
+pub use self::stall::nagle_delack;
 use super::make::{finding, suspect_if};
 use crate::case::Reading;
 use crate::run::Run;
@@ -27,7 +28,7 @@ const INSIDE_SUSPECT: f64 = 0.5;
 pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     let trials = &reading.trials;
     let all = [
-        stall::nagle_delack(run, case, trials),
+        nagle_delack(run, case, trials),
         copied(trials),
         uncompleted(case, trials),
         little(reading),

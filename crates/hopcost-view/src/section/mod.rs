@@ -9,6 +9,7 @@ pub(crate) mod compared_runs;
 mod comparison;
 mod counted;
 mod crossing;
+mod crossover;
 mod findings;
 pub(crate) mod gate;
 mod head;
@@ -47,6 +48,7 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
     (ALL, advice::section),
+    (ALL, crossover::section),
     (ALL, published::document),
     (ALL, answer::section),
     (ALL, head::remarks),

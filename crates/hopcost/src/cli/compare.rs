@@ -203,7 +203,7 @@ pub(super) fn plan(
     let compared = ComparisonPlan { margin: args.margin, sharing: shared, builds };
     let facts = || runtimes.facts();
     let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
-    comparable(&plan)?;
+    comparable(plan.live_cases())?;
     able(&plan)?;
     let planned = plan.rounds / ROUNDS_A_BLOCK;
     let least = sharing.map_or(0, least_blocks);
@@ -255,8 +255,7 @@ fn builds(args: &Args) -> anyhow::Result<Vec<ComparedBuild>> {
 }
 
 /// Refuses to divide what does not mean the same.
-fn comparable(plan: &Plan) -> anyhow::Result<()> {
-    let mut cases = plan.live_cases();
+pub(super) fn comparable<'a>(mut cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<()> {
     let Some(baseline) = cases.next() else { return Ok(()) };
     let Some(other) = cases.find(|case| !case.is_alike(baseline)) else { return Ok(()) };
     let differing = |case: &Case| {

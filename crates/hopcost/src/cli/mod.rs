@@ -7,6 +7,7 @@ mod command_line;
 mod compare;
 mod compare_runs;
 mod completions;
+mod crossover;
 mod doctor;
 mod exit;
 mod gate;
@@ -65,6 +66,8 @@ enum Command {
     Compare(Box<compare::Args>),
     /// Say which mechanism to use for messages of a size, at a rate, within limits
     Advise(Box<advise::Args>),
+    /// Find from which payload, flows, gap or rate on one case overtakes another
+    Crossover(Box<crossover::Args>),
     /// Fail where cases have become slower: a gate for CI
     Gate(Box<gate_args::Args>),
     /// Check published tables by arithmetic alone: totals, ratios, percentiles, Little's law
@@ -143,6 +146,7 @@ pub fn main() -> ExitCode {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Advise(args)) => advise::run(&args, &words),
+        Some(Command::Crossover(args)) => crossover::run(&args, &words),
         Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Lint(args)) => lint::run(&args),
         Some(Command::Calibrate(args)) => calibrate::run(&args),

@@ -8,8 +8,8 @@ use hopcost_file::Runs;
 use hopcost_model::results::{Results, RunComparison, Statistic};
 use hopcost_model::text::shell_word;
 use hopcost_view::chart::model::Chart;
-use hopcost_view::comparison;
 use hopcost_view::text::{self, Stored};
+use hopcost_view::{comparison, crossover};
 
 use super::browser;
 use super::exit::usage;
@@ -130,9 +130,10 @@ impl Shown {
             Ok(match format {
                 Format::Text => self.text(results, run),
                 Format::Json => hopcost_view::json::report(results)?,
-                Format::Csv => match &results.comparison {
-                    Some(found) => comparison::csv_of_live(found),
-                    None => hopcost_view::csv::report(results),
+                Format::Csv => match (&results.comparison, &results.crossover) {
+                    (Some(found), _) => comparison::csv_of_live(found),
+                    (_, Some(found)) => crossover::csv(found),
+                    _ => hopcost_view::csv::report(results),
                 },
                 Format::Md => hopcost_view::markdown::report(results),
                 Format::Html => hopcost_view::html::report(results),

@@ -22,7 +22,7 @@ pub(super) use self::order::between;
 pub(super) use self::unit::ticks;
 use super::model::{Block, Medium, Section, notes, says};
 use super::runtimes::told;
-use super::{comparison, crossing, head, load};
+use super::{comparison, crossing, crossover, head, load};
 use crate::names::all_of;
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -33,9 +33,9 @@ const IN_A_LINE_MAX: usize = 2;
 
 /// The answer as a section, where other sections follow; that of a comparison has its own.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    let blocks = match results.comparison {
-        Some(_) => know::blocks(results, &Doubts::of(results)),
-        None => blocks(results),
+    let blocks = match results.comparison.is_some() || results.crossover.is_some() {
+        true => know::blocks(results, &Doubts::of(results)),
+        false => blocks(results),
     };
     Section::of("answer", blocks)
 }
@@ -45,6 +45,11 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let doubts = &Doubts::of(results);
     if let Some(found) = &results.comparison {
         let mut blocks = comparison::blocks(found);
+        blocks.extend(know::blocks(results, doubts));
+        return blocks;
+    }
+    if let Some(found) = &results.crossover {
+        let mut blocks = crossover::blocks(results, found);
         blocks.extend(know::blocks(results, doubts));
         return blocks;
     }
@@ -110,6 +115,9 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     if let Some(found) = &results.comparison {
         let besides = format!("{}; {where_from}{doubts}", comparison::in_common(found));
         return comparison::sentences(&found.compared, &besides);
+    }
+    if let Some(found) = &results.crossover {
+        return vec![format!("{} ({where_from}{doubts})", crossover::sentence(found))];
     }
     let rankings = |group| order::sentences(group, results);
     let said = results.ladder.iter().flat_map(rankings);
