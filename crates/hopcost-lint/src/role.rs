@@ -151,6 +151,12 @@ const ROLES: [(&str, Role); 12] = [
     ("mean avg average", Role::Mean),
 ];
 
+/// Words of statistics of samples; a heading with two is of statistics.
+const STATISTICS: &str =
+    "stdev stddev std sd σ sigma mdev median min minimum max maximum mean avg average";
+/// How a subject begins that is a statistic itself.
+pub const OF_STATISTICS: &str = "of ";
+
 /// Words above which a heading is a sentence.
 const WORDS_MAX: usize = 6;
 
@@ -188,7 +194,14 @@ pub fn heading(text: &str, of_cells: Option<Unit>) -> Heading {
         let before = at.checked_sub(1).map_or("", |at| words[at].as_str());
         !of_role(word) && !is_in(GENERIC, word) && quantile(word, before).is_none()
     });
-    let subject = subject.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
+    let mut subject = subject.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
+    // The least of means is no sample.
+    let statistic = |word: &&String| is_in(STATISTICS, word) || quantile(word, "").is_some();
+    if let (Some(_), Some(of)) =
+        (words.iter().find(statistic), words.iter().filter(statistic).nth(1))
+    {
+        subject = format!("{OF_STATISTICS}{of} {subject}");
+    }
     Heading { role, unit, subject, count }
 }
 
@@ -205,7 +218,15 @@ fn split(text: &str, unit: &mut Option<Unit>, words: &mut Vec<String>) {
             Some(found) if unit.is_none() => *unit = Some(found),
             _ => {
                 let is_mark = |c: char| !c.is_alphanumeric() && !"%.".contains(c);
-                let of_chunk = chunk.split(is_mark).filter(|word| !word.is_empty());
+                // `NumThreads` is two words.
+                let mut before = ' ';
+                let apart = chunk.chars().flat_map(|c| {
+                    let begins = before.is_ascii_lowercase() && c.is_ascii_uppercase();
+                    before = c;
+                    [begins.then_some(' '), Some(c)].into_iter().flatten()
+                });
+                let apart: String = apart.collect();
+                let of_chunk = apart.split(is_mark).filter(|word| !word.is_empty());
                 words.extend(of_chunk.map(str::to_lowercase));
             }
         }
@@ -296,6 +317,7 @@ mod tests {
             ("misses per op", Role::Other, None, ""),
             ("cache_misses", Role::Counter(Counter::Misses), None, "cache"),
             ("msg_size", Role::Payload, None, "size"),
+            ("NumThreads", Role::Flows, None, "num threads"),
             ("threads", Role::Flows, None, "threads"),
             ("total_messages", Role::Count, None, "messages"),
             ("timestamp_ns", Role::Parameter, time(1.0), ""),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::number::Number;
 use crate::read::{Cell, Document, Form, Table};
-use crate::role::{self, Heading, Role};
+use crate::role::{self, Heading, OF_STATISTICS, Role};
 use crate::unit::{Dimension, Unit};
 
 /// A column of numbers.
@@ -172,7 +172,8 @@ fn one_subject(columns: &mut [Column]) {
     let twice = |column: &Column| {
         columns.iter().any(|other| other.is.role == column.is.role && other.is.subject.is_empty())
     };
-    let taken = columns.iter().any(|column| !column.is.subject.is_empty() && twice(column));
+    let apart = |column: &Column| column.is.subject.starts_with(OF_STATISTICS) || twice(column);
+    let taken = columns.iter().any(|column| !column.is.subject.is_empty() && apart(column));
     if let (1, false, Some(one)) = (said.len(), taken, said.first()) {
         columns.iter_mut().filter(typed).for_each(|column| column.is.subject.clone_from(one));
     }

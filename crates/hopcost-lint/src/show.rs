@@ -5,11 +5,29 @@ use hopcost_model::text::count;
 use crate::finding::Finding;
 use crate::report::{ColumnRead, Report, TableRead};
 
+/// Findings of one kind that a terminal is told; JSON and Markdown have all.
+const ALIKE_MAX: usize = 3;
+
 /// For a terminal: a line for where and what, one for the arithmetic, one for the explanation.
 pub fn text(reports: &[Report]) -> String {
     let mut out = String::new();
     for report in reports {
-        for finding in &report.findings {
+        for (at, finding) in report.findings.iter().enumerate() {
+            let alike = |other: &&Finding| {
+                (other.check, other.explanation) == (finding.check, finding.explanation)
+            };
+            match report.findings[..at].iter().filter(alike).count() {
+                0..ALIKE_MAX => {}
+                ALIKE_MAX => {
+                    let more = report.findings[at..].iter().filter(alike).count();
+                    out += &format!(
+                        "{}: {}: and {more} more with the same explanation\n",
+                        report.file, finding.check
+                    );
+                    continue;
+                }
+                _ => continue,
+            }
             out += &format!(
                 "{}:{}: {}: {}\n    {}\n    {}\n",
                 report.file,

@@ -30,9 +30,9 @@ pub struct Unit {
 
 /// Units that are words; their case does not matter.
 const WORDS: [(&str, Dimension, f64); 7] = [
-    ("ns nsec nsecs nanosecond nanoseconds", Dimension::Time, 1.0),
-    ("us µs μs usec usecs microsecond microseconds", Dimension::Time, 1e3),
-    ("ms msec msecs millisecond milliseconds", Dimension::Time, 1e6),
+    ("ns nsec nsecs nanosecond nanoseconds nanos", Dimension::Time, 1.0),
+    ("us µs μs usec usecs microsecond microseconds micros", Dimension::Time, 1e3),
+    ("ms msec msecs millisecond milliseconds millis", Dimension::Time, 1e6),
     ("s sec secs second seconds", Dimension::Time, 1e9),
     ("cycle cycles tick ticks", Dimension::Cycles, 1.0),
     ("% percent", Dimension::Share, 0.01),

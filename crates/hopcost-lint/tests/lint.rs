@@ -33,15 +33,7 @@ const FAULTS: &[(&str, &[(usize, &str)])] = &[
     ),
     (
         "counters.md",
-        &[
-            (5, "zero"),
-            (5, "floor"),
-            (5, "constant"),
-            (6, "zero"),
-            (12, "switches"),
-            (13, "zero"),
-            (17, "constant"),
-        ],
+        &[(5, "zero"), (5, "floor"), (6, "zero"), (12, "switches"), (13, "zero"), (17, "constant")],
     ),
     ("floors.html", &[(5, "floor"), (6, "floor"), (7, "floor")]),
     ("sentences.md", &[(5, "digits"), (8, "sentence"), (8, "sentence"), (8, "sentence")]),

@@ -126,8 +126,7 @@ fn unfit(cells: Vec<Cited>, quotient: Span) -> Finding {
         shown(quotient.high),
         cells[0].text
     );
-    let explanation =
-        "the multiple is of another run, of another baseline, or a range seen over several runs";
+    let explanation = "the multiple is of another run or baseline, a range over several runs, or a median of ratios and no ratio of medians";
     Finding { check: "ratio", cells, arithmetic, explanation }
 }
 
@@ -187,6 +186,6 @@ pub fn little(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
             rows.len(),
             flows.head
         ),
-        explanation: "the throughput is that of one thread or flow with that much outstanding, not of all together, or was computed from the latency",
+        explanation: "either the throughput is that of one thread or flow and not of all, or the latency is the time over the messages of all of them, which nobody waited",
     }]
 }

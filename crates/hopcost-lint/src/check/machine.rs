@@ -7,20 +7,22 @@ use crate::role::{Counter, Role, is_in};
 use crate::sheet::{Column, Sheet};
 use crate::unit::Dimension;
 
-/// A timer that a cost may be: its period, how many periods are looked at, and what it is.
-const TIMERS: [(f64, u32, &str); 5] = [
-    (200e6, 1, "the retransmission timer of TCP (200 ms): segments were lost, or never sent"),
+/// A timer that a cost may be: its period, by what share a cost may lie above it, how many periods
+/// are looked at, and what it is. A timer that counts in ticks is up to 4 ms late.
+const TIMERS: [(f64, f64, u32, &str); 5] = [
+    (200e6, 0.05, 1, "the retransmission timer of TCP (200 ms): segments were lost, or never sent"),
     (
         40e6,
+        0.1,
         3,
         "the delayed acknowledgement of TCP (40 ms), which a sender with Nagle's algorithm waits for: set TCP_NODELAY or write the message at once",
     ),
-    (10e6, 1, "a scheduler tick at 100 Hz, or a sleep of 10 ms: what is timed is the wait"),
-    (4e6, 1, "a scheduler tick at 250 Hz, or a sleep of 4 ms: what is timed is the wait"),
-    (1e6, 1, "a scheduler tick at 1000 Hz, or a sleep of 1 ms: what is timed is the wait"),
+    (10e6, 0.03, 1, SLEEP),
+    (4e6, 0.03, 1, SLEEP),
+    (1e6, 0.03, 1, SLEEP),
 ];
-/// How far above a timer a cost may be: the work itself comes on top.
-const ABOVE_SHARE: f64 = 0.03;
+const SLEEP: &str =
+    "a tick of the scheduler (1, 4 or 10 ms), or a sleep: what is timed is the wait";
 /// How much faster another row must be for the wait to be avoidable.
 const FASTER: f64 = 10.0;
 /// Cells without which it is chance.
@@ -34,9 +36,9 @@ pub fn timer(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
         let values: Vec<(usize, f64)> =
             sheet.rows().filter_map(|row| Some((row, column.at(row)?.value))).collect();
         let fastest = values.iter().map(|(_, ns)| *ns).fold(f64::MAX, f64::min);
-        let at = |(period_ns, k, why): (f64, u32, &'static str)| {
+        let at = |(period_ns, above, k, why): (f64, f64, u32, &'static str)| {
             let ns = period_ns * f64::from(k);
-            let near = values.iter().filter(|(_, v)| (ns..ns * (1.0 + ABOVE_SHARE)).contains(v));
+            let near = values.iter().filter(|(_, v)| (ns..ns * (1.0 + above)).contains(v));
             let near: Vec<usize> = near.map(|(row, _)| *row).collect();
             let mut settings: Vec<_> = near.iter().map(|row| sheet.setting(*row)).collect();
             settings.sort();
@@ -46,17 +48,22 @@ pub fn timer(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
                 check: "timer",
                 cells: near.iter().map(|row| Cited::cell(sheet, column, *row)).collect(),
                 arithmetic: format!(
-                    "{} rows are at {} × {} ms to within 3 %, whatever {}; others take {} µs",
+                    "{} rows are at {} × {} ms or up to {} % above, whatever {}; others take {} µs",
                     near.len(),
                     k,
                     period_ns / 1e6,
+                    above * 100.0,
                     sheet.set().map(|c| c.head.as_str()).collect::<Vec<_>>().join(" and "),
                     shown(fastest / 1e3)
                 ),
                 explanation: why,
             })
         };
-        let timers = TIMERS.iter().flat_map(|(ns, most, why)| (1..=*most).map(|k| (*ns, k, *why)));
+        let periods = |(ns, above, most, why): &(f64, f64, u32, &'static str)| {
+            let one = (*ns, *above, *why);
+            (1..=*most).map(move |k| (one.0, one.1, k, one.2))
+        };
+        let timers = TIMERS.iter().flat_map(periods);
         timers.filter_map(at).collect()
     };
     costs.flat_map(of).collect()
@@ -71,7 +78,9 @@ const BLOCKING: &str = "condvar futex semaphore eventfd signal pipe fifo socket 
 const AWAKE: &str = "spin spinning busy poll polling uncontended lock unlock call inline byte send sendto write \
     throughput per submit amortized amortised batched batch";
 /// What goes there and back.
-const ROUND_TRIP: &str = "rtt trip ping pong echo roundtrip pingpong";
+const ROUND_TRIP: &str = "rtt trip trips ping pong echo roundtrip pingpong";
+/// What says that a message was waited for.
+const WAITED: &str = "latency latencies delay rtt trip trips ping pong echo roundtrip pingpong";
 /// What is between two CPUs.
 const ACROSS: &str = "core cores cpus cross process processes thread threads";
 
@@ -84,7 +93,7 @@ const FLOORS: [(f64, &[&str], &str); 3] = [
     ),
     (
         100.0,
-        &[KERNEL],
+        &[KERNEL, WAITED],
         "two system calls take more than 100 ns: this is the inverse of a throughput, or the unit is wrong",
     ),
     (
@@ -192,52 +201,39 @@ const ALIKE_MIN: usize = 4;
 const DIGITS_MIN: usize = 3;
 /// By how much another column must vary.
 const VARIES: f64 = 1.5;
-/// How far counters may lie apart to be called the same.
-const SAME_SHARE: f64 = 0.05;
 
-/// Columns that do not vary although others do.
+/// Columns that do not vary although others do. As many context switches as operations, though,
+/// are what one expects.
 pub fn constant(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
-    let flows = sheet.only(|role| role == Role::Flows);
-    let values = |column: &Column| -> Vec<f64> {
-        let is_switches = column.is.role == Role::Counter(Counter::Switches);
-        let each = |row: usize| match flows.filter(|_| is_switches) {
-            Some(flows) => Some(column.at(row)?.value / flows.at(row)?.value),
-            None => Some(column.at(row)?.value),
-        };
-        sheet.rows().filter_map(each).collect()
-    };
-    let ratio = |values: &[f64]| {
-        let high = values.iter().copied().fold(0.0, f64::max);
-        let low = values.iter().copied().fold(f64::MAX, f64::min);
+    let ratio = |column: &Column| {
+        let values = column.numbers.iter().flatten().map(|number| number.value);
+        let high = values.clone().fold(0.0, f64::max);
+        let low = values.fold(f64::MAX, f64::min);
         if low > 0.0 { high / low } else { 1.0 }
     };
-    let measured = |role: Role| role.is_measured() || matches!(role, Role::Counter(_));
+    let measured = |role: Role| match role {
+        Role::Counter(counter) => counter != Counter::Switches,
+        role => role.is_measured(),
+    };
     let of = |column: &Column| {
-        let own = values(column);
-        let is_switches = column.is.role == Role::Counter(Counter::Switches);
-        let same = if is_switches { 1.0 + SAME_SHARE } else { 1.0 };
-        let digits = column.numbers.iter().flatten().map(|n| n.digits).min()?;
+        let numbers = || column.numbers.iter().flatten();
+        let digits = numbers().map(|number| number.digits).min()?;
         let beside = |role| measured(role) || matches!(role, Role::Quantile(_) | Role::Max);
-        let others = sheet.having(beside).filter(|other| !std::ptr::eq(*other, column));
-        let varies = others.map(values).map(|values| ratio(&values)).fold(1.0, f64::max);
-        // Total and mean of one number of operations vary together.
-        let found = own.len() >= ALIKE_MIN
+        let varies = sheet.having(beside).map(ratio).fold(1.0, f64::max);
+        let found = numbers().count() >= ALIKE_MIN
             && digits >= DIGITS_MIN
-            && own.iter().all(|value| *value > 0.0)
-            && ratio(&own) <= same
+            && numbers().all(|number| number.value > 0.0)
+            && ratio(column) == 1.0
             && varies >= VARIES;
         found.then(|| Finding {
             check: "constant",
             cells: sheet.rows().map(|row| Cited::cell(sheet, column, row)).collect(),
             arithmetic: format!(
-                "{}{} varies by a factor of {} in {} rows, another measured column by {}",
-                column.head,
-                if is_switches && flows.is_some() { " a thread" } else { "" },
-                shown(ratio(&own)),
-                own.len(),
+                "the same in {} rows, while another measured column varies by a factor of {}",
+                numbers().count(),
                 shown(varies)
             ),
-            explanation: "it is set by something else: a timer, the length of the run, a value copied from row to row",
+            explanation: "a value was copied from row to row, or stands for the whole run",
         })
     };
     sheet.having(measured).filter_map(of).collect()

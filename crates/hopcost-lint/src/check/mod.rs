@@ -72,7 +72,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "timer",
-        about: "Costs that stay within 3 % of each other and just above a multiple of 40 ms (delayed acknowledgement), 200 ms (retransmission) or 1, 4 or 10 ms (scheduler tick, sleep) whatever the size or number of threads, where other rows are ten times faster.",
+        about: "Three or more costs just above one to three times 40 ms (delayed acknowledgement), 200 ms (retransmission) or 1, 4 or 10 ms (scheduler tick, sleep), whatever the size or number of threads, where other rows are ten times faster.",
         looks: Looks::Table(machine::timer),
     },
     Check {
@@ -87,7 +87,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "constant",
-        about: "A measured column of three digits or more that is the same in four or more rows, or context switches a thread that are (within 5 %), while another measured column varies by half or more.",
+        about: "A measured column of three digits or more that is the same in all rows, four or more, while another measured column varies by half or more. Context switches may be as many as operations, and are left out.",
         looks: Looks::Table(machine::constant),
     },
     Check {

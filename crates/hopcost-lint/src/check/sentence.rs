@@ -112,7 +112,7 @@ fn meant(words: &[&str], at: usize) -> Option<Vec<Span>> {
     let text = words[at..words.len().min(at + 2)].join(" ");
     let (number, _) = Number::leading(text.trim_start_matches('('))?;
     let behind = words[at + 1..words.len().min(at + 4)].join(" ").to_lowercase();
-    let compares = ["slower", "faster", "as fast", "as slow", "difference", "lower", "higher"];
+    let compares = ["slower", "faster", "as fast", "as slow", "r latency", "r throughput"];
     compares.iter().any(|word| behind.contains(word)).then_some(())?;
     match number.unit?.dimension {
         Dimension::Times => Some(vec![number.span]),

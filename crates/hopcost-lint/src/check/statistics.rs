@@ -7,6 +7,7 @@ use crate::prose::Prose;
 use crate::read::Form;
 use crate::role::{Role, is_in};
 use crate::sheet::{Column, Sheet};
+use crate::unit::Dimension;
 
 /// What classes of a histogram may add to a percentile, against exact extremes.
 const CLASSES_SHARE: f64 = 0.02;
@@ -19,8 +20,11 @@ const DIGITS_BEYOND: f64 = 500.0;
 
 /// The share of samples below a column's value.
 fn rank(column: &Column) -> Option<f64> {
+    let is_rate = matches!(column.dimension(), Some(Dimension::Rate | Dimension::BitRate));
     match column.is.role {
         Role::Min => Some(0.0),
+        // Of rates, some tell what is reached so often at least.
+        Role::Quantile(_) if is_rate => None,
         Role::Quantile(q) => Some(q),
         Role::Max => Some(1.0),
         _ => None,
@@ -184,6 +188,8 @@ pub fn stdev(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
     sheet.having(|role| role == Role::Mean).flat_map(of).collect()
 }
 
+/// Samples beyond a percentile below which nobody would have told it of so many.
+const BEYOND_BY_TEXT_MIN: f64 = 0.5;
 /// Percentiles that are of the tail.
 const TAIL: f64 = 0.9;
 /// What a column of numbers is called where they may be of runs, of each of which there are many
@@ -210,7 +216,11 @@ pub fn samples(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
             let is_tail = !(1.0 - TAIL..TAIL).contains(&q);
             // Shares are not exact in binary.
             let beyond = n * q.min(1.0 - q) * (1.0 + 1e-9);
-            column.at(*row).is_some() && is_tail && n > 0.0 && beyond < BEYOND_MIN
+            // What the text counts may be runs, of which each has many samples.
+            let by_text =
+                sheet.columns.iter().all(|c| c.is.role != Role::Count && c.is.count.is_none());
+            let known = n > 0.0 && !(by_text && beyond < BEYOND_BY_TEXT_MIN);
+            column.at(*row).is_some() && is_tail && known && beyond < BEYOND_MIN
         };
         let rows: Vec<usize> = sheet.rows().filter(few).collect();
         let n = samples_of(sheet, prose, *rows.first()?);
