@@ -23,14 +23,17 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
     let all = candidates(plan, results, rust, request);
     let judged = Judged::of(&all, request);
     let ranking = judged.ranking(request);
-    let (answer, says) = answer(&judged, &ranking, results);
+    let (answer, says) = answer(&judged, &ranking, results, request);
     let first = ranking.first().filter(|_| answer != Answer::Invalid);
     let again = first.map(|first| command::of_case(&first.case));
     let mut remarks: Vec<String> = judged.fallback.iter().cloned().collect();
     remarks.extend(words::remarks(&ranking, answer, judged.basis, request));
     Advice {
         schema: hopcost_model::SCHEMA.to_owned(),
-        request: request.clone(),
+        request: AdviceRequest {
+            placement: all.first().map_or(request.placement, |one| one.case.placement),
+            ..request.clone()
+        },
         run: results.about.id.clone(),
         answer,
         says,
@@ -182,7 +185,12 @@ fn is_late(found: &Finding) -> bool {
 }
 
 /// What became of the question, and the first line.
-fn answer(judged: &Judged, ranking: &[RankedCandidate], results: &Results) -> (Answer, String) {
+fn answer(
+    judged: &Judged,
+    ranking: &[RankedCandidate],
+    results: &Results,
+    request: &AdviceRequest,
+) -> (Answer, String) {
     let any = |is_it: fn(&State) -> bool| judged.states.iter().any(is_it);
     let invalid = || {
         let of_run = results.findings.iter().find(|found| found.case.is_none());
@@ -198,6 +206,13 @@ fn answer(judged: &Judged, ranking: &[RankedCandidate], results: &Results) -> (A
     };
     let first = ranking.first();
     match first {
+        Some(first)
+            if any(|state| matches!(state, State::Meets(_))) && !rank::is_told(first, request) =>
+        {
+            let says =
+                format!("Not decided, after too few rounds: {} so far, {}", first.name, first.says);
+            (Answer::Open, says)
+        }
         Some(first) if any(|state| matches!(state, State::Meets(_))) => {
             (Answer::Recommended, format!("Use {}: {}", first.name, first.says))
         }

@@ -78,6 +78,11 @@ fn has_interval(of: &Measured, request: &AdviceRequest) -> bool {
     request.objective == Objective::Cpu || of.objective.low.is_some()
 }
 
+/// The same of what is recommended.
+pub fn is_told(of: &RankedCandidate, request: &AdviceRequest) -> bool {
+    request.objective == Objective::Cpu || of.objective.low.is_some()
+}
+
 /// The best of them, and which are as good: the cheapest of these in CPU time, then the one that
 /// needs least.
 fn first(all: &[&Measured], request: &AdviceRequest) -> Option<(usize, Vec<bool>)> {

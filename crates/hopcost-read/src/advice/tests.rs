@@ -161,6 +161,20 @@ fn what_spins_is_ruled_out_by_a_budget_and_by_a_wish() {
 }
 
 #[test]
+fn a_few_rounds_recommend_nothing() {
+    let few = Builder::new().case(&id("pipe", "block"), 4, timed(6_000.0, 1.2, 1)).case(
+        &id("tcp", "block"),
+        4,
+        timed(9_000.0, 1.2, 2),
+    );
+    let advice = asked(few, &request());
+    assert_eq!(advice.answer, Answer::Open);
+    assert!(
+        advice.says.contains("too few rounds: pipe so far") && advice.says.contains("(4 trials)")
+    );
+}
+
+#[test]
 fn an_invalid_number_recommends_nothing() {
     let mut raw = three().build();
     raw.about.build.slow = vec!["debug assertions".into()];

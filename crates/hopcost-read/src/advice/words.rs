@@ -92,7 +92,7 @@ fn with_interval(of: &Estimate, word: &dyn Fn(f64) -> String) -> String {
             let high = high.strip_suffix(unit).map_or(high.as_str(), str::trim_end);
             format!("{point} [{low}, {high}]")
         }
-        None => word(point),
+        None => format!("{} ({})", word(point), format::count(of.n_trials as usize, "trial")),
     }
 }
 

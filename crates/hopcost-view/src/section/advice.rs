@@ -10,7 +10,7 @@ use hopcost_model::text::count;
 
 use super::answer::between;
 use super::model::{
-    Block, Cell, Document, Medium, Rows, Scale, Section, Tone, Unit, estimates, note, notes,
+    Block, Cell, Document, Form, Medium, Rows, Scale, Section, Tone, Unit, estimates, note, notes,
     numbers, paste, says, words,
 };
 use crate::number;
@@ -20,10 +20,13 @@ struct Room {
     ranked: usize,
     sentences: usize,
     excluded: usize,
+    /// Whether columns that do not fit go below their row, or away.
+    form: Form,
 }
 
-const SCREEN: Room = Room { ranked: 6, sentences: 2, excluded: 6 };
-const WHOLE: Room = Room { ranked: usize::MAX, sentences: usize::MAX, excluded: usize::MAX };
+const SCREEN: Room = Room { ranked: 5, sentences: 2, excluded: 4, form: Form::Brief };
+const MOST: usize = usize::MAX;
+const WHOLE: Room = Room { ranked: MOST, sentences: MOST, excluded: MOST, form: Form::Columns };
 
 /// On one screen.
 pub(crate) fn screen(advice: &Advice) -> Document {
@@ -53,7 +56,9 @@ fn blocks(advice: &Advice, room: &Room) -> Vec<Block> {
     let mut blocks = vec![note(setting(advice))];
     let ranked = advice.ranked.get(..room.ranked).unwrap_or(&advice.ranked);
     if advice.ranked.len() > 1 {
-        blocks.push(table(ranked, advice));
+        blocks.push(table(ranked, advice, room.form));
+        let is_doubted = ranked.iter().any(|of| !of.doubts.is_empty());
+        blocks.extend(is_doubted.then(|| note("(!: numbers that may mislead)".to_owned())));
         let left = advice.ranked.len() - ranked.len();
         blocks.extend((left > 0).then(|| note(format!("{left} more rank below these."))));
     }
@@ -86,25 +91,19 @@ fn setting(advice: &Advice) -> String {
         Basis::Saturation => "messages as fast as they are carried".to_owned(),
     };
     let candidates = advice.ranked.len();
-    let meet = match advice.answer {
-        Answer::Recommended => format!("{} the request", one(candidates, "meets", "meet")),
-        _ => format!("{} nearly", one(candidates, "meets it", "meet it")),
-    };
     format!(
         "Messages of {} between {}{ends}{place}: {basis}. By {}; {}. Run {}.",
         number::bytes(request.payload_bytes),
         between(request.boundary),
         by(request),
-        match candidates {
-            0 => "nothing is ranked".to_owned(),
-            _ => format!("{} {meet}", count(candidates, "candidate")),
+        match (candidates, advice.answer) {
+            (0, _) => "nothing is ranked".to_owned(),
+            (1, Answer::Recommended) => "1 candidate meets the request".to_owned(),
+            (n, Answer::Recommended) => format!("{n} candidates meet the request"),
+            (n, _) => format!("{} ranked", count(n, "candidate")),
         },
         advice.run,
     )
-}
-
-fn one(n: usize, one: &'static str, several: &'static str) -> &'static str {
-    if n == 1 { one } else { several }
 }
 
 fn by(request: &AdviceRequest) -> &'static str {
@@ -114,7 +113,7 @@ fn by(request: &AdviceRequest) -> &'static str {
     }
 }
 
-fn table(ranked: &[RankedCandidate], advice: &Advice) -> Block {
+fn table(ranked: &[RankedCandidate], advice: &Advice, form: Form) -> Block {
     let request = &advice.request;
     let (scale, power) = match request.objective {
         Objective::P50 | Objective::P99 => (Scale::Time, Scale::Difference),
@@ -128,7 +127,7 @@ fn table(ranked: &[RankedCandidate], advice: &Advice) -> Block {
         Some(Estimate { low: found.low, high: found.high, ..worse })
     };
     let is_p99 = request.objective == Objective::P99;
-    Rows::of(ranked)
+    let rows = Rows::of(ranked)
         .column(words("mechanism"), |of| {
             Cell::text(if of.doubts.is_empty() {
                 of.name.clone()
@@ -136,9 +135,9 @@ fn table(ranked: &[RankedCandidate], advice: &Advice) -> Block {
                 format!("! {}", of.name)
             })
         })
-        .column(estimates(by(request)), |of| Cell::estimate(Some(&of.objective), scale.clone()))
-        .column_if(!is_p99, estimates("p99").fold(2), |of| {
-            Cell::estimate(of.p99.as_ref(), Scale::Time)
+        .column(numbers(by(request)), |of| Cell::brief(Some(&of.objective), scale.clone(), ""))
+        .column_if(!is_p99, numbers("p99").fold(2), |of| {
+            Cell::brief(of.p99.as_ref(), Scale::Time, "")
         })
         .column(numbers("CPU").fold(1), |of| Cell::maybe(of.cpus, Unit::Plain(2)))
         .column(numbers("CPU time a message").fold(3), |of| {
@@ -146,8 +145,11 @@ fn table(ranked: &[RankedCandidate], advice: &Advice) -> Block {
         })
         .column(estimates("worse by").fold(1), |of| {
             Cell::estimate(regret(of).as_ref(), power.clone())
-        })
-        .table()
+        });
+    match form {
+        Form::Brief => rows.brief(),
+        _ => rows.table(),
+    }
 }
 
 fn excluded(what: &str, all: &[Excluded], room: &Room) -> Vec<Block> {
