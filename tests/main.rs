@@ -46,6 +46,9 @@ mod generated;
 /// Engines with known answers come back right through the whole pipeline.
 #[path = "known_answers.rs"]
 mod known_answers;
+/// Claims are judged by what is measured, and again by what is stored.
+#[path = "judge.rs"]
+mod judge;
 /// Workers installed from the binary.
 #[path = "install.rs"]
 mod install;

@@ -107,14 +107,27 @@ document! {
     pub struct DocketPlan {
         /// Its file, as named.
         pub file: String,
-        /// Its text.
-        pub text: String,
+        /// Its text, a line each, since a run file has no line breaks in a text.
+        pub lines: Vec<String>,
         /// The questions of it that are to be answered; all of its claims where it is empty.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub questions: Vec<String>,
         /// The cases that its selectors stand for on this machine; of those that are not there, the
         /// cases of the plan that they fit.
         pub cases: std::collections::BTreeMap<String, Vec<String>>,
+    }
+}
+
+impl DocketPlan {
+    /// Of a docket's text; a tab in it is a space.
+    pub fn of(file: &str, text: &str, questions: &[String]) -> Self {
+        let lines = text.lines().map(|line| line.replace('\t', " ")).collect();
+        let (file, questions) = (file.to_owned(), questions.to_vec());
+        DocketPlan { file, lines, questions, cases: std::collections::BTreeMap::new() }
+    }
+    /// Its text.
+    pub fn text(&self) -> String {
+        self.lines.join("\n")
     }
 }
 

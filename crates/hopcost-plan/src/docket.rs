@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::Axis;
 use hopcost_model::results::NotCheckable;
+use hopcost_model::text::is_plain;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{Origin, PlanError, plain, quote, unknown};
@@ -89,6 +90,12 @@ pub struct Asking {
 /// The first mistake, with its place.
 pub fn parse_docket(file: &str, text: &str) -> Result<Docket, PlanError> {
     let (source, document) = Source::parsed("docket", file, text)?;
+    // A stored docket is read again, and a run file has such characters spelled out.
+    let hidden = |c: char| !is_plain(c) && !matches!(c, '\t' | '\n' | '\r');
+    if let Some((byte, c)) = text.char_indices().find(|(_, c)| hidden(*c)) {
+        let message = format!("character U+{:04X} does not show; remove it", u32::from(c));
+        return Err(source.at(byte, "").error(message));
+    }
     source.docket(document.get_ref())
 }
 

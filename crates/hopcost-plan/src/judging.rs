@@ -8,11 +8,12 @@ use hopcost_model::plan::{DocketPlan, Plan, PlannedCase, Question};
 
 use crate::ask::{Ask, SuiteSource};
 use crate::docket::{Docket, Quantity, Test, parse_docket};
-use crate::error::{Origin, PlanError};
+use crate::error::{Origin, PlanError, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
-use crate::time::ROUNDS_MAX;
 
+/// Rounds at most where nobody says; the budget ends most runs before.
+const ROUNDS_MOST: u32 = 400;
 /// Aimed length of a trial's measured phase where nobody says: more rounds decide more than longer
 /// trials.
 const MEASURE_NS: u64 = 20_000_000;
@@ -39,16 +40,11 @@ pub fn judging(
     };
     let (mut dockets, mut whole) = (Vec::new(), Vec::<(String, PlannedCase)>::new());
     let (mut seen, mut known) = (BTreeMap::<String, Vec<PlannedCase>>::new(), BTreeSet::new());
-    let mut is_counted = false;
+    let (mut is_counted, mut asked) = (false, Vec::<String>::new());
     for source in files {
         let SuiteSource::Text { file, text } = source else { continue };
         let docket = parse_docket(file, text)?;
-        let missing = |id: &&String| !docket.questions.iter().any(|asked| asked.id == **id);
-        if let Some(id) = questions.iter().find(missing).filter(|_| files.len() == 1) {
-            let asked: Vec<&str> = docket.questions.iter().map(|q| q.id.as_str()).collect();
-            let message = crate::error::unknown("question", id, &asked);
-            return Err(Origin::option("--question").error(message));
-        }
+        asked.extend(docket.questions.iter().map(|question| question.id.clone()));
         let docket = docket.asking(questions);
         is_counted |= counts_calls(&docket);
         let mut cases = BTreeMap::new();
@@ -72,12 +68,11 @@ pub fn judging(
             let new = found.iter().filter(|case| known.insert(case.id()));
             whole.extend(new.map(|case| (case.id(), case.clone())));
         }
-        dockets.push(DocketPlan {
-            file: file.clone(),
-            text: text.clone(),
-            questions: questions.to_vec(),
-            cases,
-        });
+        dockets.push(DocketPlan { cases, ..DocketPlan::of(file, text, questions) });
+    }
+    if let Some(id) = questions.iter().find(|id| !asked.contains(id)) {
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        return Err(Origin::option("--question").error(unknown("question", id, &asked)));
     }
     // A plan knows its time and CPUs by its cases; without any it is that of a call.
     let ids: Vec<String> = whole.iter().map(|(id, _)| id.clone()).collect();
@@ -87,7 +82,7 @@ pub fn judging(
     }
     Ok(Plan {
         suite: "dockets".to_owned(),
-        rounds: ask.rounds.unwrap_or(ROUNDS_MAX),
+        rounds: ask.rounds.unwrap_or(ROUNDS_MOST),
         budget_ns: ask.budget_ns,
         baseline: None,
         cases: whole.into_iter().map(|(_, case)| case).collect(),

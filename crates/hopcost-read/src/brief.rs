@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::Placement;
 use hopcost_model::host::Host;
+use hopcost_model::plan::Question;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Estimate, HostChange, Pinning, PlanBrief, TimeUnit};
 use hopcost_stats::next_run::TRIALS_MIN;
@@ -51,7 +52,7 @@ fn took_s(run: &Run) -> f64 {
 fn ended_early(raw: &RawRun, readings: &[Reading], done: u32) -> Option<String> {
     let plan = &raw.plan;
     raw.about.ended.as_ref()?;
-    if plan.pairs_neighbours() {
+    if plan.pairs_neighbours() || matches!(plan.question, Some(Question::Dockets(_))) {
         // It says itself what is not decided, and what would decide it.
         return None;
     }

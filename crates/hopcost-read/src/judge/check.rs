@@ -105,11 +105,9 @@ impl<'a> Bench<'a> {
             f.severity == Severity::Invalid && f.case.as_deref().is_none_or(case)
         };
         let found = self.findings.iter().find(of)?;
-        let id = found.case.as_ref().map_or(String::new(), |id| format!("{id} "));
-        Some(format!(
-            "the number of {id}is not to be believed ({}): {}",
-            found.code, found.evidence
-        ))
+        let whose = found.case.as_deref().unwrap_or("the run");
+        let evidence = found.evidence.trim_end_matches('.');
+        Some(format!("{whose} is not to be believed ({}): {evidence}", found.code))
     }
 
     fn told(&self, test: &Test, level: &Level, sharing: usize) -> Told {
@@ -216,6 +214,7 @@ impl<'a> Bench<'a> {
             _ => None,
         };
         let placed = match &estimate {
+            None if is_exact(number) => place_exact(&all, ends),
             Some(estimate) => place_estimate(estimate, all.len(), ends, errors),
             None => place(&of, ends, values.between, errors),
         };
@@ -363,6 +362,20 @@ fn still(placed: &Placed) -> String {
         (Place::Open, None) => "; it lies too close to the end of that to tell".to_owned(),
         _ => String::new(),
     }
+}
+
+/// Whether a number is counted over a phase of its own, in which nothing varies.
+fn is_exact(number: &Number) -> bool {
+    let event = |term: &Term| term.quantity == Quantity::Event("system-calls".to_owned());
+    matches!(number, Number::Value(term) if event(term))
+}
+
+/// Counts, of which the least and the greatest count.
+fn place_exact(all: &[f64], ends: (f64, f64)) -> Placed {
+    let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let interval = Some((low, high));
+    place_interval(f64::midpoint(low, high), interval, interval, ends)
 }
 
 /// An estimate whose interval is of 95 % at other errors: wider as the normal quantile is.

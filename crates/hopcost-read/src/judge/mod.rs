@@ -52,7 +52,7 @@ fn add(
     planned: &DocketPlan,
 ) {
     // A stored docket of another version may have what this one does not know.
-    let Ok(docket) = parse_docket(&planned.file, &planned.text) else { return };
+    let Ok(docket) = parse_docket(&planned.file, &planned.text()) else { return };
     let docket = docket.asking(&planned.questions);
     let bench = Bench { run, readings, findings, docket: &docket, cases: &planned.cases };
     let claims = docket.claims.iter().map(|claim| judge(&bench, claim));

@@ -28,10 +28,10 @@ pub fn number(value: f64, unit: JudgedUnit) -> String {
 /// `2.31 [2.20, 2.42]`
 pub fn value(value: &JudgedValue) -> String {
     let of = |one: Option<f64>| one.map(|one| number(one, value.unit));
-    let (estimate, unit) = (&value.estimate, value.unit);
-    let interval = of(estimate.low).zip(of(estimate.high)).map(|(low, high)| match unit {
-        JudgedUnit::Number if low == high => String::new(),
-        _ => format!(" [{low}, {high}]"),
+    let estimate = &value.estimate;
+    let interval = of(estimate.low).zip(of(estimate.high)).map(|(low, high)| match low == high {
+        true => String::new(),
+        false => format!(" [{low}, {high}]"),
     });
     match (of(estimate.point), interval) {
         (Some(point), Some(interval)) => format!("{point}{interval}"),
@@ -96,7 +96,9 @@ pub fn reason(of: &[&Reading], all: &[Reading], findings: &[Finding]) -> Option<
         })
     })?;
     let timer = (finding.code == Code::NagleDelack).then(|| delayed(reading, all)).flatten();
-    Some(timer.unwrap_or_else(|| format!("{}: {}", reading.result.id, finding.evidence)))
+    Some(timer.unwrap_or_else(|| {
+        format!("{}: {}", reading.result.id, finding.evidence.trim_end_matches('.'))
+    }))
 }
 
 /// How long a stalled message takes beside the timer that it waits for, and without Nagle's

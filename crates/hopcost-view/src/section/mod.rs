@@ -15,6 +15,7 @@ pub(crate) mod gate;
 mod head;
 mod host;
 mod idling;
+mod judged;
 mod ladder;
 mod load;
 pub(crate) mod model;
@@ -49,6 +50,7 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
     (ALL, advice::section),
     (ALL, crossover::section),
+    (ALL, judged::section),
     (ALL, published::document),
     (ALL, answer::section),
     (ALL, head::remarks),
@@ -89,6 +91,11 @@ pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document 
         return document;
     }
     let mut head = head::alerts(results);
+    if let Some(judged) = &results.judged {
+        head.extend(judged::blocks(judged));
+        head.extend(stored.map(head::more));
+        return Document { title: head::line(results), head, ..Document::default() };
+    }
     let (published, answer) = (published::brief(results), answer::blocks(results));
     let apart = !published.is_empty() && matches!(answer.first(), Some(Block::Text(Tone::Note, _)));
     head.extend(published);

@@ -15,6 +15,7 @@ mod gate_args;
 mod gate_live;
 mod gate_runs;
 mod host;
+mod judge;
 mod lint;
 mod list;
 mod output;
@@ -72,6 +73,8 @@ enum Command {
     Gate(Box<gate_args::Args>),
     /// Check published tables by arithmetic alone: totals, ratios, percentiles, Little's law
     Lint(lint::Args),
+    /// Say which published sentences about costs are true on this machine
+    Judge(Box<judge::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
     Calibrate(calibrate::Args),
     /// Measure what has a known answer, and say whether it comes out (a minute)
@@ -149,6 +152,7 @@ pub fn main() -> ExitCode {
         Some(Command::Crossover(args)) => crossover::run(&args, &words),
         Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Lint(args)) => lint::run(&args),
+        Some(Command::Judge(args)) => judge::run(&args, &words),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
         Some(Command::Doctor(args)) => doctor::run(&args),

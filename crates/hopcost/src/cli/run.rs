@@ -337,8 +337,14 @@ pub(super) fn suite(name: &str) -> anyhow::Result<SuiteSource> {
     if !name.contains('/') && !name.ends_with(".toml") {
         return Ok(SuiteSource::Shipped(name.to_owned()));
     }
-    let text = read_capped(Path::new(name)).map_err(|e| usage(format!("{name}: {e}")))?;
-    Ok(SuiteSource::Text { file: name.to_owned(), text })
+    text_of(Path::new(name))
+}
+
+/// The text of a suite's or a docket's file.
+pub(super) fn text_of(path: impl AsRef<Path>) -> anyhow::Result<SuiteSource> {
+    let file = path.as_ref().display().to_string();
+    let text = read_capped(path.as_ref()).map_err(|e| usage(format!("{file}: {e}")))?;
+    Ok(SuiteSource::Text { file, text })
 }
 
 /// O_NONBLOCK of Linux (asm-generic/fcntl.h).
@@ -358,7 +364,7 @@ fn read_capped(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     file.take(SUITE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > SUITE_BYTES_MAX {
-        return Err(std::io::Error::other("larger than 1 MiB, which no suite needs"));
+        return Err(std::io::Error::other("larger than 1 MiB, which no such file needs"));
     }
     String::from_utf8(bytes).map_err(|_| std::io::Error::other("not UTF-8 text"))
 }

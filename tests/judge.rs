@@ -1,0 +1,88 @@
+//! Judging: what is asked is measured, stored and judged again; a gate fails; mistakes have a line.
+//! A build whose probe is not optimised believes none of its times, so the claims are about counts.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Home, alone, measured};
+
+const DOCKET: &str = r#"name = "own"
+about = "counts of a pipe"
+source = "pipe(7)"
+
+[case]
+pipe = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block"
+
+[[claim]]
+id = "four"
+sentence = "A round trip takes a write and a read at either end."
+check = [{ test = "value(pipe.system-calls) in 3.9..4.3" }]
+
+[[claim]]
+id = "two"
+sentence = "A round trip takes two system calls."
+check = [{ test = "value(pipe.system-calls) in 1.9..2.1" }]
+
+[[claim]]
+id = "figures"
+sentence = "21.98 is 2.73 times 8.04."
+check = [{ test = "consistent(21.98 / 8.04 = 2.73)" }]
+
+[[claim]]
+id = "cycles"
+sentence = "It takes a thousand cycles at most."
+check = [{ test = "value(pipe.llc-misses) < 0" }]
+not-checkable = [{ part = "at most", reason = "nobody measures for ever" }]
+
+[[question]]
+id = "E1"
+asks = "Are there two system calls?"
+claims = ["two"]
+"#;
+
+fn verdicts(json: &str) -> Vec<(String, String)> {
+    let document: Value = serde_json::from_str(json).unwrap();
+    let claims = document["judged"]["claims"].as_array().unwrap().clone();
+    let of = |claim: &Value, key: &str| claim[key].as_str().unwrap_or("none").to_owned();
+    claims.iter().map(|claim| (of(claim, "id"), of(claim, "verdict"))).collect()
+}
+
+#[test]
+fn claims_are_measured_stored_and_judged_again() {
+    let _alone = alone();
+    let home = Home::new();
+    fs::write(home.path().join("own.toml"), DOCKET).unwrap();
+    let arguments =
+        ["judge", "own.toml", "--budget", "20s", "--measure", "1ms", "--format", "json"];
+    let first = verdicts(&home.expect(&arguments, measured()));
+    let of = |id: &str| first.iter().find(|(own, _)| own == id).unwrap().1.as_str();
+    assert_eq!((of("four"), of("two"), of("figures")), ("holds", "fails", "holds"), "{first:?}");
+    assert!(["cannot-tell", "fails"].contains(&of("cycles")));
+    let again = home.expect(&["report", "last", "--format", "json"], 0);
+    assert_eq!(verdicts(&again), first, "as stored");
+    let stored = ["judge", "own.toml", "--run", "last", "--run", "last", "--format", "json"];
+    assert_eq!(verdicts(&home.expect(&stored, 0)), first, "of the stored run");
+    let text = home.expect(&["judge", "own.toml", "--run", "last", "--question", "E1"], 0);
+    assert!(text.contains("Not supported. two fails: "), "{text}");
+    home.expect(&["judge", "own.toml", "--run", "last", "--gate"], 4);
+}
+
+#[test]
+fn mistakes_have_their_line() {
+    let home = Home::new();
+    let bad = "name = \"bad\"\n[[claim]]\nid = \"1\"\nsentence = \"s\"\ncheck = [{ test = \"less(a)\" }]\n";
+    fs::write(home.path().join("bad.toml"), bad).unwrap();
+    fs::write(home.path().join("own.toml"), DOCKET).unwrap();
+    for (arguments, message) in [
+        (vec!["judge", "bad.toml"], "bad.toml:5:20: claim.check.test: want two names: less(a, b)"),
+        (vec!["judge", "none.toml"], "none.toml: No such file"),
+        (vec!["judge", "own.toml", "--question", "E9"], "--question: unknown question `E9`"),
+        (vec!["judge", "own.toml", "--strict"], "--gate"),
+    ] {
+        let output = home.run(&arguments);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{error}");
+        assert!(error.contains(message), "{arguments:?}: {error}");
+    }
+}
