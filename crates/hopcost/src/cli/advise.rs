@@ -162,7 +162,8 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 /// The request of a command line.
 fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
     if args.senders != 1 {
-        return Err(usage("--senders: hopcost measures one sender to one receiver; leave it out"));
+        let other = "hopcost run 'load/*?senders=4' measures several";
+        return Err(usage(format!("--senders: advice is for one sender to one receiver; {other}")));
     }
     let bytes = parse_size(&args.payload).map_err(|error| usage(format!("--payload: {error}")))?;
     let payload_bytes = u32::try_from(bytes)
