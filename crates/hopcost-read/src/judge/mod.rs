@@ -160,12 +160,19 @@ fn because(verdict: Option<Ruling>, checks: &[Vec<JudgedPart>]) -> String {
 
 /// What the verdicts on some claims say together.
 fn answer(docket: &str, asked: &hopcost_plan::Asking, claims: &[&JudgedClaim]) -> JudgedQuestion {
-    let verdict = claims.iter().filter_map(|claim| claim.verdict).max();
+    let of = |ruling| claims.iter().any(|claim| claim.verdict == Some(ruling));
+    let verdict = match of(Ruling::Holds) && of(Ruling::Fails) {
+        true => Some(Ruling::Depends),
+        false => claims.iter().filter_map(|claim| claim.verdict).max(),
+    };
+    let mut parts = claims.iter().flat_map(|claim| &claim.parts);
+    let is_open = parts.any(|part| part.rounds_to_decide.is_some());
     let lead = match verdict {
         Some(Ruling::Holds) => "Supported",
         Some(Ruling::Fails) => "Not supported",
         Some(Ruling::Depends) => "Supported in part",
-        Some(Ruling::CannotTell) | None => "Cannot be told here",
+        Some(Ruling::CannotTell) if is_open => "Not decided in these rounds",
+        Some(Ruling::CannotTell) | None => "Cannot be tested here",
     };
     let told = claims.iter().map(|claim| {
         let word = claim.verdict.map_or("is not checkable", Ruling::word);

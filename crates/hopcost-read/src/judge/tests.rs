@@ -183,6 +183,14 @@ check = [
 id = "E1"
 asks = "Is it?"
 claims = ["levels", "cause"]
+[[question]]
+id = "E2"
+asks = "One and the other?"
+claims = ["both", "one meaning is not here"]
+[[question]]
+id = "E3"
+asks = "Why?"
+claims = ["cause"]
 "#;
     let judged = judged(on(), docket(text));
     let verdicts: Vec<Option<Ruling>> = judged.claims.iter().map(|claim| claim.verdict).collect();
@@ -198,8 +206,11 @@ claims = ["levels", "cause"]
     assert!(judged.claims[0].because.contains("payload=64"), "{}", judged.claims[0].because);
     let parts = &judged.claims[4].parts;
     assert!(parts.len() == 3 && parts.iter().all(|part| part.level.is_none()), "{parts:#?}");
-    let [question] = &judged.questions[..] else { panic!("{:?}", judged.questions) };
-    assert!(question.answer.starts_with("Supported in part. levels depends: "), "{question:?}");
+    let answers: Vec<&str> = judged.questions.iter().map(|asked| asked.answer.as_str()).collect();
+    let [levels, mixed, untold] = answers[..] else { panic!("{answers:?}") };
+    assert!(levels.starts_with("Supported in part. levels depends: "), "{levels}");
+    assert!(mixed.starts_with("Supported in part. both fails: "), "{mixed}");
+    assert!(untold.starts_with("Cannot be tested here. cause is not checkable: "), "{untold}");
 }
 
 #[test]
