@@ -159,14 +159,14 @@ fn a_background_works_while_a_load_is_measured() {
     let home = Home::new();
     let place = cross().expect("these tests need two CPUs");
     let facts = |name| &hopcost_probe::mechanism::find(name).expect("of this build").facts;
-    for (name, boundary, background) in [
-        ("pipe", Boundary::Process, Background::Cpu(2)),
-        ("pipe", Boundary::Process, Background::SameMechanism(2)),
-        ("channel-std", Boundary::Thread, Background::SameMechanism(1)),
-        ("udp", Boundary::Process, Background::Cache),
+    for (name, boundary, senders, background) in [
+        ("pipe", Boundary::Process, 1, Background::Cpu(2)),
+        ("pipe", Boundary::Process, 2, Background::SameMechanism(2)),
+        ("channel-std", Boundary::Thread, 2, Background::SameMechanism(1)),
+        ("udp", Boundary::Process, 1, Background::Cache),
     ] {
         let case = load(facts(name), boundary, place, WaitKind::Block, 2_000);
-        let case = Case { background, ..case };
+        let case = Case { senders, background, ..case };
         // A trial in whose measured phase one of it does nothing fails.
         let row = trial(&home, &case, 600).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(row.load.map(|load| load.delivered), Some(600), "{case}");

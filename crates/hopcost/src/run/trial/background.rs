@@ -38,6 +38,7 @@ impl<'a> Pair<'a> {
         let case = Case {
             workload: Workload::Roundtrip,
             rate: None,
+            senders: 1,
             placement: Some(Placement::Free),
             background: Asked::None,
             arrivals: Case::new(Workload::Roundtrip, "").arrivals,
