@@ -47,6 +47,8 @@ pub const BYTES: usize = 4096;
 const GONE_NS: u64 = 2_000_000_000;
 /// Clocks are compared for at most this long; then what has been done has to do.
 const COMPARE_NS: u64 = 2_000_000_000;
+/// How long a caller whose turn has not come sleeps between two looks.
+const TURN_NS: u64 = 50_000;
 /// Looks, or turns, between two looks at the time.
 const BETWEEN_LOOKS: u64 = 256;
 
@@ -69,6 +71,8 @@ pub struct Meeting {
     turns: u64,
     /// After this long without a sign of the other end it is taken for gone.
     gone_ns: u64,
+    /// Callers that the callee meets, one after the other; not each may have a CPU of its own.
+    callers: u32,
 }
 
 #[repr(C)]
@@ -139,14 +143,12 @@ impl Meeting {
         let pause = match placement {
             Some(Placement::SameCpu) => None,
             Some(Placement::Free) | None => Some(Pause::Yield),
-            // Not each may have a CPU of its own.
-            Some(_) if callers > 1 => Some(Pause::Yield),
             Some(_) => Some(Pause::Spin),
         };
         let words = Place::new(&Shared::map(fd, all)?, at);
         // Those before this one have their turns first.
         let gone_ns = GONE_NS * (1 + 2 * u64::from(caller));
-        Ok(Self { words, role, pause, turns: 0, gone_ns })
+        Ok(Self { words, role, pause, turns: 0, gone_ns, callers })
     }
 
     #[inline(always)]
@@ -193,7 +195,8 @@ impl Meeting {
     /// Waits until the receiver has stamped message `sequence`.
     #[inline(always)]
     pub fn until_taken(&self, sequence: u64) -> io::Result<()> {
-        self.until_equal(&self.words().taken.0, sequence, self.pause.unwrap_or(Pause::Yield))
+        let alone = self.pause.filter(|_| self.callers == 1);
+        self.until_equal(&self.words().taken.0, sequence, alone.unwrap_or(Pause::Yield))
     }
 
     /// Waits for a word to become `number`, which it does in time if the other end is alive.
@@ -225,10 +228,31 @@ impl Meeting {
                 backward_steps: 0,
             }));
         };
+        if self.callers > 1 {
+            self.until_turn()?;
+        }
         match self.role {
             Role::Caller => self.ask::<C>(pause, exchanges, steps).map(Some),
             Role::Callee => self.answer::<C>(pause).map(|()| None),
         }
+    }
+
+    /// One of several callers is asleep until the callee has time for it. No message has the
+    /// number that says so.
+    fn until_turn(&self) -> io::Result<()> {
+        let turn = u64::MAX - self.turns;
+        if self.role == Role::Callee {
+            self.take(turn);
+            return Ok(());
+        }
+        let until_ns = now_ns() + self.gone_ns;
+        while self.taken() != turn {
+            if now_ns() > until_ns {
+                return Err(gone());
+            }
+            sys::sleep(sys::timespec(TURN_NS));
+        }
+        Ok(())
     }
 
     fn ask<C: Clock>(
@@ -323,10 +347,15 @@ fn until_equal_or_gone(
     let until_ns = now_ns() + gone_ns;
     while !becomes(word, number, pause) {
         if now_ns() > until_ns {
-            return Err(sys::failure("the other end has shown no sign of itself for two seconds"));
+            return Err(gone());
         }
     }
     Ok(())
+}
+
+#[cold]
+fn gone() -> io::Error {
+    sys::failure("the other end has shown no sign of itself for two seconds")
 }
 
 fn now_ns() -> u64 {
