@@ -34,10 +34,12 @@ pub fn segments(
                 .collect();
             let (fixed_ns, per_byte_ns, line) = over_lines(&lines);
             let sizes = typical.get(part)?;
+            // The lines of the rounds may lie elsewhere than the one through their medians.
+            let residual_max = residual_max(line?, sizes).filter(|off| *off <= most)?;
             Some(CostSegment {
                 from_bytes: sizes.first()?.0 as u32,
                 to_bytes: sizes.last()?.0 as u32,
-                residual_max: residual_max(line?, sizes)?,
+                residual_max,
                 fixed_ns,
                 per_byte_ns,
             })
@@ -48,4 +50,19 @@ pub fn segments(
 
 fn distance(points: &[(f64, f64)]) -> Option<f64> {
     residual_max(fit_relative(points)?, points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_rounds_that_lie_elsewhere_describe_nothing() {
+        let cost = |size: f64| if size < 5.0 { 100.0 } else { 100.0 * size };
+        let typical: Vec<(f64, f64)> =
+            [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].iter().map(|size| (*size, cost(*size))).collect();
+        assert_eq!(segments(&[&typical; 6], &typical, 0.15).len(), 2);
+        let slower: Vec<(f64, f64)> = typical.iter().map(|(size, ns)| (*size, 1.5 * ns)).collect();
+        assert_eq!(segments(&[&slower; 6], &typical, 0.15), []);
+    }
 }
