@@ -14,6 +14,7 @@ pub mod gate;
 pub mod hdr;
 pub mod html;
 pub mod json;
+pub mod judged;
 pub mod markdown;
 mod markup;
 pub mod mechanisms;

@@ -101,7 +101,9 @@ pub(crate) fn cell(cell: &Cell) -> String {
         Value::Words(address) if address.starts_with("https://") => format!("<{address}>"),
         Value::Words(text) => escape(text),
         Value::Code(text) => code(text),
-        Value::Grade(grade) => grade.word().to_owned(),
+        Value::Grade(_) | Value::Ruling(_) => {
+            cell.value.verdict().map_or("", |(_, word)| word).to_owned()
+        }
         Value::Finding(code, _) => code.word().to_owned(),
         Value::Several(cells) => cells.iter().map(self::cell).collect::<Vec<_>>().join(", "),
         value => {

@@ -7,7 +7,7 @@ mod stored;
 use hopcost_view::mechanisms::{self, Format};
 use hopcost_view::text::{self, Stored, TextStyle};
 use hopcost_view::{csv, json, markdown, plan};
-use stored::{results, worn};
+use stored::{judged, results, worn};
 
 const STORED: Stored<'static> = Stored {
     path: "/home/ada/.local/share/hopcost/runs/20250314-092653-7f3a.hopcost",
@@ -49,6 +49,22 @@ fn markdown_of_what_is_not_in_every_run() {
         let out = markdown::report(&results(run));
         insta::assert_snapshot!(format!("markdown_{run}"), lines(&out, from, 60));
     }
+}
+
+#[test]
+fn verdicts_on_claims() {
+    let judged = judged();
+    insta::assert_snapshot!("judged_answer", text::answer(&judged, Some(STORED), &STYLE));
+    let narrow = text::answer(&judged, None, &TextStyle::plain(80));
+    insta::assert_snapshot!("judged_answer_narrow", narrow);
+    insta::assert_snapshot!("judged_text", lines(&text::report(&judged, None, &STYLE), "", 110));
+    let markdown = markdown::report(&judged);
+    insta::assert_snapshot!("judged_markdown", lines(&markdown, "## Which claims hold", 90));
+    insta::assert_snapshot!(
+        "judged_csv",
+        hopcost_view::judged::csv(judged.judged.as_ref().unwrap())
+    );
+    insta::assert_snapshot!("judged_sentences", text::sentences(&judged));
 }
 
 #[test]

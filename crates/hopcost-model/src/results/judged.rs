@@ -123,7 +123,9 @@ document! {
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
     pub enum JudgedUnit {
-        /// A multiple, or a count.
+        /// A multiple of another number.
+        Times,
+        /// A count.
         Number,
         /// A share, 0 to 1.
         Share,

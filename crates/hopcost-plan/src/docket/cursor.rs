@@ -118,7 +118,9 @@ impl<'a> Cursor<'a> {
 
 fn units(unit: JudgedUnit) -> &'static [(&'static str, f64)] {
     match unit {
-        JudgedUnit::Number | JudgedUnit::Share => &[("", 1.0), ("%", 0.01), ("k", 1e3), ("M", 1e6)],
+        JudgedUnit::Times | JudgedUnit::Number | JudgedUnit::Share => {
+            &[("", 1.0), ("%", 0.01), ("k", 1e3), ("M", 1e6)]
+        }
         JudgedUnit::Ns => {
             &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("μs", 1e3), ("ms", 1e6), ("s", 1e9)]
         }

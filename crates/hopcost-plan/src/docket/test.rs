@@ -134,7 +134,7 @@ impl Number {
     /// What it is given in.
     pub fn unit(&self) -> JudgedUnit {
         match self {
-            Number::Ratio(..) => JudgedUnit::Number,
+            Number::Ratio(..) => JudgedUnit::Times,
             Number::Difference(a, _) | Number::Value(a) | Number::Slope(a, _) => a.quantity.unit(),
             Number::Share(_) => JudgedUnit::Share,
             Number::Crossover(_, _, axis) => match axis.as_str() {

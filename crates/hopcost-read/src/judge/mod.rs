@@ -175,8 +175,12 @@ fn answer(docket: &str, asked: &hopcost_plan::Asking, claims: &[&JudgedClaim]) -
         Some(Ruling::CannotTell) | None => "Cannot be tested here",
     };
     let told = claims.iter().map(|claim| {
-        let word = claim.verdict.map_or("is not checkable", Ruling::word);
-        format!("{} {word}: {}.", claim.id, claim.because)
+        let word = match claim.verdict {
+            Some(Ruling::CannotTell) => "cannot be told",
+            Some(verdict) => verdict.word(),
+            None => "is not checkable",
+        };
+        format!("Claim {} {word}: {}.", claim.id, claim.because)
     });
     let told: Vec<String> = told.collect();
     JudgedQuestion {

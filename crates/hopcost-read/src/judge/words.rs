@@ -17,7 +17,7 @@ const TELLING: [Code; 5] =
 /// A number with its unit.
 pub fn number(value: f64, unit: JudgedUnit) -> String {
     match unit {
-        JudgedUnit::Number => format::three(value),
+        JudgedUnit::Times | JudgedUnit::Number => format::three(value),
         JudgedUnit::Share => format::percent(value),
         JudgedUnit::Ns => format::ns(value),
         JudgedUnit::Bytes => format!("{} bytes", libm::round(value)),

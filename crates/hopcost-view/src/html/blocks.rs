@@ -22,7 +22,7 @@ pub(super) fn head(out: &mut String, head: &[Block]) {
 /// without the script too.
 pub(super) fn section(out: &mut String, section: &Section, is_open: bool) {
     let open = if is_open { " open" } else { "" };
-    let (title, id) = (Esc(&section.title), section.id);
+    let (title, id) = (Esc(&section.title), &section.id);
     put!(out, "<details class=\"part\"{open}><summary><h2>{title}</h2></summary>\n");
     put!(out, "<section id=\"{id}\">\n");
     blocks(out, &section.blocks, "h3");
@@ -77,9 +77,14 @@ fn folded(out: &mut String, fold: &Fold) {
     let open = if fold.open { " open" } else { "" };
     let brief: Vec<String> =
         fold.brief.iter().map(|cell| format!("<span>{}</span>", cells::inline(cell))).collect();
+    let ruling = match fold.brief.first().map(|cell| &cell.value) {
+        Some(value @ Value::Ruling(_)) => value.verdict(),
+        _ => None,
+    };
+    let ruling = ruling.map_or(String::new(), |(_, word)| format!(" data-verdict=\"{word}\""));
     put!(
         out,
-        "<details class=\"one\" id=\"{}\"{open}><summary>{}</summary>\n",
+        "<details class=\"one\" id=\"{}\"{ruling}{open}><summary>{}</summary>\n",
         Esc(&fold.id),
         brief.join(" ")
     );

@@ -8,8 +8,8 @@ use crate::section::model::{Block, Section};
 /// What a run found, on one screen, and the table of the document that its suite is about.
 const ANSWER: [&str; 2] = ["answer", "document"];
 
-/// The sections that are unfolded from the beginning, by their place: the answer, with what stands before it, and the first
-/// table after it.
+/// The sections that are unfolded from the beginning, by their place: the verdicts on claims, or else the answer, with what
+/// stands before it, and the first table after it.
 pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
     let has_table = |section: &Section| {
         section
@@ -17,7 +17,13 @@ pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
             .iter()
             .any(|block| matches!(block, Block::Table(table) if !table.rows.is_empty()))
     };
-    let is_answer = |section: &Section| ANSWER.contains(&section.id);
+    let is_answer = |section: &Section| ANSWER.contains(&section.id.as_str());
+    // Verdicts are the answer of a run that was made for them.
+    let is_verdict =
+        |section: &Section| section.id == "judged" || section.id.starts_with("docket-");
+    if sections.iter().any(is_verdict) {
+        return (0..sections.len()).filter(|at| is_verdict(&sections[*at])).collect();
+    }
     let first = sections.iter().position(|section| !is_answer(section) && has_table(section));
     (0..sections.len()).filter(|at| is_answer(&sections[*at]) || Some(*at) == first).collect()
 }

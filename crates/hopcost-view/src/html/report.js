@@ -104,13 +104,17 @@
     pre.append(button);
   }
 
-  // Filtering: a row is of the cases that it links to, or else of what its cells name.
+  // Filtering: a row is of the cases that it links to, or else of what its cells name; the
+  // record of a claim is of its verdict alone.
   const form = document.querySelector("form.filter");
-  const facets = ["mechanism", "boundary", "placement", "wait"];
+  const facets = ["mechanism", "boundary", "placement", "wait", "verdict"];
   const cases = form.dataset.cases.split("\n").map((line) => line.split("\t"));
+  const records = [...document.querySelectorAll("details[data-verdict]")]
+    .map((of) => [of, [[, , , , of.dataset.verdict]]]);
   const selects = facets.map((name, at) => {
     const select = make("select", "");
-    const values = [...new Set(cases.map((of) => of[at]))].filter(Boolean).sort();
+    const all = [...cases, ...records.map(([, [of]]) => of)].map((of) => of[at]);
+    const values = [...new Set(all)].filter(Boolean).sort();
     select.append(new Option("any", ""), ...values.map((value) => new Option(value)));
     const label = make("label", name);
     label.append(select);
@@ -129,9 +133,10 @@
   const collect = () => {
     rows = [...document.querySelectorAll("details[id^=case-]")]
       .map((of) => [of, [cases[of.id.slice(5)]]]);
+    rows.push(...records);
     for (const table of document.querySelectorAll("table.sortable")) {
       const heads = [...[...table.tHead.rows].at(-1).cells].map((head) => head.textContent);
-      const named = facets.map((name) => heads.indexOf(name));
+      const named = facets.slice(0, 4).map((name) => heads.indexOf(name));
       for (const row of table.tBodies[0].rows) {
         const linked = numbers(row);
         const own = named.map((at) => row.cells[at]?.textContent.split(/[ ,]/)[0]);

@@ -58,7 +58,7 @@ pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) ->
     };
     let head = vec![table(&shown), says(format!("{} mechanisms, {here}", shown.len()))];
     let others = Section {
-        id: "runtimes",
+        id: "runtimes".to_owned(),
         title: "Other runtimes".into(),
         blocks: others(&shown, runtimes),
     };
@@ -113,7 +113,7 @@ pub fn show(
     if !carried.is_empty() && only.is_none() {
         blocks.push(says(format!("Goes over it: {}.", carried.join(", "))));
     }
-    let sections = vec![Section { id: "mechanism", title: name.to_owned(), blocks }];
+    let sections = vec![Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }];
     Some(written(&Document { sections, ..Document::default() }, format))
 }
 
@@ -132,7 +132,7 @@ pub fn reference(mechanisms: &[&Facts]) -> String {
     let shown = mechanisms.iter().filter(|facts| !facts.hidden);
     let shown: Vec<Mechanism> = shown.map(|facts| Mechanism::of(facts)).collect();
     let section = |mechanism: &Mechanism| Section {
-        id: "mechanism",
+        id: "mechanism".to_owned(),
         title: mechanism.name.clone(),
         blocks: described(mechanism, Depth::Full),
     };

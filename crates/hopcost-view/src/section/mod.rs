@@ -50,7 +50,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
     (ALL, advice::section),
     (ALL, crossover::section),
-    (ALL, judged::section),
     (ALL, published::document),
     (ALL, answer::section),
     (ALL, head::remarks),
@@ -116,7 +115,7 @@ pub(crate) fn percentiles(results: &Results, asked: &[Statistic]) -> Document {
 
 /// Each ranking of a run as a line of its own.
 pub(crate) fn sentences(results: &Results) -> Vec<String> {
-    answer::sentences(results)
+    results.judged.as_ref().map_or_else(|| answer::sentences(results), judged::sentences)
 }
 
 /// The report of a run, as far as the medium can show it.
@@ -125,7 +124,10 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
     Document {
         title: format!("hopcost: suite {}", results.plan.suite),
         head: head::blocks(results),
-        sections: shown.filter_map(|(_, section)| section(results, medium)).collect(),
+        sections: judged::sections(results)
+            .into_iter()
+            .chain(shown.filter_map(|(_, section)| section(results, medium)))
+            .collect(),
         rest: stored.map_or(Vec::new(), |stored| head::rest(results, stored)),
     }
 }

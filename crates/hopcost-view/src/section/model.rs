@@ -2,7 +2,7 @@
 //! charts. Their cells hold values; a view writes them last, in its own way.
 
 use hopcost_model::finding::{Code, Severity, Validity};
-use hopcost_model::results::{Estimate, Ratio};
+use hopcost_model::results::{Estimate, Ratio, Ruling};
 
 use crate::chart::model::Chart;
 use crate::number::{self, Shown};
@@ -33,7 +33,7 @@ pub(crate) struct Document {
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
     /// Unique within a document.
-    pub id: &'static str,
+    pub id: String,
     /// Heading.
     pub title: String,
     /// What stands under it.
@@ -56,7 +56,7 @@ impl Section {
         let lead = lead.map(|lead| Block::Text(Tone::Lead, lead.to_owned()));
         let any = !blocks.is_empty();
         let blocks = lead.into_iter().chain(blocks).collect();
-        any.then(|| Self { id, title: title.to_owned(), blocks })
+        any.then(|| Self { id: id.to_owned(), title: title.to_owned(), blocks })
     }
 }
 
@@ -188,6 +188,8 @@ pub(crate) enum Form {
     Matrix,
     /// Columns of which those that do not fit are left out: they are told elsewhere.
     Brief,
+    /// The same, and each row is one line: words for which it has no room are cut off.
+    Lines,
 }
 
 /// A column.
@@ -322,6 +324,11 @@ impl<'a, T> Rows<'a, T> {
     pub fn brief(self) -> Block {
         Block::Table(Table { form: Form::Brief, ..self.table })
     }
+
+    /// The table, a line a row.
+    pub fn lines(self) -> Block {
+        Block::Table(Table { form: Form::Lines, ..self.table })
+    }
 }
 
 /// What stands in one place of a table.
@@ -355,6 +362,8 @@ pub(crate) enum Value {
     Ratio(Ratio, Interval),
     /// A verdict.
     Grade(Grade),
+    /// The verdict on a claim; `None` where no measurement can tell.
+    Ruling(Option<Ruling>),
     /// What was found.
     Finding(Code, Severity),
     /// Several values: stacked in a matrix, or else in one line.
@@ -442,6 +451,17 @@ impl Grade {
             Grade::Note => "note",
             Grade::Suspect => "suspect",
             Grade::Invalid => "invalid",
+        }
+    }
+}
+
+impl From<Option<Ruling>> for Grade {
+    fn from(ruling: Option<Ruling>) -> Self {
+        match ruling {
+            Some(Ruling::Holds) => Grade::Valid,
+            Some(Ruling::Depends) => Grade::Suspect,
+            Some(Ruling::Fails) => Grade::Invalid,
+            Some(Ruling::CannotTell) | None => Grade::Note,
         }
     }
 }
@@ -565,6 +585,22 @@ impl Value {
         [mark(measured.is_pooled(), pooled), mark(measured.is_wide(), wide)]
     }
 
+    /// A verdict: how it looks, and its word.
+    pub fn verdict(&self) -> Option<(Grade, &'static str)> {
+        match self {
+            Value::Grade(grade) => Some((*grade, grade.word())),
+            Value::Ruling(ruling) => Some((
+                Grade::from(*ruling),
+                match ruling {
+                    Some(Ruling::CannotTell) => "cannot tell",
+                    Some(ruling) => ruling.word(),
+                    None => "not checkable",
+                },
+            )),
+            _ => None,
+        }
+    }
+
     /// What it is sorted by, where that is a number.
     pub fn key(&self) -> Option<f64> {
         match self {
@@ -572,6 +608,7 @@ impl Value {
             Value::Estimate(measured) => measured.estimate.point,
             Value::Ratio(ratio, _) => Some(ratio.point),
             Value::Grade(grade) => Some(f64::from(*grade as u8)),
+            Value::Ruling(ruling) => Some(ruling.map_or(-1.0, |ruling| f64::from(ruling as u8))),
             Value::Several(cells) => cells.first().and_then(|cell| cell.value.key()),
             _ => None,
         }
@@ -667,7 +704,8 @@ impl Cell {
         cell
     }
 
-    fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
+    /// An estimate with its interval told so.
+    pub fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
         let Some(estimate) = estimate.cloned() else { return Self::none() };
         let hint = estimate.insufficient.clone();
         let value = Value::Estimate(Box::new(Measured { estimate, scale, interval, mark: "" }));

@@ -133,12 +133,15 @@ impl Text<'_> {
     fn fold(&mut self, fold: &Fold, indent: &str) {
         let brief: Vec<String> = fold.brief.iter().map(plain).collect();
         let hanging = format!("{indent}  ");
+        if matches!(fold.brief.first(), Some(Cell { value: Value::Ruling(_), .. })) {
+            self.out.push('\n');
+        }
         let start = self.out.len();
         self.paragraph(indent, &hanging, &brief.join(", "), Paint::Plain);
         // The verdict, where it comes first, has its colour.
-        if let Some(Value::Grade(grade)) = fold.brief.first().map(|cell| &cell.value) {
-            let (word, lines) = (grade.word(), self.out.split_off(start));
-            let painted = self.style.paint(table::paint_of(*grade), word);
+        if let Some((grade, word)) = fold.brief.first().and_then(|cell| cell.value.verdict()) {
+            let lines = self.out.split_off(start);
+            let painted = self.style.paint(table::paint_of(grade), word);
             self.out.push_str(&lines.replacen(word, &painted, 1));
         }
         self.blocks(&fold.blocks, &hanging);

@@ -10,6 +10,8 @@ const GAP: usize = 2;
 const WORDS_MAX: usize = 40;
 /// Shortest.
 const WORDS_MIN: usize = 12;
+/// Shortest of a table whose rows are lines, before columns are left out of it.
+const CUT_MIN: usize = 24;
 
 /// Writes a table.
 pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
@@ -37,7 +39,9 @@ pub(super) fn pieces(cell: &Cell) -> Vec<Piece> {
     match &cell.value {
         Value::Empty => Vec::new(),
         Value::Words(text) | Value::Code(text) => words(text, Paint::Plain),
-        Value::Grade(grade) => words(grade.word(), paint_of(*grade)),
+        Value::Grade(_) | Value::Ruling(_) => {
+            cell.value.verdict().map_or(Vec::new(), |(grade, word)| words(word, paint_of(grade)))
+        }
         Value::Finding(code, _) => words(code.word(), Paint::Plain),
         Value::Several(cells) => cells.iter().flat_map(pieces).collect(),
         value => {
@@ -88,7 +92,7 @@ impl<'a> Grid<'a> {
             let cells = table.rows.iter().map(cell).collect();
             let texts = match table.form {
                 Form::Matrix => stacked(cells, style),
-                Form::Columns | Form::Brief => lined_up(cells, column.kind, style),
+                Form::Columns | Form::Brief | Form::Lines => lined_up(cells, column.kind, style),
             };
             rows.iter_mut().zip(texts).for_each(|(row, text)| row.push(text));
         }
@@ -152,6 +156,9 @@ impl<'a> Grid<'a> {
     /// Shortens the columns of words, and puts columns below until the rest fits.
     fn fit(&mut self) {
         self.shorten(WORDS_MAX);
+        if self.form == Form::Lines {
+            self.give_way(CUT_MIN);
+        }
         while self.is_too_wide() {
             let shown = (0..self.widths.len()).filter(|at| self.widths[*at].is_some());
             let fold = shown.max_by_key(|at| self.columns[*at].fold);
@@ -161,11 +168,7 @@ impl<'a> Grid<'a> {
             }
         }
         // Nothing left to put below: the words give way.
-        let mut limit = WORDS_MAX;
-        while self.is_too_wide() && limit > WORDS_MIN {
-            limit -= 1;
-            self.shorten(limit);
-        }
+        self.give_way(WORDS_MIN);
         // What is left goes to the words.
         let mut left = self.style.columns().saturating_sub(self.width(0..self.widths.len()));
         for at in 0..self.widths.len() {
@@ -175,6 +178,15 @@ impl<'a> Grid<'a> {
                 *width += more;
                 left -= more;
             }
+        }
+    }
+
+    /// Shortens the columns of words until all fits, down to so much.
+    fn give_way(&mut self, least: usize) {
+        let mut limit = WORDS_MAX;
+        while self.is_too_wide() && limit > least {
+            limit -= 1;
+            self.shorten(limit);
         }
     }
 
@@ -242,7 +254,7 @@ impl<'a> Grid<'a> {
                     continue;
                 }
                 self.lines(out, row, &block);
-                if self.form != Form::Brief {
+                if !matches!(self.form, Form::Brief | Form::Lines) {
                     self.below(out, row);
                 }
             }
@@ -275,7 +287,10 @@ impl<'a> Grid<'a> {
         let cells: Vec<(usize, usize, Vec<Line>)> = block
             .iter()
             .filter_map(|at| Some((*at, self.widths[*at]?, row.get(*at)?)))
-            .map(|(at, width, lines)| (at, width, broken(lines, width)))
+            .map(|(at, width, lines)| match self.form {
+                Form::Lines => (at, width, self.cut(lines, width)),
+                _ => (at, width, broken(lines, width)),
+            })
             .collect();
         let most = cells.iter().map(|(.., lines)| lines.len()).max().unwrap_or(0);
         for index in 0..most {
@@ -290,6 +305,19 @@ impl<'a> Grid<'a> {
             out.push_str(line.trim_end());
             out.push('\n');
         }
+    }
+
+    /// Lines of at most this width, cut off between words where they are longer.
+    fn cut(&self, lines: &[Line], width: usize) -> Vec<Line> {
+        let end = self.style.pick("…", "...");
+        let cut = |(text, paint): &Line| match width_of(text) <= width {
+            true => (text.clone(), *paint),
+            false => {
+                let first = wrap(text, width.saturating_sub(width_of(end))).into_iter().next();
+                (first.unwrap_or_default() + end, *paint)
+            }
+        };
+        lines.iter().map(cut).collect()
     }
 
     /// What has no column, named, on as few lines as hold it.

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
+use hopcost_model::plan::{DocketPlan, Question};
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::Results;
 use serde_json::Value;
@@ -38,6 +39,15 @@ pub fn worn() -> Results {
     static READ: OnceLock<Results> = OnceLock::new();
     let read = || hopcost_read::read(&worn_raw(), &hopcost_probe::worker::mechanisms());
     READ.get_or_init(read).clone()
+}
+
+/// The run `quick`, by which the claims of a docket are judged, of every verdict one at least.
+pub fn judged() -> Results {
+    let (file, text) = ("docket.toml".to_owned(), include_str!("docket.toml").to_owned());
+    let (questions, cases) = (Vec::new(), Default::default());
+    let mut raw = raw("quick");
+    raw.plan.question = Some(Question::Dockets(vec![DocketPlan { file, text, questions, cases }]));
+    hopcost_read::read(&raw, &hopcost_probe::worker::mechanisms())
 }
 
 fn worn_raw() -> RawRun {

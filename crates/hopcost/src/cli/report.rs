@@ -38,7 +38,7 @@ pub struct Args {
 /// Rows and columns of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Layout {
-    /// One row a case and statistic (of a comparison, where nothing is said, one row a verdict)
+    /// One row a case and statistic (of a comparison and of claims, where nothing is said, one row a verdict)
     Tidy,
     /// Streams as in the published table: one row a way of sending, size and number of threads
     Document,
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             let document = export::table(export, &results).map_err(usage)?;
             output::write(document.as_bytes(), args.shown.output())?;
         }
-        // Alone, a comparison's table is of what it found.
+        // Alone, the table of a comparison or of claims is of what was found.
         Some(Layout::Tidy) if format == Format::Csv => {
             output::write(hopcost_view::csv::report(&results).as_bytes(), args.shown.output())?;
         }

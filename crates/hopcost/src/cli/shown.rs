@@ -130,9 +130,10 @@ impl Shown {
             Ok(match format {
                 Format::Text => self.text(results, run),
                 Format::Json => hopcost_view::json::report(results)?,
-                Format::Csv => match (&results.comparison, &results.crossover) {
-                    (Some(found), _) => comparison::csv_of_live(found),
-                    (_, Some(found)) => crossover::csv(found),
+                Format::Csv => match (&results.comparison, &results.crossover, &results.judged) {
+                    (Some(found), ..) => comparison::csv_of_live(found),
+                    (_, Some(found), _) => crossover::csv(found),
+                    (.., Some(judged)) => hopcost_view::judged::csv(judged),
                     _ => hopcost_view::csv::report(results),
                 },
                 Format::Md => hopcost_view::markdown::report(results),
