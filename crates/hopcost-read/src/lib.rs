@@ -71,14 +71,25 @@ use hopcost_model::plan::Question;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Advice, CaseResult, Results};
 
-/// The cases, by their place in the plan, that further rounds are for: of a run that answers a
-/// question those that the answer still needs, of a comparison all until it is settled.
-pub fn wanted(raw: &RawRun, rust: &[Mechanism]) -> BTreeSet<u32> {
+/// What a look at a run under way finds.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// The cases, by their place in the plan, that further rounds are for.
+    pub wanted: BTreeSet<u32>,
+    /// Of a run that judges claims: how many are decided, and how many there are.
+    pub decided: Option<(usize, usize)>,
+}
+
+/// Looks at a run under way: of one that answers a question, the cases that the answer still needs
+/// are wanted, of a comparison all until it is settled.
+pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
     let all = || raw.plan.live().map(|(index, _)| index as u32).collect();
-    match &raw.plan.question {
+    let mut decided = None;
+    let wanted = match &raw.plan.question {
         _ if raw.plan.comparison.is_some() && comparison::is_settled(raw) => BTreeSet::new(),
         Some(Question::Dockets(_)) => {
             let judged = read(raw, rust).judged;
+            decided = judged.as_ref().map(judge::decided);
             judged.map_or_else(all, |judged| judge::wanted(&raw.plan, &judged))
         }
         Some(Question::Advice(request)) => {
@@ -86,7 +97,8 @@ pub fn wanted(raw: &RawRun, rust: &[Mechanism]) -> BTreeSet<u32> {
         }
         Some(Question::Crossover(search)) => crossover::wanted(raw, rust, search),
         None => all(),
-    }
+    };
+    Look { wanted, decided }
 }
 
 /// Computes everything that is shown of a run. What the run's file says of Rust's

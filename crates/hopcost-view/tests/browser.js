@@ -57,11 +57,26 @@ addEventListener("load", () => {
     const shown = rows.filter((row) => !row.hidden).length;
     // It counts the cases besides, and none of the rows of their details.
     const said = form.querySelector("output").textContent.match(/\d+/g).map(Number);
-    const details = document.querySelectorAll("details[id^=case-]").length;
+    const details = document.querySelectorAll("details[id^=case-], details[data-verdict]").length;
     const counts = said[0] > shown && said[0] <= shown + details && said[0] < said[1];
     select.value = "";
     select.dispatchEvent(new Event("change", { bubbles: true }));
     return { right: right && counts, shown, all: rows.length, back: rows.every((row) => !row.hidden) };
+  };
+
+  // Choosing a verdict leaves the records of its claims.
+  const ruled = (document) => {
+    const records = [...document.querySelectorAll("details[data-verdict]")];
+    const [form] = document.forms;
+    const select = [...form.querySelectorAll("select")].at(-1);
+    if (!records.length) return null;
+    const value = records[0].dataset.verdict;
+    const change = (value) => {
+      select.value = value;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      return records.every((of) => of.hidden === (value !== "" && of.dataset.verdict !== value));
+    };
+    return change(value) && records.some((of) => of.hidden) && change("");
   };
 
   // A heading is a button, for the keyboard too, and orders the numbers of its column.
@@ -121,6 +136,7 @@ addEventListener("load", () => {
       wide: wide(document),
       scrolled: scrolled(document),
       filtered: filtered(document),
+      ruled: ruled(document),
       sorted: sorted(document),
       pointed: pointed(document),
       ...texts(document),

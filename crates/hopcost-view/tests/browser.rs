@@ -103,6 +103,9 @@ fn faults(found: &Value) -> Vec<String> {
     if found["reached"] == false {
         faults.push("a link leads to what is folded".to_owned());
     }
+    if found["ruled"] == false {
+        faults.push("shows claims of other verdicts than the one that was chosen".to_owned());
+    }
     if found["sorted"] == false {
         faults.push("does not sort".to_owned());
     }
@@ -125,7 +128,8 @@ fn pages() -> (PathBuf, Vec<String>) {
     };
     let stored = stored::RUNS.map(|run| (run, html::report(&stored::results(run))));
     let worn = ("worn", html::report(&stored::worn()));
-    let pages = stored.into_iter().chain([worn]).map(write).collect();
+    let judged = ("judged", html::report(&stored::judged()));
+    let pages = stored.into_iter().chain([worn, judged]).map(write).collect();
     (folder, pages)
 }
 
@@ -150,7 +154,7 @@ fn every_page_fits_a_telephone_and_a_laptop_in_light_and_in_dark() {
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         let some = |key: &str| found.iter().any(|page| !page[key].is_null());
-        assert!(["filtered", "sorted", "pointed", "least"].into_iter().all(some));
+        assert!(["filtered", "ruled", "sorted", "pointed", "least"].into_iter().all(some));
         assert!(found.iter().any(|page| page["folded"] != 0));
     }
 }

@@ -240,7 +240,7 @@ fn further_rounds_are_for_what_may_still_be_the_best() {
             .case(&id("udp", "block"), rounds, timed(5_000.0, 1.2, 4))
             .build();
         raw.plan.question = Some(Question::Advice(request()));
-        crate::wanted(&raw, &MECHANISMS).into_iter().collect::<Vec<_>>()
+        crate::look(&raw, &MECHANISMS).wanted.into_iter().collect::<Vec<_>>()
     };
     assert_eq!(wanted(0, 6_300.0), [0, 1, 2], "udp is ruled out by itself");
     assert_eq!(wanted(3, 6_300.0), [1, 2], "tcp is hopeless");
@@ -306,7 +306,7 @@ fn what_is_recommended_is_within_a_tenth_of_the_best_of_all() {
         let mut rounds = vec![0; host.truth.len()];
         loop {
             let raw = host.run(&rounds, &asked);
-            let wanted = crate::wanted(&raw, &MECHANISMS);
+            let wanted = crate::look(&raw, &MECHANISMS).wanted;
             wanted.iter().for_each(|case| rounds[*case as usize] += 3);
             if wanted.is_empty() || rounds.iter().any(|rounds| *rounds >= 30) {
                 break;

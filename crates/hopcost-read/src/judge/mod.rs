@@ -34,6 +34,12 @@ pub fn wanted(plan: &Plan, judged: &Judged) -> BTreeSet<u32> {
     live.map(|(index, _)| index as u32).collect()
 }
 
+/// How many claims more rounds need not decide, and how many there are.
+pub fn decided(judged: &Judged) -> (usize, usize) {
+    let is_decided = |claim: &&JudgedClaim| claim.verdict != Some(Ruling::CannotTell);
+    (judged.claims.iter().filter(is_decided).count(), judged.claims.len())
+}
+
 /// The verdicts on the claims of the run's dockets; `None` of a run that has none.
 pub fn of_run(run: &Run, readings: &[Reading], findings: &[Finding]) -> Option<Judged> {
     let Some(Question::Dockets(dockets)) = &run.raw.plan.question else { return None };

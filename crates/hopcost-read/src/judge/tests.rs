@@ -249,7 +249,7 @@ id = "close"
 sentence = "s"
 check = [{ test = "ratio(pipe, futex) < 1.05" }]
 "#;
-    let wanted = |rounds: u32| {
+    let looked = |rounds: u32| {
         let mut raw = machine(rounds, 0.08, 2.5, (1.0, 1.0));
         let mut planned = docket(text);
         let names = [("pipe", PIPE), ("tcp", TCP), ("futex", FUTEX)];
@@ -259,10 +259,11 @@ check = [{ test = "ratio(pipe, futex) < 1.05" }]
             planned.cases.insert(selector, vec![id.to_owned()]);
         }
         raw.plan.question = Some(Question::Dockets(vec![planned]));
-        crate::wanted(&raw, &MECHANISMS).into_iter().collect::<Vec<u32>>()
+        let look = crate::look(&raw, &MECHANISMS);
+        (look.wanted.into_iter().collect::<Vec<u32>>(), look.decided)
     };
-    assert_eq!(wanted(0), [0, 1, 2], "before the first round all of both claims");
-    assert_eq!(wanted(8), [0, 2], "TCP is decided");
+    assert_eq!(looked(0), (vec![0, 1, 2], Some((0, 2))), "before the first round: all of both");
+    assert_eq!(looked(8), (vec![0, 2], Some((1, 2))), "TCP is decided");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::chart::tests::well_formed;
-use crate::stored::{RUNS, results, with_texts, worn};
+use crate::stored::{RUNS, judged, results, with_texts, worn};
 use hopcost_model::results::{Statistic, ThreadResult};
 
 /// FIPS 180-4, plainly.
@@ -91,7 +91,7 @@ fn ids(page: &str) -> Vec<&str> {
 
 #[test]
 fn the_page_is_well_formed_and_its_links_lead_somewhere() {
-    for results in [worn()].into_iter().chain(RUNS.map(results)) {
+    for results in [worn(), judged()].into_iter().chain(RUNS.map(results)) {
         let page = report(&results);
         well_formed(&page, VOID).unwrap();
         let mut ids = ids(&page);

@@ -39,7 +39,9 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
         .column(words("sentence"), |claim| Cell::text(claim.sentence.clone()))
         .column(words("measured"), |claim| Cell::text(figure(claim)))
         .column(words("claimed").fold(1), |claim| match claim.parts.first() {
-            Some(part) if claimed(part).is_empty() => Cell::code(part.test.clone()),
+            Some(part) if claimed(part).is_empty() && part.value.is_some() => {
+                Cell::code(part.test.clone())
+            }
             Some(part) => claimed(part),
             None => Cell::none(),
         })
@@ -199,13 +201,10 @@ fn figure(claim: &JudgedClaim) -> String {
     };
     match claim.verdict {
         Some(Ruling::Depends) => {
-            let side = |part: &JudgedPart| {
-                let factor = part.level.as_ref().or(part.meaning.as_ref());
-                let told = told(part, Interval::Untold).unwrap_or_else(|| part.because.clone());
-                format!("{told}{}", factor.map_or(String::new(), |of| format!(" ({of})")))
-            };
+            // On what it depends stands in its record.
             let sides = [Ruling::Holds, Ruling::Fails].into_iter().filter_map(first);
-            sides.map(side).collect::<Vec<_>>().join(", ")
+            let sides: Vec<String> = sides.filter_map(|of| told(of, Interval::Untold)).collect();
+            if sides.is_empty() { claim.because.clone() } else { sides.join(" or ") }
         }
         Some(verdict) => {
             let number = first(verdict).and_then(|part| told(part, Interval::Told));

@@ -17,14 +17,34 @@ use crate::run::Progress;
 /// How long passes between two lines where nobody's terminal is drawn on.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
+/// When a run has measured enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Aim {
+    /// After its rounds.
+    Rounds,
+    /// Where no interval reaches farther to either side, as a share of its value.
+    Width(f64),
+    /// When the answer to its question is known.
+    Answer,
+}
+
+impl Aim {
+    fn of(plan: &Plan) -> Self {
+        match (&plan.question, plan.until) {
+            (Some(_), _) => Aim::Answer,
+            (None, Some(until)) => Aim::Width(until),
+            (None, None) => Aim::Rounds,
+        }
+    }
+}
+
 /// A line that says what is measured, and after it how far it is: below it on a terminal, and
 /// else in further lines.
 pub struct Line {
     bar: Option<ProgressBar>,
     /// What each case is called.
     names: Vec<String>,
-    /// The width of intervals that it aims at, if it does not go by its rounds.
-    until: Option<f64>,
+    aim: Aim,
     /// When the last line was said, and of how many rounds.
     said: Cell<(Instant, u32)>,
 }
@@ -34,18 +54,14 @@ impl Line {
     pub fn start(plan: &Plan, expected_ns: u64) -> Self {
         let skipped = plan.cases.len() - plan.live().count();
         let rounds = count(plan.rounds as usize, "round");
-        let how_long = match (plan.until, plan.budget_ns) {
-            (None, _) => format!("in {rounds}, about {}", expected(expected_ns)),
-            (Some(until), None) => {
-                format!("until each is within ±{} %, at most {rounds}", until * 100.0)
+        let aim = Aim::of(plan);
+        let at_most = plan.budget_ns.map_or(rounds.clone(), expected);
+        let how_long = match aim {
+            Aim::Rounds => format!("in {rounds}, about {}", expected(expected_ns)),
+            Aim::Width(until) => {
+                format!("until each is within ±{} %, at most {at_most}", until * 100.0)
             }
-            (Some(until), Some(budget_ns)) => {
-                format!(
-                    "until each is within ±{} %, at most {}",
-                    until * 100.0,
-                    expected(budget_ns)
-                )
-            }
+            Aim::Answer => format!("until the answer is known, at most {at_most}"),
         };
         output::say(&format!(
             "measuring {}{} {how_long}",
@@ -55,26 +71,26 @@ impl Line {
         Self {
             bar: std::io::stderr().is_terminal().then(bar),
             names: plan.cases.iter().map(name).collect(),
-            until: plan.until,
+            aim,
             said: Cell::new((Instant::now(), 0)),
         }
     }
 
-    /// Draws.
-    pub fn draw(&self, progress: &Progress) {
+    /// Draws; of a run that judges claims with how many are decided, of how many.
+    pub fn draw(&self, progress: &Progress, decided: Option<(usize, usize)>) {
         if let Some(bar) = &self.bar {
             bar.set_length(progress.trials_planned);
             bar.set_position(progress.trials_done);
             let name = progress.next.and_then(|index| self.names.get(index as usize));
             let name = name.map_or(String::new(), |name| format!(": {name}"));
-            bar.set_message(format!("{}{name}", message(progress, self.until)));
+            bar.set_message(format!("{}{name}", message(progress, self.aim, decided)));
             bar.tick();
             return;
         }
         let (at, rounds) = self.said.get();
         if progress.rounds_done > rounds && at.elapsed() >= BETWEEN_LINES {
             self.said.set((Instant::now(), progress.rounds_done));
-            output::say(&message(progress, self.until));
+            output::say(&message(progress, self.aim, decided));
         }
     }
 
@@ -113,20 +129,24 @@ fn name(planned: &PlannedCase) -> String {
 }
 
 /// `round 3 of 15, widest interval ±12 %, 43 s left`
-fn message(progress: &Progress, until: Option<f64>) -> String {
+fn message(progress: &Progress, aim: Aim, decided: Option<(usize, usize)>) -> String {
     let Progress { rounds_planned, wider, .. } = *progress;
     let round = (progress.rounds_done + 1).min(rounds_planned);
     let widest = progress.widest.map(|widest| format!("widest ±{}", percent(widest)));
     let left = expected(progress.left_ns);
     let failed = (progress.trials_failed > 0).then(|| format!("{} failed", progress.trials_failed));
-    let (round, wide, left) = match until {
-        None => (format!("round {round} of {rounds_planned}"), None, format!("{left} left")),
-        Some(until) => {
-            let wide = (wider > 0).then(|| format!("{wider} wider than ±{}", percent(until)));
-            (format!("round {round}"), wide, format!("{left} to the next look"))
+    let claims = decided.map(|(decided, all)| format!("{decided} of {all} claims decided"));
+    let wide = match aim {
+        Aim::Width(until) if wider > 0 => Some(format!("{wider} wider than ±{}", percent(until))),
+        _ => None,
+    };
+    let (round, left) = match aim {
+        Aim::Rounds => (format!("round {round} of {rounds_planned}"), format!("{left} left")),
+        Aim::Width(_) | Aim::Answer => {
+            (format!("round {round}"), format!("{left} to the next look"))
         }
     };
-    let parts = [Some(round), wide, widest, failed, Some(left)];
+    let parts = [Some(round), claims, wide, widest, failed, Some(left)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -153,16 +173,20 @@ mod tests {
             widest: None,
             wider: 0,
         };
-        assert_eq!(message(&progress, None), "round 3 of 15, 43 s left");
+        assert_eq!(message(&progress, Aim::Rounds, None), "round 3 of 15, 43 s left");
+        let claims = message(&progress, Aim::Answer, Some((23, 61)));
+        assert_eq!(claims, "round 3, 23 of 61 claims decided, 43 s to the next look");
         progress.widest = Some(0.124);
-        let rounds = message(&progress, None);
+        let rounds = message(&progress, Aim::Rounds, None);
         assert_eq!(rounds, "round 3 of 15, widest ±12 %, 43 s left");
         progress.wider = 3;
-        let until = message(&progress, Some(0.02));
+        let until = message(&progress, Aim::Width(0.02), None);
         assert_eq!(until, "round 3, 3 wider than ±2.0 %, widest ±12 %, 43 s to the next look");
         let id = "roundtrip/tcp?payload=4096&boundary=process&place=cross-node&wait=block";
         let case = PlannedCase { case: Ok(id.parse().unwrap()), skip: None };
         assert_eq!(name(&case), "tcp 4KiB, cross-node");
         assert!("========== ".len() + rounds.len() + ": ".len() + name(&case).len() < 80);
+        // The name of a case is cut off where the line ends.
+        assert!("========== ".len() + claims.len() < 80);
     }
 }

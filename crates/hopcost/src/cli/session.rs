@@ -140,6 +140,7 @@ impl RunSession {
         let mut store = Store {
             file: &mut self.file,
             line: &line,
+            decided: None,
             base_ns,
             yardsticks: known,
             readings_ns,
@@ -361,6 +362,8 @@ fn same_build(raw: &RawRun) -> anyhow::Result<()> {
 struct Store<'a> {
     file: &'a mut RunFile,
     line: &'a Line,
+    /// Of a run that judges claims, at the last look: how many are decided, of how many.
+    decided: Option<(usize, usize)>,
     base_ns: u64,
     /// As they are known by now.
     yardsticks: Vec<Yardstick>,
@@ -438,9 +441,11 @@ impl Sink for Store<'_> {
     fn wanted(&mut self) -> Option<BTreeSet<u32>> {
         let so_far = self.so_far.as_mut()?;
         so_far.yardsticks.clone_from(&self.yardsticks);
-        Some(hopcost_read::wanted(so_far, &hopcost_probe::worker::mechanisms()))
+        let look = hopcost_read::look(so_far, &hopcost_probe::worker::mechanisms());
+        self.decided = look.decided;
+        Some(look.wanted)
     }
     fn progress(&mut self, progress: &Progress) {
-        self.line.draw(progress);
+        self.line.draw(progress, self.decided);
     }
 }
