@@ -104,8 +104,8 @@
     pre.append(button);
   }
 
-  // Filtering: a row is of the cases that it links to, or else of what its cells name; a
-  // claim is of its verdict.
+  // Filtering: a row is of the cases that it links to, or else of what its cells name;
+  // a claim of its verdict.
   const form = document.querySelector("form.filter");
   const facets = ["mechanism", "boundary", "placement", "wait", "verdict"];
   const cases = form.dataset.cases.split("\n").map((line) => line.split("\t"));
@@ -113,8 +113,8 @@
     .map((of) => [of, [[, , , , of.dataset.verdict]]]);
   const selects = facets.map((name, at) => {
     const select = make("select", "");
-    const every = [...cases, ...records.map(([, of]) => of[0])];
-    const values = [...new Set(every.map((of) => of[at]))].filter(Boolean).sort();
+    const own = [...cases, ...records.map(([, [of]]) => of)];
+    const values = [...new Set(own.map((of) => of[at]))].filter(Boolean).sort();
     select.append(new Option("any", ""), ...values.map((value) => new Option(value)));
     const label = make("label", name);
     label.append(select);

@@ -57,6 +57,11 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
     blocks
 }
 
+/// `hopcost: verdicts on 61 claims`
+pub(super) fn title(judged: &Judged) -> String {
+    format!("hopcost: verdicts on {}", count(judged.claims.len(), "claim"))
+}
+
 /// Each claim in a line to paste.
 pub(super) fn sentences(judged: &Judged) -> Vec<String> {
     let line = |claim: &JudgedClaim| {

@@ -122,7 +122,10 @@ pub(crate) fn sentences(results: &Results) -> Vec<String> {
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {
     let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
     Document {
-        title: format!("hopcost: suite {}", results.plan.suite),
+        title: match &results.judged {
+            Some(judged) => judged::title(judged),
+            None => format!("hopcost: suite {}", results.plan.suite),
+        },
         head: head::blocks(results),
         sections: judged::sections(results)
             .into_iter()
