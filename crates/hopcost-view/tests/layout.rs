@@ -4,7 +4,7 @@ mod stored;
 
 use hopcost_model::results::{Results, RuntimeComparison, Statistic};
 use hopcost_view::text::{self, Charset, Color, TextStyle};
-use stored::{RUNS, results, with_texts, worn};
+use stored::{RUNS, judged, results, with_texts, worn};
 use unicode_width::UnicodeWidthStr;
 
 fn styles() -> impl Iterator<Item = TextStyle> {
@@ -51,7 +51,8 @@ fn empty() -> Results {
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_ascii_is_ascii() {
-    for (name, results) in [("worn", &worn()), ("empty", &empty())] {
+    let judged = with_texts(&judged(), "sentence because test", &"文字 are wide; ".repeat(9));
+    for (name, results) in [("worn", &worn()), ("empty", &empty()), ("judged", &judged)] {
         for style in styles() {
             check(name, &text::report(results, None, &style), &style);
             check(name, &text::answer(results, None, &style), &style);
