@@ -40,7 +40,8 @@ fn search(second: &str, rounds: &[u32], ratio: &dyn Fn(u64) -> f64) -> RawRun {
 }
 
 fn wanted_of(raw: &RawRun) -> Vec<u64> {
-    let places: BTreeSet<u32> = crate::wanted(raw, &[]).iter().map(|index| index / 2).collect();
+    let places: BTreeSet<u32> =
+        crate::look(raw, &[]).wanted.iter().map(|index| index / 2).collect();
     places.iter().map(|at| VALUES[*at as usize]).collect()
 }
 
@@ -183,9 +184,9 @@ fn nonsense_in_a_file_is_read_without_a_panic() {
             _ => (plan.axis, plan.values) = ("nobody".to_owned(), Vec::new()),
         }
         read(&raw);
-        crate::wanted(&raw, &[]);
+        crate::look(&raw, &[]);
     }
     raw.plan.cases.truncate(3);
-    crate::wanted(&raw, &[]);
+    crate::look(&raw, &[]);
     read(&raw);
 }
