@@ -43,10 +43,9 @@ pub fn worn() -> Results {
 
 /// The run `quick`, by which the claims of a docket are judged, of every verdict one at least.
 pub fn judged() -> Results {
-    let (file, text) = ("docket.toml".to_owned(), include_str!("docket.toml").to_owned());
-    let (questions, cases) = (Vec::new(), Default::default());
+    let docket = DocketPlan::of("docket.toml", include_str!("docket.toml"), &[]);
     let mut raw = raw("quick");
-    raw.plan.question = Some(Question::Dockets(vec![DocketPlan { file, text, questions, cases }]));
+    raw.plan.question = Some(Question::Dockets(vec![docket]));
     hopcost_read::read(&raw, &hopcost_probe::worker::mechanisms())
 }
 
