@@ -13,6 +13,7 @@ mod words;
 use std::collections::BTreeSet;
 
 use hopcost_model::finding::Finding;
+use hopcost_model::group::distinct;
 use hopcost_model::plan::{DocketPlan, Plan, Question};
 use hopcost_model::results::{
     Judged, JudgedClaim, JudgedDocket, JudgedPart, JudgedQuestion, Ruling,
@@ -159,6 +160,15 @@ fn because(verdict: Option<Ruling>, checks: &[Vec<JudgedPart>]) -> String {
         Some(Ruling::Holds) if parts().count() > 1 => {
             let first = of(Ruling::Holds).next().map(at).unwrap_or_default();
             format!("all {} checks hold; {first}", of(Ruling::Holds).count())
+        }
+        Some(Ruling::CannotTell) => {
+            let open = of(Ruling::CannotTell).next().map(at).unwrap_or_default();
+            let told = [Ruling::Fails, Ruling::Holds].map(|ruling| {
+                let levels = distinct(of(ruling).filter_map(|part| part.level.as_deref()));
+                (!levels.is_empty())
+                    .then(|| format!("; it {} with {}", ruling.word(), levels.join("; ")))
+            });
+            open + &told.into_iter().flatten().collect::<String>()
         }
         Some(ruling) => of(ruling).next().map(at).unwrap_or_default(),
     }

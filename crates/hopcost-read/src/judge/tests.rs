@@ -208,9 +208,12 @@ claims = ["cause"]
     assert!(parts.len() == 3 && parts.iter().all(|part| part.level.is_none()), "{parts:#?}");
     let answers: Vec<&str> = judged.questions.iter().map(|asked| asked.answer.as_str()).collect();
     let [levels, mixed, untold] = answers[..] else { panic!("{answers:?}") };
-    assert!(levels.starts_with("Supported in part. levels depends: "), "{levels}");
-    assert!(mixed.starts_with("Supported in part. both fails: "), "{mixed}");
-    assert!(untold.starts_with("Cannot be tested here. cause is not checkable: "), "{untold}");
+    assert!(levels.starts_with("Supported in part. Claim levels depends: "), "{levels}");
+    assert!(mixed.starts_with("Supported in part. Claim both fails: "), "{mixed}");
+    assert!(
+        untold.starts_with("Cannot be tested here. Claim cause is not checkable: "),
+        "{untold}"
+    );
 }
 
 #[test]

@@ -97,7 +97,9 @@ pub fn reason(of: &[&Reading], all: &[Reading], findings: &[Finding]) -> Option<
     })?;
     let timer = (finding.code == Code::NagleDelack).then(|| delayed(reading, all)).flatten();
     Some(timer.unwrap_or_else(|| {
-        format!("{}: {}", reading.result.id, finding.evidence.trim_end_matches('.'))
+        // Which case of the mechanism it is stands beside it, and its id is long.
+        let mechanism = reading.case.map_or("", Case::mechanism_name);
+        format!("{mechanism}: {}", finding.evidence.trim_end_matches('.'))
     }))
 }
 

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 
 use hopcost_model::group::distinct;
 use hopcost_model::results::{
-    CaseResult, Estimate, Judged, JudgedClaim, JudgedPart, JudgedUnit, JudgedValue, Ratio, Results,
-    Ruling,
+    CaseResult, Estimate, Judged, JudgedClaim, JudgedPart, JudgedQuestion, JudgedUnit, JudgedValue,
+    Ratio, Results, Ruling,
 };
 use hopcost_model::text::count;
 
@@ -38,20 +38,23 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
         .column(words("claim"), |claim| Cell::text(name(judged, claim)))
         .column(words("sentence"), |claim| Cell::text(claim.sentence.clone()))
         .column(words("measured"), |claim| Cell::text(figure(claim)))
-        .column(words("claimed").fold(1), |claim| match claim.parts.first() {
-            Some(part) if claimed(part).is_empty() && part.value.is_some() => {
-                Cell::code(part.test.clone())
-            }
-            Some(part) => claimed(part),
-            None => Cell::none(),
-        })
+        .column(words("claimed").fold(1), |claim| relations(claim))
         .lines();
     let listed = folded.iter().rev().map(|group| {
         let ids: Vec<String> = group.iter().map(|claim| name(judged, claim)).collect();
         note(format!("{} ({}): {}", word(group[0].verdict), group.len(), ids.join(", ")))
     });
     let mut blocks = vec![says(summary(&judged.claims))];
-    blocks.extend(questions(judged));
+    let is_asked = |claim: &JudgedClaim| {
+        let of = |question: &JudgedQuestion| {
+            question.docket == claim.docket && question.claims.contains(&claim.id)
+        };
+        judged.questions.iter().any(of)
+    };
+    match judged.claims.iter().all(is_asked) {
+        true => blocks.extend(questions(judged)),
+        false => blocks.extend(judged.questions.iter().map(|asked| note(brief(judged, asked)))),
+    }
     blocks.push(table);
     blocks.extend(listed);
     blocks
@@ -167,18 +170,38 @@ fn questions(judged: &Judged) -> impl Iterator<Item = Block> {
     })
 }
 
+/// `E1, not supported: 004-04 and 004-11 fail, 004-10 cannot be told`
+fn brief(judged: &Judged, asked: &JudgedQuestion) -> String {
+    let own =
+        |claim: &&JudgedClaim| claim.docket == asked.docket && asked.claims.contains(&claim.id);
+    let mut claims: Vec<&JudgedClaim> = judged.claims.iter().filter(own).collect();
+    claims.sort_by_key(|claim| Reverse(claim.verdict));
+    let groups = claims.chunk_by(|a, b| a.verdict == b.verdict).map(|group| {
+        let ids: Vec<String> = group.iter().map(|claim| name(judged, claim)).collect();
+        format!("{} {}", ids.join(", "), verb(group[0].verdict, group.len()))
+    });
+    let groups: Vec<String> = groups.collect();
+    let lead = asked.answer.split('.').next().unwrap_or_default().to_lowercase();
+    format!("{}, {lead}: {}", asked.id, groups.join("; "))
+}
+
+/// What so many claims do.
+fn verb(verdict: Option<Ruling>, n: usize) -> &'static str {
+    let words = match verdict {
+        Some(Ruling::Holds) => ["holds", "hold"],
+        Some(Ruling::Fails) => ["fails", "fail"],
+        Some(Ruling::Depends) => ["depends", "depend"],
+        Some(Ruling::CannotTell) => ["cannot be told"; 2],
+        None => ["is not checkable", "are not checkable"],
+    };
+    words[usize::from(n != 1)]
+}
+
 /// `61 claims: 9 fail, 7 depend, 20 cannot be told, 20 hold, 5 are not checkable.`
 fn summary(claims: &[JudgedClaim]) -> String {
     let of = |verdict: Option<Ruling>| {
         let n = claims.iter().filter(|claim| claim.verdict == verdict).count();
-        let words = match verdict {
-            Some(Ruling::Holds) => ["holds", "hold"],
-            Some(Ruling::Fails) => ["fails", "fail"],
-            Some(Ruling::Depends) => ["depends", "depend"],
-            Some(Ruling::CannotTell) => ["cannot be told"; 2],
-            None => ["is not checkable", "are not checkable"],
-        };
-        (n > 0).then(|| format!("{n} {}", words[usize::from(n != 1)]))
+        (n > 0).then(|| format!("{n} {}", verb(verdict, n)))
     };
     let verdicts = Ruling::ALL.into_iter().rev().map(Some).chain([None]);
     let said: Vec<String> = verdicts.filter_map(of).collect();
@@ -197,32 +220,62 @@ fn word(verdict: Option<Ruling>) -> &'static str {
     Value::Ruling(verdict).verdict().map_or("", |(_, word)| word)
 }
 
-/// What decides a claim: the number of the part that has its verdict, or why there is none.
-fn figure(claim: &JudgedClaim) -> String {
-    let first = |verdict| claim.parts.iter().find(|part| part.verdict == verdict);
-    let told = |part: &JudgedPart, interval| match &part.value {
-        Some(value) => amount(value, interval).value.shown().map(|shown| shown.to_string()),
-        None => None,
-    };
+/// The parts that decide a claim: the first of its verdict, or one that holds and one that fails, of
+/// one check where there are two such.
+fn deciding(claim: &JudgedClaim) -> Vec<&JudgedPart> {
+    let of = |verdict| claim.parts.iter().filter(move |part| part.verdict == verdict);
     match claim.verdict {
         Some(Ruling::Depends) => {
-            // On what it depends stands in its record.
-            let sides = [Ruling::Holds, Ruling::Fails].into_iter().filter_map(first);
-            let sides: Vec<String> = sides.filter_map(|of| told(of, Interval::Untold)).collect();
-            if sides.is_empty() { claim.because.clone() } else { sides.join(" or ") }
+            let same =
+                |holds: &JudgedPart| of(Ruling::Fails).find(|fails| fails.test == holds.test);
+            let pair = of(Ruling::Holds).find_map(|holds| Some((holds, same(holds)?)));
+            let any = || of(Ruling::Holds).next().zip(of(Ruling::Fails).next());
+            pair.or_else(any).map_or(Vec::new(), |(holds, fails)| vec![holds, fails])
         }
-        Some(verdict) => {
-            let number = first(verdict).and_then(|part| told(part, Interval::Told));
-            number.unwrap_or_else(|| claim.because.clone())
-        }
+        Some(verdict) => of(verdict).take(1).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The numbers that decide a claim, or why there are none.
+fn figure(claim: &JudgedClaim) -> String {
+    // On what it depends stands in its record.
+    let parts = deciding(claim);
+    let interval = if parts.len() == 1 { Interval::Told } else { Interval::Untold };
+    let told = |part: &&JudgedPart| {
+        let value = part.value.as_ref()?;
+        amount(value, interval).value.shown().map(|shown| shown.to_string())
+    };
+    let figures: Vec<String> = parts.iter().filter_map(told).collect();
+    match claim.verdict {
         None => claim.not_checkable.first().map_or("", |of| &of.reason).to_owned(),
+        Some(_) if figures.is_empty() => claim.because.clone(),
+        Some(_) => distinct(figures.iter().map(String::as_str)).join(" or "),
+    }
+}
+
+/// What the numbers that decide a claim would have to be.
+fn relations(claim: &JudgedClaim) -> Cell {
+    let relation = |part: &&JudgedPart| match relation(&part.test) {
+        "" if part.value.is_some() => Some(part.test.clone()),
+        "" => None,
+        relation => Some(relation.to_owned()),
+    };
+    let relations: Vec<String> = deciding(claim).iter().filter_map(relation).collect();
+    match distinct(relations.iter().map(String::as_str)).join(" or ") {
+        none if none.is_empty() => Cell::none(),
+        told => Cell::code(told),
     }
 }
 
 /// The relation of a check as written, which is what stands behind its number.
+fn relation(test: &str) -> &str {
+    let relation = test.rsplit_once(')').map_or("", |(_, of)| of.trim());
+    relation.trim_start_matches('~').trim_start()
+}
+
 fn claimed(part: &JudgedPart) -> Cell {
-    let relation = part.test.rsplit_once(')').map_or("", |(_, of)| of.trim());
-    match relation.trim_start_matches('~').trim_start() {
+    match relation(&part.test) {
         "" => Cell::none(),
         relation => Cell::text(relation),
     }
