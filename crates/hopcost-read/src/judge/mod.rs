@@ -162,13 +162,14 @@ fn because(verdict: Option<Ruling>, checks: &[Vec<JudgedPart>]) -> String {
             format!("all {} checks hold; {first}", of(Ruling::Holds).count())
         }
         Some(Ruling::CannotTell) => {
-            let open = of(Ruling::CannotTell).next().map(at).unwrap_or_default();
+            let Some(open) = of(Ruling::CannotTell).next() else { return String::new() };
             let told = [Ruling::Fails, Ruling::Holds].map(|ruling| {
-                let levels = distinct(of(ruling).filter_map(|part| part.level.as_deref()));
+                let alike = of(ruling).filter(|part| part.meaning == open.meaning);
+                let levels = distinct(alike.filter_map(|part| part.level.as_deref()));
                 (!levels.is_empty())
                     .then(|| format!("; it {} with {}", ruling.word(), levels.join("; ")))
             });
-            open + &told.into_iter().flatten().collect::<String>()
+            at(open) + &told.into_iter().flatten().collect::<String>()
         }
         Some(ruling) => of(ruling).next().map(at).unwrap_or_default(),
     }
@@ -181,13 +182,14 @@ fn answer(docket: &str, asked: &hopcost_plan::Asking, claims: &[&JudgedClaim]) -
         true => Some(Ruling::Depends),
         false => claims.iter().filter_map(|claim| claim.verdict).max(),
     };
+    // What has a number lies too close to an end, or needs more rounds.
     let mut parts = claims.iter().flat_map(|claim| &claim.parts);
-    let is_open = parts.any(|part| part.rounds_to_decide.is_some());
+    let is_open = parts.any(|part| part.verdict == Ruling::CannotTell && part.value.is_some());
     let lead = match verdict {
         Some(Ruling::Holds) => "Supported",
         Some(Ruling::Fails) => "Not supported",
         Some(Ruling::Depends) => "Supported in part",
-        Some(Ruling::CannotTell) if is_open => "Not decided in these rounds",
+        Some(Ruling::CannotTell) if is_open => "Not decided",
         Some(Ruling::CannotTell) | None => "Cannot be tested here",
     };
     let told = claims.iter().map(|claim| {
