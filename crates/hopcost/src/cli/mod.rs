@@ -46,7 +46,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 4 regression (gate) or finding (lint --gate), 5 undecided (gate), 6 not comparable, 130 interrupted (finished trials are kept)."
+3 invalid measurement, 4 with gate or --gate: regression, failed claim or finding, 5 with --strict: undecided, 6 not comparable, 130 interrupted (finished trials are kept)."
 )]
 pub struct Cli {
     #[command(subcommand)]
