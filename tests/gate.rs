@@ -119,6 +119,7 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
         (&["--baseline", "old", "tcp"], 2, "tcp selects no case of the baseline"),
         (&["--baseline", "other"], 6, "--across kernel"),
         (&["--baseline", "old", "--junit", "old/a0.hopcost"], 2, "would overwrite"),
+        (&["--live-binaries", "a", "b", "--statistic", "99"], 2, "--statistic"),
         (&["--baseline", "old", "--summary", "/nowhere/x"], 2, "/nowhere"),
         (&["--live-binaries", own, own], 2, "wants cases"),
         (&["--live-binaries", own, own, "--suite", "ladder"], 2, "8 at most"),

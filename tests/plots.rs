@@ -111,7 +111,7 @@ fn a_histogram_log_has_an_interval_a_trial_and_is_written_whole_or_not_at_all() 
     assert_eq!(read("now.hlog"), read("later.hlog"));
     let whole = fs::read(home.path().join("loads")).expect("the run");
     for (arguments, words) in [
-        (&["report", "loads", "--hdr", "loads"][..], "--hdr would overwrite the run"),
+        (&["report", "loads", "--hdr", "loads"][..], "--hdr would overwrite"),
         (&["report", "loads", "--hdr", "."], "it is a directory"),
         (&["compare", "loads", "loads", "--hdr", "x"], "--hdr is of one run"),
         (&["run", "call/call", "--rounds", "1", "--hdr", "no/x"], "cannot write no/x"),

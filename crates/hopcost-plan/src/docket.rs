@@ -21,6 +21,8 @@ pub use test::{Number, Quantity, Term, Test};
 
 /// Levels at which one check may be made.
 const LEVELS_MAX: usize = 64;
+/// Factors that a claim may vary.
+const FACTORS_MAX: usize = 8;
 /// Checks of a docket, counted once for each level.
 const CHECKS_MAX: usize = 10_000;
 
@@ -239,7 +241,7 @@ impl Source {
             let message = format!("{} is there already; give each claim its own", quote(&id));
             return Err(self.at(start, "claim.id").error(message));
         }
-        let levels = self.levels(table)?;
+        let levels = self.levels(docket, table)?;
         let mut checks = Vec::new();
         for value in self.tables(table, "claim.", "check")? {
             checks.push(self.check(docket, value)?);
@@ -268,12 +270,30 @@ impl Source {
     }
 
     /// Every combination of the values that are varied.
-    fn levels(&self, table: &DeTable) -> Result<Vec<Level>, PlanError> {
+    fn levels(&self, docket: &Docket, table: &DeTable) -> Result<Vec<Level>, PlanError> {
         let mut levels = vec![Level::new()];
         let Some(value) = table.get("vary") else { return Ok(levels) };
-        for (key, value) in self.table(value, "claim.vary")? {
+        let factors = self.table(value, "claim.vary")?;
+        if factors.len() > FACTORS_MAX {
+            let message = format!("has {} factors, {FACTORS_MAX} at most", factors.len());
+            return Err(self.of(value, "claim.vary").error(message));
+        }
+        for (key, value) in factors {
             let path = format!("claim.vary.{}", plain(key.get_ref()));
             let values = self.strings(value, &path)?;
+            let key_is =
+                |own: &str| own.split_once('=').is_some_and(|(own, _)| own == key.get_ref());
+            let mut cases = docket.cases.values();
+            let is_said = cases.any(|(text, _)| text.split(['?', '&']).any(key_is));
+            if !is_said && Axis::of_key(key.get_ref()).is_none() {
+                let message = "is neither an axis nor a parameter that a case names";
+                return Err(self.of(value, &path).error(message));
+            }
+            let n = levels.len().saturating_mul(values.len());
+            if n > LEVELS_MAX {
+                let message = format!("makes {n} levels, {LEVELS_MAX} at most");
+                return Err(self.of(value, &path).error(message));
+            }
             let with = |level: &Level, (value, _): &(String, Origin)| {
                 let mut level = level.clone();
                 level.insert(key.get_ref().to_string(), value.clone());
@@ -281,10 +301,6 @@ impl Source {
             };
             levels =
                 levels.iter().flat_map(|level| values.iter().map(|v| with(level, v))).collect();
-            if levels.len() > LEVELS_MAX {
-                let message = format!("makes {} levels, {LEVELS_MAX} at most", levels.len());
-                return Err(self.of(value, &path).error(message));
-            }
         }
         Ok(levels)
     }

@@ -7,6 +7,9 @@ use crate::error::unknown;
 use super::arithmetic;
 use super::cursor::{Cursor, Parsed};
 
+/// Cases that a check may name: of all pairs of them, each is compared.
+const TERMS_MAX: usize = 32;
+
 /// What is checked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
@@ -194,7 +197,7 @@ impl Test {
                     return Err((start, "want two names or more: equivalent(a, b; 20%)".into()));
                 }
                 at.expect(';')?;
-                let share = at.number(JudgedUnit::Share)?;
+                let share = at.share()?;
                 Test::Equivalent(terms, share)
             }
             "exists" => Test::Exists(at.term()?),
@@ -241,9 +244,27 @@ impl Cursor<'_> {
     fn terms(&mut self) -> Parsed<Vec<Term>> {
         let mut terms = vec![self.term()?];
         while self.takes(",") {
-            terms.push(self.term()?);
+            let at = self.next_at();
+            let term = self.term()?;
+            if terms.contains(&term) {
+                return Err((at, format!("{} is there already", term.name)));
+            }
+            if terms.len() == TERMS_MAX {
+                return Err((at, format!("more than {TERMS_MAX} cases")));
+            }
+            terms.push(term);
         }
         Ok(terms)
+    }
+
+    /// A tolerance.
+    fn share(&mut self) -> Parsed<f64> {
+        let at = self.next_at();
+        let share = self.number(JudgedUnit::Share)?;
+        match share >= 0.0 {
+            true => Ok(share),
+            false => Err((at, "a tolerance is not below 0 %".to_owned())),
+        }
     }
 
     fn axis(&mut self) -> Parsed<String> {
@@ -265,6 +286,9 @@ impl Cursor<'_> {
             }
             let second_at = at.next_at();
             let second = at.term()?;
+            if first == second {
+                return Err((second_at, format!("{} is there already", second.name)));
+            }
             match first.quantity.unit() == second.quantity.unit() {
                 true => Ok((first, second)),
                 false => Err((second_at, "it is given in another unit than the first".to_owned())),
@@ -347,7 +371,7 @@ impl Cursor<'_> {
             if !self.takes("±") && !self.takes("+-") {
                 return Err((self.at, "want `± 20%` here, or how much it may be off".to_owned()));
             }
-            let share = self.number(JudgedUnit::Share)?;
+            let share = self.share()?;
             let (a, b) = (about * (1.0 - share), about * (1.0 + share));
             return one(Some(a.min(b)), Some(a.max(b)));
         }

@@ -95,6 +95,10 @@ fn mistakes_in_a_check_have_their_place() {
         ("less(a)", 20, "want two names"),
         ("equivalent(a, b)", 35, "want `;` here"),
         ("slope(a; place) < 1ns", 29, "unknown axis `place`"),
+        ("order(a, b, a)", 32, "a is there already"),
+        ("ratio(a, a) < 2", 29, "a is there already"),
+        ("equivalent(a, b; -20%)", 37, "a tolerance is not below 0 %"),
+        ("ratio(a, b) ~ 1 ± -5%", 38, "a tolerance is not below 0 %"),
         ("consistent(1 / 0 = 1)", 31, "divides by what may be 0"),
         ("value(", 26, "want the name of a case here"),
         ("", 20, "`test` is missing"),
@@ -106,6 +110,15 @@ fn mistakes_in_a_check_have_their_place() {
     }
     let deep = format!("consistent({}1 = 1)", "(".repeat(100_000));
     assert!(refused(&with(&deep)).contains("parentheses within each other"));
+    let quantities = ["p50", "mean", "min", "max", "p90", "p95", "p99", "p99.9", "cpu"];
+    let many = ["a", "b"].iter().flat_map(|case| quantities.map(|of| format!("{case}.{of}")));
+    let many: Vec<String> = many.collect();
+    assert!(parse_docket("d.toml", &with(&format!("order({})", many.join(", ")))).is_ok());
+    let cases: String = (0..40).map(|i| format!("c{i} = \"roundtrip/pipe\"\n")).collect();
+    let names: Vec<String> = (0..40).map(|i| format!("c{i}")).collect();
+    let test = format!("equivalent({}; 20%)", names.join(", "));
+    let text = with(&test).replace("[[claim]]", &format!("{cases}[[claim]]"));
+    assert!(refused(&text).contains("more than 32 cases"));
 }
 
 #[test]
@@ -121,6 +134,17 @@ fn mistakes_in_the_file_have_their_place() {
         (&format!("{HEAD}{claim}{claim}"), "d.toml:9:1: claim.id: `1` is there already"),
         (&format!("{HEAD}[[claim]]\nid = \"1\"\nsentence = \"s\""), "has no [[claim.check]]"),
         (&format!("{HEAD}{claim}expected = \"holds\""), "unknown key `expected`"),
+        (
+            &format!("{HEAD}{claim}vary = {{ size = [\"4\"] }}"),
+            "claim.vary.size: is neither an axis nor a parameter",
+        ),
+        (
+            &format!(
+                "{HEAD}{claim}vary = {{ payload = [{0}], wait = [{0}] }}",
+                "\"1\",".repeat(900)
+            ),
+            "makes 900 levels, 64 at most",
+        ),
         (
             &format!("{HEAD}{claim}[[question]]\nid = \"E\"\nasks = \"?\"\nclaims = [\"2\"]"),
             "question.claims: unknown claim `2`",

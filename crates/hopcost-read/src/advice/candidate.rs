@@ -215,6 +215,17 @@ impl<'a> Candidate<'a> {
         if let Some((cpus, budget)) = cpus.zip(request.cpu_budget).filter(|(a, b)| a > b) {
             return State::Out(format!("{} CPU > {budget}", words::cpus(cpus)));
         }
+        let gap_ns = request.rate.map(|rate| 1e9 / f64::from(rate));
+        let spin_ns = self.case.spin_budget_ns.map(|ns| ns as f64);
+        if let (Basis::ClosedLoop, Some((gap, spin))) = (basis, gap_ns.zip(spin_ns))
+            && spin < gap
+        {
+            let (spin, gap) = (format::ns(spin), format::ns(gap));
+            return State::Unknown(format!(
+                "it spins for {spin} and then sleeps, and a message comes every {gap}: a round trip \
+                 does not show what waking takes then"
+            ));
+        }
         let p99 = row.estimates.as_ref().and_then(|found| found.get(Statistic::P99)).cloned();
         let objective = match objective(row, p99.as_ref(), cpu_ns, cpus, request) {
             Ok(objective) => objective,

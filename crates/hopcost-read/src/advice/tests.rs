@@ -210,6 +210,16 @@ fn with_a_rate_loads_are_ranked_and_where_none_is_faithful_round_trips() {
     assert_eq!((late.answer, late.basis), (Answer::Recommended, Basis::ClosedLoop));
     assert!(late.says.starts_with("Use tcp: p99 of a round trip"), "{}", late.says);
     assert!(late.remarks[0].contains("no faithful load for 2 of 2"), "{:?}", late.remarks);
+    // What spins for less than the 50 µs between two messages sleeps then, unlike in a round trip.
+    let spins = |ns: u32| {
+        let id = format!("{}&spin={ns}", id("tcp", "spin-then-block"));
+        asked(loads(1_000).case(&id, 9, timed(1_000.0, 1.2, 3)), &asked_at)
+    };
+    let short = spins(20_000);
+    assert!(short.says.starts_with("Use tcp: p99 of a round trip"), "{}", short.says);
+    let why = reason(&short.undecided, "tcp, wait=spin-then-block");
+    assert!(why.starts_with("it spins for 20.0 µs and then sleeps"), "{short:?}");
+    assert!(spins(60_000).says.starts_with("Use tcp, wait=spin-then-block"), "{short:?}");
     // Of one alone, which is slower by round trips too.
     let one = asked(loads(600), &asked_at);
     assert_eq!(one.basis, Basis::OpenLoop, "{:?}", one.remarks);

@@ -37,23 +37,24 @@ pub struct Args {
     pub(super) margin: f64,
     /// Runs to measure against the baseline's (as many as can tell anything, 5 at least)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000),
-          requires = "baseline")]
+          conflicts_with = "live_binaries")]
     pub(super) runs: Option<u32>,
     /// What the new runs may differ in from the baseline's, as in `compare`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across,
-          requires = "baseline")]
+          conflicts_with = "live_binaries")]
     pub(super) across: Vec<Across>,
     /// Compare by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
-    #[arg(long, value_name = "PERCENTILE", value_parser = percentile, requires = "baseline")]
+    #[arg(long, value_name = "PERCENTILE", value_parser = percentile,
+          conflicts_with = "live_binaries")]
     pub(super) statistic: Option<Statistic>,
     /// Time of a case at most
-    #[arg(long, value_name = "TIME", default_value = "20s", requires = "live_binaries")]
+    #[arg(long, value_name = "TIME", default_value = "20s", conflicts_with = "baseline")]
     pub(super) duration: String,
     /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME", requires = "live_binaries")]
+    #[arg(long, value_name = "TIME", conflicts_with = "baseline")]
     pub(super) measure: Option<String>,
     /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B", requires = "live_binaries")]
+    #[arg(long, value_delimiter = ',', value_name = "A,B", conflicts_with = "baseline")]
     pub(super) cpus: Vec<u32>,
     /// Use an additional worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]

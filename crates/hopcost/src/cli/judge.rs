@@ -1,7 +1,7 @@
 //! `hopcost judge`: which sentences about costs are true on this machine.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_model::plan::{DocketPlan, Plan, Question};
@@ -80,6 +80,9 @@ pub struct Args {
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let files: Vec<SuiteSource> =
         args.dockets.iter().map(|name| docket(name.as_str())).collect::<Result<_, _>>()?;
+    for file in args.dockets.iter().map(Path::new).filter(|file| file.exists()) {
+        args.shown.spare(file)?;
+    }
     if !args.run.is_empty() {
         return stored(args, &files);
     }

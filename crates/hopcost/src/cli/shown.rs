@@ -85,7 +85,7 @@ pub fn ensure_spared(files: &[(&str, Option<&Path>)], run: &Path) -> anyhow::Res
     match files.iter().find(|(_, file)| file.is_some_and(|file| same_file(file, run))) {
         Some((option, _)) => {
             let run = run.display();
-            Err(usage(format!("{option} would overwrite the run {run} itself")))
+            Err(usage(format!("{option} would overwrite {run} itself")))
         }
         None => Ok(()),
     }
@@ -106,11 +106,16 @@ impl Shown {
     pub fn spare(&self, run: &Path) -> anyhow::Result<()> {
         let html = self.html.as_ref().and_then(Option::as_deref);
         let hdr = self.hdr.as_deref();
-        ensure_spared(&[("--output", self.output()), ("--html", html), ("--hdr", hdr)], run)
+        let files = [("--output", self.output()), ("--html", html), ("--hdr", hdr)];
+        ensure_spared(&files, run)
     }
 
     /// Refuses files that cannot be written, before anything is measured.
     pub fn ensure_writable(&self) -> anyhow::Result<()> {
+        let hdr = self.hdr.as_deref();
+        if hdr.is_some_and(|hdr| self.output().is_some_and(|output| output == hdr)) {
+            return Err(usage("--output and --hdr name the same file"));
+        }
         for file in [self.output(), self.hdr.as_deref()].into_iter().flatten() {
             output::ensure_writable(file)?;
         }
