@@ -78,7 +78,11 @@ pub(super) fn sentence(found: &Crossover) -> String {
                 () if all(Faster::First) || all(Faster::Second) => format!("{ratios} throughout"),
                 () => ratios,
             };
-            let what = if found.undecided.is_empty() { "No crossing" } else { "No crossing found" };
+            let what = match () {
+                () if found.undecided.is_empty() => "No crossing",
+                () if all(Faster::Neither) => "Not decided whether they cross",
+                () => "No crossing found",
+            };
             format!("{what} from {from} to {to} of {of_axis}: {throughout}.")
         }
     };
@@ -255,6 +259,11 @@ mod tests {
             said.ends_with(
                 "Not decided between 64 B and 128 B; about 34 s more would probably tell."
             )
+        );
+        let mut unknown = search(&[(64, 1.4, Neither), (128, 1.2, Neither)], &[]);
+        unknown.undecided = vec![Span { from: 64, to: 128 }];
+        assert!(
+            sentence(&unknown).starts_with("Not decided whether they cross from 64 B to 128 B")
         );
         assert!(sentence(&search(&[], &[])).starts_with("No payload was measured"));
     }
