@@ -210,8 +210,22 @@ pub fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|one| one.eq_ignore_ascii_case(word))
 }
 
+/// `ops_per_s` as `ops/s`; what is no unit keeps that it is `per` second.
+fn slashed(word: &str) -> String {
+    let ends = ["_per_second", "_per_sec", "_per_s"];
+    let Some(what) = ends.iter().find_map(|end| word.strip_suffix(end)) else {
+        return word.to_owned();
+    };
+    let counted = what.rsplit('_').next().unwrap_or_default();
+    match Unit::of(&format!("{counted}/s")) {
+        Some(_) => format!("{what}/s"),
+        None => format!("{what} per /s"),
+    }
+}
+
 /// The words of a part of a heading, and its unit.
 fn split(text: &str, unit: &mut Option<Unit>, words: &mut Vec<String>) {
+    let text = text.split(' ').map(slashed).collect::<Vec<_>>().join(" ");
     for chunk in text.split([' ', '_', ',', '\t', ':']).filter(|chunk| !chunk.is_empty()) {
         match Unit::of(chunk) {
             // `%99` is a percentile, and `x` may be one of two axes.
@@ -342,6 +356,12 @@ mod tests {
             );
         }
         assert_eq!(heading("Total Time (10,000 ops)", None).count, Some(10_000.0));
+        for text in ["ops_per_s", "msgs_per_s", "req_per_sec", "ops/s"] {
+            assert_eq!(heading(text, None).role, Role::Throughput, "{text}");
+        }
+        assert_eq!(heading("events_per_s", None).role, Role::Throughput);
+        assert_eq!(heading("switches_per_s", None).role, Role::Other);
+        assert_eq!(heading("us_per_step", None).role, Role::Latency);
         assert_eq!(heading("Avg cycles/operation", None).role, Role::Mean);
         assert_eq!(heading("Total cycles", None).role, Role::Total);
         let gbps = heading("throughput_gbps", None);
