@@ -86,6 +86,11 @@ impl Finding {
     }
 }
 
+/// A quotient with at most four significant digits.
+pub fn rounded(value: f64) -> String {
+    shown(format!("{value:.3e}").parse().unwrap_or(value))
+}
+
 /// A number with at most six significant digits.
 pub fn shown(value: f64) -> String {
     let whole = format!("{:.0}", value.abs()).len() as i32;

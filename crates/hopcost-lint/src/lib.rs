@@ -25,8 +25,9 @@ use hopcost_model::text::escaped;
 /// Checks a file.
 pub fn lint(file: &str, text: &str, said: &[Said]) -> Report {
     let document = read::read(text, read::Form::of(file, text));
-    let sheets = sheet::sheets(&document, said);
+    let (sheets, wide) = sheet::sheets(&document, said);
     let prose = prose::Prose::of(&document.lines);
+    let notes = [document.notes, wide, check::notes(&sheets, &prose)].concat();
     let column = |column: &sheet::Column| ColumnRead {
         name: escaped(&column.head),
         role: column.is.role.word(),
@@ -40,5 +41,6 @@ pub fn lint(file: &str, text: &str, said: &[Said]) -> Report {
         file: escaped(file),
         tables: sheets.iter().map(table).collect(),
         findings: check::all(&sheets, &prose),
+        notes,
     }
 }

@@ -26,6 +26,9 @@ const NOUNS: &str = "iterations iteration operations ops samples messages trips 
 /// How many words may stand between a number and what it counts (`10,000 ping/pong cycles`).
 const APART_MAX: usize = 1;
 
+/// Numbers of operations that are compared with each row.
+const COUNTS_MAX: usize = 100;
+
 impl Prose {
     /// Of lines with their number.
     pub fn of(lines: &[(usize, String)]) -> Self {
@@ -38,7 +41,8 @@ impl Prose {
         };
         let sentences: Vec<Sentence> = lines.iter().flat_map(of_line).collect();
         let warm = |sentence: &&Sentence| !sentence.text.to_lowercase().contains("warm");
-        let counts = sentences.iter().filter(warm).flat_map(|s| counts(&s.text)).collect();
+        let counts = sentences.iter().filter(warm).flat_map(|s| counts(&s.text));
+        let counts = counts.take(COUNTS_MAX).collect();
         Self { sentences, counts }
     }
 }

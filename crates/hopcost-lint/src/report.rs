@@ -33,4 +33,7 @@ pub struct Report {
     pub tables: Vec<TableRead>,
     /// What is wrong with them, by line.
     pub findings: Vec<Finding>,
+    /// What of it was not checked, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! A table whose columns are known: what each holds, its numbers in base units, and from how
 //! many operations they are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::number::Number;
 use crate::read::{Cell, Document, Form, Table};
@@ -57,15 +57,29 @@ impl std::str::FromStr for Said {
     }
 }
 
+/// Columns above which a table is not checked: checks compare each with each.
+const COLUMNS_MAX: usize = 200;
+
 /// The tables of a document that hold numbers.
-pub fn sheets(document: &Document, said: &[Said]) -> Vec<Sheet> {
+///
+/// What is too wide is not among them, and said.
+pub fn sheets(document: &Document, said: &[Said]) -> (Vec<Sheet>, Vec<String>) {
     let tables = merged(&document.tables);
     let tables = tables.iter().map(|table| {
         let turned = turned(table);
         if known(&turned.head, said) > known(&table.head, said) { turned } else { table.clone() }
     });
-    let sheets = tables.map(|table| sheet(&table, said));
-    sheets.filter(|sheet| sheet.columns.iter().any(|column| column.is.role.is_measured())).collect()
+    let (fit, wide): (Vec<Table>, Vec<Table>) =
+        tables.partition(|table| table.head.len() <= COLUMNS_MAX);
+    let note = |table: &Table| {
+        let (line, columns) = (table.head[0].line, table.head.len());
+        format!(
+            "the table of line {line} has {columns} columns, the limit is {COLUMNS_MAX}: it is not checked"
+        )
+    };
+    let sheets = fit.iter().map(|table| sheet(table, said));
+    let is_measured = |s: &Sheet| s.columns.iter().any(|column| column.is.role.is_measured());
+    (sheets.filter(is_measured).collect(), wide.iter().map(note).collect())
 }
 
 /// How many headings say what their column holds.
@@ -82,11 +96,12 @@ fn known(head: &[Cell], said: &[Said]) -> usize {
 fn merged(tables: &[Table]) -> Vec<Table> {
     let texts = |cells: &[Cell]| cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
     let named = |row: &[Cell]| row.iter().any(|cell| Number::parse(&cell.text).is_none());
+    let mut times: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    tables.iter().for_each(|table| *times.entry(texts(&table.head)).or_default() += 1);
     let mut all: Vec<Table> = Vec::new();
     for table in tables {
         let mut table = table.clone();
-        let again = |other: &Table| texts(&other.head) == texts(&table.head);
-        let alone = tables.iter().filter(|other| again(other)).count() < 2;
+        let alone = times.get(&texts(&table.head)).is_none_or(|times| *times < 2);
         if alone || table.rows.iter().any(|row| named(row)) {
             all.push(table);
             continue;

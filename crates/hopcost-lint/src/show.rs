@@ -1,5 +1,7 @@
 //! Reports as text, JSON and Markdown.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::text::count;
 
 use crate::finding::Finding;
@@ -12,14 +14,17 @@ const ALIKE_MAX: usize = 3;
 pub fn text(reports: &[Report]) -> String {
     let mut out = String::new();
     for report in reports {
-        for (at, finding) in report.findings.iter().enumerate() {
-            let alike = |other: &&Finding| {
-                (other.check, other.explanation) == (finding.check, finding.explanation)
-            };
-            match report.findings[..at].iter().filter(alike).count() {
+        let kind = |finding: &Finding| (finding.check, finding.explanation);
+        let mut all: BTreeMap<_, usize> = BTreeMap::new();
+        report.findings.iter().for_each(|finding| *all.entry(kind(finding)).or_default() += 1);
+        let mut before: BTreeMap<_, usize> = BTreeMap::new();
+        for finding in &report.findings {
+            let told = before.entry(kind(finding)).or_default();
+            *told += 1;
+            match *told - 1 {
                 0..ALIKE_MAX => {}
                 ALIKE_MAX => {
-                    let more = report.findings[at..].iter().filter(alike).count();
+                    let more = all[&kind(finding)] - ALIKE_MAX;
                     out += &format!(
                         "{}: {}: and {more} more with the same explanation\n",
                         report.file, finding.check
@@ -38,6 +43,9 @@ pub fn text(reports: &[Report]) -> String {
                 finding.explanation
             );
         }
+        for note in &report.notes {
+            out += &format!("{}: note: {note}\n", report.file);
+        }
         out += &format!("{}: {}\n", report.file, summary(report));
         report.tables.iter().for_each(|table| out += &format!("    {}\n", columns(table)));
     }
@@ -50,6 +58,7 @@ pub fn markdown(reports: &[Report]) -> String {
     let cell = |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "\\<");
     for report in reports {
         out += &format!("## {}\n\n{}\n\n", cell(&report.file), summary(report));
+        report.notes.iter().for_each(|note| out += &format!("Note: {}\n\n", cell(note)));
         if !report.findings.is_empty() {
             out += "| line | check | cells | arithmetic | explanation |\n|---:|---|---|---|---|\n";
         }

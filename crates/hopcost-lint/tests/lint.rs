@@ -146,3 +146,65 @@ fn nothing_that_a_table_says_reaches_a_terminal_unescaped() {
     let out = told(&report);
     assert!(out.chars().all(|c| c == '\n' || hopcost_model::text::is_plain(c)), "{out:?}");
 }
+
+/// A text of some 100,000 parts that was quadratic is read at once, also by a slow machine.
+fn at_once(name: &str, text: &str) -> Report {
+    let from = std::time::Instant::now();
+    let report = lint(name, text, &[]);
+    told(&report);
+    assert!(from.elapsed().as_secs() < 60, "{name}: {:?}", from.elapsed());
+    report
+}
+
+#[test]
+fn a_quotation_mark_that_is_never_closed_is_told_of() {
+    let text = "name,mean_us\na,1\n\"b,2\n".to_owned() + &"c,3\n".repeat(300_000);
+    let report = at_once("t.csv", &text);
+    assert!(
+        told(&report).contains("a quotation mark in line 3 is never closed"),
+        "{:?}",
+        report.notes
+    );
+    assert_eq!(report.tables[0].rows, 1);
+    // Ends of lines in a field are none of this.
+    assert!(lint("t.csv", "name,mean_us\n\"a\n\nb\",1\n", &[]).notes.is_empty());
+}
+
+#[test]
+fn blank_lines_are_read_at_once() {
+    at_once("t.txt", &"\n".repeat(300_000));
+}
+
+#[test]
+fn more_cells_than_the_limit_are_refused() {
+    let wide = "<tr><td colspan=100 rowspan=100>1</td></tr>".repeat(3_000);
+    let report = at_once("t.html", &format!("<table><tr><th>mean us</th></tr>{wide}</table>"));
+    assert!(told(&report).contains("more than 200000 cells"), "{:?}", report.notes);
+    let text = "mean_us,".repeat(10_000) + "\n" + &"1\n".repeat(10_000);
+    assert_eq!(at_once("t.csv", &text).notes.len(), 1);
+}
+
+#[test]
+fn sentences_with_many_rows_are_not_compared() {
+    let rows: String = (0..2_000).map(|row| format!("| row{row} | {row} |\n")).collect();
+    let text = "row1 is 2.7 times slower than row2.\n".repeat(1_000);
+    let report = at_once("t.md", &format!("| name | mean us |\n|---|---|\n{rows}\n{text}"));
+    assert!(report.notes.iter().any(|note| note.contains("no sentence")), "{:?}", report.notes);
+}
+
+#[test]
+fn tables_that_are_too_wide_or_all_wrong_are_told_of_at_once() {
+    let text = "mean_us,".repeat(300) + "\n" + &"1,".repeat(300);
+    let report = at_once("t.csv", &text);
+    assert!(report.notes[0].contains("has 301 columns, the limit is 200"), "{:?}", report.notes);
+    let text = "name,min_us,max_us,mean_us\n".to_owned() + &"a,9,2,5\n".repeat(40_000);
+    at_once("t.csv", &text);
+}
+
+#[test]
+fn a_multiple_is_shown_as_the_quotient_of_what_is_printed() {
+    let text = "| name | mean us | ratio |\n|---|---|---|\n| a | 3.0 | 1 |\n| b | 8.0 | 4.2 |\n| c | 6.0 | 2.0 |\n";
+    let report = lint("t.md", text, &[]);
+    let out = told(&report);
+    assert!(out.contains("8.0 against 3.0 is 2.667, 2.548 to 2.793 with rounding"), "{out}");
+}

@@ -1,6 +1,6 @@
 //! Columns that follow from others.
 
-use crate::finding::{Cited, Finding, shown};
+use crate::finding::{Cited, Finding, rounded, shown};
 use crate::number::{Number, Span, Told};
 use crate::prose::Prose;
 use crate::role::Role;
@@ -68,11 +68,35 @@ fn comparable(column: &&Column) -> bool {
     role.is_measured() || matches!(role, Role::Min | Role::Max | Role::Quantile(_))
 }
 
+/// Rows with a multiple of 1 above which multiples are not compared with each of them.
+const BASES_MAX: usize = 200;
+
+/// The rows of which a column's multiples may be.
+fn bases(sheet: &Sheet, column: &Column) -> Vec<usize> {
+    let is_base = |row: &usize| column.at(*row).is_some_and(|ratio| ratio.value == 1.0);
+    sheet.rows().filter(is_base).collect()
+}
+
+/// What is said where there are too many of them.
+pub fn note(sheets: &[Sheet]) -> Option<String> {
+    let many = |sheet: &&Sheet| {
+        sheet.having(|role| role == Role::Ratio).any(|c| bases(sheet, c).len() > BASES_MAX)
+    };
+    let sheet = sheets.iter().find(many)?;
+    Some(format!(
+        "the table of line {} has more than {BASES_MAX} rows with a multiple of 1, which is the limit: its multiples are not checked",
+        sheet.line
+    ))
+}
+
 /// Multiples against the columns that they may be of.
 pub fn ratio(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
     let of = |column: &Column| -> Vec<Finding> {
         let is_base = |row: &usize| column.at(*row).is_some_and(|ratio| ratio.value == 1.0);
-        let bases: Vec<usize> = sheet.rows().filter(is_base).collect();
+        let bases = bases(sheet, column);
+        if bases.len() > BASES_MAX {
+            return Vec::new();
+        }
         let told = sheet.rows().filter(|row| !is_base(row) && column.at(*row).is_some());
         let judged: Vec<_> = told.filter_map(|row| judge(sheet, column, row, &bases)).collect();
         // Where no row fits, it is a multiple of something that is not in the table.
@@ -105,7 +129,9 @@ fn judge(sheet: &Sheet, ratio: &Column, row: usize, bases: &[usize]) -> Option<O
         } else if of != base && nearest.as_ref().is_none_or(|(least, _)| far(quotient) < *least) {
             let cells = [(ratio, row), (a, of), (b, base)];
             let cells = cells.map(|(column, row)| Cited::cell(sheet, column, row)).into();
-            nearest = Some((far(quotient), unfit(cells, quotient)));
+            let printed =
+                if best == x.span.over(y.span) { x.value / y.value } else { y.value / x.value };
+            nearest = Some((far(quotient), unfit(cells, printed, quotient)));
         }
     }
     // A range is one over all that was seen, and holds the quotient of every column.
@@ -116,14 +142,14 @@ fn judge(sheet: &Sheet, ratio: &Column, row: usize, bases: &[usize]) -> Option<O
     }
 }
 
-fn unfit(cells: Vec<Cited>, quotient: Span) -> Finding {
+fn unfit(cells: Vec<Cited>, printed: f64, quotient: Span) -> Finding {
     let arithmetic = format!(
         "{} against {} is {}, {} to {} with rounding, and not {}",
         cells[1].text,
         cells[2].text,
-        shown(quotient.mid()),
-        shown(quotient.low),
-        shown(quotient.high),
+        rounded(printed),
+        rounded(quotient.low),
+        rounded(quotient.high),
         cells[0].text
     );
     let explanation = "the multiple is of another run or baseline, a range over several runs, or a median of ratios and no ratio of medians";

@@ -102,6 +102,11 @@ pub const CHECKS: &[Check] = &[
     },
 ];
 
+/// What is not checked, because there is too much of it.
+pub(crate) fn notes(sheets: &[Sheet], prose: &Prose) -> Vec<String> {
+    [sentence::note(sheets, prose), arithmetic::note(sheets)].into_iter().flatten().collect()
+}
+
 /// Runs all of them.
 pub(crate) fn all(sheets: &[Sheet], prose: &Prose) -> Vec<Finding> {
     let at_tables = |run: &fn(&Sheet, &Prose) -> Vec<Finding>| -> Vec<Finding> {

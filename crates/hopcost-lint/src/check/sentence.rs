@@ -1,6 +1,8 @@
 //! Sentences against the tables that they speak of.
 
-use crate::finding::{Cited, Finding, shown};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::{Cited, Finding, rounded, shown};
 use crate::number::{Number, Span};
 use crate::prose::{Prose, Sentence};
 use crate::role::Role;
@@ -23,14 +25,38 @@ const ELSEWHERE: [&str; 12] = [
     "typically",
 ];
 
+/// Comparisons of rows with each other, for each sentence that compares, above which none is made.
+const COMPARED_MAX: usize = 20_000_000;
+/// Words above which a text is no sentence.
+const WORDS_MAX: usize = 500;
+/// Rows that a sentence can compare.
+const NAMED_MAX: usize = 20;
+
+/// Whether a sentence has a factor, or says that there is no difference.
+fn compares(sentence: &Sentence) -> bool {
+    let parts: Vec<&str> = sentence.text.split_whitespace().collect();
+    let factor = || (0..parts.len()).any(|at| meant(&parts, at).is_some());
+    parts.len() <= WORDS_MAX && (says_alike(&sentence.text.to_lowercase()) || factor())
+}
+
+/// What is said where there are too many sentences and rows.
+pub fn note(sheets: &[Sheet], prose: &Prose) -> Option<String> {
+    let rows: usize = sheets.iter().map(|sheet| sheet.names.len().pow(2)).sum();
+    let sentences = prose.sentences.iter().filter(|sentence| compares(sentence)).count();
+    (rows.saturating_mul(sentences) > COMPARED_MAX).then(|| {
+        format!("{sentences} sentences that compare, times the squares of the tables' rows, are more than {COMPARED_MAX}, which is the limit: no sentence is held against a table")
+    })
+}
+
 /// Every sentence that can be checked.
 pub fn sentences(sheets: &[Sheet], prose: &Prose) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
+    let few = note(sheets, prose).is_none();
     let mut before = "";
     for sentence in &prose.sentences {
         let text = sentence.text.to_lowercase();
         found.extend(quotient(sentence));
-        if !ELSEWHERE.iter().any(|word| text.contains(word)) {
+        if few && compares(sentence) && !ELSEWHERE.iter().any(|word| text.contains(word)) {
             found.extend(factors(sheets, sentence));
             found.extend(no_difference(sheets, sentence, before));
         }
@@ -69,13 +95,23 @@ fn named<'a>(sheet: &'a Sheet, sentence: &str) -> Vec<&'a str> {
     names.sort_unstable();
     names.dedup();
     let said = words(sentence);
-    let place = |name: &&str| {
-        let others: Vec<String> =
-            names.iter().filter(|other| *other != name).flat_map(|other| words(other)).collect();
-        let own = words(name).into_iter().find(|word| !others.contains(word))?;
-        said.iter().position(|word| *word == own)
+    let of_names: Vec<Vec<String>> = names.iter().map(|name| words(name)).collect();
+    // In how many names a word is.
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for of_name in &of_names {
+        let once: BTreeSet<&str> = of_name.iter().map(String::as_str).collect();
+        once.into_iter().for_each(|word| *times.entry(word).or_default() += 1);
+    }
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    said.iter().enumerate().for_each(|(at, word)| {
+        places.entry(word).or_insert(at);
+    });
+    let place = |of_name: &Vec<String>| {
+        let own = of_name.iter().find(|word| times.get(word.as_str()) == Some(&1))?;
+        places.get(own.as_str()).copied()
     };
-    let mut found: Vec<_> = names.iter().filter_map(|name| Some((place(name)?, *name))).collect();
+    let placed = names.iter().zip(&of_names);
+    let mut found: Vec<_> = placed.filter_map(|(name, of)| Some((place(of)?, *name))).collect();
     found.sort_unstable();
     found.into_iter().map(|(_, name)| name).collect()
 }
@@ -132,7 +168,8 @@ fn meant(words: &[&str], at: usize) -> Option<Vec<Span>> {
 fn factors(sheets: &[Sheet], sentence: &Sentence) -> Vec<Finding> {
     let parts: Vec<&str> = sentence.text.split_whitespace().collect();
     let pairs = |sheet| {
-        let names = named(sheet, &sentence.text);
+        let mut names = named(sheet, &sentence.text);
+        names.truncate(NAMED_MAX);
         let both = names.iter().flat_map(|a| names.iter().map(move |b| (*a, *b)));
         let of = both.filter(|(a, b)| a != b).flat_map(|(a, b)| apart(sheet, a, b));
         of.map(|apart| (sheet, apart)).collect::<Vec<_>>()
@@ -151,13 +188,14 @@ fn factors(sheets: &[Sheet], sentence: &Sentence) -> Vec<Finding> {
 fn unlike(sentence: &Sentence, sheet: &Sheet, (range, column, x, y): Apart, told: &str) -> Finding {
     let column = &sheet.columns[column];
     let cells = [x, y].map(|row| Cited::cell(sheet, column, row));
+    let printed = column.at(x).zip(column.at(y)).map_or(range.mid(), |(a, b)| a.value / b.value);
     Finding {
         check: "sentence",
         arithmetic: format!(
             "{} against {} is {}, and not {told}",
             cells[0].text,
             cells[1].text,
-            shown(range.mid())
+            rounded(printed)
         ),
         cells: std::iter::once(Cited::sentence(sentence.line, &sentence.text))
             .chain(cells)
@@ -183,11 +221,10 @@ const REFERENCE: [&str; 3] = ["reference", "baseline", "busy"];
 /// A quotient that is a difference.
 const DIFFERS: f64 = 1.25;
 
-/// `There is almost no difference between …`, where all settings show one.
-fn no_difference(sheets: &[Sheet], sentence: &Sentence, before: &str) -> Option<Finding> {
-    let text = sentence.text.to_lowercase();
+/// Whether a text says that two are alike.
+fn says_alike(text: &str) -> bool {
     let says = |pattern: &&[&str]| {
-        let mut rest = text.as_str();
+        let mut rest = text;
         pattern.iter().all(|words| match rest.split_once(words) {
             Some((_, after)) => {
                 rest = after;
@@ -196,7 +233,13 @@ fn no_difference(sheets: &[Sheet], sentence: &Sentence, before: &str) -> Option<
             None => false,
         })
     };
-    ALIKE.iter().any(says).then_some(())?;
+    ALIKE.iter().any(says)
+}
+
+/// `There is almost no difference between …`, where all settings show one.
+fn no_difference(sheets: &[Sheet], sentence: &Sentence, before: &str) -> Option<Finding> {
+    let text = sentence.text.to_lowercase();
+    says_alike(&text).then_some(())?;
     // Of the table that it follows, or of the only one.
     let sheet = sheets.iter().rev().find(|sheet| sheet.line < sentence.line).or(sheets.first())?;
     let mut names = named(sheet, &sentence.text);
@@ -261,12 +304,16 @@ fn differing(sheet: &Sheet, rows: &[usize], sentence: &Sentence) -> Option<Findi
 /// A time in a sentence below which nothing is woken.
 const WOKEN_NS: f64 = 1000.0;
 
+/// Sentences of a line that speak of the same.
+const LINE_MAX: usize = 50;
+
 /// `Thread latency was measured at 0.0434 µs …, because locks are …`.
 pub fn floor(_: &[Sheet], prose: &Prose) -> Vec<Finding> {
     let has = |text: &str, of: &[&str]| of.iter().any(|word| text.contains(word));
     let of = |(at, sentence): (usize, &Sentence)| {
         let text = sentence.text.to_lowercase();
-        let of_line = prose.sentences.iter().skip(at).take_while(|s| s.line == sentence.line);
+        let of_line =
+            prose.sentences.iter().skip(at).take_while(|s| s.line == sentence.line).take(LINE_MAX);
         let line = of_line.map(|s| s.text.to_lowercase()).collect::<Vec<_>>().join(" ");
         let speaks =
             has(&text, &["thread latency", "thread communication", "hand-off", "ping-pong"]);

@@ -1,30 +1,37 @@
 //! Comma-separated values (RFC 4180); lines that begin with `#` say something about them.
 
-use super::table::{Document, Form, Table, clean};
+use super::table::{Document, Form, clean};
 
 /// The one table of a file.
 pub fn read(text: &str) -> Document {
     let mut document = Document::default();
     let mut records: Vec<(usize, Vec<String>)> = Vec::new();
     let (mut open, mut from) = (String::new(), 0);
+    let mut quoted = false;
     for (at, line) in text.lines().enumerate() {
-        if open.is_empty() && (line.trim().is_empty() || line.starts_with('#')) {
+        if !quoted && (line.trim().is_empty() || line.starts_with('#')) {
             document.lines.push((at + 1, clean(line.trim_start_matches('#'))));
             continue;
         }
-        if open.is_empty() {
+        if !quoted {
             from = at + 1;
         } else {
             open.push(' ');
         }
         open.push_str(line);
         // A field between quotation marks may hold ends of lines.
-        if open.matches('"').count().is_multiple_of(2) {
+        quoted ^= !line.matches('"').count().is_multiple_of(2);
+        if !quoted {
             records.push((from, fields(&open)));
             open.clear();
         }
     }
-    document.tables.extend(Table::of("", Form::Csv, records));
+    if quoted {
+        document.notes.push(format!(
+            "a quotation mark in line {from} is never closed: nothing from that line on is read"
+        ));
+    }
+    document.add("", Form::Csv, records);
     document
 }
 

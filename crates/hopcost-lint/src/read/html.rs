@@ -1,6 +1,6 @@
 //! Tables of a page: its tags are looked at one by one, and what is not of a table is text.
 
-use super::table::{Document, Form, Table, clean};
+use super::table::{Document, Form, clean};
 
 /// A cell, and over how many columns and rows it goes.
 #[derive(Clone, Default)]
@@ -80,8 +80,10 @@ fn element(
         }
         ("/table", Some(_)) => {
             let Some(table) = tables.pop() else { return Breaks::Line };
-            let rows = filled(table.rows);
-            document.tables.extend(Table::of(&table.title, Form::Html, rows));
+            match filled(table.rows, document.left()) {
+                Some(rows) => document.add(&table.title, Form::Html, rows),
+                None => document.refuse(),
+            }
         }
         ("tr", Some(table)) => table.rows.push((line, Vec::new())),
         ("td" | "th", Some(table)) => {
@@ -115,8 +117,15 @@ fn span(tag: &str, attribute: &str) -> usize {
     value.and_then(Result::ok).unwrap_or(1).clamp(1, MOST)
 }
 
-/// Rows with a text in each place that a cell goes over.
-fn filled(rows: Vec<(usize, Vec<Wide>)>) -> Vec<(usize, Vec<String>)> {
+/// Bytes of a text for which it counts as one more cell.
+const CELL_BYTES: usize = 256;
+
+/// Rows with a text in each place that a cell goes over; nothing where these are more than `left`.
+fn filled(rows: Vec<(usize, Vec<Wide>)>, mut left: usize) -> Option<Vec<(usize, Vec<String>)>> {
+    let mut take = |text: &str, places: usize| {
+        left = left.checked_sub((1 + text.len() / CELL_BYTES) * places)?;
+        Some(())
+    };
     let mut above: Vec<Wide> = Vec::new();
     let mut all = Vec::new();
     for (line, cells) in rows.into_iter().filter(|(_, cells)| !cells.is_empty()) {
@@ -124,9 +133,11 @@ fn filled(rows: Vec<(usize, Vec<Wide>)>) -> Vec<(usize, Vec<String>)> {
         let mut cells = cells.into_iter();
         loop {
             if let Some(from) = above.get(row.len()).filter(|cell| cell.rows > 1) {
+                take(&from.text, 1)?;
                 row.push(Wide { rows: from.rows - 1, ..from.clone() });
             } else if let Some(cell) = cells.next() {
                 let text = clean(&cell.text.split_whitespace().collect::<Vec<_>>().join(" "));
+                take(&text, cell.columns)?;
                 row.extend(vec![Wide { text, ..cell.clone() }; cell.columns]);
             } else {
                 break;
@@ -135,7 +146,7 @@ fn filled(rows: Vec<(usize, Vec<Wide>)>) -> Vec<(usize, Vec<String>)> {
         all.push((line, row.iter().map(|cell| cell.text.clone()).collect()));
         above = row;
     }
-    all
+    Some(all)
 }
 
 /// A text with the references to characters that tables have.

@@ -9,9 +9,13 @@ pub use table::{Cell, Document, Form, Table};
 
 /// Reads a file.
 pub fn read(text: &str, form: Form) -> Document {
-    match form {
+    let mut document = match form {
         Form::Csv => csv::read(text),
         Form::Html => html::read(text),
         Form::Text => pasted::read(text),
+    };
+    if document.is_refused() {
+        document.tables.clear();
     }
+    document
 }

@@ -2,7 +2,7 @@
 //! and lines of `name=value`.
 
 use super::csv;
-use super::table::{Document, Form, Table, clean};
+use super::table::{Document, Form, clean};
 use crate::number::Number;
 use crate::unit::Unit;
 
@@ -18,21 +18,24 @@ type Divide = fn(&str) -> Vec<String>;
 pub fn read(text: &str) -> Document {
     let lines: Vec<&str> = text.lines().collect();
     let mut document = Document::default();
+    // The last line of text above.
+    let mut title = String::new();
     let mut at = 0;
     while at < lines.len() {
-        let title = document.lines.iter().rev().map(|(_, text)| text.as_str());
-        let title = title.clone().find(|text| !text.is_empty()).unwrap_or_default().to_owned();
         let found = markdown(&lines[at..]).or_else(|| block(&lines[at..]));
         if let Some((taken, rows)) = found {
             let rows = rows.into_iter().map(|(line, fields)| (at + line + 1, fields)).collect();
-            document.tables.extend(Table::of(&title, Form::Text, rows));
+            document.add(&title, Form::Text, rows);
             at += taken;
             continue;
         }
         let cleaned = clean(lines[at]);
         if let Some((head, values)) = pairs(&cleaned) {
             let rows = vec![(at + 1, head), (at + 1, values)];
-            document.tables.extend(Table::of(&title, Form::Csv, rows));
+            document.add(&title, Form::Csv, rows);
+        }
+        if !cleaned.is_empty() {
+            title.clone_from(&cleaned);
         }
         document.lines.push((at + 1, cleaned));
         at += 1;

@@ -42,6 +42,49 @@ pub struct Document {
     pub tables: Vec<Table>,
     /// Lines that are not of a table, with their number.
     pub lines: Vec<(usize, String)>,
+    /// What of it is not read, and why.
+    pub notes: Vec<String>,
+    /// Cells of its tables.
+    cells: usize,
+}
+
+/// Cells of all tables of a file above which nothing of it is checked: a few bytes may stand for
+/// any number of them.
+pub const CELLS_MAX: usize = 200_000;
+
+impl Document {
+    /// How many cells more it may have.
+    pub fn left(&self) -> usize {
+        CELLS_MAX.saturating_sub(self.cells)
+    }
+
+    /// Adds a table of fields with their lines, within the limit.
+    pub fn add(&mut self, title: &str, form: Form, lines: Vec<(usize, Vec<String>)>) {
+        let width = lines.first().map_or(0, |(_, fields)| fields.len());
+        let cells = width.saturating_mul(lines.len());
+        if cells > self.left() {
+            return self.refuse();
+        }
+        if let Some(table) = Table::of(title, form, lines) {
+            self.cells += cells;
+            self.tables.push(table);
+        }
+    }
+
+    /// Takes no more tables, and says so.
+    pub fn refuse(&mut self) {
+        if self.cells <= CELLS_MAX {
+            self.notes.push(format!(
+                "its tables have more than {CELLS_MAX} cells, which is the limit: none is checked"
+            ));
+        }
+        self.cells = CELLS_MAX + 1;
+    }
+
+    /// Whether its tables have more cells than are checked.
+    pub fn is_refused(&self) -> bool {
+        self.cells > CELLS_MAX
+    }
 }
 
 impl Form {
