@@ -173,7 +173,7 @@ not-checkable = [{ part = "because", reason = "a cause" }]
 [[claim]]
 id = "one meaning is not here"
 sentence = "it takes 10 µs, or some thousand cycles, and 4.0 is 2 × 2"
-vary = { reply = ["on", "off"] }
+vary = { flows = ["1", "2"] }
 check = [
   { test = "value(pipe) ~ 10us ± 20%", meaning = "time" },
   { test = "value(pipe.cycles) < 1k", meaning = "cycles, which are not counted here" },
