@@ -51,8 +51,10 @@ fn what_cannot_be_answered_is_refused_in_a_line() {
     let _together = together();
     let home = Home::new();
     for (arguments, wanted) in [
-        (&["--payload", "64", "--senders", "4"][..], "one sender"),
+        (&["--payload", "64", "--senders", "4"][..], "--rate"),
+        (&["--payload", "64", "--senders", "17", "--rate", "20k"], "--senders"),
         (&["--payload", "64", "--cpu-budget", "0.2"], "--rate"),
+        (&["--payload", "64", "--senders", "4", "--rate", "20k", "tcp"], "has one sender"),
         (&["--payload", "64", "--rate", "5"], "--rate: want 100"),
         (&["--payload", "4XiB"], "--payload: "),
         (&["--payload", "64", "--isolation", "inline"], "want thread, process"),
@@ -61,9 +63,6 @@ fn what_cannot_be_answered_is_refused_in_a_line() {
         (&["--payload", "64", "nosuch"], "nosuch"),
         (&["--payload", "64", "udp", "--wait", "block"], "messages may be lost"),
     ] {
-        let output = home.run(&[&["advise"][..], arguments].concat());
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains(wanted) && error.lines().count() == 1, "{arguments:?}: {error}");
+        home.refuses(&[&["advise"][..], arguments].concat(), 2, wanted);
     }
 }

@@ -233,14 +233,7 @@ fn what_runs_differ_in_is_told_and_nothing_is_compared() {
         (&["old", "new", "--percentiles", "50"], "deciles"),
         (&["--live", BASELINE, SLOWER, "--across", "cpu"], "cannot be used with"),
     ] {
-        let all: Vec<&str> = ["compare"].iter().chain(arguments).copied().collect();
-        let output = home.run(&all);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(
-            said.contains(why) && said.trim_end().lines().count() == 1,
-            "{arguments:?}: {said}"
-        );
+        home.refuses(&[&["compare"][..], arguments].concat(), 2, why);
     }
 }
 
@@ -250,10 +243,11 @@ fn a_build_that_cannot_play_the_case_is_refused_before_anything_is_measured() {
     let home = Home::new();
     let own = hopcost_path().to_str().expect("a path");
     for pair in [[own, "/bin/true"], ["/bin/true", own], [own, "/bin/cat"]] {
-        let output = home.run(&["compare", "--live-binaries", pair[0], pair[1], BASELINE]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("cannot use /") && said.trim_end().lines().count() == 1, "{said}");
+        home.refuses(
+            &["compare", "--live-binaries", pair[0], pair[1], BASELINE],
+            2,
+            "cannot use /",
+        );
     }
 }
 
@@ -275,13 +269,6 @@ fn what_cannot_be_compared_is_refused_in_a_line() {
         (&["--live-binaries", "/bin/true", "/bin/true", BASELINE, SLOWER], 2, "not 2 cases"),
         (&["--live", BASELINE, SLOWER, "--margin", "3"], 2, "percentage"),
     ] {
-        let all: Vec<&str> = ["compare"].iter().chain(arguments).copied().collect();
-        let output = home.run(&all);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(
-            said.contains(why) && said.trim_end().lines().count() == 1,
-            "{arguments:?}: {said}"
-        );
+        home.refuses(&[&["compare"][..], arguments].concat(), code, why);
     }
 }

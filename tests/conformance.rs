@@ -4,18 +4,18 @@
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
 
+use crate::support::trace::{Counts, Window, of_trial};
 use crate::support::{
-    Home, all, alone, cross, mechanisms, pairs, roundtrip, switches, together, trace, trial,
+    Home, all, alone, cross, mechanisms, none_wrong, pairs, roundtrip, switches, trial,
 };
 
-/// Exchanges of the shorter of the two traced trials.
-const N: u64 = 150;
-/// What a difference over N operations may be off by for reasons that are not
-/// the mechanism's: a few calls of a seat that is on its way into the phase while
-/// its partner has begun.
-const SLACK: f64 = 5.0 / N as f64;
-/// Calls that a phase makes once, both ends together: the counters' own.
-pub const ONCE_A_PHASE: f64 = 12.0;
+/// Operations of a traced trial: a call's loop makes 32 a turn.
+const N: u64 = 640;
+/// Calls that a phase makes once, both ends together: the counters' own. Of a load, as many again for each
+/// sender.
+const ONCE_A_PHASE: f64 = 12.0;
+/// Calls of a seat that is on its way into the phase while its partner has begun.
+const ON_THE_WAY: f64 = 5.0;
 
 /// Where a wait can be conformance-tested: what spins needs two CPUs.
 pub fn place_for(wait: WaitKind) -> Placement {
@@ -42,19 +42,26 @@ pub fn boundaries(facts: &Facts) -> Vec<Boundary> {
     here.collect()
 }
 
-fn roundtrips() -> impl Iterator<Item = &'static Facts> {
-    mechanisms().filter(|facts| facts.workloads.contains(&Workload::Roundtrip))
+/// Every mechanism of a workload, with each of its boundaries and each of its waits.
+pub fn every(workload: Workload) -> Vec<(&'static Facts, Vec<(Boundary, WaitKind)>)> {
+    let of = |facts: &'static Facts| {
+        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
+        (facts, pairs(&boundaries(facts), &waits))
+    };
+    let all: Vec<_> =
+        mechanisms().filter(|facts| facts.workloads.contains(&workload)).map(of).collect();
+    assert!(all.len() >= 12, "only {} mechanisms: the registry is not whole", all.len());
+    all
 }
 
 /// Every mechanism under each of its waits, across each of its boundaries.
 fn every_roundtrip() -> Vec<(&'static Facts, Case)> {
     let mut cases = Vec::new();
-    for facts in roundtrips() {
-        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
-        for (boundary, wait) in pairs(&boundaries(facts), &waits) {
+    for (facts, of) in every(Workload::Roundtrip) {
+        for &(boundary, wait) in &of {
             cases.push((facts, roundtrip(facts, boundary, place_for(wait), wait)));
         }
-        let (boundary, wait) = (boundaries(facts)[0], waits[0]);
+        let (boundary, wait) = of[0];
         for parameter in facts.parameters {
             for value in parameter.values.iter().filter(|value| **value != parameter.default) {
                 cases.push((facts, with(facts.name, boundary, wait, (parameter.name, value))));
@@ -63,16 +70,6 @@ fn every_roundtrip() -> Vec<(&'static Facts, Case)> {
     }
     assert!(cases.len() > 80, "only {} cases: the registry is not whole", cases.len());
     cases
-}
-
-/// System calls of a trial's measured phase under ptrace.
-fn traced(home: &Home, case: &Case, count: u64) -> trace::Counts {
-    let (id, count) = (case.id(), count.to_string());
-    let arguments =
-        ["trial", &id, "--count", &count, "--ticks-per-second", "1e9", "--batch", &count];
-    let (code, counts) = trace::count(&mut home.hopcost(&arguments));
-    assert_eq!(code, 0, "{id} under ptrace");
-    counts
 }
 
 /// Threads of a worker: one a seat.
@@ -86,38 +83,48 @@ fn threads(case: &Case) -> usize {
     }
 }
 
-/// System calls of one operation. Where the row gives an exact number, the
-/// difference between N and 2N operations; where it gives a range, because the
-/// count depends on who is faster, the mean over 2N (two runs differ by more
-/// than what a phase costs once).
-fn calls_per_operation(home: &Home, case: &Case, stated: PerOperation) -> f64 {
-    let counts = traced(home, case, 2 * N);
+/// System calls of a trial's measured phase under ptrace, by no thread that no row speaks of.
+fn traced(home: &Home, case: &Case) -> Counts {
+    let counts = of_trial(home, &case.id(), N, Window::Phase);
     assert_eq!(counts.threads_max, threads(case), "{case}: a thread that no row speaks of");
-    let twice = counts.total() as f64;
-    match stated {
-        PerOperation::Exactly(_) => (twice - traced(home, case, N).total() as f64) / N as f64,
-        PerOperation::Between(..) => (twice - ONCE_A_PHASE) / (2 * N) as f64,
-    }
+    counts
+}
+
+/// System calls of one exchange, where it depends on who is faster.
+fn mean(counts: &Counts) -> f64 {
+    (counts.total() as f64 - ONCE_A_PHASE) / N as f64
+}
+
+/// What is wrong with so many system calls of a phase of so many operations, where so many are stated of
+/// one: a range, because it depends on who is faster, is of their mean.
+pub fn miscounted(
+    case: &Case,
+    operations: u64,
+    calls: u64,
+    stated: PerOperation,
+) -> Option<String> {
+    let (all, calls) = (operations as f64, calls as f64);
+    let begins = case.workload.spec().uncounted as f64;
+    let senders = if case.workload == Workload::Load { f64::from(case.senders) } else { 0.0 };
+    let once = ONCE_A_PHASE * (1.0 + senders);
+    let fits = match stated {
+        PerOperation::Exactly(n) => {
+            (n * all - ON_THE_WAY..=n * (all + begins) + once + ON_THE_WAY).contains(&calls)
+        }
+        PerOperation::Between(..) => stated.admits((calls - once) / all, 0.1),
+    };
+    (!fits).then(|| format!("{case}: {calls} calls of {all} operations, stated {stated:?}"))
 }
 
 #[test]
 fn system_calls_of_a_round_trip_are_those_the_row_says() {
     let _alone = alone();
     let home = Home::new();
-    let mut wrong = Vec::new();
-    for (facts, case) in every_roundtrip() {
+    none_wrong(every_roundtrip(), |facts, case| {
         let wait = case.waits.expect("a round trip waits").caller;
         let stated = facts.wait(wait).expect("from the row").system_calls;
-        let counted = calls_per_operation(&home, &case, stated);
-        let slack = match stated {
-            PerOperation::Exactly(_) => SLACK,
-            PerOperation::Between(..) => 0.1,
-        };
-        if !stated.admits(counted, slack) {
-            wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        miscounted(case, N, traced(&home, case).total(), stated)
+    });
 }
 
 /// A case of a mechanism with one of its parameters given.
@@ -129,7 +136,7 @@ fn with(name: &str, boundary: Boundary, wait: WaitKind, parameter: (&str, &str))
 }
 
 /// Calls of futex(2) with this operation, whatever its flags.
-fn futexes(counts: &trace::Counts, operation: libc::c_int) -> u64 {
+fn futexes(counts: &Counts, operation: libc::c_int) -> u64 {
     let of = |(flags, _): &(&u64, &u64)| *flags & 0x7f == operation as u64;
     counts.futexes.iter().filter(of).map(|(_, count)| count).sum()
 }
@@ -143,11 +150,11 @@ fn a_futex_wakes_only_who_sleeps() {
         let wait = WaitKind::SpinThenBlock;
         let mut case = with("futex", Boundary::Process, wait, ("wake", wake));
         case.spin_budget_ns = Some(10_000_000_000);
-        let counted = calls_per_operation(&home, &case, PerOperation::Exactly(spinning));
-        assert!((counted - spinning).abs() <= SLACK, "{case}: counted {counted}");
+        let calls = traced(&home, &case).total();
+        assert_eq!(miscounted(&case, N, calls, PerOperation::Exactly(spinning)), None);
 
         let case = with("futex", Boundary::Process, WaitKind::Block, ("wake", wake));
-        let counts = traced(&home, &case, N);
+        let counts = traced(&home, &case);
         let [waits, wakes] = [libc::FUTEX_WAIT, libc::FUTEX_WAKE].map(|of| futexes(&counts, of));
         match wake {
             "always" => assert!(wakes.abs_diff(2 * N) <= 10, "{case}: {wakes} wakes"),
@@ -165,7 +172,7 @@ fn a_server_that_answers_in_its_handler_has_no_thread_to_hand_over_to() {
     for boundary in [Boundary::Process, Boundary::Thread] {
         let counted = |answer: &str| {
             let case = with("websocket-threaded", boundary, WaitKind::Block, ("answer", answer));
-            calls_per_operation(&home, &case, PerOperation::Between(9.0, 20.0, ""))
+            mean(&traced(&home, &case))
         };
         assert!(counted("thread") > 11.9, "{boundary}");
         // A thread that is woken just before it sleeps makes two calls more.
@@ -194,7 +201,7 @@ fn an_end_that_has_spun_in_vain_sleeps_in_the_receive_itself() {
         let wait = WaitKind::SpinThenBlock;
         let mut case = roundtrip(facts, Boundary::Process, Placement::SameCpu, wait);
         case.spin_budget_ns = Some(1);
-        let counted = calls_per_operation(&home, &case, PerOperation::Between(4.0, most, ""));
+        let counted = mean(&traced(&home, &case));
         assert!((4.0..most + 0.3).contains(&counted), "{case}: counted {counted}");
     }
 }
@@ -210,7 +217,7 @@ fn primitives_between_threads_are_private_unless_the_case_says_otherwise() {
             (Boundary::Process, "needed", false),
         ] {
             let case = with(name, boundary, WaitKind::Block, ("pshared", pshared));
-            let counts = traced(&home, &case, N);
+            let counts = traced(&home, &case);
             let total: u64 = counts.futexes.values().sum();
             let flag = libc::FUTEX_PRIVATE_FLAG as u64;
             let flagged = counts.futexes.iter().filter(|(operation, _)| *operation & flag != 0);
@@ -237,10 +244,9 @@ fn system_calls_of_a_call_are_those_the_row_says() {
         };
         let case: Case = format!("call/{}{payload}", facts.name).parse().expect("a case");
         assert_eq!(case.workload, Workload::Call);
-        let total = |count| traced(&home, &case, count).total() as f64;
-        let counted = (total(320) - total(160)) / 160.0;
         let stated = facts.call_system_calls.expect("a call's row states its system calls");
-        assert!(stated.admits(counted, SLACK), "{case}: counted {counted}, stated {stated:?}");
+        let calls = of_trial(&home, &case.id(), N, Window::Phase).total();
+        assert_eq!(miscounted(&case, N, calls, stated), None);
     }
 }
 
@@ -251,39 +257,34 @@ const TRIES: usize = 5;
 fn context_switches_are_within_the_stated_range() {
     let _alone = alone();
     let home = Home::new();
-    let mut wrong = Vec::new();
-    for (facts, case) in every_roundtrip() {
-        let wait = case.waits.expect("a round trip waits").caller;
-        let facts = facts.wait(wait).expect("from the row");
-        let mut places = vec![case.placement.expect("a placement")];
-        let differ = facts.switches_one_cpu != facts.switches_two_cpus;
-        if places[0] == Placement::SameCpu && (differ || all()) {
-            places.extend(cross());
-        }
-        for place in places {
-            let case = Case { placement: Some(place), ..case.clone() };
-            let stated = match place {
-                Placement::SameCpu => facts.switches_one_cpu,
-                _ => facts.switches_two_cpus,
-            };
-            // Other tasks of this machine add switches of their own, above all where an
-            // end yields its CPU to them; so what fits once, fits.
-            let (mut seen, mut fits) = (Vec::new(), false);
-            while !fits && seen.len() < TRIES {
-                let row = trial(&home, &case, 1_000).unwrap_or_else(|error| panic!("{error}"));
-                let counted = switches(&row) as f64 / row.operations as f64;
-                seen.push(counted);
-                fits = stated.admits(counted, 0.05 + 0.05 * stated.least());
-                if !fits {
-                    std::thread::sleep(std::time::Duration::from_millis(200));
-                }
+    let mut cases = every_roundtrip();
+    let elsewhere = |(facts, case): &(&'static Facts, Case)| {
+        let facts_of = facts.wait(case.waits?.caller)?;
+        let differ = facts_of.switches_one_cpu != facts_of.switches_two_cpus;
+        let elsewhere = case.placement == Some(Placement::SameCpu) && (differ || all());
+        elsewhere.then(|| (*facts, Case { placement: cross(), ..case.clone() }))
+    };
+    cases.extend(cases.iter().filter_map(elsewhere).collect::<Vec<_>>());
+    none_wrong(cases, |facts, case| {
+        let facts = facts.wait(case.waits?.caller)?;
+        let stated = match case.placement? {
+            Placement::SameCpu => facts.switches_one_cpu,
+            _ => facts.switches_two_cpus,
+        };
+        // Other tasks of this machine add switches of their own, above all where an
+        // end yields its CPU to them; so what fits once, fits.
+        let mut seen = Vec::new();
+        while seen.len() < TRIES {
+            let row = trial(&home, case, 1_000).unwrap_or_else(|error| panic!("{error}"));
+            let counted = switches(&row) as f64 / row.operations as f64;
+            if stated.admits(counted, 0.05 + 0.05 * stated.least()) {
+                return None;
             }
-            if !fits {
-                wrong.push(format!("{case}: counted {seen:.3?}, stated {stated:?}"));
-            }
+            seen.push(counted);
+            std::thread::sleep(std::time::Duration::from_millis(200));
         }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        Some(format!("{case}: counted {seen:.3?}, stated {stated:?}"))
+    });
 }
 
 /// Half of such a round trip is given as a context switch.
@@ -307,9 +308,10 @@ fn ends_that_yield_on_one_cpu_switch_once_each_way() {
 
 #[test]
 fn every_size_from_the_least_to_the_most_arrives() {
-    let _together = together();
+    let _alone = alone();
     let home = Home::new();
-    for facts in roundtrips() {
+    let mut cases = Vec::new();
+    for (facts, _) in every(Workload::Roundtrip) {
         let Payload::Bytes { min, max, .. } = facts.payload else { continue };
         let wait = facts.waits[0].wait;
         // The least, the least that is anything, more than a page, the most.
@@ -318,11 +320,9 @@ fn every_size_from_the_least_to_the_most_arrives() {
         sizes.retain(|&size| size <= max);
         sizes.dedup();
         for (boundary, payload) in pairs(&boundaries(facts), &sizes) {
-            let mut case = roundtrip(facts, boundary, place_for(wait), wait);
-            case.payload_bytes = Some(payload);
-            if let Err(error) = trial(&home, &case, 20) {
-                panic!("{error}");
-            }
+            let case = roundtrip(facts, boundary, place_for(wait), wait);
+            cases.push((facts, Case { payload_bytes: Some(payload), ..case }));
         }
     }
+    none_wrong(cases, |_, case| trial(&home, case, 20).err());
 }

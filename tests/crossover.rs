@@ -56,9 +56,6 @@ fn what_cannot_be_searched_is_one_line() {
         let mut all = vec!["crossover", cases[0], cases[1]];
         all.extend(cpu);
         all.extend(more);
-        let output = home.run(&all);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{all:?}: {told}");
-        assert!(told.contains(says) && told.lines().count() == 1, "{all:?}: {told}");
+        home.refuses(&all, code, says);
     }
 }

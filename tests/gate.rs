@@ -76,10 +76,8 @@ fn a_gate_may_be_of_a_percentile() {
     let text =
         home.expect(&["gate", "--baseline", "tail", "--runs", "4", "--statistic", "90"], ends(0));
     assert!(text.contains("improvement") && text.contains("by the p90 of its runs"), "{text}");
-    let none = home.run(&["gate", "--baseline", "tail", "--statistic", "99.9"]);
-    let said = String::from_utf8_lossy(&none.stderr);
-    assert_eq!(none.status.code(), Some(2), "{said}");
-    assert!(said.contains("no case to be gated that has a p99.9"), "{said}");
+    let none = ["gate", "--baseline", "tail", "--statistic", "99.9"];
+    home.refuses(&none, 2, "no case to be gated that has a p99.9");
 }
 
 #[test]
@@ -117,7 +115,6 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
         (&four, 2, "p is 0.057, of which 0.05 is needed; want --runs 4"),
         (&few, 2, "has 3 runs of a case, and a test over runs wants 4"),
         (&["--baseline", "old", "tcp"], 2, "tcp selects no case of the baseline"),
-        (&["--baseline", "other"], 6, "--across kernel"),
         (&["--baseline", "old", "--junit", "old/a0.hopcost"], 2, "would overwrite"),
         (&["--live-binaries", "a", "b", "--statistic", "99"], 2, "--statistic"),
         (&["--baseline", "old", "--summary", "/nowhere/x"], 2, "/nowhere"),
@@ -131,12 +128,11 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
         ),
         (&[BASELINE], 2, "required"),
     ] {
-        let all: Vec<&str> = ["gate"].iter().chain(arguments).copied().collect();
-        let output = home.run(&all);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(why) && output.stdout.is_empty(), "{arguments:?}: {said}");
+        home.refuses(&[&["gate"][..], arguments].concat(), code, why);
     }
+    let said = home.run(&["gate", "--baseline", "other"]);
+    let across = String::from_utf8_lossy(&said.stderr).contains("--across kernel");
+    assert!(said.status.code() == Some(6) && across, "{said:?}");
     home.run_file();
     let across = ["gate", "--baseline", "other", "--across", "kernel", "--runs", "4"];
     home.expect(&across, ends(0));

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use hopcost_model::finding::Code;
 
-use crate::schema;
 use crate::support::Home;
+use crate::{dockets, schema};
 
 /// Set, the tests write the files instead of comparing them.
 const REGENERATE: &str = "HOPCOST_REGENERATE";
@@ -86,15 +86,18 @@ fn the_lint_page_is_fresh() {
         "# Lint\n\n{}\
          `hopcost lint FILE…` checks published tables by arithmetic alone: it measures nothing and asks nothing outside of \
          the file. It reads CSV, HTML, Markdown, and text into which tables were pasted (comma-separated values, columns by \
-         tabs or alignment, lines of `name=value`). A `-` is stdin.\n\n\
+         tabs or alignment, lines of `name=value`, what sockperf, fio and Criterion print). A `-` is stdin; other files have to be regular \
+         ones.\n\n\
          What a column holds is guessed from its heading and its unit, and said below the findings; `--column NAME=ROLE` or \
          `NAME=ROLE:UNIT` says it better. Roles are {} and percentiles (`p99`, `p99.9`). A column that is not understood is not checked. A \
-         table whose headings stand in its first column is turned.\n\n\
+         table whose headings stand in its first column is turned, and one with a number a line (columns `statistic` or `metric`, `value`, \
+         `unit`, `low`, `high`) gets a column for each statistic; numbers with intervals of their own are not held against each \
+         other as mean and percentiles of the same samples are.\n\n\
          Every printed number is taken for whatever rounds to it or is cut off to it: `8.04` for 8.03 to 8.05, `20,000` for \
          19,000 to 21,000. Only what lies outside of that is told, so a finding is either a fault of the table or of how it was read. Nothing \
          found does not mean that the numbers are right. A finding names the cells with their line, shows the arithmetic, and says \
-         what would explain it; `--format json|md` has the same. With `--gate` the exit code is 4 where something was found, and 2 \
-         where no table was.\n\n\
+         what would explain it; `--format json|md` has the same, and all findings where a terminal is told three of a kind and how many more there are. With \
+         `--gate` the exit code is 4 where something was found, and 2 where no table was, or where a note says that something was not checked.\n\n\
          | check | what it says |\n|---|---|\n",
         by_hand_never("crates/hopcost-lint/src/check/mod.rs"),
         roles.join(", ")
@@ -122,8 +125,9 @@ fn the_manual_page_is_fresh_and_names_every_subcommand() {
 }
 
 #[test]
-fn the_schema_is_fresh() {
+fn the_schemas_are_fresh() {
     fresh("schema/hopcost-1.json", &format!("{:#}\n", schema::document()));
+    fresh("schema/docket-1.json", &format!("{:#}\n", dockets::schema()));
 }
 
 /// The subcommands that the help shows.

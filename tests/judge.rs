@@ -7,39 +7,34 @@ use serde_json::Value;
 
 use crate::support::{Home, alone, measured};
 
-const DOCKET: &str = r#"name = "own"
+const CLAIMS: [(&str, &str); 4] = [
+    ("four", "value(pipe.system-calls) in 3.9..4.3"),
+    ("two", "value(pipe.system-calls) in 1.9..2.1"),
+    ("figures", "consistent(21.98 / 8.04 = 2.73)"),
+    ("cycles", "value(pipe.llc-misses) < 0"),
+];
+
+fn docket() -> String {
+    let claim = |(id, test): (&str, &str)| {
+        format!(
+            "[[claim]]\nid = {id:?}\nsentence = \"So it is.\"\ncheck = [{{ test = {test:?} }}]\n"
+        )
+    };
+    let claims: String = CLAIMS.map(claim).concat();
+    format!(
+        r#"name = "own"
 about = "counts of a pipe"
 source = "pipe(7)"
-
 [case]
 pipe = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block"
-
-[[claim]]
-id = "four"
-sentence = "A round trip takes a write and a read at either end."
-check = [{ test = "value(pipe.system-calls) in 3.9..4.3" }]
-
-[[claim]]
-id = "two"
-sentence = "A round trip takes two system calls."
-check = [{ test = "value(pipe.system-calls) in 1.9..2.1" }]
-
-[[claim]]
-id = "figures"
-sentence = "21.98 is 2.73 times 8.04."
-check = [{ test = "consistent(21.98 / 8.04 = 2.73)" }]
-
-[[claim]]
-id = "cycles"
-sentence = "It takes a thousand cycles at most."
-check = [{ test = "value(pipe.llc-misses) < 0" }]
-not-checkable = [{ part = "at most", reason = "nobody measures for ever" }]
-
+{claims}not-checkable = [{{ part = "at most", reason = "nobody measures for ever" }}]
 [[question]]
 id = "E1"
 asks = "Are there two system calls?"
 claims = ["two"]
-"#;
+"#
+    )
+}
 
 fn verdicts(json: &str) -> Vec<(String, String)> {
     let document: Value = serde_json::from_str(json).unwrap();
@@ -52,7 +47,7 @@ fn verdicts(json: &str) -> Vec<(String, String)> {
 fn claims_are_measured_stored_and_judged_again() {
     let _alone = alone();
     let home = Home::new();
-    fs::write(home.path().join("own.toml"), DOCKET).unwrap();
+    fs::write(home.path().join("own.toml"), docket()).unwrap();
     let arguments =
         ["judge", "own.toml", "--budget", "20s", "--measure", "1ms", "--format", "json"];
     let first = verdicts(&home.expect(&arguments, measured()));
@@ -73,16 +68,13 @@ fn mistakes_have_their_line() {
     let home = Home::new();
     let bad = "name = \"bad\"\n[[claim]]\nid = \"1\"\nsentence = \"s\"\ncheck = [{ test = \"less(a)\" }]\n";
     fs::write(home.path().join("bad.toml"), bad).unwrap();
-    fs::write(home.path().join("own.toml"), DOCKET).unwrap();
+    fs::write(home.path().join("own.toml"), docket()).unwrap();
     for (arguments, message) in [
         (vec!["judge", "bad.toml"], "bad.toml:5:20: claim.check.test: want two names: less(a, b)"),
         (vec!["judge", "none.toml"], "none.toml: No such file"),
         (vec!["judge", "own.toml", "--question", "E9"], "--question: unknown question `E9`"),
         (vec!["judge", "own.toml", "--strict"], "--gate"),
     ] {
-        let output = home.run(&arguments);
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{error}");
-        assert!(error.contains(message), "{arguments:?}: {error}");
+        home.refuses(&arguments, 2, message);
     }
 }

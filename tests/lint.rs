@@ -1,6 +1,7 @@
 //! `hopcost lint`: what it prints, and how it ends.
 
 use std::fs;
+use std::process::Command;
 
 use crate::support::Home;
 
@@ -36,7 +37,12 @@ fn what_cannot_be_checked_is_one_line_and_exit_code_2() {
     let (table, prose) = (home.path().join("t.csv"), home.path().join("prose.md"));
     fs::write(&table, FAULTY).expect("a file");
     fs::write(&prose, "Nothing was measured.\n").expect("a file");
-    let [table, prose] = [&table, &prose].map(|path| path.to_str().expect("UTF-8"));
+    let (fifo, long) = (home.path().join("fifo"), home.path().join("long.csv"));
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+    let wide = "mean_us,".repeat(201) + "x\n" + &"1,".repeat(201) + "\n";
+    fs::write(&long, wide).expect("a file");
+    let paths = [&table, &prose, &fifo, &long];
+    let [table, prose, fifo, long] = paths.map(|path| path.to_str().expect("UTF-8"));
     for (args, why) in [
         (&["lint"][..], "FILE"),
         (&["lint", "/nonexistent.md"], "cannot read /nonexistent.md"),
@@ -48,7 +54,12 @@ fn what_cannot_be_checked_is_one_line_and_exit_code_2() {
             &["lint", "--column", "rtt=mean:us", table],
             "no column of numbers is `rtt`; iterations, total_us",
         ),
+        (&["lint", fifo], "not a regular file"),
         (&["lint", "--gate", prose], "no table was found"),
+        (
+            &["lint", "--gate", long],
+            "long.csv was not checked in full: the table of line 1 has 202",
+        ),
     ] {
         let output = home.run(args);
         let said = String::from_utf8_lossy(&output.stderr);

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use hopcost_probe::mechanism;
 
-use crate::support::{Home, together};
+use crate::support::{Home, json_of, together};
 
 /// Longest text of what a mechanism is that 80 columns have room for.
 const ABOUT_MAX: usize = 35;
@@ -106,8 +106,7 @@ impl Counted {
     }
     /// The version that `list` shows, and how often the worker has been started.
     fn listed(&self) -> (String, usize) {
-        let output = self.hopcost(&["list", "--format", "json"]).output().expect("hopcost");
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let document = json_of(&mut self.hopcost(&["list", "--format", "json"]));
         let version = document["runtimes"][0]["version"].as_str().unwrap_or("none").to_owned();
         (version, self.started())
     }

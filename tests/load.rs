@@ -1,17 +1,20 @@
 //! Loads, conformance: every mechanism that takes them does so across each boundary and under
 //! each wait, each message arrives in order, and each makes the system calls of half a round trip.
 
+use std::collections::BTreeSet;
+
 use hopcost_model::case::{Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Loss, Payload, PerOperation, Senders};
 use hopcost_model::raw::RawTrial;
 
-use crate::conformance::{ONCE_A_PHASE, boundaries};
-use crate::support::{Home, alone, cross, mechanisms, pairs, roundtrip, trace, trial};
+use crate::conformance::{every, miscounted};
+use crate::support::trace::{Window, of_trial};
+use crate::support::{Home, alone, cross, none_wrong, roundtrip, trial};
 
 /// Messages of a trial.
 const MESSAGES: u64 = 60;
-/// Messages of the shorter of two traced trials.
-const N: u64 = 150;
+/// Messages of a traced trial.
+const TRACED: u64 = 300;
 
 fn load(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, rate: u32) -> Case {
     let payload_bytes = match facts.payload {
@@ -26,16 +29,14 @@ fn load(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, rat
     }
 }
 
-/// Every mechanism that takes loads, with each of its boundaries and each of its waits.
-fn every_load() -> Vec<(&'static Facts, Vec<(Boundary, WaitKind)>)> {
-    let of = |facts: &'static Facts| {
-        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
-        (facts, pairs(&boundaries(facts), &waits))
-    };
-    let loads = |facts: &&Facts| facts.workloads.contains(&Workload::Load);
-    let all: Vec<_> = mechanisms().filter(loads).map(of).collect();
-    assert!(all.len() >= 20, "only {} mechanisms take loads", all.len());
-    all
+/// Every mechanism that takes loads, across each of its boundaries and under each of its waits.
+fn every_load(rate: u32) -> Vec<(&'static Facts, Case)> {
+    let place = cross().expect("these tests need two CPUs");
+    let cases = every(Workload::Load).into_iter().flat_map(|(facts, of)| {
+        let of = of.into_iter();
+        of.map(move |(boundary, wait)| (facts, load(facts, boundary, place, wait, rate)))
+    });
+    cases.collect()
 }
 
 /// What is wrong with a trial of so many senders.
@@ -50,12 +51,14 @@ fn wrong(row: &RawTrial, senders: u64) -> Option<String> {
         }
     }
     let load = row.load.as_ref()?;
-    let kept = (row.samples.len(), load.lags.len(), load.gaps.len());
+    let own_lags = load.own_lags.as_deref().unwrap_or_default();
+    let kept = (row.samples.len(), load.lags.len(), load.gaps.len().min(own_lags.len()));
     if (load.offered, load.delivered) != (MESSAGES, MESSAGES) || kept != (60, 60, 60) {
         return Some(format!("{kept:?} of {load:?}"));
     }
     let intended: u64 = load.gaps.iter().map(|gap| u64::from(*gap)).sum();
-    let earlier = row.samples.iter().zip(&load.lags).any(|(response, lag)| response < lag);
+    let less = |all: &[u32], part: &[u32]| all.iter().zip(part).any(|(all, part)| all < part);
+    let earlier = less(&row.samples, &load.lags) || less(&load.lags, own_lags);
     (intended != load.intended_ticks || earlier || row.gates.len() != 2)
         .then(|| format!("{intended} of {load:?}"))
 }
@@ -64,93 +67,61 @@ fn wrong(row: &RawTrial, senders: u64) -> Option<String> {
 fn every_mechanism_takes_a_load_across_every_boundary() {
     let _alone = alone();
     let home = Home::new();
-    let place = cross().expect("these tests need two CPUs");
-    let mut failed = Vec::new();
-    for (facts, of) in every_load() {
-        for (boundary, wait) in of {
-            let case = load(facts, boundary, place, wait, 20_000);
-            match trial(&home, &case, MESSAGES) {
-                Err(error) => failed.push(error),
-                Ok(row) => failed.extend(wrong(&row, 1).map(|what| format!("{case}: {what}"))),
-            }
-        }
-    }
-    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+    none_wrong(every_load(20_000), |_, case| match trial(&home, case, MESSAGES) {
+        Err(error) => Some(error),
+        Ok(row) => wrong(&row, 1).map(|what| format!("{case}: {what}")),
+    });
 }
 
 #[test]
 fn several_senders_share_a_link_exactly_once_and_in_order() {
     let _alone = alone();
     let home = Home::new();
-    let place = cross().expect("these tests need two CPUs");
-    let (mut failed, mut shared) = (Vec::new(), 0);
-    for (facts, of) in every_load() {
-        shared += u32::from(matches!(facts.senders, Senders::Several { .. }));
-        for (boundary, wait) in of {
-            // The receiver finds out itself what is missing, comes twice or overtakes.
-            let case = load(facts, boundary, place, wait, 20_000);
-            let case = Case { senders: 4, payload_bytes: Some(64), ..case };
-            match (facts.senders, trial(&home, &case, MESSAGES)) {
-                (Senders::Several { .. }, Ok(row)) => {
-                    failed.extend(wrong(&row, 4).map(|what| format!("{case}: {what}")));
-                }
-                (Senders::Several { .. }, Err(error)) => failed.push(error),
-                (Senders::One(why), Err(error)) if error.contains(why) => {}
-                (Senders::One(_), outcome) => failed.push(format!("{case}: {outcome:?}")),
-            }
-        }
-    }
-    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
-    assert_eq!(shared, 9, "mechanisms whose link several senders may share");
-}
-
-/// The system calls of a traced trial's measured phase but for those of its counters, and those
-/// that wait for room.
-fn traced(home: &Home, case: &Case, count: u64) -> f64 {
-    let (id, text) = (case.id(), count.to_string());
-    let arguments = ["trial", &id, "--count", &text, "--ticks-per-second", "1e9"];
-    let (code, counts) = trace::count(&mut home.hopcost(&arguments));
-    assert_eq!(code, 0, "{id} under ptrace");
-    let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
-    // A full ring is waited for by yielding (its row's limits), for as long as a tracer holds its
-    // receiver up.
-    (counts.total() - of(libc::SYS_clock_gettime) - of(libc::SYS_sched_yield)) as f64
+    let mut cases = every_load(20_000);
+    // The receiver finds out itself what is missing, comes twice or overtakes.
+    cases.iter_mut().for_each(|(_, case)| (case.senders, case.payload_bytes) = (4, Some(64)));
+    let several = |facts: &Facts| matches!(facts.senders, Senders::Several { .. });
+    let shared: BTreeSet<_> =
+        cases.iter().filter(|(facts, _)| several(facts)).map(|(facts, _)| facts.name).collect();
+    assert_eq!(shared.len(), 9, "mechanisms whose link several senders may share: {shared:?}");
+    none_wrong(cases, |facts, case| match (facts.senders, trial(&home, case, MESSAGES)) {
+        (Senders::Several { .. }, Ok(row)) => wrong(&row, 4).map(|what| format!("{case}: {what}")),
+        (Senders::Several { .. }, Err(error)) => Some(error),
+        (Senders::One(why), Err(error)) if error.contains(why) => None,
+        (Senders::One(_), outcome) => Some(format!("{case}: {outcome:?}")),
+    });
 }
 
 #[test]
 fn a_message_makes_half_of_a_round_trips_system_calls() {
     let _alone = alone();
     let home = Home::new();
-    let place = cross().expect("these tests need two CPUs");
-    let mut wrong = Vec::new();
-    for (facts, of) in every_load() {
-        // Where looking again is no system call, and the messages far apart.
-        for (boundary, wait) in of.into_iter().filter(|(_, wait)| *wait == WaitKind::Block) {
-            let senders = match facts.senders {
-                // Each of several repeats its end marker for as long as a tracer holds the receiver up.
-                Senders::Several { .. } if facts.loss == Loss::Possible => 1,
-                Senders::Several { .. } if boundary == Boundary::Process => 2,
-                _ => 1,
-            };
-            let case = Case { senders, ..load(facts, boundary, place, wait, 2_000) };
-            let stated = match facts.wait(wait).expect("from the row").system_calls {
-                PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
-                // Its receiver has always slept, and may want a lock that its waker holds.
-                PerOperation::Between(low, high, why) => {
-                    PerOperation::Between(low / 2.0, high / 2.0 + 3.0, why)
-                }
-            };
-            let twice = traced(&home, &case, 2 * N);
-            let counted = match stated {
-                PerOperation::Exactly(_) => (twice - traced(&home, &case, N)) / N as f64,
-                PerOperation::Between(..) => (twice - ONCE_A_PHASE) / (2 * N) as f64,
-            };
-            if !stated.admits(counted, 0.1) {
-                wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
-            }
-        }
+    let mut cases = every_load(2_000);
+    // Where looking again is no system call, and the messages far apart.
+    cases.retain(|(_, case)| case.wait(Role::Callee) == WaitKind::Block);
+    for (facts, case) in &mut cases {
+        case.senders = match facts.senders {
+            // Each of several repeats its end marker for as long as a tracer holds the receiver up.
+            Senders::Several { .. } if facts.loss == Loss::Possible => 1,
+            Senders::Several { .. } if case.boundary == Boundary::Process => 2,
+            _ => 1,
+        };
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    none_wrong(cases, |facts, case| {
+        let stated = match facts.wait(WaitKind::Block).expect("from the row").system_calls {
+            PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
+            // Its receiver has always slept, and may want a lock that its waker holds.
+            PerOperation::Between(low, high, why) => {
+                PerOperation::Between(low / 2.0, high / 2.0 + 3.0, why)
+            }
+        };
+        let counts = of_trial(&home, &case.id(), TRACED, Window::Phase);
+        let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
+        // Of its counters; and a full ring is waited for by yielding (its row's limits), for as long as a
+        // tracer holds its receiver up.
+        let others = of(libc::SYS_clock_gettime) + of(libc::SYS_sched_yield);
+        miscounted(case, TRACED, counts.total() - others, stated)
+    });
 }
 
 #[test]
@@ -178,10 +149,7 @@ fn served(case: &str, messages: &str) -> serde_json::Value {
     let home = Home::new();
     let arguments =
         ["run", "--format", "json", "--seed", "1", case, "--rounds", "6", "--operations", messages];
-    let output = home.run(&arguments);
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
-    document["results"][0].clone()
+    home.json(&arguments)["results"][0].clone()
 }
 
 fn point(result: &serde_json::Value, estimate: &str) -> f64 {
@@ -200,6 +168,27 @@ fn a_stall_shows_in_every_message_that_was_due_in_it() {
     assert!((p99_ns / 90e6 - 1.0).abs() < 0.02, "{p99_ns}");
     assert_eq!(point(&result, "p50_ns"), 1_000.0, "the others do not wait");
     assert_eq!(result["load"]["lag"]["p99_ns"], 0.0, "the sender is never held up");
+}
+
+#[test]
+fn a_sender_that_is_late_by_itself_is_told_from_one_that_its_sends_hold_up() {
+    let _alone = alone();
+    let of = |late: &str| {
+        let case = format!("load/server:1us?rate=10k&arrivals=constant&late={late}&place=same-cpu");
+        let result = served(&case, "10000");
+        let lag = |part: &str| result["load"][part]["p99_ns"].as_f64().expect("a p99");
+        let findings = result["findings"].as_array().expect("findings").iter();
+        let late = findings.filter(|found| found["code"] == "GENERATOR_LATE");
+        let late: Vec<_> = late.map(|found| found["severity"].clone()).collect();
+        let lags = [lag("lag"), lag("own_lag"), lag("held_lag")];
+        (lags, result["load"]["own_late_share"].as_f64(), late)
+    };
+    // 1000 us late, then 900, 800 and so on; of a send, the message after it is the first.
+    let (lags, share, late) = of("own");
+    assert_eq!((lags, late), ([1e6, 1e6, 0.0], vec!["invalid".into()]));
+    // Nine of 50 by more than a tenth of the response's p99 of 1 ms.
+    assert!((share.expect("a share") - 0.18).abs() < 0.001, "{share:?}");
+    assert_eq!(of("send"), ([9e5, 0.0, 9e5], Some(0.0), vec![]));
 }
 
 #[test]
@@ -241,5 +230,27 @@ fn what_a_queue_drops_is_counted_and_nothing_else_is_missing() {
         assert_eq!((load.offered, receiver.lost), (5_000, 0), "{case}");
         assert_eq!(load.delivered + dropped, 5_000, "{case}");
         assert_eq!(row.samples.len() as u64, load.delivered);
+        // Whoever drops is not held up for long, so it tells of each message whether it was in time.
+        let own = load.own_lags.as_ref().expect("told");
+        assert_eq!(own.len(), row.samples.len());
+        assert!(own.iter().zip(&load.lags).all(|(own, lag)| own <= lag), "{case}");
+    }
+}
+
+#[test]
+fn a_sender_that_a_full_pipe_holds_up_is_not_late_by_itself() {
+    let _alone = alone();
+    let home = Home::new();
+    let place = cross().expect("these tests need two CPUs");
+    let facts = &hopcost_probe::mechanism::find("pipe").expect("pipe").facts;
+    // A write takes longer than 50 ns, so the sender never catches up.
+    for senders in [1, 2] {
+        let case = load(facts, Boundary::Process, place, WaitKind::Block, 20_000_000);
+        let case = Case { senders, ..case };
+        let row = trial(&home, &case, 5_000).unwrap_or_else(|error| panic!("{error}"));
+        let load = row.load.as_ref().expect("a load");
+        let sum = |lags: &[u32]| lags.iter().map(|lag| u64::from(*lag)).sum::<u64>();
+        let own = load.own_lags.as_ref().expect("told");
+        assert!(sum(own) * 2 < sum(&load.lags), "{case}: {} of {}", sum(own), sum(&load.lags));
     }
 }

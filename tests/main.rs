@@ -31,6 +31,9 @@ mod crossover;
 /// What of a machine will disturb a measurement.
 #[path = "doctor.rs"]
 mod doctor;
+/// Where the time of a round trip goes.
+#[path = "explain.rs"]
+mod explain;
 /// What goes wrong while hopcost measures, a row a fault, and what is so after it.
 #[path = "faults/mod.rs"]
 mod faults;
@@ -76,6 +79,9 @@ mod runtimes;
 /// When a run has enough trials: its rounds, its budget, the width of its intervals.
 #[path = "rounds.rs"]
 mod rounds;
+/// The kernel's events of a trial.
+#[path = "traced.rs"]
+mod traced;
 /// JSON documents follow the published schema.
 #[path = "schema.rs"]
 mod schema;

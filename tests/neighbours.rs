@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::faults::signal;
-use crate::support::{Home, alone, hopcost_path};
+use crate::support::{Home, hopcost_path, together};
 
 /// A user who is not this one.
 const STRANGER: u32 = 65534;
@@ -89,7 +89,7 @@ impl Drop for Queue {
 
 #[test]
 fn no_queue_is_removed_for_what_a_stranger_has_noted() {
-    let _alone = alone();
+    let _together = together();
     let (home, queue) = (Home::new(), Queue::new());
     for place in places(&home) {
         fs::create_dir_all(&place).expect("to make it");
@@ -109,7 +109,7 @@ fn no_queue_is_removed_for_what_a_stranger_has_noted() {
 
 #[test]
 fn a_fifo_for_an_owner_hangs_nobody() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     for place in places(&home) {
         fs::create_dir_all(&place).expect("to make it");
@@ -123,7 +123,7 @@ fn a_fifo_for_an_owner_hangs_nobody() {
 
 #[test]
 fn a_name_that_a_stranger_has_taken_is_neither_used_nor_an_obstacle() {
-    let _alone = alone();
+    let _together = together();
     let take: [fn(&Path); 4] = [
         |name| {
             fs::create_dir(name).expect("to make it");
@@ -173,7 +173,7 @@ fn left_behind(home: &Home, queue: &Queue, created_s: i64) -> PathBuf {
 
 #[test]
 fn a_queue_whose_id_is_used_again_stays() {
-    let _alone = alone();
+    let _together = together();
     for (later_s, stays) in [(0, false), (1, true)] {
         let (home, queue) = (Home::new(), Queue::new());
         let left = left_behind(&home, &queue, queue.created_s() - later_s);
@@ -187,7 +187,7 @@ fn a_queue_whose_id_is_used_again_stays() {
 
 #[test]
 fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
-    let _alone = alone();
+    let _together = together();
     let allowed = Command::new("unshare").args(["-pf", "--mount-proc", "true"]).output();
     if !allowed.is_ok_and(|output| output.status.success()) {
         eprintln!("NOT CHECKED: this user may not make process id namespaces");
@@ -224,7 +224,6 @@ fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
     signal(pid, libc::SIGINT);
     let output = within(Duration::from_secs(20), long);
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    let report = home.run(&["report", "long.hopcost", "--format", "json"]);
-    let document: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    let document = home.json(&["report", "long.hopcost", "--format", "json"]);
     assert_eq!(document["plan"]["trials_failed"], 0, "{}", document["plan"]);
 }

@@ -116,10 +116,7 @@ fn a_histogram_log_has_an_interval_a_trial_and_is_written_whole_or_not_at_all() 
         (&["compare", "loads", "loads", "--hdr", "x"], "--hdr is of one run"),
         (&["run", "call/call", "--rounds", "1", "--hdr", "no/x"], "cannot write no/x"),
     ] {
-        let output = home.run(arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
-        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+        home.refuses(arguments, 2, words);
     }
     assert_eq!(fs::read(home.path().join("loads")).expect("the run"), whole);
     let files = fs::read_dir(home.path()).expect("the directory").flatten();
@@ -157,12 +154,7 @@ fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
         (&["report", "--format", "csv", "--layout", "document"], "no measured case"),
         (&["report", "--layout", "document"], "--layout goes with --format csv"),
     ] {
-        let output = home.run(arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
-        assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
-        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
-        assert!(output.stdout.is_empty());
+        home.refuses(arguments, 2, words);
     }
     assert!(!home.path().join("plots").exists());
     for more in [&["--format", "json"][..], &["--samples"], &["--output", "x"]] {

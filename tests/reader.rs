@@ -5,11 +5,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
-use crate::support::{Home, alone, hopcost_path, measured};
+use crate::support::{Home, alone, edit, hopcost_path, measured};
 
-/// Measures for real, stamped each and in batches, and returns the run file.
+/// A run file in this home, of a run that was measured for real, stamped each and in batches.
 fn small_run(home: &Home) -> PathBuf {
+    static RUN: OnceLock<Vec<u8>> = OnceLock::new();
+    let run = RUN.get_or_init(measured_run);
+    let runs = home.path().join("data/hopcost/runs");
+    fs::create_dir_all(&runs).expect("a folder");
+    fs::write(runs.join("20250314-092653-7f3a.hopcost"), run).expect("to write");
+    home.run_file()
+}
+
+fn measured_run() -> Vec<u8> {
+    let _alone = alone();
+    let home = Home::new();
     let arguments = [
         "run",
         "roundtrip/pipe?place=same-cpu",
@@ -25,7 +37,7 @@ fn small_run(home: &Home) -> PathBuf {
     let output = home.run(&arguments);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(measured()), "{stderr}");
-    home.run_file()
+    fs::read(home.run_file()).expect("the run")
 }
 
 /// Runs the independent reader; its output, or what it complains about.
@@ -39,18 +51,12 @@ fn read(run: &Path, report: &Path) -> Result<String, String> {
 
 #[test]
 fn python_computes_the_same_numbers_to_the_last_digit() {
-    let _alone = alone();
     let home = Home::new();
     let run = small_run(&home);
     // Without references nothing is divided.
     let columns = ["ns", "log_error", "readings", "learnt_from"];
     let nothing = columns.map(|column| format!("reference_{column} = NULL")).join(", ");
-    let forget = format!(
-        "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as run:\n    \
-         run.execute('UPDATE yardstick SET {nothing}')"
-    );
-    let forgot = Command::new("python3").args(["-c", &forget, path(&run)]).status();
-    assert!(forgot.expect("python3").success());
+    edit(&run, &format!("UPDATE yardstick SET {nothing}"));
     let report = home.path().join("report.json");
     let text = home.expect(&["report", "--format", "json"], 0);
     fs::write(&report, &text).expect("to write");
@@ -71,7 +77,6 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
 
 #[test]
 fn stored_estimates_are_computed_again_to_the_last_bit() {
-    let _alone = alone();
     let home = Home::new();
     let run = small_run(&home);
     let same = home.expect(&["report", "--recompute"], 0);
@@ -84,12 +89,7 @@ fn stored_estimates_are_computed_again_to_the_last_bit() {
     assert_eq!((&json(0)["stored"], &json(0)["differing"]), (&stored.into(), &[0; 0][..].into()));
     home.expect(&["report", "--recompute", "--format", "csv"], 2);
 
-    let change = |sql: &str| {
-        let program = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as run:\n    \
-                       run.execute(sys.argv[2])";
-        let status = Command::new("python3").args(["-c", program]).arg(&run).arg(sql).status();
-        assert!(status.expect("python3").success(), "{sql}");
-    };
+    let change = |sql: &str| edit(&run, sql);
     change("UPDATE estimate SET point = point * (1 + 1e-15) WHERE statistic = 'p50_ns'");
     change("DELETE FROM estimate WHERE statistic = 'cost_ns' AND case_id LIKE 'call/syscall%'");
     change("UPDATE estimate SET statistic = 'p1_\u{1b}ns' WHERE statistic = 'p99_ns'");
@@ -104,14 +104,11 @@ fn stored_estimates_are_computed_again_to_the_last_bit() {
     assert!(lines[4].ends_with(r"p1_\u{1b}ns: not computed"), "{differs}");
 
     change("DELETE FROM estimate");
-    let none = home.run(&["report", "--recompute"]);
-    assert_eq!(none.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&none.stderr).contains("there is nothing to compare"));
+    home.refuses(&["report", "--recompute"], 2, "there is nothing to compare");
 }
 
 #[test]
 fn the_file_alone_suffices_even_where_nothing_can_be_written() {
-    let _alone = alone();
     let home = Home::new();
     let run = small_run(&home);
     let formats = ["text", "json", "csv", "md", "html"];

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, alone};
+use crate::support::{Home, alone, together};
 
 /// Trials of each case, and the starts of the first case's.
 fn trials(report: &Value) -> (Vec<u64>, Vec<f64>) {
@@ -19,8 +19,7 @@ fn run(arguments: &[&str]) -> (Vec<u64>, Vec<f64>) {
     let mut all = vec!["run"];
     all.extend(arguments);
     all.extend(["--format", "json"]);
-    let output = home.run(&all);
-    trials(&serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}")))
+    trials(&home.json(&all))
 }
 
 const EXACT: &str = "roundtrip/sleep:1ms?clock=virtual&place=same-cpu";
@@ -53,7 +52,23 @@ fn a_run_that_its_budget_ended_says_so() {
     let _alone = alone();
     let home = Home::new();
     let words = ["run", EXACT, "--rounds", "5000", "--budget", "1500ms", "--format", "json"];
-    let report: Value = serde_json::from_slice(&home.run(&words).stdout).expect("JSON");
+    let report = home.json(&words);
     let why = report["plan"]["ended_early"].as_str().expect("the budget ended it");
     assert!(why.contains(" of 5000 rounds: the budget of 1.5 s ended the run"), "{why}");
+}
+
+#[test]
+fn what_a_budget_cannot_hold_is_said_before_anything_is_measured() {
+    let _together = together();
+    let said = |budget: &str| {
+        let words = ["run", "load/pipe?background=cpu:64", "--budget", budget, "--dry-run"];
+        let output = Home::new().run(&words);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let short = said("4s");
+    let wanted = "hopcost: 6 rounds of 1 case, which an answer needs, may take 4 s more than the \
+                  budget of 4 s";
+    assert!(short.starts_with(wanted) && short.lines().count() == 1, "{short}");
+    assert_eq!(said("5m"), "");
 }

@@ -8,23 +8,27 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::Case;
 use serde_json::Value;
 
-use crate::support::trace::{Window, count_within};
-use crate::support::{Home, all, alone, together, trial};
+use crate::support::trace::{Window, of_trial};
+use crate::support::{Home, all, together, trial};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// The runtimes of this repository.
 const OURS: [&str; 5] = ["cpp", "go", "java", "node", "python"];
 
-/// A runtime as `hopcost list` tells it.
-pub fn described() -> Vec<Value> {
-    let text = Home::new().expect(&["list", "--format", "json"], 0);
-    let document: Value = serde_json::from_str(&text).expect("JSON");
-    document["runtimes"].as_array().expect("runtimes").clone()
+/// The runtimes as `hopcost list` tells them, which takes a start of each.
+pub fn described() -> &'static [Value] {
+    static DESCRIBED: OnceLock<Vec<Value>> = OnceLock::new();
+    DESCRIBED.get_or_init(|| {
+        let text = Home::new().expect(&["list", "--format", "json"], 0);
+        let document: Value = serde_json::from_str(&text).expect("JSON");
+        document["runtimes"].as_array().expect("runtimes").clone()
+    })
 }
 
 /// The runtimes that are here; fails for one that has to be.
@@ -224,22 +228,7 @@ fn makes_the_system_calls_that_it_says(name: &str) {
                 continue;
             }
             let id = default_case(row, name);
-            let total = |count: u64| {
-                let count = count.to_string();
-                let arguments = [
-                    "trial",
-                    &id,
-                    "--count",
-                    &count,
-                    "--batch",
-                    &count,
-                    "--ticks-per-second",
-                    "1e9",
-                ];
-                let traced = count_within(&mut home.hopcost(&arguments), Window::Lifetime);
-                assert_eq!(traced.0, 0, "{id} under ptrace");
-                traced.1.total() as f64
-            };
+            let total = |n| of_trial(&home, &id, n, Window::Lifetime).total() as f64;
             // What a runtime does by the way (collecting, compiling, looking at the
             // clock) differs from start to start: one try of three has to fit.
             let counted: Vec<f64> = (0..3)
@@ -388,7 +377,7 @@ fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
 /// A transcript is what can be typed: given to a shell line by line, it does the same again.
 #[test]
 fn a_transcript_can_be_typed() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let case = "call/syscall";
     let told = home.expect(&["trial", case, "--count", "30", "--warm-up", "5", "--transcript"], 0);

@@ -18,7 +18,9 @@ fn every_known_answer_comes_out() {
     assert!(of("fail") <= 1 && output.status.code() == Some(code), "{document:#}");
     assert!(answers.len() >= 15, "{document:#}");
     // What is simulated can be had everywhere.
-    for name in ["exact", "bimodal", "stall", "drift", "two-states", "ar1", "shuffled", "dup"] {
+    for name in
+        ["exact", "bimodal", "stall", "drift", "two-states", "ar1", "shuffled", "dup", "reorder"]
+    {
         let is_there = answers.iter().any(|a| a["name"] == name && a["verdict"] == "pass");
         assert!(is_there, "{name}: {document:#}");
     }
@@ -32,10 +34,8 @@ fn one_answer_is_asked_for_by_its_name() {
     let text = home.expect(&["selftest", "bimodal"], 0);
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.starts_with("pass  bimodal ") && text.contains("1 of 1 known answer"), "{text}");
-    let unknown = home.run(&["selftest", "unimodal"]);
-    let stderr = String::from_utf8_lossy(&unknown.stderr);
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(stderr.contains("`unimodal`") && stderr.contains("bimodal, stall"), "{stderr}");
+    home.refuses(&["selftest", "unimodal"], 2, "`unimodal`");
+    home.refuses(&["selftest", "unimodal"], 2, "bimodal, stall");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Stream mechanisms between two processes are what their rows say: system calls
-//! and context switches of a message, sends without a copy, sizes, flows, no
+//! and context switches of a message, sizes, flows, no
 //! descriptor where it does not belong, and an end to every trial whose end dies.
 
 use std::collections::BTreeSet;
@@ -7,15 +7,16 @@ use std::collections::BTreeSet;
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, PerOperation};
 
-use crate::conformance::boundaries;
-use crate::faults::{endless, names, row, signal, the_death_of_a_worker_is_told};
-use crate::support::{Home, all, alone, cross, measured, mechanisms, pairs, trace, trial};
+use crate::conformance::{boundaries, every};
+use crate::faults::{names, the_death_of_a_worker_is_told};
+use crate::support::trace::{Window, of_trial};
+use crate::support::{Home, all, alone, cross, measured, none_wrong, pairs, switches, trial};
 
 /// Messages of the shorter of the two traced trials.
 const N: u64 = 100;
 
 fn streams() -> impl Iterator<Item = &'static Facts> {
-    mechanisms().filter(|facts| facts.workloads.contains(&Workload::Stream))
+    every(Workload::Stream).into_iter().map(|(facts, _)| facts)
 }
 
 /// The mechanism's defaults, eight fields of a page, acknowledged message by message.
@@ -40,12 +41,9 @@ fn place_for(wait: WaitKind) -> Placement {
 
 /// System calls of a trial's measured phase under ptrace.
 fn traced(home: &Home, case: &Case, count: u64) -> f64 {
-    let (id, count) = (case.id(), count.to_string());
-    let arguments = ["trial", &id, "--count", &count, "--ticks-per-second", "1e9"];
-    let (code, counts) = trace::count(&mut home.hopcost(&arguments));
-    assert_eq!(code, 0, "{id} under ptrace");
+    let counts = of_trial(home, &case.id(), count, Window::Phase);
     let seats = if case.two_processes() { 1 } else { 2 };
-    assert_eq!(counts.threads_max, seats, "{id}: a thread that no row speaks of");
+    assert_eq!(counts.threads_max, seats, "{case}: a thread that no row speaks of");
     counts.total() as f64
 }
 
@@ -53,36 +51,35 @@ fn traced(home: &Home, case: &Case, count: u64) -> f64 {
 fn system_calls_of_a_message_are_those_the_row_says() {
     let _alone = alone();
     let home = Home::new();
-    let mut wrong = Vec::new();
-    let mut cases = 0;
+    let mut cases = Vec::new();
     for facts in streams() {
-        let waits: Vec<_> = facts.waits.iter().collect();
+        let waits: Vec<_> = facts.waits.iter().map(|wait| wait.wait).collect();
         let mut boundaries = facts.boundaries.to_vec();
         boundaries.retain(|&boundary| boundary != Boundary::Namespace);
         for (boundary, wait) in pairs(&boundaries, &waits) {
-            let case = case(facts, boundary, place_for(wait.wait), wait.wait);
-            // Nagle's algorithm makes each of its messages take 40 ms.
-            let n = if facts.name == "tcp-send" { N / 10 } else { N };
-            let counted = (traced(&home, &case, 2 * n) - traced(&home, &case, n)) / n as f64;
-            let slack = match wait.system_calls {
-                PerOperation::Exactly(_) => 0.012,
-                PerOperation::Between(..) => 0.1,
-            };
-            if !wait.system_calls.admits(counted, slack) {
-                wrong.push(format!("{case}: counted {counted:.3}, {:?}", wait.system_calls));
-            }
-            cases += 1;
+            cases.push((facts, case(facts, boundary, place_for(wait), wait)));
         }
     }
-    assert!(cases >= 24, "only {cases} cases: the registry is not whole");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(cases.len() >= 24, "only {} cases: the registry is not whole", cases.len());
+    none_wrong(cases, |facts, case| {
+        let stated = facts.wait(case.waits?.caller).expect("from the row").system_calls;
+        // Nagle's algorithm makes each of its messages take 40 ms.
+        let n = if facts.name == "tcp-send" { N / 10 } else { N };
+        let counted = (traced(&home, case, 2 * n) - traced(&home, case, n)) / n as f64;
+        let slack = match stated {
+            PerOperation::Exactly(_) => 0.012,
+            PerOperation::Between(..) => 0.1,
+        };
+        (!stated.admits(counted, slack))
+            .then(|| format!("{case}: counted {counted:.3}, stated {stated:?}"))
+    });
 }
 
 #[test]
 fn context_switches_of_a_message_are_within_the_stated_range() {
     let _alone = alone();
     let home = Home::new();
-    let mut wrong = Vec::new();
+    let mut cases = Vec::new();
     for facts in streams() {
         for wait in facts.waits {
             let mut places = vec![place_for(wait.wait)];
@@ -90,28 +87,28 @@ fn context_switches_of_a_message_are_within_the_stated_range() {
             if places[0] == Placement::SameCpu && (differ || all()) {
                 places.extend(cross());
             }
-            for place in places {
+            cases.extend(places.into_iter().map(|place| {
                 let mut case = case(facts, Boundary::Process, place, wait.wait);
                 // Nagle's algorithm would make the trial long.
                 if case.parameters.contains_key("nodelay") {
                     case.parameters.insert("nodelay".into(), "on".into());
                 }
-                let row = trial(&home, &case, 1_000).unwrap_or_else(|error| panic!("{error}"));
-                let stated = match place {
-                    Placement::SameCpu => wait.switches_one_cpu,
-                    _ => wait.switches_two_cpus,
-                };
-                let switches: u64 =
-                    row.ends.iter().map(|end| end.voluntary + end.involuntary).sum();
-                let counted = switches as f64 / row.operations as f64;
-                // Other tasks of this machine add switches of their own.
-                if !stated.admits(counted, 0.05 + 0.05 * stated.least()) {
-                    wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
-                }
-            }
+                (facts, case)
+            }));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    none_wrong(cases, |facts, case| {
+        let row = trial(&home, case, 1_000).unwrap_or_else(|error| panic!("{error}"));
+        let wait = facts.wait(case.waits?.caller)?;
+        let stated = match case.placement? {
+            Placement::SameCpu => wait.switches_one_cpu,
+            _ => wait.switches_two_cpus,
+        };
+        let counted = switches(&row) as f64 / row.operations as f64;
+        // Other tasks of this machine add switches of their own.
+        (!stated.admits(counted, 0.05 + 0.05 * stated.least()))
+            .then(|| format!("{case}: counted {counted:.3}, stated {stated:?}"))
+    });
 }
 
 #[test]
@@ -176,25 +173,6 @@ fn the_time_of_a_trial_is_from_the_first_byte_of_any_flow_to_the_last_byte_of_an
     }
 }
 
-#[test]
-fn every_send_without_a_copy_is_accounted_for() {
-    let _alone = alone();
-    let home = Home::new();
-    for facts in streams() {
-        let case = case(facts, Boundary::Process, Placement::Free, facts.waits[0].wait);
-        let row = trial(&home, &case, 40).unwrap_or_else(|error| panic!("{error}"));
-        let sender = row.ends.iter().find(|end| end.role == Role::Caller).expect("a sender");
-        let sends = match facts.name {
-            "tcp-zerocopy" => Some(40),
-            "tcp-uring-zc" => Some(40),
-            _ => None,
-        };
-        assert_eq!(sender.zero_copy.map(|sends| sends.completed), sends, "{case}");
-        // What the row says of loopback.
-        assert_eq!(sender.zero_copy.map(|sends| sends.copied), sends, "{case}");
-    }
-}
-
 /// Sockets, pipes and memory files that a process has open.
 fn open_files(pid: u32) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
@@ -210,39 +188,23 @@ fn open_files(pid: u32) -> BTreeSet<String> {
 }
 
 #[test]
-fn no_process_holds_the_other_ends_descriptors() {
-    let _alone = alone();
-    let home = Home::new();
-    for facts in streams() {
-        let mut case = case(facts, Boundary::Process, Placement::Free, facts.waits[0].wait);
-        case.flows = Some(2);
-        let id = case.id();
-        let (child, workers) = endless(&home, &id, "20000");
-        let held: Vec<_> =
-            [child.id(), workers[0], workers[1]].into_iter().map(open_files).collect();
-        signal(workers[0], libc::SIGKILL);
-        row(child);
-        let links = held[1].len().min(held[2].len());
-        assert!(facts.name == "shm-stream" || links >= 2, "{id}: {held:?}");
-        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
-            let both: Vec<_> = held[one].intersection(&held[other]).collect();
-            assert!(both.is_empty(), "{id}: two processes hold {both:?}");
-        }
-    }
-}
-
-#[test]
-fn the_death_of_either_end_of_a_stream_ends_the_trial_with_a_reason() {
+fn no_process_holds_the_other_ends_descriptors_and_the_death_of_either_ends_the_trial() {
     let _alone = alone();
     let home = Home::new();
     let before = names(&home);
-    for facts in streams() {
-        for victim in [0, 1] {
-            let mut case = case(facts, Boundary::Process, Placement::Free, facts.waits[0].wait);
-            case.flows = Some(2);
-            let id = case.id();
-            the_death_of_a_worker_is_told(&home, &id, victim);
-        }
+    for (facts, victim) in streams().flat_map(|facts| [(facts, 0), (facts, 1)]) {
+        let mut case = case(facts, Boundary::Process, Placement::Free, facts.waits[0].wait);
+        case.flows = Some(2);
+        let id = case.id();
+        the_death_of_a_worker_is_told(&home, &id, victim, |control, workers| {
+            let held = [control, workers[0], workers[1]].map(open_files);
+            let links = held[1].len().min(held[2].len());
+            assert!(facts.name == "shm-stream" || links >= 2, "{id}: {held:?}");
+            for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+                let both: Vec<_> = held[one].intersection(&held[other]).collect();
+                assert!(both.is_empty(), "{id}: two processes hold {both:?}");
+            }
+        });
     }
     assert_eq!(names(&home), before);
 }

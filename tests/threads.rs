@@ -6,7 +6,7 @@ use hopcost_model::raw::RawTrial;
 use serde_json::Value;
 
 use crate::runtimes::{default_case, described, here};
-use crate::support::trace::{Window, count_within};
+use crate::support::trace::{Window, of_trial};
 use crate::support::{Home, alone, mechanisms, roundtrip, switches, trial};
 
 /// Round trips of the shorter of two traced trials.
@@ -17,33 +17,24 @@ const SAME_UNDER_PTRACE: [&str; 3] = ["rust", "cpp", "node"];
 
 /// System calls of a round trip as ptrace counts them, of all threads: one more trial's worth.
 fn by_ptrace(home: &Home, id: &str, count: u64) -> f64 {
-    let total = |count: u64| {
-        let count = count.to_string();
-        let arguments =
-            ["trial", id, "--count", &count, "--batch", &count, "--ticks-per-second", "1e9"];
-        let (code, counts) = count_within(&mut home.hopcost(&arguments), Window::Lifetime);
-        assert_eq!(code, 0, "{id} under ptrace");
-        counts.total() as f64
-    };
+    let total = |count| of_trial(home, id, count, Window::Lifetime).total() as f64;
     (total(2 * count) - total(count)) / count as f64
 }
 
-/// A case as measured by a suite that counts system calls, in JSON.
-fn measured(home: &Home, id: &str) -> Value {
+/// Cases as measured by a suite that counts system calls, in JSON.
+fn measured(home: &Home, ids: &[(String, String)]) -> Vec<Value> {
     let suite = home.path().join("counted.toml");
+    let ids: Vec<&str> = ids.iter().map(|(_, id)| id.as_str()).collect();
     let text = format!(
-        "name = \"counted\"\nabout = \"one case\"\nrounds = 1\n[trial]\nmeasure = \"20ms\"\n\
-         count-system-calls = 2000\n[[cases]]\nselect = \"{id}\"\n"
+        "name = \"counted\"\nabout = \"some cases\"\nrounds = 1\n[trial]\nmeasure = \"20ms\"\n\
+         count-system-calls = 2000\n[[cases]]\nselect = {ids:?}\n"
     );
     std::fs::write(&suite, text).expect("to write");
     let path = suite.to_str().expect("a path");
-    let output = home.run(&["run", "--suite", path, "--format", "json"]);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{id}: {error}: {}", String::from_utf8_lossy(&output.stderr))
-    });
-    let result = document["results"][0].clone();
-    assert_eq!(result["status"], "measured", "{id}: {result}");
-    result
+    let document = home.json(&["run", "--suite", path, "--format", "json"]);
+    let results = document["results"].as_array().expect("results");
+    assert_eq!(results.len(), ids.len(), "{ids:?}");
+    results.clone()
 }
 
 /// What a result says of an event of both ends, an operation; or why nothing.
@@ -66,15 +57,17 @@ fn system_calls_shown_are_those_of_all_threads() {
     let boundaries = [Boundary::Process, Boundary::Thread];
     let native = boundaries.map(|boundary| ("rust".to_owned(), websocket_threaded(boundary).id()));
     let here = here();
-    let foreign = described().into_iter().filter_map(|worker| {
+    let foreign = described().iter().filter_map(|worker| {
         let name = here.iter().find(|name| worker["runtime"] == name.as_str())?;
         let mut rows = worker["mechanisms"].as_array()?.iter();
         let row = rows.find(|row| row["name"] == "websocket")?;
         Some((name.clone(), default_case(row, name)))
     });
     let mut wrong = Vec::new();
-    for (runtime, id) in native.into_iter().chain(foreign) {
-        let shown = match of_both(&measured(&home, &id), "system-calls") {
+    let cases: Vec<_> = native.into_iter().chain(foreign).collect();
+    for ((runtime, id), result) in cases.iter().zip(measured(&home, &cases)) {
+        assert_eq!(result["status"], "measured", "{id}: {result}");
+        let shown = match of_both(&result, "system-calls") {
             Ok(shown) => shown,
             Err(reason) => return eprintln!("skipped: {reason}"),
         };
@@ -83,7 +76,7 @@ fn system_calls_shown_are_those_of_all_threads() {
         if !SAME_UNDER_PTRACE.contains(&runtime.as_str()) {
             continue;
         }
-        let traced = by_ptrace(&home, &id, TRACED);
+        let traced = by_ptrace(&home, id, TRACED);
         eprintln!("{id}: {shown:.2} shown, {traced:.2} traced");
         // Under ptrace threads take turns in another order: of websocket-threaded the futex calls
         // are 4 instead of up to 10, of 12 others.

@@ -12,18 +12,14 @@ use hopcost_model::raw::RawTrial;
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::mechanism::find;
 
-use crate::conformance::{ONCE_A_PHASE, boundaries, place_for};
-use crate::support::{
-    Home, alone, cross, hopcost_path, mechanisms, pairs, roundtrip, trace, trial,
-};
+use crate::conformance::{every, miscounted, place_for};
+use crate::support::trace::{Window, of_trial};
+use crate::support::{Home, alone, cross, hopcost_path, none_wrong, pairs, roundtrip, trial};
 
 /// Wake-ups of a trial.
 const WAKE_UPS: u64 = 40;
-/// Wake-ups of the shorter of two traced trials.
-const N: u64 = 150;
-/// What a difference over N wake-ups may be off by: a few calls of a seat that is
-/// on its way into the phase while its partner has begun.
-const SLACK: f64 = 5.0 / N as f64;
+/// Wake-ups of a traced trial.
+const TRACED: u64 = 300;
 /// Long enough for a traced receiver to have stamped and to wait again.
 const TRACED_GAP_NS: u64 = 500_000;
 
@@ -38,18 +34,6 @@ fn wake(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, gap
         payload_bytes,
         ..roundtrip(facts, boundary, place, wait)
     }
-}
-
-/// Every mechanism that has wake-ups, with each of its boundaries and each of its waits.
-fn every_wake() -> Vec<(&'static Facts, Vec<(Boundary, WaitKind)>)> {
-    let of = |facts: &'static Facts| {
-        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
-        (facts, pairs(&boundaries(facts), &waits))
-    };
-    let wakes = |facts: &&Facts| facts.workloads.contains(&Workload::Wake);
-    let all: Vec<_> = mechanisms().filter(wakes).map(of).collect();
-    assert!(all.len() >= 20, "only {} mechanisms wake: the registry is not whole", all.len());
-    all
 }
 
 /// What is wrong with a trial of wake-ups.
@@ -84,39 +68,23 @@ fn wrong(case: &Case, row: &RawTrial) -> Option<String> {
 fn every_mechanism_wakes_across_every_boundary_and_placement() {
     let _alone = alone();
     let home = Home::new();
-    let mut failed = Vec::new();
     let places: Vec<Placement> =
         [Some(Placement::SameCpu), cross(), Some(Placement::Free)].into_iter().flatten().collect();
-    for (facts, of) in every_wake() {
-        for ((boundary, wait), place) in pairs(&of, &places) {
-            let case = wake(facts, boundary, place, wait, 20_000);
-            match trial(&home, &case, WAKE_UPS) {
-                Err(error) => failed.push(error),
-                Ok(row) => {
-                    failed.extend(wrong(&case, &row).map(|what| format!("{case}: {what}")));
-                }
-            }
-        }
-    }
-    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+    let cases = every(Workload::Wake).into_iter().flat_map(|(facts, of)| {
+        let all = pairs(&of, &places).into_iter();
+        all.map(move |((boundary, wait), place)| {
+            (facts, wake(facts, boundary, place, wait, 20_000))
+        })
+    });
+    none_wrong(cases.collect(), |_, case| match trial(&home, case, WAKE_UPS) {
+        Err(error) => Some(error),
+        Ok(row) => wrong(case, &row).map(|what| format!("{case}: {what}")),
+    });
 }
 
 /// Calls that are not the mechanism's: of a phase's counters, and what ptrace makes
 /// of an interrupted sleep.
 const NOT_THE_MECHANISMS: [i64; 2] = [libc::SYS_clock_gettime, libc::SYS_restart_syscall];
-
-/// The sender's sleeps, and the other system calls, of a traced trial's measured phase.
-fn traced(home: &Home, case: &Case, count: u64) -> (f64, f64) {
-    let (id, text) = (case.id(), count.to_string());
-    let arguments = ["trial", &id, "--count", &text, "--ticks-per-second", "1e9"];
-    let (code, counts) = trace::count(&mut home.hopcost(&arguments));
-    assert_eq!(code, 0, "{id} under ptrace");
-    let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
-    let sleeps = of(libc::SYS_clock_nanosleep);
-    let others = counts.total() - sleeps - NOT_THE_MECHANISMS.into_iter().map(of).sum::<u64>();
-    assert!(sleeps >= count, "{id}: {sleeps} sleeps before {count} wake-ups");
-    (sleeps as f64, others as f64)
-}
 
 /// What a wake-up may cost: half of a round trip. Where the row gives a range
 /// because of who is faster, more of the range: the receiver has always slept,
@@ -136,29 +104,27 @@ fn of_a_wake_up(facts: &Facts, stated: PerOperation) -> PerOperation {
 fn a_wake_up_makes_half_of_a_round_trips_system_calls_and_one_sleep() {
     let _alone = alone();
     let home = Home::new();
-    let mut wrong = Vec::new();
-    for (facts, of) in every_wake() {
-        for (boundary, wait) in of {
-            let place = place_for(wait);
-            let case = wake(facts, boundary, place, wait, TRACED_GAP_NS);
-            let stated = of_a_wake_up(facts, facts.wait(wait).expect("from the row").system_calls);
-            let (sleeps, twice) = traced(&home, &case, 2 * N);
-            let (counted, slack) = match stated {
-                PerOperation::Exactly(_) => ((twice - traced(&home, &case, N).1) / N as f64, SLACK),
-                PerOperation::Between(..) => ((twice - ONCE_A_PHASE) / (2 * N) as f64, 0.1),
-            };
-            if !stated.admits(counted, slack) {
-                wrong.push(format!("{case}: counted {counted:.3}, stated {stated:?}"));
-            }
-            // One for the gap. What is more puts a wake-up off, and there is no bound
-            // to that where a traced receiver shares its CPU with the tracer.
-            let slept = sleeps / (2 * N) as f64;
-            if place == Placement::SameCpu && wait != WaitKind::Yield && slept > 1.2 {
-                wrong.push(format!("{case}: slept {slept:.3} times a wake-up"));
-            }
+    let cases = every(Workload::Wake).into_iter().flat_map(|(facts, of)| {
+        let of = of.into_iter();
+        of.map(move |(boundary, wait)| {
+            (facts, wake(facts, boundary, place_for(wait), wait, TRACED_GAP_NS))
+        })
+    });
+    none_wrong(cases.collect(), |facts, case| {
+        let wait = case.waits?.caller;
+        let stated = of_a_wake_up(facts, facts.wait(wait).expect("from the row").system_calls);
+        let counts = of_trial(&home, &case.id(), TRACED, Window::Phase);
+        let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
+        let sleeps = of(libc::SYS_clock_nanosleep);
+        let others = counts.total() - sleeps - NOT_THE_MECHANISMS.into_iter().map(of).sum::<u64>();
+        // One for the gap. What is more puts a wake-up off, and there is no bound
+        // to that where a traced receiver shares its CPU with the tracer.
+        let bounded = case.placement == Some(Placement::SameCpu) && wait != WaitKind::Yield;
+        if sleeps < TRACED || bounded && sleeps > TRACED * 6 / 5 {
+            return Some(format!("{case}: {sleeps} sleeps before {TRACED} wake-ups"));
         }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        miscounted(case, TRACED, others, stated)
+    });
 }
 
 #[test]

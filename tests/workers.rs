@@ -2,66 +2,48 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, alone};
+use crate::support::{Home, json_of, together};
 
 const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
 
-/// Runs one round of one case with the mock; the only result, and the exit code.
-fn with_mock(behaviour: &str) -> (Value, i32) {
+/// What a round of a case comes to with a worker in the place of hopcost's own, told so by its environment.
+fn with(worker: &str, case: &str, told: (&str, &str)) -> Value {
     let home = Home::new();
     let arguments = [
         "run",
-        "call/syscall",
+        case,
         "--rounds",
         "1",
         "--stand-in",
-        MOCK,
+        worker,
         "--format",
         "json",
         "--measure",
-        "5ms",
+        "20ms",
     ];
-    let output = home
-        .hopcost(&arguments)
-        .env("HOPCOST_MOCK", behaviour)
-        .output()
-        .expect("the binary starts");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let document: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{behaviour}: {error}: {stderr}"));
-    (document["results"][0].clone(), output.status.code().expect("an exit code"))
+    let mut command = home.hopcost(&arguments);
+    command.env(told.0, told.1).env("HOPCOST_REAL", env!("CARGO_BIN_EXE_hopcost"));
+    json_of(&mut command)["results"][0].clone()
 }
 
 #[test]
 fn an_honest_worker_is_believed() {
-    let _alone = alone();
-    let (result, _) = with_mock("honest");
+    let _together = together();
+    let result = with(MOCK, "call/syscall", ("HOPCOST_MOCK", "honest"));
     assert_eq!(result["status"], "measured", "{result}");
     assert_eq!(result["estimates"]["cost_ns"]["point"], 100.0);
 }
 
 const LIAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/lying_worker.py");
 
-/// Runs one round of a case with the real worker, one number of whose replies lies.
+/// The same with the real worker, one number of whose replies lies.
 fn with_lie(case: &str, lie: &str) -> Value {
-    let home = Home::new();
-    let arguments =
-        ["run", case, "--rounds", "1", "--stand-in", LIAR, "--format", "json", "--measure", "20ms"];
-    let output = home
-        .hopcost(&arguments)
-        .env("HOPCOST_LIE", lie)
-        .env("HOPCOST_REAL", env!("CARGO_BIN_EXE_hopcost"))
-        .output()
-        .expect("the binary starts");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let document: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{lie}: {error}: {stderr}"));
-    document["results"][0].clone()
+    with(LIAR, case, ("HOPCOST_LIE", lie))
 }
 
 #[test]
 fn lies_of_wake_ups_and_streams_are_failed_trials() {
-    let _alone = alone();
+    let _together = together();
     let stream = "stream/tcp-sendmsg?field=256";
     let wake = "wake/semaphore?gap=10us&place=same-cpu";
     assert_eq!(with_lie(stream, "none:none=0")["status"], "measured", "without a lie");

@@ -3,17 +3,16 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Output, Stdio};
 
 use super::one_line;
-use crate::support::{Home, alone};
+use crate::support::{Home, edit, together};
 
 const CASE: &str = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
 
 #[test]
 fn unreadable_foreign_and_truncated_run_files_are_refused() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     home.run(&["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "2"]);
     let whole = fs::read(home.run_file()).expect("the run file");
@@ -65,7 +64,7 @@ fn no_room_and_no_permission_are_said_before_anything_is_measured() {
 #[test]
 fn a_report_never_overwrites_its_run() {
     let home = Home::new();
-    let _alone = alone();
+    let _together = together();
     home.run(&["run", CASE, "--rounds", "1", "--out", "a.hopcost"]);
     let before = fs::read(home.path().join("a.hopcost")).expect("the run");
     fs::hard_link(home.path().join("a.hopcost"), home.path().join("b")).expect("to link");
@@ -80,18 +79,9 @@ fn a_report_never_overwrites_its_run() {
     assert_eq!(fs::read(home.path().join("a.hopcost")).expect("the run"), before);
 }
 
-/// Changes a run file as nobody should.
-fn edit(path: &Path, sql: &str) {
-    let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
-                  c.executescript(sys.argv[2]); c.commit()";
-    let mut python = std::process::Command::new("python3");
-    let status = python.args(["-c", script]).arg(path).arg(sql).status();
-    assert!(status.expect("python3").success(), "{sql}");
-}
-
 #[test]
 fn a_run_whose_plan_cannot_be_measured_is_not_gone_on_with() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let shm = "roundtrip/shm-ring?payload=64&place=same-cpu&wait=block&touch=none";
     home.run(&["run", shm, "--rounds", "1", "--measure", "1ms", "--out", "a.hopcost"]);
@@ -120,7 +110,7 @@ fn a_run_whose_plan_cannot_be_measured_is_not_gone_on_with() {
 
 #[test]
 fn a_run_of_another_build_is_not_gone_on_with() {
-    let _alone = alone();
+    let _together = together();
     let home = with_run();
     let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
     let revision = "UPDATE worker SET description = \
@@ -156,7 +146,7 @@ fn report_to(home: &Home, output: &str) -> Output {
 
 #[test]
 fn a_report_keeps_the_mode_and_the_link_of_what_it_replaces() {
-    let _alone = alone();
+    let _together = together();
     let home = with_run();
     let at = |name: &str| home.path().join(name);
     let mode = |name: &str| fs::metadata(at(name)).expect("it").permissions().mode() & 0o777;
@@ -183,8 +173,8 @@ fn a_report_keeps_the_mode_and_the_link_of_what_it_replaces() {
 }
 
 #[test]
-fn a_report_goes_through_no_link_or_pipe_of_somebody_else() {
-    let _alone = alone();
+fn a_report_goes_into_no_pipe_and_through_no_link_of_somebody_else() {
+    let _together = together();
     let home = with_run();
     let at = |name: &str| home.path().join(name);
     fs::write(at("precious"), "precious").expect("to write");
@@ -192,12 +182,19 @@ fn a_report_goes_through_no_link_or_pipe_of_somebody_else() {
     symlink("planted", at("own")).expect("to link");
     let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo");
     assert!(made.success());
+    symlink("pipe", at("to-pipe")).expect("to link");
+    for name in ["pipe", "to-pipe"] {
+        assert!(one_line(&report_to(&home, name), name, 2).contains("it is a pipe"));
+        let output =
+            home.run(&["report", "a.hopcost", "--hdr", name, "--format", "csv", "-o", "x"]);
+        assert!(one_line(&output, name, 2).contains("it is a pipe"));
+    }
     let other = Some(65_534);
-    if lchown(at("planted"), other, other).and(lchown(at("pipe"), other, other)).is_err() {
+    if lchown(at("planted"), other, other).is_err() {
         eprintln!("NOT CHECKED: only root can make another user's link");
         return;
     }
-    for output in ["planted", "own", "pipe"] {
+    for output in ["planted", "own"] {
         let line = one_line(&report_to(&home, output), output, 1);
         assert!(line.contains("of another user"), "{output}: {line}");
     }
@@ -207,7 +204,7 @@ fn a_report_goes_through_no_link_or_pipe_of_somebody_else() {
 
 #[test]
 fn nowhere_to_print_is_an_error() {
-    let _alone = alone();
+    let _together = together();
     let home = with_run();
     let mut command = home.hopcost(&["report", "a.hopcost"]);
     let close_stdout = || {
@@ -225,7 +222,7 @@ fn nowhere_to_print_is_an_error() {
 
 #[test]
 fn closed_stdin_and_stdout_do_no_harm() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let close_stdin = || {
         // SAFETY: closes one descriptor of the child.

@@ -3,12 +3,12 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::support::{Home, alone};
+use crate::support::{Home, together};
 
 #[test]
 fn an_interrupt_at_any_moment_keeps_what_is_finished() {
-    let _alone = alone();
-    for delay_ms in [30, 150, 400, 900, 1_700] {
+    let _together = together();
+    for delay_ms in [30, 150, 400, 900] {
         let home = Home::new();
         let child = home
             .interruptible(&["run", "pipe,futex?place=same-cpu", "--rounds", "50"])
@@ -34,8 +34,7 @@ fn an_interrupt_at_any_moment_keeps_what_is_finished() {
         }
         assert!(output.stdout.is_empty());
         assert!(stderr.contains("finished trials are kept"), "{delay_ms} ms: {stderr}");
-        let report = home.run(&["report", "--format", "json"]);
-        let document: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+        let document = home.json(&["report", "--format", "json"]);
         assert_eq!(document["plan"]["complete"], false);
         if delay_ms >= 900 {
             assert!(document["plan"]["trials_done"].as_u64() > Some(0), "{delay_ms} ms");
@@ -54,33 +53,32 @@ fn left(home: &Home) -> Vec<std::fs::DirEntry> {
 
 #[test]
 fn no_signal_that_can_be_caught_leaves_scratch_behind() {
-    let _alone = alone();
-    for signal in [libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM] {
+    let _together = together();
+    let signals = [libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM];
+    let started = signals.map(|signal| {
         let home = Home::new();
         let mut command = home.interruptible(&["run", "pipe?place=same-cpu", "--rounds", "500"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
-        let until = std::time::Instant::now() + Duration::from_secs(10);
-        while !home.path().join("data/hopcost/runs").exists() {
-            assert!(std::time::Instant::now() < until, "it does not start");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        std::thread::sleep(Duration::from_millis(300));
+        (signal, home, child)
+    });
+    for (_, home, _) in &started {
+        let runs = || home.path().join("data/hopcost/runs").exists();
+        crate::faults::until(Duration::from_secs(10), "it starts", runs);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    for (signal, home, child) in started {
         crate::faults::signal(child.id(), signal);
         let output = child.wait_with_output().expect("it ends");
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(
-            output.status.code(),
-            Some(130),
-            "signal {signal}: {:?} {stderr}",
-            output.status
-        );
-        assert!(left(&home).is_empty(), "signal {signal}: {:?}", left(&home));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let (code, left) = (output.status.code(), left(&home));
+        assert_eq!(code, Some(130), "signal {signal}: {:?} {stderr}", output.status);
+        assert!(left.is_empty(), "signal {signal}: {left:?}");
     }
 }
 
 #[test]
 fn signals_that_were_ignored_at_the_start_stay_so() {
-    let _alone = alone();
+    let _together = together();
     let home = Home::new();
     let case = ["run", "pipe?place=same-cpu", "--rounds", "3", "--measure", "100ms"];
     let mut command = home.with_hangups_ignored(&case);
@@ -109,8 +107,7 @@ fn resumes(home: &Home, done_before: u64) {
     unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    let report = home.run(&["report", path, "--format", "json"]);
-    let document: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    let document = home.json(&["report", path, "--format", "json"]);
     let done = document["plan"]["trials_done"].as_u64().unwrap_or(0);
     assert!(done > done_before, "{done} after resuming, {done_before} before");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hopcost_model::case::{Boundary, Placement, Workload};
 
 use super::processes::{endless_with, with_argument};
-use super::{BRIEF, Fault, MEASURED, Played, alive, endless, names, signal, until};
+use super::{BRIEF, Fault, MEASURED, Played, alive, names, signal, until};
 use crate::support::{Home, hopcost_path, mechanisms, roundtrip};
 
 const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
@@ -33,7 +33,9 @@ pub const FAULTS: &[Fault] = &[
                 std::thread::scope(|scope| {
                     for victim in [0, 1] {
                         let id = &id;
-                        scope.spawn(move || super::the_death_of_a_worker_is_told(home, id, victim));
+                        scope.spawn(move || {
+                            super::the_death_of_a_worker_is_told(home, id, victim, |_, _| ());
+                        });
                     }
                 });
             }
@@ -154,8 +156,9 @@ pub const FAULTS: &[Fault] = &[
         says: &["deadline"],
         within_s: 10,
         play: |home| {
-            let id = "roundtrip/flag?payload=0&boundary=process&place=free&wait=spin";
-            let (child, workers) = endless(home, id, "1000");
+            // Spinning, four million round trips are over before the deadline on a fast machine.
+            let id = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block";
+            let (child, workers) = endless_with(home, &[id, "--deadline-ms", "1000"]);
             signal(child.id(), libc::SIGSTOP);
             let over = || !workers.iter().any(|&pid| alive(pid));
             until(Duration::from_secs(3), "the deadline", over);

@@ -12,7 +12,7 @@ use hopcost_model::case::{Boundary, Placement, Workload};
 
 use super::processes::{FILE_OF_500, endless_with};
 use super::{BRIEF, Fault, MEASURED, Played, in_namespace, said, until};
-use crate::support::{Home, mechanisms, roundtrip};
+use crate::support::{Home, edit, mechanisms, roundtrip};
 
 /// A run that would go on for minutes.
 const LONG: [&str; 6] = ["run", BRIEF[1], "--rounds", "10000", "--out", "a.hopcost"];
@@ -339,12 +339,7 @@ fn second(home: &Home, arguments: &[&str]) -> Played {
 /// The report of a run whose file somebody has changed: it writes nothing.
 fn edited(home: &Home, sql: &str) -> Played {
     home.run(&["run", BRIEF[1], "--rounds", "3", "--out", "edited"]);
-    let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
-                  c.executescript(sys.argv[2]); c.commit()";
-    let mut python = Command::new("python3");
-    python.args(["-c", script, "edited", sql]).current_dir(home.path());
-    let status = python.status().expect("python3");
-    assert!(status.success(), "{sql}");
+    edit(&home.path().join("edited"), sql);
     let seen = || {
         let entries = fs::read_dir(home.path()).expect("home").flatten();
         let mut all: Vec<_> = entries

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::processes::endless_with;
 use super::{BRIEF, Fault, MEASURED, Played, said};
-use crate::support::{Home, hopcost_path};
+use crate::support::{Home, filter, hopcost_path};
 
 const JSON: [&str; 6] = ["--rounds", "1", "--measure", "2ms", "--format", "json"];
 const NOBODY: u32 = 65_534;
@@ -190,20 +190,9 @@ fn limit(resource: u32, most: u64) -> std::io::Result<()> {
     }
 }
 
-/// Has a system call fail with EPERM from now on (seccomp(2)), as a container's profile has.
+/// Has a system call fail with EPERM from now on, as a container's profile has.
 fn deny(call: i64) -> std::io::Result<()> {
-    let load_number = libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
-    let is_it = libc::sock_filter { code: 0x15, jt: 0, jf: 1, k: call as u32 };
-    let answer = |k| libc::sock_filter { code: 0x06, jt: 0, jf: 0, k };
-    let refused = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32);
-    let mut program = [load_number, is_it, refused, answer(libc::SECCOMP_RET_ALLOW)];
-    let filter = libc::sock_fprog { len: 4, filter: program.as_mut_ptr() };
-    // SAFETY: the program is valid for reading during the call.
-    let result = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter)
-    };
-    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    filter(call, [libc::SECCOMP_RET_ERRNO | libc::EPERM as u32, libc::SECCOMP_RET_ALLOW])
 }
 
 /// Runs it by a user who owns nothing, in a folder where all may write.

@@ -18,9 +18,7 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::ExitStatusExt;
 
-pub use processes::{
-    alive, children_of, endless, names, row, signal, the_death_of_a_worker_is_told, until,
-};
+pub use processes::{alive, children_of, names, signal, the_death_of_a_worker_is_told, until};
 
 use crate::support::{Home, alone};
 
@@ -44,7 +42,15 @@ const DOCUMENTED: [i32; 6] = [0, 1, 2, 3, 6, 130];
 /// A run in which everything was measured: the build under test may call itself slow.
 const MEASURED: &[i32] = &[0, 3];
 
-const TABLES: [&[Fault]; 4] = [ends::FAULTS, workers::FAULTS, little::FAULTS, files::FAULTS];
+const TABLES: [&[Fault]; 7] = [
+    ends::FAULTS,
+    workers::FAULTS,
+    workers::OF_HOPCOST,
+    workers::OF_OTHERS,
+    workers::PEERS,
+    little::FAULTS,
+    files::FAULTS,
+];
 
 /// HOPCOST_FAULT picks the rows whose name contains it.
 #[test]

@@ -68,11 +68,6 @@ pub fn names(home: &Home) -> BTreeSet<String> {
 }
 
 /// A trial that goes on until something happens to it.
-pub fn endless(home: &Home, id: &str, deadline_ms: &str) -> (Child, Vec<u32>) {
-    endless_with(home, &[id, "--deadline-ms", deadline_ms])
-}
-
-/// The same, with more arguments.
 pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
     let mut first = vec!["trial", "--ticks-per-second", "1e9"];
     if !arguments.contains(&"--count") {
@@ -101,17 +96,23 @@ pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
     (child, workers)
 }
 
-pub fn row(child: Child) -> RawTrial {
+fn row(child: Child) -> RawTrial {
     let output = child.wait_with_output().expect("it ends");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Kills one of the two workers of a case: its trial ends soon, with the reason, and
-/// leaves no process.
-pub fn the_death_of_a_worker_is_told(home: &Home, id: &str, victim: usize) {
-    let (child, workers) = endless(home, id, "20000");
+/// Looks at the process of a trial and its two workers, and kills one of these: the trial ends soon,
+/// with the reason, and leaves no process.
+pub fn the_death_of_a_worker_is_told(
+    home: &Home,
+    id: &str,
+    victim: usize,
+    look: impl FnOnce(u32, &[u32]),
+) {
+    let (child, workers) = endless_with(home, &[id, "--deadline-ms", "20000"]);
     let control = child.id();
+    look(control, &workers);
     signal(workers[victim], libc::SIGKILL);
     let killed = Instant::now();
     let row = row(child);

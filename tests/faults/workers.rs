@@ -6,10 +6,16 @@ use crate::support::Home;
 const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
 const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/rogue_worker.py");
 
-/// A failed case, and why it failed.
+/// Failed cases: a name, why it failed, and what the worker or the peer is told to do.
 macro_rules! told {
-    ($name:literal, $says:literal, $play:expr) => {
-        Fault { name: $name, codes: &[1], says: &[$says], within_s: 30, play: $play }
+    ($play:ident: $($name:literal, $says:literal, $how:literal;)+) => {
+        &[$(Fault {
+            name: $name,
+            codes: &[1],
+            says: &[$says],
+            within_s: 30,
+            play: |home| $play(home, $how),
+        }),+]
     };
 }
 
@@ -21,79 +27,50 @@ pub const FAULTS: &[Fault] = &[
         within_s: 30,
         play: |home| mock(home, "slow@attach"),
     },
-    told!(
-        "a worker aborts while it attaches",
-        "killed by signal 6 (it said: mock: something dreadful)",
-        |home| mock(home, "crash@attach")
-    ),
-    told!("a worker aborts in a phase", "killed by signal 6", |home| mock(home, "crash@run")),
-    told!("a worker leaves in a phase", "ended with exit code 7", |home| mock(home, "exit@run")),
-    told!("a worker gives up", "the mock does not feel well", |home| mock(home, "fail@run")),
-    told!("a worker floods its output", "a line of more than 262144 bytes", |home| mock(
-        home,
-        "flood@run"
-    )),
-    told!("a worker floods with replies", "does not answer `attach`", |home| mock(
-        home,
-        "flood-lines@attach"
-    )),
-    told!("a worker answers with control characters", "which is no reply", |home| mock(
-        home,
-        "garbage@attach"
-    )),
-    told!("a worker answers something else", "does not answer `run`", |home| mock(
-        home,
-        "wrong-reply@run"
-    )),
-    told!("a worker answers twice", "it answered more than it was asked", |home| mock(
-        home,
-        "twice@run"
-    )),
-    told!("a worker closes its output", "closed its output", |home| mock(home, "close@run")),
-    told!("a worker hands over fewer samples than it says", "promised", |home| mock(
-        home,
-        "lie-count@run"
-    )),
-    told!("a worker's clock is a thousand times too slow", "cover only", |home| mock(
-        home,
-        "lie-time@run"
-    )),
-    told!("a worker's samples do not add up", "add up to", |home| mock(home, "lie-sum@run")),
-    told!("a worker never answers", "no answer within its deadline", |home| {
-        let suite = "name = \"brief\"\nabout = \"a\"\nrounds = 1\n[trial]\nmeasure = \"1ms\"\n\
-                     deadline = \"500ms\"\n[[cases]]\nselect = \"call/syscall\"\n";
-        std::fs::write(home.path().join("brief.toml"), suite).expect("to write");
-        let case = ["run", "--suite", "brief.toml", "--stand-in", MOCK, "--format", "json"];
-        Ok(home.hopcost(&case).env("HOPCOST_MOCK", "silent@run").output().expect("it starts"))
-    }),
-    told!(
-        "a worker of another runtime floods its sample memory, which has a limit",
-        "File too large",
-        |home| rogue(home, "flood-samples")
-    ),
-    told!(
-        "a worker of another runtime runs ahead of the clock",
-        "seen from outside",
-        |home| rogue(home, "fast-clock")
-    ),
-    told!("a peer hangs at its first message", "deadline", |home| peer(home, "hang")),
-    told!("the other peer hangs at its first message", "deadline", |home| peer(
-        home,
-        "hang-callee"
-    )),
-    told!("a peer aborts at a message", "was killed by signal 6", |home| peer(home, "crash")),
-    told!("the other peer aborts at a message", "was killed by signal 6", |home| peer(
-        home,
-        "crash-callee"
-    )),
-    told!("a peer sends a message with a flipped bit", "did not arrive as it was sent", |home| {
-        peer(home, "corrupt")
-    }),
-    told!("a peer answers with a flipped bit", "did not arrive as it was sent", |home| peer(
-        home,
-        "corrupt-callee"
-    )),
+    Fault {
+        name: "a worker never answers",
+        codes: &[1],
+        says: &["no answer within its deadline"],
+        within_s: 30,
+        play: |home| {
+            let suite = "name = \"brief\"\nabout = \"a\"\nrounds = 1\n[trial]\nmeasure = \"1ms\"\n\
+                         deadline = \"500ms\"\n[[cases]]\nselect = \"call/syscall\"\n";
+            std::fs::write(home.path().join("brief.toml"), suite).expect("to write");
+            let case = ["run", "--suite", "brief.toml", "--stand-in", MOCK, "--format", "json"];
+            Ok(home.hopcost(&case).env("HOPCOST_MOCK", "silent@run").output().expect("it starts"))
+        },
+    },
 ];
+
+pub const OF_HOPCOST: &[Fault] = told! { mock:
+    "a worker aborts while it attaches", "6 (it said: mock: something dreadful)", "crash@attach";
+    "a worker aborts in a phase", "killed by signal 6", "crash@run";
+    "a worker leaves in a phase", "ended with exit code 7", "exit@run";
+    "a worker gives up", "the mock does not feel well", "fail@run";
+    "a worker floods its output", "a line of more than 262144 bytes", "flood@run";
+    "a worker floods with replies", "does not answer `attach`", "flood-lines@attach";
+    "a worker answers with control characters", "which is no reply", "garbage@attach";
+    "a worker answers something else", "does not answer `run`", "wrong-reply@run";
+    "a worker answers twice", "it answered more than it was asked", "twice@run";
+    "a worker closes its output", "closed its output", "close@run";
+    "a worker hands over fewer samples than it says", "promised", "lie-count@run";
+    "a worker's clock is a thousand times too slow", "cover only", "lie-time@run";
+    "a worker's samples do not add up", "add up to", "lie-sum@run";
+};
+
+pub const OF_OTHERS: &[Fault] = told! { rogue:
+    "a worker of another runtime floods its sample memory, which has a limit", "File too large", "flood-samples";
+    "a worker of another runtime runs ahead of the clock", "seen from outside", "fast-clock";
+};
+
+pub const PEERS: &[Fault] = told! { peer:
+    "a peer hangs at its first message", "deadline", "hang";
+    "the other peer hangs at its first message", "deadline", "hang-callee";
+    "a peer aborts at a message", "was killed by signal 6", "crash";
+    "the other peer aborts at a message", "was killed by signal 6", "crash-callee";
+    "a peer sends a message with a flipped bit", "did not arrive as it was sent", "corrupt";
+    "a peer answers with a flipped bit", "did not arrive as it was sent", "corrupt-callee";
+};
 
 /// A run of one case whose worker misbehaves, without a line that could be taken for another's.
 fn mock(home: &Home, behaviour: &str) -> Played {

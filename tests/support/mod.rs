@@ -2,13 +2,15 @@
 
 pub mod trace;
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::{Facts, Payload};
 use hopcost_model::raw::RawTrial;
+use serde_json::Value;
 
 /// The binary under test.
 pub fn hopcost_path() -> &'static Path {
@@ -96,6 +98,18 @@ impl Home {
         );
         String::from_utf8(output.stdout).expect("stdout is UTF-8")
     }
+    /// Runs it and takes the document on its stdout, whatever its exit code.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        json_of(&mut self.hopcost(arguments))
+    }
+    /// Runs what it has to refuse, with this exit code and in one line that says why.
+    pub fn refuses(&self, arguments: &[&str], code: i32, why: &str) {
+        let output = self.run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        let one_line = said.trim_end().lines().count() == 1 && output.stdout.is_empty();
+        assert!(one_line && said.contains(why), "{arguments:?}: no `{why}` in: {said}");
+    }
     /// The only run file of this home.
     pub fn run_file(&self) -> PathBuf {
         let runs = self.path().join("data/hopcost/runs");
@@ -105,6 +119,22 @@ impl Home {
         assert_eq!(files.len(), 1, "{files:?}");
         files.remove(0)
     }
+}
+
+/// The document that a command prints, whatever its exit code.
+pub fn json_of(command: &mut Command) -> Value {
+    let output = command.output().expect("the binary starts");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{command:?}: {error}: {}", String::from_utf8_lossy(&output.stderr))
+    })
+}
+
+/// Changes a run file as nobody should.
+pub fn edit(run: &Path, sql: &str) {
+    let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
+                  c.executescript(sys.argv[2]); c.commit()";
+    let status = Command::new("python3").args(["-c", script]).arg(run).arg(sql).status();
+    assert!(status.expect("python3").success(), "{sql}");
 }
 
 /// The exit code of a run in which everything was measured: a build whose probe is not
@@ -131,6 +161,62 @@ pub fn switches(row: &RawTrial) -> u64 {
     let of_ends = row.ends.iter().map(|end| end.voluntary + end.involuntary);
     let of_threads = row.threads.iter().map(|thread| thread.voluntary + thread.involuntary);
     if row.threads.is_empty() { of_ends.sum() } else { of_threads.sum() }
+}
+
+/// Does each of these, two at a time and each on a CPU of its own, and says what all of them say: for
+/// what is counted, of ends that share a CPU.
+pub fn two_at_a_time<T: Send, S: Send>(
+    these: Vec<T>,
+    each: impl Fn(T) -> Option<S> + Sync,
+) -> Vec<S> {
+    let these = Mutex::new(these.into_iter());
+    let (next, each) = (|| these.lock().expect("no panic").next(), &each);
+    let cpus = hopcost_probe::sys::allowed_cpus().expect("an affinity mask");
+    std::thread::scope(|scope| {
+        let on = |cpu| {
+            let work = move || {
+                hopcost_probe::sys::pin(cpu).expect("an allowed CPU");
+                std::iter::from_fn(next).filter_map(each).collect::<Vec<S>>()
+            };
+            scope.spawn(work)
+        };
+        let threads: Vec<_> = cpus.into_iter().take(2).map(on).collect();
+        let said =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|p| resume_unwind(p)));
+        said.flatten().collect()
+    })
+}
+
+/// Fails with what is wrong with any of these cases. Those whose ends sleep and share a CPU are played two
+/// at a time: what an end that spins or yields does in between depends on what else there is to run.
+pub fn none_wrong(
+    cases: Vec<(&'static Facts, Case)>,
+    wrong: impl Fn(&'static Facts, &Case) -> Option<String> + Sync,
+) {
+    let sleeps = |case: &Case| {
+        let waits = case.waits.is_none_or(|waits| !waits.any(WaitKind::Yield));
+        waits && case.placement.is_none_or(|place| place == Placement::SameCpu)
+    };
+    let (asleep, busy): (Vec<_>, Vec<_>) = cases.into_iter().partition(|(_, case)| sleeps(case));
+    let mut all = two_at_a_time(asleep, |(facts, case)| wrong(facts, &case));
+    all.extend(busy.iter().filter_map(|(facts, case)| wrong(facts, case)));
+    assert!(all.is_empty(), "{} wrong:\n{}", all.len(), all.join("\n"));
+}
+
+/// Answers a system call with the first of these from now on, and every other with the second (seccomp(2)).
+/// It allocates nothing, so that it may be called between fork and exec.
+pub fn filter(call: i64, answers: [u32; 2]) -> std::io::Result<()> {
+    let load_number = libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
+    let is_it = libc::sock_filter { code: 0x15, jt: 0, jf: 1, k: call as u32 };
+    let [it, other] = answers.map(|k| libc::sock_filter { code: 0x06, jt: 0, jf: 0, k });
+    let mut program = [load_number, is_it, it, other];
+    let filter = libc::sock_fprog { len: 4, filter: program.as_mut_ptr() };
+    // SAFETY: the program is valid for reading during the call.
+    let result = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter)
+    };
+    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 /// Whether every combination is tried (`./test --all`), or each value in one of them.

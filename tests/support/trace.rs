@@ -10,6 +10,8 @@ use std::ffi::c_void;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use super::Home;
+
 /// System calls by number, of all processes but the first (which is the control
 /// process), threads included.
 #[derive(Debug, Default, Clone)]
@@ -50,19 +52,29 @@ pub enum Window {
     Lifetime,
 }
 
-/// Runs a command to its end under ptrace and counts. Returns its exit code too.
-pub fn count(command: &mut Command) -> (i32, Counts) {
-    count_within(command, Window::Phase)
+/// The system calls of a trial of so many operations, all of them one batch where there are batches.
+pub fn of_trial(home: &Home, id: &str, operations: u64, window: Window) -> Counts {
+    let operations = operations.to_string();
+    let mut arguments = vec!["trial", id, "--count", &operations, "--ticks-per-second", "1e9"];
+    if id.starts_with("roundtrip/") || id.starts_with("call/") {
+        arguments.extend(["--batch", &operations]);
+    }
+    let (code, counts) = count(&mut home.hopcost(&arguments), window);
+    assert_eq!(code, 0, "{id} under ptrace");
+    counts
 }
 
-/// The same, of a window.
-pub fn count_within(command: &mut Command, window: Window) -> (i32, Counts) {
+/// Runs a command to its end under ptrace and counts. Returns its exit code too.
+fn count(command: &mut Command, window: Window) -> (i32, Counts) {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(|| {
             libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
-            Ok(())
+            // One stop a call, where PTRACE_SYSCALL has two. There is no tracer to be told of the first
+            // program that is executed.
+            let told = [libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_TRACE];
+            super::filter(libc::SYS_execve, told)
         });
     }
     // Reaped below, by waitpid, as ptrace wants it.
@@ -92,7 +104,7 @@ pub fn count_within(command: &mut Command, window: Window) -> (i32, Counts) {
         let signal = libc::WSTOPSIG(status);
         if !begun {
             begun = true;
-            let options = libc::PTRACE_O_TRACESYSGOOD
+            let options = libc::PTRACE_O_TRACESECCOMP
                 | libc::PTRACE_O_TRACEFORK
                 | libc::PTRACE_O_TRACEVFORK
                 | libc::PTRACE_O_TRACECLONE
@@ -107,10 +119,9 @@ pub fn count_within(command: &mut Command, window: Window) -> (i32, Counts) {
             counts.threads_max = counts.threads_max.max(members.len());
         }
         let mut deliver = 0;
-        if signal == libc::SIGTRAP | 0x80 {
-            if group != root
-                && let Some(call) = entered(pid)
-            {
+        if status >> 16 == libc::PTRACE_EVENT_SECCOMP {
+            if group != root {
+                let call = entered(pid);
                 if window == Window::Lifetime {
                     counts.note(call);
                 } else if call.number == libc::SYS_getrusage as u64 {
@@ -125,7 +136,7 @@ pub fn count_within(command: &mut Command, window: Window) -> (i32, Counts) {
         } else if signal != libc::SIGTRAP && signal != libc::SIGSTOP {
             deliver = signal;
         }
-        ptrace(libc::PTRACE_SYSCALL, pid, 0, deliver as usize);
+        ptrace(libc::PTRACE_CONT, pid, 0, deliver as usize);
     }
 }
 
@@ -135,15 +146,14 @@ struct Entered {
     second_argument: u64,
 }
 
-/// The call that a stopped thread is entering, if it is entering one.
-fn entered(pid: i32) -> Option<Entered> {
-    // struct ptrace_syscall_info: op (u8) at 0, entry.nr (u64) at 24, its arguments behind it;
-    // ptrace(2).
+/// The call that a stopped thread is entering.
+fn entered(pid: i32) -> Entered {
+    // struct ptrace_syscall_info: seccomp.nr (u64) at 24, its arguments behind it; ptrace(2).
     let mut info = [0u64; 16];
     let request = 0x420e; // PTRACE_GET_SYSCALL_INFO
     ptrace(request, pid, size_of_val(&info), info.as_mut_ptr() as usize);
-    let operation = info[0] as u8;
-    (operation == 1).then_some(Entered { number: info[3], second_argument: info[5] })
+    assert_eq!(info[0] as u8, 3, "PTRACE_SYSCALL_INFO_SECCOMP");
+    Entered { number: info[3], second_argument: info[5] }
 }
 
 fn group_of(pid: i32) -> i32 {

@@ -7,12 +7,13 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Stamp, ZeroCopySends};
 use hopcost_model::raw::{Build, Moment, Throttling, YardstickClass};
 use hopcost_model::text::escaped;
+use hopcost_model::trace::TraceEvent;
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
 
 use crate::error::{Cell, Problem};
 use crate::limits::{JSON_MAX_BYTES, TEXT_MAX_BYTES};
-use crate::samples;
+use crate::{samples, trace};
 
 /// A column: name, declaration, and the format that brought it.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +86,16 @@ impl<'r> Reading<'r> {
                 std::str::from_utf8(bytes).or_else(|_| self.wrong("text that is not UTF-8"))
             }
             other => self.wrong(&format!("{}, not text", other.data_type())),
+        }
+    }
+    /// So many of something, packed in a blob.
+    fn packed<T>(&mut self, unpack: impl FnOnce(&[u8], usize) -> Result<T, String>) -> Cell<T> {
+        let count = u64::get(self)?;
+        match self.next()? {
+            ValueRef::Blob(blob) => {
+                unpack(blob, usize::try_from(count).unwrap_or(usize::MAX)).map_err(Problem::Value)
+            }
+            other => self.wrong(&format!("{}, not a blob", other.data_type())),
         }
     }
     /// A word that is compared and never shown.
@@ -409,13 +420,44 @@ impl Put for Vec<u32> {
 
 impl Get for Vec<u32> {
     fn get(row: &mut Reading<'_>) -> Cell<Self> {
-        let count = u64::get(row)?;
+        row.packed(samples::unpack)
+    }
+}
+
+/// `events_kept` and `events`.
+impl Put for Vec<TraceEvent> {
+    fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+        let packed = trace::pack(self).or_else(|why| row.wrong(&why).map(|()| Vec::new()))?;
+        row.push(self.len() as i64)?;
+        row.push(packed)
+    }
+}
+
+impl Get for Vec<TraceEvent> {
+    fn get(row: &mut Reading<'_>) -> Cell<Self> {
+        row.packed(trace::unpack)
+    }
+}
+
+/// Both or neither.
+impl Put for Option<Vec<u32>> {
+    fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
+        match self {
+            Some(samples) => samples.put(row),
+            None => (None::<u64>, None::<u64>).put(row),
+        }
+    }
+}
+
+impl Get for Option<Vec<u32>> {
+    fn get(row: &mut Reading<'_>) -> Cell<Self> {
+        if !row.is_next_null()? {
+            return <Vec<u32> as Get>::get(row).map(Some);
+        }
+        row.next()?;
         match row.next()? {
-            ValueRef::Blob(blob) => {
-                samples::unpack(blob, usize::try_from(count).unwrap_or(usize::MAX))
-                    .map_err(Problem::Value)
-            }
-            other => row.wrong(&format!("{}, not a blob", other.data_type())),
+            ValueRef::Null => Ok(None),
+            _ => row.wrong("there without its number"),
         }
     }
 }

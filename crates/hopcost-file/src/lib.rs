@@ -22,6 +22,7 @@ mod runs;
 pub mod samples;
 mod schema;
 mod tables;
+mod trace;
 mod write;
 
 pub use cell::as_read;

@@ -10,6 +10,7 @@ use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawLoad, RawRun, RawTrial, RunAbout};
 use hopcost_model::raw::{CpuUse, StampCheck, ThreadUse, Yardstick, YardstickReading};
+use hopcost_model::trace::Trace;
 use rusqlite::Connection;
 
 use crate::cell::{Get, Reading};
@@ -238,6 +239,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     let mut checks =
         belonging(source, &t::STAMP_CHECK, |row: &(i64, StampCheck)| row.0, |row| row)?;
     let mut loads = belonging(source, &t::LOAD, |row: &(i64, RawLoad)| row.0, |row| row)?;
+    let mut traces = belonging(source, &t::TRACE, |row: &(i64, Trace)| row.0, |row| row)?;
     let mut cpu_uses = by_trial::<CpuUse>(source, &t::CPU_USE)?;
     let mut yardsticks = by_trial::<YardstickReading>(source, &t::YARDSTICK_READING)?;
     let trials = source.read::<(i64, RawTrial), _>(&t::TRIAL, |row| row.0)?;
@@ -265,13 +267,21 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         trial.stamp_check = checks.take(&number).pop();
         trial.yardsticks = yardsticks.take(&number);
         trial.load = loads.take(&number).pop();
+        trial.trace = traces.take(&number).pop();
         trial.cpu_uses = cpu_uses.take(&number);
         samples += trial.samples.len();
-        samples += trial.load.as_ref().map_or(0, |load| load.lags.len() + load.gaps.len());
+        samples += trial.load.as_ref().map_or(0, |load| {
+            load.lags.len() + load.gaps.len() + load.own_lags.as_ref().map_or(0, Vec::len)
+        });
+        // An event is seven numbers.
+        let numbers = |trace: &Trace| trace.untraced_ns.len() + 7 * trace.events.len();
+        samples += trial.trace.as_ref().map_or(0, numbers);
         let of_case = trials_of.entry(trial.case).or_default();
         let of_end = |end: &EndCounters| end.first_tick.max(end.elapsed_ticks).max(end.max_ticks);
         let ticks = trial.ends.iter().map(of_end).fold(trial.samples_max_ticks, u64::max);
+        let traced = trial.trace.as_ref().map_or(0, |trace| trace.operations);
         let done = trial.ends.iter().map(|end| end.count).fold(trial.operations, u64::max);
+        let done = done.max(traced);
         let why = if ticks >= TICKS_MAX {
             format!("a clock shows {ticks} ticks, which cannot be")
         } else if done > OPERATIONS_MAX {
@@ -303,6 +313,7 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
     orphan(warm_ups.table, warm_ups.rows.peek().map(|row| &row.0))?;
     orphan(checks.table, checks.rows.peek().map(|row| &row.0))?;
     orphan(loads.table, loads.rows.peek().map(|row| &row.0))?;
+    orphan(traces.table, traces.rows.peek().map(|row| &row.0))?;
     orphan(cpu_uses.table, cpu_uses.rows.peek().map(|row| &row.0))?;
     orphan(yardsticks.table, yardsticks.rows.peek().map(|row| &row.0))?;
     if let Some(((number, end), _)) = events.rows.peek() {

@@ -49,6 +49,11 @@ pub fn unpack(blob: &[u8], count: usize) -> Result<Vec<u32>, String> {
     if count > MAX_PER_TRIAL {
         return Err(format!("{count} samples are more than the {MAX_PER_TRIAL} a trial may keep"));
     }
+    unpack_numbers(blob, count)
+}
+
+/// The same of any numbers, whose count the caller has bounded.
+pub(crate) fn unpack_numbers(blob: &[u8], count: usize) -> Result<Vec<u32>, String> {
     let want = count * 4;
     let mut raw = Vec::with_capacity(want + 1);
     // One byte more than wanted tells a longer stream; reaching its end is what

@@ -12,6 +12,7 @@ use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReadi
 use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
 use hopcost_model::raw::{CpuUse, RawLoad, Reference, Yardstick, YardstickReading};
 use hopcost_model::results::Estimate;
+use hopcost_model::trace::Trace;
 
 use crate::cell::{Column, Get, Json, Put, Reading, Writing};
 use crate::error::Cell;
@@ -109,6 +110,7 @@ fields!(CPU_ACCOUNTING of CpuAccounting {
 });
 
 const BLOB: &str = "BLOB NOT NULL";
+const MAYBE_BLOB: &str = "BLOB";
 
 fields!(RAW_TRIAL of RawTrial {
     case: case_index INT 1,
@@ -263,6 +265,17 @@ fields!(LOADED of RawLoad {
     generator_lag_last_ticks: generator_lag_last_ticks INT 6,
     lags: lags_kept INT 6 / lags BLOB 6,
     gaps: gaps_kept INT 6 / gaps BLOB 6,
+    own_lags: own_lags_kept MAYBE_INT 8 / own_lags MAYBE_BLOB 8,
+});
+
+fields!(TRACED of Trace {
+    operations: operations INT 7,
+    lost: lost INT 7,
+    clock_bound_ns: clock_bound_ns INT 7,
+    event_cost_ns: event_cost_ns BITS 7,
+    missing: missing TEXT 7,
+    untraced_ns: untraced_kept INT 7 / untraced_ns BLOB 7,
+    events: events_kept INT 7 / events BLOB 7,
 });
 
 /// The last format whose columns of cases are listed here. Those of later formats say
@@ -422,6 +435,7 @@ tables! {
     YARDSTICK: "yardstick" &[POSITION, YARDSTICK_PLAYED], "\n)", 5, 10_000;
     YARDSTICK_READING: "yardstick_reading" &[OF_TRIAL, YARDSTICK_READ], BY_TRIAL, 5, ROWS;
     LOAD: "load" &[list![trial KEY 6], LOADED], "\n)", 6, 200_000;
+    TRACE: "trace" &[list![trial KEY 7], TRACED], "\n)", 7, 200_000;
 }
 
 #[cfg(test)]

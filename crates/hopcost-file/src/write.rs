@@ -211,6 +211,7 @@ impl RunFile {
             t::STAMP_CHECK.insert(tx, trial.stamp_check.iter().map(|check| (number, check)))?;
             t::YARDSTICK_READING.insert(tx, numbered(number, &trial.yardsticks))?;
             t::LOAD.insert(tx, trial.load.iter().map(|load| (number, load)))?;
+            t::TRACE.insert(tx, trial.trace.iter().map(|trace| (number, trace)))?;
             t::CPU_USE.insert(tx, numbered(number, &trial.cpu_uses))
         })?;
         self.next_trial += 1;
@@ -406,6 +407,7 @@ mod tests {
             operations: None,
             warm_up_operations: None,
             counted_operations: 0,
+            traced_operations: None,
         };
         let plan = Plan {
             suite: text(),

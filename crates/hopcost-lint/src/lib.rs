@@ -11,6 +11,7 @@ mod report;
 mod role;
 mod sheet;
 mod show;
+mod tidy;
 mod unit;
 
 pub use check::{CHECKS, Check};

@@ -187,7 +187,12 @@ pub fn heading(text: &str, of_cells: Option<Unit>) -> Heading {
         }
         split(behind, &mut unit, &mut words);
     }
-    let role = if words.len() > WORDS_MAX { Role::Other } else { role(&words, unit) };
+    let of = |unit| if words.len() > WORDS_MAX { Role::Other } else { role(&words, unit) };
+    // A unit in the cells alone does not make a time a latency.
+    let role = match (of(unit), of(of_cells)) {
+        (Role::Other, by_cells @ (Role::Total | Role::Throughput)) => by_cells,
+        (by_words, _) => by_words,
+    };
     let unit = unit.or(of_cells);
     let of_role = |word: &str| ROLES.iter().any(|(of, _)| is_in(of, word));
     let subject = words.iter().enumerate().filter(|(at, word)| {
@@ -291,6 +296,7 @@ fn role(words: &[String], unit: Option<Unit>) -> Role {
         (None, Some(Dimension::Times)) => Role::Ratio,
         (None, Some(Dimension::Cycles)) if !per => Role::Counter(Counter::Cycles),
         (None, Some(Dimension::BitRate | Dimension::Rate)) => Role::Throughput,
+        (None, Some(Dimension::Time)) if has("sample") => Role::Total,
         (None, Some(Dimension::Time | Dimension::Cycles)) => Role::Latency,
         (None, Some(Dimension::Bytes)) => Role::Payload,
         (None, Some(Dimension::Share)) => Role::Other,
@@ -298,6 +304,8 @@ fn role(words: &[String], unit: Option<Unit>) -> Role {
             Role::Flows
         }
         (None, None) if has("payload size bytes") => Role::Payload,
+        // How much an operation moves, in Criterion's raw.csv.
+        (None, None) if has("throughput") && has("num") => Role::Payload,
         (None, None) if has("throughput bandwidth bitrate goodput") => Role::Throughput,
         (None, None) if has(NOUNS) => Role::Count,
         (None, None) if has("latency rtt time trip") => Role::Latency,

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::number::Number;
 use crate::read::{Cell, Document, Form, Table};
 use crate::role::{self, Heading, OF_STATISTICS, Role};
+use crate::tidy;
 use crate::unit::{Dimension, Unit};
 
 /// A column of numbers.
@@ -64,10 +65,13 @@ const COLUMNS_MAX: usize = 200;
 ///
 /// What is too wide is not among them, and said.
 pub fn sheets(document: &Document, said: &[Said]) -> (Vec<Sheet>, Vec<String>) {
-    let tables = merged(&document.tables);
-    let tables = tables.iter().map(|table| {
-        let turned = turned(table);
-        if known(&turned.head, said) > known(&table.head, said) { turned } else { table.clone() }
+    let tables = merged(&document.tables).into_iter().map(|table| {
+        let table = tidy::with_units(table);
+        let others = [tidy::widened(&table), Some(turned(&table))];
+        // Of those whose headings are understood as well, the first.
+        let others = others.into_iter().flatten().map(|table| (known(&table.head, said), table));
+        let first = (known(&table.head, said), table);
+        others.fold(first, |best, other| if other.0 > best.0 { other } else { best }).1
     });
     let (fit, wide): (Vec<Table>, Vec<Table>) =
         tables.partition(|table| table.head.len() <= COLUMNS_MAX);
@@ -110,7 +114,7 @@ fn merged(tables: &[Table]) -> Vec<Table> {
         for row in std::iter::once(&mut table.head).chain(&mut table.rows) {
             let line = row.first().map_or(0, |cell| cell.line);
             let text = table.title.trim_end_matches(':').to_owned();
-            row.push(Cell { text, line, column: row.len() + 1 });
+            row.push(Cell { text, line });
         }
         if let Some(cell) = table.head.last_mut() {
             cell.text.clear();
@@ -141,6 +145,13 @@ fn sheet(table: &Table, said: &[Said]) -> Sheet {
         if let Some(said) = said.iter().find(|said| said.head == head.text) {
             (is.role, is.unit) = (said.role, said.unit.or(is.unit));
             is.subject.clear();
+        }
+        if table.form == Form::Estimates {
+            match is.role {
+                Role::Mean | Role::Stdev => is.subject.insert_str(0, OF_STATISTICS),
+                Role::Ratio | Role::Count => is.role = Role::Other,
+                _ => {}
+            }
         }
         let number = |cell: &Cell| Number::parse(&cell.text).map(|n| n.scaled(is.unit));
         let mut numbers: Vec<Option<Number>> = cells.iter().map(number).collect();

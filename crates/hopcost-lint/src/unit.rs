@@ -29,7 +29,8 @@ pub struct Unit {
 }
 
 /// Units that are words; their case does not matter.
-const WORDS: [(&str, Dimension, f64); 7] = [
+const WORDS: [(&str, Dimension, f64); 8] = [
+    ("ps picosecond picoseconds", Dimension::Time, 1e-3),
     ("ns nsec nsecs nanosecond nanoseconds nanos", Dimension::Time, 1.0),
     ("us µs μs usec usecs microsecond microseconds micros", Dimension::Time, 1e3),
     ("ms msec msecs millisecond milliseconds millis", Dimension::Time, 1e6),
@@ -40,7 +41,7 @@ const WORDS: [(&str, Dimension, f64); 7] = [
 ];
 
 /// What is counted a second where it is not bits or bytes.
-const COUNTED: &str = "msg msgs message messages op ops req reqs trip trips";
+const COUNTED: &str = "msg msgs message messages op ops req reqs trip trips elem";
 
 impl Unit {
     /// The unit that a word spells, brackets and punctuation around it left out.

@@ -38,6 +38,11 @@ const FAULTS: &[(&str, &[(usize, &str)])] = &[
     ("floors.html", &[(5, "floor"), (6, "floor"), (7, "floor")]),
     ("sentences.md", &[(5, "digits"), (8, "sentence"), (8, "sentence"), (8, "sentence")]),
     ("ticks.csv", &[(2, "timer")]),
+    ("sockperf.txt", &[(6, "mean"), (14, "order"), (23, "mean"), (23, "stdev"), (28, "samples")]),
+    ("fio.txt", &[(3, "mean"), (8, "order"), (8, "samples")]),
+    ("criterion.txt", &[(2, "interval"), (5, "interval")]),
+    ("tidy.csv", &[(4, "order"), (5, "samples")]),
+    ("intervals.csv", &[(3, "interval")]),
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -94,7 +99,12 @@ fn clean_tables_and_the_outputs_of_tools_pass() {
         "copies.csv",
         "hyperfine.md",
         "hyperfine.csv",
+        "sockperf.txt",
         "fio.txt",
+        "criterion.txt",
+        "criterion.csv",
+        "tidy.csv",
+        "hopcost.csv",
         "rusty-comms.csv",
         "rusty-comms.txt",
         "wide-area.md",
@@ -133,6 +143,14 @@ fn a_column_is_what_the_user_says() {
     for wrong in ["a", "a=fast", "a=p99:parsec"] {
         assert!(wrong.parse::<hopcost_lint::Said>().is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn what_a_program_writes_to_stdin_is_read_as_csv() {
+    let text = std::fs::read_to_string(folder("clean").join("hopcost.csv")).expect("a file");
+    let report = lint("-", &text, &[]);
+    assert_eq!((report.tables.len(), report.findings.len()), (1, 0), "{}", told(&report));
+    assert!(lint("-", "In short, of all, a\nand b, c, d.\n", &[]).tables.is_empty());
 }
 
 #[test]
@@ -179,7 +197,7 @@ fn blank_lines_are_read_at_once() {
 fn more_cells_than_the_limit_are_refused() {
     let wide = "<tr><td colspan=100 rowspan=100>1</td></tr>".repeat(3_000);
     let report = at_once("t.html", &format!("<table><tr><th>mean us</th></tr>{wide}</table>"));
-    assert!(told(&report).contains("more than 200000 cells"), "{:?}", report.notes);
+    assert!(told(&report).contains("more than 400000 cells"), "{:?}", report.notes);
     let text = "mean_us,".repeat(10_000) + "\n" + &"1\n".repeat(10_000);
     assert_eq!(at_once("t.csv", &text).notes.len(), 1);
 }

@@ -3,7 +3,7 @@
 use crate::axis::{Axis, RATE_MAX};
 use crate::case::{Boundary, Case, Placement, Role, Workload};
 use crate::document;
-use crate::mechanism::Loss;
+use crate::mechanism::{Here, Loss};
 use crate::units::format_number;
 
 document! {
@@ -13,6 +13,9 @@ document! {
         pub payload_bytes: u32,
         /// Messages a second; `null` where one is sent after the other has been answered.
         pub rate: Option<u32>,
+        /// Ends that send them, which share the rate and the receiver.
+        #[serde(default = "one")]
+        pub senders: u32,
         /// The most that the 99th percentile may be.
         pub p99_ns: Option<u64>,
         /// What has to separate the ends.
@@ -30,6 +33,10 @@ document! {
         /// What is to be least, or greatest.
         pub objective: Objective,
     }
+}
+
+fn one() -> u32 {
+    1
 }
 
 document! {
@@ -95,21 +102,26 @@ impl AdviceRequest {
         let is_asked = case.payload_bytes == Some(self.payload_bytes)
             && case.boundary == self.boundary
             && case.runtimes.to_string() == self.runtimes
-            && Axis::unusual(case).next().is_none();
+            && Axis::unusual(case).all(|(axis, _)| axis.key == "senders");
+        let is_offered = case.rate == self.offered() && case.senders == self.senders;
         match case.workload {
             Workload::Roundtrip if is_asked => Some(Part::ClosedLoop),
-            Workload::Load if is_asked && case.rate == self.offered() => Some(Part::OpenLoop),
+            Workload::Load if is_asked && is_offered => Some(Part::OpenLoop),
             _ => None,
         }
     }
 
-    /// Why a case is no answer, whatever is measured of it.
-    pub fn rules_out(&self, case: &Case, loss: Loss) -> Option<String> {
+    /// Why a case of a mechanism is no answer, whatever is measured of it.
+    pub fn rules_out(&self, case: &Case, mechanism: &Here) -> Option<String> {
+        let sent = Case { senders: self.senders, ..case.clone() };
+        if let Some(reason) = mechanism.senders.lack(&sent) {
+            return Some(reason);
+        }
         let spins = [Role::Caller, Role::Callee].map(|role| case.wait(role).spins());
         if self.spinning == Permission::RuledOut && spins.contains(&true) {
             return Some("spins".to_owned());
         }
-        if self.loss == Permission::RuledOut && loss == Loss::Possible {
+        if self.loss == Permission::RuledOut && mechanism.loss == Loss::Possible {
             return Some("messages may be lost (--loss yes allows it)".to_owned());
         }
         let budget = self.cpu_budget.filter(|budget| *budget < 1.0)?;
@@ -126,23 +138,30 @@ impl AdviceRequest {
         }
         let spun_ns = case.spin_budget_ns.filter(|_| wait.spins()).unwrap_or(0);
         let spun = (rate * spun_ns as f64 / 1e9).min(1.0);
-        Some((rate * cpu_ns_per_message / 1e9 + spun).min(2.0))
+        let all = f64::from(self.senders.saturating_add(1));
+        Some((rate * cpu_ns_per_message / 1e9 + spun).min(all))
     }
 
-    /// `20k messages a second`
+    /// `20k messages a second`, `20k messages a second of 4 senders`
     pub fn rate_words(&self) -> Option<String> {
-        Some(format!("{} messages a second", format_number(self.rate?.into())))
+        let rate = format_number(self.rate?.into());
+        Some(match self.senders {
+            1 => format!("{rate} messages a second"),
+            senders => format!("{rate} messages a second of {senders} senders"),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mechanism::Senders;
 
     fn request() -> AdviceRequest {
         AdviceRequest {
             payload_bytes: 64,
             rate: Some(20_000),
+            senders: 1,
             p99_ns: None,
             boundary: Boundary::Process,
             placement: None,
@@ -174,9 +193,15 @@ mod tests {
             ("wait=block", "wait=block&arrivals=constant"),
             ("wait=block", "wait=block&runtime=python"),
             ("wait=block", "wait=block&touch=none"),
+            ("wait=block", "wait=block&senders=4"),
         ] {
             assert_eq!(part(&load.replace(from, to)), None, "{to}");
         }
+        let four = AdviceRequest { senders: 4, ..request() };
+        let part = |id: &str| four.part(&id.parse().unwrap());
+        assert_eq!(part(load), None);
+        assert_eq!(part(&format!("{load}&senders=4")), Some(Part::OpenLoop));
+        assert_eq!(four.part(&case("block")), Some(Part::ClosedLoop));
     }
 
     #[test]
@@ -193,7 +218,7 @@ mod tests {
     #[test]
     fn a_case_alone_is_ruled_out_by_its_wait_and_its_losses() {
         let out = |request: &AdviceRequest, wait: &str| {
-            request.rules_out(&case(wait), Loss::Never).unwrap_or_default()
+            request.rules_out(&case(wait), &Here::default()).unwrap_or_default()
         };
         let frugal = AdviceRequest { cpu_budget: Some(0.2), ..request() };
         assert_eq!(out(&frugal, "spin"), "spins: 1.0 CPU > 0.2");
@@ -201,6 +226,18 @@ mod tests {
         let calm = AdviceRequest { spinning: Permission::RuledOut, ..request() };
         assert_eq!(out(&calm, "spin-then-block&spin=20000"), "spins");
         assert_eq!((out(&calm, "block"), out(&request(), "spin")), (String::new(), String::new()));
-        assert!(request().rules_out(&case("block"), Loss::Possible).unwrap().contains("lost"));
+        let with = |request: &AdviceRequest, here: &Here| {
+            request.rules_out(&case("block"), here).unwrap_or_default()
+        };
+        let lossy = Here { loss: Loss::Possible, ..Here::default() };
+        assert!(with(&request(), &lossy).contains("lost"));
+        let four = AdviceRequest { senders: 4, ..request() };
+        assert!(with(&four, &Here::default()).starts_with("has one sender: "));
+        let of = |whole_bytes| Here {
+            senders: Senders::Several { share: "the pipe", whole_bytes },
+            ..Here::default()
+        };
+        assert_eq!(with(&four, &of(4096)), "");
+        assert!(with(&four, &of(32)).contains("messages of 32 bytes at most"));
     }
 }

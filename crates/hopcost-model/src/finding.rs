@@ -139,7 +139,7 @@ codes! {
         "Use a longer gap.";
     /// The sender of a load was late by itself.
     GeneratorLate = "GENERATOR_LATE",
-        "The sender of a load could not keep its schedule even without a channel: it was late by more than a tenth of the response's p99, or took longer than the schedule.",
+        "The sender of a load was late by itself, not because a send had not returned: by more than a tenth of the response's p99, without a channel at its own p99 or with it for more than 1 % of the messages.",
         "Offer a lower rate, or give the sender a CPU that nothing else uses (--cpus, isolcpus); do not read this response as that of the channel.";
     /// The rate was not reached.
     RateMissed = "RATE_MISSED",
@@ -169,6 +169,10 @@ codes! {
     ClockDisagrees = "CLOCK_DISAGREES",
         "The caller's clock disagrees with that of the end in Rust, or with hopcost's own, about how long the same exchanges took.",
         "Do not believe this runtime's times; look at which clock its worker reads.";
+    /// The kernel's events changed what they were to show.
+    TracingChanged = "TRACING_CHANGED",
+        "In the traced phase a round trip took longer or shorter than without the kernel's events by more than these cost, so its segments are not quite those of an untraced one.",
+        "Read the segments as shares, and compare those of two cases rather than their times; the case's own estimates are of phases without events.";
     /// The binary is not optimised.
     BuildSlow = "BUILD_SLOW",
         "This hopcost was built without optimisation, with debug assertions or with a sanitizer, and so is slower than what it claims to measure.",

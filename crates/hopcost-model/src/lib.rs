@@ -18,6 +18,7 @@ pub mod raw;
 pub mod results;
 mod spelling;
 pub mod text;
+pub mod trace;
 pub mod units;
 pub mod workload;
 

@@ -52,6 +52,8 @@ document! {
         Advice(AdviceRequest),
         /// Where one way of doing something overtakes another.
         Crossover(CrossoverPlan),
+        /// Where the time of a round trip goes.
+        Explanation(ExplanationPlan),
     }
 }
 
@@ -68,7 +70,7 @@ impl Question {
         match self {
             Question::Dockets(_) => ROUNDS_A_LOOK,
             Question::Advice(_) => ROUNDS_A_LOOK_OF_ADVICE,
-            Question::Crossover(_) => ROUNDS_A_LOOK_OF_CROSSOVER,
+            Question::Crossover(_) | Question::Explanation(_) => ROUNDS_A_LOOK_OF_CROSSOVER,
         }
     }
 }
@@ -78,12 +80,28 @@ impl Plan {
     pub fn pairs_neighbours(&self) -> bool {
         self.comparison.is_some() || self.crossover().is_some()
     }
+    /// What a run is to explain, if it is one that explains.
+    pub fn explanation(&self) -> Option<&ExplanationPlan> {
+        match &self.question {
+            Some(Question::Explanation(plan)) => Some(plan),
+            _ => None,
+        }
+    }
     /// The search for a crossing that the run is, if it is one.
     pub fn crossover(&self) -> Option<&CrossoverPlan> {
         match &self.question {
             Some(Question::Crossover(search)) => Some(search),
             _ => None,
         }
+    }
+}
+
+document! {
+    /// Where the time of a round trip goes.
+    #[derive(Copy)]
+    pub struct ExplanationPlan {
+        /// The quantile of a trial from which on its round trips are slow, where these are asked for.
+        pub tail: Option<f64>,
     }
 }
 
@@ -190,6 +208,9 @@ document! {
         /// counts system calls; none if 0.
         #[serde(default)]
         pub counted_operations: u64,
+        /// Operations of each of two last phases, of which the second is traced.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub traced_operations: Option<u64>,
     }
 }
 

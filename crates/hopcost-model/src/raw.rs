@@ -8,6 +8,7 @@ use crate::document;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
+use crate::trace::Trace;
 
 document! {
     /// A whole run as stored.
@@ -197,6 +198,9 @@ document! {
         /// What is particular to a `load`, whose samples are responses.
         #[serde(default)]
         pub load: Option<RawLoad>,
+        /// The kernel's events in the last phase of all, where they were asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub trace: Option<Trace>,
     }
 }
 
@@ -224,6 +228,10 @@ document! {
         pub lags: Vec<u32>,
         /// Of each sample kept: its intended time minus that of the sample before it.
         pub gaps: Vec<u32>,
+        /// Of each sample kept: how much of its lag is the sender's own and not the mechanism's;
+        /// absent where the sender did not tell.
+        #[serde(default)]
+        pub own_lags: Option<Vec<u32>>,
     }
 }
 
@@ -466,6 +474,7 @@ impl RawTrial {
             cpu_uses: Vec::new(),
             throttling: None,
             load: None,
+            trace: None,
         }
     }
 }

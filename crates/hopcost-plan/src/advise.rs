@@ -2,13 +2,14 @@
 
 use hopcost_model::advise::{AdviceRequest, Objective};
 use hopcost_model::describe::RuntimeFacts;
-use hopcost_model::mechanism::{Loss, Mechanism};
+use hopcost_model::mechanism::{Here, Mechanism};
 use hopcost_model::plan::{Plan, Question};
 
 use crate::ask::Ask;
 use crate::error::PlanError;
 use crate::machine::Machine;
 use crate::resolve::plan;
+use crate::time::{fitted, runtimes_of};
 
 /// Most rounds of a case; the budget and the answer end most runs before.
 const ROUNDS: u32 = 60;
@@ -53,6 +54,7 @@ pub fn advice(
     say("runtime", request.runtimes.clone());
     if let Some(rate) = request.offered() {
         say("rate", rate.to_string());
+        say("senders", request.senders.to_string());
     }
     say("place", request.placement.map_or("cross".to_owned(), |place| place.to_string()));
     if ask.axes.get("wait").is_none_or(Vec::is_empty) {
@@ -66,12 +68,13 @@ pub fn advice(
     let mut plan = plan(&ask, rust.to_vec(), runtimes, machine)?;
     for planned in plan.cases.iter_mut().filter(|planned| planned.skip.is_none()) {
         let Ok(case) = &planned.case else { continue };
-        let loss = rust.iter().find(|known| known.name == case.mechanism_name());
-        let loss = loss.map_or(Loss::Never, |mechanism| mechanism.here.loss);
-        planned.skip = request.rules_out(case, loss);
+        let known = rust.iter().find(|known| known.name == case.mechanism_name());
+        let here = known.map_or_else(Here::default, |mechanism| mechanism.here);
+        planned.skip = request.rules_out(case, &here);
     }
     "advice".clone_into(&mut plan.suite);
     plan.baseline = None;
     plan.question = Some(Question::Advice(request.clone()));
+    plan.trial = fitted(&plan, &runtimes_of(&plan, runtimes));
     Ok(plan)
 }

@@ -60,7 +60,7 @@ pub fn comparison(
 }
 
 /// The one case that a selector selects and that can be measured here.
-fn only(selector: &str, plan: &Plan) -> Result<Case, PlanError> {
+pub(crate) fn only(selector: &str, plan: &Plan) -> Result<Case, PlanError> {
     let origin = Origin::selector(selector);
     let live: Vec<&Case> = plan.live_cases().collect();
     match live.as_slice() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::axis::{Axis, Value};
+use hopcost_model::axis::{Axis, Kind, Value};
 use hopcost_model::case::Case;
 use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::mechanism::Mechanism;
@@ -15,6 +15,7 @@ use crate::compare::{MEASURE_NS, NAMED_MAX};
 use crate::error::{Origin, PlanError, quote, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
+use crate::time::{fitted, runtimes_of};
 
 /// What is asked of a search besides its two cases.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,13 +56,19 @@ pub fn crossover(
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
     let (axis, [from, to]) = range(asked)?;
-    let values = values(from, to);
+    // Rates and times are round in the decimal system: their steps are multiples of the first.
+    let unit = match axis.kind {
+        Kind::Rate { .. } | Kind::Time { .. } => from,
+        _ => 1,
+    };
+    let values = values(from, to, unit);
     let texts = values.iter().map(|value| text_of(axis, *value)).collect();
     let mut axes = ask.axes.clone();
     if axes.insert(axis.key, texts).is_some_and(|said: Vec<String>| !said.is_empty()) {
         let message = "it is what --axis varies: give --from and --to";
         return Err(Origin::option(&format!("--{}", axis.option)).error(message));
     }
+    let is_said = ask.measure_ns.is_some();
     let measure_ns = Some(ask.measure_ns.unwrap_or(MEASURE_NS));
     let ask = Ask { axes, measure_ns, ..ask.clone() };
     let of = |selectors: &[String], place: Option<&str>| {
@@ -75,11 +82,11 @@ pub fn crossover(
         return Err(Origin::option("CASE").error("want two cases, the one to be overtaken first"));
     };
     // On one CPU and on two are what nobody has to choose between who asks for one case.
-    let is_said = ask.axes.get("place").is_some_and(|said| !said.is_empty());
+    let has_place = ask.axes.get("place").is_some_and(|said| !said.is_empty());
     let several = |plan: &Plan| plan.cases.len() > values.len();
     let resolved = |selector: &String| {
         let own = of(std::slice::from_ref(selector), None)?;
-        let own = match several(&own) && !is_said {
+        let own = match several(&own) && !has_place {
             true => of(std::slice::from_ref(selector), Some("cross"))?,
             false => own,
         };
@@ -90,14 +97,14 @@ pub fn crossover(
         let message = "both cases are the same: name another one to be compared with";
         return Err(Origin::selector(&ask.selectors[1]).error(message));
     }
-    let whole = of(&ask.selectors, (!is_said).then_some("cross"))?;
+    let whole = of(&ask.selectors, (!has_place).then_some("cross"))?;
     let cases = first.cases.into_iter().zip(second.cases).flat_map(both).collect();
-    let coarse = coarse(&values);
+    let coarse = coarse(&values, unit);
     let (axis, margin) = (axis.key.to_owned(), asked.margin);
     let mut pairs = whole.pairs;
     pairs.extend(first.pairs);
     pairs.extend(second.pairs);
-    Ok(Plan {
+    let mut plan = Plan {
         suite: "crossover".to_owned(),
         rounds: ROUNDS,
         baseline: None,
@@ -105,7 +112,11 @@ pub fn crossover(
         pairs,
         question: Some(Question::Crossover(CrossoverPlan { axis, values, coarse, margin })),
         ..whole
-    })
+    };
+    if !is_said {
+        plan.trial = fitted(&plan, &runtimes_of(&plan, runtimes));
+    }
+    Ok(plan)
 }
 
 /// The axis and the ends of the search.
@@ -140,20 +151,24 @@ fn text_of(axis: &Axis, value: u64) -> String {
     }
 }
 
-/// Both ends, and four values an octave between them, ascending.
-fn values(from: u64, to: u64) -> Vec<u64> {
-    let powers = (0..u64::BITS).map(|power| (1u64 << power) as f64);
+/// Both ends, and four values an octave of a unit between them, ascending.
+fn values(from: u64, to: u64, unit: u64) -> Vec<u64> {
+    let powers = (0..u64::BITS).map(|power| (1u64 << power) as f64 * unit as f64);
     let all = powers.flat_map(|power| AN_OCTAVE.map(|multiple| (power * multiple + 0.5) as u64));
     let inner: BTreeSet<u64> = all.filter(|value| from < *value && *value < to).collect();
     [from].into_iter().chain(inner).chain([to]).collect()
 }
 
-/// Both ends and powers of two, or of 4, 8 …, so that they are few enough.
-fn coarse(values: &[u64]) -> Vec<u32> {
+/// Both ends and powers of two of the unit, or of 4, 8 …, so that they are few enough.
+fn coarse(values: &[u64], unit: u64) -> Vec<u32> {
     let last = values.len().saturating_sub(1);
     let of = |octaves: u32| {
-        let is_power =
-            |value: u64| value.is_power_of_two() && value.trailing_zeros().is_multiple_of(octaves);
+        let is_power = |value: u64| {
+            let times = value / unit;
+            value.is_multiple_of(unit)
+                && times.is_power_of_two()
+                && times.trailing_zeros().is_multiple_of(octaves)
+        };
         let places = (0..)
             .zip(values)
             .filter(|(at, value)| [0, last].contains(&(*at as usize)) || is_power(**value));
@@ -209,16 +224,26 @@ mod tests {
 
     #[test]
     fn the_grid_has_four_values_an_octave_and_begins_with_few() {
-        let bytes = values(64, 1 << 20);
+        let bytes = values(64, 1 << 20, 1);
         assert_eq!(bytes[..6], [64, 80, 96, 112, 128, 160]);
         assert_eq!((bytes.len(), bytes.last()), (57, Some(&(1 << 20))));
-        let first: Vec<u64> = coarse(&bytes).iter().map(|at| bytes[*at as usize]).collect();
+        let first: Vec<u64> = coarse(&bytes, 1).iter().map(|at| bytes[*at as usize]).collect();
         assert_eq!(first, [64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1 << 20]);
-        assert_eq!(values(1, 4), [1, 2, 3, 4]);
-        assert_eq!(values(5, 6), [5, 6]);
-        assert_eq!(coarse(&values(1, 16)).len(), 5);
-        let widest = values(1, u32::MAX.into());
-        assert!(coarse(&widest).len() <= COARSE_MAX && widest.is_sorted());
-        assert_eq!(coarse(&widest).last(), Some(&(widest.len() as u32 - 1)));
+        assert_eq!(values(1, 4, 1), [1, 2, 3, 4]);
+        assert_eq!(values(5, 6, 1), [5, 6]);
+        assert_eq!(coarse(&values(1, 16, 1), 1).len(), 5);
+        let rates = values(1_000, 1_000_000, 1_000);
+        assert_eq!(rates[..6], [1_000, 1_250, 1_500, 1_750, 2_000, 2_500]);
+        let first: Vec<u64> = coarse(&rates, 1_000).iter().map(|at| rates[*at as usize]).collect();
+        assert_eq!(
+            first,
+            [
+                1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000,
+                1_000_000
+            ]
+        );
+        let widest = values(1, u32::MAX.into(), 1);
+        assert!(coarse(&widest, 1).len() <= COARSE_MAX && widest.is_sorted());
+        assert_eq!(coarse(&widest, 1).last(), Some(&(widest.len() as u32 - 1)));
     }
 }

@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{Origin, PlanError, plain, quote, unknown};
 use crate::select::Selector;
+use crate::shipped::{DOCKETS, SHIPPED, shown_by};
 use crate::suite::is_name;
 use crate::suite::value::{Source, Value};
 
@@ -101,6 +102,21 @@ pub fn parse_docket(file: &str, text: &str) -> Result<Docket, PlanError> {
     source.docket(document.get_ref())
 }
 
+/// The claims that are told of the runs of a shipped suite: of the docket that it names, and its own.
+pub fn claims_of(suite: &str) -> Vec<Docket> {
+    let named = shown_by(suite).and_then(|shown| shown.docket.as_deref());
+    let named = DOCKETS.iter().find(|(name, _)| Some(*name) == named);
+    let named = named.and_then(|(name, text)| parse_docket(name, text).ok());
+    let own = SHIPPED.iter().find(|(name, _)| *name == suite);
+    let own = own.and_then(|(name, text)| parse_claims(name, text).ok());
+    named.into_iter().chain(own).collect()
+}
+
+fn parse_claims(file: &str, text: &str) -> Result<Docket, PlanError> {
+    let (source, document) = Source::parsed("suite", file, text)?;
+    source.claims(document.get_ref())
+}
+
 impl Docket {
     /// The selector that a name stands for at a level: its own, with the level's values of what it
     /// has.
@@ -177,6 +193,27 @@ impl Docket {
 impl Source {
     fn docket(&self, table: &DeTable) -> Result<Docket, PlanError> {
         self.only(table, "", &["name", "about", "source", "case", "claim", "question"])?;
+        let mut docket = self.claims(table)?;
+        if docket.claims.is_empty() {
+            let message = "no claims; add a [[claim]] with id, sentence and [[claim.check]]";
+            return Err(self.at(self.0.text.len(), "").error(message));
+        }
+        for (claim, value) in docket.claims.iter().zip(self.tables(table, "", "claim")?) {
+            let is_told = claim.checks.iter().all(|check| check.test.is_told());
+            if is_told && claim.not_checkable.is_empty() {
+                let message = "no check of it has a relation; write one, such as `< 2`";
+                return Err(self.of(value, "claim").error(message));
+            }
+        }
+        for value in self.tables(table, "", "question")? {
+            let question = self.question(&docket, value)?;
+            docket.questions.push(question);
+        }
+        Ok(docket)
+    }
+
+    /// The claims of a docket, or of a suite, which may have none.
+    pub(crate) fn claims(&self, table: &DeTable) -> Result<Docket, PlanError> {
         let name = self.needed(table, "", "name", 0)?;
         if !is_name(&name) {
             let message = format!("{} is not a name: use up to 100 of a-z 0-9 - _ .", quote(&name));
@@ -199,14 +236,6 @@ impl Source {
                 return Err(self.of(value, "claim").error(message));
             }
             docket.claims.push(claim);
-        }
-        if docket.claims.is_empty() {
-            let message = "no claims; add a [[claim]] with id, sentence and [[claim.check]]";
-            return Err(self.at(self.0.text.len(), "").error(message));
-        }
-        for value in self.tables(table, "", "question")? {
-            let question = self.question(&docket, value)?;
-            docket.questions.push(question);
         }
         Ok(docket)
     }

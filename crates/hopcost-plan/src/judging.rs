@@ -11,6 +11,7 @@ use crate::docket::{Docket, Quantity, Test, parse_docket};
 use crate::error::{Origin, PlanError, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
+use crate::time::{fitted, runtimes_of};
 
 /// Rounds at most where nobody says; the budget ends most runs before.
 const ROUNDS_MOST: u32 = 400;
@@ -80,7 +81,7 @@ pub fn judging(
     if is_counted {
         planned.trial.counted_operations = COUNTED_OPERATIONS;
     }
-    Ok(Plan {
+    let mut plan = Plan {
         suite: "dockets".to_owned(),
         rounds: ask.rounds.unwrap_or(ROUNDS_MOST),
         budget_ns: ask.budget_ns,
@@ -88,7 +89,11 @@ pub fn judging(
         cases: whole.into_iter().map(|(_, case)| case).collect(),
         question: Some(Question::Dockets(dockets)),
         ..planned
-    })
+    };
+    if ask.measure_ns.is_none() {
+        plan.trial = fitted(&plan, &runtimes_of(&plan, runtimes));
+    }
+    Ok(plan)
 }
 
 /// The message of an error about a selector, which stands in a docket.

@@ -41,6 +41,7 @@ mod docket;
 mod crossover;
 mod error;
 mod expand;
+mod explain;
 mod feasible;
 mod glob;
 mod judging;
@@ -65,9 +66,12 @@ pub use advise::advice;
 pub use ask::{Ask, SuiteSource};
 pub use compare::{comparison, order_of};
 pub use crossover::{CrossoverAsk, SEARCHED, crossover};
-pub use docket::{Asking, Check, Claim, Docket, Level, Number, Quantity, Term, Test, parse_docket};
+pub use docket::{
+    Asking, Check, Claim, Docket, Level, Number, Quantity, Term, Test, claims_of, parse_docket,
+};
 pub use error::{PlanError, nearest};
 pub use expand::CASES_MAX;
+pub use explain::explanation;
 pub use judging::judging;
 pub use machine::Machine;
 pub use order::order;
@@ -77,13 +81,13 @@ pub use roles::{RoleAssignment, Roles, assign};
 pub use select::Selector;
 pub use shipped::{DOCKETS, SHIPPED, docket, shown, shown_by};
 pub use shown::{
-    Contrast, Crossing, Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published,
-    Shown, Variance,
+    Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published, Shown, Variance,
 };
 pub use suite::{Suite, parse_suite};
 pub use time::{
-    MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRIAL_DEFAULT,
-    TRIAL_FIXED_NS, estimate_ns, estimate_where_ns, spacing_ns, trial_ns,
+    BUDGET_FOR_INTERVAL, Beyond, Expected, MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL,
+    ROUNDS_MAX, RUN_FIXED_NS, TRACED_MAX, TRIAL_DEFAULT, TRIAL_FIXED_NS, estimate_ns, expected,
+    rounds_needed, spacing_ns, traced_ns, trial_ns,
 };
 pub use yardstick::{Yardsticks, class, yardsticks};
 

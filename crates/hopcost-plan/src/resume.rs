@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::error::plain;
 use crate::feasible::Feasible;
 use crate::machine::{Cpus, Machine};
-use crate::time::{COUNTED_MAX, MEASURE_MAX_NS, OPERATIONS_MAX, ROUNDS_MAX};
+use crate::time::{COUNTED_MAX, MEASURE_MAX_NS, OPERATIONS_MAX, ROUNDS_MAX, TRACED_MAX};
 
 /// Refuses a plan that [`crate::plan`] would not have made. `machine` is that of the plan's
 /// CPUs; the others are as for [`crate::plan`].
@@ -29,12 +29,13 @@ pub fn check_resumed(
         return Err("a comparison is made in one sitting".to_owned());
     }
     let shape = &plan.trial;
-    let numbers: [(&str, u64, RangeInclusive<u64>); 6] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 7] = [
         ("rounds", plan.rounds.into(), 1..=ROUNDS_MAX.into()),
         ("measure_ns", shape.measure_ns, 1..=MEASURE_MAX_NS),
         ("operations", shape.operations.unwrap_or(1), 1..=OPERATIONS_MAX),
         ("warm_up_operations", shape.warm_up_operations.unwrap_or(0), 0..=OPERATIONS_MAX),
         ("counted_operations", shape.counted_operations, 0..=COUNTED_MAX),
+        ("traced_operations", shape.traced_operations.unwrap_or(1), 1..=TRACED_MAX),
         ("samples_max", shape.samples_max.into(), 1..=1 << 20),
     ];
     if let Some((key, value, range)) =

@@ -1,8 +1,8 @@
 //! What reports show of cases besides their results: tables that others published,
-//! contrasts, variances, crossings, plots, an export, and what others call the cases. Each
-//! stands in the suite that it belongs to, as `[[published]]`, `[[contrast]]`, `[[variance]]`,
-//! `[[crossing]]`, `[[plot]]`, `[export]` and `[[label]]`; those of the shipped suites are for
-//! every run that has such cases; labels, crossings and `unit` are for runs of the suite alone.
+//! variances, plots, an export, and what others call the cases. Each stands in the suite that it
+//! belongs to, as `[[published]]`, `[[variance]]`, `[[plot]]`, `[export]` and `[[label]]`; those of
+//! the shipped suites are for every run that has such cases; labels, `unit` and the suite's claims,
+//! which are read as those of a docket, are for runs of the suite alone.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,14 @@ pub struct Shown {
     /// What the answer gives times in.
     #[serde(default)]
     pub unit: TimeUnit,
+    /// The docket of what others said of such cases.
+    pub docket: Option<String>,
     /// Tables that others published.
     #[serde(default)]
     pub published: Vec<Published>,
-    /// Pairs of operations of one runtime.
-    #[serde(default)]
-    pub contrast: Vec<Contrast>,
     /// What cases are called where the suite comes from.
     #[serde(default)]
     pub label: Vec<Label>,
-    /// Pairs of cases of which one may overtake the other along an axis.
-    #[serde(default)]
-    pub crossing: Vec<Crossing>,
     /// Cases whose spread is divided among mechanisms and gaps.
     #[serde(default)]
     pub variance: Vec<Variance>,
@@ -56,24 +52,6 @@ pub struct Published {
     pub payload: Option<u32>,
 }
 
-/// Two operations of one runtime, to be compared in every runtime that has both.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Contrast {
-    /// What is contrasted; `{size}` and `{place}` are those of the second.
-    pub title: String,
-    /// What both sides really are; `{ends}` are those of the second.
-    pub meaning: String,
-    /// The first operation.
-    pub first: Selector,
-    /// The second, the best selector first.
-    pub second: Vec<Selector>,
-    /// Whether there is one for each first, whose second is alike in all but mechanism,
-    /// parameters and boundary; otherwise one for each runtime.
-    #[serde(default)]
-    pub alike: bool,
-}
-
 /// Cases by a name that stands before their mechanism's.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,16 +60,6 @@ pub struct Label {
     pub name: String,
     /// The cases.
     pub cases: Selector,
-}
-
-/// Two ways of doing the same, compared at every field size of a stream and number of flows.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Crossing {
-    /// The one that may be overtaken.
-    pub first: Label,
-    /// The one that may overtake it.
-    pub second: Label,
 }
 
 /// Wake-ups of which it is said how much of their spread is that of mechanisms, how much

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::asked::{Asked, axis_keys};
 use crate::error::{Origin, PlanError, plain, quote, unknown};
 use crate::select::{Pattern, Selector, parse_workloads};
-use crate::shipped::{SHIPPED, shown};
+use crate::shipped::{DOCKETS, SHIPPED, shown};
 use crate::shown::Shown;
 use crate::time::{
     COUNTED_MAX, MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time,
@@ -100,19 +100,20 @@ impl Source {
                 &measures[..],
                 &[
                     "unit",
+                    "docket",
                     "published",
                     "label",
-                    "contrast",
                     "variance",
-                    "crossing",
                     "plot",
                     "export",
+                    "case",
+                    "claim",
                 ],
             ]
             .concat(),
         )?;
-        let shown = self.shown(table)?;
         let name = self.required_name(table)?;
+        let shown = self.shown(table)?;
         let about = self.text_or_empty(table, "about")?;
         let rounds = self.whole(table, "", "rounds", 1..=u64::from(ROUNDS_MAX))?;
         let budget_ns = self.duration(table, "", "budget", 1_000_000..=MONTH_NS)?;
@@ -169,7 +170,12 @@ impl Source {
                 Err(message) => found = Err(origin.error(message)),
             }
         });
-        found
+        let mut found = found?;
+        for (selector, origin, _) in self.claims(table)?.selectors() {
+            let selector = Selector::parse(&selector).map_err(|message| origin.error(message))?;
+            found.push((selector, origin.clone()));
+        }
+        Ok(found)
     }
 
     /// Checks a text of a table that says what reports show, and gives the cases that it means.
@@ -181,16 +187,15 @@ impl Source {
                 let message = || unknown("table", text, &distinct(known.iter().copied()));
                 if known.contains(&text) { Ok(None) } else { Err(message()) }
             }
+            "docket" => {
+                let known: Vec<&str> = DOCKETS.iter().map(|(name, _)| *name).collect();
+                let message = || unknown("docket", text, &known);
+                if known.contains(&text) { Ok(None) } else { Err(message()) }
+            }
             "plot.id" | "plot.draw.id" | "plot.instead.id" if !is_name(text) => {
                 Err(format!("{} is not a name: use up to 100 of a-z 0-9 - _ .", quote(text)))
             }
-            "label.cases"
-            | "crossing.first.cases"
-            | "crossing.second.cases"
-            | "contrast.first"
-            | "contrast.second"
-            | "variance.cases"
-            | "plot.cases" => Selector::parse(text).map(Some),
+            "label.cases" | "variance.cases" | "plot.cases" => Selector::parse(text).map(Some),
             _ if path.starts_with("export.rows.") => Selector::parse(text).map(Some),
             _ => Ok(None),
         }

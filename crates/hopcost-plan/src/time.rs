@@ -6,10 +6,11 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::case::{Case, Placement, Runtime};
+use hopcost_model::case::{Background, Case, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::workload::PhaseLength;
+use hopcost_stats::crossover::FIRST_LOOK;
 
 use crate::ask::Ask;
 use crate::error::{Origin, PlanError};
@@ -20,6 +21,8 @@ const MS: u64 = 1_000_000;
 pub const ROUNDS_DEFAULT: u32 = 12;
 /// Fewest rounds that give an interval of 95 %.
 pub const ROUNDS_FOR_INTERVAL: u32 = 6;
+/// Until there are the rounds that an answer needs, the budget may be exceeded this many times.
+pub const BUDGET_FOR_INTERVAL: u64 = 2;
 /// Time between the starts of two trials of a case, where the budget allows it.
 pub const SPACING_NS: u64 = 300 * MS;
 /// Most rounds of a plan that aims at a width and has no budget.
@@ -44,6 +47,7 @@ pub const TRIAL_DEFAULT: TrialShape = TrialShape {
     operations: None,
     warm_up_operations: None,
     counted_operations: 0,
+    traced_operations: None,
 };
 
 /// What a trial with exact counts assumes of one operation whose ends are on two
@@ -56,6 +60,25 @@ const ONE_CPU_NS: u64 = 10_000;
 const WAKE_UP_NS: u64 = 60_000;
 /// What comparing two clocks before and after the measurement takes.
 const GATES_NS: u64 = 15 * MS;
+
+/// What each further process of a trial takes until it is ready: a sender, or one that works in the
+/// background.
+const PROCESS_NS: u64 = 4 * MS;
+/// How much longer each takes for every one that already computes: a part of the scheduler's slice.
+const TURN_NS: u64 = MS;
+
+/// What it takes to start what works beside a load. Those that began before keep its CPUs busy, so
+/// each has the longer to wait for its turn.
+fn background_ns(background: Background) -> u64 {
+    let processes = match background {
+        Background::None => 0,
+        Background::Cpu(processes) => processes,
+        Background::Cache => 1,
+        Background::SameMechanism(pairs) => pairs.saturating_mul(2),
+    };
+    let processes = u64::from(processes);
+    processes.saturating_mul(PROCESS_NS.saturating_add(processes.saturating_mul(TURN_NS)))
+}
 
 /// What a process of a runtime takes from its start until it is attached, where its
 /// worker's folder does not say; that of Rust is in [`TRIAL_FIXED_NS`].
@@ -118,7 +141,10 @@ fn trial_where_ns(
             let rate = case.rate.unwrap_or(1).max(1);
             let messages: u64 = shape.load_messages(rate).iter().sum();
             let messages = messages.saturating_add(shape.counted_operations);
-            (TRIAL_FIXED_NS + GATES_NS, times(messages, 1_000_000_000) / u64::from(rate))
+            let beside = u64::from(case.senders.saturating_sub(1)).saturating_mul(PROCESS_NS);
+            let beside = beside.saturating_add(background_ns(case.background));
+            let fixed = (TRIAL_FIXED_NS + GATES_NS).saturating_add(beside);
+            (fixed, times(messages, 1_000_000_000) / u64::from(rate))
         }
         PhaseLength::FittedOrAsked => {
             let one_cpu = case.placement == Some(Placement::SameCpu);
@@ -130,6 +156,7 @@ fn trial_where_ns(
             (TRIAL_FIXED_NS, warm_up.saturating_add(measured).saturating_add(counted))
         }
     };
+    let fixed = fixed.saturating_add(traced_ns(shape, case));
     phases.saturating_add(fixed).saturating_add(runtimes_ns(case, runtimes))
 }
 
@@ -171,22 +198,123 @@ pub fn spacing_ns(plan: &Plan) -> u64 {
 }
 
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a
-/// quarter. With a budget no round is started after it, but the last one ends. `runtimes` are
-/// those of its live cases that are not Rust.
+/// quarter. With a budget no round is started that would end after it, but for those that an answer
+/// needs. `runtimes` are those of its live cases that are not Rust.
 pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
-    estimate_where_ns(plan, runtimes, TWO_CPUS_NS)
+    expected(plan, runtimes, None).ns
 }
 
-/// The same on a machine whose round trips between two CPUs are known to take so long: on
-/// a guest whose idle CPUs go back to the hypervisor that is several times what is assumed otherwise.
-pub fn estimate_where_ns(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> u64 {
+/// What a plan is expected to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// All of it.
+    pub ns: u64,
+    /// What goes beyond its budget; `None` where that is kept.
+    pub beyond: Option<Beyond>,
+}
+
+/// Rounds that an answer needs and that do not fit a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beyond {
+    /// How much longer than the budget they take, about, once they are as short as can be.
+    pub ns: u64,
+    /// How many they are.
+    pub rounds: u32,
+    /// Of how many cases.
+    pub cases: usize,
+}
+
+/// How long a plan takes, and what of it goes beyond its budget, on a machine whose round trips
+/// between two CPUs are known to take so long: on a guest whose idle CPUs go back to the hypervisor that
+/// is several times what is assumed otherwise.
+pub fn expected(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: Option<u64>) -> Expected {
+    let two_cpus_ns = two_cpus_ns.unwrap_or(TWO_CPUS_NS);
+    let beyond = beyond(plan, runtimes, two_cpus_ns);
+    Expected { ns: all_ns(plan, runtimes, two_cpus_ns), beyond }
+}
+
+fn all_ns(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> u64 {
     let round = round_ns(&plan.trial, plan.live_cases(), runtimes, two_cpus_ns);
     let round = round.max(spacing_ns(plan));
     let rounds = match plan.budget_ns {
-        Some(budget) if round > 0 => u64::from(plan.rounds).min(budget.div_ceil(round).max(1)),
+        Some(budget) if round > 0 => {
+            let within = |budget: u64| budget.saturating_sub(RUN_FIXED_NS) / round;
+            let needed = u64::from(needed(plan).0).min(within(BUDGET_FOR_INTERVAL * budget));
+            u64::from(plan.rounds).min(within(budget).max(needed).max(1))
+        }
         _ => u64::from(plan.rounds),
     };
     RUN_FIXED_NS.saturating_add(round.saturating_mul(rounds))
+}
+
+/// The rounds that a plan's answer needs at least: those of an interval, or of a search's first look.
+pub fn rounds_needed(plan: &Plan) -> u32 {
+    needed(plan).0
+}
+
+/// The same with the cases that are measured in them.
+fn needed(plan: &Plan) -> (u32, Vec<&Case>) {
+    let live = plan.live().filter_map(|(index, planned)| Some((index, planned.known()?)));
+    match plan.crossover() {
+        Some(search) => {
+            let is_coarse = |index: usize| search.coarse.iter().any(|at| *at as usize == index / 2);
+            let first = live.filter(|(index, _)| is_coarse(*index));
+            (FIRST_LOOK as u32, first.map(|(_, case)| case).collect())
+        }
+        None => (ROUNDS_FOR_INTERVAL.min(plan.rounds), live.map(|(_, case)| case).collect()),
+    }
+}
+
+/// What of the rounds that an answer needs goes beyond the budget. A comparison makes as many blocks
+/// as fit.
+fn beyond(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> Option<Beyond> {
+    let budget_ns = plan.budget_ns.filter(|_| plan.comparison.is_none())?;
+    let (rounds, cases) = needed(plan);
+    let round = round_ns(&plan.trial, cases.iter().copied(), runtimes, two_cpus_ns);
+    let all = round.saturating_mul(rounds.into()).saturating_add(RUN_FIXED_NS);
+    // No more is spent on them.
+    let all = all.min(budget_ns.saturating_mul(BUDGET_FOR_INTERVAL));
+    let ns = all.checked_sub(budget_ns).filter(|ns| *ns > 0)?;
+    Some(Beyond { ns, rounds, cases: cases.len() })
+}
+
+/// The runtimes of a plan's live cases that are not Rust; none are looked for where there are none.
+pub(crate) fn runtimes_of(
+    plan: &Plan,
+    runtimes: &dyn Fn() -> Vec<RuntimeFacts>,
+) -> Vec<RuntimeFacts> {
+    match plan.live_cases().all(|case| case.runtimes.are_rust()) {
+        true => Vec::new(),
+        false => runtimes(),
+    }
+}
+
+/// The trial of a plan, its measured phase cut so far that the rounds which its answer needs fit its
+/// budget.
+pub(crate) fn fitted(plan: &Plan, runtimes: &[RuntimeFacts]) -> TrialShape {
+    let (rounds, cases) = needed(plan);
+    plan.budget_ns.map_or(plan.trial, |budget| cut(plan.trial, budget, rounds, &cases, runtimes))
+}
+
+/// A trial whose measured phase is cut so far that so many rounds of these cases fit a budget. Nothing
+/// but the measured phases of some can be cut.
+fn cut(
+    trial: TrialShape,
+    budget_ns: u64,
+    rounds: u32,
+    cases: &[&Case],
+    runtimes: &[RuntimeFacts],
+) -> TrialShape {
+    let usable = budget_ns.saturating_sub(RUN_FIXED_NS) / u64::from(rounds.max(1));
+    let round = |trial: &TrialShape| round_ns(trial, cases.iter().copied(), runtimes, TWO_CPUS_NS);
+    if round(&trial) <= usable {
+        return trial;
+    }
+    let shorter = cases.iter().filter(|case| follows_measure(&trial, case)).count();
+    let shorter = u64::try_from(shorter).unwrap_or(u64::MAX).max(1);
+    let uncut = round(&TrialShape { measure_ns: 0, ..trial });
+    let left = usable.saturating_sub(uncut) / shorter;
+    TrialShape { measure_ns: left.max(MEASURE_FLOOR_NS).min(trial.measure_ns), ..trial }
 }
 
 /// Shortest measured phase.
@@ -197,6 +325,20 @@ pub(crate) const MEASURE_MAX_NS: u64 = 60_000_000_000;
 pub(crate) const OPERATIONS_MAX: u64 = 100_000_000;
 /// Most operations of the phase in which system calls are counted.
 pub(crate) const COUNTED_MAX: u64 = 1_000_000;
+
+/// Most operations of a traced phase: what buffers and files have room for.
+pub const TRACED_MAX: u64 = 10_000;
+/// What opening and closing tracepoints takes.
+const TRACED_FIXED_NS: u64 = 1_000 * MS;
+/// How much longer an operation takes that is traced, and its half without events and the
+/// warm-up besides.
+const TRACED_TIMES: u64 = 6;
+
+/// How long the traced phase of a trial takes, with what belongs to it.
+pub fn traced_ns(shape: &TrialShape, case: &Case) -> u64 {
+    let each = case.gap_ns.unwrap_or(0).saturating_add(TRACED_TIMES * TWO_CPUS_NS);
+    shape.traced_operations.map_or(0, |n| n.saturating_mul(each).saturating_add(TRACED_FIXED_NS))
+}
 
 /// A trial that hangs must not cost the run, one that is merely slow must end:
 /// twenty times what it should take, ten seconds at least.
@@ -283,27 +425,23 @@ impl Time {
         let (Some(budget), None) = (self.budget_ns, self.rounds) else {
             return (self.rounds.unwrap_or(ROUNDS_DEFAULT), self.trial);
         };
+        let trial = match self.measure_said {
+            true => self.trial,
+            false => cut(self.trial, budget, ROUNDS_FOR_INTERVAL, live, runtimes),
+        };
         let usable = budget.saturating_sub(RUN_FIXED_NS);
-        let round =
-            |trial: &TrialShape| round_ns(trial, live.iter().copied(), runtimes, TWO_CPUS_NS);
-        let fit = |trial: &TrialShape| usable / round(trial).max(TRIAL_FIXED_NS);
-        let mut trial = self.trial;
-        if fit(&trial) < u64::from(ROUNDS_FOR_INTERVAL) && !self.measure_said {
-            // Nothing but the measured phases of these can be cut.
-            let cut = live.iter().filter(|case| follows_measure(&trial, case)).count();
-            let cut = u64::try_from(cut).unwrap_or(u64::MAX).max(1);
-            let uncut = round(&TrialShape { measure_ns: 0, ..trial });
-            let left = (usable / u64::from(ROUNDS_FOR_INTERVAL)).saturating_sub(uncut) / cut;
-            trial.measure_ns = left.max(MEASURE_FLOOR_NS).min(trial.measure_ns);
-        }
+        let round = round_ns(&trial, live.iter().copied(), runtimes, TWO_CPUS_NS);
         // Those that an interval needs are planned whatever the budget, which ends them at twice it.
-        let rounds = fit(&trial).clamp(ROUNDS_FOR_INTERVAL.into(), ROUNDS_MAX.into());
+        let rounds = (usable / round.max(TRIAL_FIXED_NS))
+            .clamp(ROUNDS_FOR_INTERVAL.into(), ROUNDS_MAX.into());
         (u32::try_from(rounds).unwrap_or(ROUNDS_MAX), trial)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::plan::{CrossoverPlan, PlannedCase, Question};
+
     use super::*;
 
     fn time(rounds: Option<u32>, budget_s: Option<u64>) -> Time {
@@ -369,6 +507,81 @@ mod tests {
         assert_eq!(of(&exact, roundtrip), 1_200 * TWO_CPUS_NS + TRIAL_FIXED_NS);
         let stream = "stream/tcp-send?payload=64&fields=8&flows=1&ack=none";
         assert_eq!(of(&exact, stream), 55 * MS + 100 * TWO_CPUS_NS + TRIAL_FIXED_NS);
+    }
+
+    #[test]
+    fn what_works_beside_a_load_takes_time_to_start() {
+        let of = |more: &str| {
+            let id = format!(
+                "load/pipe?payload=1&rate=10000&boundary=process&place=same-llc&wait=block{more}"
+            );
+            trial_ns(&TRIAL_DEFAULT, &id.parse().unwrap(), &[])
+        };
+        assert_eq!(of("&senders=4") - of(""), 3 * PROCESS_NS);
+        assert_eq!(of("&background=same-mechanism:2") - of(""), of("&background=cpu:4") - of(""));
+        let of_many = of("&background=cpu:64") - of("");
+        assert_eq!(of_many, 64 * (PROCESS_NS + 64 * TURN_NS));
+    }
+
+    /// A plan of these cases that answers a question within so many seconds.
+    fn asked(cases: Vec<Case>, seconds: u64, question: Question) -> Plan {
+        Plan {
+            suite: String::new(),
+            seed: 0,
+            rounds: 400,
+            budget_ns: Some(seconds * 1000 * MS),
+            comparison: None,
+            question: Some(question),
+            until: None,
+            trial: TRIAL_DEFAULT,
+            baseline: None,
+            cpus: Vec::new(),
+            relation: None,
+            pairs: Default::default(),
+            cases: cases
+                .into_iter()
+                .map(|case| PlannedCase { case: Ok(case), skip: None })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn the_trials_of_a_question_are_cut_until_the_rounds_of_its_answer_fit_and_what_does_not_is_told()
+     {
+        let dockets = || Question::Dockets(Vec::new());
+        let fits = asked(cases(60), 40, dockets());
+        assert_eq!(fitted(&fits, &[]), TRIAL_DEFAULT);
+        // Six rounds of 60 trials of 81 ms take 29 s, of 41 ms 15 s.
+        let short = asked(cases(60), 20, dockets());
+        let trial = fitted(&short, &[]);
+        assert!((MEASURE_FLOOR_NS + 1..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
+        let short = Plan { trial, ..short };
+        assert_eq!(expected(&short, &[], None).beyond, None);
+        assert!(estimate_ns(&short, &[]) <= 20_000 * MS);
+        let none = asked(cases(60), 10, dockets());
+        let none = Plan { trial: fitted(&none, &[]), ..none };
+        assert_eq!(none.trial.measure_ns, MEASURE_FLOOR_NS);
+        let all_ns = 6 * 60 * 41 * MS + RUN_FIXED_NS;
+        let beyond = Beyond { ns: all_ns - 10_000 * MS, rounds: 6, cases: 60 };
+        assert_eq!(expected(&none, &[], None), Expected { ns: all_ns, beyond: Some(beyond) });
+        // No more than as much again, and nothing of it without a budget.
+        let least = Plan { budget_ns: Some(3_000 * MS), ..none.clone() };
+        assert_eq!(expected(&least, &[], None).beyond.unwrap().ns, 3_000 * MS);
+        assert_eq!(expected(&Plan { budget_ns: None, ..none }, &[], None).beyond, None);
+    }
+
+    #[test]
+    fn a_search_needs_the_first_look_at_its_first_points() {
+        let search = CrossoverPlan {
+            axis: "payload".to_owned(),
+            values: (1..=30).collect(),
+            coarse: vec![0, 29],
+            margin: 0.03,
+        };
+        let plan = asked(cases(60), 5, Question::Crossover(search));
+        assert_eq!(rounds_needed(&plan), FIRST_LOOK as u32);
+        // Twelve rounds of four trials, of 81 ms and of 62.5 ms.
+        assert_eq!(fitted(&plan, &[]).measure_ns, 31_500_000);
     }
 
     #[test]

@@ -166,11 +166,19 @@ impl Clock for Shifted {
 
 thread_local! {
     static OWN_NS: Cell<u64> = const { Cell::new(1) };
+    static OVERSLEEPS_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// A clock of each thread's own, which moves only by what the thread waits for; one tick is one
 /// nanosecond. For a test engine whose two ends are threads.
 pub struct OwnTime;
+
+impl OwnTime {
+    /// Has this thread leave the next wait that it is in time for so much late.
+    pub fn oversleep(ns: u64) {
+        OVERSLEEPS_NS.set(ns);
+    }
+}
 
 impl Clock for OwnTime {
     const SOURCE: &'static str = "virtual";
@@ -183,6 +191,9 @@ impl Clock for OwnTime {
     fn until(ticks: u64) -> (u64, u32, bool) {
         let was_late = OWN_NS.get() > ticks;
         OwnTime::reach(ticks);
+        if !was_late {
+            OWN_NS.set(OWN_NS.get() + OVERSLEEPS_NS.take());
+        }
         (OWN_NS.get(), 0, was_late)
     }
     fn fenced_start() -> u64 {

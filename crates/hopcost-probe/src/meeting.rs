@@ -45,11 +45,15 @@ pub const BYTES: usize = 4096;
 
 /// After this long without a sign of the other end it is taken for gone.
 const GONE_NS: u64 = 2_000_000_000;
-/// Clocks are compared for at most this long; then what has been done has to do.
+/// How much of the time between two looks at the time counts at most: an end that had no CPU has
+/// not looked.
+const LOOKED_NS: u64 = 1_000_000;
+/// Clocks are compared for at most this long, with all callers together; then what has been done
+/// has to do.
 const COMPARE_NS: u64 = 2_000_000_000;
 /// How long a caller whose turn has not come sleeps between two looks.
 const TURN_NS: u64 = 50_000;
-/// Looks, or turns, between two looks at the time.
+/// Looks between two looks at the time.
 const BETWEEN_LOOKS: u64 = 256;
 
 /// How an end waits for the other while clocks are compared.
@@ -146,8 +150,8 @@ impl Meeting {
             Some(_) => Some(Pause::Spin),
         };
         let words = Place::new(&Shared::map(fd, all)?, at);
-        // Those before this one have their turns first.
-        let gone_ns = GONE_NS * (1 + 2 * u64::from(caller));
+        // Each waits for all others: for their turns, and before the first message.
+        let gone_ns = GONE_NS * (2 * u64::from(callers) - 1);
         Ok(Self { words, role, pause, turns: 0, gone_ns, callers })
     }
 
@@ -195,8 +199,13 @@ impl Meeting {
     /// Waits until the receiver has stamped message `sequence`.
     #[inline(always)]
     pub fn until_taken(&self, sequence: u64) -> io::Result<()> {
-        let alone = self.pause.filter(|_| self.callers == 1);
-        self.until_equal(&self.words().taken.0, sequence, alone.unwrap_or(Pause::Yield))
+        self.until_equal(&self.words().taken.0, sequence, self.pause_for_receiver())
+    }
+
+    /// One of several callers may not have a CPU of its own.
+    #[inline(always)]
+    fn pause_for_receiver(&self) -> Pause {
+        self.pause.filter(|_| self.callers == 1).unwrap_or(Pause::Yield)
     }
 
     /// Waits for a word to become `number`, which it does in time if the other end is alive.
@@ -204,8 +213,29 @@ impl Meeting {
     fn until_equal(&self, word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
         match becomes(word, number, pause) {
             true => Ok(()),
-            false => until_equal_or_gone(word, number, pause, self.gone_ns),
+            false => until_equal_or_gone(word, number, pause, Patience::of(self.gone_ns)),
         }
+    }
+
+    /// Sends message `sequence`, which may be lost, again and again until the receiver has taken
+    /// it, and looks for so long in between.
+    #[cold]
+    pub fn until_had(
+        &self,
+        sequence: u64,
+        look_ns: u64,
+        mut send: impl FnMut() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (mut patience, pause) = (Patience::of(self.gone_ns), self.pause_for_receiver());
+        while self.taken() != sequence {
+            send()?;
+            let again_ns = now_ns() + look_ns;
+            while now_ns() < again_ns && !becomes(&self.words().taken.0, sequence, pause) {
+                patience.look()?;
+            }
+            patience.look()?;
+        }
+        Ok(())
     }
 
     /// Compares this end's clock with the other's, which does the same at the same
@@ -245,11 +275,9 @@ impl Meeting {
             self.take(turn);
             return Ok(());
         }
-        let until_ns = now_ns() + self.gone_ns;
+        let mut patience = Patience::of(self.gone_ns);
         while self.taken() != turn {
-            if now_ns() > until_ns {
-                return Err(gone());
-            }
+            patience.look()?;
             sys::sleep(sys::timespec(TURN_NS));
         }
         Ok(())
@@ -261,10 +289,11 @@ impl Meeting {
         exchanges: u64,
         steps: u64,
     ) -> io::Result<GateReading> {
-        let until_ns = now_ns() + COMPARE_NS;
+        // After each turn: on a busy machine every one takes a time slice.
+        let until_ns = now_ns() + COMPARE_NS / u64::from(self.callers);
         let mut best = Offset::of(self.turn::<C>(pause)?);
         let mut done = 1;
-        while done < exchanges && (!done.is_multiple_of(BETWEEN_LOOKS) || now_ns() < until_ns) {
+        while done < exchanges && now_ns() < until_ns {
             let offset = Offset::of(self.turn::<C>(pause)?);
             if offset.bound_ticks < best.bound_ticks {
                 best = offset;
@@ -280,9 +309,7 @@ impl Meeting {
         };
         // The test always begins, so that its outcome is never that of no test at all.
         let (mut turns, wanted) = (0, steps.div_ceil(2));
-        while turns < wanted
-            && (turns == 0 || !turns.is_multiple_of(BETWEEN_LOOKS) || now_ns() < until_ns)
-        {
+        while turns < wanted && (turns == 0 || now_ns() < until_ns) {
             reading.backward_steps += best.backward_steps(self.turn::<C>(pause)?);
             turns += 1;
         }
@@ -342,20 +369,43 @@ fn until_equal_or_gone(
     word: &AtomicU64,
     number: u64,
     pause: Pause,
-    gone_ns: u64,
+    mut patience: Patience,
 ) -> io::Result<()> {
-    let until_ns = now_ns() + gone_ns;
     while !becomes(word, number, pause) {
-        if now_ns() > until_ns {
-            return Err(gone());
-        }
+        patience.look()?;
     }
     Ok(())
 }
 
-#[cold]
-fn gone() -> io::Error {
-    sys::failure("the other end has shown no sign of itself for two seconds")
+/// How long an end goes on looking for the other.
+struct Patience {
+    in_all_ns: u64,
+    left_ns: u64,
+    looked_ns: u64,
+}
+
+impl Patience {
+    fn of(in_all_ns: u64) -> Self {
+        Self { in_all_ns, left_ns: in_all_ns, looked_ns: now_ns() }
+    }
+
+    /// Counts the time since the last look, but for what this end spent without a CPU.
+    fn look(&mut self) -> io::Result<()> {
+        self.spend(now_ns())
+    }
+
+    fn spend(&mut self, now_ns: u64) -> io::Result<()> {
+        let looked_ns = now_ns.saturating_sub(self.looked_ns).min(LOOKED_NS);
+        (self.looked_ns, self.left_ns) = (now_ns, self.left_ns.saturating_sub(looked_ns));
+        match self.left_ns {
+            0 => Err(sys::failure(format!(
+                "the other end has shown no sign of itself in {} s of looking: it hangs, or has no \
+                 CPU (end other programs, or give each end a CPU with --cpus)",
+                self.in_all_ns / 1_000_000_000
+            ))),
+            _ => Ok(()),
+        }
+    }
 }
 
 fn now_ns() -> u64 {
@@ -414,6 +464,19 @@ mod tests {
                 assert_eq!(found.backward_steps(turn(asked, answered, asked + there + back)), 0);
             }
         }
+    }
+
+    #[test]
+    fn an_end_that_has_no_cpu_does_not_lose_its_patience() {
+        let mut patience = Patience { in_all_ns: GONE_NS, left_ns: GONE_NS, looked_ns: 0 };
+        // A slice of a millisecond now and then; it would have been gone after the first pause.
+        for second in 1..=1_000 {
+            patience.spend(second * 3_000_000_000).unwrap();
+        }
+        let from = 1_000 * 3_000_000_000;
+        let spent = (1..).map(|ms| patience.spend(from + ms * 1_000_000));
+        let error = spent.take(1_000).find_map(Result::err).expect("a second more").to_string();
+        assert!(error.contains("no sign of itself in 2 s") && error.contains("--cpus"), "{error}");
     }
 
     #[test]

@@ -8,14 +8,15 @@ mod words;
 use std::collections::BTreeSet;
 
 use hopcost_model::advise::{AdviceRequest, Objective};
-use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::finding::Severity;
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
 use hopcost_model::results::{Advice, Answer, Basis, Excluded, RankedCandidate, Results};
 
 use crate::command;
-use candidate::{Candidate, Measured, State, candidates};
+use crate::findings::is_generator_late;
+use candidate::{Candidate, Measured, Reason, State, candidates};
 
 /// What a run says to a request. Where nothing of the run is about it, nothing is ranked, ruled
 /// out or undecided.
@@ -118,12 +119,12 @@ impl<'a> Judged<'a> {
     fn excluded(
         &self,
         all: &'a [Candidate<'a>],
-        of: impl for<'s> Fn(&'s State<'a>) -> Option<&'s String>,
+        of: impl for<'s> Fn(&'s State<'a>) -> Option<&'s Reason>,
     ) -> Vec<Excluded> {
         let pairs = all.iter().zip(&self.states);
         let found = pairs.filter_map(|(candidate, state)| Some((candidate, of(state)?)));
         let groups = grouped(found, |(candidate, reason)| (&candidate.case.mechanism, *reason));
-        let excluded = |((mechanism, reason), of): ((&String, &String), Vec<(&Candidate, _)>)| {
+        let excluded = |((mechanism, reason), of): ((&String, &Reason), Vec<(&Candidate, _)>)| {
             let measured = all.iter().filter(|other| !other.is_skipped());
             let measured = measured.filter(|other| other.case.mechanism == *mechanism).count();
             let is_skipped = of.iter().all(|(candidate, _)| candidate.is_skipped());
@@ -134,11 +135,18 @@ impl<'a> Judged<'a> {
                     false => names.collect::<Vec<_>>().join("; "),
                 },
                 cases: of.iter().map(|(candidate, _)| candidate.case.id()).collect(),
-                reason: reason.clone(),
+                kind: own(&reason.kind, mechanism),
+                reason: reason.says.clone(),
             })
         };
         groups.into_iter().filter_map(excluded).collect()
     }
+}
+
+/// A reason as it holds of others too: without the mechanism's name before it.
+fn own(kind: &str, mechanism: &str) -> String {
+    let rest = kind.strip_prefix(mechanism).map_or(kind, str::trim_start);
+    rest.to_owned()
 }
 
 /// Why loads at the rate do not answer a request: there are none, or the sender was late by itself
@@ -149,7 +157,8 @@ fn unfaithful(all: &[Candidate], open: &Judged, request: &AdviceRequest) -> Opti
         let measured = candidate.state(Basis::ClosedLoop, request);
         measured.measured()?.objective.point
     };
-    let is_late = |candidate: &&Candidate| candidate.invalid(Basis::OpenLoop).is_some_and(is_late);
+    let is_late =
+        |candidate: &&Candidate| candidate.invalid(Basis::OpenLoop).is_some_and(is_generator_late);
     let late: Vec<&Candidate> = all.iter().filter(is_late).collect();
     let loads = all.iter().filter(|candidate| candidate.is_loaded()).count();
     if loads == 0 {
@@ -180,10 +189,6 @@ fn unfaithful(all: &[Candidate], open: &Judged, request: &AdviceRequest) -> Opti
     ))
 }
 
-fn is_late(found: &Finding) -> bool {
-    found.code == Code::GeneratorLate && found.severity == Severity::Invalid
-}
-
 /// What became of the question, and the first line.
 fn answer(
     judged: &Judged,
@@ -198,7 +203,7 @@ fn answer(
         let why = of_run.map(words::finding).or_else(|| {
             let mut states = judged.states.iter();
             states.find_map(|state| match state {
-                State::Invalid(reason) => Some(reason.clone()),
+                State::Invalid(reason) => Some(reason.says.clone()),
                 _ => None,
             })
         });

@@ -2,12 +2,12 @@
 //! stay short (the knee). From loads that differ in their rate alone.
 
 use hopcost_model::case::{Case, Workload};
-use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::finding::Finding;
 use hopcost_model::group::grouped;
 use hopcost_model::results::{Estimate, LoadCurve, LoadKnee, LoadResult, Statistic};
 
 use crate::case::{Reading, known};
-use crate::findings::ACHIEVED_MIN;
+use crate::findings::{ACHIEVED_MIN, is_generator_late};
 use crate::format;
 
 /// Multiple of the unloaded p99 up to which a response is short.
@@ -28,12 +28,8 @@ struct Point<'a> {
 pub fn curves(readings: &[Reading], findings: &[Finding]) -> Vec<LoadCurve> {
     let loads = known(readings).filter_map(|(case, reading)| {
         let load = reading.result.load.as_ref()?;
-        let is_late = |found: &Finding| {
-            found.code == Code::GeneratorLate
-                && found.severity == Severity::Invalid
-                && found.case.as_ref() == Some(&reading.result.id)
-        };
-        let is_on_time = !findings.iter().any(is_late);
+        let of_case = |found: &&Finding| found.case.as_ref() == Some(&reading.result.id);
+        let is_on_time = !findings.iter().filter(of_case).any(is_generator_late);
         let p99 = reading.get(Statistic::P99);
         Some((case, Point { id: &reading.result.id, load, p99, is_on_time }))
     });

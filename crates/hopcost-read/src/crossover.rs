@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::{Axis, Kind};
 use hopcost_model::case::Case;
+use hopcost_model::finding::{Code, Severity};
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::CrossoverPlan;
 use hopcost_model::raw::{RawRun, RawTrial};
@@ -16,10 +17,10 @@ use hopcost_stats::crossover::{Ahead, Search, Told, crossings};
 use hopcost_stats::sample::median;
 
 use crate::case::Reading;
-use crate::findings;
 use crate::ratio::is_exact_enough;
 use crate::run::Run;
 use crate::trial::{Family, headline_ns};
+use crate::{findings, format, stream};
 
 /// Trials that fail in a row before a case is given up.
 const FAILURES_MAX: usize = 3;
@@ -33,19 +34,30 @@ struct Known<'a> {
     trials: BTreeMap<u32, Vec<&'a RawTrial>>,
 }
 
-/// The cases that the answer still needs.
-pub fn wanted(raw: &RawRun, rust: &[Mechanism], plan: &CrossoverPlan) -> BTreeSet<u32> {
+/// The cases that the answer still needs, and of how many of the points that were begun it is told
+/// who is faster.
+pub fn look(
+    raw: &RawRun,
+    rust: &[Mechanism],
+    plan: &CrossoverPlan,
+) -> (BTreeSet<u32>, (usize, usize)) {
     let known = Known::of(raw, plan);
     let run = Run::new(raw, rust);
     let point = |at: u32| {
-        let is_out = !known.is_playable(at) || known.stalls(&run, at).is_some();
+        let is_out = !known.is_playable(at) || known.misleads(&run, at).is_some();
         let logs = known.logs(at);
         let told = known.search.told(&logs).map_or(Ahead::Open, |told| told.ahead);
         (!is_out).then_some((told, logs.len()))
     };
     let grid: Vec<Option<(Ahead, usize)>> = known.places().map(point).collect();
     let wanted = known.search.wanted(&grid).into_iter();
-    wanted.flat_map(|at| [2 * at as u32, 2 * at as u32 + 1]).collect()
+    let is_begun = |at: usize, rounds: usize| rounds > 0 || known.search.coarse.contains(&at);
+    let begun = (grid.iter().enumerate()).filter_map(|(at, point)| {
+        let (ahead, rounds) = (*point)?;
+        is_begun(at, rounds).then_some(ahead)
+    });
+    let told = begun.clone().filter(|ahead| *ahead != Ahead::Open).count();
+    (wanted.flat_map(|at| [2 * at as u32, 2 * at as u32 + 1]).collect(), (told, begun.count()))
 }
 
 /// Whether a case of a search was not needed for its answer.
@@ -107,6 +119,7 @@ pub fn of_run(run: &Run, readings: &[Reading], took_s: f64) -> Option<Crossover>
     let left: Option<f64> = left.map(|rounds| rounds.map(|rounds| rounds.max(1.0))).sum();
     let ratios = || points.iter().filter_map(|point| Some(point.ratio.as_ref()?.point));
     let label = |index: usize| way(axis, run.raw.plan.cases.get(index)?.known()?);
+    let caveats = [0, 1].into_iter().filter_map(|way| copied(readings, way)).collect();
     Some(Crossover {
         axis: plan.axis.clone(),
         first: label(0)?,
@@ -117,8 +130,35 @@ pub fn of_run(run: &Run, readings: &[Reading], took_s: f64) -> Option<Crossover>
         ratio_least: ratios().min_by(f64::total_cmp),
         ratio_most: ratios().max_by(f64::total_cmp),
         crossings,
+        caveats,
         points,
     })
+}
+
+/// Shares of copied sends up to this are not told beside the answer.
+const COPIED_MIN: f64 = 0.01;
+
+/// That the kernel copied what one of the two ways sends without a copy.
+fn copied(readings: &[Reading], way: u32) -> Option<String> {
+    let of_way = readings.iter().filter(|reading| reading.index % 2 == way);
+    let shares =
+        of_way.filter_map(|reading| Some((reading.case?, stream::copied_share(&reading.trials)?)));
+    let shares: Vec<(&Case, f64)> = shares.collect();
+    let all = || shares.iter().map(|(_, share)| *share);
+    let (least, most) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+    let (case, _) = shares.first().filter(|_| most >= COPIED_MIN)?;
+    let part = match (format::percent(least), format::percent(most)) {
+        _ if least >= 1.0 => "all".to_owned(),
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
+    Some(format!(
+        "The kernel copied {part} of the sends of {} that were to be without a copy \
+         ({}), so its time is {}that of a copy.",
+        case.mechanism_name(),
+        Code::ZeroCopyCopied,
+        if least >= 1.0 { "" } else { "partly " }
+    ))
 }
 
 /// What is searched, without the value on the axis.
@@ -218,13 +258,18 @@ impl<'a> Known<'a> {
         second.iter().filter_map(pair).collect()
     }
 
-    /// That messages of either way stall at a point: their time is that of a timer, not of the way.
-    fn stalls(&self, run: &Run, at: u32) -> Option<String> {
+    /// That the time of either way at a point is not its own: that of a timer for which its
+    /// messages stall, or of a sender that is late by itself.
+    fn misleads(&self, run: &Run, at: u32) -> Option<String> {
         [2 * at, 2 * at + 1].iter().find_map(|index| {
             let case = self.raw.plan.case(*index)?;
             let of = self.of_case(*index).iter().copied().filter(|trial| trial.error.is_none());
-            let found = findings::nagle_delack(run, case, &of.collect::<Vec<_>>())?;
-            Some(format!("{} stalls ({}): {}", case.mechanism_name(), found.code, found.evidence))
+            let of: Vec<&RawTrial> = of.collect();
+            let late = findings::generator_late(&of);
+            let late = late.filter(|found| found.severity == Severity::Invalid);
+            let stalls = findings::nagle_delack(run, case, &of).map(|found| ("stalls", found));
+            let (does, found) = stalls.or(late.map(|found| ("has a late sender", found)))?;
+            Some(format!("{} {does} ({}): {}", case.mechanism_name(), found.code, found.evidence))
         })
     }
 
@@ -240,7 +285,7 @@ impl<'a> Known<'a> {
         let reason = unmeasured.and_then(|reading| reading.result.reason.clone());
         let is_far = both.iter().any(|reading| !is_exact_enough(reading));
         let inexact = is_far.then(|| "the clocks agree too badly for a ratio".to_owned());
-        reason.or_else(|| self.stalls(run, at)).or(inexact)
+        reason.or_else(|| self.misleads(run, at)).or(inexact)
     }
 }
 

@@ -13,7 +13,7 @@
 //! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`], [`cost_model`], [`variance`],
 //! [`runtimes`] and [`published`] compare cases, paired by round, and [`mod@comparison`] those that were measured
 //! in blocks; [`findings`] judges;
-//! [`ladder`], [`plots`] and [`remarks`] arrange and explain.
+//! [`explain`] cuts traced round trips into segments; [`ladder`], [`plots`] and [`remarks`] arrange and explain.
 
 mod advice;
 mod believed;
@@ -25,9 +25,9 @@ mod command;
 mod comparison;
 mod cost_model;
 mod counters;
-mod crossing;
 mod crossover;
 mod estimate;
+mod explain;
 mod findings;
 mod format;
 mod judge;
@@ -76,7 +76,7 @@ use hopcost_model::results::{Advice, CaseResult, Results};
 pub struct Look {
     /// The cases, by their place in the plan, that further rounds are for.
     pub wanted: BTreeSet<u32>,
-    /// Of a run that judges claims: how many are decided, and how many there are.
+    /// How many claims are decided, or points of a search told, and how many there are.
     pub decided: Option<(usize, usize)>,
 }
 
@@ -95,8 +95,12 @@ pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
         Some(Question::Advice(request)) => {
             advice::wanted(&raw.plan, &read(raw, rust), rust, request)
         }
-        Some(Question::Crossover(search)) => crossover::wanted(raw, rust, search),
-        None => all(),
+        Some(Question::Crossover(search)) => {
+            let (wanted, told) = crossover::look(raw, rust, search);
+            decided = Some(told);
+            wanted
+        }
+        Some(Question::Explanation(_)) | None => all(),
     };
     Look { wanted, decided }
 }
@@ -117,18 +121,22 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     };
     ranking::rank(&mut ladder, &readings, raw.plan.baseline.as_deref());
     let drifts = findings::Drifts::of(&readings);
+    let explanation = explain::of_run(raw);
     let judged: Vec<_> = readings
         .iter()
         .map(|reading| findings::of_case(&run, reading, &run_wide, &drifts))
         .collect();
-    let findings = findings::all(run_wide, judged.iter().flat_map(|(found, _)| found));
+    let explained = explanation.iter().flat_map(|found| &found.cases);
+    let traced: Vec<_> = explained.filter_map(findings::of_traced).collect();
+    let of_cases = judged.iter().flat_map(|(found, _)| found);
+    let findings = findings::all(run_wide, of_cases.chain(&traced));
     let published = published::tables(&readings);
-    let crossings = crossing::crossings(&run, &readings);
+    let checks = judge::of_suite(&run, &readings, &findings);
     let loads = capacity::curves(&readings, &findings);
     let beside = plots::Beside {
         published: &published,
         findings: &findings,
-        crossings: &crossings,
+        checks: &checks,
         loads: &loads,
     };
     let mut plots = plots::plots(&readings, &beside);
@@ -140,6 +148,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
         crossover,
+        explanation,
         judged: judge::of_run(&run, &readings, &findings),
         advice: None,
         plan,
@@ -162,7 +171,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         variance: variance::shares(&run, &readings),
         variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),
-        crossings,
+        checks,
         loads,
         runtimes: runtimes::comparison(&run, &readings),
         plots,

@@ -10,6 +10,8 @@ use crate::run::Run;
 use crate::sums::total;
 use crate::wake;
 
+/// Share of the response's p99 that the sender may be late by itself.
+pub const LAG_MAX: f64 = 0.10;
 /// Messages beyond a quantile, without which it is none.
 const BEYOND_MIN: f64 = 10.0;
 
@@ -25,14 +27,15 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         let values = loads.iter().filter_map(|(trial, load)| of(trial, load));
         median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
     };
-    let quantiles = |of: fn(u32, u32) -> u32| {
-        let mut all = Vec::new();
-        for (trial, load) in &loads {
-            let Some(tick_ns) = tick_ns(trial) else { continue };
-            let both = load.lags.iter().zip(&trial.samples);
-            all.extend(both.map(|(lag, response)| f64::from(of(*lag, *response)) * tick_ns));
-        }
-        quantiles(all)
+    let of_messages = |ticks: &dyn Fn(&RawTrial, &RawLoad) -> Vec<u32>| {
+        let of = |(trial, load): &(&RawTrial, &RawLoad)| {
+            let tick_ns = tick_ns(trial)?;
+            Some(ticks(trial, load).into_iter().map(move |ticks| f64::from(ticks) * tick_ns))
+        };
+        quantiles(loads.iter().filter_map(of).flatten().collect())
+    };
+    let less = |all: &[u32], part: &[u32]| -> Vec<u32> {
+        all.iter().zip(part).map(|(all, part)| all.saturating_sub(*part)).collect()
     };
     let offered = total(loads.iter().map(|(_, load)| load.offered));
     let delivered = total(loads.iter().map(|(_, load)| load.delivered));
@@ -52,8 +55,13 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         achieved: middle(&|_, load| Some(achieved(load))),
         lost_share: share(offered.saturating_sub(delivered).saturating_sub(dropped)),
         dropped_share: share(dropped),
-        lag: quantiles(|lag, _| lag),
-        service: quantiles(|lag, response| response.saturating_sub(lag)),
+        lag: of_messages(&|_, load| load.lags.clone()),
+        own_lag: of_messages(&|_, load| load.own_lags.clone().unwrap_or_default()),
+        held_lag: of_messages(&|_, load| {
+            load.own_lags.as_ref().map_or(Vec::new(), |own| less(&load.lags, own))
+        }),
+        own_late_share: middle(&|trial, load| lateness(trial, load)?.measured),
+        service: of_messages(&|trial, load| less(&trial.samples, &load.lags)),
         generator_lag_p99_ns: middle(&|trial, load| {
             Some(load.generator_lag_p99_ticks as f64 * tick_ns(trial)?)
         }),
@@ -66,6 +74,29 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
 pub fn achieved(load: &RawLoad) -> f64 {
     let until = load.sent_ticks.max(load.received_ticks).max(1);
     (load.intended_ticks as f64 / until as f64).min(1.0)
+}
+
+/// How late the sender of a trial was by itself.
+pub struct Lateness {
+    /// Without the channel, p99: over the p99 of the responses.
+    pub alone: f64,
+    /// While it was measured: share of the messages, those late by more than [`LAG_MAX`] of the
+    /// responses' p99. None where the sender did not tell.
+    pub measured: Option<f64>,
+}
+
+/// The same of this one; none of a trial without responses.
+pub fn lateness(trial: &RawTrial, load: &RawLoad) -> Option<Lateness> {
+    let mut responses = trial.samples.clone();
+    responses.sort_unstable();
+    let p99 = responses.get(rank(responses.len(), 0.99).checked_sub(1)?)?;
+    let p99 = f64::from((*p99).max(1));
+    let is_late = |own: &&u32| f64::from(**own) > LAG_MAX * p99;
+    let share = |own: &Vec<u32>| own.iter().filter(is_late).count() as f64 / own.len() as f64;
+    Some(Lateness {
+        alone: load.generator_lag_p99_ticks as f64 / p99,
+        measured: load.own_lags.as_ref().filter(|own| !own.is_empty()).map(share),
+    })
 }
 
 /// Messages that the sender did not send, or the receiver threw away, because the case says so.
@@ -104,6 +135,8 @@ mod tests {
         let load = results.results[0].load.clone().unwrap();
         assert_eq!((load.lag.p50_ns, load.lag.p99_ns), (Some(100.0), Some(10_000.0)));
         assert_eq!((load.service.p50_ns, load.service.p99_ns), (Some(2_000.0), Some(2_000.0)));
+        assert_eq!((load.own_lag.p99_ns, load.held_lag.p99_ns), (Some(0.0), Some(10_000.0)));
+        assert_eq!(load.own_late_share, Some(0.0));
         let estimates = results.results[0].estimates.as_ref().unwrap();
         assert_eq!(estimates.headline_ns(), Some(2_100.0));
         assert_eq!((load.lost_share, load.dropped_share), (0.0, 0.0));
@@ -142,6 +175,25 @@ mod tests {
             t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = 209;
         };
         assert_eq!(severity(with(8, exact), Code::GeneratorLate), None);
+        // 10 of 1000 are not more than 1 %.
+        let own = |messages: usize, ticks: u32| {
+            move |round: u32, t: &mut TrialBuilder| {
+                t.load(&[300; 1000], 2_000);
+                let own = t.raw.load.as_mut().unwrap().own_lags.as_mut().unwrap();
+                own[..if round < 4 { messages } else { 0 }].fill(ticks);
+            }
+        };
+        assert_eq!(severity(own(11, 231), Code::GeneratorLate), Some(Severity::Invalid));
+        assert_eq!(severity(own(10, 231), Code::GeneratorLate), None);
+        assert_eq!(severity(own(11, 230), Code::GeneratorLate), None);
+        let untold = |t: &mut TrialBuilder| t.raw.load.as_mut().unwrap().own_lags = None;
+        assert_eq!(severity(with(8, untold), Code::GeneratorLate), None);
+        let results = run(with(8, untold));
+        let load = results.results[0].load.as_ref().unwrap();
+        assert_eq!(
+            (load.own_late_share, load.own_lag.p50_ns, load.held_lag.p50_ns),
+            (None, None, None)
+        );
         let lost = |t: &mut TrialBuilder| {
             t.raw.load.as_mut().unwrap().delivered -= 1;
             t.raw.ends[1].lost = 1;

@@ -249,6 +249,7 @@ impl TrialBuilder {
             generator_lag_last_ticks: 20,
             lags: lags.to_vec(),
             gaps: vec![gap; lags.len()],
+            own_lags: Some(vec![0; lags.len()]),
         });
     }
     /// The gates: the offset before, what it moved by until after, and the bound.
@@ -346,6 +347,7 @@ impl Builder {
             operations: None,
             warm_up_operations: None,
             counted_operations: 0,
+            traced_operations: None,
         };
         let plan = Plan {
             suite: "test".into(),

@@ -157,7 +157,7 @@ pub fn crossings(standings: &[(usize, Ahead)]) -> Vec<Crossed> {
 /// A point between two.
 fn middle(low: usize, high: usize) -> Option<usize> {
     let middle = usize::midpoint(low, high);
-    (low < middle && middle < high).then_some(middle)
+    (low < middle).then_some(middle)
 }
 
 /// The last look of a point of so many rounds, counted from 0, and the rounds that it sees: a third more than the
@@ -214,6 +214,22 @@ mod tests {
     }
 
     #[test]
+    fn a_point_has_its_share_of_the_error() {
+        // A half of 0.025/14 is 3.7 of the 4096 signs of 12 rounds, three of which have a sum of ranks up to
+        // 2; a sixth is 19.5 of 65536, and 19 have one up to 7. So the third and the eighth least average.
+        for (n, centre, half) in [(12, 5.5, 4.5), (16, 7.5, 5.5)] {
+            let logs: Vec<f64> = (0..n).map(|i| 0.01 * (f64::from(i) - centre)).collect();
+            let (low, high) = search(&[0, 8]).told(&logs).unwrap().band.unwrap();
+            assert!((low + 0.01 * half).abs() < 1e-12 && (high - 0.01 * half).abs() < 1e-12, "{n}");
+        }
+        // A band that reaches the margin is not within it.
+        for (below, above, ahead) in [(0.03, 0.02, Open), (0.02, 0.03, Open), (0.02, 0.02, Equal)] {
+            let logs = [[-below; 6], [above; 6]].concat();
+            assert_eq!(search(&[0, 8]).told(&logs).unwrap().ahead, ahead, "{below} {above}");
+        }
+    }
+
+    #[test]
     fn looks_spend_an_error_once() {
         let spent: f64 = (0..1000).map(look_share).sum();
         assert!((0.99..1.0).contains(&spent));
@@ -259,6 +275,12 @@ mod tests {
         many[60] = Some((Second, FIRST_LOOK));
         many[20..60].fill(Some((Open, 0)));
         assert_eq!(search.wanted(&many).len(), 0, "more than {ADDED_MAX} were added");
+        // Two crossings, and one more point to add.
+        let mut last = vec![Some((Open, 0)); 52];
+        last[40..].fill(Some((First, FIRST_LOOK)));
+        (last[0], last[8], last[16]) = (last[40], Some((Second, FIRST_LOOK)), last[40]);
+        last[51] = Some((Open, 0));
+        assert_eq!(search.wanted(&last).into_iter().collect::<Vec<_>>(), [4]);
         let spent = vec![Some((Open, ROUNDS_MAX)); 17];
         assert_eq!(search.wanted(&spent).len(), 0);
     }

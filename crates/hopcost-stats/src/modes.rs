@@ -62,7 +62,7 @@ pub fn find_modes(values: &[f64], ratio_min: f64) -> Vec<Mode> {
 fn modes_of(sample: &Sample, ratio_min: f64) -> Vec<Mode> {
     let density = Density::new(sample);
     let mut peaks = density.peaks();
-    while peaks.len() > 1 {
+    loop {
         let weakest = (0..peaks.len() - 1)
             .map(|i| (density.doubt(&peaks[i], &peaks[i + 1], ratio_min), i))
             .max_by(|a, b| a.0.total_cmp(&b.0));
@@ -148,9 +148,8 @@ impl Density {
     /// Every local maximum, with the lowest point between neighbours as border.
     fn peaks(&self) -> Vec<Peak> {
         let s = &self.smooth;
-        let tops: Vec<usize> = (1..s.len() - 1)
-            .filter(|i| s[*i] > 0.0 && s[*i] > s[*i - 1] && s[*i] >= s[*i + 1])
-            .collect();
+        let tops: Vec<usize> =
+            (1..s.len() - 1).filter(|i| s[*i] > s[*i - 1] && s[*i] >= s[*i + 1]).collect();
         // The lowest cell, or the middle of an empty stretch.
         let lowest = |from: usize, to: usize| {
             let least = s[from..=to].iter().copied().fold(f64::INFINITY, f64::min);
@@ -184,7 +183,7 @@ impl Density {
         let top = self.count(left.at, reach).min(self.count(right.at, reach));
         let bottom = self.count(valley, reach);
         let sigmas = (top - bottom) / libm::sqrt(top + bottom).max(1.0);
-        let chance = if sigmas > 0.0 { SIGMAS_MIN / sigmas } else { f64::INFINITY };
+        let chance = SIGMAS_MIN / sigmas.max(0.0);
         let apart = (right.at - left.at) as f64 * self.step;
         let close = libm::log(ratio_min) / apart;
         let mass = |p: &Peak| self.raw[p.start..p.end].iter().sum::<f64>() / self.total;
@@ -199,7 +198,11 @@ fn bandwidth(sample: &Sample) -> f64 {
     let logs: Vec<f64> = sample.values().iter().map(|v| libm::log(*v)).collect();
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;
-    let deviation = libm::sqrt(logs.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n);
+    let square = |v: &f64| {
+        let off = v - mean;
+        off * off
+    };
+    let deviation = libm::sqrt(logs.iter().map(square).sum::<f64>() / n);
     let at = |q: f64| logs[rank(logs.len(), q) - 1];
     let quartiles = (at(0.75) - at(0.25)) / 1.349;
     let spread = if quartiles > 0.0 { deviation.min(quartiles) } else { deviation };
@@ -224,9 +227,9 @@ fn quantum(sample: &Sample) -> f64 {
     let multiples: usize = distinct
         .iter()
         .filter(|(value, _)| {
-            let in_gaps = value / gap;
+            let (in_gaps, times) = (value / gap, (value / gap).round());
             // What is next to nothing beside the gap is no multiple of it.
-            in_gaps > 0.5 && (in_gaps - in_gaps.round()).abs() < 0.1
+            times > 0.0 && (in_gaps - times).abs() < 0.1
         })
         .map(|(_, count)| count)
         .sum();
@@ -379,11 +382,156 @@ mod tests {
         assert_eq!(find_modes(&values, RATIO_MIN).len(), 1);
     }
 
+    fn groups(of: &[(f64, usize)]) -> Vec<f64> {
+        of.iter().flat_map(|(value, n)| std::iter::repeat_n(*value, *n)).collect()
+    }
+
+    #[test]
+    fn a_grid_has_room_for_what_is_smoothed_and_none_for_what_is_far_out() {
+        let far = [(1e-3, 1), (100.0, 499), (355.0, 499), (1e9, 1)];
+        let coarse = [(200.0, 500), (400.0, 500)];
+        for (of, low, margin, cells, counted) in [
+            (&far[..], 100.0, 5.0 * 0.07, 114, 998.0),
+            (&coarse[..], 200.0, 5.0 * 0.07 + core::f64::consts::LN_2, 160, 1_000.0),
+        ] {
+            let sample = Sample::new(groups(of)).unwrap();
+            let density = Density::new(&sample);
+            is_near(density.origin, libm::log(low) - margin);
+            is_near(density.value(2), low * libm::exp(2.5 * 0.07 / 4.0 - margin));
+            is_near(density.raw.iter().sum(), counted);
+            assert_eq!((density.raw.len(), count_below(&sample, 355.0)), (cells, 500));
+        }
+    }
+
+    #[test]
+    fn modes_at_their_limits() {
+        let of = |of: &[(f64, usize)]| find_modes(&groups(of), RATIO_MIN);
+        assert_eq!(of(&[(100.0, 950), (355.0, 50)]).len(), 2, "a share of 5 %");
+        assert_eq!(of(&[(100.0, 951), (355.0, 49)]).len(), 1);
+        // Of two that are one and as high the first, …
+        let one = of(&[(100.0, 60), (104.9, 60)]);
+        assert!(one.len() == 1 && (one[0].at - 100.0).abs() < 1.0, "{one:?}");
+        // … and what lies beyond the grid belongs to the nearest.
+        let shares = of(&[(1e-3, 1), (100.0, 499), (355.0, 499), (1e9, 1)]);
+        assert_eq!(shares.iter().map(|mode| mode.share).collect::<Vec<_>>(), [0.5, 0.5]);
+    }
+
+    fn is_near(got: f64, want: f64) {
+        assert!((got - want).abs() < 1e-6, "{got} {want}");
+    }
+
+    #[test]
+    fn four_things_make_two_peaks_one() {
+        // Windows of ten cells to either side: 40 samples at the first peak, 60 at the second.
+        let doubt = |step, total, of_valley: f64, in_valley: f64, valley: usize| {
+            let (mut raw, mut smooth) = (vec![0.0; 160], vec![0.0; 160]);
+            for (cell, count) in [(9, 1e3), (10, 20.0), (30, 20.0), (31, 1e3), (120, 60.0)] {
+                raw[cell] = count;
+            }
+            (raw[valley], smooth[20], smooth[valley], smooth[120]) =
+                (in_valley, 4.0, of_valley, 5.0);
+            let [left, right] = [(0, 20, valley), (valley, 120, 160)];
+            let [left, right] = [left, right].map(|(start, at, end)| Peak { start, at, end });
+            Density { origin: 0.0, step, raw, smooth, total }.doubt(&left, &right, 1.3)
+        };
+        for (step, total, of_valley, in_valley, valley, expected) in [
+            (0.01, 200.0, 1.0, 10.0, 60, 3.5 * libm::sqrt(50.0) / 30.0),
+            (0.01, 200.0, 1.0, 10.0, 80, 3.5 * libm::sqrt(50.0) / 30.0),
+            (0.001, 200.0, 1.0, 10.0, 60, libm::log(1.3) / 0.1),
+            (0.01, 2_800.0, 1.0, 10.0, 60, 0.05 * 2_800.0 / 70.0),
+            (0.01, 200.0, 3.0, 10.0, 60, 3.0 / 4.0 / 0.5),
+        ] {
+            is_near(doubt(step, total, of_valley, in_valley, valley), expected);
+        }
+        assert_eq!(doubt(0.01, 200.0, 1.0, 40.0, 60), f64::INFINITY);
+    }
+
+    #[test]
+    fn peaks_end_at_the_lowest_between() {
+        let of = |smooth: &[f64]| -> Vec<_> {
+            let (raw, smooth) = (Vec::new(), smooth.to_vec());
+            let density = Density { origin: 0.0, step: 1.0, raw, smooth, total: 1.0 };
+            density.peaks().iter().map(|p| (p.start, p.at, p.end)).collect()
+        };
+        let peaks = of(&[0.0, 1.0, 3.0, 1.0, 0.0, 0.0, 0.0, 2.0, 5.0, 5.0, 2.0, 3.0, 0.0]);
+        assert_eq!(peaks, [(0, 2, 5), (5, 8, 10), (10, 11, 13)]);
+        assert_eq!(of(&[0.0, 1.0, 3.0, 5.0]), [(0, 0, 4)], "none");
+    }
+
+    #[test]
+    fn the_bandwidth_follows_the_lesser_of_two_spreads() {
+        let of = |step: f64, upper: f64| {
+            let mut logs: Vec<f64> = (0..100).map(|i| step * f64::from(i)).collect();
+            logs[75..].iter_mut().for_each(|log| *log += upper);
+            let values = logs.into_iter().map(libm::exp).collect();
+            bandwidth(&Sample::new(values).unwrap())
+        };
+        let times = 1.2 * libm::pow(100.0, -0.2);
+        is_near(of(0.004, 0.0), times * 0.004 * libm::sqrt(9_999.0 / 12.0));
+        is_near(of(0.003, 9.0), times * 0.003 * 50.0 / 1.349);
+        // A quarter is 0.2 away: the quartiles are the same.
+        is_near(of(0.0, 0.2), times * 0.2 * libm::sqrt(0.25 * 0.75));
+        assert_eq!([of(0.0, 0.0), of(0.1, 0.0)], [BANDWIDTH.0, BANDWIDTH.1]);
+    }
+
+    #[test]
+    fn a_quantum_is_what_nine_in_ten_are_multiples_of() {
+        let of = |odd: &[f64]| {
+            let mut values: Vec<f64> = (1..=10).map(|i| 10.0 * f64::from(i)).collect();
+            values[10 - odd.len()..].copy_from_slice(odd);
+            quantum(&Sample::new(values).unwrap())
+        };
+        for (odd, is) in [
+            (&[][..], 10.0),
+            (&[95.0], 10.0),
+            (&[75.0, 95.0], 0.0),
+            (&[0.5], 10.0),
+            (&[0.5, 95.0], 0.0),
+            (&[100.9], 10.0),
+            (&[91.1, 100.9], 10.0),
+            (&[91.1, 101.1], 0.0),
+        ] {
+            assert_eq!(of(odd), is, "{odd:?}");
+        }
+        assert_eq!(quantum(&Sample::new(vec![7.0; 9]).unwrap()), 0.0);
+    }
+
+    #[test]
+    fn a_coarse_value_is_spread_over_its_cell() {
+        let of = |value, cell, count| {
+            let mut raw = [0.0; 6];
+            spread(&mut raw, 1.0, 0.4, value, cell, count);
+            raw
+        };
+        // From one and a half steps beyond the origin to four.
+        let [low, high] = [1.6, 2.6].map(libm::exp);
+        let raw = of((low + high) / 2.0, high - low, 5.0);
+        for (got, want) in raw.into_iter().zip([0.0, 1.0, 2.0, 2.0, 0.0, 0.0]) {
+            is_near(got, want);
+        }
+        assert_eq!(of(libm::exp(2.0), 0.0, 3.0), [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
+        assert_eq!(of(libm::exp(9.0), 0.0, 3.0)[5], 3.0);
+        // No farther down than half of the value.
+        let raw = of(libm::exp(1.8 + core::f64::consts::LN_2), 1e3, 1.0);
+        is_near(raw[1], 0.0);
+        is_near(raw[2], 0.4 / libm::log(3.0));
+        // As wide as a step, from the middle of one to that of the next.
+        let (mut raw, step) = ([0.0; 3], libm::log(3.0));
+        spread(&mut raw, -step / 2.0, step, 2.0, 2.0, 1.0);
+        is_near(raw[0], 0.5);
+        is_near(raw[1], 0.5);
+        let raw = smoothed(&[&[0.0; 20][..], &[2.0], &[0.0; 30]].concat());
+        assert_eq!([raw[3], raw[37]], [0.0; 2]);
+        for (cell, away) in [(4, 16.0), (12, 8.0), (20, 0.0), (23, 3.0), (36, 16.0)] {
+            is_near(raw[cell], 2.0 * libm::exp(-0.5 * away * away / 16.0));
+        }
+    }
+
     #[test]
     fn edges() {
         assert!(find_modes(&[], 1.3).is_empty());
         assert!(find_modes(&[-1.0; 100], 1.3).is_empty());
-        assert_eq!(find_modes(&[7.0; 100], 1.3).len(), 1);
+        assert_eq!([49, 50, 100].map(|n| find_modes(&vec![7.0; n], 1.3).len()), [0, 1, 1]);
         let two = [vec![100.0; 60], vec![155.0; 60]].concat();
         assert_eq!(find_modes(&two, 1.3).len(), 2, "two values that are no multiples of their gap");
     }

@@ -138,27 +138,13 @@ fn stretched(point: f64, (low, high): (f64, f64), trials: f64, level: f64) -> (f
     }
 }
 
-/// The value at a rank of the sorted values, each counted as often as its trial
-/// was drawn; walks from the nearer end.
+/// The value at a rank of the sorted values, each counted as often as its trial was drawn; counted
+/// from the greatest, because what is asked for is mostly among the great ones.
 fn weighted(all: &[(f64, u32)], weights: &[usize], rank: usize, total: usize) -> f64 {
-    let from_above = total - rank;
-    if from_above < rank {
-        walk(all.iter().rev(), weights, from_above + 1)
-    } else {
-        walk(all.iter(), weights, rank)
-    }
-}
-
-/// The first value at which the weights add up to `wanted`.
-fn walk<'a>(
-    mut values: impl Iterator<Item = &'a (f64, u32)>,
-    weights: &[usize],
-    wanted: usize,
-) -> f64 {
     let mut seen = 0;
-    let found = values.find(|(_, trial)| {
+    let found = all.iter().rev().find(|(_, trial)| {
         seen += weights[*trial as usize];
-        seen >= wanted
+        seen > total - rank
     });
     found.map_or(f64::NAN, |(value, _)| *value)
 }
@@ -222,6 +208,11 @@ mod tests {
         let (mean, stdev) = (of(&trials, Moment::Mean), of(&trials, Moment::Stdev));
         assert!((mean.unwrap().point / all.mean() - 1.0).abs() < 1e-12);
         assert!((stdev.unwrap().point / all.stdev().unwrap() - 1.0).abs() < 1e-12);
+        // Far from zero too.
+        let far: Vec<Vec<f64>> =
+            trials.iter().map(|trial| trial.iter().map(|value| value + 1e8).collect()).collect();
+        let ratio = of(&far, Moment::Stdev).unwrap().point / stdev.unwrap().point;
+        assert!((ratio - 1.0).abs() < 1e-6, "{ratio}");
         let (low, high) = stdev.unwrap().interval.unwrap();
         assert!(low < stdev.unwrap().point && stdev.unwrap().point < high, "{stdev:?}");
         assert_eq!(of(&trials[..5], Moment::Stdev).unwrap().interval, None);
@@ -266,6 +257,44 @@ mod tests {
     }
 
     #[test]
+    fn few_trials_stretch_both_sides() {
+        // Student's t of 5 degrees over the normal quantile, and the root of 6/5.
+        let times = 2.570_58 / 1.959_96 * libm::sqrt(1.2);
+        let power = |of: f64| libm::pow(of, times);
+        for (point, ends, expected) in [
+            (2.0, (1.0, 3.0), (2.0 / power(2.0), 2.0 * power(2.0))),
+            (2.0, (1.6, 6.0), (2.0 / power(1.25), 2.0 * power(3.0))),
+            (1.0, (-1.0, 4.0), (1.0 - 2.0 * times, 1.0 + 3.0 * times)),
+            (1.0, (0.0, 1.5), (1.0 - times, 1.0 + times)),
+        ] {
+            let (low, high) = stretched(point, ends, 6.0, LEVEL);
+            assert!(
+                (low - expected.0).abs() < 0.02 && (high - expected.1).abs() < 0.02,
+                "{ends:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn draws_are_of_as_many_trials() {
+        // The mean number of twelve draws of 0 to 11 times 12: 66 ± 1.96 · √143.
+        let sum = |weights: &[usize]| {
+            assert_eq!(weights.iter().sum::<usize>(), 12);
+            weights.iter().enumerate().map(|(i, weight)| i * weight).sum::<usize>() as f64
+        };
+        let (low, high) = bootstrap(12, LEVEL, 1, |weights| Some(sum(weights)));
+        assert!((low - 42.6).abs() < 2.0 && (high - 89.4).abs() < 2.0, "{low} {high}");
+        // Numbered from 1, the draws at the quantiles' ranks.
+        let draws = core::cell::Cell::new(0.0);
+        let number = |_: &[usize]| {
+            draws.set(draws.get() + 1.0);
+            Some(draws.get())
+        };
+        assert_eq!(bootstrap(12, LEVEL, 1, number), (25.0, 975.0));
+        assert_eq!(draws.get(), DRAWS as f64);
+    }
+
+    #[test]
     fn edges() {
         assert_eq!(pooled_quantile(&[], 0.5, LEVEL, 1), None);
         assert_eq!(pooled_quantile(&[&[], &[]], 0.5, LEVEL, 1), None);
@@ -274,6 +303,13 @@ mod tests {
         let mostly_empty: Vec<Vec<f64>> = (0..8).map(|i| vec![3.0; usize::from(i == 0)]).collect();
         let pooled = pooled_quantile(&refs(&mostly_empty), 0.5, LEVEL, 1).unwrap();
         assert_eq!(pooled.interval, Some((3.0, 3.0)));
+        // Draws of too few samples are drawn again.
+        for (trials_with_one, moment, ends) in [(1, Moment::Mean, 3.0), (2, Moment::Stdev, 0.0)] {
+            let few =
+                (0..8).map(|i| vec![3.0; usize::from(i < trials_with_one)]).collect::<Vec<_>>();
+            let pooled = pooled_moment(&refs(&few), moment, LEVEL, 1).unwrap();
+            assert_eq!(pooled.interval, Some((ends, ends)), "{moment:?}");
+        }
     }
 
     #[test]
@@ -286,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_walks_find_the_same_value(
+        fn a_weighted_rank_is_that_of_the_values_written_out(
             values in proptest::collection::vec((0u8..20, 0u32..4), 1..60),
             weights in proptest::collection::vec(0usize..3, 4),
             at in 0.0..1.0f64,

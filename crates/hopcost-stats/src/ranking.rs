@@ -119,6 +119,17 @@ mod tests {
     }
 
     #[test]
+    fn two_of_twenty_are_cut_and_drawn_in_at_either_end() {
+        // What is left is seven of −1 and nine of 1; drawn in to 3 a sum of squares of 34.2, so an error
+        // of √(34.2/19) · √20 / 16, which Student's t of fifteen degrees, 2.1314, makes 0.7993.
+        let ratios = |centre: f64| [[centre - 1.0; 9], [centre + 1.0; 9]].concat();
+        for (centre, is_apart) in [(0.675, true), (0.674, false)] {
+            let ratios = [ratios(centre), vec![centre + 50.0, centre + 60.0]].concat();
+            assert_eq!(differs(&ratios, 1, Autocorrelation::NONE, 0.95), is_apart, "{centre}");
+        }
+    }
+
+    #[test]
     fn ties_need_not_be_transitive() {
         let far = |a: usize, b: usize| a.abs_diff(b) > 1;
         // 0 = 1, 1 = 2, but not 0 = 2.

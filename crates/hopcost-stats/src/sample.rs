@@ -140,6 +140,13 @@ pub fn winsorised(values: &[f64], count: usize) -> Vec<f64> {
     drawn_in
 }
 
+/// Sum of the products of the deviations from the means.
+pub(crate) fn products(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -84,7 +84,7 @@ pub fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
     let points: Vec<(f64, f64)> = points.iter().copied().step_by(step).collect();
     let mut slopes = Vec::with_capacity(points.len() * points.len().saturating_sub(1) / 2);
     for (i, (time, value)) in points.iter().enumerate() {
-        for (later, other) in &points[i + 1..] {
+        for (later, other) in &points[i..] {
             if later != time {
                 slopes.push((other - value) / (later - time));
             }
@@ -127,6 +127,7 @@ mod tests {
         assert!((test.z - 4.0 / libm::sqrt(138.0 / 18.0)).abs() < 1e-12);
         let flat = mann_kendall(&[4.0; 9]).unwrap();
         assert_eq!((flat.s, flat.z, flat.p), (0.0, 0.0, 1.0));
+        assert_eq!(mann_kendall(&[1.0, 2.0, 2.0, 1.0]).unwrap().z, 0.0);
         assert_eq!(mann_kendall(&[1.0, 2.0]), None);
     }
 
@@ -194,6 +195,10 @@ mod tests {
         assert!(autocorrelation(&slow, 1).unwrap() > 0.8);
         assert_eq!(autocorrelation(&[2.0; 5], 1), None);
         assert_eq!(autocorrelation(&[1.0, 2.0], 1), None);
+        // Less their mean: −1, −1, 2.
+        assert_eq!(autocorrelation(&[1.0, 1.0, 4.0], 1), Some(-1.0 / 6.0));
+        let far = autocorrelation(&[0.1, 0.1, 0.4].map(|x| 1e8 + x), 1).unwrap();
+        assert!((far + 1.0 / 6.0).abs() < 1e-6, "digits are not cancelled: {far}");
         let alternating = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
         assert!(autocorrelation(&alternating, 2).unwrap() > 0.6);
     }

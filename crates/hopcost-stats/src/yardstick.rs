@@ -12,7 +12,7 @@
 //! * the *elasticity* is estimated with the reading before a trial as instrument for
 //!   the one after it and the reverse, which takes the reading's error out.
 
-use crate::sample::trimmed_mean;
+use crate::sample::{products, trimmed_mean};
 
 mod elasticity;
 mod readings;
@@ -173,13 +173,6 @@ impl Shared {
     }
 }
 
-/// Sum of the products of the deviations from the means.
-fn products(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let (mean_a, mean_b) = (mean(a), mean(b));
-    a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum()
-}
-
 /// A yardstick's quiet level on this machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reference {
@@ -302,11 +295,41 @@ mod tests {
         let constant = calibrate(&read(20, 0.0, 1, |_| 1.0)).unwrap();
         assert_eq!(constant.neighbours, 1, "more explain no more");
         assert_eq!(products(&[1.0, 2.0, 3.0], &[1.0, 2.0, 6.0]), 5.0);
+        let far = [0.1, 0.2, 0.4].map(|x| 1e8 + x);
+        assert!((products(&far, &far) - 0.14 / 3.0).abs() < 1e-6, "digits are not cancelled");
         for (covariance, variance, explained) in
             [(0.2, 0.4, 0.1), (-0.1, 0.4, 0.0), (0.1, 0.0, 0.0)]
         {
             assert_eq!(Shared { covariance, variance }.explained(), explained);
         }
+    }
+
+    #[test]
+    fn a_window_ends_where_the_run_does() {
+        let counted: Vec<Readings> = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
+            .map(|(before, after)| Readings { before, after })
+            .to_vec();
+        for (neighbours, before, after) in [
+            (1, [0.0, 2.0, 4.0], [1.0, 3.0, 5.0]),
+            (2, [0.0, 1.5, 3.5], [1.5, 3.5, 5.0]),
+            (4, [0.0, 1.0, 2.5], [2.5, 4.0, 5.0]),
+        ] {
+            let of = Windows::new(&counted, neighbours);
+            assert_eq!((of.before.as_slice(), of.after.as_slice()), (&before[..], &after[..]));
+        }
+        let (before, after) = (vec![1.0, 2.0, 3.0, 9.0], vec![1.0, 2.0, 6.0, 9.0]);
+        let shared = Windows { neighbours: 1, before, after }.shared(&[true, true, true, false]);
+        assert_eq!((shared.covariance, shared.variance), (2.5, 3.25));
+    }
+
+    #[test]
+    fn the_other_reading_stands_in_for_a_preempted_one() {
+        let of = |before: f64, after: f64| Readings { before, after };
+        let mut readings = vec![of(0.0, 0.0); 10];
+        let limit = core::f64::consts::LN_2;
+        readings.extend([of(0.7, 0.1), of(0.2, 0.7), of(0.7, 0.7), of(limit, 0.3)]);
+        let mended = [of(0.1, 0.1), of(0.2, 0.2), of(0.0, 0.0), of(limit, 0.3)];
+        assert_eq!(without_preempted(&readings)[10..], mended);
     }
 
     #[test]
@@ -439,8 +462,8 @@ mod tests {
     #[test]
     fn trials_share_the_error_of_what_they_were_divided_by() {
         let of =
-            |decision| at(0.5, 0.1).shared_error(decision, Reference { level: -0.5, error: 0.001 });
-        assert_eq!(of(Decision::Divided), libm::hypot(0.25 * 0.04, ELASTICITY_ERROR * 1.0));
+            |decision| at(0.5, 0.1).shared_error(decision, Reference { level: -1.5, error: 0.001 });
+        assert_eq!(of(Decision::Divided), libm::hypot(0.25 * 0.04, ELASTICITY_ERROR * 2.0));
         assert_eq!(of(Decision::NotNeeded), 0.04);
         assert_eq!(of(Decision::Refused(Refusal::Far)), 0.0);
     }

@@ -6,9 +6,22 @@ use crate::section::advice::{screen, whole};
 use crate::style::TextStyle;
 use crate::{html, markdown, text as terminal};
 
-/// As text, on one screen.
-pub fn text(advice: &Advice, style: &TextStyle) -> String {
-    terminal::document(&screen(advice), style)
+/// How much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What fits one screen.
+    Screen,
+    /// All of it.
+    Whole,
+}
+
+/// As text.
+pub fn text(advice: &Advice, extent: Extent, style: &TextStyle) -> String {
+    let document = match extent {
+        Extent::Screen => screen(advice),
+        Extent::Whole => whole(advice),
+    };
+    terminal::document(&document, style)
 }
 
 /// As Markdown.
@@ -57,6 +70,7 @@ mod tests {
         let request = AdviceRequest {
             payload_bytes: 4096,
             rate: Some(20_000),
+            senders: 1,
             p99_ns: Some(50_000),
             boundary: Boundary::Process,
             placement: Some(Placement::SameLlc),
@@ -72,7 +86,8 @@ mod tests {
         let out = |at| Excluded {
             name: format!("out-{at}"),
             cases: Vec::new(),
-            reason: "messages may be lost".to_owned(),
+            kind: "messages may be lost".to_owned(),
+            reason: format!("messages may be lost (out-{at})"),
         };
         Advice {
             schema: "hopcost/1".to_owned(),
@@ -91,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_first_line_is_the_recommendation_and_all_of_it_fits_a_screen() {
-        let screen = text(&advice(20, 30), &TextStyle::plain(80));
+        let screen = text(&advice(20, 30), Extent::Screen, &TextStyle::plain(80));
         assert!(screen.starts_with("Use pipe: p99 of a response 12.0"), "{screen}");
         assert!(screen.lines().count() <= 24, "{screen}");
         for said in [
@@ -100,8 +115,8 @@ mod tests {
             "other-1",
             "15 more rank below",
             "what other-1 costs",
-            "Ruled out:",
-            "and 26 more",
+            "Ruled out (each with its numbers: --details):",
+            "messages may be lost: out-0; out-1; out-2; out-3 and 26 more",
             "Measure again: hopcost advise",
         ] {
             assert!(
@@ -115,8 +130,9 @@ mod tests {
     #[test]
     fn a_document_has_every_candidate() {
         let all = advice(20, 30);
-        for document in [markdown(&all), html(&all)] {
-            assert!(document.contains("other-19") && document.contains("out-29"), "{document}");
+        let details = text(&all, Extent::Whole, &TextStyle::plain(80));
+        for document in [markdown(&all), html(&all), details] {
+            assert!(document.contains("other-19") && document.contains("(out-29)"), "{document}");
             assert!(!document.contains("more rank below"));
         }
     }

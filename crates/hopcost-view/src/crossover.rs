@@ -1,8 +1,23 @@
 //! A search for a crossing as a table for programs: one row a point.
 
+use hopcost_model::plan::CrossoverPlan;
 use hopcost_model::results::{Crossover, CrossoverPoint, Faster};
 
 use crate::csv::{self, number, push_row};
+use crate::section::crossover::value_of;
+
+/// What is searched: `payload from 64 B to 1 MiB, of whose 57 values 8 come first`.
+pub fn searched(plan: &CrossoverPlan) -> String {
+    let end = |at: Option<&u64>| at.map_or(String::new(), |at| value_of(&plan.axis, *at));
+    format!(
+        "{} from {} to {}, of whose {} values {} come first",
+        plan.axis,
+        end(plan.values.first()),
+        end(plan.values.last()),
+        plan.values.len(),
+        plan.coarse.len()
+    )
+}
 
 type Field = fn(&Crossover, &CrossoverPoint) -> String;
 

@@ -172,6 +172,9 @@ const PLAIN: &[Plain] = &[
     ("dropped_share", "1", |case| Some(case.load.as_ref()?.dropped_share), "share of the messages offered that were dropped because the case says so"),
     ("lag_p50", "ns", |case| case.load.as_ref()?.lag.p50_ns, "begin of the send minus intended: median of all trials' messages"),
     ("lag_p99", "ns", |case| case.load.as_ref()?.lag.p99_ns, "begin of the send minus intended: p99 of all trials' messages"),
+    ("own_lag_p99", "ns", |case| case.load.as_ref()?.own_lag.p99_ns, "what of the lag is the sender's own: p99 of all trials' messages"),
+    ("held_lag_p99", "ns", |case| case.load.as_ref()?.held_lag.p99_ns, "what of the lag the mechanism held the sender up for: p99 of all trials' messages"),
+    ("own_late_share", "1", |case| case.load.as_ref()?.own_late_share, "share of the messages that the sender was late for by itself, by a tenth of the response's p99: median over trials"),
     ("service_p50", "ns", |case| case.load.as_ref()?.service.p50_ns, "received minus begin of the send: median of all trials' messages"),
     ("service_p99", "ns", |case| case.load.as_ref()?.service.p99_ns, "received minus begin of the send: p99 of all trials' messages"),
     ("generator_lag_p99", "ns", |case| case.load.as_ref()?.generator_lag_p99_ns, "how late the sender is without a channel, p99: median over trials"),
@@ -455,25 +458,5 @@ mod tests {
         assert_eq!(calls[column("flows")], "1");
         assert_eq!(with("aggregate_gbps")[column("unit")], "Gbit/s");
         assert_eq!(with("copied_share")[value], "1");
-    }
-
-    #[test]
-    fn samples_carry_their_time_and_stamp() {
-        let mut raw = stored::raw("quick");
-        let ends = raw.plan.cases.iter().map(|case| case.id()).collect::<Vec<_>>();
-        raw.trials.truncate(2);
-        raw.clocks.iter_mut().for_each(|clock| clock.ticks_per_second = 2.3e9);
-        let mut out = Vec::new();
-        samples(&raw, &mut out).expect("a vector takes all");
-        let rows = parse(&String::from_utf8(out).expect("text"));
-        let kept = raw.trials.iter().map(|trial| trial.samples.len()).sum::<usize>();
-        assert_eq!(rows.len(), 1 + kept);
-        let (first, row) = (&raw.trials[0], &rows[1]);
-        assert_eq!(row[1], ends[first.case as usize]);
-        assert_eq!(row[7], first.stamp.unwrap().to_string());
-        let ns: f64 = row[6].parse().expect("a number");
-        assert!((ns - f64::from(first.samples[0]) / 2.3).abs() < 0.001);
-        let samples = first.samples[0].to_string();
-        assert_eq!(row[2..6], ["0", "0", "0", samples.as_str()]);
     }
 }

@@ -26,7 +26,9 @@ const COLUMNS: &[(&str, Field)] = &[
     ("test", |row| csv::text(row.part.map(|part| &part.test))),
     ("meaning", |row| csv::text(row.part.and_then(|part| part.meaning.as_ref()))),
     ("level", |row| csv::text(row.part.and_then(|part| part.level.as_ref()))),
-    ("verdict", |row| word(row.part.map(|part| part.verdict)).to_owned()),
+    ("verdict", |row| {
+        row.part.map_or(word(None), |part| part.verdict.map_or("", Ruling::word)).to_owned()
+    }),
     ("unit", |row| {
         let value = row.part.and_then(|part| part.value.as_ref());
         csv::text(value.map(|value| unit(value.unit)))

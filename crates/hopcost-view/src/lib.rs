@@ -9,6 +9,7 @@ pub mod checkup;
 pub mod comparison;
 pub mod crossover;
 pub mod csv;
+pub mod explanation;
 pub mod export;
 pub mod gate;
 pub mod hdr;
@@ -20,6 +21,7 @@ mod markup;
 pub mod mechanisms;
 mod names;
 pub mod number;
+pub mod perfetto;
 pub mod plan;
 mod section;
 #[cfg(test)]

@@ -69,7 +69,7 @@ addEventListener("load", () => {
     const records = [...document.querySelectorAll("details[data-verdict]")];
     const [form] = document.forms;
     const select = [...form.querySelectorAll("select")].at(-1);
-    if (!records.length) return null;
+    if (new Set(records.map((of) => of.dataset.verdict)).size < 2) return null;
     const value = records[0].dataset.verdict;
     const change = (value) => {
       select.value = value;

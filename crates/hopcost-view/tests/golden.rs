@@ -4,6 +4,7 @@
 mod facts;
 mod stored;
 
+use hopcost_model::results::Judged;
 use hopcost_view::mechanisms::{self, Format};
 use hopcost_view::text::{self, Stored, TextStyle};
 use hopcost_view::{csv, json, markdown, plan};
@@ -65,6 +66,10 @@ fn verdicts_on_claims() {
         hopcost_view::judged::csv(judged.judged.as_ref().unwrap())
     );
     insta::assert_snapshot!("judged_sentences", text::sentences(&judged));
+    let mut none = judged.clone();
+    none.judged = Some(Judged { dockets: Vec::new(), claims: Vec::new(), questions: Vec::new() });
+    let said = text::answer(&none, None, &STYLE);
+    assert!(said.contains("No claim: the run has no docket, or none that"), "{said}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn the_file_says_what_it_is() {
     let (_dir, path, _) = made(1);
     let header = fs::read(&path).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
-    assert_eq!(&header[60..64], 6u32.to_be_bytes());
+    assert_eq!(&header[60..64], 8u32.to_be_bytes());
     assert_eq!(&header[68..72], b"hopc");
     assert_eq!(header[18..20], [1, 1], "a rollback journal, not a WAL");
     let conn = Connection::open(&path).unwrap();
@@ -149,16 +149,8 @@ fn estimate(point: Option<f64>) -> Estimate {
         low: point.map(|p| p * 0.9),
         high: point.map(|p| p * 1.1),
         level: Some(0.9609),
-        n_trials: 9,
-        pooled: false,
-        estimand: "median over trials of the trial's p50".into(),
         insufficient: point.is_none().then(|| "needs 10 exceedances".to_owned()),
-        detectable: Some(0.03),
-        digits: 2,
-        at_most: false,
-        as_met: None,
-        this_run_low: None,
-        this_run_high: None,
+        ..Estimate::exact(0.0, 9, "median over trials of the trial's p50".into())
     }
 }
 

@@ -219,6 +219,7 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     generator_lag_last_ticks: c[4],
                     lags: s.iter().rev().copied().collect(),
                     gaps: s.clone(),
+                    own_lags: (round % 4 == 0).then(|| s.clone()),
                 });
                 RawTrial {
                     case,
@@ -252,6 +253,7 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     cpu_uses: w.1,
                     throttling: w.2,
                     load,
+                    trace: (round % 3 == 0).then(crate::common::trace),
                 }
             },
         )

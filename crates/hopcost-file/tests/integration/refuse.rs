@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{made, make, open, torn};
+use crate::common::{begun, made, make, open, rich, torn};
 use hopcost_file::samples::pack_at;
 use hopcost_file::{Error, RunFile, open_for_resume};
 use rusqlite::Connection;
@@ -52,8 +52,8 @@ fn change(path: &Path, sql: &str) {
 #[test]
 fn versions_not_known_here_are_refused() {
     let (_dir, path, _) = made(1);
-    change(&path, "PRAGMA user_version = 7");
-    assert!(line(&path).contains("written by a newer hopcost (format 7, this one knows up to 6)"));
+    change(&path, "PRAGMA user_version = 9");
+    assert!(line(&path).contains("written by a newer hopcost (format 9, this one knows up to 8)"));
     assert!(matches!(open_for_resume(&path), Err(Error::Newer { .. })));
     change(&path, "PRAGMA user_version = -1");
     assert!(line(&path).contains("no format version"));
@@ -228,6 +228,29 @@ fn hostile_content_is_named_and_refused() {
         assert!(line.contains(part), "{sql}\n{line}");
         let resumed = open_for_resume(&path).unwrap_err();
         assert_eq!(resumed.to_string(), line, "reading and resuming agree");
+    }
+}
+
+#[test]
+fn a_hostile_trace_is_named_and_refused() {
+    let (dir, good, mut file) = begun();
+    file.append_trial(&rich(0, 0)).unwrap();
+    drop(file);
+    assert!(open(&good).unwrap().trials[0].trace.is_some());
+    let path = dir.path().join("changed");
+    for (sql, part) in [
+        ("UPDATE trace SET trial = 77", "trace: a row belongs to trial 77, which does not exist"),
+        ("UPDATE trace SET events_kept = 19", "holds more than the 133 samples"),
+        ("UPDATE trace SET events_kept = 1 << 40", "more than the 1048576 a trial may keep"),
+        ("UPDATE trace SET events = zeroblob(9)", "not readable zlib data"),
+        ("UPDATE trace SET operations = 1 << 60", "it has 1152921504606846976 operations"),
+        ("UPDATE trace SET untraced_kept = 1", "holds more than the 1 samples"),
+        ("UPDATE trace SET event_cost_ns = -1.0", "event_cost_ns is -1.0, which is out of range"),
+        ("UPDATE trace SET missing = '{}'", "missing is not the JSON it should be"),
+    ] {
+        fs::copy(&good, &path).unwrap();
+        change(&path, sql);
+        assert!(line(&path).contains(part), "{sql}: {}", line(&path));
     }
 }
 

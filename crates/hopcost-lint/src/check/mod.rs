@@ -51,6 +51,11 @@ pub const CHECKS: &[Check] = &[
         looks: Looks::Table(statistics::order),
     },
     Check {
+        name: "interval",
+        about: "An estimate lies between the ends of its interval (`low` and `high` in a table with a number a line; Criterion's brackets).",
+        looks: Looks::Table(statistics::interval),
+    },
+    Check {
         name: "mean",
         about: "A mean lies between minimum and maximum, and within what the percentiles leave open (5 % are left for the classes of histograms).",
         looks: Looks::Table(statistics::mean),

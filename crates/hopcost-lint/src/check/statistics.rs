@@ -71,6 +71,34 @@ pub fn order(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
     sheet.columns.iter().flat_map(of).collect()
 }
 
+/// Estimates against the ends of their intervals: the columns with the same name and `low` or `high`.
+pub fn interval(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
+    let of = |column: &Column| -> Option<Vec<Finding>> {
+        let end = |behind: &str| {
+            let own = |head: &str| head.strip_suffix(behind) == Some(&column.head);
+            sheet.columns.iter().find(|other| own(&other.head))
+        };
+        let (low, high) = (end(" low")?, end(" high")?);
+        let wrong = |row: &usize| match (low.at(*row), column.at(*row), high.at(*row)) {
+            (Some(low), Some(told), Some(high)) => {
+                low.span.low > told.span.high || told.span.low > high.span.high
+            }
+            _ => false,
+        };
+        let finding = |row: usize| Finding {
+            check: "interval",
+            cells: [column, low, high].map(|column| Cited::cell(sheet, column, row)).into(),
+            arithmetic: format!(
+                "{} does not lie in {} to {}",
+                column.cells[row].text, low.cells[row].text, high.cells[row].text
+            ),
+            explanation: "the three are of different runs, or one was typed by hand",
+        };
+        Some(sheet.rows().filter(wrong).map(finding).collect())
+    };
+    sheet.columns.iter().filter_map(of).flatten().collect()
+}
+
 /// Means against minimum, percentiles and maximum.
 pub fn mean(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
     let of = |mean: &Column| -> Vec<Finding> {
@@ -266,7 +294,7 @@ pub fn digits(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
             explanation: "the last digits are noise: another run has others",
         })
     };
-    if sheet.form == Form::Csv {
+    if matches!(sheet.form, Form::Csv | Form::Estimates) {
         return Vec::new();
     }
     sheet.having(|role| role == Role::Mean).filter_map(of).collect()

@@ -1,5 +1,7 @@
 //! Comma-separated values (RFC 4180); lines that begin with `#` say something about them.
 
+use hopcost_model::text::csv_fields;
+
 use super::table::{Document, Form, clean};
 
 /// The one table of a file.
@@ -37,19 +39,5 @@ pub fn read(text: &str) -> Document {
 
 /// The fields of a record.
 pub fn fields(record: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut chars = record.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                fields.last_mut().expect("there is one").push('"');
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            c => fields.last_mut().expect("there is one").push(c),
-        }
-    }
-    fields.iter().map(|field| clean(field)).collect()
+    csv_fields(record).iter().map(|field| clean(field)).collect()
 }

@@ -3,14 +3,15 @@
 mod csv;
 mod html;
 mod pasted;
+mod records;
 mod table;
 
-pub use table::{Cell, Document, Form, Table};
+pub use table::{CELLS_MAX, Cell, Document, Form, Named, Table};
 
 /// Reads a file.
 pub fn read(text: &str, form: Form) -> Document {
     let mut document = match form {
-        Form::Csv => csv::read(text),
+        Form::Csv | Form::Estimates => csv::read(text),
         Form::Html => html::read(text),
         Form::Text => pasted::read(text),
     };

@@ -1,15 +1,14 @@
 //! Text with tables in it: Markdown's, comma-separated values, columns by tabs or by alignment,
-//! and lines of `name=value`.
+//! and what tools print line by line.
 
 use super::csv;
+use super::records::Records;
 use super::table::{Document, Form, clean};
 use crate::number::Number;
 use crate::unit::Unit;
 
 /// Rows without which lines with commas are prose.
 const CSV_LINES_MIN: usize = 3;
-/// Names with a number in one line without which it is prose.
-const PAIRS_MIN: usize = 3;
 
 /// How the lines of a table are divided.
 type Divide = fn(&str) -> Vec<String>;
@@ -18,28 +17,30 @@ type Divide = fn(&str) -> Vec<String>;
 pub fn read(text: &str) -> Document {
     let lines: Vec<&str> = text.lines().collect();
     let mut document = Document::default();
+    let mut records = Records::default();
     // The last line of text above.
     let mut title = String::new();
     let mut at = 0;
     while at < lines.len() {
-        let found = markdown(&lines[at..]).or_else(|| block(&lines[at..]));
-        if let Some((taken, rows)) = found {
+        let cleaned = clean(lines[at]);
+        if records.tool(at + 1, &cleaned, &title) {
+            at += 1;
+            continue;
+        }
+        if let Some((taken, rows)) = markdown(&lines[at..]).or_else(|| block(&lines[at..])) {
             let rows = rows.into_iter().map(|(line, fields)| (at + line + 1, fields)).collect();
             document.add(&title, Form::Text, rows);
             at += taken;
             continue;
         }
-        let cleaned = clean(lines[at]);
-        if let Some((head, values)) = pairs(&cleaned) {
-            let rows = vec![(at + 1, head), (at + 1, values)];
-            document.add(&title, Form::Csv, rows);
-        }
-        if !cleaned.is_empty() {
+        if !records.list(at + 1, &cleaned, &title) && !cleaned.is_empty() {
             title.clone_from(&cleaned);
         }
         document.lines.push((at + 1, cleaned));
         at += 1;
     }
+    records.add_to(&mut document);
+    document.tables.sort_by_key(|table| table.head[0].line);
     document
 }
 
@@ -127,19 +128,4 @@ fn words(line: &str) -> Vec<String> {
 
 fn is_unit(word: &str) -> bool {
     word.chars().all(|c| !c.is_ascii_digit()) && !word.starts_with('%') && Unit::of(word).is_some()
-}
-
-/// `clat (usec): min=41, max=30964, avg=75.25` as headings and one row of values. What stands
-/// ahead of the first name gives the unit.
-fn pairs(line: &str) -> Option<(Vec<String>, Vec<String>)> {
-    let (ahead, list) = line.split_once("): ").unwrap_or(("", line));
-    let unit = ahead.rsplit_once('(').map_or("", |(_, unit)| unit.trim());
-    let unit = Unit::of(unit).map_or(String::new(), |_| format!(" ({unit})"));
-    let one = |part: &str| {
-        let (name, value) = part.split_once(['=', ':'])?;
-        let is_name = !name.trim().is_empty() && name.split_whitespace().count() <= 2;
-        (is_name && is_number(value)).then(|| (format!("{}{unit}", name.trim()), clean(value)))
-    };
-    let found: Vec<_> = list.split([',', ';']).filter_map(one).collect();
-    (found.len() >= PAIRS_MIN).then(|| found.into_iter().unzip())
 }

@@ -1,10 +1,16 @@
 //! Tables and text as they stand in a file.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcost_model::text::csv_fields;
+
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Comma-separated values, one table.
+    /// Comma-separated values, or another output of a program.
     Csv,
+    /// The same, each number with an interval of its own: no statistics of the same samples.
+    Estimates,
     /// HTML.
     Html,
     /// Markdown, or text with tables pasted into it.
@@ -18,8 +24,6 @@ pub struct Cell {
     pub text: String,
     /// Line of the file, from 1.
     pub line: usize,
-    /// Column of the table, from 1.
-    pub column: usize,
 }
 
 /// A table as it stands there.
@@ -34,6 +38,9 @@ pub struct Table {
     /// Rows, each as long as the headings.
     pub rows: Vec<Vec<Cell>>,
 }
+
+/// A row: cells that tell it from others, and numbers with their headings.
+pub type Named = (Vec<Cell>, Vec<(String, Cell)>);
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -50,7 +57,7 @@ pub struct Document {
 
 /// Cells of all tables of a file above which nothing of it is checked: a few bytes may stand for
 /// any number of them.
-pub const CELLS_MAX: usize = 200_000;
+pub const CELLS_MAX: usize = 400_000;
 
 impl Document {
     /// How many cells more it may have.
@@ -66,9 +73,14 @@ impl Document {
             return self.refuse();
         }
         if let Some(table) = Table::of(title, form, lines) {
-            self.cells += cells;
-            self.tables.push(table);
+            self.put(table);
         }
+    }
+
+    /// Adds a table that is within the limit.
+    pub fn put(&mut self, table: Table) {
+        self.cells += table.head.len() * (1 + table.rows.len());
+        self.tables.push(table);
     }
 
     /// Takes no more tables, and says so.
@@ -96,9 +108,17 @@ impl Form {
             Some("csv") => Self::Csv,
             Some("html" | "htm" | "xhtml") => Self::Html,
             _ if ["<!doc", "<html", "<tabl"].contains(&begins.as_str()) => Self::Html,
+            None if name == "-" && is_csv(text) => Self::Csv,
             _ => Self::Text,
         }
     }
+}
+
+/// Whether the first lines of a text have as many fields each, three or more.
+fn is_csv(text: &str) -> bool {
+    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let fields: Vec<usize> = lines.take(3).map(|line| csv_fields(line).len()).collect();
+    fields.len() > 1 && fields.iter().all(|n| *n >= 3 && *n == fields[0])
 }
 
 impl Table {
@@ -108,13 +128,40 @@ impl Table {
         let width = lines.first()?.1.len();
         let row = |(line, fields): (usize, Vec<String>)| -> Vec<Cell> {
             let filled = fields.into_iter().chain(std::iter::repeat(String::new())).take(width);
-            let cell = |(at, text): (usize, String)| Cell { text, line, column: at + 1 };
-            filled.enumerate().map(cell).collect()
+            filled.map(|text| Cell { text, line }).collect()
         };
         let fits = |(_, fields): &(usize, Vec<String>)| fields.len() <= width;
         let mut rows: Vec<Vec<Cell>> = lines.into_iter().filter(fits).map(row).collect();
         let head = rows.remove(0);
         (!rows.is_empty()).then(|| Self { title: title.to_owned(), form, head, rows })
+    }
+
+    /// Of rows that begin with `keys` and have numbers with their headings, of `left` cells at most.
+    /// Nothing where a row has two of one heading.
+    pub fn of_named(keys: Vec<Cell>, form: Form, rows: Vec<Named>, left: usize) -> Option<Self> {
+        let line = keys.first().or(rows.first()?.1.first().map(|(_, cell)| cell))?.line;
+        let none = |line| Cell { text: String::new(), line };
+        let mut head = keys;
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for (text, _) in rows.iter().flat_map(|(_, numbers)| numbers) {
+            places.entry(text.clone()).or_insert_with(|| {
+                head.push(Cell { text: text.clone(), line });
+                head.len() - 1
+            });
+        }
+        (head.len().saturating_mul(rows.len()) <= left).then_some(())?;
+        let row = |(mut cells, numbers): Named| -> Option<Vec<Cell>> {
+            let mut taken = BTreeSet::new();
+            let line = numbers.first().map_or(line, |(_, cell)| cell.line);
+            cells.resize(head.len(), none(line));
+            for (text, cell) in numbers {
+                let place = *places.get(&text)?;
+                taken.insert(place).then(|| cells[place] = cell)?;
+            }
+            Some(cells)
+        };
+        let rows = rows.into_iter().map(row).collect::<Option<_>>()?;
+        Some(Self { title: String::new(), form, head, rows })
     }
 }
 

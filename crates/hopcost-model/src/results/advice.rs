@@ -131,6 +131,8 @@ document! {
         pub name: String,
         /// The cases.
         pub cases: Vec<String>,
+        /// Why, in a few words that others have in common with it.
+        pub kind: String,
         /// Why, with the evidence.
         pub reason: String,
     }

@@ -1,7 +1,6 @@
 //! Where one way of doing something overtakes another along an axis.
 
 use super::ratio::Ratio;
-use super::stream::Faster;
 use crate::document;
 
 document! {
@@ -25,6 +24,8 @@ document! {
         pub ratio_least: Option<f64>,
         /// The greatest.
         pub ratio_most: Option<f64>,
+        /// What is to be known beside the answer: that sends without a copy were copied.
+        pub caveats: Vec<String>,
         /// The points that were measured or should have been, ascending.
         pub points: Vec<CrossoverPoint>,
     }
@@ -66,11 +67,27 @@ document! {
         /// What the second took.
         pub second_ns: Option<f64>,
         /// The second as a multiple of the first (the baseline), paired by round, with its part of a band that
-        /// holds all points together with 95 %. Below 1 the second is faster.
+        /// holds all points together with 95 %; of a suite's claim, by itself. Below 1 the second is faster.
         pub ratio: Option<Ratio>,
         /// Which one is faster, as far as the band tells.
         pub faster: Faster,
         /// Why this point does not count; `null` where it does.
         pub left_out: Option<String>,
+    }
+}
+
+document! {
+    /// Which of two is faster.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Faster {
+        /// The first.
+        First,
+        /// The second.
+        Second,
+        /// They are not told apart.
+        Neither,
+        /// They are told to be equal within the margin of a search.
+        Equal,
     }
 }

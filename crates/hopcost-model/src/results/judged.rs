@@ -1,5 +1,6 @@
 //! Which claims hold on a machine.
 
+use super::crossover::CrossoverPoint;
 use super::statistic::Estimate;
 use crate::document;
 
@@ -93,12 +94,15 @@ document! {
         pub meaning: Option<String>,
         /// At which level of the factors that are varied (`place=cross`); `null` where none is.
         pub level: Option<String>,
-        /// The verdict.
-        pub verdict: Ruling,
+        /// The verdict; `null` where the check tells a number and claims nothing of it.
+        pub verdict: Option<Ruling>,
         /// What was measured; `null` where the check is of no number or nothing was measured.
         pub value: Option<JudgedValue>,
         /// What the number would have to be; `null` where the check is of no number.
         pub region: Option<Region>,
+        /// Of a crossover, both at each value of the axis; the first of the check is the second here.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub points: Vec<CrossoverPoint>,
         /// The cases that it is about.
         pub cases: Vec<String>,
         /// Why, in a sentence.

@@ -25,6 +25,13 @@ document! {
         pub dropped_share: f64,
         /// Begin of the send minus intended: how long messages waited for the sender.
         pub lag: LoadQuantiles,
+        /// Of the lag, what is the sender's own: it was there in time and left its wait late.
+        pub own_lag: LoadQuantiles,
+        /// Of the lag, what the mechanism held the sender up for: a send had not returned yet.
+        pub held_lag: LoadQuantiles,
+        /// Share of the messages for which the sender was late by itself by more than a tenth of
+        /// the response's p99: median over trials; `null` where the sender did not tell.
+        pub own_late_share: Option<f64>,
         /// Received minus begin of the send.
         pub service: LoadQuantiles,
         /// How late the sender is by itself, without a channel: median over trials of the 99th

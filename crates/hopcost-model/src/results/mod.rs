@@ -9,6 +9,7 @@ mod checkup;
 mod comparison;
 mod cost_model;
 mod crossover;
+mod explanation;
 mod gate;
 mod judged;
 mod ladder;
@@ -37,6 +38,7 @@ pub use checkup::*;
 pub use comparison::*;
 pub use cost_model::{CostModel, CostSegment};
 pub use crossover::*;
+pub use explanation::*;
 pub use gate::*;
 pub use judged::*;
 pub use ladder::*;
@@ -88,8 +90,8 @@ document! {
         pub variance_of_medians: Vec<VarianceShares>,
         /// What each idle knob changes.
         pub knobs: Vec<KnobPrice>,
-        /// From which size on one way of sending is faster than another.
-        pub crossings: Vec<Crossing>,
+        /// What the claims of the run's suite tell of its cases.
+        pub checks: Vec<JudgedClaim>,
         /// How much load each mechanism carries, where several rates were measured.
         #[serde(default)]
         pub loads: Vec<LoadCurve>,
@@ -107,6 +109,9 @@ document! {
         /// Where one way overtakes another; absent of a run that does not ask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub crossover: Option<Crossover>,
+        /// Where the time of a round trip goes; absent where nothing was traced.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub explanation: Option<Explanation>,
         /// Which claims hold on this machine; absent of a run that judges none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub judged: Option<Judged>,

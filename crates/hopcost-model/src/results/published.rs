@@ -7,7 +7,7 @@ use crate::document;
 
 document! {
     /// A published table beside what was measured. Absolute numbers of another
-    /// machine are shown and not judged; ratios and order are lined up.
+    /// machine are shown and not judged; ratios are lined up.
     pub struct PublishedTable {
         /// Title.
         pub title: String,
@@ -35,10 +35,6 @@ document! {
         pub timed: String,
         /// Rows, in the order of the source.
         pub rows: Vec<PublishedRow>,
-        /// Labels from least to greatest as published; empty where it makes no sense.
-        pub order_published: Vec<String>,
-        /// The same as measured; empty where not all were.
-        pub order_measured: Vec<String>,
     }
 }
 

@@ -14,12 +14,8 @@ document! {
         pub added: Vec<AddedCost>,
         /// Caller by callee, for one mechanism each.
         pub heat_maps: Vec<RuntimeHeatMap>,
-        /// Pairs of cases of one runtime, and what the one is of the other.
-        pub contrasts: Vec<Contrast>,
         /// What a stamp of each runtime costs.
         pub stamp_costs: Vec<StampCost>,
-        /// Published numbers whose operation is not known, and what comes near.
-        pub searches: Vec<PublishedSearch>,
     }
 }
 
@@ -100,28 +96,6 @@ document! {
 }
 
 document! {
-    /// Two cases of one runtime side by side.
-    pub struct Contrast {
-        /// The runtime.
-        pub runtime: String,
-        /// What is contrasted (`uncontended lock against a datagram to nobody`).
-        pub title: String,
-        /// What both sides really are, in a sentence.
-        pub meaning: String,
-        /// Index into `results` of the first.
-        pub first: u32,
-        /// Index into `results` of the second.
-        pub second: u32,
-        /// p50 or batch cost of the first.
-        pub first_value: Option<Estimate>,
-        /// The same of the second.
-        pub second_value: Option<Estimate>,
-        /// Second over first, paired by round.
-        pub ratio: Option<Ratio>,
-    }
-}
-
-document! {
     /// What a stamp costs.
     pub struct StampCost {
         /// The runtime.
@@ -137,38 +111,5 @@ document! {
         pub clock_disagreement_ppm: Option<f64>,
         /// `by_rust_clock_ns` as a share of the case's p50.
         pub share: Option<f64>,
-    }
-}
-
-document! {
-    /// A published number that does not say what was timed, and the operations here
-    /// that come nearest to it.
-    pub struct PublishedSearch {
-        /// Its label in the source.
-        pub label: String,
-        /// Where it was published.
-        pub source: String,
-        /// The number.
-        pub published_ns: f64,
-        /// The runtime whose operations were tried.
-        pub runtime: String,
-        /// Operations by their distance, nearest first.
-        pub candidates: Vec<SearchCandidate>,
-        /// What was found, in a sentence.
-        pub conclusion: String,
-    }
-}
-
-document! {
-    /// An operation that may be what was published.
-    pub struct SearchCandidate {
-        /// The case.
-        pub case: String,
-        /// Index into `results`.
-        pub result: u32,
-        /// What it costs here: p50, or cost in batches.
-        pub value: Estimate,
-        /// Over the published number.
-        pub ratio: f64,
     }
 }

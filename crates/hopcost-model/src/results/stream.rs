@@ -1,6 +1,5 @@
-//! Streams, and from which size on one way of sending is faster.
+//! Streams.
 
-use super::ratio::Ratio;
 use super::statistic::Estimate;
 use crate::document;
 
@@ -36,54 +35,5 @@ document! {
         pub little_outstanding: Option<f64>,
         /// Messages that the acknowledgement lets be in flight, a flow.
         pub window: Option<u64>,
-    }
-}
-
-document! {
-    /// Two ways of sending the same stream, compared at every field size that has both, at one
-    /// number of flows.
-    pub struct Crossing {
-        /// The one that may be overtaken, as the suite calls it.
-        pub first: String,
-        /// The one that may overtake it.
-        pub second: String,
-        /// Flows.
-        pub flows: u32,
-        /// The sizes, from small to large.
-        pub points: Vec<CrossingPoint>,
-        /// Bytes of a field from which on the second is faster at every size; `null` where it
-        /// is not at the largest.
-        pub from_field_bytes: Option<u32>,
-    }
-}
-
-document! {
-    /// The two ways at one size.
-    pub struct CrossingPoint {
-        /// Bytes of a field.
-        pub field_bytes: u32,
-        /// The case of the second way.
-        pub case: String,
-        /// Its median message as a multiple of that of the first (the baseline), paired by
-        /// round. Below 1 the second is faster.
-        pub ratio: Ratio,
-        /// Which one is faster, if the interval of the multiple excludes 1.
-        pub faster: Faster,
-    }
-}
-
-document! {
-    /// Which of two is faster.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Faster {
-        /// The first.
-        First,
-        /// The second.
-        Second,
-        /// They are not told apart.
-        Neither,
-        /// They are told to be equal within the margin of a search.
-        Equal,
     }
 }

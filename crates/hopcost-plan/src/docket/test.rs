@@ -13,7 +13,7 @@ const TERMS_MAX: usize = 32;
 /// What is checked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
-    /// A number lies in a region.
+    /// A number lies in a region; in an open one it is told, and nothing is claimed of it.
     Number(Number, Region),
     /// Each takes less than the next.
     Order(Vec<Term>),
@@ -172,6 +172,11 @@ impl Test {
             matches!(number, Number::Slope(..) | Number::Share(_) | Number::Crossover(..))
         };
         !matches!(self, Test::Number(number, _) if sweeps(number))
+    }
+
+    /// Whether it tells a number of which it claims nothing.
+    pub fn is_told(&self) -> bool {
+        matches!(self, Test::Number(_, Region { low: None, high: None }))
     }
 
     /// Parses a check.
@@ -349,6 +354,9 @@ impl Cursor<'_> {
 
     fn region(&mut self, unit: JudgedUnit) -> Parsed<Region> {
         let one = |low: Option<f64>, high: Option<f64>| Ok(Region { low, high });
+        if self.peek().is_none() {
+            return one(None, None);
+        }
         // A number that is no other is beyond it.
         if self.takes("<=") {
             let most = self.number(unit)?;

@@ -87,7 +87,7 @@ fn mistakes_in_a_check_have_their_place() {
         ("ratio(a.p98, b) < 2", 28, "unknown quantity `p98`"),
         ("ratio(a, b.cycles) < 2", 29, "given in another unit than the first"),
         ("ratio(a, b) ~ 2", 35, "want `± 20%` here"),
-        ("ratio(a, b)", 31, "want ~, <, <=, >, >= or in here"),
+        ("ratio(a, b) = 2", 32, "want ~, <, <=, >, >= or in here"),
         ("ratio(a, b) < 2us", 34, "`us` is no unit of it; want %, k, M"),
         ("value(a) < 2", 31, "2 has no unit; want one of ns, us"),
         ("value(a) in 3us..2us", 32, "the range does not rise"),
@@ -133,6 +133,7 @@ fn mistakes_in_the_file_have_their_place() {
         ("name = \"d\"\n[case]\na = \"pipe\"", "case.a: says no workload"),
         (&format!("{HEAD}{claim}{claim}"), "d.toml:9:1: claim.id: `1` is there already"),
         (&format!("{HEAD}[[claim]]\nid = \"1\"\nsentence = \"s\""), "has no [[claim.check]]"),
+        (&with("ratio(a, b)"), "d.toml:5:1: claim: no check of it has a relation"),
         (&format!("{HEAD}{claim}expected = \"holds\""), "unknown key `expected`"),
         (
             &format!("{HEAD}{claim}vary = {{ size = [\"4\"] }}"),

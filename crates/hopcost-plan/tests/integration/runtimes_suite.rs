@@ -3,9 +3,11 @@
 
 use crate::common::runtimes::here;
 use crate::common::*;
-use hopcost_model::case::{Boundary, Case, Placement, Runtime, Workload};
+use hopcost_model::case::{Boundary, Case, Placement, Runtime};
 use hopcost_model::plan::Plan;
-use hopcost_plan::{Ask, RuntimeFacts, SuiteSource, estimate_ns, plan};
+use hopcost_plan::{
+    Ask, Level, RuntimeFacts, Selector, SuiteSource, Term, claims_of, estimate_ns, plan,
+};
 
 const SECOND: u64 = 1_000_000_000;
 const RUNTIMES: [&str; 6] = ["rust", "cpp", "go", "java", "node", "python"];
@@ -88,24 +90,30 @@ fn each_of_the_systems_mechanisms_has_sizes_enough_for_a_line_in_every_runtime()
 }
 
 #[test]
-fn the_contrasts_have_both_sides_in_every_runtime_that_they_are_shown_for() {
+fn each_claim_of_a_suite_has_its_cases_at_every_level_that_it_is_told_for() {
     let all = cases(&planned(&workers));
-    for runtime in ["rust", "cpp", "python"] {
-        for (workload, mechanism, boundary) in [
-            (Workload::Call, "mutex-uncontended", Boundary::Inline),
-            (Workload::Call, "udp-send", Boundary::Inline),
-            (Workload::Roundtrip, "condvar", Boundary::Thread),
-            (Workload::Roundtrip, "udp", Boundary::Thread),
-            (Workload::Roundtrip, "udp", Boundary::Process),
-        ] {
-            let found = all.iter().any(|case| {
-                (case.workload, case.mechanism.as_str(), case.boundary)
-                    == (workload, mechanism, boundary)
-                    && case.runtimes.caller.word() == runtime
-                    && case.payload_bytes.is_none_or(|bytes| bytes == 64)
-            });
-            assert!(found, "{runtime} {workload}/{mechanism} {boundary}");
-        }
+    let copies = Ask { suite: Some(SuiteSource::Shipped("copies".into())), ..ask(&[]) };
+    let copies = cases(&plan(&copies, mechanisms(), &Vec::new, &two()).unwrap());
+    for (suite, all, levels) in [("runtimes", all, 15), ("copies", copies, 20)] {
+        let docket = claims_of(suite).pop().unwrap();
+        let has = |term: &Term, level: &Level| {
+            let selector = docket.selector(&term.name, level).unwrap();
+            let selector: Selector = selector.try_into().unwrap();
+            let own: Vec<&Case> = all.iter().filter(|case| selector.fits(case)).collect();
+            assert!(suite == "copies" || own.len() < 2, "{own:?}");
+            own.len()
+        };
+        let checks =
+            docket.claims.iter().flat_map(|c| c.checks.iter().map(move |check| (c, check)));
+        let told = checks.map(|(claim, check)| {
+            let least = if suite == "copies" { 4 } else { 1 };
+            let is_told =
+                |level: &&Level| check.test.terms().iter().all(|term| has(term, level) >= least);
+            let told = docket.levels(claim, check).iter().filter(is_told).count();
+            assert!(told > 0, "{suite}, {}: {}", claim.id, check.text);
+            told
+        });
+        assert_eq!(told.sum::<usize>(), levels, "{suite}");
     }
 }
 

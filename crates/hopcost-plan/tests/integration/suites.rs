@@ -358,16 +358,7 @@ fn every_mistake_in_a_suite_has_its_place() {
             cases("select = \"pipe\"\ngap = \"1ms\""),
             "my.toml:3:10: cases.select: only a wake-up has",
         ),
-        (
-            cases("select = \"wake/pipe\"\nidle-knob = \"of\""),
-            "my.toml:4:13: cases.idle-knob: unknown idle-knob `of`",
-        ),
-        (cases("select = \"wake/pipe\"\nflows = 2"), "cases.select: only a stream has `flows`"),
-        (cases("select = \"wake/pipe\"\ngap = [1]"), "cases.gap: `1` has no unit; write 1us"),
-        (cases("select = \"pipe\"\npayload = \"9..4\""), "the range `9..4` does not rise"),
         (cases("select = \"tcp-send\"\nflows = 65"), "my.toml:4:9: cases.flows: `65` is not a"),
-        (cases("select = \"tcp-send\"\nfields = [8, 0]"), "cases.fields: `0` is not a value"),
-        (cases("select = \"tcp-send\"\nack = \"all\""), "my.toml:4:7: cases.ack: `all` is not a"),
         (
             cases("select = \"tcp-send\"\npayload = 512\nfield = 64"),
             "my.toml:5:9: cases.field: `payload` and `field` both say",
@@ -491,7 +482,14 @@ fn what_reports_show_is_checked_too() {
             "[[published]]\nfiles = \"copies.csv\"",
             "mine.toml:5:1: published.files: unknown field `files`",
         ),
-        ("[[contrast]]\ntitle = \"a\"", "mine.toml:4:1: contrast: missing field"),
+        (
+            "[case]\na = \"call/pip\"\n[[claim]]\nid = \"a\"\nsentence = \"a\"\ncheck = [{ test = \"value(a)\" }]",
+            "mine.toml:5:5: case.a: unknown mechanism `pip`",
+        ),
+        (
+            "[case]\na = \"call/sleep\"\n[[claim]]\nid = \"a\"\nsentence = \"a\"\ncheck = [{ test = \"ratio(a, b)\" }]",
+            "mine.toml:9:29: claim.check.test: unknown case `b`",
+        ),
         (
             "[[plot]]\nid = \"a\"\ncases = \"call/*\"\nx = \"flow\"",
             "mine.toml:7:5: plot.x: unknown variant",

@@ -6,17 +6,18 @@
 //! minus *intended*, so what a message waited for a sender that was held up counts.
 //!
 //! A message is written before its intended time, and compared after the receiver's stamp.
-//! Where messages may be lost an end marker follows the last, again and again until the
-//! receiver has it.
+//! Where messages may be lost the first is sent again and again until the receiver has it, and
+//! an end marker follows the last in the same way.
 //!
-//! Where the sender drops, it does so at the intended time and writes a message after that. Where
+//! Where the sender drops, it does so at the intended time and writes a message after that; the
+//! stamp is of the intended time there too, so that writing is part of the service. Where
 //! the receiver drops, it has received the message, and neither stamps nor counts it.
 
 use std::io;
 
 use hopcost_model::case::{Queue, Workload};
 
-use super::Stamped;
+use super::{Stamped, lateness};
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::{Losses, Party};
@@ -24,9 +25,11 @@ use crate::sys;
 
 /// Messages before the first of the schedule.
 const LEAD_IN: u64 = Workload::Load.spec().uncounted;
-/// How often an end marker is sent at most, a millisecond apart.
-const MARKERS_MAX: u32 = 2_000;
-const MARKER_NS: u64 = 1_000_000;
+/// How far apart a first message that may be lost is sent again.
+const FIRST_NS: u64 = 10_000_000;
+/// How far apart end markers are sent, at first and at most: a receiver that has no CPU should not
+/// find its queue full of them.
+const MARKER_NS: (u64, u64) = (1_000_000, 16_000_000);
 
 /// How many numbers of messages a phase of `count` uses, the end marker's with them.
 pub fn numbers(count: u64) -> u64 {
@@ -44,7 +47,7 @@ pub fn generator<C: Clock>(offsets: &[u64], out: &mut [u64]) -> Stamped {
     seen.stamped
 }
 
-/// The sender's loop: the begin of each send into `out`, as far as it reaches.
+/// The sender's loop: a word for each message ([`lateness`]) into `out`, as far as it reaches.
 #[inline(never)]
 pub fn sender<P: Party, C: Clock>(
     party: &mut P,
@@ -55,8 +58,15 @@ pub fn sender<P: Party, C: Clock>(
     out: &mut [u64],
 ) -> io::Result<Stamped> {
     let mut flight = Flight::of(queue);
-    party.send(first)?;
-    meeting.until_taken(first)?;
+    match party.losses() {
+        Losses::Never => {
+            party.send(first)?;
+            meeting.until_taken(first)?;
+        }
+        Losses::Repairable | Losses::Fatal => {
+            meeting.until_had(first, FIRST_NS, || party.send(first))?;
+        }
+    }
     C::reach(meeting.released());
     let mut seen = Seen::from(C::stamp().0);
     let mut sequence = first + LEAD_IN;
@@ -69,18 +79,26 @@ pub fn sender<P: Party, C: Clock>(
             let stamp = party.send_after(sequence, || C::until(intended))?;
             seen.sent(stamp, out);
         } else {
-            let (_, _, was_late) = C::until(intended);
+            let (ticks, cpu, came_late) = C::until(intended);
             if flight.admits(sequence, meeting) {
-                let (ticks, cpu) = party.send_after(sequence, C::stamp)?;
-                seen.sent((ticks, cpu, was_late), out);
+                party.send(sequence)?;
+                seen.sent((ticks, cpu, came_late), out);
             } else {
-                seen.keep(0, out);
+                seen.keep(lateness::dropped(ticks, came_late), out);
             }
         }
         sequence += 1;
     }
     if party.losses() != Losses::Never || queue != Queue::Block {
-        end(party, meeting, sequence)?;
+        // A receiver that may have lost the last message is told that it was the last. This end
+        // sleeps meanwhile: other senders may not be done.
+        let (mut apart_ns, most_ns) = MARKER_NS;
+        meeting.until_had(sequence, 0, || {
+            party.send(sequence)?;
+            sys::sleep(sys::timespec(apart_ns));
+            apart_ns = most_ns.min(2 * apart_ns);
+            Ok(())
+        })?;
     }
     Ok(seen.stamped)
 }
@@ -119,19 +137,6 @@ impl Flight {
         self.oldest = if self.oldest + 1 < self.newest.len() { self.oldest + 1 } else { 0 };
         true
     }
-}
-
-/// Tells a receiver that may have lost the last message that it was the last.
-#[cold]
-fn end<P: Party>(party: &mut P, meeting: &Meeting, marker: u64) -> io::Result<()> {
-    for _ in 0..MARKERS_MAX {
-        party.send(marker)?;
-        sys::sleep(sys::timespec(MARKER_NS));
-        if meeting.taken() == marker {
-            return Ok(());
-        }
-    }
-    Err(sys::failure("the receiver did not get the end marker within two seconds"))
 }
 
 /// The receiver's loop: when each message came into `out`, 0 where it did not.
@@ -269,16 +274,16 @@ impl Seen {
 
     /// The next slot of `out`.
     #[inline(always)]
-    fn keep(&mut self, ticks: u64, out: &mut [u64]) {
+    fn keep(&mut self, word: u64, out: &mut [u64]) {
         if let Some(place) = out.get_mut(self.stamped.samples as usize) {
-            *place = ticks;
+            *place = word;
         }
         self.stamped.samples += 1;
     }
 
     #[inline(always)]
-    fn note(&mut self, (ticks, cpu): (u64, u32), out: &mut [u64]) {
-        self.keep(ticks, out);
+    fn note(&mut self, word: u64, (ticks, cpu): (u64, u32), out: &mut [u64]) {
+        self.keep(word, out);
         let stamped = &mut self.stamped;
         stamped.count += 1;
         stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
@@ -286,9 +291,9 @@ impl Seen {
     }
 
     #[inline(always)]
-    fn sent(&mut self, (ticks, cpu, was_late): (u64, u32, bool), out: &mut [u64]) {
-        self.note((ticks, cpu), out);
-        self.stamped.overruns += u64::from(was_late);
+    fn sent(&mut self, (ticks, cpu, came_late): (u64, u32, bool), out: &mut [u64]) {
+        self.note(lateness::sent(ticks, came_late), (ticks, cpu), out);
+        self.stamped.overruns += u64::from(came_late);
     }
 
     #[inline(always)]
@@ -296,7 +301,7 @@ impl Seen {
         if self.stamped.count == 0 {
             self.stamped.first_tick = stamp.0;
         }
-        self.note(stamp, out);
+        self.note(stamp.0, stamp, out);
     }
 
     #[cold]

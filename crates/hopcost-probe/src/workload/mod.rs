@@ -2,6 +2,7 @@
 //! that nothing but the mechanism is in the loop; one indirect call a phase.
 
 pub mod call;
+pub mod lateness;
 pub mod load;
 pub mod roundtrip;
 pub mod schedule;

@@ -142,6 +142,10 @@ fn stamped_each<P: Party, C: Clock>(
         seen.cpu_changes += u64::from(cpu != cpu_before);
         (before, cpu_before) = (now, cpu);
     }
+    // Not kept through the loop. Exchanges that lost a message are in none of the samples.
+    if seen.lost == 0 {
+        seen.first_tick = before.wrapping_sub(seen.elapsed_ticks);
+    }
     Ok(seen)
 }
 

@@ -13,7 +13,7 @@ mod engines;
 mod exits;
 /// Lost messages are counted and are no samples.
 mod losses;
-/// Round trips where the ends wait differently, and with every parameter.
+/// Round trips where the ends wait differently.
 mod roundtrips;
 /// Messages of several fields: acknowledgements, sizes, refusals, caps.
 mod streams;

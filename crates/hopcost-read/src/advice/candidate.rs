@@ -5,11 +5,11 @@ use hopcost_model::advise::{AdviceRequest, Objective, Part, Permission};
 use hopcost_model::case::{Case, Placement, Workload};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::group::grouped;
-use hopcost_model::mechanism::{Loss, Mechanism};
+use hopcost_model::mechanism::{Here, Mechanism};
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{Basis, CaseResult, Estimate, Results, Statistic, Status};
+use hopcost_model::results::{Basis, CaseResult, Estimate, Estimates, Results, Statistic, Status};
 
-use super::words;
+use super::words::{self, MATTERS};
 use crate::format;
 
 /// What was measured of a case, or why it was not.
@@ -30,7 +30,7 @@ pub struct Candidate<'a> {
     pub name: String,
     /// What it needs that not every mechanism needs.
     pub needs: Vec<String>,
-    loss: Loss,
+    here: Here,
     closed: Option<Row<'a>>,
     open: Option<Row<'a>>,
 }
@@ -40,15 +40,38 @@ pub enum State<'a> {
     /// It was measured and meets the request.
     Meets(Measured<'a>),
     /// The interval holds the limit.
-    MayMeet(Measured<'a>, String),
+    MayMeet(Measured<'a>, Reason),
     /// It was measured and misses the limit.
-    Misses(Measured<'a>, String),
+    Misses(Measured<'a>, Reason),
     /// It does not meet the request.
-    Out(String),
+    Out(Reason),
     /// There is no number, or too few trials.
-    Unknown(String),
+    Unknown(Reason),
     /// The number is not what its label says.
-    Invalid(String),
+    Invalid(Reason),
+}
+
+/// Why a candidate is no answer.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reason {
+    /// In a few words that others have in common with it.
+    pub kind: String,
+    /// With the evidence.
+    pub says: String,
+}
+
+impl Reason {
+    fn of(kind: impl Into<String>, says: String) -> Self {
+        Self { kind: kind.into(), says }
+    }
+}
+
+/// What stands before the evidence is the kind.
+impl From<String> for Reason {
+    fn from(says: String) -> Self {
+        let kind = says.split([':', ';', '(']).next().unwrap_or_default();
+        Self { kind: kind.trim_end().to_owned(), says }
+    }
 }
 
 impl<'a> State<'a> {
@@ -90,7 +113,8 @@ pub fn candidates<'a>(
             let case = planned.known()?;
             let part = request.part(case)?;
             let row = Row { index, result, skip: planned.skip.as_deref() };
-            let closed = Case { workload: Workload::Roundtrip, rate: None, ..case.clone() };
+            let closed =
+                Case { workload: Workload::Roundtrip, rate: None, senders: 1, ..case.clone() };
             Some((closed, part, row))
         })
         .collect();
@@ -103,7 +127,7 @@ pub fn candidates<'a>(
         let mut one = Candidate {
             name: words::name(&case, &cases),
             needs: words::needs(&case, mechanism),
-            loss: mechanism.map_or(Loss::Never, |mechanism| mechanism.here.loss),
+            here: mechanism.map_or_else(Here::default, |mechanism| mechanism.here),
             case,
             closed: None,
             open: None,
@@ -170,31 +194,31 @@ impl<'a> Candidate<'a> {
 
     /// Whether it meets a request.
     pub fn state(&'a self, basis: Basis, request: &AdviceRequest) -> State<'a> {
-        if let Some(reason) = request.rules_out(&self.case, self.loss) {
-            return State::Out(reason);
+        if let Some(reason) = request.rules_out(&self.case, &self.here) {
+            return State::Out(reason.into());
         }
         let Some(row) = self.row(basis) else {
-            return State::Unknown("it was not measured so".to_owned());
+            return State::Unknown("it was not measured so".to_owned().into());
         };
         if let Some(skip) = row.skip {
-            return State::Out(skip.to_owned());
+            return State::Out(skip.to_owned().into());
         }
         let result = row.result;
         if result.status != Status::Measured {
-            return State::Unknown(result.reason.clone().unwrap_or_default());
+            return State::Unknown(result.reason.clone().unwrap_or_default().into());
         }
         if let Some(reason) = self.lost(result, request) {
-            return State::Out(reason);
+            return State::Out(Reason::of("messages were lost", reason));
         }
         if let Some(found) = self.invalid(basis) {
             return match is_missed(found) {
                 true if basis == Basis::Saturation => self.measured(row.result, basis, request),
-                true => State::Out(found.evidence.clone()),
-                false => State::Invalid(words::finding(found)),
+                true => State::Out(Reason::of("does not carry the rate", found.evidence.clone())),
+                false => State::Invalid(words::finding(found).into()),
             };
         }
         if result.validity == Some(Validity::Invalid) {
-            return State::Invalid("the run is invalid".to_owned());
+            return State::Invalid("the run is invalid".to_owned().into());
         }
         self.measured(row.result, basis, request)
     }
@@ -213,7 +237,8 @@ impl<'a> Candidate<'a> {
         let cpu_ns = closed.and_then(|closed| closed.cpu_ns_per_message);
         let cpus = cpu_ns.and_then(|cpu_ns| request.cpus(&self.case, cpu_ns));
         if let Some((cpus, budget)) = cpus.zip(request.cpu_budget).filter(|(a, b)| a > b) {
-            return State::Out(format!("{} CPU > {budget}", words::cpus(cpus)));
+            let says = format!("{} CPU > {budget}", words::cpus(cpus));
+            return State::Out(Reason::of(format!("CPU > {budget}"), says));
         }
         let gap_ns = request.rate.map(|rate| 1e9 / f64::from(rate));
         let spin_ns = self.case.spin_budget_ns.map(|ns| ns as f64);
@@ -221,37 +246,54 @@ impl<'a> Candidate<'a> {
             && spin < gap
         {
             let (spin, gap) = (format::ns(spin), format::ns(gap));
-            return State::Unknown(format!(
+            return State::Unknown(Reason::from(format!(
                 "it spins for {spin} and then sleeps, and a message comes every {gap}: a round trip \
                  does not show what waking takes then"
-            ));
+            )));
         }
-        let p99 = row.estimates.as_ref().and_then(|found| found.get(Statistic::P99)).cloned();
+        let p99 = row.estimates.as_ref().and_then(p99);
         let objective = match objective(row, p99.as_ref(), cpu_ns, cpus, request) {
             Ok(objective) => objective,
-            Err(reason) => return State::Unknown(reason),
+            Err(reason) => return State::Unknown(reason.into()),
         };
         let of = Measured { candidate: self, row, objective, p99, cpu_ns, cpus };
         let Some(limit_ns) = request.p99_ns.filter(|_| basis != Basis::Saturation) else {
             return State::Meets(of);
         };
         let known = of.p99.as_ref().filter(|p99| p99.point.is_some());
-        let Some(p99) = known else { return State::Unknown(words::no_p99(row)) };
+        let Some(p99) = known else { return State::Unknown(words::no_p99(row).into()) };
         let limit = limit_ns as f64;
-        let (low, high) = (p99.low.or(p99.point), p99.high.or(p99.point));
-        let says = |sign| format!("p99 {} {sign} {}", words::interval(p99), format::ns(limit));
+        let reason = |sign: &str| {
+            let limit = format::ns(limit);
+            let says = format!("p99 {} {sign} {limit}", words::interval(p99));
+            Reason::of(format!("p99 {sign} {limit}"), says)
+        };
         match () {
-            () if low.is_some_and(|low| low > limit) => {
-                let reason = says(">");
+            () if p99.low.is_some_and(|low| low > limit) => {
+                let reason = reason(">");
                 State::Misses(of, reason)
             }
-            () if high.is_some_and(|high| high <= limit) => State::Meets(of),
+            () if p99.high.is_some_and(|high| high <= limit) => State::Meets(of),
             () => {
-                let reason = says("may be over");
+                let reason = reason("may be over");
                 State::MayMeet(of, reason)
             }
         }
     }
+}
+
+/// The 99th percentile. An interval that reaches beyond the largest sample by more than matters is
+/// none: it is the spread of a few trials, drawn out to where nothing was seen.
+fn p99(estimates: &Estimates) -> Option<Estimate> {
+    let p99 = estimates.get(Statistic::P99)?.clone();
+    let largest = estimates.exact(Statistic::Max);
+    let is_drawn_out =
+        p99.high.zip(largest).is_some_and(|(high, largest)| high > (1.0 + MATTERS) * largest);
+    if !is_drawn_out {
+        return Some(p99);
+    }
+    let why = format!("{}: too few for an interval", format::count(p99.n_trials as usize, "trial"));
+    Some(Estimate { low: None, high: None, insufficient: Some(why), ..p99 })
 }
 
 /// What a candidate is ranked by, or why that is not known.

@@ -1,8 +1,9 @@
 use hopcost_model::advise::{AdviceRequest, Objective, Permission};
 use hopcost_model::case::Boundary;
+use hopcost_model::mechanism::Senders;
 use hopcost_model::plan::Question;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Advice, Answer, Basis, Standing};
+use hopcost_model::results::{Advice, Answer, Basis, Estimate, Standing, Statistic};
 use hopcost_stats::rng::Rng;
 
 use crate::testing::{Builder, MECHANISMS, TrialBuilder};
@@ -11,6 +12,7 @@ fn request() -> AdviceRequest {
     AdviceRequest {
         payload_bytes: 64,
         rate: None,
+        senders: 1,
         p99_ns: None,
         boundary: Boundary::Process,
         placement: None,
@@ -124,6 +126,8 @@ fn a_limit_rules_out_what_surely_misses_it_and_leaves_open_what_may() {
     let advice = asked(three(), &with(16_000));
     assert_eq!(advice.answer, Answer::Recommended);
     assert!(advice.says.starts_with("Use pipe: p99 of a round trip 1"), "{}", advice.says);
+    let kinds: Vec<&str> = advice.ruled_out.iter().map(|of| of.kind.as_str()).collect();
+    assert_eq!(kinds, ["p99 > 16.0 µs", "messages may be lost"]);
     let why = reason(&advice.ruled_out, "tcp");
     assert!(why.starts_with("p99 2") && why.ends_with("] > 16.0 µs"), "{why}");
     let tight = asked(three(), &with(5_000));
@@ -170,8 +174,33 @@ fn a_few_rounds_recommend_nothing() {
     let advice = asked(few, &request());
     assert_eq!(advice.answer, Answer::Open);
     assert!(
-        advice.says.contains("too few rounds: pipe so far") && advice.says.contains("(4 trials)")
+        advice.says.contains("too few rounds: pipe so far")
+            && advice.says.contains("(4 trials; an interval needs 6)")
     );
+}
+
+#[test]
+fn a_p99_of_too_few_samples_has_no_interval_and_neither_meets_a_limit_nor_misses_it() {
+    // As a class of two cases whose yardstick was disturbed gave it: up to ten times the largest sample.
+    let with = |rounds: u32, p99_ns: u64| {
+        let asked = AdviceRequest { p99_ns: Some(p99_ns), objective: Objective::P99, ..request() };
+        let raw = Builder::new().case(&id("pipe", "block"), rounds, timed(6_000.0, 1.2, 1)).build();
+        let mut results = crate::read(&raw, &MECHANISMS);
+        let p99 = results.results[0].estimates.as_mut().unwrap().get_mut(Statistic::P99).unwrap();
+        if rounds == 6 {
+            (p99.low, p99.high) = (Some(500.0), Some(80_000.0));
+        }
+        super::of(&raw.plan, &results, &MECHANISMS, &asked)
+    };
+    for limit in [1_000, 100_000] {
+        let six = with(6, limit);
+        assert_eq!(six.answer, Answer::Open, "{limit}: {}", six.says);
+        assert!(six.says.contains("(6 trials: too few for an interval)"), "{}", six.says);
+        let p99 = six.ranked[0].p99.as_ref().unwrap();
+        assert!((p99.low, p99.high) == (None, None) && p99.insufficient.is_some(), "{p99:?}");
+        assert_eq!(with(4, limit).answer, Answer::Open, "{limit}");
+    }
+    assert_eq!(with(40, 100_000).answer, Answer::Recommended);
 }
 
 #[test]
@@ -257,6 +286,42 @@ fn further_rounds_are_for_what_may_still_be_the_best() {
     assert_eq!(wanted(9, 6_300.0), [1, 2]);
     assert!(wanted(40, 6_000.0).is_empty(), "equal, as far as it matters");
     assert!(wanted(12, 7_500.0).is_empty(), "worse");
+}
+
+#[test]
+fn ends_of_an_interval_have_their_unit_where_it_is_not_that_of_the_value() {
+    let with = |low: f64, point: f64, high: f64| {
+        let exact = Estimate::exact(point, 9, String::new());
+        super::words::interval(&Estimate { low: Some(low), high: Some(high), ..exact })
+    };
+    assert_eq!(with(11_800.0, 12_100.0, 12_900.0), "12.1 µs [11.8, 12.9]");
+    assert_eq!(with(980_000.0, 1_020_000.0, 1_100_000.0), "1.02 ms [980 µs, 1.10 ms]");
+    assert_eq!(with(31_700.0, 3e6, 218e6), "3.00 ms [31.7 µs, 218 ms]");
+    assert_eq!(with(9e8, 1.5e9, 2e9), "1.50 s [900 ms, 2.00 s]");
+}
+
+#[test]
+fn of_several_senders_only_what_several_send_over_is_ranked() {
+    let four = |id: &str| format!("{id}&senders=4");
+    let of = |service: u32| move |_: u32, t: &mut TrialBuilder| t.load(&[100; 1200], service);
+    let raw = Builder::new()
+        .case(&id("pipe", "block"), 9, timed(6_000.0, 1.2, 1))
+        .case(&id("tcp", "block"), 9, timed(3_000.0, 1.2, 2))
+        .case(&load("pipe"), 9, of(2_000))
+        .case(&four(&load("pipe")), 9, of(4_000))
+        .build();
+    let several = Senders::Several { share: "the pipe", whole_bytes: 4096 };
+    let mut mechanisms = MECHANISMS.clone();
+    let pipe = mechanisms.iter_mut().find(|known| known.name == "pipe").unwrap();
+    pipe.here.senders = several;
+    let asked =
+        AdviceRequest { rate: Some(20_000), senders: 4, objective: Objective::P99, ..request() };
+    let advice = crate::advice(&raw, &mechanisms, &asked);
+    assert!(advice.says.starts_with("Use pipe: p99 of a response 4.1"), "{}", advice.says);
+    assert!(advice.ranked[0].case.ends_with("senders=4"), "{advice:?}");
+    assert!(reason(&advice.ruled_out, "tcp").starts_with("has one sender: "), "{advice:?}");
+    let one = crate::advice(&raw, &mechanisms, &AdviceRequest { senders: 1, ..asked });
+    assert!(one.says.starts_with("Use pipe: p99 of a response 2.1"), "{}", one.says);
 }
 
 /// A machine whose mechanisms take what was drawn, in a host that changes its speed.

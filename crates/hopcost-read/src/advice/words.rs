@@ -77,7 +77,7 @@ pub fn no_p99(row: &CaseResult) -> String {
     }
 }
 
-/// `12.1 µs [11.8 µs, 12.9 µs]`
+/// `12.1 µs [11.8, 12.9]`, `1.02 ms [980 µs, 1.10 ms]`
 pub fn interval(of: &Estimate) -> String {
     with_interval(of, &format::ns)
 }
@@ -86,13 +86,19 @@ fn with_interval(of: &Estimate, word: &dyn Fn(f64) -> String) -> String {
     let Some(point) = of.point else { return "unknown".to_owned() };
     match of.low.zip(of.high) {
         Some((low, high)) => {
-            let (low, high, point) = (word(low), word(high), word(point));
-            let unit = point.split_once(' ').map_or("", |(_, unit)| unit);
-            let low = low.strip_suffix(unit).map_or(low.as_str(), str::trim_end);
-            let high = high.strip_suffix(unit).map_or(high.as_str(), str::trim_end);
-            format!("{point} [{low}, {high}]")
+            let all = [low, high, point].map(word);
+            let split = all.each_ref().map(|text| text.split_once(' ').unwrap_or((text, "")));
+            let [(low, of_low), (high, of_high), (_, unit)] = split;
+            // A unit stands once where it is that of all three.
+            match of_low == unit && of_high == unit {
+                true => format!("{} [{low}, {high}]", all[2]),
+                false => format!("{} [{}, {}]", all[2], all[0], all[1]),
+            }
         }
-        None => format!("{} ({})", word(point), format::count(of.n_trials as usize, "trial")),
+        None => {
+            let trials = || format::count(of.n_trials as usize, "trial");
+            format!("{} ({})", word(point), of.insufficient.clone().unwrap_or_else(trials))
+        }
     }
 }
 

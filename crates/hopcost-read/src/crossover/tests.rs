@@ -1,4 +1,5 @@
 use hopcost_model::plan::Question;
+use hopcost_model::protocol::ZeroCopySends;
 use hopcost_model::results::Results;
 
 use super::*;
@@ -189,4 +190,87 @@ fn nonsense_in_a_file_is_read_without_a_panic() {
     raw.plan.cases.truncate(3);
     crate::look(&raw, &[]);
     read(&raw);
+}
+
+/// A search over these values of an axis, all of them coarse, in which each way is made so.
+fn along(
+    axis: &str,
+    values: &[u64],
+    ids: [&dyn Fn(u64) -> String; 2],
+    make: impl Fn(usize, u64, &mut TrialBuilder) + Copy,
+) -> RawRun {
+    let mut builder = Builder::new();
+    for at in values.iter().copied() {
+        for (way, id) in ids.iter().enumerate() {
+            builder = builder.case(&id(at), 12, move |_, t| make(way, at, t));
+        }
+    }
+    let mut raw = builder.build();
+    raw.plan.question = Some(Question::Crossover(CrossoverPlan {
+        axis: axis.to_owned(),
+        values: values.to_vec(),
+        coarse: (0..values.len() as u32).collect(),
+        margin: 0.03,
+    }));
+    raw
+}
+
+#[test]
+fn what_the_kernel_copied_all_the_same_is_said_beside_the_answer() {
+    let id = |mechanism: &'static str| {
+        move |payload: u64| {
+            format!(
+                "stream/{mechanism}?payload={payload}&fields=8&flows=1&ack=per-message\
+                 &boundary=process&place=free&wait=block&nodelay=off"
+            )
+        }
+    };
+    let caveats = |copied: fn(u64) -> u64| {
+        let make = |way: usize, payload: u64, t: &mut TrialBuilder| {
+            let ns = if way == 0 { 20_000 } else { 30_000 };
+            t.stream(1, 100, payload, &[ns; 100], 100 * u64::from(ns));
+            let sends = ZeroCopySends { completed: 1000, copied: copied(payload) };
+            t.raw.ends[0].zero_copy = (way == 1).then_some(sends);
+        };
+        let ids: [&dyn Fn(u64) -> String; 2] = [&id("tcp-sendmsg"), &id("tcp-zerocopy")];
+        found(&along("payload", &VALUES[2..], ids, make)).caveats
+    };
+    let [all] = &caveats(|_| 1000)[..] else { panic!("one way has no such sends") };
+    assert!(all.starts_with("The kernel copied all of the sends of tcp-zerocopy"), "{all}");
+    assert!(all.ends_with("(ZC_COPIED), so its time is that of a copy."), "{all}");
+    let part = caveats(|payload| if payload < 1000 { 0 } else { 500 });
+    assert!(part[0].contains("copied 0 % to 50 % of") && part[0].contains("partly that"));
+    assert_eq!(caveats(|_| 1), [""; 0], "one in a thousand");
+}
+
+#[test]
+fn points_with_a_late_sender_are_left_out() {
+    let id = |mechanism: &'static str| {
+        move |rate: u64| {
+            format!(
+                "load/{mechanism}?payload=64&rate={rate}&boundary=process&place=same-llc&wait=block"
+            )
+        }
+    };
+    let ids: [&dyn Fn(u64) -> String; 2] = [&id("pipe"), &id("tcp")];
+    let raw = along("rate", &[1_000, 2_000, 4_000], ids, |way, rate, t| {
+        t.load(&[100; 1000], if way == 0 { 4_000 } else { 9_000 });
+        let late = if rate == 4_000 { 3_000 } else { 30 };
+        t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = late;
+    });
+    let all = found(&raw);
+    let fates: Vec<(bool, Faster)> =
+        all.points.iter().map(|of| (of.left_out.is_some(), of.faster)).collect();
+    assert_eq!(
+        fates,
+        [(false, Faster::First), (false, Faster::First), (true, Faster::Neither)],
+        "{all:?}"
+    );
+    let why = all.points[2].left_out.as_ref().unwrap();
+    assert!(
+        why.starts_with("pipe has a late sender (GENERATOR_LATE): In 12 of 12 trials"),
+        "{why}"
+    );
+    let look = crate::look(&raw, &[]);
+    assert_eq!((look.decided, look.wanted.len()), (Some((2, 2)), 0));
 }

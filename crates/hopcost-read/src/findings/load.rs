@@ -3,15 +3,15 @@
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawLoad, RawTrial};
-use hopcost_stats::sample::rank;
 
 use super::make::{finding, of_trials};
 use crate::case::Reading;
 use crate::format;
-use crate::load::achieved;
+use crate::load::{LAG_MAX, Lateness, achieved, lateness};
 
-/// Share of the response's p99 that the generator may be late by itself.
-const LAG_MAX: f64 = 0.10;
+/// Share of the messages that the sender may be late for by itself while it is measured. Where it is
+/// more, the p99, by which rates are judged, may be of such messages alone.
+const OWN_LATE_MAX: f64 = 0.01;
 /// Share of the offered rate that has to get through.
 pub const ACHIEVED_MIN: f64 = 0.99;
 /// Share of trials from which on a case is suspect, and from which on its typical trial is wrong.
@@ -23,54 +23,69 @@ pub fn findings(case: &Case, reading: &Reading) -> Vec<Finding> {
     if case.workload != Workload::Load {
         return Vec::new();
     }
-    [generator_late(reading), rate_missed(reading)].into_iter().flatten().collect()
+    let found = [generator_late(&reading.trials), rate_missed(&reading.trials)];
+    found.into_iter().flatten().collect()
 }
 
-/// In how many trials something is wrong, the worst of it, and how grave that is.
-fn worst(
-    reading: &Reading,
-    of: impl Fn(&RawTrial, &RawLoad) -> Option<f64>,
-) -> Option<(usize, f64, Severity)> {
-    let loads = reading.trials.iter().filter_map(|trial| Some((trial, trial.load.as_ref()?)));
-    let wrong: Vec<f64> = loads.filter_map(|(trial, load)| of(trial, load)).collect();
-    let share = wrong.len() as f64 / reading.trials.len().max(1) as f64;
+/// Whether a finding says that what was measured is the sender of a load.
+pub fn is_generator_late(found: &Finding) -> bool {
+    found.code == Code::GeneratorLate && found.severity == Severity::Invalid
+}
+
+/// What is wrong in some of the trials of a load, and how grave that is.
+fn wrong<T>(
+    trials: &[&RawTrial],
+    of: impl Fn(&RawTrial, &RawLoad) -> Option<T>,
+) -> Option<(Vec<T>, Severity)> {
+    let loads = trials.iter().filter_map(|trial| Some((trial, trial.load.as_ref()?)));
+    let wrong: Vec<T> = loads.filter_map(|(trial, load)| of(trial, load)).collect();
+    let share = wrong.len() as f64 / trials.len().max(1) as f64;
     let severity = match () {
         () if share >= INVALID => Severity::Invalid,
         () if share >= SUSPECT => Severity::Suspect,
         () => Severity::Note,
     };
-    Some((wrong.len(), wrong.into_iter().max_by(f64::total_cmp)?, severity))
+    (!wrong.is_empty()).then_some((wrong, severity))
 }
 
-fn generator_late(reading: &Reading) -> Option<Finding> {
-    let late = |trial: &RawTrial, load: &RawLoad| {
-        let mut responses = trial.samples.clone();
-        responses.sort_unstable();
-        let p99 = responses.get(rank(responses.len(), 0.99).checked_sub(1)?)?;
-        let share = load.generator_lag_p99_ticks as f64 / f64::from((*p99).max(1));
-        (share > LAG_MAX).then_some(share)
-    };
-    let (trials, share, severity) = worst(reading, late)?;
+/// Whether the sender of these trials of a load was late by itself, with the channel or without.
+pub fn generator_late(trials: &[&RawTrial]) -> Option<Finding> {
+    let is_late_alone = |late: &&Lateness| late.alone > LAG_MAX;
+    let own_share = |late: &Lateness| late.measured.filter(|share| *share > OWN_LATE_MAX);
+    let is_late = |late: &Lateness| is_late_alone(&late) || own_share(late).is_some();
+    let (late, severity) = wrong(trials, |trial, load| lateness(trial, load).filter(is_late))?;
+    let alone = late.iter().filter(is_late_alone).map(|late| late.alone).reduce(f64::max);
+    let own = late.iter().filter_map(own_share).reduce(f64::max);
+    let alone_says =
+        alone.map(|share| format!("by up to {} of the response's p99", format::percent(share)));
+    let own_says = own.map(|share| {
+        let (share, tolerated) = (format::percent(share), format::percent(LAG_MAX));
+        format!("for up to {share} of the messages by more than {tolerated} of the response's p99")
+    });
+    let says: Vec<String> = [alone_says, own_says].into_iter().flatten().collect();
     let evidence = format!(
-        "In {}, the sender by itself was late by up to {} of the response's p99.",
-        of_trials(trials, reading.trials.len()),
-        format::percent(share)
+        "In {}, the sender by itself was late {}.",
+        of_trials(late.len(), trials.len()),
+        says.join(", and ")
     );
-    let values = [("trials", trials as f64), ("lag_share", share)];
+    let of = |share: Option<f64>| share.unwrap_or(f64::NAN);
+    let values =
+        [("trials", late.len() as f64), ("lag_share", of(alone)), ("own_late_share", of(own))];
     Some(finding(Code::GeneratorLate, severity, evidence, &values))
 }
 
-fn rate_missed(reading: &Reading) -> Option<Finding> {
+fn rate_missed(trials: &[&RawTrial]) -> Option<Finding> {
     let missed = |_: &RawTrial, load: &RawLoad| {
         let missing = 1.0 - achieved(load);
         (missing > 1.0 - ACHIEVED_MIN).then_some(missing)
     };
-    let (trials, missing, severity) = worst(reading, missed)?;
+    let (missed, severity) = wrong(trials, missed)?;
+    let least = 1.0 - missed.iter().copied().fold(0.0, f64::max);
     let evidence = format!(
         "In {}, down to {} of the offered rate got through.",
-        of_trials(trials, reading.trials.len()),
-        format::percent(1.0 - missing)
+        of_trials(missed.len(), trials.len()),
+        format::percent(least)
     );
-    let values = [("trials", trials as f64), ("achieved", 1.0 - missing)];
+    let values = [("trials", missed.len() as f64), ("achieved", least)];
     Some(finding(Code::RateMissed, severity, evidence, &values))
 }

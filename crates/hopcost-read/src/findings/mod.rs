@@ -4,7 +4,8 @@
 //! and [`placement`], those of a case in
 //! [`cpu`] (what its ends did), [`memory`] (where their memory lay), [`stalled`] (that they did nothing), [`numbers`] (what its numbers look like), [`wake`] and
 //! [`stream`] (what only these can suffer), [`counters`] (what was counted, or lost) and
-//! [`runtimes`] (what a runtime that is not Rust does besides).
+//! [`runtimes`] (what a runtime that is not Rust does besides);
+//! [`traced`] is about its traced phase alone.
 //! Every threshold is a documented constant beside its rule. A detector that
 //! lacks its reading says nothing; that the reading is missing is in the host's
 //! fingerprint.
@@ -21,6 +22,7 @@ mod placement;
 mod runtimes;
 mod stalled;
 mod stream;
+mod traced;
 mod wake;
 
 pub use stream::stalled_share;
@@ -31,10 +33,11 @@ use hopcost_model::results::Status;
 use crate::case::Reading;
 use crate::run::Run;
 pub use host::findings as of_host;
-pub use load::ACHIEVED_MIN;
+pub use load::{ACHIEVED_MIN, generator_late, is_generator_late};
 pub use make::finding;
 pub use numbers::Drifts;
 pub use stream::nagle_delack;
+pub use traced::finding as of_traced;
 
 /// The findings of the whole run: what touches every case is said there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
@@ -148,6 +151,7 @@ mod tests {
             include_str!("stream/stall.rs"),
             include_str!("wake.rs"),
             include_str!("runtimes.rs"),
+            include_str!("traced.rs"),
         ]
         .map(detectors)
         .concat();

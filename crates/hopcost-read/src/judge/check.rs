@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::plan::ROUNDS_A_LOOK;
 use hopcost_model::results::{
-    Estimate, JudgedPart, JudgedUnit, JudgedValue, Region, Ruling, Status,
+    CrossoverPoint, Estimate, Faster, JudgedPart, JudgedUnit, JudgedValue, Ratio, Region, Ruling,
+    Status,
 };
 use hopcost_plan::{Check, Level, Number, Quantity, Term, Test};
 use hopcost_stats::compare::{ERROR, LogRatio};
 use hopcost_stats::region::{
     BETWEEN_RUNS, Errors, Place, Placed, error_after, place, place_interval,
 };
+use hopcost_stats::sample::median;
 use hopcost_stats::tail::normal_quantile;
 
 use super::bench::Bench;
@@ -25,13 +27,14 @@ struct Told {
     verdict: Ruling,
     because: String,
     value: Option<JudgedValue>,
+    points: Vec<CrossoverPoint>,
     rounds_to_decide: Option<u32>,
 }
 
 impl Told {
     /// Without a number.
     fn of(verdict: Ruling, because: String) -> Self {
-        Told { verdict, because, value: None, rounds_to_decide: None }
+        Told { verdict, because, value: None, points: Vec::new(), rounds_to_decide: None }
     }
 
     /// Nothing is measured yet.
@@ -44,6 +47,7 @@ impl Told {
 /// How many numbers share the error of a check.
 pub fn numbers(test: &Test) -> usize {
     match test {
+        _ if test.is_told() => 0,
         Test::Order(terms) => terms.len() - 1,
         Test::Equivalent(terms, _) => terms.len() * (terms.len() - 1) / 2,
         Test::Number(..) => 1,
@@ -62,7 +66,8 @@ impl<'a> Bench<'a> {
                 }
             }
         }
-        let told = self.misled(&check.test, &cases).map_or_else(
+        let is_told = check.test.is_told();
+        let told = self.misled(&check.test, &cases).filter(|_| !is_told).map_or_else(
             || self.told(&check.test, level, sharing),
             |why| Told::of(Ruling::CannotTell, why),
         );
@@ -80,15 +85,16 @@ impl<'a> Bench<'a> {
             test: check.text.clone(),
             meaning: check.meaning.clone(),
             level: (!words.is_empty()).then(|| words.join(", ")),
-            verdict: told.verdict,
+            verdict: (!is_told).then_some(told.verdict),
             value: told.value.map(|value| JudgedValue {
                 unit: if region.is_some() { unit } else { value.unit },
                 ..value
             }),
             region,
+            points: told.points,
             cases: cases.iter().map(|reading| reading.result.id.clone()).collect(),
             because: format!("{}{why}", told.because),
-            rounds_to_decide: told.rounds_to_decide,
+            rounds_to_decide: told.rounds_to_decide.filter(|_| !is_told),
         }
     }
 
@@ -114,9 +120,9 @@ impl<'a> Bench<'a> {
         match test {
             Test::Exists(term) => self.exists(term, level),
             Test::Consistent(left, right) => consistent(*left, *right),
-            Test::Number(Number::Crossover(a, b, axis), region) => {
-                self.crossover(a, b, axis, *region, level, sharing)
-            }
+            Test::Number(number @ Number::Crossover(..), region) => self
+                .crossover(number, *region, level, sharing)
+                .unwrap_or_else(|why| Told::of(Ruling::CannotTell, why)),
             Test::Number(number, region) => match self.values(number, level) {
                 Err(why) => Told::of(Ruling::CannotTell, why),
                 Ok(values) => self.number(number, &values, *region, level, sharing),
@@ -229,24 +235,7 @@ impl<'a> Bench<'a> {
             ),
             unit: number.unit(),
         };
-        let is = match placed.place {
-            Place::Inside => "which is",
-            Place::Outside => "which is not",
-            Place::Open => "which may or may not be",
-        };
-        let because = format!(
-            "{} is {}, {is} {}{}",
-            words::subject(number),
-            words::value(&value),
-            words::region(region, value.unit),
-            still(&placed)
-        );
-        Told {
-            verdict: ruling(placed.place),
-            because,
-            value: Some(value),
-            rounds_to_decide: placed.n_to_decide,
-        }
+        self::told(number, value, region, &placed)
     }
 
     /// What the report says of a time, whose interval is for the next run.
@@ -263,88 +252,129 @@ impl<'a> Bench<'a> {
     /// above the greatest at which it does not and ends at the least from which on it does.
     fn crossover(
         &self,
-        a: &Term,
-        b: &Term,
-        axis: &str,
+        number: &Number,
         region: Region,
         level: &Level,
         sharing: usize,
-    ) -> Told {
-        let x = |reading: &&Reading| reading.case.and_then(|case| along(case, axis));
-        let (firsts, seconds) = (self.of_term(a, level), self.of_term(b, level));
+    ) -> Result<Told, String> {
+        let rounds = self.rounds_along(number, level, !is_open(region))?;
         let mut points = Vec::new();
-        for first in &firsts {
-            let Some(second) = seconds.iter().find(|second| x(second) == x(first)) else {
-                continue;
-            };
-            let of =
-                |reading: &Reading, term: &Term| value::by_round(self.run, reading, &term.quantity);
-            let both = of(first, a).and_then(|a| Ok((a, of(second, b)?)));
-            match both.and_then(|(a, b)| logs(&a, &b)) {
-                Err(why) => return Told::of(Ruling::CannotTell, why),
-                Ok(by_round) => points.extend(x(first).map(|x| (x, by_round))),
-            }
-        }
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if points.len() < 2 {
-            let why = format!("want cases of both at two values or more of {axis}");
-            return Told::of(Ruling::CannotTell, why);
-        }
-        let mut places = Vec::new();
-        let mut rounds = Vec::new();
-        for (x, by_round) in &points {
-            let mut errors = self.errors(by_round, sharing * points.len());
+        let mut placed_at = Vec::new();
+        for (x, [first, second], logs) in &rounds {
+            let mut errors = self.errors(logs, sharing * rounds.len());
             errors.inside = errors.outside;
-            let values: Vec<f64> = by_round.values().copied().collect();
-            let Some(of) = LogRatio::of_blocks(&values) else { return Told::not_yet() };
-            let less = (f64::NEG_INFINITY, 0f64.next_down());
-            let placed = place(&of, less, BETWEEN_RUNS, errors);
-            rounds.push(values.len() as u32);
-            places.push((*x, placed));
+            let values: Vec<f64> = logs.values().copied().collect();
+            let Some(of) = LogRatio::of_blocks(&values) else { return Ok(Told::not_yet()) };
+            let placed = place(&of, (f64::NEG_INFINITY, 0f64.next_down()), BETWEEN_RUNS, errors);
+            let end = |of: fn((f64, f64)) -> f64| placed.interval.map(|ends| libm::exp(of(ends)));
+            points.push(CrossoverPoint {
+                at: *x as u64,
+                case: first.result.id.clone(),
+                first_ns: median(&second.values()),
+                second_ns: median(&first.values()),
+                ratio: Some(Ratio {
+                    baseline: second.result.id.clone(),
+                    point: libm::exp(placed.point),
+                    low: end(|ends| ends.0),
+                    high: end(|ends| ends.1),
+                    n_rounds: values.len() as u32,
+                }),
+                faster: match placed.place {
+                    Place::Inside => Faster::Second,
+                    Place::Outside => Faster::First,
+                    Place::Open => Faster::Neither,
+                },
+                left_out: None,
+            });
+            placed_at.push((*x, placed));
         }
         let is = |place: Place| move |of: &&(f64, Placed)| of.1.place == place;
-        let beyond = places.iter().rev().find(is(Place::Outside)).map(|(x, _)| x.next_up());
-        let from = places.iter().rev().take_while(is(Place::Inside)).last().map(|(x, _)| *x);
+        let beyond = placed_at.iter().rev().find(is(Place::Outside)).map(|(x, _)| x.next_up());
+        let from = placed_at.iter().rev().take_while(is(Place::Inside)).last().map(|(x, _)| *x);
         let interval = (beyond.unwrap_or(0.0), from.unwrap_or(f64::INFINITY));
-        let ends = (region.low.unwrap_or(0.0), region.high.unwrap_or(f64::INFINITY));
         // "From no value on" is no value.
-        let ends = (ends.0, ends.1.min(f64::MAX));
+        let ends = (region.low.unwrap_or(0.0), region.high.unwrap_or(f64::INFINITY).min(f64::MAX));
         let placed = place_interval(interval.0, Some(interval), Some(interval), ends);
+        let open = placed_at.iter().filter_map(|(_, placed)| placed.n_to_decide).max();
+        let n_rounds = rounds.iter().map(|(.., logs)| logs.len() as u32).min().unwrap_or(0);
         let value = JudgedValue {
             estimate: Estimate {
                 low: beyond,
                 high: from,
-                ..estimated(
-                    None,
-                    None,
-                    1.0 - 2.0 * ERROR,
-                    rounds.iter().copied().min().unwrap_or(0),
-                )
+                ..estimated(None, None, 1.0 - 2.0 * ERROR, n_rounds)
             },
-            unit: Number::Crossover(a.clone(), b.clone(), axis.to_owned()).unit(),
+            unit: number.unit(),
         };
-        let subject = words::subject(&Number::Crossover(a.clone(), b.clone(), axis.to_owned()));
-        let last = places.last().map_or(0.0, |(x, _)| *x);
-        let where_to = match (beyond, from) {
-            (_, None) if beyond.is_some_and(|beyond| beyond > last) => {
-                format!(
-                    "lies above {}, the greatest that was measured",
-                    words::number(last, value.unit)
-                )
+        let n_to_decide = open.filter(|_| placed.place == Place::Open);
+        Ok(Told { points, ..told(number, value, region, &Placed { n_to_decide, ..placed }) })
+    }
+
+    /// Both cases of a crossover at each value of its axis, with the logarithms of the ratio by
+    /// round. A value at which it cannot be had is an error where something is claimed, and else
+    /// left out.
+    fn rounds_along(
+        &self,
+        number: &Number,
+        level: &Level,
+        is_claimed: bool,
+    ) -> Result<Vec<Along<'a>>, String> {
+        let Number::Crossover(a, b, axis) = number else { return Ok(Vec::new()) };
+        let sorted = |term: &Term| -> Result<Vec<(f64, &'a Reading<'a>)>, String> {
+            let at = |reading: &'a Reading| Some((along(reading.case?, axis)?, reading));
+            let mut all: Vec<_> = self.of_term(term, level).into_iter().filter_map(at).collect();
+            all.sort_by(|a, b| a.0.total_cmp(&b.0));
+            match all.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                Some(pair) => {
+                    Err(format!("{} is several cases at {axis} {}", term.name, pair[0].0))
+                }
+                None => Ok(all),
             }
-            _ => format!("is {}", words::value(&value)),
         };
-        let open = places.iter().filter_map(|(_, placed)| placed.n_to_decide).max();
-        Told {
-            verdict: ruling(placed.place),
-            because: format!(
-                "{subject} {where_to}; claimed: {}",
-                words::region(region, value.unit)
-            ),
-            rounds_to_decide: open.filter(|_| placed.place == Place::Open),
-            value: Some(value),
+        let (firsts, seconds) = (sorted(a)?, sorted(b)?);
+        let mut all = Vec::new();
+        for (x, first) in firsts {
+            let Some((_, second)) = seconds.iter().find(|second| second.0 == x) else { continue };
+            let of =
+                |reading: &Reading, term: &Term| value::by_round(self.run, reading, &term.quantity);
+            let both = of(first, a).and_then(|a| logs(&a, &of(second, b)?));
+            match both {
+                Err(why) if is_claimed => return Err(why),
+                Ok(logs) if is_claimed || !logs.is_empty() => all.push((x, [first, *second], logs)),
+                _ => {}
+            }
+        }
+        match all.len() {
+            0 | 1 => Err(format!("want cases of both at two values or more of {axis}")),
+            _ => Ok(all),
         }
     }
+}
+
+/// A value of an axis, what is compared there, and the logarithms of its ratio by round.
+type Along<'a> = (f64, [&'a Reading<'a>; 2], BTreeMap<u32, f64>);
+
+/// Whether nothing is claimed of a number.
+fn is_open(region: Region) -> bool {
+    region.low.is_none() && region.high.is_none()
+}
+
+/// What there is to tell of a number that is placed.
+fn told(number: &Number, value: JudgedValue, region: Region, placed: &Placed) -> Told {
+    let is = match placed.place {
+        _ if is_open(region) => String::new(),
+        Place::Inside => format!(", which is {}", words::region(region, value.unit)),
+        Place::Outside => format!(", which is not {}", words::region(region, value.unit)),
+        Place::Open => {
+            format!(
+                ", which may or may not be {}{}",
+                words::region(region, value.unit),
+                still(placed)
+            )
+        }
+    };
+    let because = format!("{} is {}{is}", words::subject(number), words::value(&value));
+    let told = Told::of(ruling(placed.place), because);
+    Told { value: Some(value), rounds_to_decide: placed.n_to_decide, ..told }
 }
 
 fn ruling(place: Place) -> Ruling {
@@ -357,10 +387,9 @@ fn ruling(place: Place) -> Ruling {
 
 /// What would decide.
 fn still(placed: &Placed) -> String {
-    match (placed.place, placed.n_to_decide) {
-        (Place::Open, Some(rounds)) => format!("; about {rounds} rounds would tell"),
-        (Place::Open, None) => "; it lies too close to the end of that to tell".to_owned(),
-        _ => String::new(),
+    match placed.n_to_decide {
+        Some(rounds) => format!("; about {rounds} rounds would tell"),
+        None => "; it lies too close to the end of that to tell".to_owned(),
     }
 }
 
@@ -413,21 +442,13 @@ fn estimated(
     level: f64,
     rounds: u32,
 ) -> Estimate {
+    let estimand = "the number of the check, over rounds".to_owned();
     Estimate {
         point,
         low: interval.map(|(low, _)| low).filter(|low| low.is_finite()),
         high: interval.map(|(_, high)| high).filter(|high| high.is_finite()),
         level: Some(level),
-        n_trials: rounds,
-        pooled: false,
-        estimand: "the number of the check, over rounds".to_owned(),
-        insufficient: None,
-        detectable: None,
-        digits: 3,
-        at_most: false,
-        as_met: None,
-        this_run_low: None,
-        this_run_high: None,
+        ..Estimate::exact(0.0, rounds, estimand)
     }
 }
 

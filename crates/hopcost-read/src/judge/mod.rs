@@ -10,7 +10,7 @@ mod tests;
 mod value;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::finding::Finding;
 use hopcost_model::group::distinct;
@@ -18,7 +18,7 @@ use hopcost_model::plan::{DocketPlan, Plan, Question};
 use hopcost_model::results::{
     Judged, JudgedClaim, JudgedDocket, JudgedPart, JudgedQuestion, Ruling,
 };
-use hopcost_plan::{Claim, parse_docket};
+use hopcost_plan::{Claim, claims_of, parse_docket};
 
 use crate::case::Reading;
 use crate::run::Run;
@@ -49,6 +49,34 @@ pub fn of_run(run: &Run, readings: &[Reading], findings: &[Finding]) -> Option<J
         add(&mut judged, run, readings, findings, docket);
     }
     Some(judged)
+}
+
+/// What is told of the cases of a run that answers no question: the claims of its suite and of the
+/// suite's docket, as far as a number of them was measured.
+pub fn of_suite(run: &Run, readings: &[Reading], findings: &[Finding]) -> Vec<JudgedClaim> {
+    let plan = &run.raw.plan;
+    let dockets = if plan.question.is_some() { Vec::new() } else { claims_of(&plan.suite) };
+    let cases = BTreeMap::new();
+    let of = |docket| {
+        let bench = Bench { run, readings, findings, docket, cases: &cases };
+        docket.claims.iter().map(|claim| judge(&bench, claim)).collect::<Vec<_>>()
+    };
+    let mut claims: Vec<JudgedClaim> = dockets.iter().flat_map(of).collect();
+    for claim in &mut claims {
+        // A verdict is of all its parts.
+        claim.parts.retain(|part| part.verdict.is_some() || part.value.is_some());
+        let levels: Vec<String> =
+            claim.parts.iter().filter_map(|part| part.level.clone()).collect();
+        // What all levels have in common tells none from another.
+        let is_common = |word: &str| levels.iter().all(|of| of.split(", ").any(|own| own == word));
+        for part in claim.parts.iter_mut().filter(|part| part.verdict.is_none()) {
+            let words = part.level.iter().flat_map(|level| level.split(", "));
+            let own = words.filter(|word| !is_common(word)).collect::<Vec<_>>().join(", ");
+            part.level = (!own.is_empty()).then_some(own);
+        }
+    }
+    claims.retain(|claim| claim.parts.iter().any(|part| part.value.is_some()));
+    claims
 }
 
 fn add(
@@ -102,14 +130,16 @@ fn verdict(checks: &[Vec<JudgedPart>]) -> Option<Ruling> {
     let meaning = |parts: &Vec<JudgedPart>| parts.first().and_then(|part| part.meaning.clone());
     let at_levels = |parts: &Vec<JudgedPart>| {
         let measured = parts.iter().filter(|part| can_be_told(part));
-        let all: Vec<Ruling> = measured.map(|part| part.verdict).collect();
+        let all: Vec<Ruling> = measured.filter_map(|part| part.verdict).collect();
         // A level that is not here is left out where there is another.
         if all.is_empty() { Ruling::CannotTell } else { alike(all) }
     };
-    let common = checks.iter().filter(|parts| meaning(parts).is_none()).map(at_levels).max();
-    let meanings: BTreeSet<String> = checks.iter().filter_map(meaning).collect();
+    let claims = |parts: &&Vec<JudgedPart>| parts.iter().any(|part| part.verdict.is_some());
+    let checks = || checks.iter().filter(claims);
+    let common = checks().filter(|parts| meaning(parts).is_none()).map(at_levels).max();
+    let meanings: BTreeSet<String> = checks().filter_map(meaning).collect();
     let of = |one: &String| {
-        let parts = checks.iter().filter(|parts| meaning(parts).as_ref() == Some(one));
+        let parts = checks().filter(|parts| meaning(parts).as_ref() == Some(one));
         let all: Vec<&Vec<JudgedPart>> = parts.collect();
         // So is a meaning.
         let is_here = all.iter().any(|parts| parts.iter().any(can_be_told));
@@ -125,7 +155,9 @@ fn verdict(checks: &[Vec<JudgedPart>]) -> Option<Ruling> {
 
 /// Whether something was or can be measured of it.
 fn can_be_told(part: &JudgedPart) -> bool {
-    part.verdict != Ruling::CannotTell || part.value.is_some() || part.rounds_to_decide.is_some()
+    part.verdict != Some(Ruling::CannotTell)
+        || part.value.is_some()
+        || part.rounds_to_decide.is_some()
 }
 
 /// What several levels, or meanings, say together.
@@ -142,17 +174,9 @@ fn alike(all: Vec<Ruling>) -> Ruling {
 /// Why, from the reasons of the parts that decide.
 fn because(verdict: Option<Ruling>, checks: &[Vec<JudgedPart>]) -> String {
     let parts = || checks.iter().flatten();
-    let of = |ruling: Ruling| parts().filter(move |part| part.verdict == ruling);
-    let at = |part: &JudgedPart| {
-        let factor = [&part.meaning, &part.level].into_iter().flatten();
-        let factor: Vec<&str> = factor.map(String::as_str).collect();
-        match factor.is_empty() {
-            true => part.because.clone(),
-            false => format!("{}: {}", factor.join(", "), part.because),
-        }
-    };
+    let of = |ruling: Ruling| parts().filter(move |part| part.verdict == Some(ruling));
     match verdict {
-        None => "nothing of it can be checked by measuring".to_owned(),
+        None => parts().next().map_or("nothing of it can be checked by measuring".to_owned(), at),
         Some(Ruling::Depends) => {
             let one = |ruling| of(ruling).next().map(at).unwrap_or_default();
             format!("it holds ({}) and fails ({})", one(Ruling::Holds), one(Ruling::Fails))
@@ -175,6 +199,16 @@ fn because(verdict: Option<Ruling>, checks: &[Vec<JudgedPart>]) -> String {
     }
 }
 
+/// The reason of a part, behind its meaning and level.
+fn at(part: &JudgedPart) -> String {
+    let factor = [&part.meaning, &part.level].into_iter().flatten();
+    let factor: Vec<&str> = factor.map(String::as_str).collect();
+    match factor.is_empty() {
+        true => part.because.clone(),
+        false => format!("{}: {}", factor.join(", "), part.because),
+    }
+}
+
 /// What the verdicts on some claims say together.
 fn answer(docket: &str, asked: &hopcost_plan::Asking, claims: &[&JudgedClaim]) -> JudgedQuestion {
     let of = |ruling| claims.iter().any(|claim| claim.verdict == Some(ruling));
@@ -184,7 +218,8 @@ fn answer(docket: &str, asked: &hopcost_plan::Asking, claims: &[&JudgedClaim]) -
     };
     // What has a number lies too close to an end, or needs more rounds.
     let mut parts = claims.iter().flat_map(|claim| &claim.parts);
-    let is_open = parts.any(|part| part.verdict == Ruling::CannotTell && part.value.is_some());
+    let is_open =
+        parts.any(|part| part.verdict == Some(Ruling::CannotTell) && part.value.is_some());
     let lead = match verdict {
         Some(Ruling::Holds) => "Supported",
         Some(Ruling::Fails) => "Not supported",
@@ -201,12 +236,18 @@ fn answer(docket: &str, asked: &hopcost_plan::Asking, claims: &[&JudgedClaim]) -
         format!("Claim {} {word}: {}.", claim.id, claim.because)
     });
     let told: Vec<String> = told.collect();
+    // A question for a size wants it, whatever decided the claim.
+    let sizes = claims.iter().flat_map(|claim| &claim.parts).filter(|part| {
+        let is_told = || told.iter().any(|told| told.contains(&part.because));
+        part.test.starts_with("crossover(") && part.value.is_some() && !is_told()
+    });
+    let sizes: Vec<String> = sizes.map(|part| format!("Measured: {}.", at(part))).collect();
     JudgedQuestion {
         id: asked.id.clone(),
         docket: docket.to_owned(),
         asks: asked.asks.clone(),
         claims: asked.claims.clone(),
         verdict,
-        answer: format!("{lead}. {}", told.join(" ")),
+        answer: [vec![format!("{lead}.")], sizes, told].concat().join(" "),
     }
 }

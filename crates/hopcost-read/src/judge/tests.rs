@@ -2,7 +2,7 @@
 
 use hopcost_model::plan::{DocketPlan, Question};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Judged, JudgedPart, Ruling};
+use hopcost_model::results::{Faster, Judged, JudgedPart, Results, Ruling};
 use hopcost_stats::rng::Rng;
 
 use crate::testing::{Builder, FUTEX, MECHANISMS, PIPE, PIPE_4K, TCP, TrialBuilder, event, read};
@@ -70,8 +70,8 @@ fn machine(rounds: u32, spread: f64, tcp: f64, larger: (f64, f64)) -> RawRun {
 fn ruled(test: &str, raw: RawRun) -> (Ruling, JudgedPart) {
     let judged = judged(raw, claim(test));
     let claim = &judged.claims[0];
-    assert_eq!(claim.verdict, Some(claim.parts[0].verdict), "{test}");
-    (claim.parts[0].verdict, claim.parts[0].clone())
+    assert_eq!(claim.verdict, claim.parts[0].verdict, "{test}");
+    (claim.verdict.expect(test), claim.parts[0].clone())
 }
 
 #[test]
@@ -165,7 +165,7 @@ check = [
 [[claim]]
 id = "both"
 sentence = "both"
-check = [{ test = "value(pipe) < 20us" }, { test = "value(pipe) < 5us" }]
+check = [{ test = "value(pipe) < 20us" }, { test = "value(pipe) < 5us" }, { test = "value(pipe)" }]
 [[claim]]
 id = "cause"
 sentence = "because"
@@ -179,6 +179,10 @@ check = [
   { test = "value(pipe.cycles) < 1k", meaning = "cycles, which are not counted here" },
   { test = "consistent(4.0 / 2 = 2)" },
 ]
+[[claim]]
+id = "size"
+sentence = "at most 5 µs, and less than TCP from 4 KiB on"
+check = [{ test = "value(pipe) < 5us" }, { test = "crossover(pipes over tcps; payload) <= 4096" }]
 [[question]]
 id = "E1"
 asks = "Is it?"
@@ -191,12 +195,16 @@ claims = ["both", "one meaning is not here"]
 id = "E3"
 asks = "Why?"
 claims = ["cause"]
+[[question]]
+id = "E4"
+asks = "From which size on?"
+claims = ["size"]
 "#;
     let judged = judged(on(), docket(text));
     let verdicts: Vec<Option<Ruling>> = judged.claims.iter().map(|claim| claim.verdict).collect();
     assert_eq!(
         verdicts,
-        [Some(Ruling::Depends), Some(Ruling::Depends), Some(FAILS), None, Some(HOLDS)],
+        [Some(Ruling::Depends), Some(Ruling::Depends), Some(FAILS), None, Some(HOLDS), Some(FAILS)],
         "{:#?}",
         judged.claims[0]
     );
@@ -207,13 +215,15 @@ claims = ["cause"]
     let parts = &judged.claims[4].parts;
     assert!(parts.len() == 3 && parts.iter().all(|part| part.level.is_none()), "{parts:#?}");
     let answers: Vec<&str> = judged.questions.iter().map(|asked| asked.answer.as_str()).collect();
-    let [levels, mixed, untold] = answers[..] else { panic!("{answers:?}") };
+    let [levels, mixed, untold, size] = answers[..] else { panic!("{answers:?}") };
     assert!(levels.starts_with("Supported in part. Claim levels depends: "), "{levels}");
     assert!(mixed.starts_with("Supported in part. Claim both fails: "), "{mixed}");
     assert!(
         untold.starts_with("Cannot be tested here. Claim cause is not checkable: "),
         "{untold}"
     );
+    let told = "Not supported. Measured: the payload from which on pipes takes less than tcps ";
+    assert!(size.starts_with(told) && size.contains(" Claim size fails: pipe is "), "{size}");
 }
 
 #[test]
@@ -238,6 +248,110 @@ fn a_stall_is_explained_by_its_timer() {
     let want = "40.9 ms is 1.02 × the timer of the delayed acknowledgement (40 ms); with \
                 TCP_NODELAY the same takes 31.0 µs";
     assert!(because.ends_with(want), "{because}");
+}
+
+/// What a run of this suite says.
+fn of_run(suite: &str, builder: Builder) -> Results {
+    let mut raw = builder.build();
+    raw.plan.suite = suite.to_owned();
+    read(&raw)
+}
+
+#[test]
+fn pairs_are_told_in_every_runtime_that_has_both() {
+    let of = |id: &str, runtime: &str| {
+        let and = if id.contains('?') { '&' } else { '?' };
+        format!("{id}{and}runtime={runtime}")
+    };
+    let (lock, send) = ("call/mutex-uncontended", "call/udp-send?payload=64");
+    let condvar = "roundtrip/condvar?payload=64&boundary=thread&place=free&wait=block";
+    let udp = "roundtrip/udp?payload=64&boundary=thread&place=free&wait=block&timeout=200ms";
+    let all = || {
+        Builder::new()
+            .case(&of(lock, "python"), 8, |_, t| t.batch(100, &[5000; 50]))
+            .case(&of(send, "python"), 8, |_, t| t.batch(10, &[60_000; 50]))
+            .case(lock, 8, |_, t| t.batch(100, &[2000; 50]))
+            .case(condvar, 8, |round, t| t.each(&[20_000 << round; 50]))
+            .case(udp, 8, |round, t| t.each(&[30_000 << round; 50]))
+            // Another size is another thing.
+            .case(&condvar.replace("64", "1024"), 8, |_, t| t.each(&[9000; 50]))
+    };
+    let results = of_run("runtimes", all());
+    let told: Vec<(&str, Option<&str>, f64)> = (results.checks.iter())
+        .filter(|claim| claim.verdict.is_none())
+        .flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)))
+        .map(|(claim, part)| {
+            let point = part.value.as_ref().and_then(|value| value.estimate.point).unwrap();
+            (claim.id.as_str(), part.level.as_deref(), (point * 1000.0).round() / 1000.0)
+        })
+        .collect();
+    let first = "uncontended lock against a datagram to nobody";
+    let second = "hand-off against round trip, 64 bytes";
+    assert_eq!(told, [(first, None, 120.0), (second, None, 1.5)]);
+    // Of the docket, what the same cases tell.
+    let locks = results.checks.iter().find(|claim| claim.id == "001-08");
+    assert!(locks.is_none(), "its cases are of C++");
+    let locks = results.checks.iter().find(|claim| claim.id == "001-01").expect("a lock in Python");
+    assert_eq!(locks.verdict, Some(FAILS), "{locks:#?}");
+    assert_eq!(of_run("quick", all()).checks, []);
+}
+
+#[test]
+fn the_first_overtakes_where_it_stays_faster() {
+    let id = |mechanism: &str, field: u32, flows: u32, nodelay: &str| {
+        let more = if mechanism == "tcp-send" { "&more=off" } else { "" };
+        format!(
+            "stream/{mechanism}?payload={}&fields=8&flows={flows}&ack=per-message&boundary=process\
+             &place=free&wait=block{more}&nodelay={nodelay}",
+            8 * field
+        )
+    };
+    let run = |multiples: &[(u32, u32, f64)]| {
+        let stream = |ns: f64| {
+            move |round: u32, t: &mut TrialBuilder| {
+                let ns = ns as u32 + round % 3;
+                t.stream(1, 100, 2048, &[ns; 100], 100 * u64::from(ns));
+            }
+        };
+        let with = |builder: Builder, (field, flows, multiple): &(u32, u32, f64)| {
+            let first = id("tcp-send", *field, *flows, "on");
+            let second = id("tcp-sendmsg", *field, *flows, "off");
+            builder.case(&first, 8, stream(20_000.0)).case(&second, 8, stream(20_000.0 * multiple))
+        };
+        of_run("copies", multiples.iter().fold(Builder::new(), with))
+    };
+    let crossed = |results: &Results| {
+        let told = results.checks.iter().find(|claim| claim.id == "A2 against A1 NODELAY");
+        told.map_or(Vec::new(), |claim| claim.parts.clone())
+    };
+    let at = [
+        (256, 1, 0.5),
+        (1024, 1, 1.5),
+        (4096, 1, 0.8),
+        (65536, 1, 0.7),
+        (256, 2, 2.0),
+        (1024, 2, 2.0),
+    ];
+    let results = run(&at);
+    let found = crossed(&results);
+    let from = |part: &JudgedPart| part.value.as_ref().and_then(|value| value.estimate.high);
+    let of: Vec<(Option<&str>, Option<f64>)> =
+        found.iter().map(|part| (part.level.as_deref(), from(part))).collect();
+    assert_eq!(of, [(Some("flows=1"), Some(4096.0)), (Some("flows=2"), None)]);
+    let faster: Vec<Faster> = found[0].points.iter().map(|point| point.faster).collect();
+    assert_eq!(faster, [Faster::Second, Faster::First, Faster::Second, Faster::Second]);
+    assert!((found[0].points[3].ratio.as_ref().unwrap().point - 0.7).abs() < 1e-3);
+    // And it is marked in the plot of one flow, where it begins.
+    let plot = results.plots.iter().find(|plot| plot.id == "throughput-size").unwrap();
+    let [marked] = plot.crossings.as_slice() else { panic!("{:?}", plot.crossings) };
+    let second = plot.series.iter().find(|one| one.name.contains("A2")).unwrap();
+    assert_eq!((marked.x, marked.y), (4096.0, second.points[2].y));
+    assert_eq!(marked.says, "A2 is faster than A1 NODELAY from fields of 4096 B on.");
+    assert!(plot.notes.contains(&marked.says));
+
+    let equals = crossed(&run(&[(256, 1, 1.0), (1024, 1, 1.0)]));
+    assert_eq!((equals[0].points[0].faster, from(&equals[0])), (Faster::Neither, None));
+    assert_eq!(crossed(&run(&at[..1])), [], "one size");
 }
 
 #[test]

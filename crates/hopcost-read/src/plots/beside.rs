@@ -4,7 +4,7 @@
 use hopcost_model::finding::Finding;
 use hopcost_model::group::distinct;
 use hopcost_model::results::{
-    Crossing, LoadCurve, PlotCrossing, PlotPoint, PlotSeries, PublishedPoint, PublishedTable,
+    JudgedClaim, LoadCurve, PlotCrossing, PlotPoint, PlotSeries, PublishedPoint, PublishedTable,
 };
 
 use crate::case::Reading;
@@ -16,8 +16,8 @@ pub struct Beside<'a> {
     pub published: &'a [PublishedTable],
     /// Findings.
     pub findings: &'a [Finding],
-    /// From which size on one way of sending is faster than another.
-    pub crossings: &'a [Crossing],
+    /// What the claims of the suite tell.
+    pub checks: &'a [JudgedClaim],
     /// How much load each mechanism carries.
     pub loads: &'a [LoadCurve],
 }
@@ -32,17 +32,18 @@ impl Beside<'_> {
 
     /// What a case is faster than from its size on.
     pub fn overtaken(&self, reading: &Reading, point: PlotPoint) -> Vec<PlotCrossing> {
-        let is_here = |crossing: &&Crossing| {
-            let mut sizes = crossing.points.iter();
-            sizes.any(|of| {
-                of.case == reading.result.id && Some(of.field_bytes) == crossing.from_field_bytes
+        let is_here = |claim: &&JudgedClaim| {
+            claim.parts.iter().any(|part| {
+                let from = part.value.as_ref().and_then(|value| value.estimate.high);
+                let mut points = part.points.iter();
+                points.any(|of| of.case == reading.result.id && Some(of.at as f64) == from)
             })
         };
-        let here = self.crossings.iter().filter(is_here);
-        here.map(|Crossing { first, second, .. }| PlotCrossing {
+        let here = self.checks.iter().filter(is_here);
+        here.map(|claim| PlotCrossing {
             x: point.x,
             y: point.y,
-            says: format!("{second} is faster than {first} from fields of {} B on.", point.x),
+            says: format!("{} from fields of {} B on.", claim.sentence, point.x),
         })
         .collect()
     }

@@ -2,10 +2,8 @@
 //!
 //! There is a table for each group of rows, and each placement and touch for which the run has a
 //! case. Absolute numbers of another machine are shown and not judged; ratios
-//! are paired by round like any other, and the order is that of the rows that were
-//! measured here.
+//! are paired by round like any other.
 
-mod order;
 mod source;
 mod statistic;
 
@@ -19,7 +17,6 @@ use hopcost_plan::{Selector, shown, shown_by};
 use crate::case::{Reading, known};
 use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
 use crate::run::Run;
-use order::{Entry, order};
 use source::Row;
 pub use source::Source;
 pub use statistic::ticks_per_ns;
@@ -61,29 +58,6 @@ static SOURCES: LazyLock<Vec<(&str, Source)>> = LazyLock::new(|| {
     };
     files.filter_map(source).collect()
 });
-
-/// A published number that does not say what was timed.
-pub struct Search {
-    /// Its label.
-    pub label: String,
-    /// Where it was published.
-    pub source: String,
-    /// The number.
-    pub published_ns: f64,
-    /// The runtime whose operations may be it.
-    pub runtime: String,
-}
-
-/// Every number that asks for a search.
-pub fn searches() -> Vec<Search> {
-    let search = |(_, source): &(_, Source)| {
-        let (label, runtime) = source.search.clone()?;
-        let row = source.rows.iter().find(|row| row.label == label && row.unit == "µs")?;
-        let published_ns = row.value? * 1e3;
-        Some(Search { label, source: source.source.clone(), published_ns, runtime })
-    };
-    SOURCES.iter().filter_map(search).collect()
-}
 
 fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<PublishedTable> {
     let groups = distinct(source.rows.iter().map(|row| row.group.as_str()));
@@ -171,43 +145,6 @@ fn table(
     }
     let shown: Vec<PublishedRow> =
         (0..rows.len()).map(|at| published_row(source, rows[at], base(source, rows, at))).collect();
-    // A label with the numbers of one above is another reading of the same, and has no place of
-    // its own in an order.
-    let numbers = |label: &str| {
-        let own = shown.iter().filter(|row| row.label == label && row.statistic != DIFFERENCE);
-        own.map(|row| (&row.statistic, row.published, row.published_high)).collect::<Vec<_>>()
-    };
-    let labels = distinct(shown.iter().map(|row| row.label.as_str()));
-    let is_first = |row: &&PublishedRow| {
-        let own = numbers(&row.label);
-        labels.iter().find(|label| numbers(label) == own) == Some(&row.label.as_str())
-    };
-    let ordered = || {
-        let of = shown.iter().filter(|row| source.order.as_ref() == Some(&row.statistic));
-        of.filter(|row| row.published.is_some()).filter(is_first)
-    };
-    let measured = |row: &&PublishedRow| point(row).is_some();
-    // Only what was measured can be put in both orders; if nothing was, the published
-    // one stands alone.
-    let any = ordered().any(|row| measured(&row));
-    let published = ordered().filter(|row| !any || measured(row)).filter_map(|row| {
-        Some(Entry {
-            label: row.label.clone(),
-            point: row.published?,
-            interval: row.published.zip(row.published_high),
-        })
-    });
-    let here = ordered().filter_map(|row| {
-        let estimate = row.measured.as_ref()?;
-        Some(Entry {
-            label: row.label.clone(),
-            point: point(row)?,
-            interval: estimate.low.zip(estimate.high),
-        })
-    });
-    // What has no interval cannot be put before or behind anything.
-    let here: Vec<Entry> = here.collect();
-    let here = if here.iter().all(|entry| entry.interval.is_some()) { here } else { Vec::new() };
     PublishedTable {
         title,
         file: file.to_owned(),
@@ -225,20 +162,8 @@ fn table(
         source: source.source.clone(),
         machine: source.machine.clone(),
         timed: source.timed.clone(),
-        order_published: several(order(published.collect())),
-        order_measured: several(order(here)),
         rows: shown,
     }
-}
-
-fn point(row: &PublishedRow) -> Option<f64> {
-    row.measured.as_ref()?.point
-}
-
-/// One label is no order.
-fn several(labels: Vec<String>) -> Vec<String> {
-    let one = labels.len() == 1 && !labels[0].contains(" = ");
-    if one { Vec::new() } else { labels }
 }
 
 /// Where it was measured here, in words.

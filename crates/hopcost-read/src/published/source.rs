@@ -1,6 +1,7 @@
 //! A published table as it is carried: published/README.md describes the form.
 
 use hopcost_model::results::{PublishedBrief, PublishedField, PublishedLayout};
+use hopcost_model::text::csv_fields;
 use hopcost_plan::Selector;
 
 /// A file of published/.
@@ -24,13 +25,8 @@ pub struct Source {
     pub layout: PublishedLayout,
     /// Labels of the rows that multiples and differences refer to.
     pub baselines: Vec<String>,
-    /// Statistic whose rows are put in order.
-    pub order: Option<String>,
     /// Placements that it is shown beside; none where its rows have none.
     pub places: Vec<String>,
-    /// Label of a row that does not say what was timed, and the runtime whose
-    /// operations may be it.
-    pub search: Option<(String, String)>,
     /// Its rows.
     pub rows: Vec<Row>,
 }
@@ -76,7 +72,7 @@ impl Source {
         };
         let needed = |name: &str| key(name).ok_or(format!("`{name}` is missing"));
         let mut lines = text.lines().skip_while(is_key);
-        let heading = lines.next().map(fields).unwrap_or_default();
+        let heading = lines.next().map(csv_fields).unwrap_or_default();
         if heading != COLUMNS {
             return Err(format!("the heading is {heading:?}"));
         }
@@ -86,14 +82,6 @@ impl Source {
         })?;
         let operations = key("operations").map(|text| {
             text.parse().map_err(|_| format!("`operations` is {text}, and no whole number"))
-        });
-        let search = key("search").map(|text| {
-            let (label, runtime) = text.rsplit_once(" in ").unwrap_or((&text, ""));
-            let known = rows.iter().any(|row| row.label == label && row.unit == "µs");
-            let found = (label.to_owned(), runtime.to_owned());
-            (known && !runtime.is_empty())
-                .then_some(found)
-                .ok_or(format!("`{text}` is not `LABEL in RUNTIME` with the label of a row in µs"))
         });
         Ok(Source {
             title: needed("title")?,
@@ -105,9 +93,7 @@ impl Source {
             operations: operations.transpose()?,
             layout: layout(&key)?,
             baselines: list(key("baseline"), " or "),
-            order: key("order"),
             places: list(key("places"), ", "),
-            search: search.transpose()?,
             rows,
         })
     }
@@ -155,7 +141,7 @@ fn field(word: &str) -> Result<PublishedField, String> {
 
 /// A row; without a case of its own, it has those of the row above with its group and label.
 fn row(line: &str, above: Option<&Row>) -> Result<Row, String> {
-    let fields = fields(line);
+    let fields = csv_fields(line);
     let [group, label, statistic, value, high, unit, case, note] = fields.as_slice() else {
         return Err(format!("`{line}` has {} fields", fields.len()));
     };
@@ -189,35 +175,9 @@ fn selector(text: &str) -> Result<Selector, String> {
     }
 }
 
-/// The fields of a line of comma-separated values (RFC 4180; no line ends in them).
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        let field = fields.last_mut();
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                field.into_iter().for_each(|field| field.push('"'));
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            c => field.into_iter().for_each(|field| field.push(c)),
-        }
-    }
-    fields
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quotation_marks() {
-        assert_eq!(fields(r#"a,"b, ""c""",,d"#), ["a", "b, \"c\"", "", "d"]);
-        assert_eq!(fields(""), [""]);
-    }
 
     #[test]
     fn what_is_wrong_is_said() {
@@ -227,15 +187,12 @@ mod tests {
         };
         let meta = "# title: a\n# source: b\n# machine: c\n# timed: d";
         assert_eq!(file(meta, "g,l,mean,1,,µs,,"), Ok(1));
-        assert_eq!(file(&format!("{meta}\n# search: l in go"), "g,l,mean,1,,µs,,"), Ok(1));
         for (meta, row, part) in [
             ("# title: a", "g,l,mean,1,,µs,,", "`source` is missing"),
             (meta, "g,l,mean,x,,µs,,", "not a number"),
             (meta, "g,l,mean,1,,µs", "6 fields"),
             (meta, "g,l,mean,1,,µs,nonsense,", "nonsense"),
             ("# title", "", "no key"),
-            (&format!("{meta}\n# search: m in python"), "g,l,mean,1,,µs,,", "`m in python`"),
-            (&format!("{meta}\n# search: l"), "g,l,mean,1,,µs,,", "LABEL in RUNTIME"),
         ] {
             let error = file(meta, row).unwrap_err();
             assert!(error.contains(part), "{error}");

@@ -1,16 +1,14 @@
 //! Runtimes compared: the same mechanisms in several languages, what a runtime adds,
-//! who talks to whom, what a stamp costs, and which operation a published number may be.
+//! who talks to whom, and what a stamp costs.
 //!
 //! Everything is paired by round, and only equal cases are compared: cases that differ
 //! in their runtimes alone.
 
 mod added;
-mod contrast;
 mod entry;
 mod heat;
 mod matrix;
 mod name;
-mod search;
 mod stamp;
 
 use hopcost_model::case::Case;
@@ -33,9 +31,7 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
         matrices: matrix::matrices(run, &entries),
         added: added::added(&entries),
         heat_maps: heat::maps(&entries),
-        contrasts: contrast::contrasts(&entries),
         stamp_costs: stamp::costs(run, &entries),
-        searches: search::searches(&entries),
     })
 }
 

@@ -71,7 +71,8 @@ pub fn zero_copy(trials: &[&RawTrial]) -> Option<ZeroCopySends> {
     }))
 }
 
-fn copied_share(trials: &[&RawTrial]) -> Option<f64> {
+/// The share of sends without a copy that the kernel copied; `None` where there are none.
+pub fn copied_share(trials: &[&RawTrial]) -> Option<f64> {
     let sends = zero_copy(trials).filter(|sends| sends.completed > 0)?;
     Some((sends.copied as f64 / sends.completed as f64).min(1.0))
 }

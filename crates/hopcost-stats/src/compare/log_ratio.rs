@@ -395,6 +395,9 @@ mod tests {
         let (low, high) = close.interval.unwrap();
         assert!((low - 0.0674).abs() < 2e-4 && (high - 0.1326).abs() < 2e-4, "{low} {high}");
         assert_eq!(close.verdict, Verdict::Slower);
+        // × √(1/2 + 1/3) of two runs and three.
+        let (low, high) = answer(&[0.0; 2], &[0.1; 3], spread(0.01)).interval.unwrap();
+        assert!((low - 0.0789).abs() < 2e-4 && (high - 0.1211).abs() < 2e-4, "{low} {high}");
         assert_eq!(answer(&[0.0], &[-0.1], spread(0.01)).verdict, Verdict::Faster);
         assert_eq!(answer(&[0.0], &[0.001], spread(0.005)).verdict, Verdict::Equivalent);
         let open = answer(&[0.0], &[0.06], spread(0.02));
@@ -409,7 +412,8 @@ mod tests {
     fn nonsense_has_no_ratio() {
         assert_eq!(LogRatio::of_runs(&[], &[1.0], None), None);
         assert_eq!(LogRatio::of_runs(&[1.0], &[f64::NAN], None), None);
-        assert_eq!(LogRatio::of_runs(&vec![0.0; RUNS_MAX + 1], &[1.0], None), None);
+        let many = |runs| LogRatio::of_runs(&vec![0.0; runs], &[1.0], None).is_some();
+        assert_eq!([RUNS_MAX, RUNS_MAX + 1].map(many), [true, false]);
         assert_eq!(least_runs(0.0), None);
     }
 

@@ -2,7 +2,7 @@
 
 use super::readings::{MAD_TO_SD, Readings, undisturbed};
 use crate::LEVEL;
-use crate::sample::median;
+use crate::sample::{median, products};
 use crate::tail::student_quantile;
 
 /// The trials of one case, in time order: all series are as long.
@@ -58,9 +58,8 @@ pub fn elasticity(cases: &[Case]) -> Option<Elasticity> {
     let parts = parts?;
     let half = |of: fn(&Fit) -> f64| {
         let n = parts.len() as f64;
-        let mean = parts.iter().map(of).sum::<f64>() / n;
-        let squares: f64 = parts.iter().map(|part| (of(part) - mean) * (of(part) - mean)).sum();
-        student_quantile(LEVEL, n - 1.0) * libm::sqrt((n - 1.0) / n * squares)
+        let all: Vec<f64> = parts.iter().map(of).collect();
+        student_quantile(LEVEL, n - 1.0) * libm::sqrt((n - 1.0) / n * products(&all, &all))
     };
     let half_slope = half(|fit| fit.slope);
     Some(Elasticity {
@@ -200,4 +199,109 @@ fn centre(trials: &[Trial], cases: usize, weights: &[f64]) -> Vec<Trial> {
         }
     };
     trials.iter().map(less_mean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(place: f64, numbers: [f64; 4]) -> Trial {
+        let [value, before, after, level] = numbers;
+        Trial { case: 0, place, value, before, after, level }
+    }
+
+    #[test]
+    fn trials_are_centred_within_their_case() {
+        let mut trials = [[1.0, 10.0, 100.0, 1e3], [3.0, 20.0, 200.0, 2e3], [7.0, 8.0, 9.0, 4.0]]
+            .map(|numbers| trial(0.0, numbers));
+        trials[2].case = 1;
+        let centred = centre(&trials, 2, &[1.0, 3.0, 0.5]);
+        let of = |t: &Trial| [t.value, t.before, t.after, t.level];
+        assert_eq!(of(&centred[0]), [-1.5, -7.5, -75.0, -750.0]);
+        assert_eq!(of(&centred[1]), [0.5, 2.5, 25.0, 250.0]);
+        assert_eq!(of(&centred[2]), [0.0; 4]);
+        assert_eq!(centred[2].case, 1);
+    }
+
+    #[test]
+    fn sums_are_weighted() {
+        let of = |numbers: [[f64; 4]; 2]| {
+            Fit::weighted(&numbers.map(|numbers| trial(0.0, numbers)), &[1.0, 0.5])
+        };
+        let fit = of([[1.0, 2.0, 3.0, 0.5], [-2.0, 1.0, -3.0, -1.0]]).unwrap();
+        assert!((fit.slope - 3.5 / 4.5).abs() < 1e-12 && fit.both == 4.5, "{fit:?}");
+        assert!((fit.widening - libm::log(0.75 / 3.0)).abs() < 1e-12, "{fit:?}");
+        assert_eq!((fit.before, fit.after, fit.level, fit.trials), (4.5, 13.5, 0.75, 1.5));
+        assert!(of([[1.0, 0.0, 3.0, 0.5]; 2]).is_none(), "no level");
+        assert!(of([[0.0, 2.0, 3.0, 0.5]; 2]).is_none(), "no values");
+    }
+
+    #[test]
+    fn a_level_has_to_vary_and_its_readings_to_agree() {
+        for (level, both, before, after, trials, is_strong) in [
+            (0.05, 0.0, 1.0, 1.0, 100.0, true),
+            (0.03, 0.0, 1.0, 1.0, 100.0, false),
+            (0.0, 0.05, 0.05, 0.05, 100.0, true),
+            (0.0, 0.05, 0.1, 0.2, 100.0, true),
+            (0.0, 0.05, 0.1, 0.4, 100.0, false),
+            (0.0, 0.01, 0.0125, 0.05, 16.0, false),
+            (0.0, 0.001, 0.001, 0.001, 100.0, false),
+        ] {
+            let fit = Fit { slope: 1.0, widening: 0.0, before, after, both, level, trials };
+            assert_eq!(fit.is_strong(), is_strong, "{fit:?}");
+        }
+    }
+
+    #[test]
+    fn what_lies_far_off_weighs_less() {
+        // At either level four trials are 0.1 off the line and two are 10.
+        let trials: Vec<Trial> = [-2.0, 2.0]
+            .into_iter()
+            .flat_map(|x| [0.1, -0.1, 0.1, -0.1, 10.0, -10.0].map(|rest| [x + rest, x, x, x]))
+            .map(|numbers| trial(0.0, numbers))
+            .collect();
+        let fit = Fit::of(&trials, 1, None).unwrap();
+        assert!((fit.slope - 1.0).abs() < 1e-12, "{fit:?}");
+        assert!((fit.trials - 8.0 - 4.0 * 2.5 * 1.4826 * 0.1 / 10.0).abs() < 1e-12, "{fit:?}");
+    }
+
+    /// Forty rounds of which each four follow their level with a slope of their own.
+    fn followed(change: impl Fn(&mut [f64], &mut [f64])) -> [Option<Elasticity>; 2] {
+        let level = |i: usize| if i.is_multiple_of(2) { 0.3 } else { -0.3 };
+        let slope = |i: usize| 1.0 + 0.1 * ((i / 4) as f64 - 4.5);
+        let mut levels: Vec<f64> = (0..40).map(level).collect();
+        let mut values: Vec<f64> = (0..40).map(|i| slope(i) * level(i)).collect();
+        let readings: Vec<Readings> =
+            levels.iter().map(|level| Readings { before: *level, after: *level }).collect();
+        change(&mut values, &mut levels);
+        [40, 17].map(|n| {
+            let (values, readings, levels) = (&values[..n], &readings[..n], &levels[..n]);
+            elasticity(&[Case { values, readings, levels }])
+        })
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_blocks_mean() {
+        let [of, few] = followed(|_, _| ());
+        let of = of.unwrap();
+        // Student's t of nine degrees and the standard error of ten slopes.
+        let half = student_quantile(LEVEL, 9.0) * 0.1 * libm::sqrt(82.5 / 9.0 / 10.0);
+        assert!((of.slope - 1.0).abs() < 1e-12 && (of.low - 1.0 + half).abs() < 1e-12, "{of:?}");
+        assert!((of.high - 1.0 - half).abs() < 1e-12, "{of:?}");
+        assert!((of.removed_share - 1.0 / 1.0825).abs() < 1e-12, "{of:?}");
+        assert_eq!(few, None, "too few trials");
+        assert_eq!(followed(|_, levels| levels[3] = f64::NAN)[0], None);
+        assert_eq!(followed(|values, _| values[3] = f64::NAN)[0], None);
+    }
+
+    #[test]
+    fn six_rounds_of_three_cases_are_the_least() {
+        let levels = [0.3, -0.3, 0.3, -0.3, 0.3, -0.3];
+        let readings = levels.map(|level| Readings { before: level, after: level });
+        for (rounds, cases, is_known) in [(6, 3, true), (5, 4, false), (6, 2, false)] {
+            let (levels, readings) = (&levels[..rounds], &readings[..rounds]);
+            let of = elasticity(&vec![Case { values: levels, readings, levels }; cases]);
+            assert_eq!(of.is_some(), is_known, "{rounds} {cases}");
+        }
+    }
 }

@@ -38,3 +38,32 @@ pub(super) fn preempted_above(readings: &[Readings]) -> f64 {
     let all = Sample::new(readings.iter().flat_map(|r| [r.before, r.after]).collect());
     all.map_or(f64::INFINITY, |all| all.quantile(0.25) + core::f64::consts::LN_2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_that_are_further_apart_than_others_or_preempted_are_disturbed() {
+        let of = |readings: &[(f64, f64)]| {
+            let of = |&(before, after): &(f64, f64)| Readings { before, after };
+            undisturbed(&readings.iter().map(of).collect::<Vec<_>>())
+        };
+        // The differences' median is 0.05, and half of them are 0.1 off it: up to 0.741 is usual.
+        for (last, is_steady) in [
+            ((-0.75, 0.0), true),
+            ((-0.85, 0.0), false),
+            ((0.0, -0.75), true),
+            ((0.0, -0.85), false),
+        ] {
+            let all = [(0.0, 0.0), (0.0, 0.1), (0.1, 0.0), (0.0, 0.1), (0.1, 0.0), last];
+            assert_eq!(of(&all)[5], is_steady, "{last:?}");
+            assert_eq!(of(&all)[..5], [true; 5]);
+        }
+        // Nearly all are equal: only what is twice as slow is disturbed.
+        let mut all = [(0.0, 0.0); 9];
+        (all[3], all[4], all[5]) = ((0.0, 0.6), (0.0, 0.7), (0.7, 0.0));
+        let steady = [true, true, true, true, false, false, true, true, true];
+        assert_eq!(of(&all), steady);
+    }
+}

@@ -331,7 +331,8 @@ impl<'a> Drawing<'a> {
     /// A marker from its middle; one that is an upper bound has an arrow to the left.
     fn shape(&self, series: &Series, mark: &Mark) -> String {
         if series.style.marker == Marker::BAR {
-            let length = Px(self.at_x(mark.x) - self.plot.left);
+            let from = mark.from.map_or(self.plot.left, |from| self.at_x(from));
+            let length = Px(self.at_x(mark.x) - from);
             return format!("m0-6v12h-{length}v-12z");
         }
         let arrow = if mark.at_most { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };

@@ -27,6 +27,7 @@ mod swept;
 pub(crate) mod tests;
 pub(crate) mod trials;
 pub mod unit;
+pub(crate) mod waterfall;
 
 use hopcost_model::results::Results;
 
@@ -79,9 +80,12 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let shifts = shifts.map(|chart| (chart.id.clone(), chart));
     let drawn = of_plots(results).into_iter().chain(heat::charts(results).into_iter().flatten());
     let drawn = drawn.map(|chart| (chart.id.trim_start_matches("plot-").to_owned(), chart));
+    let explained = results.explanation.iter().flat_map(waterfall::charts);
+    let explained = explained.map(|chart| (chart.id.clone(), chart));
     let ladder = ladder::charts(results).into_iter().flatten().filter(several);
     let ladder = ladder.map(|chart| (format!("ladder-{}", plain_id(&chart.title)), chart));
-    let mut plots: Vec<(String, Chart)> = shifts.chain(drawn).chain(ladder).collect();
+    let mut plots: Vec<(String, Chart)> =
+        shifts.chain(explained).chain(drawn).chain(ladder).collect();
     plots.iter_mut().for_each(|(_, chart)| chart.notes.push(of.clone()));
     plots
 }

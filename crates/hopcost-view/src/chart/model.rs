@@ -197,6 +197,8 @@ pub struct Mark {
     pub y: f64,
     /// Interval along the x axis.
     pub interval: Option<(f64, f64)>,
+    /// Where a bar begins; at the left end of the axis if absent.
+    pub from: Option<f64>,
     /// Dotted line along the x axis to another value of the same thing (from the
     /// median to a tail).
     pub tail: Option<f64>,
@@ -209,7 +211,7 @@ pub struct Mark {
 impl Mark {
     /// A mark with nothing but its place and its words.
     pub fn at(x: f64, y: f64, tip: impl Into<String>) -> Self {
-        Self { x, y, interval: None, tail: None, at_most: false, tip: tip.into() }
+        Self { x, y, interval: None, from: None, tail: None, at_most: false, tip: tip.into() }
     }
 }
 

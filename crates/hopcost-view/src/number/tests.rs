@@ -1,22 +1,8 @@
 use super::*;
 
 fn made(point: f64, low: f64, high: f64, digits: u8) -> Estimate {
-    Estimate {
-        point: Some(point),
-        low: Some(low),
-        high: Some(high),
-        level: Some(0.9609),
-        n_trials: 9,
-        pooled: false,
-        estimand: String::new(),
-        insufficient: None,
-        detectable: None,
-        digits,
-        at_most: false,
-        as_met: None,
-        this_run_low: None,
-        this_run_high: None,
-    }
+    let low = Some(low);
+    Estimate { low, high: Some(high), digits, ..Estimate::exact(point, 9, String::new()) }
 }
 
 #[test]

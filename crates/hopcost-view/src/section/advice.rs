@@ -3,6 +3,7 @@
 
 use hopcost_model::advise::{AdviceRequest, Objective};
 use hopcost_model::case::Placement;
+use hopcost_model::group::grouped;
 use hopcost_model::results::{
     Advice, Answer, Basis, Estimate, Excluded, RankedCandidate, Results, Standing,
 };
@@ -25,6 +26,8 @@ struct Room {
 }
 
 const SCREEN: Room = Room { ranked: 5, sentences: 2, excluded: 4, form: Form::Brief };
+/// Names in a line of what is ruled out.
+const NAMED_MAX: usize = 4;
 const MOST: usize = usize::MAX;
 const WHOLE: Room = Room { ranked: MOST, sentences: MOST, excluded: MOST, form: Form::Columns };
 
@@ -153,9 +156,22 @@ fn table(ranked: &[RankedCandidate], advice: &Advice, form: Form) -> Block {
 }
 
 fn excluded(what: &str, all: &[Excluded], room: &Room) -> Vec<Block> {
-    let line = |of: &Excluded| format!("{}: {}", of.name, of.reason.trim_end_matches('.'));
-    let shown: Vec<String> = all.iter().take(room.excluded).map(line).collect();
-    listed(what, shown, all.len().saturating_sub(room.excluded))
+    if room.form != Form::Brief {
+        let line = |of: &Excluded| format!("{}: {}", of.name, of.reason.trim_end_matches('.'));
+        return listed(what, all.iter().map(line).collect(), 0);
+    }
+    let line = |(kind, of): (&String, Vec<&Excluded>)| {
+        let names: Vec<&str> = of.iter().take(NAMED_MAX).map(|of| of.name.as_str()).collect();
+        let more = match of.len().saturating_sub(NAMED_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{kind}: {}{more}", names.join("; "))
+    };
+    let kinds = grouped(all.iter(), |of| &of.kind);
+    let more = kinds.len().saturating_sub(room.excluded);
+    let shown = kinds.into_iter().take(room.excluded).map(line).collect();
+    listed(&format!("{what} (each with its numbers: --details)"), shown, more)
 }
 
 /// Sentences under a word, and how many more there are.
@@ -164,7 +180,7 @@ fn listed(what: &str, mut lines: Vec<String>, more: usize) -> Vec<Block> {
         return Vec::new();
     }
     if more > 0 {
-        lines.push(format!("and {more} more: --format md lists them"));
+        lines.push(format!("and {}", count(more, "other reason")));
     }
     let head = (!what.is_empty()).then(|| Block::Text(Tone::Plain, format!("{what}:")));
     head.into_iter().chain([Block::List(lines)]).collect()

@@ -94,10 +94,9 @@ pub(super) fn sentence(found: &Crossover) -> String {
     let more = found.seconds_to_decide.map_or(String::new(), |seconds| {
         format!("; about {} more would probably tell", number::expected((seconds * 1e9) as u64))
     });
-    match open.is_empty() {
-        true => answer,
-        false => format!("{answer} Not decided {open}{more}."),
-    }
+    let open = (!open.is_empty()).then(|| format!("Not decided {open}{more}."));
+    let all = [answer].into_iter().chain(open).chain(found.caveats.iter().cloned());
+    all.collect::<Vec<_>>().join(" ")
 }
 
 /// What tells the two apart.
@@ -114,9 +113,13 @@ fn times(n: usize) -> String {
     if n == 2 { "twice".to_owned() } else { format!("{n} times") }
 }
 
-/// A value of the axis with its unit.
 fn value(found: &Crossover, at: u64) -> String {
-    match Axis::of_key(&found.axis).map(|axis| axis.kind) {
+    value_of(&found.axis, at)
+}
+
+/// A value of an axis with its unit.
+pub(crate) fn value_of(axis: &str, at: u64) -> String {
+    match Axis::of_key(axis).map(|axis| axis.kind) {
         Some(Kind::Bytes { .. }) => number::bytes(u32::try_from(at).unwrap_or(u32::MAX)),
         Some(Kind::Time { .. }) => number::exact(at),
         Some(Kind::Rate { .. }) => format!("{}/s", format_number(at)),
@@ -223,6 +226,7 @@ mod tests {
             seconds_to_decide: None,
             ratio_least: ratios().min_by(f64::total_cmp),
             ratio_most: ratios().max_by(f64::total_cmp),
+            caveats: Vec::new(),
             points: points.iter().map(point).collect(),
         }
     }
@@ -266,6 +270,9 @@ mod tests {
             sentence(&unknown).starts_with("Not decided whether they cross from 64 B to 128 B")
         );
         assert!(sentence(&search(&[], &[])).starts_with("No payload was measured"));
+        let mut copied = search(&[(64, 2.0, First)], &[]);
+        copied.caveats = vec!["All of it was copied.".to_owned()];
+        assert!(sentence(&copied).ends_with("throughout. All of it was copied."));
     }
 
     #[test]

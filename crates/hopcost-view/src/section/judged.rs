@@ -12,7 +12,7 @@ use hopcost_model::text::count;
 
 use super::model::{
     Block, Cell, Fold, Interval, Rows, Scale, Section, Tone, Unit, Value, facts, note, numbers,
-    says, words,
+    says, verdicts, words,
 };
 use super::words::index_of;
 use crate::names::headline;
@@ -111,15 +111,29 @@ pub(super) fn sections(results: &Results) -> Vec<Section> {
 }
 
 /// A claim as a court would keep it.
-fn record(results: &Results, source: &str, at: usize, claim: &JudgedClaim) -> Block {
+pub(super) fn record(results: &Results, source: &str, at: usize, claim: &JudgedClaim) -> Block {
     let place = [Some(source), claim.at.as_deref()].into_iter().flatten();
     let place: Vec<&str> = place.filter(|text| !text.is_empty()).collect();
     let known = [("source", Cell::text(place.join(", "))), ("reason", sentence(&claim.because))];
     let refused = claim.not_checkable.iter();
     let refused =
         refused.map(|of| ("not checkable", Cell::text(format!("“{}”: {}", of.part, of.reason))));
-    let parts = Rows::of(&claim.parts)
-        .column(words("verdict"), |part| Value::Ruling(Some(part.verdict)).into())
+    let mut blocks = vec![facts(known.into_iter().chain(refused)), parts(claim)];
+    blocks.push(cases(results, claim));
+    let quote = Cell::text(format!("“{}”", claim.sentence));
+    let is_open = claim.verdict.is_some_and(|verdict| verdict >= Ruling::Depends);
+    let brief = vec![Value::Ruling(claim.verdict).into(), Cell::text(claim.id.clone()), quote];
+    Block::Fold(Fold { id: format!("claim-{at}"), open: is_open, brief, blocks })
+}
+
+/// What was checked of a claim.
+pub(super) fn parts(claim: &JudgedClaim) -> Block {
+    let is_claimed = claim.parts.iter().any(|part| part.verdict.is_some());
+    Rows::of(&claim.parts)
+        .column(words("verdict"), |part| match part.verdict {
+            Some(verdict) => Value::Ruling(Some(verdict)).into(),
+            None => Cell::none(),
+        })
         .column(words("check"), |part| part.says.clone().map_or(Cell::none(), Cell::text))
         .column(words("test"), |part| Cell::code(part.test.clone()))
         .column(words("meaning"), |part| part.meaning.clone().map_or(Cell::none(), Cell::text))
@@ -132,17 +146,14 @@ fn record(results: &Results, source: &str, at: usize, claim: &JudgedClaim) -> Bl
             Some(value) => Cell::whole(value.estimate.n_trials.into()),
             None => Cell::none(),
         })
-        .column_if(claim.parts.len() > 1, words("reason").fold(2), |part| sentence(&part.because));
-    let mut blocks = vec![facts(known.into_iter().chain(refused)), parts.table()];
-    blocks.push(cases(results, claim));
-    let quote = Cell::text(format!("“{}”", claim.sentence));
-    let is_open = claim.verdict.is_some_and(|verdict| verdict >= Ruling::Depends);
-    let brief = vec![Value::Ruling(claim.verdict).into(), Cell::text(claim.id.clone()), quote];
-    Block::Fold(Fold { id: format!("claim-{at}"), open: is_open, brief, blocks })
+        .column_if(is_claimed && claim.parts.len() > 1, words("reason").fold(2), |part| {
+            sentence(&part.because)
+        })
+        .table()
 }
 
 /// The cases that a claim is about.
-fn cases(results: &Results, claim: &JudgedClaim) -> Block {
+pub(super) fn cases(results: &Results, claim: &JudgedClaim) -> Block {
     let ids = distinct(claim.parts.iter().flat_map(|part| &part.cases));
     let found: Vec<(&String, Option<usize>)> =
         ids.into_iter().map(|id| (id, index_of(results, id))).collect();
@@ -153,6 +164,7 @@ fn cases(results: &Results, claim: &JudgedClaim) -> Block {
             let found = case(at).and_then(headline).map(|(_, estimate)| estimate);
             Cell::estimate(found, Scale::Time)
         })
+        .column(verdicts(), |(_, at)| Cell::validity(case(at).and_then(|case| case.validity)))
         .column(numbers("trials").fold(1), |(_, at)| {
             case(at).map_or(Cell::none(), |case| Cell::number(case.n_trials, Unit::Whole))
         })
@@ -199,6 +211,10 @@ fn verb(verdict: Option<Ruling>, n: usize) -> &'static str {
 
 /// `61 claims: 9 fail, 7 depend, 20 cannot be told, 20 hold, 5 are not checkable.`
 fn summary(claims: &[JudgedClaim]) -> String {
+    if claims.is_empty() {
+        return "No claim: the run has no docket, or none that this version of hopcost reads."
+            .into();
+    }
     let of = |verdict: Option<Ruling>| {
         let n = claims.iter().filter(|claim| claim.verdict == verdict).count();
         (n > 0).then(|| format!("{n} {}", verb(verdict, n)))
@@ -223,7 +239,7 @@ fn word(verdict: Option<Ruling>) -> &'static str {
 /// The parts that decide a claim: the first of its verdict, or one that holds and one that fails, of
 /// one check where there are two such.
 fn deciding(claim: &JudgedClaim) -> Vec<&JudgedPart> {
-    let of = |verdict| claim.parts.iter().filter(move |part| part.verdict == verdict);
+    let of = |verdict| claim.parts.iter().filter(move |part| part.verdict == Some(verdict));
     match claim.verdict {
         Some(Ruling::Depends) => {
             let same =

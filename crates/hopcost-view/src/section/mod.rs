@@ -5,11 +5,12 @@
 pub(crate) mod advice;
 mod answer;
 mod cases;
+mod checks;
 pub(crate) mod compared_runs;
 mod comparison;
 mod counted;
-mod crossing;
-mod crossover;
+pub(crate) mod crossover;
+mod explanation;
 mod findings;
 pub(crate) mod gate;
 mod head;
@@ -50,14 +51,13 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
     (ALL, advice::section),
     (ALL, crossover::section),
+    (ALL, explanation::section),
     (ALL, published::document),
     (ALL, answer::section),
     (ALL, head::remarks),
     (ALL, runtimes::matrix::mechanisms),
-    (ALL, runtimes::contrast::section),
     (ALL, runtimes::added::section),
     (ALL, runtimes::matrix::pairs),
-    (ALL, runtimes::search::section),
     (ALL, runtimes::threads::section),
     (ALL, runtimes::stamp::section),
     (ALL, runtimes::stamp::workers),
@@ -67,6 +67,7 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, idling::variance),
     (ALL, load::section),
     (ALL, stream::section),
+    (ALL, checks::section),
     (ALL, counted::section),
     (ALL, models::section),
     (ALL, published::section),
@@ -95,6 +96,11 @@ pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document 
         head.extend(stored.map(head::more));
         return Document { title: head::line(results), head, ..Document::default() };
     }
+    if let Some(found) = &results.explanation {
+        head.extend(explanation::screen(results, found));
+        head.extend(stored.map(head::more));
+        return Document { title: head::line(results), head, ..Document::default() };
+    }
     let (published, answer) = (published::brief(results), answer::blocks(results));
     let apart = !published.is_empty() && matches!(answer.first(), Some(Block::Text(Tone::Note, _)));
     head.extend(published);
@@ -115,7 +121,11 @@ pub(crate) fn percentiles(results: &Results, asked: &[Statistic]) -> Document {
 
 /// Each ranking of a run as a line of its own.
 pub(crate) fn sentences(results: &Results) -> Vec<String> {
-    results.judged.as_ref().map_or_else(|| answer::sentences(results), judged::sentences)
+    match (&results.judged, results.explanation.as_ref().and_then(|of| of.difference.as_ref())) {
+        (Some(judged), _) => judged::sentences(judged),
+        (_, Some(difference)) => vec![difference.says.clone()],
+        _ => answer::sentences(results),
+    }
 }
 
 /// The report of a run, as far as the medium can show it.

@@ -385,8 +385,6 @@ pub(crate) enum Unit {
     Whole,
     /// So many digits.
     Plain(u8),
-    /// A multiple, with so many digits.
-    Times(u8),
 }
 
 /// An estimate and how it is written.
@@ -555,7 +553,6 @@ impl Value {
                 Unit::Count => bare(format!("{value:.2}")),
                 Unit::Whole => bare(number::grouped(*value as u64)),
                 Unit::Plain(digits) => bare(number::plain(*value, *digits)),
-                Unit::Times(digits) => bare(format!("×{}", number::plain(*value, *digits))),
             },
             Value::Estimate(measured) => measured.shown(),
             Value::Ratio(ratio, told) => {

@@ -5,7 +5,6 @@ use hopcost_model::group::grouped;
 use hopcost_model::results::{Results, Statistic, StreamResult};
 
 use super::answer::stall::stalled;
-use super::crossing;
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts, words,
 };
@@ -24,7 +23,6 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     groups.sort_by_key(|(_, rows)| rows.first().map(|row| row.with.field_bytes));
     let tables = groups.into_iter().flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
     let all = || cases.iter().map(|(_, case)| *case);
-    let tables = tables.chain(crossing::blocks(results));
     Section::of("streams", tables.chain(uncounted(all())).chain(missing(all())))
 }
 

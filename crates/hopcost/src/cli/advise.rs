@@ -5,25 +5,23 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use hopcost_model::advise::{AdviceRequest, Objective, Permission};
-use hopcost_model::axis::{RATE_MAX, RATE_MIN};
+use hopcost_model::axis::{RATE_MAX, RATE_MIN, SENDERS_MAX};
 use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
 use hopcost_model::results::{Advice, Answer};
 use hopcost_model::text::shell_word;
 use hopcost_model::units::{parse_number, parse_size};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
+use hopcost_view::advice::Extent;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
-use super::run::{duration, measure, prepare_machine};
-use super::session::RunSession;
+use super::run::{MeasuredArgs, duration, measure, prepare_machine};
+use super::session::{RunSession, begun};
 use super::{host, report};
-use crate::about;
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
-use crate::run::setup::Setup;
-use crate::run::worker::Program;
 
 /// Arguments of `advise`.
 #[derive(clap::Args)]
@@ -56,14 +54,15 @@ pub struct Args {
     /// Whether messages may be lost
     #[arg(long, value_enum, default_value = "no")]
     loss: Loss,
-    /// Senders to one receiver; for now there can be one
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Senders that share the rate and the receiver (4)
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "rate",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(SENDERS_MAX)))]
     senders: u32,
     /// What to rank by; p99 where --p99 or --rate is given, else p50
     #[arg(long, value_enum, value_name = "WHAT")]
     optimise: Option<Optimise>,
     /// Measure nothing: read it from a stored run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["budget", "seed", "cpus", "out", "worker", "wait"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["budget", "measured", "wait"])]
     run: Option<String>,
     /// Time at most; it ends as soon as the answer is known
     #[arg(long, value_name = "TIME", default_value = "60s")]
@@ -74,18 +73,11 @@ pub struct Args {
     /// Where the ends run (cross, or same-cpu where there is but one CPU)
     #[arg(long, value_name = "PLACE")]
     placement: Option<String>,
-    /// Seed of the order of the rounds
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    cpus: Vec<u32>,
-    /// Use an additional worker executable (workers/PROTOCOL.md)
-    #[arg(long, value_name = "PATH")]
-    worker: Vec<PathBuf>,
-    /// Where to store the run
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    measured: MeasuredArgs,
+    /// Print every candidate and reason as text, not what fits one screen
+    #[arg(long, conflicts_with = "format")]
+    details: bool,
     /// How to print it (text, json, md, html)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -146,11 +138,12 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         None => measured(args, request, words)?,
     };
     let Some(advice) = found else { return Ok(exit::INTERRUPTED) };
+    let extent = if args.details { Extent::Whole } else { Extent::Screen };
     let document = match args.format {
         Format::Json => hopcost_view::json::advice(&advice)?,
         Format::Md => hopcost_view::advice::markdown(&advice),
         Format::Html => hopcost_view::advice::html(&advice),
-        Format::Text | Format::Csv => hopcost_view::advice::text(&advice, &output::style()),
+        Format::Text | Format::Csv => hopcost_view::advice::text(&advice, extent, &output::style()),
     };
     output::write(document.as_bytes(), args.output.as_deref())?;
     Ok(match advice.answer {
@@ -161,10 +154,6 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 
 /// The request of a command line.
 fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
-    if args.senders != 1 {
-        let other = "hopcost run 'load/*?senders=4' measures several";
-        return Err(usage(format!("--senders: advice is for one sender to one receiver; {other}")));
-    }
     let bytes = parse_size(&args.payload).map_err(|error| usage(format!("--payload: {error}")))?;
     let payload_bytes = u32::try_from(bytes)
         .map_err(|_| usage(format!("--payload: {} is too large", args.payload)))?;
@@ -191,6 +180,7 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
     Ok(AdviceRequest {
         payload_bytes,
         rate,
+        senders: args.senders,
         p99_ns,
         boundary: args.isolation,
         placement: placement(args)?,
@@ -208,7 +198,7 @@ fn placement(args: &Args) -> anyhow::Result<Option<Placement>> {
     if said.is_none() && args.run.is_some() {
         return Ok(None);
     }
-    let machine = host::machine(&args.cpus)?;
+    let machine = host::machine(&args.measured.cpus)?;
     let cross = machine.cross.or_else(|| machine.pairs.keys().next().copied());
     match said {
         Some("cross") | None => Ok(cross.or(Some(Placement::SameCpu))),
@@ -250,24 +240,16 @@ fn measured(
 ) -> anyhow::Result<Option<Advice>> {
     let orphans = Orphans::adopt()?;
     prepare_machine()?;
-    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let about = about::run(argv.collect(), None);
-    let native = Program::own().context("finding this binary, which is also the worker")?;
-    let setup = Setup::new(&about.id, native, Runtimes::new(args.worker.clone())).map_err(usage)?;
-    let mut ask = Ask {
-        selectors: args.selectors.clone(),
-        budget_ns: duration("--budget", &Some(args.budget.clone()))?,
-        seed: args.seed.unwrap_or_else(|| about::random() >> 32),
-        cpus: args.cpus.clone(),
-        ..Ask::default()
-    };
+    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
+    let mut ask =
+        Ask { selectors: args.selectors.clone(), ..args.measured.ask("--budget", &args.budget)? };
     ask.axes.extend(args.wait.clone().map(|waits| ("wait", vec![waits])));
-    let machine = host::machine(&args.cpus)?;
+    let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
     let facts = || setup.runtimes.facts();
     let plan = hopcost_plan::advice(&ask, &request, &rust, &facts, &machine).map_err(usage)?;
     hopcost_plan::ensure_live(&plan).map_err(usage)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.out.as_deref())?;
+    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
     if measure(&mut session, None)? == Ending::Interrupted {
         let (path, kept) = session.kept().context("interrupted")?;
         output::say(&format!(

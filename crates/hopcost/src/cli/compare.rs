@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use hopcost_file::Runs;
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::{ComparedBuild, ComparisonPlan, Plan, ROUNDS_A_BLOCK};
@@ -17,19 +16,21 @@ use hopcost_stats::compare::gate::least_blocks;
 
 use super::compare_runs::{self, Question, across, across_words};
 use super::exit::{self, not_comparable, usage};
-use super::run::{AxisArgs, duration, finish, measure, percent, prepare};
-use super::session::RunSession;
+use super::run::{
+    AxisArgs, MeasuredArgs, REPORT, duration, finish, interrupted, measure, percent, prepare,
+};
+use super::session::{RunSession, begun};
 use super::shown::Shown;
-use super::{host, output, report};
+use super::{host, report};
 use crate::about;
 use crate::run::Ending;
 use crate::run::runtimes::{self, Runtimes};
-use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
 /// Arguments of `compare`.
 #[derive(clap::Args, Default)]
 #[command(group = clap::ArgGroup::new("how").args(["live", "live_binaries"]))]
+#[command(mut_group("measured", |group| group.requires("how")))]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
        hopcost compare [OPTIONS] OLD... -- NEW...
        hopcost compare [OPTIONS] --live CASE CASE...
@@ -69,18 +70,8 @@ pub struct Args {
     /// Aimed length of a trial's measured phase (20ms)
     #[arg(long, value_name = "TIME", requires = "how")]
     measure: Option<String>,
-    /// Seed of the order of the blocks
-    #[arg(long, value_name = "N", requires = "how")]
-    seed: Option<u64>,
-    /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B", requires = "how")]
-    cpus: Vec<u32>,
-    /// Use an additional worker executable (workers/PROTOCOL.md)
-    #[arg(long, value_name = "PATH", requires = "how")]
-    worker: Vec<PathBuf>,
-    /// Where to store the run
-    #[arg(long, value_name = "FILE", requires = "how")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
 }
@@ -94,8 +85,11 @@ impl Args {
             margin: gate.margin,
             duration: gate.duration.clone(),
             measure: gate.measure.clone(),
-            cpus: gate.cpus.clone(),
-            worker: gate.worker.clone(),
+            measured: MeasuredArgs {
+                cpus: gate.cpus.clone(),
+                worker: gate.worker.clone(),
+                ..MeasuredArgs::default()
+            },
             ..Self::default()
         }
     }
@@ -143,16 +137,10 @@ fn is_case(word: &str) -> bool {
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
-    prepare(&args.shown)?;
+    prepare(&args.shown, args.measured.out.as_deref())?;
     let mut session = begin(args, words, None, None)?;
     if measure(&mut session, None)? == Ending::Interrupted {
-        let (path, kept) = session.kept().context("interrupted")?;
-        output::say(&format!(
-            "hopcost: interrupted; {kept} finished trials are kept in {}, but a comparison cannot be \
-             resumed",
-            path.display()
-        ));
-        return Ok(exit::INTERRUPTED);
+        return interrupted(&session, REPORT, &[]);
     }
     let results = finish(&mut session, orphans, &args.shown)?;
     let is_invalid = results.comparison.as_ref().is_some_and(|found| found.invalid.is_some());
@@ -170,13 +158,10 @@ pub(super) fn begin(
     sharing: Option<usize>,
     kept: Option<&Runs>,
 ) -> anyhow::Result<RunSession> {
-    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let about = about::run(argv.collect(), None);
-    let native = Program::own().context("finding this binary, which is also the worker")?;
-    let setup = Setup::new(&about.id, native, Runtimes::new(args.worker.clone())).map_err(usage)?;
+    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
     let plan = plan(args, &setup.runtimes, sharing)?;
     let kept = kept.map(|runs| runs.path_for(&about.id)).transpose().map_err(usage)?;
-    RunSession::begin(setup, &about, plan, kept.as_deref().or(args.out.as_deref()))
+    RunSession::begin(setup, &about, plan, kept.as_deref().or(args.measured.out.as_deref()))
 }
 
 /// The plan of a comparison; for a gate one of so many that share an error, refused where it could
@@ -190,13 +175,10 @@ pub(super) fn plan(
     let ask = Ask {
         selectors: args.what.clone(),
         axes: args.axes.0.clone(),
-        budget_ns: duration("--duration", &Some(args.duration.clone()))?,
         measure_ns: duration("--measure", &args.measure)?,
-        seed: args.seed.unwrap_or_else(|| about::random() >> 32),
-        cpus: args.cpus.clone(),
-        ..Ask::default()
+        ..args.measured.ask("--duration", &args.duration)?
     };
-    let machine = host::machine(&args.cpus)?;
+    let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
     let shared = sharing.filter(|sharing| *sharing > 1);
     let shared = shared.and_then(|sharing| u32::try_from(sharing).ok());

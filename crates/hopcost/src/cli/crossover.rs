@@ -1,24 +1,21 @@
 //! `hopcost crossover`: where one case overtakes another along an axis.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use anyhow::Context;
 use hopcost_model::plan::Plan;
 use hopcost_plan::{Ask, CrossoverAsk, SEARCHED};
 use hopcost_probe::orphans::Orphans;
 
 use super::compare::comparable;
-use super::exit::{self, usage};
-use super::run::{AxisArgs, duration, finish, measure, percent, prepare};
-use super::session::RunSession;
+use super::exit::usage;
+use super::run::{
+    AxisArgs, MeasuredArgs, REPORT, duration, finish, interrupted, measure, percent, prepare,
+};
+use super::session::{RunSession, begun};
 use super::shown::Shown;
-use super::{host, output, report};
-use crate::about;
+use super::{host, report};
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
-use crate::run::setup::Setup;
-use crate::run::worker::Program;
 
 /// Arguments of `crossover`.
 #[derive(clap::Args)]
@@ -45,18 +42,8 @@ pub struct Args {
     /// Aimed length of a trial's measured phase (20ms)
     #[arg(long, value_name = "TIME")]
     measure: Option<String>,
-    /// Seed of the order of the rounds
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    cpus: Vec<u32>,
-    /// Use an additional worker executable (workers/PROTOCOL.md)
-    #[arg(long, value_name = "PATH")]
-    worker: Vec<PathBuf>,
-    /// Where to store the run
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
 }
@@ -69,21 +56,12 @@ fn axes() -> String {
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
-    prepare(&args.shown)?;
-    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let about = about::run(argv.collect(), None);
-    let native = Program::own().context("finding this binary, which is also the worker")?;
-    let setup = Setup::new(&about.id, native, Runtimes::new(args.worker.clone())).map_err(usage)?;
+    prepare(&args.shown, args.measured.out.as_deref())?;
+    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
     let plan = plan(args, &setup.runtimes)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.out.as_deref())?;
+    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
     if measure(&mut session, None)? == Ending::Interrupted {
-        let (path, kept) = session.kept().context("interrupted")?;
-        let path = path.display();
-        output::say(&format!(
-            "hopcost: interrupted; {kept} finished trials are kept in {path}; what they say: hopcost report \
-             {path}"
-        ));
-        return Ok(exit::INTERRUPTED);
+        return interrupted(&session, REPORT, &[]);
     }
     Ok(report::verdict(&finish(&mut session, orphans, &args.shown)?))
 }
@@ -93,11 +71,8 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let ask = Ask {
         selectors: args.cases.clone(),
         axes: args.axes.0.clone(),
-        budget_ns: duration("--budget", &Some(args.budget.clone()))?,
         measure_ns: duration("--measure", &args.measure)?,
-        seed: args.seed.unwrap_or_else(|| about::random() >> 32),
-        cpus: args.cpus.clone(),
-        ..Ask::default()
+        ..args.measured.ask("--budget", &args.budget)?
     };
     let asked = CrossoverAsk {
         axis: args.axis.clone(),
@@ -105,7 +80,7 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
         to: args.to.clone(),
         margin: args.margin,
     };
-    let machine = host::machine(&args.cpus)?;
+    let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
     let plan = hopcost_plan::crossover(&ask, &asked, &rust, &|| runtimes.facts(), &machine);
     let plan = plan.map_err(usage)?;

@@ -16,14 +16,12 @@ use hopcost_view::number;
 use super::compare_runs::{Side, refusal, side};
 use super::exit::usage;
 use super::gate_args::{Args, Found, confirmed};
-use super::session::RunSession;
+use super::session::{RunSession, begun};
 use super::{host, output, run};
 use crate::about;
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
-use crate::run::setup::Setup;
-use crate::run::worker::Program;
 
 /// Runs where fewer could tell something too: one that was disturbed does not hide a regression then.
 const RUNS_DEFAULT: u32 = 5;
@@ -159,11 +157,7 @@ impl New<'_> {
         let rust = hopcost_probe::worker::mechanisms();
         let mut runs = Vec::new();
         for at in 0..self.n {
-            let argv = self.words.iter().map(|word| word.to_string_lossy().into_owned());
-            let about = about::run(argv.collect(), None);
-            let native = Program::own().context("finding this binary, which is also the worker")?;
-            let runtimes = Runtimes::new(self.args.worker.clone());
-            let setup = Setup::new(&about.id, native, runtimes).map_err(usage)?;
+            let (about, setup) = begun(self.words, Runtimes::new(self.args.worker.clone()))?;
             let plan = Plan { seed: about::random() >> 32, ..plan.clone() };
             if at == 0 {
                 let all_ns = setup.runtimes.estimate_ns(&plan).saturating_mul(self.n.into());

@@ -11,17 +11,13 @@ use hopcost_plan::{Ask, DOCKETS, SuiteSource};
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::{self, usage};
-use super::output::{self, Format};
-use super::run::{duration, finish, measure, prepare, text_of};
-use super::session::RunSession;
+use super::run::{MeasuredArgs, RESUME, duration, finish, interrupted, measure, prepare, text_of};
+use super::session::{RunSession, begun};
 use super::shown::{Printed, Shown};
 use super::{host, report};
-use crate::about;
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
-use crate::run::setup::Setup;
-use crate::run::worker::Program;
 
 /// Arguments of `judge`.
 #[derive(clap::Args)]
@@ -33,20 +29,14 @@ pub struct Args {
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     question: Vec<String>,
     /// Time at most; it ends when every claim is decided
-    #[arg(
-        long,
-        value_name = "TIME",
-        visible_alias = "duration",
-        default_value = "10m",
-        conflicts_with = "run"
-    )]
+    #[arg(long, value_name = "TIME", visible_alias = "duration", default_value = "10m")]
     budget: String,
     /// Rounds at most
-    #[arg(long, value_name = "N", conflicts_with = "run",
+    #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=i64::from(hopcost_plan::ROUNDS_MAX)))]
     rounds: Option<u32>,
     /// Measure nothing and judge by this stored run (`last`, an id, a path); given several times, by each
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["budget", "rounds", "measure", "measured"])]
     run: Vec<String>,
     /// Fail if a claim fails (exit code 4)
     #[arg(long)]
@@ -55,20 +45,10 @@ pub struct Args {
     #[arg(long, requires = "gate")]
     strict: bool,
     /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME", conflicts_with = "run")]
+    #[arg(long, value_name = "TIME")]
     measure: Option<String>,
-    /// Seed of the order of the rounds
-    #[arg(long, value_name = "N", conflicts_with = "run")]
-    seed: Option<u64>,
-    /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B", conflicts_with = "run")]
-    cpus: Vec<u32>,
-    /// Use an additional worker executable (workers/PROTOCOL.md)
-    #[arg(long, value_name = "PATH", conflicts_with = "run")]
-    worker: Vec<PathBuf>,
-    /// Where to store the run
-    #[arg(long, value_name = "FILE", conflicts_with = "run")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
     /// Print the plan with what is skipped and why, and measure nothing
@@ -87,33 +67,17 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         return stored(args, &files);
     }
     let orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker.clone());
+    let runtimes = Runtimes::new(args.measured.worker.clone());
     if args.dry_run {
         let plan = plan(args, &files, &runtimes)?;
-        let expected_ns = runtimes.estimate_ns(&plan).min(plan.budget_ns.unwrap_or(u64::MAX));
-        let document = match args.shown.format() {
-            Format::Text => hopcost_view::plan::dry_run(&plan, expected_ns, &output::style()),
-            Format::Json => hopcost_view::plan::dry_run_json(&plan, expected_ns)?,
-            _ => return Err(usage("--dry-run prints text or json")),
-        };
-        output::write(document.as_bytes(), args.shown.output())?;
-        return Ok(exit::OK);
+        return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
     }
-    prepare(&args.shown)?;
-    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let about = about::run(argv.collect(), None);
-    let native = Program::own().context("finding this binary, which is also the worker")?;
-    let setup = Setup::new(&about.id, native, runtimes).map_err(usage)?;
+    prepare(&args.shown, args.measured.out.as_deref())?;
+    let (about, setup) = begun(words, runtimes)?;
     let plan = plan(args, &files, &setup.runtimes)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.out.as_deref())?;
+    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
     if measure(&mut session, None)? == Ending::Interrupted {
-        let (path, kept) = session.kept().context("interrupted")?;
-        output::say(&format!(
-            "hopcost: interrupted; {kept} finished trials are kept in {0}; go on with: hopcost run \
-             --resume {0}",
-            path.display()
-        ));
-        return Ok(exit::INTERRUPTED);
+        return interrupted(&session, RESUME, &args.measured.worker);
     }
     let results = finish(&mut session, orphans, &args.shown)?;
     Ok(code(args, &results).unwrap_or_else(|| report::verdict(&results)))
@@ -134,13 +98,10 @@ fn docket(name: &str) -> anyhow::Result<SuiteSource> {
 fn plan(args: &Args, files: &[SuiteSource], runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let ask = Ask {
         rounds: args.rounds,
-        budget_ns: duration("--budget", &Some(args.budget.clone()))?,
         measure_ns: duration("--measure", &args.measure)?,
-        seed: args.seed.unwrap_or_else(|| about::random() >> 32),
-        cpus: args.cpus.clone(),
-        ..Ask::default()
+        ..args.measured.ask("--budget", &args.budget)?
     };
-    let machine = host::machine(&args.cpus)?;
+    let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
     let facts = || runtimes.facts();
     hopcost_plan::judging(&ask, files, &args.question, &rust, &facts, &machine).map_err(usage)

@@ -1,13 +1,13 @@
 //! `hopcost lint FILE…`: published tables against arithmetic.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_lint::{Report, Said};
 
 use super::exit::{self, usage};
+use super::input;
 use super::output::{self, Format};
 
 /// Bytes of a file beyond which it is not a table that somebody published.
@@ -25,7 +25,7 @@ pub struct Args {
     /// How to print it (text, json, md)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Exit with code 4 where something was found
+    /// Exit with code 4 where something was found, and 2 where something could not be checked
     #[arg(long)]
     gate: bool,
 }
@@ -61,25 +61,27 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         }
     };
     output::write(document.as_bytes(), None)?;
-    // A gate that saw nothing has not passed.
-    if args.gate && reports.iter().all(|report| report.tables.is_empty()) {
-        return Err(usage("--gate: no table was found that could be checked"));
+    if !args.gate {
+        return Ok(exit::OK);
     }
-    let found = reports.iter().any(|report| !report.findings.is_empty());
-    Ok(if args.gate && found { exit::REGRESSION } else { exit::OK })
+    if reports.iter().any(|report| !report.findings.is_empty()) {
+        return Ok(exit::REGRESSION);
+    }
+    // What was not looked at has not passed.
+    let noted = reports.iter().find_map(|report| Some((&report.file, report.notes.first()?)));
+    match noted {
+        Some((file, note)) => Err(usage(format!("--gate: {file} was not checked in full: {note}"))),
+        None if reports.iter().all(|report| report.tables.is_empty()) => {
+            Err(usage("--gate: no table was found that could be checked"))
+        }
+        None => Ok(exit::OK),
+    }
 }
 
 fn read(file: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    let limited =
-        |from: &mut dyn Read, bytes: &mut Vec<u8>| from.take(BYTES_MAX + 1).read_to_end(bytes);
-    if file == Path::new("-") {
-        limited(&mut io::stdin().lock(), &mut bytes)?;
-    } else {
-        limited(&mut File::open(file)?, &mut bytes)?;
-    }
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err(io::Error::other("it is larger than 64 MiB, which no published table is"));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = match file == Path::new("-") {
+        true => input::capped(io::stdin().lock(), BYTES_MAX),
+        false => input::read(file, BYTES_MAX),
+    };
+    Ok(String::from_utf8_lossy(&bytes?).into_owned())
 }

@@ -10,11 +10,13 @@ mod completions;
 mod crossover;
 mod doctor;
 mod exit;
+mod explain;
 mod gate;
 mod gate_args;
 mod gate_live;
 mod gate_runs;
 mod host;
+mod input;
 mod judge;
 mod lint;
 mod list;
@@ -69,6 +71,8 @@ enum Command {
     Advise(Box<advise::Args>),
     /// Find from which payload, flows, gap or rate on one case overtakes another
     Crossover(Box<crossover::Args>),
+    /// Say where the time of a round trip goes, by the kernel's own events (as root)
+    Explain(Box<explain::Args>),
     /// Fail where cases have become slower: a gate for CI
     Gate(Box<gate_args::Args>),
     /// Check published tables by arithmetic alone: totals, ratios, percentiles, Little's law
@@ -150,6 +154,7 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Advise(args)) => advise::run(&args, &words),
         Some(Command::Crossover(args)) => crossover::run(&args, &words),
+        Some(Command::Explain(args)) => explain::run(&args, &words),
         Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Lint(args)) => lint::run(&args),
         Some(Command::Judge(args)) => judge::run(&args, &words),

@@ -41,17 +41,13 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         out.write_all(document).and_then(|()| out.flush()).context("writing to stdout")?;
         return Ok(());
     };
-    if path.is_dir() {
-        return Err(usage(format!("cannot write {}: it is a directory", path.display())));
-    }
+    ensure_no_pipe(path)?;
     write_file(document, path).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Refuses a file that a document could not be written to, without touching it.
 pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
-    if path.is_dir() {
-        return Err(usage(format!("cannot write {}: it is a directory", path.display())));
-    }
+    ensure_no_pipe(path)?;
     let beside = |path: PathBuf| match fs::metadata(&path) {
         // What is not renamed over is opened when it is written.
         Ok(old) if !old.is_file() || is_of_kernel(&path) => Ok(()),
@@ -66,6 +62,20 @@ pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
         .map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
 }
 
+/// Refuses directories, and pipes with a name: to open one waits for a reader.
+fn ensure_no_pipe(path: &Path) -> anyhow::Result<()> {
+    let is_pipe = |end: PathBuf| {
+        let found = fs::metadata(&end);
+        found.is_ok_and(|found| found.file_type().is_fifo()) && !is_of_kernel(&end)
+    };
+    let what = match () {
+        () if path.is_dir() => "it is a directory",
+        () if followed(path).is_ok_and(is_pipe) => "it is a pipe; print to stdout instead",
+        () => return Ok(()),
+    };
+    Err(usage(format!("cannot write {}: {what}", path.display())))
+}
+
 /// A name beside a file under which it is written before it has its own.
 fn part_of(path: &Path) -> PathBuf {
     path.with_file_name(format!(".hopcost-{:016x}", about::random()))
@@ -76,11 +86,9 @@ fn write_file(document: &[u8], path: &Path) -> io::Result<()> {
     match fs::metadata(&path) {
         Ok(old) if old.is_file() && !is_of_kernel(&path) => replace(&path, document, Some(&old)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&path, document, None),
-        // A device or a pipe cannot be renamed over.
-        Ok(old) if !old.file_type().is_fifo() || is_of_kernel(&path) || is_trusted(&old) => {
-            fs::write(&path, document)
-        }
-        Ok(_) => Err(io::Error::other("it is a pipe of another user")),
+        // A device cannot be renamed over.
+        Ok(old) if !old.file_type().is_fifo() || is_of_kernel(&path) => fs::write(&path, document),
+        Ok(_) => Err(io::Error::other("it is a pipe")),
         Err(error) => Err(error),
     }
 }

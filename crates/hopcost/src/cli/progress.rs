@@ -5,10 +5,11 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::Case;
-use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::plan::{Plan, PlannedCase, Question};
 use hopcost_model::text::count;
 use hopcost_model::units::format_size;
-use hopcost_view::number::expected;
+use hopcost_plan::{Beyond, Expected};
+use hopcost_view::number::expected as time;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
@@ -26,11 +27,14 @@ enum Aim {
     Width(f64),
     /// When the answer to its question is known.
     Answer,
+    /// The same of a search for a crossing.
+    Crossing,
 }
 
 impl Aim {
     fn of(plan: &Plan) -> Self {
         match (&plan.question, plan.until) {
+            (Some(Question::Crossover(_)), _) => Aim::Crossing,
             (Some(_), _) => Aim::Answer,
             (None, Some(until)) => Aim::Width(until),
             (None, None) => Aim::Rounds,
@@ -47,25 +51,54 @@ pub struct Line {
     aim: Aim,
     /// When the last line was said, and of how many rounds.
     said: Cell<(Instant, u32)>,
+    budget_ns: u64,
+    /// Whether it was said that the budget will be exceeded.
+    is_beyond_said: Cell<bool>,
+}
+
+/// The share of the budget up to which nothing is said of going beyond it under way.
+const BEYOND_MIN: f64 = 0.05;
+
+/// Says what of a plan goes beyond its budget.
+pub fn say_beyond(plan: &Plan, beyond: Option<Beyond>) {
+    let (Some(beyond), Some(budget_ns)) = (beyond, plan.budget_ns) else { return };
+    output::say(&format!(
+        "hopcost: {} of {}, which an answer needs, may take {} more than the budget of {}; fewer cases \
+         or a longer --budget keep it",
+        count(beyond.rounds as usize, "round"),
+        count(beyond.cases, "case"),
+        time(beyond.ns),
+        time(budget_ns)
+    ));
 }
 
 impl Line {
     /// Says what is about to happen.
-    pub fn start(plan: &Plan, expected_ns: u64) -> Self {
+    pub fn start(plan: &Plan, expected: Expected) -> Self {
         let skipped = plan.cases.len() - plan.live().count();
         let rounds = count(plan.rounds as usize, "round");
         let aim = Aim::of(plan);
-        let at_most = plan.budget_ns.map_or(rounds.clone(), expected);
+        let beyond_ns = expected.beyond.map_or(0, |beyond| beyond.ns);
+        let at_most =
+            plan.budget_ns.map_or(rounds.clone(), |ns| time(ns.saturating_add(beyond_ns)));
+        say_beyond(plan, expected.beyond);
         let how_long = match aim {
-            Aim::Rounds => format!("in {rounds}, about {}", expected(expected_ns)),
+            Aim::Rounds => format!("in {rounds}, about {}", time(expected.ns)),
             Aim::Width(until) => {
                 format!("until each is within ±{} %, at most {at_most}", until * 100.0)
             }
-            Aim::Answer => format!("until the answer is known, at most {at_most}"),
+            Aim::Answer | Aim::Crossing => {
+                format!("until the answer is known, at most {at_most}")
+            }
+        };
+        let what = match plan.crossover() {
+            Some(search) => {
+                format!("{} (two cases each)", hopcost_view::crossover::searched(search))
+            }
+            None => count(plan.live().count(), "case"),
         };
         output::say(&format!(
-            "measuring {}{} {how_long}",
-            count(plan.live().count(), "case"),
+            "measuring {what}{} {how_long}",
             if skipped > 0 { format!(" ({skipped} skipped)") } else { String::new() },
         ));
         Self {
@@ -73,11 +106,26 @@ impl Line {
             names: plan.cases.iter().map(name).collect(),
             aim,
             said: Cell::new((Instant::now(), 0)),
+            budget_ns: plan.budget_ns.unwrap_or(u64::MAX),
+            is_beyond_said: Cell::new(beyond_ns > 0),
         }
     }
 
-    /// Draws; of a run that judges claims with how many are decided, of how many.
+    /// Draws; with how many claims are decided or points told, of how many.
     pub fn draw(&self, progress: &Progress, decided: Option<(usize, usize)>) {
+        let is_beyond = progress.beyond_ns as f64 > BEYOND_MIN * self.budget_ns as f64;
+        if is_beyond && !self.is_beyond_said.replace(true) {
+            let line = format!(
+                "hopcost: by the trials so far, the rounds that an answer needs take about {} more \
+                 than the budget of {}",
+                time(progress.beyond_ns),
+                time(self.budget_ns)
+            );
+            match &self.bar {
+                Some(bar) => bar.suspend(|| output::say(&line)),
+                None => output::say(&line),
+            }
+        }
         if let Some(bar) = &self.bar {
             bar.set_length(progress.trials_planned);
             bar.set_position(progress.trials_done);
@@ -133,16 +181,19 @@ fn message(progress: &Progress, aim: Aim, decided: Option<(usize, usize)>) -> St
     let Progress { rounds_planned, wider, .. } = *progress;
     let round = (progress.rounds_done + 1).min(rounds_planned);
     let widest = progress.widest.map(|widest| format!("widest ±{}", percent(widest)));
-    let left = expected(progress.left_ns);
+    let left = time(progress.left_ns);
     let failed = (progress.trials_failed > 0).then(|| format!("{} failed", progress.trials_failed));
-    let claims = decided.map(|(decided, all)| format!("{decided} of {all} claims decided"));
+    let claims = decided.map(|(decided, all)| match aim {
+        Aim::Crossing => format!("{decided} of {all} points told"),
+        _ => format!("{decided} of {all} claims decided"),
+    });
     let wide = match aim {
         Aim::Width(until) if wider > 0 => Some(format!("{wider} wider than ±{}", percent(until))),
         _ => None,
     };
     let (round, left) = match aim {
         Aim::Rounds => (format!("round {round} of {rounds_planned}"), format!("{left} left")),
-        Aim::Width(_) | Aim::Answer => {
+        Aim::Width(_) | Aim::Answer | Aim::Crossing => {
             (format!("round {round}"), format!("{left} to the next look"))
         }
     };
@@ -172,10 +223,13 @@ mod tests {
             next: Some(0),
             widest: None,
             wider: 0,
+            beyond_ns: 0,
         };
         assert_eq!(message(&progress, Aim::Rounds, None), "round 3 of 15, 43 s left");
         let claims = message(&progress, Aim::Answer, Some((23, 61)));
         assert_eq!(claims, "round 3, 23 of 61 claims decided, 43 s to the next look");
+        let points = message(&progress, Aim::Crossing, Some((5, 8)));
+        assert_eq!(points, "round 3, 5 of 8 points told, 43 s to the next look");
         progress.widest = Some(0.124);
         let rounds = message(&progress, Aim::Rounds, None);
         assert_eq!(rounds, "round 3 of 15, widest ±12 %, 43 s left");

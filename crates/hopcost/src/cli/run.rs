@@ -15,7 +15,8 @@ use hopcost_model::units;
 use hopcost_plan::{Ask, SuiteSource};
 
 use super::exit::{self, usage};
-use super::output::{self, Format};
+use super::input;
+use super::output;
 use super::own::{self, Asked, Own};
 use super::session::RunSession;
 use super::shown::{Printed, Shown};
@@ -148,8 +149,59 @@ impl clap::FromArgMatches for AxisArgs {
     }
 }
 
+/// How a question is measured: the options that the commands which ask one share.
+#[derive(clap::Args, Default)]
+#[group(id = "measured")]
+pub(super) struct MeasuredArgs {
+    /// Seed of the order of the rounds
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// CPUs: the caller's and the callee's
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub cpus: Vec<u32>,
+    /// Use an additional worker executable (workers/PROTOCOL.md)
+    #[arg(long, value_name = "PATH")]
+    pub worker: Vec<PathBuf>,
+    /// Where to store the run
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl MeasuredArgs {
+    /// What is asked of the planner by them, and by a budget.
+    pub fn ask(&self, option: &str, budget: &str) -> anyhow::Result<Ask> {
+        Ok(Ask {
+            budget_ns: duration(option, &Some(budget.to_owned()))?,
+            seed: self.seed.unwrap_or_else(|| about::random() >> 32),
+            cpus: self.cpus.clone(),
+            ..Ask::default()
+        })
+    }
+}
+
 /// The shortest time in which the machine can be told to be quiet.
 const WAIT_MIN: Duration = Duration::from_secs(1);
+
+/// What goes on with a run that the user ended.
+pub(super) const RESUME: &str = "go on with: hopcost run --resume";
+/// What shows one that cannot be gone on with.
+pub(super) const REPORT: &str = "what they say: hopcost report";
+
+/// Says what is kept of a run that the user ended, and the command for it, which wants the workers again.
+pub(super) fn interrupted(
+    session: &RunSession,
+    command: &str,
+    workers: &[PathBuf],
+) -> anyhow::Result<u8> {
+    let (path, kept) = session.kept().context("interrupted")?;
+    let word = |path: &Path| shell_word(&path.display().to_string());
+    let workers: String = workers.iter().map(|one| format!(" --worker {}", word(one))).collect();
+    output::say(&format!(
+        "hopcost: interrupted; {kept} finished trials are kept in {path}; {command} {path}{workers}",
+        path = word(&path)
+    ));
+    Ok(exit::INTERRUPTED)
+}
 
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
@@ -158,16 +210,9 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
         let plan = plan(args, &runtimes)?;
-        let expected_ns = runtimes.estimate_ns(&plan);
-        let document = match args.shown.format() {
-            Format::Text => hopcost_view::plan::dry_run(&plan, expected_ns, &output::style()),
-            Format::Json => hopcost_view::plan::dry_run_json(&plan, expected_ns)?,
-            _ => return Err(usage("--dry-run prints text or json")),
-        };
-        output::write(document.as_bytes(), args.shown.output())?;
-        return Ok(exit::OK);
+        return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
     }
-    prepare(&args.shown)?;
+    prepare(&args.shown, args.out.as_deref())?;
     let mut session = match &args.resume {
         Some(spec) => RunSession::resume(spec, program(args)?, runtimes)?,
         None => {
@@ -180,24 +225,16 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     };
     let ending = measure(&mut session, wait_for_quiet)?;
     if ending == Ending::Interrupted {
-        let (path, kept) = session.kept().context("interrupted")?;
-        let word = |path: &Path| shell_word(&path.display().to_string());
-        let workers: String =
-            args.worker.iter().map(|path| format!(" --worker {}", word(path))).collect();
-        let path = word(&path);
-        output::say(&format!(
-            "hopcost: interrupted; {kept} finished trials are kept in {path}; \
-             go on with: hopcost run --resume {path}{workers}"
-        ));
-        return Ok(exit::INTERRUPTED);
+        return interrupted(&session, RESUME, &args.worker);
     }
     Ok(report::verdict(&finish(&mut session, orphans, &args.shown)?))
 }
 
 /// What is done before anything is planned: what would end the run later ends it here, and
 /// what earlier ones have left is removed.
-pub(super) fn prepare(shown: &Shown) -> anyhow::Result<()> {
+pub(super) fn prepare(shown: &Shown, out: Option<&Path>) -> anyhow::Result<()> {
     shown.ensure_writable()?;
+    out.map_or(Ok(()), |run| shown.spare(run))?;
     prepare_machine()
 }
 
@@ -340,31 +377,16 @@ pub(super) fn suite(name: &str) -> anyhow::Result<SuiteSource> {
     text_of(Path::new(name))
 }
 
+/// The most a suite's or a docket's file may hold.
+const SUITE_BYTES_MAX: u64 = 1 << 20;
+
 /// The text of a suite's or a docket's file.
 pub(super) fn text_of(path: impl AsRef<Path>) -> anyhow::Result<SuiteSource> {
     let file = path.as_ref().display().to_string();
-    let text = read_capped(path.as_ref()).map_err(|e| usage(format!("{file}: {e}")))?;
+    let bytes = input::read(path.as_ref(), SUITE_BYTES_MAX);
+    let text = bytes.and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|_| std::io::Error::other("not UTF-8 text"))
+    });
+    let text = text.map_err(|e| usage(format!("{file}: {e}")))?;
     Ok(SuiteSource::Text { file, text })
-}
-
-/// O_NONBLOCK of Linux (asm-generic/fcntl.h).
-const NONBLOCK: i32 = 0o4000;
-
-/// The most a suite file may hold.
-const SUITE_BYTES_MAX: u64 = 1 << 20;
-
-fn read_capped(path: &Path) -> std::io::Result<String> {
-    use std::io::Read;
-    use std::os::unix::fs::OpenOptionsExt;
-    // Non-blocking, because opening a FIFO would otherwise wait for a writer.
-    let file = std::fs::File::options().read(true).custom_flags(NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(SUITE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > SUITE_BYTES_MAX {
-        return Err(std::io::Error::other("larger than 1 MiB, which no such file needs"));
-    }
-    String::from_utf8(bytes).map_err(|_| std::io::Error::other("not UTF-8 text"))
 }

@@ -1,6 +1,7 @@
 //! A run being made, or gone on with: its file, and what it starts from.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, YardstickClass};
 use hopcost_model::results::{CaseResult, Results};
+use hopcost_plan::Expected;
 use hopcost_probe::sys;
 use hopcost_view::number;
 
@@ -41,6 +43,15 @@ pub struct RunSession {
     machine: Machine,
     /// Levels that this run has learnt, to be stored for those that follow.
     learnt: Vec<Yardstick>,
+}
+
+/// What a new run starts from; the words of the command line are stored with it.
+pub fn begun(words: &[OsString], runtimes: Runtimes) -> anyhow::Result<(RunAbout, Setup)> {
+    let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let about = about::run(argv.collect(), None);
+    let native = Program::own().context("finding this binary, which is also the worker")?;
+    let setup = Setup::new(&about.id, native, runtimes).map_err(usage)?;
+    Ok((about, setup))
 }
 
 impl RunSession {
@@ -119,14 +130,14 @@ impl RunSession {
         let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
         let mut yardsticks = yardstick::of_resumed(&self.plan, &self.setup, &self.yardsticks);
         self.look_up(&mut yardsticks.all);
-        let expected_ns = self.expected_ns(&yardsticks.all);
-        let line = Line::start(&self.plan, expected_ns);
+        let expected = self.expected(&yardsticks.all);
+        let line = Line::start(&self.plan, expected);
         let session = Session {
             setup: &self.setup,
             plan: &self.plan,
             clocks: &self.clocks,
             yardsticks: &yardsticks,
-            expected_ns,
+            expected_ns: expected.ns,
             earlier: &self.earlier,
             wait_for_quiet,
         };
@@ -164,16 +175,11 @@ impl RunSession {
 
     /// How long the run takes, about, with what is known of this machine: the level of a yardstick
     /// is that of a pipe on a quiet machine, which most others exceed by a fifth.
-    fn expected_ns(&self, yardsticks: &[Yardstick]) -> u64 {
+    fn expected(&self, yardsticks: &[Yardstick]) -> Expected {
         let mut wakes = yardsticks.iter().filter(|one| one.class == YardstickClass::Wake);
         let known = wakes.find_map(|one| one.reference.as_ref());
-        match known {
-            Some(known) => {
-                let two_cpus_ns = (1.2 * known.operation_ns) as u64;
-                self.setup.runtimes.estimate_where_ns(&self.plan, two_cpus_ns)
-            }
-            None => self.setup.runtimes.estimate_ns(&self.plan),
-        }
+        let two_cpus_ns = known.map(|known| (1.2 * known.operation_ns) as u64);
+        self.setup.runtimes.expected(&self.plan, two_cpus_ns)
     }
 
     /// Fills in the levels of yardsticks that are stored for this machine.

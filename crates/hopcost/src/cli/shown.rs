@@ -5,15 +5,18 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::anyhow;
 use hopcost_file::Runs;
+use hopcost_model::plan::Plan;
 use hopcost_model::results::{Results, RunComparison, Statistic};
 use hopcost_model::text::shell_word;
+use hopcost_plan::Expected;
 use hopcost_view::chart::model::Chart;
 use hopcost_view::text::{self, Stored};
-use hopcost_view::{comparison, crossover};
+use hopcost_view::{comparison, crossover, explanation};
 
 use super::browser;
-use super::exit::usage;
+use super::exit::{self, usage};
 use super::output::{self, Format};
+use super::progress;
 use crate::run::scratch::Scratch;
 
 /// The options.
@@ -102,19 +105,22 @@ impl Shown {
         self.output.as_deref()
     }
 
+    /// The files that are written, by option.
+    fn files(&self) -> [(&'static str, Option<&Path>); 3] {
+        let html = self.html.as_ref().and_then(Option::as_deref);
+        [("--output", self.output()), ("--html", html), ("--hdr", self.hdr.as_deref())]
+    }
+
     /// Refuses to write over the run itself.
     pub fn spare(&self, run: &Path) -> anyhow::Result<()> {
-        let html = self.html.as_ref().and_then(Option::as_deref);
-        let hdr = self.hdr.as_deref();
-        let files = [("--output", self.output()), ("--html", html), ("--hdr", hdr)];
-        ensure_spared(&files, run)
+        ensure_spared(&self.files(), run)
     }
 
     /// Refuses files that cannot be written, before anything is measured.
     pub fn ensure_writable(&self) -> anyhow::Result<()> {
-        let hdr = self.hdr.as_deref();
-        if hdr.is_some_and(|hdr| self.output().is_some_and(|output| output == hdr)) {
-            return Err(usage("--output and --hdr name the same file"));
+        let files = self.files();
+        for (at, (_, file)) in files.iter().enumerate() {
+            file.map_or(Ok(()), |file| ensure_spared(&files[at + 1..], file))?;
         }
         for file in [self.output(), self.hdr.as_deref()].into_iter().flatten() {
             output::ensure_writable(file)?;
@@ -129,16 +135,30 @@ impl Shown {
         Ok(())
     }
 
+    /// Prints what would be measured.
+    pub fn dry_run(&self, plan: &Plan, expected: Expected) -> anyhow::Result<u8> {
+        let expected_ns = expected.ns;
+        progress::say_beyond(plan, expected.beyond);
+        let document = match self.format() {
+            Format::Text => hopcost_view::plan::dry_run(plan, expected_ns, &output::style()),
+            Format::Json => hopcost_view::plan::dry_run_json(plan, expected_ns)?,
+            _ => return Err(usage("--dry-run prints text or json")),
+        };
+        output::write(document.as_bytes(), self.output())?;
+        Ok(exit::OK)
+    }
+
     /// Shows a run that is stored in a file.
     pub fn show(&self, results: &Results, run: &Path, printed: Printed) -> anyhow::Result<()> {
         let document = |format| {
             Ok(match format {
                 Format::Text => self.text(results, run),
                 Format::Json => hopcost_view::json::report(results)?,
-                Format::Csv => match (&results.comparison, &results.crossover, &results.judged) {
-                    (Some(found), ..) => comparison::csv_of_live(found),
-                    (_, Some(found), _) => crossover::csv(found),
-                    (.., Some(judged)) => hopcost_view::judged::csv(judged),
+                Format::Csv => match results {
+                    Results { comparison: Some(found), .. } => comparison::csv_of_live(found),
+                    Results { crossover: Some(found), .. } => crossover::csv(found),
+                    Results { explanation: Some(found), .. } => explanation::csv(found),
+                    Results { judged: Some(judged), .. } => hopcost_view::judged::csv(judged),
                     _ => hopcost_view::csv::report(results),
                 },
                 Format::Md => hopcost_view::markdown::report(results),
@@ -310,6 +330,6 @@ fn same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (std::fs::metadata(a), std::fs::metadata(b)) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
+        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
     }
 }

@@ -5,7 +5,8 @@
 use hopcost_model::case::{Case, Placement};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::Stamp;
-use hopcost_plan::TRIAL_DEFAULT;
+use hopcost_model::trace::Trace;
+use hopcost_plan::{TRACED_MAX, TRIAL_DEFAULT};
 
 use super::exit::{self, usage};
 use super::{host, output};
@@ -28,6 +29,10 @@ pub struct Args {
     /// Print what is said to the workers and what they answer, in place of the trial
     #[arg(long)]
     transcript: bool,
+    /// Trace as many operations besides, in a phase after all others, and print the kernel's events
+    /// in place of the trial, as JSON, one a line
+    #[arg(long, value_name = "N", conflicts_with = "transcript", value_parser = clap::value_parser!(u64).range(1..=TRACED_MAX))]
+    trace: Option<u64>,
     /// A worker program of your own
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
@@ -58,21 +63,39 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let counts = (args.warm_up, args.count);
     let spec = TrialSpec::exactly(&setup, &case, &workers, cpus(&case)?, counts);
     let spec = TrialSpec {
-        shape: TrialShape { deadline_ms: args.deadline_ms, ..TRIAL_DEFAULT },
+        shape: TrialShape {
+            deadline_ms: args.deadline_ms,
+            traced_operations: args.trace,
+            ..TRIAL_DEFAULT
+        },
         stamp: args.batch.map(|n| Stamp::Batch { n }),
         transcript: transcript.as_ref(),
         ..spec
     };
     let outcome = trial::run(&spec, Beside::NONE);
-    let Outcome::Row(row) = outcome else { return Ok(exit::INTERRUPTED) };
-    match transcript {
-        None => output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?,
-        Some(transcript) => output::write(transcript.borrow().as_bytes(), None)?,
+    let Outcome::Row(mut row) = outcome else { return Ok(exit::INTERRUPTED) };
+    match (transcript, args.trace) {
+        (Some(transcript), _) => output::write(transcript.borrow().as_bytes(), None)?,
+        (None, Some(_)) => output::write(lines(row.trace.take())?.as_bytes(), None)?,
+        (None, None) => {
+            output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?
+        }
     }
-    if let (true, Some(error)) = (args.transcript, &row.error) {
+    if let (true, Some(error)) = (args.transcript || args.trace.is_some(), &row.error) {
         output::say(&format!("hopcost: the trial failed: {error}"));
     }
     Ok(if row.error.is_some() { exit::ERROR } else { exit::OK })
+}
+
+/// What is known of a traced phase on one line, and each of its events on one.
+fn lines(trace: Option<Trace>) -> serde_json::Result<String> {
+    let Some(mut trace) = trace else { return Ok(String::new()) };
+    let events = std::mem::take(&mut trace.events);
+    let mut text = serde_json::to_string(&trace)? + "\n";
+    for event in &events {
+        text += &(serde_json::to_string(event)? + "\n");
+    }
+    Ok(text)
 }
 
 /// The CPUs of the two ends.

@@ -2,6 +2,7 @@
 //! finished trial on to be made durable. Knows no statistics and no file
 //! format; while a trial is running this process is asleep in one wait.
 
+mod budget;
 pub mod check;
 pub mod clocks;
 pub mod doctor;

@@ -226,6 +226,7 @@ mod tests {
             operations: None,
             warm_up_operations: None,
             counted_operations: 0,
+            traced_operations: None,
         }
     }
 

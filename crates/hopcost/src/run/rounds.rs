@@ -10,10 +10,11 @@ use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::{Question, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::CpuAccounting;
-use hopcost_plan::{MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL};
+use hopcost_plan::{BUDGET_FOR_INTERVAL, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, RUN_FIXED_NS};
 use hopcost_probe::sys;
 use hopcost_stats::{compare, thinning};
 
+use super::budget::{Next, Spent};
 use super::clocks;
 use super::session::{Ending, Progress, Session, Sink};
 use super::trial;
@@ -25,8 +26,6 @@ use super::yardstick::{Beside, OpenYardsticks};
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
 const FAILURES_MAX: u32 = 3;
-/// Until there are the rounds that an interval needs, the budget may be exceeded this many times.
-const BUDGET_FOR_INTERVAL: u64 = 2;
 /// Rounds after which the widths are looked at for the first time; then after a third more
 /// each time. Looks at fixed rounds, and by width alone, so that no value is waited for.
 const FIRST_LOOK: u32 = 9;
@@ -56,9 +55,9 @@ pub(super) struct Rounds<'a> {
     live: Vec<Live<'a>>,
     done: BTreeSet<(u32, u32)>,
     started: Instant,
-    /// Trials of this sitting, and what of their time was spent in their phases.
-    here: u64,
-    phases_ns: u64,
+    /// What the trials of this sitting have taken, and what those before the last round had.
+    spent: Spent,
+    before: Spent,
     shape: TrialShape,
     /// The cases that further rounds are for; all of them until a look says otherwise.
     wanted: Option<BTreeSet<u32>>,
@@ -87,6 +86,7 @@ impl<'a> Rounds<'a> {
             next: None,
             widest: None,
             wider: 0,
+            beyond_ns: 0,
         };
         Ok(Self {
             session,
@@ -94,8 +94,8 @@ impl<'a> Rounds<'a> {
             live,
             done,
             started: Instant::now(),
-            here: 0,
-            phases_ns: 0,
+            spent: Spent::default(),
+            before: Spent::default(),
             shape: session.plan.trial,
             wanted: None,
             ahead,
@@ -130,6 +130,9 @@ impl<'a> Rounds<'a> {
             }
             let accounts = Accounts::open(self.session, round);
             for (position, which) in left {
+                if self.is_overspent() {
+                    return Ok(Ending::BudgetSpent);
+                }
                 if self.trial(round, position, which, sink)?.is_none() {
                     return Ok(Ending::Interrupted);
                 }
@@ -211,35 +214,45 @@ impl<'a> Rounds<'a> {
         wider
     }
 
-    /// Whether there is time for a round of so many trials. The rounds that an interval needs
-    /// are made shorter before they are made fewer.
+    /// Whether there is time for a round of so many trials; cuts these where there is little.
     fn affords(&mut self, round: u32, trials: u64) -> bool {
-        let Some(budget_ns) = self.session.plan.budget_ns.filter(|_| self.here > 0) else {
+        let spent = Spent { elapsed_ns: self.elapsed_ns(), ..self.spent };
+        let last = spent.since(self.before);
+        let plan = self.session.plan;
+        let Some(budget_ns) = plan.budget_ns.filter(|_| last.trials > 0) else {
             return true;
         };
-        let elapsed_ns = self.elapsed_ns();
-        let trial_ns = elapsed_ns / self.here;
-        if self.session.plan.comparison.is_some() {
+        // What answers a question goes on until its budget, of which the rest of the run is a part;
+        // other rounds were counted so that it is.
+        let beside_ns = plan.question.as_ref().map_or(0, |_| RUN_FIXED_NS.min(budget_ns / 4));
+        let budget_ns = budget_ns - beside_ns;
+        let measure_ns = self.shape.measure_ns;
+        if plan.comparison.is_some() {
             // A block is begun only if there is time for all of it, and then ended.
-            let block_ns = trial_ns.saturating_mul(trials * u64::from(ROUNDS_A_BLOCK));
+            let trials = trials * u64::from(ROUNDS_A_BLOCK);
             let begins = round.is_multiple_of(ROUNDS_A_BLOCK);
-            return !begins || elapsed_ns.saturating_add(block_ns) <= budget_ns;
+            let next = Next { trials, needed: 0, measure_ns };
+            return !begins || spent.affords(spent, budget_ns, next).begins;
         }
-        let next_ns = elapsed_ns.saturating_add(trial_ns.saturating_mul(trials));
-        let missing = u64::from(ROUNDS_FOR_INTERVAL.saturating_sub(round));
-        if missing == 0 {
-            return next_ns <= budget_ns;
-        }
-        let each_ns = budget_ns.saturating_sub(elapsed_ns) / (missing * trials.max(1));
-        if each_ns < trial_ns {
-            let phases_ns = self.phases_ns / self.here;
-            let beside_ns = trial_ns.saturating_sub(phases_ns);
-            let share = each_ns.saturating_sub(beside_ns) as f64 / phases_ns.max(1) as f64;
-            let cut = |ns: u64| ((ns as f64 * share) as u64).max(MEASURE_FLOOR_NS.min(ns));
-            self.shape.measure_ns = cut(self.shape.measure_ns);
-            self.shape.measure_max_ns = cut(self.shape.measure_max_ns);
-        }
-        next_ns <= budget_ns.saturating_mul(BUDGET_FOR_INTERVAL)
+        let needed = hopcost_plan::rounds_needed(plan).saturating_sub(round);
+        let next = Next { trials, needed: needed.into(), measure_ns };
+        let found = spent.affords(last, budget_ns, next);
+        self.before = spent;
+        let cut = |ns: u64| ((ns as f64 * found.share) as u64).max(MEASURE_FLOOR_NS.min(ns));
+        self.shape.measure_ns = cut(self.shape.measure_ns);
+        self.shape.measure_max_ns = cut(self.shape.measure_max_ns);
+        self.progress.beyond_ns = found.beyond_ns;
+        found.begins
+    }
+
+    /// Whether even what may be spent beyond the budget is, be it in the middle of a round; of a
+    /// comparison a block is always ended.
+    fn is_overspent(&self) -> bool {
+        let plan = self.session.plan;
+        let most_ns = plan.budget_ns.map(|ns| ns.saturating_mul(BUDGET_FOR_INTERVAL));
+        plan.comparison.is_none()
+            && self.spent.trials > 0
+            && most_ns.is_some_and(|most_ns| self.elapsed_ns() > most_ns)
     }
 
     fn elapsed_ns(&self) -> u64 {
@@ -296,8 +309,8 @@ impl<'a> Rounds<'a> {
             let left = u64::from(self.ahead.saturating_sub(round + 1));
             self.progress.trials_planned = self.progress.trials_planned.saturating_sub(left);
         }
-        self.here += 1;
-        self.phases_ns += row.phases_ns;
+        self.spent.trials += 1;
+        self.spent.phases_ns += row.phases_ns;
         sink.trial(*row)?;
         self.progress.trials_done += 1;
         Ok(Some(()))
@@ -308,13 +321,14 @@ impl<'a> Rounds<'a> {
     fn left_ns(&self) -> u64 {
         let progress = &self.progress;
         let elapsed_ns = self.elapsed_ns();
-        let Some(mean_ns) = elapsed_ns.checked_div(self.here) else {
+        let Some(mean_ns) = elapsed_ns.checked_div(self.spent.trials) else {
             return self.session.expected_ns.saturating_sub(elapsed_ns);
         };
         let left = progress.trials_planned.saturating_sub(progress.trials_done);
         let left_ns = mean_ns.saturating_mul(left);
         let Some(budget_ns) = self.session.plan.budget_ns else { return left_ns };
-        let needed = u64::from(ROUNDS_FOR_INTERVAL) * self.live.len() as u64;
+        let rounds = hopcost_plan::rounds_needed(self.session.plan);
+        let needed = u64::from(rounds) * self.live.len() as u64;
         let needed_ns = mean_ns.saturating_mul(needed.saturating_sub(progress.trials_done));
         let most_ns = budget_ns.saturating_mul(BUDGET_FOR_INTERVAL).saturating_sub(elapsed_ns);
         left_ns.min(budget_ns.saturating_sub(elapsed_ns).max(needed_ns.min(most_ns)))

@@ -13,7 +13,7 @@ use hopcost_model::describe::Description;
 use hopcost_model::mechanism::{LinkSource, Mechanism};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
-use hopcost_plan::RuntimeFacts;
+use hopcost_plan::{Expected, RuntimeFacts};
 use hopcost_probe::sys;
 
 use super::remembered::Identity;
@@ -200,9 +200,10 @@ impl Runtimes {
         hopcost_plan::estimate_ns(plan, &self.facts_of(plan))
     }
 
-    /// The same where a round trip between two CPUs is known to take so long.
-    pub fn estimate_where_ns(&self, plan: &Plan, two_cpus_ns: u64) -> u64 {
-        hopcost_plan::estimate_where_ns(plan, &self.facts_of(plan), two_cpus_ns)
+    /// The same, and what of it goes beyond the budget, where a round trip between two CPUs is known
+    /// to take so long, or nothing is known (`hopcost_plan::expected`).
+    pub fn expected(&self, plan: &Plan, two_cpus_ns: Option<u64>) -> Expected {
+        hopcost_plan::expected(plan, &self.facts_of(plan), two_cpus_ns)
     }
 
     fn facts_of(&self, plan: &Plan) -> Vec<RuntimeFacts> {

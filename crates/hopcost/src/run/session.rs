@@ -50,6 +50,8 @@ pub struct Progress {
     pub widest: Option<f64>,
     /// How many intervals were wider than the plan aims at.
     pub wider: usize,
+    /// How far beyond its budget the rounds end that the answer needs, by those so far.
+    pub beyond_ns: u64,
 }
 
 /// Where everything goes that a run brings.

@@ -16,6 +16,7 @@ use hopcost_model::raw::{
     Build, CpuAccounting, CpuSentinel, CpuUse, Moment, RawRun, RawTrial, Reference, RunAbout,
     StampCheck, ThreadUse, Throttling, Yardstick, YardstickClass, YardstickReading,
 };
+use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -70,6 +71,7 @@ pub fn plan() -> Plan {
             operations: None,
             warm_up_operations: None,
             counted_operations: 0,
+            traced_operations: None,
         },
         baseline: Some(PIPE.into()),
         cpus: vec![0, 1],
@@ -230,6 +232,44 @@ pub fn event(name: &str, value: Option<u64>) -> EventReading {
     }
 }
 
+/// A trace with an event of each kind.
+pub fn trace() -> Trace {
+    use TraceKind as Kind;
+    use TraceThread::{Callee, Caller, Idle, Other};
+    let kinds = [
+        Kind::Stamp(0),
+        Kind::SyscallEnter(1),
+        Kind::Waking(Callee),
+        Kind::Wakeup(Other(u32::MAX - 3)),
+        Kind::IpiSend { to_cpu: 1 },
+        Kind::SyscallExit(u32::MAX),
+        Kind::Switch { from: Caller, to: Idle },
+        Kind::IdleEnter { state: 1 },
+        Kind::IdleExit,
+        Kind::RescheduleEntry,
+        Kind::RescheduleExit,
+        Kind::SoftirqEntry(3),
+        Kind::NetDevQueue { bytes: 117 },
+        Kind::NetifReceive { bytes: 103 },
+        Kind::SoftirqExit(3),
+        Kind::IrqEntry(24),
+        Kind::TimerExpire,
+        Kind::IrqExit(24),
+        Kind::Migrate { who: Callee, to_cpu: 0 },
+        Kind::Stamp(3),
+    ];
+    let event = |(at, kind)| TraceEvent { at_ns: at << 31, cpu: 1, thread: Caller, kind };
+    Trace {
+        operations: 1,
+        events: (0u64..).zip(kinds).map(event).collect(),
+        lost: 2,
+        clock_bound_ns: 41,
+        untraced_ns: vec![5_000, u32::MAX],
+        event_cost_ns: Some(0.1 + 0.2),
+        missing: vec!["irq_vectors/reschedule_entry: this kernel has no such tracepoint".into()],
+    }
+}
+
 /// A trial with everything in it that a plain round trip has not.
 pub fn rich(case: u32, round: u32) -> RawTrial {
     let mut trial = trial(case, round);
@@ -271,6 +311,7 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
         bare_before_ns: 0.1 + 0.2,
         bare_after_ns: 90_000.0,
     });
+    trial.trace = Some(trace());
     trial
 }
 

@@ -1,37 +1,20 @@
-//! Events that are switched on and read together: perf_event_open(2) itself.
+//! Events that are switched on and read together.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::protocol::EventReading;
 
+use super::Event;
 use super::reading::{self, Counts};
 use super::refusal::{self, Circumstances};
-use super::{Event, tracepoint};
+use crate::perf::tracefs::sys_enter_id;
+use crate::perf::{self, Attributes, DISABLED, Joins, TYPE_TRACEPOINT, Where};
 use crate::sys;
-
-/// `struct perf_event_attr` as of its first version (PERF_ATTR_SIZE_VER0), which
-/// every kernel takes and which has all that is used here.
-#[repr(C)]
-#[derive(Debug, Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
-}
-const _: () = assert!(size_of::<Attributes>() == 64);
 
 // include/uapi/linux/perf_event.h
 const TYPE_HARDWARE: u32 = 0;
 const TYPE_SOFTWARE: u32 = 1;
-const TYPE_TRACEPOINT: u32 = 2;
 const TYPE_HW_CACHE: u32 = 3;
 const HW_CPU_CYCLES: u64 = 0;
 const HW_INSTRUCTIONS: u64 = 1;
@@ -45,13 +28,8 @@ const CACHE_LL_READ_MISS: u64 = 2 | 1 << 16;
 const FORMAT_TOTAL_TIME_ENABLED: u64 = 1;
 const FORMAT_TOTAL_TIME_RUNNING: u64 = 2;
 const FORMAT_GROUP: u64 = 8;
-const DISABLED: u64 = 1;
 const INHERIT: u64 = 1 << 1;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
-const IOC_ENABLE: libc::c_ulong = 0x2400;
-const IOC_DISABLE: libc::c_ulong = 0x2401;
-const IOC_FLAG_GROUP: libc::c_ulong = 1;
 
 /// Which event, to the kernel.
 fn kind_and_config(event: Event) -> Result<(u32, u64), String> {
@@ -64,7 +42,7 @@ fn kind_and_config(event: Event) -> Result<(u32, u64), String> {
         Event::Migrations => (TYPE_SOFTWARE, SW_CPU_MIGRATIONS),
         Event::PageFaults => (TYPE_SOFTWARE, SW_PAGE_FAULTS),
         Event::CpuNs => (TYPE_SOFTWARE, SW_TASK_CLOCK),
-        Event::SystemCalls => (TYPE_TRACEPOINT, tracepoint::sys_enter_id()?),
+        Event::SystemCalls => (TYPE_TRACEPOINT, sys_enter_id()?),
     })
 }
 
@@ -151,27 +129,16 @@ fn open_for(
     let attempt = |flags| {
         let attributes = Attributes {
             kind,
-            size: size_of::<Attributes>() as u32,
             config,
             read_format: FORMAT_GROUP | FORMAT_TOTAL_TIME_ENABLED | FORMAT_TOTAL_TIME_RUNNING,
             flags: flags | inherit,
             ..Attributes::default()
         };
-        let any_cpu = -1;
-        let group = leader.map_or(-1, AsRawFd::as_raw_fd);
-        // SAFETY: the attributes are plain data of the size that they state; the new descriptor
-        // is owned at once.
-        unsafe {
-            let fd = sys::check(libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                thread.id,
-                any_cpu,
-                group,
-                FLAG_FD_CLOEXEC,
-            ))?;
-            Ok(OwnedFd::from_raw_fd(fd as i32))
-        }
+        perf::open(
+            &attributes,
+            Where::Thread(thread.id),
+            leader.map_or(Joins::Nothing, Joins::Group),
+        )
     };
     attempt(flags)
         .or_else(|error: io::Error| attempt(flags | EXCLUDE_HYPERVISOR).map_err(|_| error))
@@ -190,18 +157,12 @@ impl Group {
 
     /// Switches all on.
     pub fn start(&self) -> io::Result<()> {
-        self.control(IOC_ENABLE).map_err(|e| sys::context(e, "switching events on"))
+        perf::switch_on(&self.leader)
     }
 
     /// Switches all off.
     pub fn stop(&self) -> io::Result<()> {
-        self.control(IOC_DISABLE).map_err(|e| sys::context(e, "switching events off"))
-    }
-
-    fn control(&self, request: libc::c_ulong) -> io::Result<()> {
-        // SAFETY: an ioctl that takes an integer.
-        let result = unsafe { libc::ioctl(self.leader.as_raw_fd(), request as _, IOC_FLAG_GROUP) };
-        sys::check(result).map(drop)
+        perf::switch_off(&self.leader)
     }
 
     /// What was counted since the last reading.

@@ -12,10 +12,9 @@
 
 mod group;
 mod reading;
-mod refusal;
+pub(crate) mod refusal;
 #[cfg(test)]
 mod tests;
-mod tracepoint;
 
 use std::io;
 

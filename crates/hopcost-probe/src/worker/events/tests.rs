@@ -7,7 +7,8 @@ use hopcost_model::protocol::EventReading;
 
 use super::reading::{Counts, between, decode};
 use super::refusal::{Circumstances, is_virtual, reason};
-use super::{Event, Events, Set, Whose, tracepoint};
+use super::{Event, Events, Set, Whose};
+use crate::perf::tracefs;
 
 const TWO: [Event; 2] = [Event::Cycles, Event::Instructions];
 
@@ -118,9 +119,9 @@ fn the_hypervisor_flag_and_the_tracepoint_file_are_parsed() {
     assert!(is_virtual("processor : 0\nflags\t\t: fpu sse hypervisor lahf_lm\n"));
     assert!(!is_virtual("processor : 0\nmodel name : hypervisor\nflags\t\t: fpu sse\n"));
     assert!(!is_virtual(""));
-    assert_eq!(tracepoint::parse("381\n"), Ok(381));
+    assert_eq!(tracefs::id("381\n"), Ok(381));
     for broken in ["", "none\n", "-1", "99999999999999999999999"] {
-        assert!(tracepoint::parse(broken).is_err(), "{broken}");
+        assert!(tracefs::id(broken).is_err(), "{broken}");
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) use self::order::between;
 pub(super) use self::unit::ticks;
 use super::model::{Block, Medium, Section, notes, says};
 use super::runtimes::told;
-use super::{comparison, crossing, crossover, head, load};
+use super::{checks, comparison, crossover, head, load};
 use crate::names::all_of;
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -86,7 +86,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         [only] if !several => group::table(only, results, doubts),
         groups => swept(groups, results, doubts),
     }));
-    blocks.extend(notes(crossing::sentences(results)));
+    blocks.extend(notes(checks::sentences(results)));
     blocks.extend(stall::said(results));
     for group in of(Workload::Call) {
         blocks.extend(group::calls(group, results, doubts));

@@ -1,6 +1,5 @@
 //! Published tables in the shape of their documents: what was measured here beside each number.
 
-mod order;
 mod pivot;
 
 use hopcost_model::group::{distinct, grouped};
@@ -93,8 +92,7 @@ impl Sheet<'_> {
                 .map(|(what, text)| format!("{name}{what}: {}", sentence(text)))
                 .collect::<Vec<_>>()
         });
-        let orders = files.flat_map(|tables| order::orders(tables));
-        heading.chain(said).chain(notes(orders)).chain(notes(sources)).collect()
+        heading.chain(said).chain(notes(sources)).collect()
     }
 
     fn source(&self) -> Vec<&str> {

@@ -2,10 +2,8 @@
 //! several languages.
 
 pub(super) mod added;
-pub(super) mod contrast;
 mod footnotes;
 pub(super) mod matrix;
-pub(super) mod search;
 pub(super) mod stamp;
 pub(crate) mod threads;
 

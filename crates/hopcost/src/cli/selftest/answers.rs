@@ -132,17 +132,31 @@ const MANY: &[Answer] = &[
     },
     Answer {
         name: "late-generator",
+        known: "a sender that leaves each 50th wait 1 ms late is; one whose 50th send takes 1 ms is not",
+        cases: &[
+            "load/server:1us?rate=10k&arrivals=constant&late=own&place=same-cpu",
+            "load/server:2us?rate=10k&arrivals=constant&late=send&place=same-cpu",
+        ],
+        judge: |results| {
+            let [own, held] = [measured(results, "server:1us")?, measured(results, "server:2us")?];
+            let late = finding(own, Code::GeneratorLate)?;
+            // Eight messages after it are more than a tenth of 1 ms late too; a phase may end before.
+            let is_own = near(value(late, "own_late_share"), 0.18, 0.3);
+            let is_right = is_own && late.severity == Severity::Invalid;
+            let held_p99 = held.load.as_ref().and_then(|load| load.held_lag.p99_ns);
+            let is_held = held_p99 == Some(900e3) && finding(held, Code::GeneratorLate).is_err();
+            told(invalid(late), is_right && is_held)
+        },
+    },
+    Answer {
+        name: "overload",
         known: "no socket pair takes 10 million messages a second: invalid",
         cases: &["load/socketpair?rate=10M&payload=64&boundary=process&place=cross"],
         judge: |results| {
             let case = measured(results, "socketpair")?;
             let late =
                 finding(case, Code::GeneratorLate).or_else(|_| finding(case, Code::RateMissed))?;
-            let is_invalid = late.severity == Severity::Invalid;
-            told(
-                format!("finding {}: {}", late.code, late.evidence.trim_end_matches('.')),
-                is_invalid,
-            )
+            told(invalid(late), late.severity == Severity::Invalid)
         },
     },
     Answer {
@@ -289,6 +303,11 @@ fn own_interval(estimate: &Estimate) -> Result<(f64, f64), Found> {
 fn finding(case: &CaseResult, code: Code) -> Result<&Finding, Found> {
     let found = case.findings.iter().find(|finding| finding.code == code);
     found.ok_or_else(|| wrong(format!("no finding {code}")))
+}
+
+/// A finding with what it says.
+fn invalid(found: &Finding) -> String {
+    format!("finding {}: {}", found.code, found.evidence.trim_end_matches('.'))
 }
 
 fn value(finding: &Finding, name: &str) -> f64 {

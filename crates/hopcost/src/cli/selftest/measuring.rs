@@ -6,16 +6,12 @@ use anyhow::Context;
 use hopcost_model::plan::Plan;
 use hopcost_model::results::Results;
 
-use crate::about;
-use crate::cli::exit::usage;
 use crate::cli::recompute;
 use crate::cli::run;
-use crate::cli::session::RunSession;
+use crate::cli::session::{RunSession, begun};
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
-use crate::run::setup::Setup;
-use crate::run::worker::Program;
 
 /// What runs have in common that are nobody's: their files go with the command.
 pub struct Measuring<'a> {
@@ -31,10 +27,7 @@ impl<'a> Measuring<'a> {
 
     /// Measures a plan, stores the run, and says what is read back; none where the user interrupted.
     pub fn results(&self, plan: Plan) -> anyhow::Result<Option<Results>> {
-        let argv = self.words.iter().map(|word| word.to_string_lossy().into_owned());
-        let about = about::run(argv.collect(), None);
-        let native = Program::own().context("finding this binary, which is also the worker")?;
-        let setup = Setup::new(&about.id, native, Runtimes::new(Vec::new())).map_err(usage)?;
+        let (about, setup) = begun(self.words, Runtimes::new(Vec::new()))?;
         let path = self.folder.path().join(&about.id);
         let mut session = RunSession::begin(setup, &about, plan, Some(&path))?;
         if run::measure(&mut session, None)? == Ending::Interrupted {

@@ -105,20 +105,26 @@ fn selectors(mechanism: &Mechanism, own: &Runtime) -> Vec<String> {
     }
     let has = |p: &Placement| mechanism.placements.is_empty() || mechanism.placements.contains(p);
     let placements = [Placement::Free, Placement::SameCpu].into_iter().filter(has);
-    let mut rest = format!("place={}", list(placements.map(Placement::word)));
+    let placements: Vec<_> = placements.map(Placement::word).collect();
     let sizes = sizes(mechanism);
-    if !sizes.is_empty() {
-        rest.push_str(&format!("&payload={}", list(sizes)));
-    }
+    let payload =
+        if sizes.is_empty() { String::new() } else { format!("&payload={}", list(sizes)) };
     let boundaries = list(mechanism.boundaries.iter().map(|boundary| boundary.word()));
-    selectors.push(format!("roundtrip/{name}?runtime={own}&boundary={boundaries}&{rest}"));
+    let places = list(&placements);
+    selectors.push(format!(
+        "roundtrip/{name}?runtime={own}&boundary={boundaries}&place={places}{payload}"
+    ));
     let meets_rust = mechanism.peers == Peers::Any
         && mechanism.link != LinkSource::Own
         && mechanism.boundaries.contains(&Boundary::Process)
         && mechanism::find(mechanism.carrier()).is_some();
     if meets_rust {
         let pairs = format!("{own}:rust,rust:{own}");
-        selectors.push(format!("roundtrip/{name}?runtime={pairs}&boundary=process&{rest}"));
+        // An end is pinned like this whoever its partner is.
+        let place = list(placements.first());
+        selectors.push(format!(
+            "roundtrip/{name}?runtime={pairs}&boundary=process&place={place}{payload}"
+        ));
     }
     selectors
 }

@@ -116,13 +116,14 @@ fn of_mechanism(
 }
 
 /// How the trials of a case are stamped, and how many operations they have: all sizes are tried
-/// where the ends are free, and batches of the default size.
+/// where the ends are free, and batches of the default size where both are of the worker.
 fn stamps(case: &Case, mechanism: &Mechanism) -> &'static [(Stamp, u64)] {
     let default = case.payload_bytes == mechanism.payload.map(|payload| payload.default);
     match case.workload.spec().sampling {
         Sampling::TwoLengths => {
             &[(Stamp::Each, 48), (Stamp::Batch { n: 8 }, 48), (Stamp::TwoLengths { n: 8 }, 48)]
         }
+        _ if default && case.runtimes.are_mixed() => &[(Stamp::Each, 120)],
         _ if default => &[(Stamp::Each, 120), (Stamp::Batch { n: 16 }, 160)],
         _ if case.placement != Some(Placement::Free) => &[],
         _ if case.payload_bytes.is_some_and(|bytes| bytes > LARGE) => &[(Stamp::Each, 8)],

@@ -7,7 +7,7 @@ use std::io::{Read, Seek};
 use hopcost_model::case::{Ack, Role};
 use hopcost_model::protocol::{EndCounters, Phase, Stamp};
 use hopcost_model::raw::{RawLoad, RawTrial};
-use hopcost_probe::workload::schedule;
+use hopcost_probe::workload::{lateness, schedule};
 use hopcost_stats::thinning::kept;
 
 use super::plausible::{self, Cover, Measure, Origin};
@@ -32,9 +32,7 @@ pub fn batches(
     batches: u64,
     batch: u64,
 ) -> Result<Vec<u64>, Failure> {
-    let samples = &mut workers.all[0].samples;
-    samples.set_len(0)?;
-    samples.rewind()?;
+    forget(workers)?;
     let stamp = Stamp::Batch { n: batch };
     let ran = workers.phase(Phase::Measure, batches * batch, stamp, None)?;
     let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
@@ -111,8 +109,20 @@ pub fn wakes(
     Ok(())
 }
 
-/// The stamps of each end.
-fn stamps(workers: &mut TrialWorkers<'_>, ends: &[EndCounters]) -> Result<Vec<Vec<u64>>, Failure> {
+/// Forgets what the workers have handed over so far.
+pub fn forget(workers: &mut TrialWorkers<'_>) -> Result<(), Failure> {
+    for one in &mut workers.all {
+        one.samples.set_len(0)?;
+        one.samples.rewind()?;
+    }
+    Ok(())
+}
+
+/// The stamps of each end, or of one that stamps round trips what each took.
+pub fn stamps(
+    workers: &mut TrialWorkers<'_>,
+    ends: &[EndCounters],
+) -> Result<Vec<Vec<u64>>, Failure> {
     let (mut ends, mut all, last) = (ends.iter(), Vec::new(), workers.all.len() - 1);
     for (at, one) in workers.all.iter_mut().enumerate() {
         let counts: Vec<u64> = ends.by_ref().take(one.seats.len()).map(|end| end.samples).collect();
@@ -138,10 +148,7 @@ fn stamps(workers: &mut TrialWorkers<'_>, ends: &[EndCounters]) -> Result<Vec<Ve
 pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Failure> {
     let spec = workers.spec;
     let stamps = stamps(workers, &ran.ends)?;
-    for one in &mut workers.all {
-        one.samples.set_len(0)?;
-        one.samples.rewind()?;
-    }
+    forget(workers)?;
     let mut load = RawLoad {
         offered: 0,
         delivered: 0,
@@ -153,12 +160,13 @@ pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Fa
         generator_lag_last_ticks: 0,
         lags: Vec::new(),
         gaps: Vec::new(),
+        own_lags: None,
     };
     let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
     for ((sender, caller), stamps) in (0..).zip(callers).zip(&stamps) {
         let offsets = schedule::offsets(spec.case, spec.schedule(), sender, caller.samples);
         let late = |(stamp, offset): (&u64, &u64)| {
-            stamp.saturating_sub(caller.first_tick.saturating_add(*offset))
+            lateness::ticks(*stamp).saturating_sub(caller.first_tick.saturating_add(*offset))
         };
         let mut lags: Vec<u64> = stamps.iter().zip(&offsets).map(late).collect();
         let last = lags.last().copied().unwrap_or(0);
@@ -172,10 +180,11 @@ pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Fa
 }
 
 /// A message of a load that came, in ticks: when it was to be sent, how long after that it was,
-/// and how long after that it came.
+/// how much of this is the sender's own, and how long after that it came.
 struct Came {
     intended: u64,
     lag: u64,
+    own: u64,
     response: u64,
 }
 
@@ -189,24 +198,31 @@ pub fn responses(
     let spec = workers.spec;
     let stamps = stamps(workers, &ran.ends)?;
     let all = ran.ends.split_last().zip(stamps.split_last());
-    let Some(((callee, callers), (received, sent))) = all else { return Err(unexpected("run")) };
+    let Some(((callee, callers), (received, words))) = all else { return Err(unexpected("run")) };
+    let sent: Vec<Vec<u64>> =
+        words.iter().map(|words| words.iter().copied().map(lateness::begun).collect()).collect();
+    // A build of hopcost that does not say which messages it came late to counts them all the same.
+    let tells =
+        |(caller, words): (&EndCounters, &Vec<u64>)| lateness::late_sends(words) == caller.overruns;
+    let tells = callers.iter().zip(words).all(tells);
     if callers.len() != spec.case.senders as usize || callee.role != Role::Callee {
         return Err(unexpected("run"));
     }
-    let received_of = plausible::messages(callers, callee, sent, received)?;
+    let received_of = plausible::messages(callers, callee, &sent, received)?;
     let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
     let begin = callers.iter().map(|caller| caller.first_tick).min().unwrap_or(0);
     let mut came = Vec::with_capacity(received.len());
-    for (sender, (caller, (sent, received))) in
-        (0..).zip(callers.iter().zip(sent.iter().zip(received_of)))
+    for (sender, (((caller, words), sent), received)) in
+        (0..).zip(callers.iter().zip(words).zip(&sent).zip(received_of))
     {
         let after = caller.first_tick - begin;
         let offsets = schedule::offsets(spec.case, spec.schedule(), sender, caller.samples);
         load.offered += sent.len() as u64;
         let last = offsets.last().copied().unwrap_or(0).saturating_add(after);
         load.intended_ticks = load.intended_ticks.max(last);
-        for (number, ((offset, sent), received)) in
-            offsets.iter().zip(sent).zip(received).enumerate()
+        let own = lateness::own_ticks(caller.first_tick, &offsets, words);
+        for (number, (((offset, own), sent), received)) in
+            offsets.iter().zip(own).zip(sent).zip(received).enumerate()
         {
             if *sent == 0 {
                 continue;
@@ -229,7 +245,7 @@ pub fn responses(
             trial.negative_samples += u64::from(service < 0);
             let service = u64::try_from(service.max(0)).unwrap_or(u64::MAX);
             let (intended, response) = (offset.saturating_add(after), lag.saturating_add(service));
-            came.push(Came { intended, lag, response });
+            came.push(Came { intended, lag, own, response });
         }
     }
     // Those of each sender are in order.
@@ -243,11 +259,14 @@ pub fn responses(
     trial.operations = load.delivered;
     let responses: Vec<u64> = came.iter().map(|message| message.response).collect();
     each(trial, &responses, spec);
+    load.own_lags = tells.then(Vec::new);
     let mut before = 0;
     for at in kept(came.len(), spec.shape.samples_max as usize, spec.seed) {
-        let Came { intended, lag, .. } = came[at];
-        load.lags.push(u32::try_from(lag).unwrap_or(u32::MAX));
-        load.gaps.push(u32::try_from(intended - before).unwrap_or(u32::MAX));
+        let Came { intended, lag, own, .. } = came[at];
+        let short = |ticks: u64| u32::try_from(ticks).unwrap_or(u32::MAX);
+        load.lags.push(short(lag));
+        load.gaps.push(short(intended - before));
+        load.own_lags.iter_mut().for_each(|all| all.push(short(own)));
         before = intended;
     }
     finish(trial, ran);

@@ -9,6 +9,7 @@ pub mod plausible;
 mod snapshot;
 pub mod spec;
 mod steady;
+mod traced;
 pub mod workers;
 
 use std::time::Instant;
@@ -63,6 +64,7 @@ fn perform(
     trial: &mut RawTrial,
     beside: &mut Beside<'_, '_>,
 ) -> Result<(), Failure> {
+    traced::refuse(spec)?;
     let receiver = spec.cpus.1.or(spec.cpus.0);
     // Held until the trial is over.
     let mut knob = Knob::turn(spec.case.idle_knob, receiver, spec)?;
@@ -85,6 +87,7 @@ fn perform(
         count(&mut workers, trial)?;
     }
     touch(&mut workers, trial)?;
+    traced::trace(&mut workers, trial)?;
     workers.dismiss();
     Ok(())
 }

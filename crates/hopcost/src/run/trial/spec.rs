@@ -4,7 +4,7 @@ use hopcost_model::case::Case;
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
 use hopcost_model::raw::RawTrial;
-use hopcost_plan::TRIAL_DEFAULT;
+use hopcost_plan::{TRIAL_DEFAULT, traced_ns};
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::sys;
 
@@ -217,6 +217,8 @@ impl<'a> TrialSpec<'a> {
         let load_ms = self.case.rate.map_or(0, |rate| {
             messages.saturating_mul(10_000 * u64::from(self.case.senders)) / u64::from(rate)
         });
-        (start_up_ms + self.shape.deadline_ms).saturating_add(wake_ups_ms).saturating_add(load_ms)
+        let traced_ms = traced_ns(&self.shape, self.case).saturating_mul(10) / 1_000_000;
+        let own_ms = start_up_ms + self.shape.deadline_ms;
+        own_ms.saturating_add(wake_ups_ms).saturating_add(load_ms).saturating_add(traced_ms)
     }
 }

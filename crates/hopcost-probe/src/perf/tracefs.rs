@@ -1,0 +1,96 @@
+//! What the kernel says of its tracepoints: files of tracefs, which many machines do not mount.
+//! Then they are read from an instance of tracefs that is attached to no directory (fsmount(2),
+//! Linux 5.2), so that nothing about the machine changes. Nothing is ever written there.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::sys;
+
+/// Where tracefs is mounted by convention, of old and of late.
+const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+/// A tracepoint that every kernel with tracefs has.
+const SYS_ENTER: &str = "raw_syscalls/sys_enter";
+/// What a file of a tracepoint may hold; those of today have up to 4 KiB.
+const BYTES_MAX: u64 = 1 << 16;
+
+/// Its root.
+pub struct Tracefs {
+    root: OwnedFd,
+}
+
+impl Tracefs {
+    /// Opens it where it is mounted, or else an instance of its own; an error says what to do.
+    pub fn open() -> Result<Self, String> {
+        for directory in MOUNTED {
+            let path = format!("{directory}/events/{SYS_ENTER}/id");
+            match File::open(&path).and_then(|_| File::open(directory)) {
+                Ok(root) => return Ok(Self { root: root.into() }),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return Err(format!("{path} cannot be read ({error}); run as root"));
+                }
+                Err(_) => {}
+            }
+        }
+        unattached().map(|root| Self { root }).map_err(|error| {
+            let mounted = MOUNTED[0];
+            format!("tracefs is not mounted ({error}); as root, mount -t tracefs tracefs {mounted}")
+        })
+    }
+
+    /// The text of a file of a tracepoint (`sched/sched_switch`, `format`).
+    pub fn read(&self, tracepoint: &str, file: &str) -> io::Result<String> {
+        let path = CString::new(format!("events/{tracepoint}/{file}"))?;
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        // SAFETY: the descriptor is live and the path NUL-terminated; the new descriptor is owned
+        // at once.
+        let file = unsafe {
+            let fd = libc::openat(self.root.as_raw_fd(), path.as_ptr(), flags);
+            File::from(OwnedFd::from_raw_fd(sys::check(fd)?))
+        };
+        let mut text = String::new();
+        file.take(BYTES_MAX).read_to_string(&mut text)?;
+        Ok(text)
+    }
+}
+
+/// The number of the tracepoint that fires at each entry of a system call, or why it cannot be
+/// known.
+pub fn sys_enter_id() -> Result<u64, String> {
+    let text = Tracefs::open()?.read(SYS_ENTER, "id");
+    id(&text.map_err(|error| format!("{SYS_ENTER}/id of tracefs: {error}"))?)
+}
+
+/// The number in the text of a tracepoint's `id`.
+pub fn id(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    text.parse().map_err(|_| format!("the id of a tracepoint is `{text}` in tracefs"))
+}
+
+/// The root of an instance of our own.
+fn unattached() -> io::Result<OwnedFd> {
+    const FSOPEN_CLOEXEC: libc::c_uint = 1;
+    const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
+    const FSMOUNT_CLOEXEC: libc::c_uint = 1;
+    let owned = |result: libc::c_long| -> io::Result<OwnedFd> {
+        let fd = sys::check(result)?;
+        // SAFETY: what is passed here is the result of a call that returns a new descriptor.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+    };
+    // SAFETY: the arguments are as fsopen(2), fsconfig(2) and fsmount(2) want them: live
+    // descriptors, NUL-terminated strings, and null where the command takes nothing.
+    unsafe {
+        let context = owned(libc::syscall(libc::SYS_fsopen, c"tracefs".as_ptr(), FSOPEN_CLOEXEC))?;
+        sys::check(libc::syscall(
+            libc::SYS_fsconfig,
+            context.as_raw_fd(),
+            FSCONFIG_CMD_CREATE,
+            std::ptr::null::<u8>(),
+            std::ptr::null::<u8>(),
+            0,
+        ))?;
+        owned(libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, 0))
+    }
+}

@@ -1,0 +1,170 @@
+//! The events of one CPU and the memory that the kernel writes them to.
+//!
+//! Nothing is read before all is over: what does not fit is dropped, and counted by the kernel.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::perf::{self, Attributes, DISABLED, Joins, TYPE_TRACEPOINT, Where};
+use crate::sys;
+use crate::worker::events::Event;
+use crate::worker::events::refusal::{self, Circumstances};
+
+// include/uapi/linux/perf_event.h
+const SAMPLE_TID: u64 = 1 << 1;
+const SAMPLE_TIME: u64 = 1 << 2;
+const SAMPLE_CPU: u64 = 1 << 7;
+const SAMPLE_RAW: u64 = 1 << 10;
+/// read(2) tells how many records of an event were dropped (Linux 6.0).
+const FORMAT_LOST: u64 = 1 << 4;
+/// `wakeup_watermark` counts, in bytes.
+const WATERMARK: u64 = 1 << 14;
+const USE_CLOCK: u64 = 1 << 25;
+/// Where `data_head` and `data_offset` lie in `struct perf_event_mmap_page`.
+const DATA_HEAD: usize = 1024;
+const DATA_OFFSET: usize = 1040;
+/// More than any record here takes.
+const RECORD_BYTES_MAX: usize = 256;
+
+/// See above.
+pub struct Buffer {
+    leader: OwnedFd,
+    /// Kept open: an event is recorded as long as its descriptor lives.
+    members: Vec<OwnedFd>,
+    base: NonNull<u8>,
+    bytes: usize,
+    tells_lost: bool,
+}
+
+impl Buffer {
+    /// Opens these tracepoints on a CPU, switched off, and maps the buffer of `bytes` bytes.
+    pub fn open(cpu: u32, bytes: usize, ids: &[u64]) -> Result<Self, String> {
+        let mut read_format = FORMAT_LOST;
+        let open = |id: u64, read_format, flags, joins: Joins<'_>| {
+            let attributes = Attributes {
+                kind: TYPE_TRACEPOINT,
+                config: id,
+                sample_period: 1,
+                sample_type: SAMPLE_TID | SAMPLE_TIME | SAMPLE_CPU | SAMPLE_RAW,
+                read_format,
+                flags: flags | WATERMARK | USE_CLOCK,
+                // A reader is never woken: that would be an interrupt of our own.
+                wakeup_watermark: u32::MAX,
+                clock: libc::CLOCK_MONOTONIC_RAW,
+                ..Attributes::default()
+            };
+            perf::open(&attributes, Where::Cpu(cpu), joins)
+        };
+        let (first, rest) = ids.split_first().ok_or("this kernel has none of the tracepoints")?;
+        let mut leader = open(*first, read_format, DISABLED, Joins::Nothing);
+        if leader.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL)) {
+            read_format = 0;
+            leader = open(*first, read_format, DISABLED, Joins::Nothing);
+        }
+        let leader = leader.map_err(|error| reason(&error))?;
+        let base = map(&leader, bytes)?;
+        let tells_lost = read_format == FORMAT_LOST;
+        let mut buffer = Self { leader, members: Vec::new(), base, bytes, tells_lost };
+        for id in rest {
+            let joins = Joins::GroupAndBuffer(&buffer.leader);
+            let member = open(*id, read_format, 0, joins).map_err(|error| reason(&error))?;
+            buffer.members.push(member);
+        }
+        Ok(buffer)
+    }
+
+    /// Switches all on.
+    pub fn start(&self) -> Result<(), String> {
+        perf::switch_on(&self.leader).map_err(|error| error.to_string())
+    }
+
+    /// Switches all off.
+    pub fn stop(&self) -> Result<(), String> {
+        perf::switch_off(&self.leader).map_err(|error| error.to_string())
+    }
+
+    /// The records, once all is off.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: both words lie in the first page of the mapping, aligned, and are written by
+        // nobody but the kernel. What is before `data_head` was written before it and is not
+        // written again, because nothing is ever marked as read.
+        unsafe {
+            let head = &*self.base.add(DATA_HEAD).cast::<AtomicU64>().as_ptr();
+            let offset = self.base.add(DATA_OFFSET).cast::<u64>().read_volatile() as usize;
+            let len = (head.load(Ordering::Acquire) as usize).min(self.bytes);
+            let data = self.base.add(offset.min(page_bytes()));
+            std::slice::from_raw_parts(data.as_ptr(), len)
+        }
+    }
+
+    /// How many events the kernel dropped; before Linux 6.0 it cannot be asked, and a buffer that
+    /// is full counts as one.
+    pub fn lost(&self) -> Result<u64, String> {
+        if !self.tells_lost {
+            return Ok(u64::from(self.bytes().len() + RECORD_BYTES_MAX > self.bytes));
+        }
+        let all = std::iter::once(&self.leader).chain(&self.members);
+        all.map(lost).sum::<io::Result<u64>>().map_err(|error| format!("reading events: {error}"))
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: unmaps exactly what was mapped.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), page_bytes() + self.bytes) };
+    }
+}
+
+/// Of one event: its count, and how many of its records were dropped.
+fn lost(event: &OwnedFd) -> io::Result<u64> {
+    let mut words = [0u64; 2];
+    // SAFETY: the buffer is valid for its length.
+    let got =
+        unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words)) };
+    match sys::check(got)? as usize == size_of_val(&words) {
+        true => Ok(words[1]),
+        false => Err(sys::failure(format!("{got} bytes in place of 16"))),
+    }
+}
+
+fn page_bytes() -> usize {
+    // SAFETY: no pointers.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
+
+/// Maps an event's buffer, with a page before it that says how far it is filled.
+fn map(event: &OwnedFd, bytes: usize) -> Result<NonNull<u8>, String> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let (len, fd) = (page_bytes() + bytes, event.as_raw_fd());
+    // SAFETY: a fresh mapping of a descriptor that is open; the result is checked.
+    let address =
+        unsafe { libc::mmap(std::ptr::null_mut(), len, protection, libc::MAP_SHARED, fd, 0) };
+    match NonNull::new(address.cast()).filter(|_| address != libc::MAP_FAILED) {
+        Some(base) => Ok(base),
+        None => {
+            let error = io::Error::last_os_error();
+            Err(format!(
+                "no memory for {} KiB of events ({error}): raise kernel.perf_event_mlock_kb or \
+                 ulimit -l, or run as root",
+                bytes >> 10
+            ))
+        }
+    }
+}
+
+/// Why an event of a whole CPU cannot be recorded.
+fn reason(error: &io::Error) -> String {
+    let (errno, here) = (error.raw_os_error().unwrap_or(0), Circumstances::here());
+    if !matches!(errno, libc::EACCES | libc::EPERM) {
+        return refusal::reason(Event::SystemCalls, errno, here);
+    }
+    let level = here.paranoid.map_or("unknown".to_owned(), |level| level.to_string());
+    format!(
+        "permission denied ({error}): kernel.perf_event_paranoid is {level}; to record events of \
+         whole CPUs run as root, with the capability CAP_PERFMON, or with -1 there, and in a \
+         container with a seccomp profile that allows perf_event_open; a kernel in lockdown \
+         refuses whoever asks"
+    )
+}

@@ -1,0 +1,169 @@
+//! The kernel's own events of a trial, recorded: perf_event_open(2) on each CPU concerned, a
+//! buffer of memory for each, and nobody awake until all is over.
+//!
+//! The events are those of every thread that runs on these CPUs: who is woken by whom, what
+//! interrupts it, and what idles in between is not seen from the ends' threads alone. They are
+//! on for a phase of its own. Whatever becomes of this process, the kernel drops them with its
+//! descriptors.
+
+mod buffer;
+mod cost;
+mod event;
+mod format;
+mod record;
+mod tie;
+
+#[cfg(test)]
+mod tests;
+
+use hopcost_model::trace::{TraceEvent, TraceThread};
+
+use crate::perf::tracefs::Tracefs;
+use buffer::Buffer;
+pub use cost::event_cost_ns;
+use event::{EVENTS, Source};
+use format::Tracepoint;
+pub use tie::BOUND_MAX_NS;
+use tie::Tie;
+
+/// Memory that the buffers of all CPUs may take.
+pub const BYTES_MAX: usize = 64 << 20;
+/// Memory that the buffer of a CPU takes at least.
+const BYTES_MIN: usize = 16 << 10;
+/// What an operation may leave on one CPU: ten times what a round trip over a pipe does there.
+const BYTES_PER_OPERATION: u64 = 8 << 10;
+
+/// Threads of the ends, by their ids as this process sees them.
+#[derive(Debug, Clone, Default)]
+pub struct Ends {
+    /// The caller's.
+    pub caller: Vec<u32>,
+    /// The callee's.
+    pub callee: Vec<u32>,
+}
+
+/// A stamp that an end has taken.
+#[derive(Debug, Clone, Copy)]
+pub struct EndStamp {
+    /// When.
+    pub ticks: u64,
+    /// Whose: the caller's or the callee's.
+    pub thread: TraceThread,
+    /// Where; absent where the end was free to move.
+    pub cpu: Option<u32>,
+    /// Which, as in [`hopcost_model::trace::TraceKind::Stamp`].
+    pub number: u8,
+}
+
+/// Events that are ready to be recorded, off until they are switched on.
+pub struct Recorder {
+    buffers: Vec<Buffer>,
+    tracepoints: Vec<Tracepoint>,
+    missing: Vec<String>,
+    tie: Tie,
+}
+
+/// What was recorded.
+pub struct Recording {
+    /// In time order; `at_ns` is that of CLOCK_MONOTONIC_RAW.
+    pub events: Vec<TraceEvent>,
+    /// Events that the kernel dropped.
+    pub lost: u64,
+    /// Tracepoints that this kernel has not, with the reason.
+    pub missing: Vec<String>,
+    /// How stamps and events lie to each other.
+    pub tie: Tie,
+}
+
+/// Bytes of buffer for each of so many CPUs, a power of two, that so many operations need.
+///
+/// # Errors
+/// In words, if the CPUs are so many that a buffer would be of no use.
+pub fn bytes_per_cpu(cpus: usize, operations: u64) -> Result<usize, String> {
+    let share = BYTES_MAX / cpus.max(1);
+    if share < BYTES_MIN {
+        return Err(format!(
+            "the buffers of {cpus} CPUs would share {} MiB; pin the two ends (place=same-llc), so \
+             that only their CPUs are traced",
+            BYTES_MAX >> 20
+        ));
+    }
+    let wanted = operations.saturating_mul(BYTES_PER_OPERATION).clamp(1 << 18, BYTES_MAX as u64);
+    let least = wanted.next_power_of_two() as usize;
+    // The power of two below a number that is none.
+    Ok(least.min((share / 2 + 1).next_power_of_two()))
+}
+
+/// Why nothing can be traced here, or on this CPU, if it cannot.
+pub fn refused(cpu: u32) -> Option<String> {
+    Recorder::opened(&[cpu], BYTES_MIN, &EVENTS[..1]).err()
+}
+
+impl Recorder {
+    /// Opens every event on each of these CPUs, with so many bytes of buffer for each, a power
+    /// of two.
+    ///
+    /// # Errors
+    /// In words, with what to do.
+    pub fn open(cpus: &[u32], bytes: usize) -> Result<Self, String> {
+        Self::opened(cpus, bytes, EVENTS)
+    }
+
+    fn opened(cpus: &[u32], bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
+        let tie = Tie::begin(cpus)?;
+        let tracefs = Tracefs::open()?;
+        let (mut tracepoints, mut missing) = (Vec::new(), Vec::new());
+        for source in sources {
+            match Tracepoint::of(source, &tracefs) {
+                Ok(tracepoint) => tracepoints.push(tracepoint),
+                Err(reason) => missing.push(reason),
+            }
+        }
+        let ids: Vec<u64> = tracepoints.iter().map(|one| u64::from(one.id)).collect();
+        let buffers = cpus.iter().map(|cpu| Buffer::open(*cpu, bytes, &ids));
+        let buffers = buffers.collect::<Result<_, String>>()?;
+        Ok(Self { buffers, tracepoints, missing, tie })
+    }
+
+    /// Records from here on.
+    pub fn start(&mut self) -> Result<(), String> {
+        self.tie.read()?;
+        self.buffers.iter().try_for_each(Buffer::start)
+    }
+
+    /// Records no more.
+    pub fn stop(&mut self) -> Result<(), String> {
+        self.buffers.iter().try_for_each(Buffer::stop)?;
+        self.tie.read()
+    }
+
+    /// What was recorded, with the threads of these ends named.
+    ///
+    /// # Errors
+    /// In words, if the clocks of events and stamps cannot be tied, or if the kernel's records
+    /// are not what they should be.
+    pub fn recorded(self, ends: &Ends) -> Result<Recording, String> {
+        let tie = self.tie.tied()?;
+        let (mut events, mut lost) = (Vec::new(), 0u64);
+        let mut samples = Vec::new();
+        for buffer in &self.buffers {
+            let (of_cpu, dropped) = record::samples(buffer.bytes())?;
+            samples.push(of_cpu);
+            lost = lost.saturating_add(dropped.max(buffer.lost()?));
+        }
+        let whose = record::Whose::of(samples.iter().flatten(), ends, &self.tracepoints);
+        for sample in samples.iter().flatten() {
+            events.push(record::event(sample, &self.tracepoints, &whose)?);
+        }
+        // Those of each CPU are in order.
+        events.sort_by_key(|event| event.at_ns);
+        Ok(Recording { events, lost, missing: self.missing, tie })
+    }
+}
+
+impl Recording {
+    /// Events and stamps together, from the first stamp, where time begins, to the last.
+    pub fn between(&self, stamps: &[EndStamp]) -> Vec<TraceEvent> {
+        tie::merged(&self.events, stamps, &self.tie)
+    }
+}

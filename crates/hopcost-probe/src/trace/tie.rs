@@ -1,0 +1,178 @@
+//! The clock of the stamps and that of the events tied to each other.
+//!
+//! Stamps are ticks of the processor's counter, events are in nanoseconds of
+//! CLOCK_MONOTONIC_RAW, at which the kernel reads them off the same counter where it trusts it.
+//! Both are read together on every CPU concerned, before and after: one line has to go through
+//! all of these readings.
+
+use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
+
+use super::EndStamp;
+use crate::clock::{Clock, Hardware};
+use crate::sys;
+
+/// Where events and stamps can be further apart than this, nothing is told of both.
+pub const BOUND_MAX_NS: u64 = 1_000;
+/// Tries at a reading, of which the shortest counts: the others were interrupted.
+const TRIES: usize = 100;
+
+/// Both clocks at one moment: the tick lies in the middle of an interval that the other reading
+/// lies in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// The processor's counter.
+    pub ticks: u64,
+    /// CLOCK_MONOTONIC_RAW.
+    pub ns: u64,
+    /// Half of the interval.
+    pub half_ticks: u64,
+}
+
+/// A line from ticks to nanoseconds.
+#[derive(Debug, Clone)]
+pub struct Tie {
+    cpus: Vec<u32>,
+    pairs: Vec<Pair>,
+    /// Nanoseconds in a tick.
+    rate: f64,
+    /// How far events and stamps can be apart.
+    pub bound_ns: u64,
+}
+
+impl Tie {
+    /// Reads both clocks on these CPUs for the first time.
+    pub fn begin(cpus: &[u32]) -> Result<Self, String> {
+        let mut tie = Tie { cpus: cpus.to_vec(), pairs: Vec::new(), rate: 0.0, bound_ns: 0 };
+        tie.read()?;
+        Ok(tie)
+    }
+
+    /// Reads both clocks on every CPU once more, in a thread of its own, so that the affinity of
+    /// the calling one stays as it is.
+    pub fn read(&mut self) -> Result<(), String> {
+        let cpus = &self.cpus;
+        let read = || -> std::io::Result<Vec<Pair>> {
+            cpus.iter().map(|cpu| sys::pin(*cpu).map(|()| pair())).collect()
+        };
+        let pairs = std::thread::scope(|scope| scope.spawn(read).join());
+        let pairs = pairs.map_err(|_| "the thread that reads clocks ended".to_owned())?;
+        let pairs = pairs.map_err(|error| format!("reading the clocks of the CPUs: {error}"))?;
+        self.pairs.extend(pairs);
+        Ok(())
+    }
+
+    /// Lays the line through the first and the last reading.
+    ///
+    /// # Errors
+    /// In words, if the others are too far from it.
+    pub fn tied(mut self) -> Result<Self, String> {
+        let ends = self.pairs.first().zip(self.pairs.last());
+        let (first, last) = ends.ok_or("the clocks were never read")?;
+        let (ticks, ns) = (last.ticks.wrapping_sub(first.ticks), last.ns.wrapping_sub(first.ns));
+        if ticks == 0 || ticks > i64::MAX as u64 || ns == 0 || ns > i64::MAX as u64 {
+            return Err("the clocks of events and stamps cannot be tied: one stands still".into());
+        }
+        self.rate = ns as f64 / ticks as f64;
+        let off = |pair: &Pair| {
+            let off_ns = self.ns(pair.ticks).abs_diff(pair.ns);
+            off_ns.saturating_add((pair.half_ticks as f64 * self.rate).ceil() as u64)
+        };
+        self.bound_ns = self.pairs.iter().map(off).max().unwrap_or(0);
+        if self.bound_ns > BOUND_MAX_NS {
+            return Err(format!(
+                "the clocks of events and stamps cannot be tied: readings of both lie up to {} ns \
+                 from one line, more than {BOUND_MAX_NS}; is the kernel's clock source {}?",
+                self.bound_ns,
+                Hardware::SOURCE
+            ));
+        }
+        Ok(self)
+    }
+
+    /// CLOCK_MONOTONIC_RAW when the processor's counter was at this.
+    pub fn ns(&self, ticks: u64) -> u64 {
+        let Some(first) = self.pairs.first() else { return 0 };
+        let since = ticks.wrapping_sub(first.ticks) as i64;
+        first.ns.saturating_add_signed((since as f64 * self.rate).round() as i64)
+    }
+
+    /// So many ticks in nanoseconds.
+    pub fn duration_ns(&self, ticks: u64) -> u32 {
+        // Saturates.
+        (ticks as f64 * self.rate).round() as u32
+    }
+
+    /// For tests: of readings that were made up.
+    #[cfg(test)]
+    pub fn of(pairs: &[Pair]) -> Self {
+        Tie { cpus: Vec::new(), pairs: pairs.to_vec(), rate: 0.0, bound_ns: 0 }
+    }
+}
+
+/// Reads both clocks on the CPU that this runs on.
+fn pair() -> Pair {
+    let read = |_| {
+        let before = Hardware::fenced_start();
+        let ns = sys::clock_ns(libc::CLOCK_MONOTONIC_RAW);
+        let width = Hardware::fenced_end().wrapping_sub(before);
+        Pair { ticks: before.wrapping_add(width / 2), ns, half_ticks: width / 2 + 1 }
+    };
+    let pairs = (0..TRIES).map(read);
+    pairs.min_by_key(|pair| pair.half_ticks).unwrap_or(Pair { ticks: 0, ns: 0, half_ticks: 0 })
+}
+
+/// Events and stamps in one order, from the first stamp, at which time begins, to the last.
+pub fn merged(events: &[TraceEvent], stamps: &[EndStamp], tie: &Tie) -> Vec<TraceEvent> {
+    let mut stamps: Vec<(u64, EndStamp)> =
+        stamps.iter().map(|stamp| (tie.ns(stamp.ticks), *stamp)).collect();
+    // Those of one moment keep their order.
+    stamps.sort_by_key(|(at_ns, _)| *at_ns);
+    let Some(&(begin_ns, _)) = stamps.first() else { return Vec::new() };
+    let mut out = Vec::with_capacity(events.len() + stamps.len());
+    let mut events = events.iter().peekable();
+    let mut cpus = Cpus::default();
+    for (at_ns, stamp) in stamps {
+        while let Some(event) = events.next_if(|event| event.at_ns <= at_ns) {
+            cpus.saw(event);
+            if event.at_ns >= begin_ns {
+                out.push(TraceEvent { at_ns: event.at_ns - begin_ns, ..*event });
+            }
+        }
+        let ahead = || events.peek().map(|event| event.cpu);
+        out.push(TraceEvent {
+            at_ns: at_ns - begin_ns,
+            cpu: stamp.cpu.or_else(|| cpus.of(stamp.thread)).or_else(ahead).unwrap_or(0),
+            thread: stamp.thread,
+            kind: TraceKind::Stamp(stamp.number),
+        });
+    }
+    out
+}
+
+/// Where each end ran last.
+#[derive(Default)]
+struct Cpus {
+    caller: Option<u32>,
+    callee: Option<u32>,
+}
+
+impl Cpus {
+    fn saw(&mut self, event: &TraceEvent) {
+        let runs = match event.kind {
+            TraceKind::Switch { to, .. } => to,
+            _ => event.thread,
+        };
+        match runs {
+            TraceThread::Caller => self.caller = Some(event.cpu),
+            TraceThread::Callee => self.callee = Some(event.cpu),
+            TraceThread::Idle | TraceThread::Other(_) => {}
+        }
+    }
+    fn of(&self, thread: TraceThread) -> Option<u32> {
+        match thread {
+            TraceThread::Caller => self.caller,
+            TraceThread::Callee => self.callee,
+            TraceThread::Idle | TraceThread::Other(_) => None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a sender of a `load` hands over of each message, and whose its lag is.
+//!
+//! A message is late because the send before it had not returned yet when its time came, which is
+//! the mechanism's doing, or because the sender, there in time, left its wait late: something
+//! took its CPU. The look that ends no wait tells the two apart without a further reading of the clock.
+
+/// The bit of a message whose time had passed when the sender came to wait for it.
+const CAME_LATE: u64 = 1 << 63;
+/// The bit of a message that was dropped and not sent.
+const DROPPED: u64 = 1 << 62;
+
+/// The word of a message that was sent at this stamp.
+#[inline(always)]
+pub fn sent(ticks: u64, came_late: bool) -> u64 {
+    ticks | u64::from(came_late) << CAME_LATE.trailing_zeros()
+}
+
+/// The word of a message that was dropped at this stamp.
+#[inline(always)]
+pub fn dropped(ticks: u64, came_late: bool) -> u64 {
+    sent(ticks, came_late) | DROPPED
+}
+
+/// The stamp of a word.
+pub fn ticks(word: u64) -> u64 {
+    word & !(CAME_LATE | DROPPED)
+}
+
+/// When the send of a word began; 0 where there was none.
+pub fn begun(word: u64) -> u64 {
+    if word & DROPPED == 0 { ticks(word) } else { 0 }
+}
+
+/// How many messages were sent to which the sender came late.
+pub fn late_sends(words: &[u64]) -> u64 {
+    words.iter().filter(|word| **word & (CAME_LATE | DROPPED) == CAME_LATE).count() as u64
+}
+
+/// How much of each message's lag is the sender's own, in ticks: the difference to what the lag
+/// would be if the sender had left every wait in time and every send had taken as long as it did.
+///
+/// Of a message that it was in time for, all of it. Whoever comes late by another's doing is
+/// late by his own no more than at the message before.
+pub fn own_ticks(first_tick: u64, offsets: &[u64], words: &[u64]) -> Vec<u64> {
+    let mut own = 0;
+    let of = |(offset, word): (&u64, &u64)| {
+        let lag = ticks(*word).saturating_sub(first_tick.saturating_add(*offset));
+        own = if word & CAME_LATE == 0 { lag } else { lag.min(own) };
+        own
+    };
+    offsets.iter().zip(words).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a sender of constant gaps does that leaves its wait for a message late by the first of
+    /// a pair, and whose send of it takes the second: its words, and each lag.
+    fn simulated(gap: u64, messages: &[(u64, u64)]) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
+        let (first_tick, mut now) = (1_000_000, 1_000_000);
+        let (mut offsets, mut words, mut lags) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, (overslept, send)) in (1..).zip(messages) {
+            let intended = first_tick + number * gap;
+            let came_late = now > intended;
+            if !came_late {
+                now = intended + overslept;
+            }
+            offsets.push(number * gap);
+            words.push(sent(now, came_late));
+            lags.push(now - intended);
+            now += send;
+        }
+        (offsets, words, lags)
+    }
+
+    #[test]
+    fn what_a_sender_overslept_is_its_own_until_it_has_caught_up() {
+        let mut messages = [(0, 10); 12];
+        messages[3].0 = 350;
+        let (offsets, words, lags) = simulated(100, &messages);
+        assert_eq!(lags[3..8], [350, 260, 170, 80, 0]);
+        assert_eq!(own_ticks(1_000_000, &offsets, &words), lags);
+        assert_eq!(late_sends(&words), 3);
+    }
+
+    #[test]
+    fn what_a_send_took_is_not_the_senders_own() {
+        let mut messages = [(0, 10); 12];
+        messages[3].1 = 350;
+        let (offsets, words, lags) = simulated(100, &messages);
+        assert_eq!(lags[3..8], [0, 250, 160, 70, 0]);
+        assert_eq!(own_ticks(1_000_000, &offsets, &words), [0; 12]);
+    }
+
+    #[test]
+    fn each_has_what_the_other_would_not_have_made() {
+        // Late by 500 itself; two messages later a send takes 300, which makes it late anyhow.
+        let mut messages = [(0, 10); 20];
+        (messages[3].0, messages[5].1) = (500, 300);
+        let (offsets, words, lags) = simulated(100, &messages);
+        let own = own_ticks(1_000_000, &offsets, &words);
+        // The same without the first.
+        messages[3].0 = 0;
+        let (_, _, held) = simulated(100, &messages);
+        let parts: Vec<u64> = own.iter().zip(&held).map(|(own, held)| own + held).collect();
+        assert_eq!(parts, lags);
+        assert!(own.iter().zip(&held).any(|(own, held)| *own > 0 && *held > 0));
+    }
+
+    #[test]
+    fn a_dropped_message_is_no_send_and_tells_that_the_sender_was_in_time() {
+        let first_tick = 1_000;
+        let offsets = [100, 200, 300, 400];
+        let words =
+            [sent(1_150, false), dropped(1_200, false), sent(1_390, false), dropped(1_410, true)];
+        assert_eq!(own_ticks(first_tick, &offsets, &words), [50, 0, 90, 10]);
+        assert_eq!(words.map(begun), [1_150, 0, 1_390, 0]);
+        assert_eq!(late_sends(&words), 0);
+    }
+}

@@ -1,0 +1,538 @@
+//! A traced phase cut into its hops, and each hop into consecutive segments that add up to it.
+//!
+//! At every moment a message is at one place ([`Place`]), which is on the CPU of one end. An event moves it to
+//! another place, or does not ([`next`]). The time from one event to the next belongs to the place before, or to
+//! what keeps that CPU from it: a softirq, an interrupt, another task.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcost_model::case::Role;
+use hopcost_model::results::{Leg, Segment, SegmentKind};
+use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
+
+/// What a phase was cut into.
+#[derive(Debug, Default, PartialEq)]
+pub struct Cut {
+    /// The hops whose events show who had the message, in time order.
+    pub hops: Vec<Hop>,
+    /// The others by the reason.
+    pub left_out: BTreeMap<String, u64>,
+}
+
+/// A round trip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hop {
+    /// From the caller's stamp to its next.
+    pub total_ns: u64,
+    /// Its segments; their times add up to the total.
+    pub parts: BTreeMap<Segment, Part>,
+    /// What happened on the CPUs of its ends.
+    pub seen: BTreeSet<Occurrence>,
+}
+
+/// A segment of a hop.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Part {
+    /// All its pieces together.
+    pub ns: u64,
+    /// Events that were written within it, on the CPU that the message waited for.
+    pub events: u32,
+    /// When its first piece began, from the stamp.
+    pub begins_ns: u64,
+}
+
+/// What may happen in one hop and not in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Occurrence {
+    Timer,
+    Softirq,
+    Interrupt,
+    OtherTask,
+    Migration,
+    IdleExit,
+    Ipi,
+}
+
+impl Occurrence {
+    pub const ALL: [Self; 7] = [
+        Self::Timer,
+        Self::Softirq,
+        Self::Interrupt,
+        Self::OtherTask,
+        Self::Migration,
+        Self::IdleExit,
+        Self::Ipi,
+    ];
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Timer => "a timer",
+            Self::Softirq => "a softirq",
+            Self::Interrupt => "an interrupt of a device",
+            Self::OtherTask => "another task on the CPU",
+            Self::Migration => "a migration",
+            Self::IdleExit => "an idle exit",
+            Self::Ipi => "an IPI",
+        }
+    }
+    fn of(kind: TraceKind) -> Option<Self> {
+        Some(match kind {
+            TraceKind::TimerExpire => Self::Timer,
+            TraceKind::SoftirqEntry(_) => Self::Softirq,
+            TraceKind::IrqEntry(_) => Self::Interrupt,
+            TraceKind::Switch { to: TraceThread::Other(_), .. } => Self::OtherTask,
+            TraceKind::Migrate { .. } => Self::Migration,
+            TraceKind::IdleExit => Self::IdleExit,
+            TraceKind::IpiSend { .. } => Self::Ipi,
+            _ => return None,
+        })
+    }
+}
+
+/// Where a message is. The sender is the caller on the way forth, the callee on the way back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The sender is in user space and has not sent it yet.
+    User,
+    /// In a system call of the sender, which may be the one that sends.
+    Send,
+    /// The kernel wakes the receiver.
+    WakeUp,
+    /// An interrupt is on its way to the receiver's CPU.
+    Ipi,
+    /// The receiver is runnable on its CPU, which does not run it yet.
+    IdleExit,
+    /// The receiver is runnable on the sender's CPU, and the sender still in its call.
+    Handed,
+    /// The same, and the sender in user space again.
+    HandedUser,
+    /// The CPU is on its way to the receiver.
+    Switch,
+    /// The receiver runs, in the kernel.
+    Receive,
+    /// The caller is in user space with the reply, or in a call by which it fetches it.
+    Home,
+}
+
+/// What an event means for a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    SenderEnters,
+    SenderExits,
+    Waking,
+    /// The receiver is runnable, seen on its CPU or on another.
+    Runnable(On),
+    IpiSent,
+    IpiTaken,
+    IdleLeft,
+    ReceiverIn,
+    ReceiverOut,
+    ReceiverExits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    ReceiversCpu,
+    Another,
+}
+
+/// Whether both ends share a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cpus {
+    One,
+    Two,
+}
+
+/// The table: where an event moves a message to; `None` where it leaves it.
+fn next(place: Place, step: Step, cpus: Cpus) -> Option<Place> {
+    use Place::{Handed, HandedUser, Home, IdleExit, Ipi, Receive, Send, Switch, User, WakeUp};
+    use Step::{
+        IdleLeft, IpiSent, IpiTaken, ReceiverExits, ReceiverIn, ReceiverOut, Runnable,
+        SenderEnters, SenderExits, Waking,
+    };
+    Some(match (place, step, cpus) {
+        (User, SenderEnters, _) => Send,
+        (Send, SenderExits, _) => User,
+        (User | Send, Waking, _) => WakeUp,
+        (WakeUp, Runnable(_), Cpus::One) => Handed,
+        (WakeUp | Handed | Switch, SenderExits, Cpus::One) => HandedUser,
+        (HandedUser, SenderEnters, Cpus::One) => Switch,
+        (WakeUp | IdleExit, IpiSent, Cpus::Two) => Ipi,
+        // Without an interrupt or an event of it, the other CPU knows it at the latest by the end of the call.
+        (WakeUp, Runnable(_) | SenderExits, Cpus::Two) => IdleExit,
+        (WakeUp | Ipi, Runnable(On::ReceiversCpu) | IpiTaken, Cpus::Two) => IdleExit,
+        (WakeUp | Ipi | IdleExit, IdleLeft, Cpus::Two) => Switch,
+        (User | Send, ReceiverIn, Cpus::One) => Receive,
+        (User | Send | Home, _, _) => return None,
+        (_, ReceiverIn, _) => Receive,
+        (Receive, ReceiverOut, _) => Switch,
+        (Receive, ReceiverExits, _) => User,
+        _ => return None,
+    })
+}
+
+impl Place {
+    /// What a segment here is called, where nothing keeps the CPU from it.
+    fn kind(self) -> SegmentKind {
+        match self {
+            Place::User | Place::HandedUser | Place::Home => SegmentKind::User,
+            Place::Send | Place::Handed => SegmentKind::Send,
+            Place::WakeUp => SegmentKind::WakeUp,
+            Place::Ipi => SegmentKind::Ipi,
+            Place::IdleExit => SegmentKind::IdleExit,
+            Place::Switch => SegmentKind::Switch,
+            Place::Receive => SegmentKind::Receive,
+        }
+    }
+}
+
+/// The end that a thread is.
+fn role(thread: TraceThread) -> Option<Role> {
+    match thread {
+        TraceThread::Caller => Some(Role::Caller),
+        TraceThread::Callee => Some(Role::Callee),
+        _ => None,
+    }
+}
+
+/// Of a thing for each end, that of one.
+fn at(end: Role) -> usize {
+    usize::from(end == Role::Callee)
+}
+
+/// What a CPU is doing.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cpu {
+    interrupts: u32,
+    softirqs: u32,
+    has_other: bool,
+}
+
+impl Cpu {
+    fn take(&mut self, event: &TraceEvent) {
+        match event.kind {
+            TraceKind::IrqEntry(_) => self.interrupts += 1,
+            TraceKind::IrqExit(_) => self.interrupts = self.interrupts.saturating_sub(1),
+            TraceKind::SoftirqEntry(_) => self.softirqs += 1,
+            TraceKind::SoftirqExit(_) => self.softirqs = self.softirqs.saturating_sub(1),
+            // Neither lasts from one thread to the next.
+            TraceKind::Switch { to, .. } => {
+                *self = Cpu { has_other: matches!(to, TraceThread::Other(_)), ..Cpu::default() };
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Cuts a traced phase into hops.
+pub fn cut(trace: &Trace) -> Cut {
+    let mut cut = Cut::default();
+    let events = &trace.events;
+    let stamps = || events.iter().filter_map(callers_stamp);
+    let n = stamps().count() as u64;
+    // Where there is but one stamp an operation, it ends a hop and begins the next.
+    let begins = stamps().min().unwrap_or(0);
+    let lost = match trace.lost {
+        0 => None,
+        1 => Some("an event of the phase was lost".to_owned()),
+        lost => Some(format!("{lost} events of the phase were lost")),
+    };
+    let disorder = (!events.is_sorted_by_key(|event| event.at_ns))
+        .then(|| "the events are not in time order".to_owned());
+    if let Some(reason) = lost.or(disorder) {
+        cut.left_out.insert(reason, trace.operations.max(1));
+        return cut;
+    }
+    if n < 2 {
+        let reason = "the phase has fewer than two stamps of the caller";
+        cut.left_out.insert(reason.to_owned(), trace.operations.max(1));
+        return cut;
+    }
+    let first = |end: Role| events.iter().find(|event| role(event.thread) == Some(end));
+    let cpus = [Role::Caller, Role::Callee].map(|end| first(end).map(|event| event.cpu));
+    let mut state = State { cpus, is_in_call: [false; 2], woken: [None; 2], all: BTreeMap::new() };
+    let mut open: Option<Open> = None;
+    for event in events {
+        if let Some(hop) = &mut open {
+            hop.take(event, &state);
+        }
+        state.take(event);
+        if let Some(number) = callers_stamp(event) {
+            match open.take().map(Open::close) {
+                None => {}
+                Some(Ok(hop)) => cut.hops.push(hop),
+                Some(Err(reason)) => *cut.left_out.entry(reason.to_owned()).or_default() += 1,
+            }
+            open = (number == begins).then(|| Open::at(event.at_ns));
+        }
+    }
+    cut
+}
+
+/// The number of a stamp of the caller.
+fn callers_stamp(event: &TraceEvent) -> Option<u8> {
+    match (event.thread, event.kind) {
+        (TraceThread::Caller, TraceKind::Stamp(number)) => Some(number),
+        _ => None,
+    }
+}
+
+/// What is known beside the hop.
+struct State {
+    /// Where each end is or was last.
+    cpus: [Option<u32>; 2],
+    is_in_call: [bool; 2],
+    /// How far each end is on its way to its CPU since it was woken, whatever for; there it is `Receive`.
+    woken: [Option<Place>; 2],
+    all: BTreeMap<u32, Cpu>,
+}
+
+impl State {
+    fn take(&mut self, event: &TraceEvent) {
+        for end in [Role::Caller, Role::Callee] {
+            let (place, step) = (self.woken[at(end)], meaning(event, self, end));
+            self.woken[at(end)] = match (place, step) {
+                (_, Some(Step::Waking)) => Some(Place::WakeUp),
+                (_, Some(Step::ReceiverIn)) => Some(Place::Receive),
+                (_, Some(Step::ReceiverOut | Step::ReceiverExits)) => None,
+                (Some(place), Some(step)) => next(place, step, self.cpus()).or(Some(place)),
+                _ => place,
+            };
+        }
+        let (ran, cpu) = match event.kind {
+            TraceKind::Switch { to, .. } => (role(to), event.cpu),
+            TraceKind::Migrate { who, to_cpu } => (role(who), to_cpu),
+            _ => (role(event.thread), event.cpu),
+        };
+        if let Some(end) = ran {
+            self.cpus[at(end)] = Some(cpu);
+        }
+        if let Some(end) = role(event.thread) {
+            match event.kind {
+                TraceKind::SyscallEnter(_) => self.is_in_call[at(end)] = true,
+                TraceKind::SyscallExit(_) => self.is_in_call[at(end)] = false,
+                _ => {}
+            }
+        }
+        self.all.entry(event.cpu).or_default().take(event);
+    }
+
+    fn cpu(&self, end: Role) -> Option<u32> {
+        self.cpus[at(end)]
+    }
+
+    fn cpus(&self) -> Cpus {
+        match self.cpu(Role::Caller) == self.cpu(Role::Callee) {
+            true => Cpus::One,
+            false => Cpus::Two,
+        }
+    }
+}
+
+/// What an event means for a message between two ends.
+fn meaning(event: &TraceEvent, state: &State, receiver: Role) -> Option<Step> {
+    let is_there = Some(event.cpu) == state.cpu(receiver);
+    let is = |thread: TraceThread, end: Role| role(thread) == Some(end);
+    Some(match event.kind {
+        TraceKind::SyscallEnter(_) if is(event.thread, receiver.other()) => Step::SenderEnters,
+        TraceKind::SyscallExit(_) if is(event.thread, receiver.other()) => Step::SenderExits,
+        TraceKind::SyscallExit(_) if is(event.thread, receiver) => Step::ReceiverExits,
+        TraceKind::Waking(thread) if is(thread, receiver) => Step::Waking,
+        TraceKind::Wakeup(thread) if is(thread, receiver) => {
+            Step::Runnable(if is_there { On::ReceiversCpu } else { On::Another })
+        }
+        TraceKind::IpiSend { to_cpu } if Some(to_cpu) == state.cpu(receiver) => Step::IpiSent,
+        TraceKind::RescheduleEntry if is_there => Step::IpiTaken,
+        TraceKind::IdleExit if is_there => Step::IdleLeft,
+        TraceKind::Switch { to, .. } if is(to, receiver) => Step::ReceiverIn,
+        TraceKind::Switch { from, .. } if is(from, receiver) => Step::ReceiverOut,
+        _ => return None,
+    })
+}
+
+/// A hop whose end has not come.
+struct Open {
+    from_ns: u64,
+    last_ns: u64,
+    leg: Leg,
+    place: Place,
+    hop: Hop,
+    /// 1 where the event before is written while the message waits.
+    written: u32,
+    /// What belongs to the sender's call so far, which may turn out to be another than the one that sends.
+    call: Part,
+    /// The same of the call before, which has woken nobody.
+    before: Option<Part>,
+    contradiction: Option<&'static str>,
+}
+
+impl Open {
+    fn at(from_ns: u64) -> Self {
+        Self {
+            from_ns,
+            last_ns: from_ns,
+            leg: Leg::Forth,
+            place: Place::User,
+            hop: Hop { total_ns: 0, parts: BTreeMap::new(), seen: BTreeSet::new() },
+            written: 0,
+            call: Part::default(),
+            before: None,
+            contradiction: None,
+        }
+    }
+
+    fn sender(&self) -> Role {
+        match (self.leg, self.place) {
+            (Leg::Forth, _) | (_, Place::Home) => Role::Caller,
+            (Leg::Back, _) => Role::Callee,
+        }
+    }
+
+    fn receiver(&self) -> Role {
+        match self.leg {
+            Leg::Forth => Role::Callee,
+            Leg::Back => Role::Caller,
+        }
+    }
+
+    /// The end on whose CPU the message waits.
+    fn end(&self, cpus: Cpus) -> Role {
+        match (self.place, cpus) {
+            (Place::Ipi | Place::IdleExit | Place::Receive, _) => self.receiver(),
+            (Place::Switch, Cpus::Two) => self.receiver(),
+            _ => self.sender(),
+        }
+    }
+
+    /// The segment that the time since the event before belongs to.
+    fn segment(&self, state: &State) -> Segment {
+        let end = self.end(state.cpus());
+        let cpu = state.cpu(end).and_then(|cpu| state.all.get(&cpu)).copied().unwrap_or_default();
+        let kind = match self.place {
+            Place::WakeUp => SegmentKind::WakeUp,
+            _ if cpu.interrupts > 0 => SegmentKind::Interrupt,
+            _ if cpu.softirqs > 0 => SegmentKind::Softirq,
+            _ if cpu.has_other => SegmentKind::OtherTask,
+            Place::Home if state.is_in_call[at(Role::Caller)] => SegmentKind::Receive,
+            place => place.kind(),
+        };
+        Segment { leg: self.leg, end, kind }
+    }
+
+    /// Gives the time up to an event to its segment, and moves on; `state` is that before the event.
+    fn take(&mut self, event: &TraceEvent, state: &State) {
+        let segment = self.segment(state);
+        let piece = Part {
+            ns: event.at_ns - self.last_ns,
+            events: self.written,
+            begins_ns: self.last_ns - self.from_ns,
+        };
+        add(&mut self.hop.parts, segment, piece);
+        if self.place == Place::Send && segment.kind == SegmentKind::Send {
+            let begins_ns = if self.call.ns > 0 { self.call.begins_ns } else { piece.begins_ns };
+            let (ns, events) = (self.call.ns + piece.ns, self.call.events + piece.events);
+            self.call = Part { ns, events, begins_ns };
+        }
+        self.last_ns = event.at_ns;
+        self.hop.total_ns = event.at_ns - self.from_ns;
+        if state.cpus.contains(&Some(event.cpu)) {
+            self.hop.seen.extend(Occurrence::of(event.kind));
+        }
+        self.step(event, state);
+        // What writes an event takes its time after it has read the clock.
+        let waits = [segment.end, self.end(state.cpus())].map(|end| state.cpu(end));
+        let is_stamp = matches!(event.kind, TraceKind::Stamp(_));
+        self.written = u32::from(!is_stamp && waits.contains(&Some(event.cpu)));
+    }
+
+    fn step(&mut self, event: &TraceEvent, state: &State) {
+        if let TraceKind::Waking(thread) = event.kind {
+            let woken = role(thread);
+            let is_unsent = matches!(self.place, Place::User | Place::Send);
+            if woken == Some(self.sender()) && is_unsent && self.sender() == Role::Caller {
+                self.contradiction = Some("the callee was not asleep when the message came");
+            }
+            // It had not fetched a reply but been run in between.
+            if self.place == Place::Home && woken == Some(Role::Callee) {
+                (self.leg, self.place) = (Leg::Forth, Place::WakeUp);
+                return;
+            }
+        }
+        if self.place == Place::Home {
+            // Likewise: it gives the CPU back to the callee, which goes on.
+            if matches!(event.kind, TraceKind::Switch { to: TraceThread::Callee, .. })
+                && state.cpus() == Cpus::One
+            {
+                let is_in_call = state.is_in_call[at(Role::Callee)];
+                self.place = if is_in_call { Place::Send } else { Place::User };
+                self.call = Part::default();
+            }
+            return;
+        }
+        let Some(step) = meaning(event, state, self.receiver()) else { return };
+        let Some(place) = next(self.place, step, state.cpus()) else { return };
+        let mut place = place;
+        let call = std::mem::take(&mut self.call);
+        let received = Segment { leg: Leg::Forth, end: Role::Callee, kind: SegmentKind::Receive };
+        match (self.place, step) {
+            (Place::Send, Step::SenderExits) => {
+                // Whoever is woken before the message is sent takes it without being woken again.
+                let woken = state.woken[at(self.receiver())].filter(|_| state.cpus() == Cpus::Two);
+                place = woken.unwrap_or(place);
+                // Of the callee's calls that wake nobody all but the last belong to what it receives.
+                if let Some(before) = self.before.replace(call).filter(|_| self.leg == Leg::Back) {
+                    self.rename(before, received);
+                }
+            }
+            (Place::User | Place::Send, Step::Waking) => {
+                if let Some(before) = self.before.take().filter(|_| self.leg == Leg::Back) {
+                    self.rename(before, received);
+                }
+            }
+            // A call in which the sender is switched out is the one in which it sleeps.
+            (Place::Send, Step::ReceiverIn) => {
+                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
+                self.rename(call, to);
+            }
+            _ => {}
+        }
+        (self.leg, self.place) = match (self.leg, self.place, step) {
+            (Leg::Forth, Place::Receive, Step::ReceiverExits) => {
+                self.before = None;
+                (Leg::Back, Place::User)
+            }
+            (Leg::Back, Place::Receive, Step::ReceiverExits) => (Leg::Back, Place::Home),
+            (leg, ..) => (leg, place),
+        };
+    }
+
+    /// Moves what belongs to the sender's call to another segment.
+    fn rename(&mut self, call: Part, to: Segment) {
+        let from = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Send };
+        if let Some(part) = self.hop.parts.get_mut(&from) {
+            part.ns -= call.ns;
+            part.events -= call.events;
+            if part.ns == 0 && part.events == 0 {
+                self.hop.parts.remove(&from);
+            }
+            add(&mut self.hop.parts, to, call);
+        }
+    }
+
+    /// The hop, or why its events do not show who had the message.
+    fn close(self) -> Result<Hop, &'static str> {
+        match (self.contradiction, self.leg, self.place) {
+            (Some(reason), ..) => Err(reason),
+            (_, Leg::Back, Place::Home) => Ok(self.hop),
+            (_, Leg::Forth, _) => Err("no event shows that the callee got the message"),
+            (_, Leg::Back, _) => Err("no event shows that the caller got the reply"),
+        }
+    }
+}
+
+/// Adds a piece to a segment.
+fn add(parts: &mut BTreeMap<Segment, Part>, segment: Segment, piece: Part) {
+    let part = parts.entry(segment).or_insert(Part { ns: 0, events: 0, ..piece });
+    part.ns += piece.ns;
+    part.events += piece.events;
+    part.begins_ns = part.begins_ns.min(piece.begins_ns);
+}

@@ -1,0 +1,511 @@
+use hopcost_model::case::Role::{Callee, Caller};
+use hopcost_model::finding::{Code, Severity};
+use hopcost_model::plan::{ExplanationPlan, Question};
+use hopcost_model::results::{Leg, Leg::Back, Leg::Forth, SegmentKind as Kind};
+use hopcost_model::trace::TraceKind::{
+    IdleEnter, IdleExit, IpiSend, Migrate, RescheduleEntry, RescheduleExit, SoftirqEntry,
+    SoftirqExit, Stamp, Switch, SyscallEnter, SyscallExit, TimerExpire, Wakeup, Waking,
+};
+use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
+use hopcost_stats::rng::Rng;
+
+use super::*;
+use crate::testing::{Builder, PIPE, TCP, found, read};
+
+const A: TraceThread = TraceThread::Caller;
+const B: TraceThread = TraceThread::Callee;
+const IDLE: TraceThread = TraceThread::Idle;
+
+/// An event of a hop: ns after the one before, CPU, thread, what happens.
+type Line = (u64, u32, TraceThread, TraceKind);
+
+/// A pipe on one CPU.
+const ONE_CPU: &[Line] = &[
+    (100, 0, A, SyscallEnter(1)),
+    (300, 0, A, Waking(B)),
+    (50, 0, A, Wakeup(B)),
+    (150, 0, A, SyscallExit(1)),
+    (20, 0, A, SyscallEnter(0)),
+    (400, 0, A, Switch { from: A, to: B }),
+    (250, 0, B, SyscallExit(0)),
+    (70, 0, B, SyscallEnter(1)),
+    (310, 0, B, Waking(A)),
+    (60, 0, B, Wakeup(A)),
+    (140, 0, B, SyscallExit(1)),
+    (30, 0, B, SyscallEnter(0)),
+    (410, 0, B, Switch { from: B, to: A }),
+    (260, 0, A, SyscallExit(0)),
+    (90, 0, A, Stamp(0)),
+];
+
+/// A pipe on two CPUs, of which the other idles.
+const TWO_CPUS: &[Line] = &[
+    (100, 0, A, SyscallEnter(1)),
+    (300, 0, A, Waking(B)),
+    (50, 0, A, IpiSend { to_cpu: 1 }),
+    (10, 0, A, Wakeup(B)),
+    (90, 0, A, SyscallExit(1)),
+    (700, 1, IDLE, RescheduleEntry),
+    (20, 1, IDLE, RescheduleExit),
+    (80, 1, IDLE, IdleExit),
+    (10, 0, A, SyscallEnter(0)),
+    (110, 1, IDLE, Switch { from: IDLE, to: B }),
+    (240, 1, B, SyscallExit(0)),
+    (10, 0, A, Switch { from: A, to: IDLE }),
+    (10, 0, IDLE, IdleEnter { state: 1 }),
+    (60, 1, B, SyscallEnter(1)),
+    (310, 1, B, Waking(A)),
+    (40, 1, B, Wakeup(A)),
+    (200, 1, B, SyscallExit(1)),
+    (500, 0, IDLE, IdleExit),
+    (120, 0, IDLE, Switch { from: IDLE, to: A }),
+    (5, 1, B, SyscallEnter(0)),
+    (245, 0, A, SyscallExit(0)),
+    (90, 0, A, Stamp(0)),
+];
+
+/// TCP on one CPU: the receiver is woken by a softirq, and epoll's callee reads after it has slept.
+const SOFTIRQ: &[Line] = &[
+    (100, 0, A, SyscallEnter(44)),
+    (400, 0, A, SoftirqEntry(3)),
+    (200, 0, A, Waking(B)),
+    (50, 0, A, Wakeup(B)),
+    (70, 0, A, SoftirqExit(3)),
+    (80, 0, A, SyscallExit(44)),
+    (20, 0, A, SyscallEnter(45)),
+    (300, 0, A, Switch { from: A, to: B }),
+    (200, 0, B, SyscallExit(232)),
+    (30, 0, B, SyscallEnter(45)),
+    (170, 0, B, SyscallExit(45)),
+    (40, 0, B, SyscallEnter(44)),
+    (410, 0, B, SoftirqEntry(3)),
+    (210, 0, B, Waking(A)),
+    (50, 0, B, Wakeup(A)),
+    (70, 0, B, SoftirqExit(3)),
+    (80, 0, B, SyscallExit(44)),
+    (20, 0, B, SyscallEnter(232)),
+    (310, 0, B, Switch { from: B, to: A }),
+    (260, 0, A, SyscallExit(45)),
+    (90, 0, A, Stamp(0)),
+];
+
+/// A phase of hops like these, each made from its number.
+fn trace_of(n: u64, hop: impl Fn(u64) -> Vec<Line>) -> Trace {
+    let mut events = Vec::new();
+    let mut at_ns = 0;
+    let mut push = |(after_ns, cpu, thread, kind): Line| {
+        at_ns += after_ns;
+        events.push(TraceEvent { at_ns, cpu, thread, kind });
+    };
+    push((0, 0, A, Stamp(0)));
+    (0..n).flat_map(hop).for_each(push);
+    Trace {
+        operations: n,
+        events,
+        lost: 0,
+        clock_bound_ns: 40,
+        untraced_ns: vec![2000; n as usize],
+        event_cost_ns: Some(10.0),
+        missing: Vec::new(),
+    }
+}
+
+fn same(n: u64, lines: &[Line]) -> Trace {
+    trace_of(n, |_| lines.to_vec())
+}
+
+fn at(leg: Leg, end: hopcost_model::case::Role, kind: Kind) -> Segment {
+    Segment { leg, end, kind }
+}
+
+/// The segments of the second hop, of which all that is before it is known.
+fn parts(lines: &[Line]) -> Vec<(Segment, u64)> {
+    let cut = cut(&same(3, lines));
+    assert_eq!((cut.hops.len(), cut.left_out.len()), (3, 0), "{:?}", cut.left_out);
+    let parts: Vec<_> = cut.hops[1].parts.iter().map(|(of, part)| (*of, part.ns)).collect();
+    assert_eq!(parts.iter().map(|(_, ns)| ns).sum::<u64>(), cut.hops[1].total_ns);
+    parts
+}
+
+#[test]
+fn a_hop_on_one_cpu() {
+    assert_eq!(
+        parts(ONE_CPU),
+        [
+            (at(Forth, Caller, Kind::User), 120),
+            (at(Forth, Caller, Kind::Send), 450),
+            (at(Forth, Caller, Kind::WakeUp), 50),
+            (at(Forth, Caller, Kind::Switch), 400),
+            (at(Forth, Callee, Kind::Receive), 250),
+            (at(Back, Caller, Kind::User), 90),
+            (at(Back, Caller, Kind::Receive), 260),
+            (at(Back, Callee, Kind::User), 100),
+            (at(Back, Callee, Kind::Send), 450),
+            (at(Back, Callee, Kind::WakeUp), 60),
+            (at(Back, Callee, Kind::Switch), 410),
+        ]
+    );
+}
+
+#[test]
+fn a_hop_on_two_cpus_with_and_without_an_ipi() {
+    assert_eq!(
+        parts(TWO_CPUS),
+        [
+            (at(Forth, Caller, Kind::User), 100),
+            (at(Forth, Caller, Kind::Send), 300),
+            (at(Forth, Caller, Kind::WakeUp), 50),
+            (at(Forth, Callee, Kind::Ipi), 800),
+            (at(Forth, Callee, Kind::IdleExit), 100),
+            (at(Forth, Callee, Kind::Switch), 120),
+            (at(Forth, Callee, Kind::Receive), 240),
+            (at(Back, Caller, Kind::User), 90),
+            (at(Back, Caller, Kind::IdleExit), 700),
+            (at(Back, Caller, Kind::Switch), 120),
+            (at(Back, Caller, Kind::Receive), 250),
+            (at(Back, Callee, Kind::User), 80),
+            (at(Back, Callee, Kind::Send), 310),
+            (at(Back, Callee, Kind::WakeUp), 40),
+        ]
+    );
+}
+
+#[test]
+fn a_softirq_has_its_own_segment_and_a_call_that_wakes_nobody_receives() {
+    let parts: BTreeMap<Segment, u64> = parts(SOFTIRQ).into_iter().collect();
+    assert_eq!(parts[&at(Forth, Caller, Kind::Softirq)], 270);
+    assert_eq!(parts[&at(Forth, Caller, Kind::WakeUp)], 50);
+    assert_eq!(parts[&at(Forth, Caller, Kind::Send)], 480);
+    assert_eq!(parts[&at(Forth, Callee, Kind::Receive)], 370);
+    assert_eq!(parts[&at(Back, Callee, Kind::User)], 90);
+}
+
+#[test]
+fn a_known_delay_is_in_its_own_segment_alone() {
+    let typical: BTreeMap<Segment, u64> = parts(TWO_CPUS).into_iter().collect();
+    for (line, segment) in [
+        (0, at(Forth, Caller, Kind::User)),
+        (5, at(Forth, Callee, Kind::Ipi)),
+        (10, at(Forth, Callee, Kind::Receive)),
+        (13, at(Back, Callee, Kind::User)),
+        (14, at(Back, Callee, Kind::Send)),
+        (17, at(Back, Caller, Kind::IdleExit)),
+    ] {
+        let mut lines = TWO_CPUS.to_vec();
+        lines[line].0 += 5000;
+        for (of, ns) in parts(&lines) {
+            let delay = if of == segment { 5000 } else { 0 };
+            assert_eq!(ns, typical[&of] + delay, "{of} of a delay in {segment}");
+        }
+    }
+}
+
+/// Unix sockets wake a sleeping reader when its last message is read: its reply wakes nobody.
+#[test]
+fn who_is_woken_before_the_message_comes_takes_it_all_the_same() {
+    let lines = vec![
+        (100, 0, A, SyscallEnter(1)),
+        (400, 0, A, SyscallExit(1)),
+        (20, 0, A, SyscallEnter(0)),
+        (400, 0, A, Switch { from: A, to: B }),
+        (150, 0, B, Waking(A)),
+        (50, 0, B, Wakeup(A)),
+        (60, 0, B, SyscallExit(0)),
+        (70, 0, B, SyscallEnter(1)),
+        (410, 0, B, SyscallExit(1)),
+        (30, 0, B, SyscallEnter(0)),
+        (390, 0, B, Switch { from: B, to: A }),
+        (140, 0, A, Waking(B)),
+        (50, 0, A, Wakeup(B)),
+        (60, 0, A, SyscallExit(0)),
+        (90, 0, A, Stamp(0)),
+    ];
+    let one: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
+    assert_eq!(one[&at(Back, Callee, Kind::Send)], 410);
+    assert_eq!(one[&at(Back, Callee, Kind::Switch)], 390);
+    assert_eq!(one[&at(Forth, Callee, Kind::Receive)], 260);
+    // On two CPUs it is on its way when the reply is sent.
+    let mut lines = TWO_CPUS.to_vec();
+    lines.splice(
+        10..19,
+        [
+            (100, 1, B, Waking(A)),
+            (30, 1, B, IpiSend { to_cpu: 0 }),
+            (110, 1, B, SyscallExit(0)),
+            (60, 1, B, SyscallEnter(1)),
+            (350, 1, B, SyscallExit(1)),
+            (500, 0, IDLE, IdleExit),
+            (120, 0, IDLE, Switch { from: IDLE, to: A }),
+        ],
+    );
+    let two: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
+    assert_eq!(two[&at(Back, Callee, Kind::Send)], 350);
+    assert_eq!(two[&at(Back, Caller, Kind::Ipi)], 500);
+    assert_eq!(two[&at(Back, Caller, Kind::Switch)], 120);
+}
+
+/// The other CPU polls: it is told by a word in memory, and makes the receiver runnable itself.
+#[test]
+fn a_wake_up_without_an_interrupt() {
+    let mut lines = TWO_CPUS.to_vec();
+    lines.splice(
+        2..8,
+        [(140, 0, A, SyscallExit(1)), (60, 1, IDLE, IdleExit), (30, 1, IDLE, Wakeup(B))],
+    );
+    let parts: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
+    assert_eq!(parts[&at(Forth, Caller, Kind::WakeUp)], 140);
+    assert_eq!(parts[&at(Forth, Callee, Kind::IdleExit)], 60);
+    assert_eq!(parts[&at(Forth, Callee, Kind::Switch)], 150);
+}
+
+#[test]
+fn another_task_is_not_taken_for_the_switch() {
+    let mut lines = ONE_CPU.to_vec();
+    let other = TraceThread::Other(7);
+    lines[5] = (400, 0, A, Switch { from: A, to: other });
+    lines.insert(6, (3000, 0, other, Switch { from: other, to: B }));
+    let parts: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
+    assert_eq!(parts[&at(Forth, Caller, Kind::OtherTask)], 3000);
+    assert_eq!(parts[&at(Forth, Caller, Kind::Switch)], 400);
+}
+
+/// Woken threads that are run at once, within the call that wakes them.
+#[test]
+fn a_sender_that_is_preempted_by_whom_it_wakes() {
+    let lines = vec![
+        (100, 0, A, SyscallEnter(1)),
+        (300, 0, A, Waking(B)),
+        (50, 0, A, Wakeup(B)),
+        (90, 0, A, Switch { from: A, to: B }),
+        (250, 0, B, SyscallExit(0)),
+        (70, 0, B, SyscallEnter(1)),
+        // The caller is in its first call still: nothing to wake.
+        (140, 0, B, SyscallExit(1)),
+        (30, 0, B, SyscallEnter(0)),
+        (410, 0, B, Switch { from: B, to: A }),
+        (20, 0, A, SyscallExit(1)),
+        (20, 0, A, SyscallEnter(0)),
+        (260, 0, A, SyscallExit(0)),
+        (90, 0, A, Stamp(0)),
+    ];
+    let parts: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
+    assert_eq!(parts[&at(Back, Callee, Kind::Switch)], 410);
+    assert_eq!(parts[&at(Back, Caller, Kind::Receive)], 280);
+}
+
+#[test]
+fn what_events_do_not_show_is_left_out_with_its_reason() {
+    let reasons = |trace: &Trace| {
+        let cut = cut(trace);
+        assert_eq!(cut.hops, []);
+        cut.left_out.into_iter().collect::<Vec<_>>()
+    };
+    let left_out = |reason: &str, n: u64| vec![(reason.to_owned(), n)];
+    let lost = Trace { lost: 3, ..same(5, ONE_CPU) };
+    assert_eq!(reasons(&lost), left_out("3 events of the phase were lost", 5));
+    let mut unsorted = same(5, ONE_CPU);
+    unsorted.events.swap(3, 4);
+    assert_eq!(reasons(&unsorted), left_out("the events are not in time order", 5));
+    let of = |keep: fn(&Line) -> bool| {
+        let lines: Vec<Line> = TWO_CPUS.iter().filter(|line| keep(line)).copied().collect();
+        same(4, &lines)
+    };
+    let awake = of(|line| !matches!(line.3, Waking(B) | Switch { to: B, .. }));
+    assert_eq!(reasons(&awake), left_out("the callee was not asleep when the message came", 4));
+    let silent = of(|line| !matches!(line.3, Waking(A) | Switch { to: A, .. }));
+    assert_eq!(reasons(&silent), left_out("no event shows that the caller got the reply", 4));
+}
+
+/// An event of any kind, of any thread, anywhere.
+fn any_event(rng: &mut Rng) -> Line {
+    let thread = |rng: &mut Rng| [A, B, IDLE, TraceThread::Other(9)][rng.below(4) as usize];
+    let (from, to, to_cpu) = (thread(rng), thread(rng), rng.below(3) as u32);
+    let kind = [
+        Stamp(0),
+        SyscallEnter(1),
+        SyscallExit(1),
+        Waking(to),
+        Wakeup(to),
+        IpiSend { to_cpu },
+        RescheduleEntry,
+        IdleEnter { state: 1 },
+        IdleExit,
+        Switch { from, to },
+        SoftirqEntry(3),
+        SoftirqExit(3),
+        TraceKind::IrqEntry(5),
+        TraceKind::IrqExit(5),
+        Migrate { who: to, to_cpu },
+    ][rng.below(15) as usize];
+    (rng.below(500), rng.below(3) as u32, from, kind)
+}
+
+#[test]
+fn the_segments_of_a_hop_add_up_to_it_whatever_happens() {
+    let mut rng = Rng::new(19);
+    let mut n_cut = 0;
+    for round in 0..3000 {
+        let good = [ONE_CPU, TWO_CPUS, SOFTIRQ][round % 3];
+        let mut lines: Vec<Line> = (0..3).flat_map(|_| good.to_vec()).collect();
+        for _ in 0..rng.below(30) {
+            let place = rng.below(lines.len() as u64) as usize;
+            lines.insert(place, any_event(&mut rng));
+        }
+        let trace = same(2, &lines);
+        let is_stamp = |event: &&TraceEvent| (event.thread, event.kind) == (A, Stamp(0));
+        let stamps: Vec<u64> =
+            trace.events.iter().filter(is_stamp).map(|event| event.at_ns).collect();
+        let lengths: Vec<u64> = stamps.windows(2).map(|two| two[1] - two[0]).collect();
+        let cut = cut(&trace);
+        for hop in &cut.hops {
+            assert_eq!(hop.parts.values().map(|part| part.ns).sum::<u64>(), hop.total_ns);
+            assert!(lengths.contains(&hop.total_ns));
+        }
+        let left_out: u64 = cut.left_out.values().sum();
+        assert_eq!(cut.hops.len() as u64 + left_out, lengths.len() as u64, "cut or left out");
+        n_cut += cut.hops.len();
+    }
+    assert!(n_cut > 3000, "{n_cut}");
+}
+
+/// A run of eight trials of each case, which are traced.
+fn run(cases: &[(&str, &dyn Fn(u32) -> Trace)], tail: Option<f64>) -> RawRun {
+    let mut builder = Builder::new();
+    for (id, trace) in cases {
+        builder = builder.case(id, 8, |round, t| {
+            t.each(&[2600; 400]);
+            t.raw.trace = Some(trace(round));
+        });
+    }
+    let mut raw = builder.build();
+    raw.plan.question = Some(Question::Explanation(ExplanationPlan { tail }));
+    raw
+}
+
+/// A hop that takes longer in its first call in a later round.
+fn later(round: u32, lines: &[Line]) -> Vec<Line> {
+    let mut lines = lines.to_vec();
+    lines[1].0 += u64::from(round);
+    lines
+}
+
+#[test]
+fn a_case_has_its_segments_in_order_with_their_intervals() {
+    let raw = run(&[(PIPE, &|round| trace_of(50, |_| later(round, ONE_CPU)))], None);
+    let results = read(&raw);
+    let explained = &results.explanation.as_ref().unwrap().cases[0];
+    assert_eq!((explained.hops, explained.left_out.len(), &explained.tail), (400, 0, &None));
+    assert_eq!(explained.total_ns.point, Some(2643.5));
+    let order: Vec<Kind> = explained.segments.iter().map(|of| of.segment.kind).collect();
+    use Kind::{Receive, Send, Switch, User, WakeUp};
+    assert_eq!(
+        order,
+        [User, Send, WakeUp, Switch, Receive, User, Send, WakeUp, Switch, Receive, User]
+    );
+    let send = &explained.segments[1];
+    assert_eq!(
+        (send.typical_ns.low, send.typical_ns.point, send.typical_ns.high),
+        (Some(450.0), Some(453.5), Some(457.0))
+    );
+    assert_eq!((send.begins_ns, send.p50_ns, send.events), (120.0, 453.5, 2.0));
+    let sum: f64 = explained.segments.iter().filter_map(|of| of.typical_ns.point).sum();
+    assert!((sum - 2643.5).abs() < 1e-9);
+    // 14 events of 10 ns leave 504 of the 2644 ns unexplained.
+    assert_eq!(explained.events, 14.0);
+    let (severity, evidence) = found(&results, Code::TracingChanged).unwrap();
+    assert_eq!(severity, Severity::Note);
+    assert!(evidence.contains("2.64 µs") && evidence.contains("2.00 µs"), "{evidence}");
+}
+
+#[test]
+fn what_events_cost_is_no_finding() {
+    let trace = |_| Trace { event_cost_ns: Some(40.0), ..same(50, ONE_CPU) };
+    assert_eq!(found(&read(&run(&[(PIPE, &trace)], None)), Code::TracingChanged), None);
+}
+
+#[test]
+fn the_segments_that_make_the_difference_are_named() {
+    let slow = |round| {
+        let mut lines = later(round, ONE_CPU);
+        (lines[1].0, lines[8].0, lines[2].0) =
+            (lines[1].0 + 700, lines[8].0 + 500, lines[2].0 + 200);
+        trace_of(50, move |_| lines.clone())
+    };
+    let raw = run(&[(PIPE, &|round| trace_of(50, |_| later(round, ONE_CPU))), (TCP, &slow)], None);
+    let difference = read(&raw).explanation.unwrap().difference.unwrap();
+    assert_eq!(
+        difference.says,
+        "tcp costs 1.40 µs more than pipe [1.40 µs, 1.40 µs]: 1.20 µs in the send and receive paths, \
+         200 ns in waking; about the same in the switch, user space"
+    );
+    let sum: f64 = difference.segments.iter().filter_map(|of| of.ns.point).sum();
+    assert_eq!((sum, difference.total_ns.point), (1400.0, Some(1400.0)));
+    let raw = run(&[(TCP, &slow), (PIPE, &|round| trace_of(50, |_| later(round, ONE_CPU)))], None);
+    let says = read(&raw).explanation.unwrap().difference.unwrap().says;
+    assert!(
+        says.starts_with("pipe costs 1.40 µs less than tcp [1.40 µs, 1.40 µs]: 1.20 µs in"),
+        "{says}"
+    );
+    // One µs more or less from round to round is no difference.
+    let noisy = |round: u32| {
+        let mut lines = ONE_CPU.to_vec();
+        lines[5].0 = if round.is_multiple_of(2) { 0 } else { 800 };
+        trace_of(50, move |_| lines.clone())
+    };
+    let raw = run(&[(PIPE, &|_| same(50, ONE_CPU)), (TCP, &noisy)], None);
+    let says = read(&raw).explanation.unwrap().difference.unwrap().says;
+    assert!(says.starts_with("tcp and pipe are not told apart"), "{says}");
+}
+
+#[test]
+fn the_slowest_hops_show_what_is_different_in_them() {
+    let hop = |number: u64| {
+        let mut lines = ONE_CPU.to_vec();
+        if number.is_multiple_of(100) {
+            lines.insert(1, (10, 0, A, TimerExpire));
+            lines[2].0 += 9000;
+        }
+        lines
+    };
+    let raw = run(&[(PIPE, &|_| trace_of(400, hop))], Some(0.99));
+    let tail = read(&raw).explanation.unwrap().cases[0].tail.clone().unwrap();
+    assert_eq!((tail.hops, tail.slow_ns > 7000.0), (40, true));
+    assert_eq!(tail.segments[0].segment, at(Forth, Caller, Kind::Send));
+    assert_eq!(
+        (tail.occurrences[0].what.as_str(), tail.occurrences[0].typical_share),
+        ("a timer", 0.0)
+    );
+    assert!(tail.says.starts_with("the slowest 1.0 % take 7.2"), "{}", tail.says);
+}
+
+#[test]
+fn nonsense_in_a_file_is_read_without_a_panic() {
+    let nonsense = |round: u32| {
+        let mut trace = same(30, [ONE_CPU, TWO_CPUS][round as usize % 2]);
+        trace.operations = u64::MAX;
+        trace.lost = u64::from(round / 6) * u64::MAX;
+        trace.clock_bound_ns = u64::MAX;
+        trace.event_cost_ns = Some([f64::NAN, f64::MAX, -1.0, f64::INFINITY][round as usize % 4]);
+        trace.untraced_ns = vec![u32::MAX; round as usize];
+        let from = 40 * round as usize;
+        trace.events.iter_mut().skip(from).for_each(|event| event.at_ns += u64::MAX - 200_000);
+        trace.events.iter_mut().step_by(7).for_each(|event| event.cpu = u32::MAX);
+        trace
+    };
+    for tail in [f64::NAN, f64::INFINITY, -1.0, 2.0] {
+        let raw = run(&[(PIPE, &nonsense), (TCP, &|_| same(50, SOFTIRQ))], Some(tail));
+        assert!(read(&raw).explanation.unwrap().cases.len() == 2);
+    }
+}
+
+#[test]
+fn a_run_without_traces_explains_nothing() {
+    assert_eq!(
+        read(&Builder::new().case(PIPE, 8, |_, t| t.each(&[2600; 400])).build()).explanation,
+        None
+    );
+    let raw = run(&[(PIPE, &|_| Trace { lost: 1, ..same(50, ONE_CPU) })], Some(0.99));
+    let explained = read(&raw).explanation.unwrap().cases[0].clone();
+    assert_eq!((explained.hops, explained.total_ns.point, explained.segments.len()), (0, None, 0));
+    assert_eq!(explained.left_out[0].hops, 400);
+}

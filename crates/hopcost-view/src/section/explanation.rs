@@ -1,0 +1,282 @@
+//! Where the time of a hop goes: its segments on one time axis, and two cases side by side.
+
+use hopcost_model::case::Role;
+use hopcost_model::finding::Code;
+use hopcost_model::results::{
+    ExplainedCase, ExplainedDifference, ExplainedSegment, ExplainedTail, Explanation, LeftOutHops,
+    Results,
+};
+
+use super::model::{
+    Block, Cell, Frame, Medium, Rows, Scale, Section, Tone, Unit, estimates, note, numbers, says,
+    words,
+};
+use crate::chart::waterfall;
+use crate::number;
+
+/// Columns of a terminal for the time axis.
+const AXIS: usize = 68;
+
+/// Segments of slow hops on a screen: those that are longer by most.
+const SLOW_LINES: usize = 4;
+
+/// On one screen.
+pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
+    let changed = results.findings.iter().filter(|finding| finding.code == Code::TracingChanged);
+    let changed = changed.map(|of| {
+        let case = of.case.as_deref().unwrap_or_default();
+        Block::Text(
+            Tone::Alert,
+            format!("Tracing changed what it watched: {case}: {}", of.evidence),
+        )
+    });
+    let blocks = match &found.difference {
+        Some(difference) => {
+            let mut blocks = vec![says(format!("{}.", difference.says))];
+            for (case, mark) in found.cases.iter().zip(["First", "Second"]) {
+                blocks.push(says(format!("{mark}: {}", whole(case))));
+                blocks.extend(lanes(case));
+            }
+            blocks.push(beside(difference));
+            blocks.extend(found.cases.iter().flat_map(doubts).map(note));
+            let tails = found.cases.iter().filter_map(|case| case.tail.as_ref());
+            blocks.extend(tails.map(|tail| note(slowest(tail))));
+            blocks
+        }
+        None => found.cases.iter().flat_map(|case| of_case(case, SLOW_LINES)).collect(),
+    };
+    blocks.into_iter().chain(changed).collect()
+}
+
+/// All of it, where other sections follow.
+pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
+    let found = results.explanation.as_ref()?;
+    let mut blocks = Vec::new();
+    if let Some(difference) = &found.difference {
+        blocks.extend([says(format!("{}.", difference.says)), beside(difference)]);
+    }
+    if medium == Medium::Page {
+        blocks.push(Block::Charts(waterfall::charts(found), Frame::Titled));
+    }
+    for case in &found.cases {
+        blocks.push(Block::Heading(case.case.clone()));
+        let of_case = of_case(case, usize::MAX);
+        // A page draws the lanes.
+        let is_shown = |block: &Block| medium != Medium::Page || !matches!(block, Block::Paste(..));
+        blocks.extend(of_case.into_iter().filter(is_shown));
+    }
+    Section::of("explanation", blocks)
+}
+
+fn of_case(case: &ExplainedCase, lines: usize) -> Vec<Block> {
+    let mut blocks = vec![says(whole(case))];
+    blocks.extend(lanes(case));
+    blocks.push(table(case));
+    blocks.extend(doubts(case).into_iter().map(note));
+    blocks.extend(case.tail.iter().flat_map(|tail| slow(tail, lines)));
+    blocks
+}
+
+/// `roundtrip/pipe?…: 5.12 µs a typical hop`
+fn whole(case: &ExplainedCase) -> String {
+    let Some(ns) = case.total_ns.point else {
+        return format!("{}: no hop could be cut into segments", case.case);
+    };
+    format!("{}: {} a typical hop", case.case, number::time(ns, 3))
+}
+
+/// The letter of a segment.
+fn letter(at: usize) -> char {
+    ('a'..='z').nth(at).unwrap_or('.')
+}
+
+/// A line for each end, in which a segment is as many of its letters as it takes time, and the axis.
+fn lanes(case: &ExplainedCase) -> Option<Block> {
+    let ends_ns = |of: &ExplainedSegment| of.begins_ns + of.typical_ns.point.unwrap_or(0.0);
+    let length_ns = case.segments.last().map(ends_ns).filter(|ns| *ns > 0.0)?;
+    let column = |ns: f64| ((ns / length_ns * AXIS as f64).round() as usize).min(AXIS);
+    let lane = |end: Role| {
+        let mut line = vec![' '; AXIS];
+        let own = case.segments.iter().enumerate().filter(|(_, of)| of.segment.end == end);
+        own.for_each(|(at, of)| line[column(of.begins_ns)..column(ends_ns(of))].fill(letter(at)));
+        format!("{end:<8}{}", line.into_iter().collect::<String>())
+    };
+    let end = number::time(length_ns, 3);
+    let axis = format!("{:<8}0{end:>width$}", "", width = AXIS - 1);
+    let lines = vec![lane(Role::Caller), lane(Role::Callee), axis];
+    Some(Block::Paste(String::new(), lines))
+}
+
+fn table(case: &ExplainedCase) -> Block {
+    let rows: Vec<(usize, &ExplainedSegment)> = case.segments.iter().enumerate().collect();
+    Rows::of(&rows)
+        .column(words(""), |(at, _)| Cell::text(letter(*at).to_string()))
+        .column(words("segment"), |(_, of)| Cell::text(of.segment.to_string()))
+        .column(estimates("typical"), |(_, of)| {
+            Cell::estimate(Some(&of.typical_ns), Scale::Difference)
+        })
+        .column(numbers("share"), |(_, of)| Cell::number(of.share, Unit::Share))
+        .column(numbers("p50").fold(3), |(_, of)| Cell::number(of.p50_ns, Unit::Time(3)))
+        .column(numbers("p99").fold(1), |(_, of)| Cell::number(of.p99_ns, Unit::Time(3)))
+        .column(numbers("events").fold(2), |(_, of)| Cell::number(of.events, Unit::Plain(2)))
+        .table()
+}
+
+fn beside(difference: &ExplainedDifference) -> Block {
+    let time = |ns: f64| if ns > 0.0 { Cell::number(ns, Unit::Time(3)) } else { Cell::none() };
+    Rows::of(&difference.segments)
+        .column(words("segment"), |of| Cell::text(of.segment.to_string()))
+        .column(numbers("first"), |of| time(of.first_ns))
+        .column(numbers("second"), |of| time(of.second_ns))
+        .column(estimates("second less first"), |of| {
+            Cell::estimate(Some(&of.ns), Scale::Difference)
+        })
+        .table()
+}
+
+/// What is to be known of a case's segments.
+fn doubts(case: &ExplainedCase) -> Vec<String> {
+    let of = |ns: Option<f64>| ns.map_or("not known".to_owned(), |ns| number::time(ns, 3));
+    let cost = match case.event_cost_ns {
+        Some(ns) => format!("each of which costs {}", number::time(ns, 2)),
+        None => "whose cost is not known".to_owned(),
+    };
+    let mut said = vec![format!(
+        "Median hop: {} traced, {} untraced; {} events wait in a hop, {cost}; events and stamps are at most {} \
+         apart.",
+        of(case.traced_p50_ns.point),
+        of(case.untraced_p50_ns.point),
+        number::plain(case.events, 2),
+        number::exact(case.clock_bound_ns),
+    )];
+    let left_out = |of: &LeftOutHops| {
+        let all = case.left_out.iter().fold(case.hops, |sum, one| sum.saturating_add(one.hops));
+        format!("Left out: {} of {all} hops: {}.", of.hops, of.reason)
+    };
+    said.extend(case.left_out.iter().map(left_out));
+    said.extend(case.missing.iter().map(|what| format!("Not seen: {what}.")));
+    said
+}
+
+/// What is different in slow hops, in a sentence.
+fn slowest(tail: &ExplainedTail) -> String {
+    format!("Of {} slow hops: {}.", tail.hops, tail.says)
+}
+
+fn slow(tail: &ExplainedTail, lines: usize) -> Vec<Block> {
+    let time = |ns: f64| Cell::number(ns, Unit::Time(3));
+    let segments = Rows::of(tail.segments.get(..lines).unwrap_or(&tail.segments))
+        .column(words("slow hops"), |of| Cell::text(of.segment.to_string()))
+        .column(numbers("typical"), |of| time(of.typical_ns))
+        .column(numbers("slow"), |of| time(of.slow_ns))
+        .table();
+    let occurrences = Rows::of(&tail.occurrences)
+        .column(words("what happens"), |of| Cell::text(of.what.clone()))
+        .column(numbers("typical"), |of| Cell::number(of.typical_share, Unit::Share))
+        .column(numbers("slow"), |of| Cell::number(of.slow_share, Unit::Share))
+        .table();
+    vec![says(slowest(tail)), segments, occurrences]
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::results::{Estimate, Leg, Segment, SegmentKind};
+
+    use super::*;
+    use crate::stored;
+
+    fn case(id: &str, times_ns: &[(Leg, Role, SegmentKind, f64)]) -> ExplainedCase {
+        let estimate = |ns: f64| Estimate::exact(ns, 8, "typical".to_owned());
+        let total_ns: f64 = times_ns.iter().map(|of| of.3).sum();
+        let mut begins_ns = 0.0;
+        let segment = |(leg, end, kind, ns): &(Leg, Role, SegmentKind, f64)| {
+            begins_ns += ns;
+            ExplainedSegment {
+                segment: Segment { leg: *leg, end: *end, kind: *kind },
+                begins_ns: begins_ns - ns,
+                typical_ns: estimate(*ns),
+                share: ns / total_ns,
+                p50_ns: *ns,
+                p99_ns: 3.0 * ns,
+                events: 2.0,
+            }
+        };
+        ExplainedCase {
+            case: id.to_owned(),
+            hops: 7_990,
+            left_out: vec![LeftOutHops { reason: "no event shows it".to_owned(), hops: 10 }],
+            total_ns: estimate(total_ns),
+            traced_p50_ns: estimate(total_ns),
+            untraced_p50_ns: estimate(0.8 * total_ns),
+            events: 12.0,
+            event_cost_ns: Some(91.0),
+            clock_bound_ns: 40,
+            missing: vec!["ipi:ipi_send_cpu: this kernel does not have it".to_owned()],
+            segments: times_ns.iter().map(segment).collect(),
+            tail: None,
+        }
+    }
+
+    fn explained() -> Results {
+        use Leg::{Back, Forth};
+        use Role::{Callee, Caller};
+        use SegmentKind::{IdleExit, Receive, Send, Switch, User, WakeUp};
+        let pipe = [
+            (Forth, Caller, User, 120.0),
+            (Forth, Caller, Send, 480.0),
+            (Forth, Caller, WakeUp, 300.0),
+            (Forth, Callee, IdleExit, 1500.0),
+            (Forth, Callee, Switch, 200.0),
+            (Forth, Callee, Receive, 400.0),
+            (Back, Callee, User, 100.0),
+            (Back, Callee, Send, 500.0),
+            (Back, Caller, Switch, 1900.0),
+            (Back, Caller, Receive, 400.0),
+        ];
+        let cases = vec![case("roundtrip/pipe?place=same-llc", &pipe)];
+        Results {
+            explanation: Some(Explanation { cases, difference: None }),
+            ..stored::results("copies")
+        }
+    }
+
+    #[test]
+    fn each_end_has_a_lane_and_each_segment_its_letter() {
+        let Some(Block::Paste(_, lines)) = lanes(&explained().explanation.unwrap().cases[0]) else {
+            panic!("no lanes");
+        };
+        assert_eq!(
+            lines,
+            [
+                "caller  abbbbbbccc                               iiiiiiiiiiiiiiiiiiiiiijjjjj",
+                "callee            ddddddddddddddddddeefffffghhhhh                           ",
+                "        0                                                            5.90 µs",
+            ]
+        );
+        assert!(lines.iter().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn on_a_screen_stands_what_must_be_known() {
+        let results = explained();
+        let style = crate::text::TextStyle::plain(100);
+        let text = crate::text::answer(&results, None, &style);
+        for said in [
+            "roundtrip/pipe?place=same-llc: 5.90 µs a typical hop",
+            "Median hop: 5.90 µs traced, 4.72 µs untraced; 12 events wait in a hop, each of which costs 91 ns",
+            "Left out: 10 of 8000 hops: no event shows it.",
+            "Not seen: ipi:ipi_send_cpu: this kernel does not have it.",
+        ] {
+            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(flat.contains(said), "{said}\n{text}");
+        }
+        assert!(text.lines().count() < 30, "{text}");
+        let ascii = crate::text::TextStyle { charset: crate::text::Charset::Ascii, ..style };
+        assert!(crate::text::answer(&results, None, &ascii).is_ascii());
+        let page = crate::html::report(&results);
+        assert!(page.contains("Where the time of a hop goes") && page.contains("hop-roundtrip"));
+        let csv = crate::explanation::csv(results.explanation.as_ref().unwrap());
+        assert!(csv.contains("same-llc,forth,caller,send in the kernel,120,480,,,,8,"), "{csv}");
+        assert_eq!(csv.lines().count(), 11);
+    }
+}

@@ -1,0 +1,178 @@
+//! The traced phase, after all others: what the kernel's own events say of each operation.
+//!
+//! Tracing slows what it watches, so that nothing of it is among the measured samples. A phase
+//! of as many operations without events comes right before it, to be held against it.
+
+use hopcost_model::case::{Role, Workload};
+use hopcost_model::protocol::{Phase, Stamp};
+use hopcost_model::raw::RawTrial;
+use hopcost_model::trace::{Trace, TraceThread};
+use hopcost_probe::sys;
+use hopcost_probe::trace::{self as probe, EndStamp, Ends, Recorder};
+
+use super::keep;
+use super::spec::{Failure, TrialSpec};
+use super::workers::{TrialWorkers, unexpected};
+
+/// Part of a phase that warms it up.
+const WARM_UP: u64 = 10;
+
+/// Refuses, before anything is measured, what could not be traced in the end.
+pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
+    let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
+    let case = spec.case;
+    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
+        let workload = case.workload.word();
+        return Err(untraceable(&format!("only round trips and wake-ups are, not a {workload}")));
+    }
+    let is_rust = case.runtimes.caller.is_rust();
+    if case.has_virtual_clock() || !is_rust || spec.workers.native().is_some() {
+        return Err(untraceable(
+            "it takes a caller of this build, which stamps with the \
+                                processor's own counter",
+        ));
+    }
+    let cpus = cpus(spec)?;
+    probe::bytes_per_cpu(cpus.len(), operations).map_err(|why| untraceable(&why))?;
+    let refused = cpus.first().and_then(|cpu| probe::refused(*cpu));
+    refused.map_or(Ok(()), |why| Err(untraceable(&why)))
+}
+
+fn untraceable(why: &str) -> Failure {
+    Failure::Reason(format!("cannot be traced: {why}"))
+}
+
+/// The CPUs whose events are recorded: those of the ends, or all that they may use.
+fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>, Failure> {
+    let asked: Option<Vec<u32>> = spec.cpus_asked().into_iter().collect();
+    let mut cpus = match asked {
+        Some(cpus) => cpus,
+        None => sys::allowed_cpus()?,
+    };
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
+}
+
+/// Both phases, where they are asked for.
+pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+    let spec = workers.spec;
+    let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
+    let cpus = cpus(spec)?;
+    let ends = ends(workers)?;
+    let bytes = probe::bytes_per_cpu(cpus.len(), operations).map_err(|why| untraceable(&why))?;
+    workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
+    let untraced = stamps(workers, operations)?;
+    // Only now: what is open slows the system calls of the whole machine, even switched off.
+    let mut recorder = Recorder::open(&cpus, bytes).map_err(|why| untraceable(&why))?;
+    recorder.start()?;
+    let traced = stamps(workers, operations);
+    recorder.stop()?;
+    let traced = traced?;
+    let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
+    let took = untraced.operations().map(|ticks| recording.tie.duration_ns(ticks));
+    let mut missing = recording.missing.clone();
+    let cost = cpus.first().ok_or("no CPU".to_owned()).and_then(|cpu| probe::event_cost_ns(*cpu));
+    let event_cost_ns =
+        cost.map_err(|why| missing.push(format!("the cost of an event: {why}"))).ok();
+    trial.trace = Some(Trace {
+        operations,
+        events: recording.between(&traced.of_ends(spec)),
+        lost: recording.lost,
+        clock_bound_ns: recording.tie.bound_ns,
+        untraced_ns: took.collect(),
+        event_cost_ns,
+        missing,
+    });
+    Ok(())
+}
+
+/// The threads of the ends.
+fn ends(workers: &TrialWorkers<'_>) -> Result<Ends, Failure> {
+    let mut ends = Ends::default();
+    for seat in workers.all.iter().flat_map(|one| &one.seats) {
+        let of_end = match seat.role {
+            Role::Caller => &mut ends.caller,
+            Role::Callee => &mut ends.callee,
+        };
+        of_end.extend(Some(seat.tid).filter(|tid| *tid != 0));
+        of_end.extend(&seat.helpers);
+    }
+    match ends.caller.is_empty() || ends.callee.is_empty() {
+        true => Err(untraceable("a worker does not say which of its threads an end is")),
+        false => Ok(ends),
+    }
+}
+
+/// What the ends stamped in a phase, in ticks.
+enum Stamps {
+    /// The caller alone: the end of an operation is the begin of the next.
+    Round(Vec<u64>),
+    /// Both, of the same operations.
+    OneWay { sent: Vec<u64>, received: Vec<u64> },
+}
+
+impl Stamps {
+    /// How long each operation took.
+    fn operations(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        match self {
+            Stamps::Round(at) => Box::new(at.windows(2).map(|two| two[1].wrapping_sub(two[0]))),
+            Stamps::OneWay { sent, received } => {
+                let both = sent.iter().zip(received);
+                Box::new(both.map(|(sent, received)| received.saturating_sub(*sent)))
+            }
+        }
+    }
+
+    /// Every stamp with whose and which it is.
+    fn of_ends(&self, spec: &TrialSpec<'_>) -> Vec<EndStamp> {
+        let caller = |ticks, number| EndStamp {
+            ticks,
+            thread: TraceThread::Caller,
+            cpu: spec.cpus.0,
+            number,
+        };
+        let callee =
+            |ticks| EndStamp { ticks, thread: TraceThread::Callee, cpu: spec.cpus.1, number: 2 };
+        match self {
+            Stamps::Round(at) => {
+                let both = |two: &[u64]| [caller(two[0], 0), caller(two[1], 1)];
+                at.windows(2).flat_map(both).collect()
+            }
+            Stamps::OneWay { sent, received } => {
+                let both = |(sent, received): (&u64, &u64)| [caller(*sent, 0), callee(*received)];
+                sent.iter().zip(received).flat_map(both).collect()
+            }
+        }
+    }
+}
+
+/// Runs a phase of so many operations, each stamped.
+fn stamps(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamps, Failure> {
+    let is_round = workers.spec.case.workload == Workload::Roundtrip;
+    keep::forget(workers)?;
+    let ran = workers.phase(Phase::Measure, operations, Stamp::Each, None)?;
+    let mut stamps = keep::stamps(workers, &ran.ends)?.into_iter();
+    let caller = ran.ends.first().zip(stamps.next()).ok_or_else(|| unexpected("run"))?;
+    let (caller, first) = caller;
+    if caller.lost > 0 || caller.samples != operations {
+        return Err(untraceable(&format!(
+            "{} of {operations} operations lost a message",
+            operations.saturating_sub(caller.samples)
+        )));
+    }
+    if !is_round {
+        let received = stamps.next().ok_or_else(|| unexpected("run"))?;
+        return Ok(Stamps::OneWay { sent: first, received });
+    }
+    if caller.first_tick == 0 {
+        return Err(untraceable("the caller does not say when its first operation began"));
+    }
+    let mut at = vec![caller.first_tick];
+    let mut now = caller.first_tick;
+    at.extend(first.into_iter().map(|ticks| {
+        now = now.wrapping_add(ticks);
+        now
+    }));
+    Ok(Stamps::Round(at))
+}

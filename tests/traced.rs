@@ -1,0 +1,169 @@
+//! The traced phase: the kernel's events are those that a row states, on the clock of the stamps,
+//! and a refusal says why.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind};
+use hopcost_model::mechanism::PerOperation;
+use hopcost_model::trace::TraceThread::{Callee, Caller};
+use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
+use hopcost_probe::trace::{BOUND_MAX_NS, refused};
+
+use crate::support::{Home, alone, cross, hopcost_path, mechanisms, roundtrip, together};
+
+const N: u64 = 200;
+/// A user without rights.
+const STRANGER: u32 = 65534;
+
+/// A traced trial of a case; `None` where this machine lets nobody trace.
+fn traced(home: &Home, case: &str) -> Option<Trace> {
+    let cpu = hopcost_probe::sys::allowed_cpus().expect("an affinity mask")[0];
+    if let Some(why) = refused(cpu) {
+        eprintln!("NOT CHECKED: {why}");
+        return None;
+    }
+    let count = N.to_string();
+    let told = home.expect(&["trial", case, "--count", "10", "--trace", &count], 0);
+    let mut lines = told.lines();
+    let mut trace: Trace = serde_json::from_str(lines.next().expect("a line")).expect("JSON");
+    let event = |line| serde_json::from_str::<TraceEvent>(line).expect("an event a line");
+    trace.events = lines.map(event).collect();
+    assert_eq!((trace.operations, trace.lost), (N, 0));
+    assert_eq!(trace.untraced_ns.len() as u64, N);
+    assert!(trace.untraced_ns.iter().all(|ns| *ns > 0));
+    assert!(trace.clock_bound_ns <= BOUND_MAX_NS);
+    assert!(trace.events.is_sorted_by_key(|event| event.at_ns));
+    assert_eq!(trace.events[0].at_ns, 0);
+    assert!(trace.event_cost_ns.is_some_and(|ns| (1.0..1e6).contains(&ns)), "{:?}", trace.missing);
+    Some(trace)
+}
+
+fn pipe(place: Placement) -> Case {
+    let facts = mechanisms().find(|facts| facts.name == "pipe").expect("a mechanism");
+    roundtrip(facts, Boundary::Process, place, WaitKind::Block)
+}
+
+/// Events of a thread.
+fn of(trace: &Trace, thread: TraceThread, is: impl Fn(TraceKind) -> bool) -> u64 {
+    let all = trace.events.iter();
+    all.filter(|event| event.thread == thread && is(event.kind)).count() as u64
+}
+
+#[test]
+fn a_round_trip_has_the_calls_wakings_and_switches_that_its_row_states() {
+    let _alone = alone();
+    let home = Home::new();
+    let case = pipe(Placement::SameCpu);
+    let Some(trace) = traced(&home, &case.id()) else { return };
+    let facts = mechanisms().find(|facts| facts.name == "pipe").expect("a mechanism");
+    let stated = facts.wait(WaitKind::Block).expect("it blocks");
+    let PerOperation::Exactly(calls) = stated.system_calls else {
+        panic!("the row says no number: {stated:?}");
+    };
+    let begun = [Caller, Callee].map(|end| {
+        let begun = of(&trace, end, |kind| matches!(kind, TraceKind::SyscallEnter(_)));
+        let ended = of(&trace, end, |kind| matches!(kind, TraceKind::SyscallExit(_)));
+        assert!(begun.abs_diff(ended) <= 1, "{end:?}: {begun} begun, {ended} ended");
+        begun
+    });
+    let each = (calls / 2.0 * N as f64) as u64;
+    assert_eq!(begun[0], each);
+    // A call of the callee's may be cut off by the first stamp, and at the last it may be through.
+    assert!((each - 1..each + 20).contains(&begun[1]), "{begun:?}");
+    let woken = [(Caller, Callee), (Callee, Caller)].map(|(by, who)| {
+        let woken = of(&trace, by, |kind| kind == TraceKind::Wakeup(who));
+        assert_eq!(of(&trace, by, |kind| kind == TraceKind::Waking(who)), woken);
+        woken
+    });
+    // Who is preempted by the end that it has woken finds its answer there, and does not sleep.
+    assert!(woken.iter().all(|woken| (N / 10..=N).contains(woken)), "{woken:?}");
+    // Whoever else wants the CPU comes in between.
+    let to = |end| {
+        let to_end = |e: &&TraceEvent| matches!(e.kind, TraceKind::Switch { to, .. } if to == end);
+        trace.events.iter().filter(to_end).count() as f64
+    };
+    let both = (to(Caller) + to(Callee)) / N as f64;
+    assert!(stated.switches_one_cpu.admits(both, 0.2), "{both} switches a round trip");
+    let cpus: Vec<u32> = trace.events.iter().map(|event| event.cpu).collect();
+    assert!(cpus.iter().all(|cpu| *cpu == cpus[0]), "only the CPU of the ends is traced");
+}
+
+#[test]
+fn stamps_and_calls_of_an_end_alternate_as_they_do_in_its_loop() {
+    let _alone = alone();
+    let home = Home::new();
+    let Some(place) = cross() else { return eprintln!("NOT CHECKED: one CPU") };
+    let Some(trace) = traced(&home, &pipe(place).id()) else { return };
+    let word = |event: &TraceEvent| match event.kind {
+        TraceKind::Stamp(number) => Some(char::from(b'0' + number)),
+        TraceKind::SyscallEnter(_) => Some('('),
+        TraceKind::SyscallExit(_) => Some(')'),
+        _ => None,
+    };
+    let own = trace.events.iter().filter(|event| event.thread == Caller);
+    let told: String = own.filter_map(word).collect();
+    assert_eq!(told, "0()()1".repeat(N as usize));
+    let cpus = |end| trace.events.iter().filter(move |e| e.thread == end).map(|e| e.cpu);
+    assert!(cpus(Caller).all(|cpu| cpus(Callee).all(|other| other != cpu)));
+}
+
+#[test]
+fn a_wake_up_has_a_stamp_of_either_end() {
+    let _alone = alone();
+    let home = Home::new();
+    let case = "wake/pipe?payload=1&gap=100000&boundary=process&place=same-cpu&wait=block";
+    let Some(trace) = traced(&home, case) else { return };
+    let ends = [(Caller, 0), (Callee, 2)];
+    for (end, number) in ends {
+        assert_eq!(of(&trace, end, |kind| kind == TraceKind::Stamp(number)), N);
+    }
+    assert!(of(&trace, Caller, |kind| kind == TraceKind::Waking(Callee)) >= N - 1);
+}
+
+/// A refusal is one line and exit code 1.
+fn refusal(command: &mut Command) -> String {
+    let output = command.output().expect("the binary starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("cannot be traced: ") && told.trim().lines().count() == 1, "{told}");
+    assert!(output.stdout.is_empty());
+    told
+}
+
+#[test]
+fn who_may_not_trace_is_told_what_it_takes() {
+    let _together = together();
+    let home = Home::new();
+    if hopcost_probe::sys::user_id() != 0 {
+        return eprintln!("NOT CHECKED: only root can be somebody else");
+    }
+    let place = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(home.path(), place).expect("to set a mode");
+    let program = home.path().join("hopcost-copy");
+    std::fs::copy(hopcost_path(), &program).expect("a copy");
+    let case = pipe(Placement::SameCpu).id();
+    let mut command = Command::new(&program);
+    command.args(["trial", &case, "--trace", "10"]).uid(STRANGER).gid(STRANGER);
+    command.env("HOME", home.path()).env("TMPDIR", home.path()).current_dir(home.path());
+    let told = refusal(&mut command);
+    assert!(told.contains("root"), "{told}");
+}
+
+#[test]
+fn what_has_no_stamps_to_tie_is_refused_before_it_is_measured() {
+    let _together = together();
+    let home = Home::new();
+    for (case, why) in [
+        ("call/syscall", "not a call"),
+        (
+            "roundtrip/sleep:9us?boundary=inline&place=same-cpu&wait=block&clock=virtual",
+            "processor's own counter",
+        ),
+    ] {
+        let told = refusal(&mut home.hopcost(&["trial", case, "--trace", "10"]));
+        assert!(told.contains(why), "{told}");
+    }
+    let told = home.run(&["trial", "call/syscall", "--trace", "10001"]);
+    assert_eq!(told.status.code(), Some(2));
+}
