@@ -31,15 +31,15 @@ fn two_cases_are_put_side_by_side_and_shown_again() {
         let hops = case["hops"].as_u64().unwrap();
         let left_out = case["left_out"].as_array().unwrap().iter();
         let left_out: u64 = left_out.map(|of| of["hops"].as_u64().unwrap()).sum();
-        // Of a Unix socket, up to one in eight on this project's machines.
-        assert!(hops > 4 * left_out, "{hops} hops, {left_out} left out: {case}");
+        assert!(hops > 20 * left_out, "{hops} hops, {left_out} left out: {case}");
         let kinds: Vec<&str> = case["segments"]
             .as_array()
             .unwrap()
             .iter()
             .map(|of| of["segment"]["kind"].as_str().unwrap())
             .collect();
-        for kind in ["user", "send", "wake-up", "switch", "receive"] {
+        // A Unix socket wakes its reader before the message is there: on one CPU nobody waits for that.
+        for kind in ["user", "send", "switch", "receive"] {
             assert!(kinds.iter().filter(|own| **own == kind).count() >= 2, "{kind} in {kinds:?}");
         }
     }

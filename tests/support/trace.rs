@@ -120,8 +120,10 @@ fn count(command: &mut Command, window: Window) -> (i32, Counts) {
         }
         let mut deliver = 0;
         if status >> 16 == libc::PTRACE_EVENT_SECCOMP {
-            if group != root {
-                let call = entered(pid);
+            // No call where the thread has been killed in its stop.
+            if group != root
+                && let Some(call) = entered(pid)
+            {
                 if window == Window::Lifetime {
                     counts.note(call);
                 } else if call.number == libc::SYS_getrusage as u64 {
@@ -146,14 +148,14 @@ struct Entered {
     second_argument: u64,
 }
 
-/// The call that a stopped thread is entering.
-fn entered(pid: i32) -> Entered {
+/// The call that a stopped thread is entering; `None` where SIGKILL has ended its stop (ESRCH in ptrace(2)).
+fn entered(pid: i32) -> Option<Entered> {
     // struct ptrace_syscall_info: seccomp.nr (u64) at 24, its arguments behind it; ptrace(2).
     let mut info = [0u64; 16];
     let request = 0x420e; // PTRACE_GET_SYSCALL_INFO
-    ptrace(request, pid, size_of_val(&info), info.as_mut_ptr() as usize);
-    assert_eq!(info[0] as u8, 3, "PTRACE_SYSCALL_INFO_SECCOMP");
-    Entered { number: info[3], second_argument: info[5] }
+    let read = ptrace(request, pid, size_of_val(&info), info.as_mut_ptr() as usize);
+    let is_seccomp = info[0] as u8 == 3; // PTRACE_SYSCALL_INFO_SECCOMP
+    (read > 0 && is_seccomp).then_some(Entered { number: info[3], second_argument: info[5] })
 }
 
 fn group_of(pid: i32) -> i32 {

@@ -349,6 +349,11 @@ fn meaning(event: &TraceEvent, state: &State, receiver: Role) -> Option<Step> {
     })
 }
 
+/// Where a message is that its sender has yet to send.
+fn unsent(state: &State, sender: Role) -> Place {
+    if state.is_in_call[at(sender)] { Place::Send } else { Place::User }
+}
+
 /// A hop whose end has not come.
 struct Open {
     from_ns: u64,
@@ -362,6 +367,8 @@ struct Open {
     call: Part,
     /// The same of the call before, which has woken nobody.
     before: Option<Part>,
+    /// The caller was at home, and the callee has done nothing but run since.
+    had_reply: bool,
     contradiction: Option<&'static str>,
 }
 
@@ -376,6 +383,7 @@ impl Open {
             written: 0,
             call: Part::default(),
             before: None,
+            had_reply: false,
             contradiction: None,
         }
     }
@@ -458,17 +466,33 @@ impl Open {
             }
         }
         if self.place == Place::Home {
-            // Likewise: it gives the CPU back to the callee, which goes on.
+            // Likewise, if the callee goes on; if it sleeps again at once, it was woken too early and ran in vain.
             if matches!(event.kind, TraceKind::Switch { to: TraceThread::Callee, .. })
                 && state.cpus() == Cpus::One
             {
-                let is_in_call = state.is_in_call[at(Role::Callee)];
-                self.place = if is_in_call { Place::Send } else { Place::User };
+                self.place = unsent(state, Role::Callee);
                 self.call = Part::default();
+                self.had_reply = true;
             }
             return;
         }
+        if let TraceKind::Switch { to, .. } = event.kind
+            && role(to) == Some(self.sender())
+            && self.place == Place::Receive
+            && state.cpus() == Cpus::One
+        {
+            // The receiver was woken before the message was sent, and has found nothing.
+            self.place = unsent(state, self.sender());
+            return;
+        }
         let Some(step) = meaning(event, state, self.receiver()) else { return };
+        if std::mem::take(&mut self.had_reply) && step == Step::ReceiverIn {
+            let (end, kind) = (Role::Caller, SegmentKind::OtherTask);
+            let call = std::mem::take(&mut self.call);
+            self.rename(call, Segment { leg: Leg::Back, end, kind });
+            self.place = Place::Home;
+            return;
+        }
         let Some(place) = next(self.place, step, state.cpus()) else { return };
         let mut place = place;
         let call = std::mem::take(&mut self.call);

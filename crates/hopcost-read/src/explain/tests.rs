@@ -244,6 +244,49 @@ fn who_is_woken_before_the_message_comes_takes_it_all_the_same() {
     assert_eq!(two[&at(Back, Caller, Kind::Switch)], 120);
 }
 
+/// Who is woken too early may run at once, find nothing, and sleep again.
+#[test]
+fn an_end_that_runs_in_vain_has_not_got_the_message() {
+    let to_caller = |after_ns| (after_ns, 0, B, Switch { from: B, to: A });
+    let to_callee = |after_ns| (after_ns, 0, A, Switch { from: A, to: B });
+    let lines = vec![
+        (100, 0, A, SyscallEnter(1)),
+        (400, 0, A, SyscallExit(1)),
+        (20, 0, A, SyscallEnter(0)),
+        to_callee(390),
+        (150, 0, B, Waking(A)),
+        (50, 0, B, SyscallExit(0)),
+        to_caller(60),
+        to_callee(500),
+        (70, 0, B, SyscallEnter(1)),
+        (310, 0, B, Waking(A)),
+        (50, 0, B, SyscallExit(1)),
+        (20, 0, B, SyscallEnter(0)),
+        to_caller(80),
+        (140, 0, A, Waking(B)),
+        (110, 0, A, SyscallExit(0)),
+        to_callee(30),
+        to_caller(700),
+        (90, 0, A, Stamp(0)),
+    ];
+    assert_eq!(
+        parts(&lines),
+        [
+            (at(Forth, Caller, Kind::User), 120),
+            (at(Forth, Caller, Kind::Send), 400),
+            (at(Forth, Caller, Kind::Switch), 390),
+            (at(Forth, Callee, Kind::Receive), 200),
+            (at(Back, Caller, Kind::User), 120),
+            (at(Back, Caller, Kind::Receive), 750),
+            (at(Back, Caller, Kind::OtherTask), 700),
+            (at(Back, Callee, Kind::User), 150),
+            (at(Back, Callee, Kind::Send), 310),
+            (at(Back, Callee, Kind::WakeUp), 50),
+            (at(Back, Callee, Kind::Switch), 80),
+        ]
+    );
+}
+
 /// The other CPU polls: it is told by a word in memory, and makes the receiver runnable itself.
 #[test]
 fn a_wake_up_without_an_interrupt() {
