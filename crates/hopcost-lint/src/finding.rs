@@ -36,11 +36,13 @@ const CITED_MAX: usize = 4;
 
 /// Characters of a name or a sentence that are told.
 const CHARS_MAX: usize = 120;
+/// Characters of the arithmetic that are told: it may hold several of these.
+const ARITHMETIC_CHARS_MAX: usize = 600;
 
 /// The beginning of a text, harmless in a terminal.
-fn told(text: &str) -> String {
-    let mut told = escaped(&text.chars().take(CHARS_MAX).collect::<String>());
-    if text.chars().nth(CHARS_MAX).is_some() {
+fn told(text: &str, chars_max: usize) -> String {
+    let mut told = escaped(&text.chars().take(chars_max).collect::<String>());
+    if text.chars().nth(chars_max).is_some() {
         told.push('…');
     }
     told
@@ -51,20 +53,25 @@ impl Cited {
     pub fn cell(sheet: &Sheet, column: &Column, row: usize) -> Self {
         let cell = &column.cells[row];
         Self {
-            row: told(&sheet.label(row)),
-            column: told(&column.head),
+            row: told(&sheet.label(row), CHARS_MAX),
+            column: told(&column.head, CHARS_MAX),
             line: cell.line,
-            text: told(&cell.text),
+            text: told(&cell.text, CHARS_MAX),
         }
     }
 
     /// A sentence.
     pub fn sentence(line: usize, text: &str) -> Self {
-        Self { row: String::new(), column: String::new(), line, text: told(text) }
+        Self { row: String::new(), column: String::new(), line, text: told(text, CHARS_MAX) }
     }
 }
 
 impl Finding {
+    /// With arithmetic that is harmless in a terminal, since it quotes cells and headings as they stand there.
+    pub fn harmless(self) -> Self {
+        Self { arithmetic: told(&self.arithmetic, ARITHMETIC_CHARS_MAX), ..self }
+    }
+
     /// Where one looks for it.
     pub fn line(&self) -> usize {
         self.cells.first().map_or(0, |cell| cell.line)

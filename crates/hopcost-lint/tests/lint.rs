@@ -155,12 +155,12 @@ fn what_a_program_writes_to_stdin_is_read_as_csv() {
 
 #[test]
 fn nothing_that_a_table_says_reaches_a_terminal_unescaped() {
-    let text = "name\u{1b}[2J,min_us\u{202e},max_us\nx\u{7},9,2\n";
-    let report = lint(
-        "t\u{1b}.csv",
-        text,
-        &["max_us=max".parse().expect("a column"), "min_us\u{202e}=min".parse().expect("a column")],
-    );
+    let text = "name\u{1b}[2J,min_us \u{1b}[1m,max_us\u{202e},mean_us\nx\u{7},9,2,3 \u{1b}[2J\n";
+    let said = ["min_us \u{1b}[1m=min", "max_us\u{202e}=max"];
+    let said = said.map(|said| said.parse().expect("a column"));
+    let report = lint("t\u{1b}.csv", text, &said);
+    let found: Vec<&str> = report.findings.iter().map(|finding| finding.check).collect();
+    assert_eq!(found, ["mean"]);
     let out = told(&report);
     assert!(out.chars().all(|c| c == '\n' || hopcost_model::text::is_plain(c)), "{out:?}");
 }
