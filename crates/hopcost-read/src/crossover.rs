@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::{Axis, Kind};
 use hopcost_model::case::Case;
-use hopcost_model::finding::{Code, Severity};
+use hopcost_model::finding::Code;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::CrossoverPlan;
 use hopcost_model::raw::{RawRun, RawTrial};
@@ -259,17 +259,16 @@ impl<'a> Known<'a> {
     }
 
     /// That the time of either way at a point is not its own: that of a timer for which its
-    /// messages stall, or of a sender that is late by itself.
+    /// messages stall, or of a sender that does not send as it was to.
     fn misleads(&self, run: &Run, at: u32) -> Option<String> {
         [2 * at, 2 * at + 1].iter().find_map(|index| {
             let case = self.raw.plan.case(*index)?;
             let of = self.of_case(*index).iter().copied().filter(|trial| trial.error.is_none());
             let of: Vec<&RawTrial> = of.collect();
-            let late = findings::generator_late(&of);
-            let late = late.filter(|found| found.severity == Severity::Invalid);
             let stalls = findings::nagle_delack(run, case, &of).map(|found| ("stalls", found));
-            let (does, found) = stalls.or(late.map(|found| ("has a late sender", found)))?;
-            Some(format!("{} {does} ({}): {}", case.mechanism_name(), found.code, found.evidence))
+            let load = || findings::invalid_load(&of).map(|found| ("is not a valid load", found));
+            let (is, found) = stalls.or_else(load)?;
+            Some(format!("{} {is} ({}): {}", case.mechanism_name(), found.code, found.evidence))
         })
     }
 

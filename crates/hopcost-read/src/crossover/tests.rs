@@ -244,7 +244,7 @@ fn what_the_kernel_copied_all_the_same_is_said_beside_the_answer() {
 }
 
 #[test]
-fn points_with_a_late_sender_are_left_out() {
+fn points_whose_load_is_invalid_are_left_out() {
     let id = |mechanism: &'static str| {
         move |rate: u64| {
             format!(
@@ -253,24 +253,34 @@ fn points_with_a_late_sender_are_left_out() {
         }
     };
     let ids: [&dyn Fn(u64) -> String; 2] = [&id("pipe"), &id("tcp")];
-    let raw = along("rate", &[1_000, 2_000, 4_000], ids, |way, rate, t| {
+    let raw = along("rate", &[1_000, 2_000, 4_000, 8_000], ids, |way, rate, t| {
         t.load(&[100; 1000], if way == 0 { 4_000 } else { 9_000 });
-        let late = if rate == 4_000 { 3_000 } else { 30 };
-        t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = late;
+        let load = t.raw.load.as_mut().unwrap();
+        load.generator_lag_p99_ticks = if rate == 4_000 { 3_000 } else { 30 };
+        if rate == 8_000 && way == 1 {
+            load.sent_ticks = load.intended_ticks * 2;
+        }
     });
     let all = found(&raw);
     let fates: Vec<(bool, Faster)> =
         all.points.iter().map(|of| (of.left_out.is_some(), of.faster)).collect();
     assert_eq!(
         fates,
-        [(false, Faster::First), (false, Faster::First), (true, Faster::Neither)],
+        [
+            (false, Faster::First),
+            (false, Faster::First),
+            (true, Faster::Neither),
+            (true, Faster::Neither)
+        ],
         "{all:?}"
     );
-    let why = all.points[2].left_out.as_ref().unwrap();
-    assert!(
-        why.starts_with("pipe has a late sender (GENERATOR_LATE): In 12 of 12 trials"),
-        "{why}"
-    );
+    for (at, says) in [
+        (2, "pipe is not a valid load (GENERATOR_LATE): In 12 of 12 trials"),
+        (3, "tcp is not a valid load (RATE_MISSED): In 12 of 12 trials"),
+    ] {
+        let why = all.points[at].left_out.as_ref().unwrap();
+        assert!(why.starts_with(says), "{why}");
+    }
     let look = crate::look(&raw, &[]);
     assert_eq!((look.decided, look.wanted.len()), (Some((2, 2)), 0));
 }

@@ -23,8 +23,16 @@ pub fn findings(case: &Case, reading: &Reading) -> Vec<Finding> {
     if case.workload != Workload::Load {
         return Vec::new();
     }
-    let found = [generator_late(&reading.trials), rate_missed(&reading.trials)];
-    found.into_iter().flatten().collect()
+    wrong_in_load(&reading.trials).collect()
+}
+
+fn wrong_in_load(trials: &[&RawTrial]) -> impl Iterator<Item = Finding> {
+    [generator_late(trials), rate_missed(trials)].into_iter().flatten()
+}
+
+/// Why what trials of a load say is not the time of their messages, if it is not.
+pub fn invalid_load(trials: &[&RawTrial]) -> Option<Finding> {
+    wrong_in_load(trials).find(|found| found.severity == Severity::Invalid)
 }
 
 /// Whether a finding says that what was measured is the sender of a load.
@@ -49,7 +57,7 @@ fn wrong<T>(
 }
 
 /// Whether the sender of these trials of a load was late by itself, with the channel or without.
-pub fn generator_late(trials: &[&RawTrial]) -> Option<Finding> {
+fn generator_late(trials: &[&RawTrial]) -> Option<Finding> {
     let is_late_alone = |late: &&Lateness| late.alone > LAG_MAX;
     let own_share = |late: &Lateness| late.measured.filter(|share| *share > OWN_LATE_MAX);
     let is_late = |late: &Lateness| is_late_alone(&late) || own_share(late).is_some();
