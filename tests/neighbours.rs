@@ -2,10 +2,13 @@
 //! believed, and what they need is not removed.
 
 use std::fs::{self, Permissions};
+use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use hopcost_probe::sys;
 
 use crate::faults::signal;
 use crate::support::{Home, hopcost_path, together};
@@ -16,7 +19,7 @@ const BRIEF: [&str; 4] =
     ["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "1"];
 
 fn user() -> u32 {
-    hopcost_probe::sys::user_id()
+    sys::user_id()
 }
 
 /// Where a scratch directory could be taken for hopcost's own: in the user's folder, and
@@ -62,28 +65,33 @@ fn within(patience: Duration, mut child: Child) -> Output {
 }
 
 /// A System V queue of this test's, removed with it.
-struct Queue(i32);
+struct Queue {
+    key: i32,
+    id: i32,
+}
 
 impl Queue {
     fn new() -> Self {
-        // SAFETY: integer arguments.
-        let id = unsafe { libc::msgget(libc::IPC_PRIVATE, 0o600) };
-        assert!(id >= 0, "{}", std::io::Error::last_os_error());
-        Self(id)
+        let key = RandomState::new().hash_one(()) as i32;
+        Self { key, id: sys::make_sysv_queue(key).expect("a queue") }
     }
     fn created_s(&self) -> i64 {
-        hopcost_probe::sys::sysv_queue(self.0).expect("it is there").msg_ctime
+        sys::sysv_queue(self.id).expect("it is there").msg_ctime
     }
     fn exists(&self) -> bool {
-        hopcost_probe::sys::sysv_queue(self.0).is_ok()
+        sys::sysv_queue(self.id).is_ok()
+    }
+    /// The name of the file by which a run would have noted it.
+    fn note(&self) -> String {
+        format!("sysv-msg.{:08x}", self.key)
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        hopcost_probe::sys::sysv_queue(self.0)
-            .map(|queue| hopcost_probe::sys::remove_sysv_queue(self.0, queue.msg_ctime))
-            .ok();
+        if let Ok(queue) = sys::sysv_queue(self.id) {
+            sys::remove_sysv_queue(self.key, queue.msg_ctime);
+        }
     }
 }
 
@@ -94,7 +102,7 @@ fn no_queue_is_removed_for_what_a_stranger_has_noted() {
     for place in places(&home) {
         fs::create_dir_all(&place).expect("to make it");
         fs::write(place.join("owner"), "1 1").expect("to write");
-        let note = place.join(format!("sysv-msg.{}", queue.0));
+        let note = place.join(queue.note());
         fs::write(&note, queue.created_s().to_string()).expect("to write");
         give_away(&note);
         give_away(&place);
@@ -155,13 +163,13 @@ fn a_name_that_a_stranger_has_taken_is_neither_used_nor_an_obstacle() {
     }
 }
 
-/// What a run that was killed has left, with a note of a queue that was created then.
-fn left_behind(home: &Home, queue: &Queue, created_s: i64) -> PathBuf {
+/// What a run that was killed has left, with a note of a queue that was about to be created then.
+fn left_behind(home: &Home, queue: &Queue, noted_s: i64) -> PathBuf {
     let folder = home.path().join(format!("hopcost-{}", user()));
     let left = folder.join("20250314-092653-7f3a-beef");
     fs::create_dir_all(&left).expect("to make it");
-    let note = format!("sysv-msg.{}", queue.0);
-    for (name, text) in [("owner", String::new()), (&note, created_s.to_string())] {
+    let note = queue.note();
+    for (name, text) in [("owner", String::new()), (&note, noted_s.to_string())] {
         fs::write(left.join(name), text).expect("to write");
         fs::set_permissions(left.join(name), Permissions::from_mode(0o600)).expect("a mode");
     }
@@ -172,9 +180,9 @@ fn left_behind(home: &Home, queue: &Queue, created_s: i64) -> PathBuf {
 }
 
 #[test]
-fn a_queue_whose_id_is_used_again_stays() {
+fn a_queue_whose_key_is_used_again_stays() {
     let _together = together();
-    for (later_s, stays) in [(0, false), (1, true)] {
+    for (later_s, stays) in [(0, false), (3600, true), (-3600, true)] {
         let (home, queue) = (Home::new(), Queue::new());
         let left = left_behind(&home, &queue, queue.created_s() - later_s);
         let output = run_briefly(&home);

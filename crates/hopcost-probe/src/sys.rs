@@ -476,16 +476,38 @@ pub fn sysv_queue(id: i32) -> io::Result<libc::msqid_ds> {
     }
 }
 
-/// Removes a System V message queue that this user created at that time, in seconds
-/// since 1970: ids are used again. Says whether it was one and is gone.
-pub fn remove_sysv_queue(id: i32, created_s: i64) -> bool {
+/// Creates the System V message queue of a key, for this user alone, and gives its id.
+///
+/// # Errors
+/// If there is one of this key, among others (msgget(2)).
+pub fn make_sysv_queue(key: i32) -> io::Result<i32> {
+    // SAFETY: integer arguments.
+    check(unsafe { libc::msgget(key, libc::IPC_CREAT | libc::IPC_EXCL | 0o600) })
+}
+
+/// The id of the System V message queue of a key.
+pub fn sysv_queue_of(key: i32) -> io::Result<i32> {
+    // SAFETY: integer arguments.
+    check(unsafe { libc::msgget(key, 0) })
+}
+
+/// How long after it was noted a queue may have been created, in seconds.
+const NOTED_WITHIN_S: i64 = 60;
+
+/// Removes the System V message queue of a key that this user created soon after it was noted, in
+/// seconds since 1970: another program may have a queue of that key. Says whether it was one and is gone.
+pub fn remove_sysv_queue(key: i32, noted_s: i64) -> bool {
+    let user = user_id();
     let ours = |queue: libc::msqid_ds| {
-        let user = user_id();
-        queue.msg_perm.cuid == user && queue.msg_perm.uid == user && queue.msg_ctime == created_s
+        // The kernel takes the time of its last tick, which may lie in the second before.
+        let noted = (noted_s - 1..=noted_s + NOTED_WITHIN_S).contains(&queue.msg_ctime);
+        queue.msg_perm.cuid == user && queue.msg_perm.uid == user && noted
+    };
+    let Some(id) = sysv_queue_of(key).ok().filter(|id| sysv_queue(*id).is_ok_and(ours)) else {
+        return false;
     };
     // SAFETY: msgctl with integer arguments and no buffer.
-    let remove = || unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
-    sysv_queue(id).is_ok_and(ours) && remove() == 0
+    unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) == 0 }
 }
 
 /// Reads an integer option of a socket.

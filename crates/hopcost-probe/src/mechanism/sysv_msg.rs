@@ -4,14 +4,18 @@
 //! it. A queue is no descriptor, so it cannot be polled, and it outlives its
 //! processes: what removes it is msgctl(2). An end that lets go removes the queue
 //! it reads from, and the other one too unless its partner still has a message to
-//! fetch there. For the case that nobody gets to (SIGKILL), opening leaves a file
-//! `sysv-msg.ID` in the run's directory, which holds when the queue was created and
-//! goes together with it: a file that is left names a queue that is left. A blocking
-//! round trip is send, receive, receive, send.
+//! fetch there. For the case that nobody gets to (SIGKILL), opening first writes a file
+//! `sysv-msg.KEY` into the run's directory, and then creates the queue of that key; they
+//! go together: a queue that is left is named by a file that is left. A blocking round
+//! trip is send, receive, receive, send.
 
-use std::io;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hopcost_model::case::WaitKind;
 use hopcost_model::mechanism::{Facts, Payload, Senders, WaitFacts};
@@ -50,7 +54,7 @@ const _: () = assert!(FD_WAITS.len() == 6 && matches!(FD_WAITS[4].wait, WaitKind
 /// The default of /proc/sys/kernel/msgmax.
 const MAX: u32 = 8192;
 
-/// The file in the run's directory that names a queue: `sysv-msg.ID`.
+/// The file in the run's directory that names a queue: `sysv-msg.KEY`.
 const MARKER: &str = "sysv-msg";
 
 /// Bytes of a message's type, which comes first in the buffer.
@@ -68,35 +72,67 @@ fn available() -> Result<(), String> {
     msgmax().map(drop)
 }
 
+/// The file that names a queue which need not be there yet, by its key (hexadecimal), and holds
+/// since when it may be, in seconds since 1970.
+struct Marker {
+    key: i32,
+    path: PathBuf,
+}
+
+impl Marker {
+    fn known(key: i32, scratch: &Path) -> Self {
+        Self { key, path: scratch.join(format!("{MARKER}.{key:08x}")) }
+    }
+
+    /// That of a queue which nobody has made.
+    fn write(scratch: &Path) -> io::Result<Self> {
+        // The keys of this hasher are random; that of a queue without one is 0.
+        let key = RandomState::new().hash_one(()) as i32 | 1;
+        let marker = Self::known(key, scratch);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut new = File::options();
+        let new = new.write(true).create_new(true).mode(0o600).open(&marker.path);
+        new.and_then(|mut file| file.write_all(now.as_secs().to_string().as_bytes()))
+            .map_err(|e| sys::context(e, &format!("writing {}", marker.path.display())))?;
+        Ok(marker)
+    }
+
+    /// Makes the queue, or leaves no file.
+    fn queue(self) -> io::Result<Queue> {
+        match sys::make_sysv_queue(self.key) {
+            Ok(id) => Ok(Queue { id, marker: self }),
+            Err(error) => {
+                let _ = std::fs::remove_file(&self.path);
+                Err(sys::context(error, "creating a System V message queue"))
+            }
+        }
+    }
+}
+
 /// A queue and the file that names it.
 struct Queue {
     id: libc::c_int,
-    marker: PathBuf,
+    marker: Marker,
 }
 
 impl Queue {
+    /// The file first: whoever is killed in between leaves no queue that nobody knows of.
     fn create(scratch: &Path) -> io::Result<Self> {
-        // SAFETY: integer arguments.
-        let id = sys::check(unsafe { libc::msgget(libc::IPC_PRIVATE, 0o600) })
-            .map_err(|e| sys::context(e, "creating a System V message queue"))?;
-        let queue = Self::known(id, scratch);
-        let note = || std::fs::write(&queue.marker, sys::sysv_queue(id)?.msg_ctime.to_string());
-        note().map_err(|e| {
-            queue.remove();
-            sys::context(e, &format!("writing {}", queue.marker.display()))
-        })?;
-        Ok(queue)
+        Marker::write(scratch)?.queue()
     }
 
-    fn known(id: libc::c_int, scratch: &Path) -> Self {
-        Self { id, marker: scratch.join(format!("{MARKER}.{id}")) }
+    /// One that the other end, or who opened both, has created.
+    fn open(key: i32, scratch: &Path) -> io::Result<Self> {
+        let id = sys::sysv_queue_of(key)
+            .map_err(|e| sys::context(e, "finding a System V message queue"))?;
+        Ok(Self { id, marker: Marker::known(key, scratch) })
     }
 
     /// Removes queue and file, and does not mind if the other end was faster.
     fn remove(&self) {
         // SAFETY: integer arguments; no buffer is read or written by IPC_RMID.
         unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) };
-        let _ = std::fs::remove_file(&self.marker);
+        let _ = std::fs::remove_file(&self.marker.path);
     }
 
     /// Whether messages lie in it.
@@ -212,7 +248,7 @@ impl TwoEnds for SysvMsg {
             .ok_or_else(|| sys::failure(format!("{} is not UTF-8", opening.scratch.display())))?;
         let requests = Queue::create(opening.scratch)?;
         let replies = Queue::create(opening.scratch).inspect_err(|_| requests.remove())?;
-        let (requests, replies) = (requests.id.to_string(), replies.id.to_string());
+        let (requests, replies) = (requests.marker.key.to_string(), replies.marker.key.to_string());
         let half = |incoming: &String, outgoing: &String| Half {
             names: vec![incoming.clone(), outgoing.clone(), scratch.to_owned()],
             ..Half::default()
@@ -225,9 +261,8 @@ impl TwoEnds for SysvMsg {
             return Err(sys::failure("this end needs two queues and a directory by name"));
         };
         let queue = |name: &str| {
-            name.parse()
-                .map(|id| Queue::known(id, scratch.as_ref()))
-                .map_err(|_| sys::failure(format!("`{name}` is not the id of a message queue")))
+            let no_key = |_| sys::failure(format!("`{name}` is not the key of a message queue"));
+            Queue::open(name.parse().map_err(no_key)?, scratch.as_ref())
         };
         let payload = attaching.payload();
         Ok(Self {
@@ -317,8 +352,9 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let [caller, mut callee] = ends(scratch.path());
         let ids = [caller.incoming.id, caller.outgoing.id];
-        for id in ids {
-            assert!(exists(id) && scratch.path().join(format!("sysv-msg.{id}")).exists());
+        for queue in [&caller.incoming, &caller.outgoing] {
+            assert!(exists(queue.id) && queue.marker.path.starts_with(scratch.path()));
+            assert!(queue.marker.path.exists());
         }
         std::thread::scope(|scope| {
             let waiting = scope.spawn(move || callee.recv::<Block>().map(drop));
@@ -329,6 +365,23 @@ mod tests {
         });
         assert!(ids.into_iter().all(|id| !exists(id)));
         assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_file_is_there_before_the_queue_and_names_it() {
+        let scratch = tempfile::tempdir().unwrap();
+        let missing = scratch.path().join("missing");
+        assert!(Queue::create(&missing).is_err());
+        // What a kill leaves in between.
+        let marker = Marker::write(scratch.path()).unwrap();
+        let (key, path) = (marker.key, marker.path.clone());
+        let noted_s = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        assert!(sys::sysv_queue_of(key).is_err() && !sys::remove_sysv_queue(key, noted_s));
+        let queue = marker.queue().unwrap();
+        // Nobody makes a queue of a key that is taken.
+        assert!(Marker { key, path: path.clone() }.queue().is_err() && !path.exists());
+        assert!(!sys::remove_sysv_queue(key, noted_s - 3600) && exists(queue.id));
+        assert!(sys::remove_sysv_queue(key, noted_s) && !exists(queue.id));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct Scratch {
 
 /// The file whose lock says that the directory is in use.
 const OWNER: &str = "owner";
-/// A file `sysv-msg.ID` says that the run made System V queue ID, and holds when.
+/// A file `sysv-msg.KEY` says that the run makes the System V queue of KEY (hexadecimal), and holds since when.
 const SYSV: &str = "sysv-msg.";
 /// What stands for the run in the name of a directory that is none's: nothing is measured there.
 const COPY: &str = "copy";
@@ -239,7 +239,7 @@ fn clear(folder: &Folder, path: &Path) -> String {
             continue;
         }
         let queue = noted(folder, &name);
-        match queue.is_some_and(|(id, created_s)| sys::remove_sysv_queue(id, created_s)) {
+        match queue.is_some_and(|(key, noted_s)| sys::remove_sysv_queue(key, noted_s)) {
             true => queues += 1,
             false => names += 1,
         }
@@ -251,12 +251,12 @@ fn clear(folder: &Folder, path: &Path) -> String {
     format!("names: {names}, message queues: {queues}")
 }
 
-/// The queue that a note names, and when it was created.
+/// The key of the queue that a note names, and when that was noted.
 fn noted(folder: &Folder, name: &OsStr) -> Option<(i32, i64)> {
-    let id = name.to_str()?.strip_prefix(SYSV)?.parse().ok()?;
-    let mut created_s = String::new();
-    folder.file(name).ok()?.take(32).read_to_string(&mut created_s).ok()?;
-    Some((id, created_s.parse().ok()?))
+    let key = u32::from_str_radix(name.to_str()?.strip_prefix(SYSV)?, 16).ok()?;
+    let mut noted_s = String::new();
+    folder.file(name).ok()?.take(32).read_to_string(&mut noted_s).ok()?;
+    Some((key as i32, noted_s.parse().ok()?))
 }
 
 #[cfg(test)]
