@@ -1,7 +1,9 @@
 //! `hopcost lint`: what it prints, and how it ends.
 
-use std::fs;
-use std::process::Command;
+use std::fs::{self, File};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::support::Home;
 
@@ -65,5 +67,32 @@ fn what_cannot_be_checked_is_one_line_and_exit_code_2() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains(why) && said.lines().count() == 1, "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_pipe_that_hopcost_was_given_is_read_to_its_end() {
+    let home = Home::new();
+    let mut lint = home.hopcost(&["lint", "/dev/fd/0"]);
+    lint.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut lint = lint.spawn().expect("the binary starts");
+    let mut table = lint.stdin.take().expect("a pipe");
+    for part in FAULTY.split_inclusive('\n') {
+        // It has read what there is, and waits.
+        std::thread::sleep(Duration::from_millis(100));
+        table.write_all(part.as_bytes()).expect("to write");
+    }
+    drop(table);
+    let output = lint.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("/dev/fd/0:3: total"), "{output:?}");
+    // Of these two, hopcost holds the end that is written to: nothing would end them.
+    let fifo = home.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+    let both = File::options().read(true).write(true).open(&fifo).expect("a FIFO");
+    for (path, stdin) in [("/dev/fd/1", Stdio::null()), ("fifo", Stdio::from(both))] {
+        let output = home.hopcost(&["lint", path]).stdin(stdin).output().expect("it ends");
+        assert_eq!(output.status.code(), Some(2), "{path}: {output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("not a regular file"), "{path}");
     }
 }

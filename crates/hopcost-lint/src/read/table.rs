@@ -108,7 +108,7 @@ impl Form {
             Some("csv") => Self::Csv,
             Some("html" | "htm" | "xhtml") => Self::Html,
             _ if ["<!doc", "<html", "<tabl"].contains(&begins.as_str()) => Self::Html,
-            None if name == "-" && is_csv(text) => Self::Csv,
+            None if is_csv(text) => Self::Csv,
             _ => Self::Text,
         }
     }
