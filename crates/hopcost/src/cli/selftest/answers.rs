@@ -203,21 +203,29 @@ const MANY: &[Answer] = &[
 const OF_HOST: &[Answer] = &[
     Answer {
         name: "two-states",
-        known: "10 µs at the host's reference speed, 15 µs as met",
+        known: "10 µs at the host's reference speed; as met, 15 µs where most trials met its slow state",
         cases: &["roundtrip/known:level?host=two-states"],
         judge: |results| {
             let p50 = p50(results, "known:level")?;
             let (point, met) = (point(p50)?, p50.as_met.unwrap_or_default());
             let (low, high) = own_interval(p50)?;
             let is_held = low <= 10_050.0 && 9_950.0 <= high;
+            // It is slow for 60 % of the time, in which other work may put fewer than half of the trials.
+            let trials = &measured(results, "known:level")?.trials;
+            let as_met = trials.iter().filter_map(|t| Some(t.value_ns? * t.factor.unwrap_or(1.0)));
+            let each: Vec<f64> = as_met.collect();
+            let slow = each.iter().filter(|ns| near(**ns, 15e3, 0.01)).count();
+            let usual = median(&each).ok_or_else(|| wrong("no trial"))?;
             let text = format!(
-                "p50 {} [{}, {}], as met {}",
+                "p50 {} [{}, {}], as met {} with {slow} of {} trials at 15 µs",
                 time(point, 3),
                 time(low, 3),
                 time(high, 3),
-                time(met, 3)
+                time(met, 3),
+                each.len()
             );
-            told(text, is_held && near(point, 10e3, 0.1) && near(met, 15e3, 0.01))
+            let is_met = near(met, usual, 0.001) && 4 * slow >= each.len();
+            told(text, is_held && near(point, 10e3, 0.1) && is_met)
         },
     },
     Answer {
