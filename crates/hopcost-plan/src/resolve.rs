@@ -13,7 +13,7 @@ use crate::ask::{Ask, SuiteSource};
 use crate::asked::Asked;
 use crate::catalog::Catalog;
 use crate::error::{Origin, PlanError, quote, unknown};
-use crate::expand::{CASES_MAX, inapplicable};
+use crate::expand::{CASES_MAX, inapplicable, too_many};
 use crate::feasible::Feasible;
 use crate::machine::{Cpus, Machine};
 use crate::request::{Request, option_of};
@@ -200,10 +200,7 @@ impl<'c> Planner<'c> {
             cases.asked = cases.asked.saturating_add(one.count(asked, &self.feasible));
         }
         if cases.asked > CASES_MAX {
-            return Err(error(format!(
-                "this makes {} cases or more; a plan has at most {CASES_MAX}, so shorten a list",
-                cases.asked
-            )));
+            return Err(error(too_many(cases.asked)));
         }
         let lists: Vec<Vec<Case>> =
             all.iter().map(|one| one.cases(asked, &self.feasible)).collect();

@@ -12,12 +12,15 @@ use serde::Deserialize;
 
 use crate::asked::{Asked, suggest};
 use crate::error::quote;
+use crate::expand::{CASES_MAX, too_many};
 use crate::glob::Glob;
 
 /// Longest selector, in bytes.
 const LENGTH_MAX: usize = 64 * 1024;
 /// Alternatives that one pattern may have after `{a,b}` is written out.
 const ALTERNATIVES_MAX: usize = 1000;
+/// Braces that one pattern may have: each is one more copy of every alternative.
+const BRACES_MAX: usize = 50;
 /// Bytes that a glob may have: far more than any name.
 const GLOB_MAX: usize = 200;
 
@@ -169,6 +172,10 @@ impl Pattern {
             for alternative in expand_braces(part)? {
                 patterns.push(Pattern::one(&alternative)?);
             }
+            let n = u64::try_from(patterns.len()).unwrap_or(u64::MAX);
+            if n > CASES_MAX {
+                return Err(too_many(n));
+            }
         }
         Ok(patterns)
     }
@@ -232,6 +239,9 @@ fn split_commas(text: &str) -> Vec<&str> {
 /// and a misspelt name among them is noticed.
 fn expand_braces(text: &str) -> Result<Vec<String>, String> {
     let unbalanced = || format!("{} has a brace without its partner", quote(text));
+    if text.matches('{').count() > BRACES_MAX {
+        return Err(format!("{} has more than {BRACES_MAX} braces; use `*`", quote(text)));
+    }
     let (mut open, mut done) = (vec![text.to_owned()], Vec::new());
     while let Some(next) = open.pop() {
         let Some(start) = next.find('{') else {
@@ -286,6 +296,7 @@ mod tests {
             assert!(expand_braces(bad).is_err(), "{bad}");
         }
         assert!(expand_braces(&"{a,b}".repeat(40)).unwrap_err().contains("more than 1000"));
+        assert!(expand_braces(&"{a}".repeat(51)).unwrap_err().contains("more than 50 braces"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use hopcost_model::mechanism::Mechanism;
 use crate::asked::Asked;
 use crate::catalog::{Catalog, supposed};
 use crate::error::{nearest, quote, unknown};
+use crate::expand::{CASES_MAX, too_many};
 use crate::select::{Pattern, Selector};
 use crate::shipped::SHIPPED;
 
@@ -101,6 +102,11 @@ impl<'c> Selection<'c> {
                 let asked = asked.filter(|workload| found.named || has.contains(workload));
                 let with = |workload: &Workload| Self { workload: *workload, ..found.clone() };
                 selections.extend(asked.map(with));
+                // Each makes a case at least, and takes more than a kilobyte.
+                let n = u64::try_from(selections.len()).unwrap_or(u64::MAX);
+                if n > CASES_MAX {
+                    return Err(too_many(n));
+                }
             }
         }
         if selections.is_empty() {
@@ -241,5 +247,28 @@ fn check_argument(mechanism: &Mechanism, text: &str) -> Result<(), String> {
             Err(format!("{} is not a test engine: write {}", quote(text), wanted.form))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mechanisms_that_are_named_again_and_again_are_refused_before_they_take_gigabytes() {
+        let mechanisms = (0..100).map(|n| supposed(&format!("m{n}"), &Asked::default()));
+        let catalog = Catalog::new(mechanisms.collect(), &Vec::new);
+        let of = |text: &str| {
+            let selector = Selector::parse(text)?;
+            Selection::of_selector(&selector, &catalog, None, None).map(|found| found.len())
+        };
+        let ten = "{*,*,*,*,*,*,*,*,*,*}";
+        assert_eq!(of(&format!("{ten}{{,,,,,,,,,}}")), Ok(10_000));
+        for many in [
+            format!("{ten}{{,,,,,,,,,}},m0"),
+            [&*format!("{ten}{{,,,,,,,,,}}{{,,,,,,,,,}}"); 12].join(","),
+        ] {
+            assert!(of(&many).unwrap_err().contains("at most 10000"), "{many}");
+        }
     }
 }
