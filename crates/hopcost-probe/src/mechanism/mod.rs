@@ -16,6 +16,7 @@ mod coroutine_switch;
 mod vdso_clock;
 mod syscall;
 mod sched_yield;
+mod pipe_inline;
 mod udp_send;
 mod thread_start;
 

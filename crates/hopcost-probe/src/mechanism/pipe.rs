@@ -40,7 +40,7 @@ pub static ROW: Row = Row::channel::<Pipe>(Facts {
 pub(super) const PIPE_BUF: u32 = 4096;
 
 /// A pipe: read end, write end, both close-on-exec.
-fn pipe() -> io::Result<[OwnedFd; 2]> {
+pub(super) fn pipe() -> io::Result<[OwnedFd; 2]> {
     let mut fds = [0; 2];
     // SAFETY: room for two descriptors, owned from here on.
     unsafe {

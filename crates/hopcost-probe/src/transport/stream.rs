@@ -114,16 +114,18 @@ impl Channel for Stream {
     }
 }
 
+/// Reads what is there, up to the length of the buffer; an error at the end of the stream.
 #[inline(always)]
-fn read_some(fd: &OwnedFd, buffer: &mut [u8], look: Look) -> io::Result<usize> {
+pub fn read_some(fd: &OwnedFd, buffer: &mut [u8], look: Look) -> io::Result<usize> {
     match sys::read(fd, buffer, look)? {
         0 => Err(peer_closed()),
         n => Ok(n),
     }
 }
 
+/// Writes as much as the stream takes at once.
 #[inline(always)]
-fn write_some(fd: &OwnedFd, buffer: &[u8]) -> io::Result<usize> {
+pub fn write_some(fd: &OwnedFd, buffer: &[u8]) -> io::Result<usize> {
     // SAFETY: the buffer is valid for its length.
     let result = unsafe { libc::write(fd.as_raw_fd(), buffer.as_ptr().cast(), buffer.len()) };
     match sys::check(result) {

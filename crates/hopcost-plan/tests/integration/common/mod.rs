@@ -121,6 +121,7 @@ static ALL: &[Facts] = &[
     call("vdso-clock"),
     call("syscall"),
     call("sched-yield"),
+    Facts { payload: Payload::Bytes { min: 1, max: 65_536, default: 64 }, ..call("pipe-inline") },
     Facts { waits: SPINNING, ..notifier("flag") },
     notifier("futex"),
     notifier("semaphore"),
