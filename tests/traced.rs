@@ -1,7 +1,6 @@
 //! The traced phase: the kernel's events are those that a row states, on the clock of the stamps,
 //! and a refusal says why.
 
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind};
@@ -10,11 +9,9 @@ use hopcost_model::trace::TraceThread::{Callee, Caller};
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_probe::trace::{BOUND_MAX_NS, refused};
 
-use crate::support::{Home, alone, cross, hopcost_path, mechanisms, roundtrip, together};
+use crate::support::{Home, alone, cross, mechanisms, roundtrip, together};
 
 const N: u64 = 200;
-/// A user without rights.
-const STRANGER: u32 = 65534;
 
 /// A traced trial of a case; `None` where this machine lets nobody trace.
 fn traced(home: &Home, case: &str) -> Option<Trace> {
@@ -135,17 +132,10 @@ fn refusal(command: &mut Command) -> String {
 fn who_may_not_trace_is_told_what_it_takes() {
     let _together = together();
     let home = Home::new();
-    if hopcost_probe::sys::user_id() != 0 {
-        return eprintln!("NOT CHECKED: only root can be somebody else");
-    }
-    let place = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    std::fs::set_permissions(home.path(), place).expect("to set a mode");
-    let program = home.path().join("hopcost-copy");
-    std::fs::copy(hopcost_path(), &program).expect("a copy");
     let case = pipe(Placement::SameCpu).id();
-    let mut command = Command::new(&program);
-    command.args(["trial", &case, "--trace", "10"]).uid(STRANGER).gid(STRANGER);
-    command.env("HOME", home.path()).env("TMPDIR", home.path()).current_dir(home.path());
+    let Some(mut command) = home.hopcost_by_stranger(&["trial", &case, "--trace", "10"]) else {
+        return eprintln!("NOT CHECKED: only root can be somebody else");
+    };
     let told = refusal(&mut command);
     assert!(told.contains("root"), "{told}");
 }

@@ -31,6 +31,9 @@ pub fn together() -> RwLockReadGuard<'static, ()> {
     MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A user without rights.
+const STRANGER: u32 = 65534;
+
 /// A home of its own for each test, removed with it.
 pub struct Home {
     directory: tempfile::TempDir,
@@ -81,6 +84,29 @@ impl Home {
             })
         };
         command
+    }
+    /// The same by a user without rights, to whom the home is opened; `None` where this is not root.
+    pub fn hopcost_by_stranger(&self, arguments: &[&str]) -> Option<Command> {
+        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::process::CommandExt;
+        if hopcost_probe::sys::user_id() != 0 {
+            return None;
+        }
+        let all = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(self.path(), all).expect("to set a mode");
+        // Where the binary lies may be open to root alone.
+        let program = self.path().join("hopcost-copy");
+        std::fs::copy(hopcost_path(), &program).expect("a copy");
+        let own = self.hopcost(arguments);
+        let mut command = Command::new(&program);
+        command.args(own.get_args()).current_dir(self.path()).uid(STRANGER).gid(STRANGER);
+        for (name, value) in own.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Some(command)
     }
     /// Runs it to its end.
     pub fn run(&self, arguments: &[&str]) -> Output {

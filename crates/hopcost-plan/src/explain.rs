@@ -1,10 +1,13 @@
 //! A plan that finds out where the time of a round trip goes.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::case::{Case, Role, WaitKind, Workload};
 use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{ExplanationPlan, Plan, PlannedCase, Question};
 
+use crate::ablation::ablation;
 use crate::ask::Ask;
 use crate::compare::{MEASURE_NS, only};
 use crate::error::{Origin, PlanError};
@@ -55,14 +58,22 @@ pub fn explanation(
     whole.trial.traced_operations = Some(TRACED);
     let cases = found.into_iter();
     let cases = cases.map(|(case, _)| PlannedCase { case: Ok(case), skip: None });
-    Ok(Plan {
+    let ExplanationPlan { tail, ablation: apart } = asked.clone();
+    let plan = Plan {
         suite: "explanation".to_owned(),
         rounds: ROUNDS,
         baseline: None,
         cases: cases.collect(),
         question: Some(Question::Explanation(asked)),
         ..whole
-    })
+    };
+    let Some(apart) = apart else { return Ok(plan) };
+    // What is said of the asked cases (`--payload`) is in them already.
+    let ask = Ask { axes: BTreeMap::new(), parameters: Vec::new(), ..ask };
+    let select = |selector: &str| {
+        only(selector, &of(&Ask { selectors: vec![selector.to_owned()], ..ask.clone() })?)
+    };
+    ablation(plan, tail, apart, &select)
 }
 
 /// Refuses a case whose hops the kernel's events do not show.

@@ -3,6 +3,8 @@
 
 mod common;
 
+/// Round trips that are taken apart by other cases.
+mod ablation;
 /// Dockets: checks, their mistakes and their plan.
 mod dockets;
 

@@ -1,6 +1,8 @@
-//! Where the time of a round trip goes, of the trials that have a traced phase.
+//! Where the time of a round trip goes: of the trials that have a traced phase, or by differences between cases.
 
+mod ablation;
 mod cut;
+mod difference;
 mod tail;
 mod traced;
 #[cfg(test)]
@@ -17,9 +19,9 @@ use hopcost_model::results::{
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
-use crate::format;
 use crate::ratio::paired;
 use cut::{Cut, Hop, cut};
+use difference::made_of;
 use traced::{Traced, ns};
 
 /// A case that was traced.
@@ -43,7 +45,11 @@ pub fn of_run(raw: &RawRun) -> Option<Explanation> {
         _ => None,
     };
     let cases: Vec<ExplainedCase> = known.iter().map(|known| known.explained(quantile)).collect();
-    (!cases.is_empty()).then_some(Explanation { cases, difference })
+    if let Some(plan) = raw.plan.ablation() {
+        let (ablation, difference) = ablation::of(raw, plan);
+        return Some(Explanation { cases, ablation: Some(ablation), difference });
+    }
+    (!cases.is_empty()).then_some(Explanation { cases, ablation: None, difference })
 }
 
 impl<'a> Known<'a> {
@@ -210,82 +216,8 @@ fn difference(first: &Known, second: &Known) -> Option<ExplainedDifference> {
             |hop: &Hop| hop.parts.iter().filter(is_it).map(|(_, part)| part.ns as f64).sum::<f64>();
         DifferencePart { what: what.to_owned(), ns: of(&value) }
     };
-    let mut parts: Vec<DifferencePart> = kinds.into_iter().map(of_work).collect();
-    let size = |part: &DifferencePart| part.ns.point.unwrap_or(0.0).abs();
-    parts.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let parts = kinds.into_iter().map(of_work).collect();
     let total_ns = of(&|hop| hop.total_ns as f64);
-    total_ns.point?;
-    let names = names(first.case, second.case);
-    Some(ExplainedDifference {
-        says: sentence(&names, &total_ns, &parts),
-        segments: segments.iter().map(of_segment).collect(),
-        total_ns,
-        parts,
-    })
-}
-
-/// What tells two cases apart.
-fn names(first: &Case, second: &Case) -> [String; 2] {
-    match first.mechanism == second.mechanism {
-        true => [first.id(), second.id()],
-        false => [first, second].map(format::mechanism),
-    }
-}
-
-/// Parts of a difference below this share of it are not named.
-const NAMED_MIN: f64 = 0.05;
-
-/// Whether an interval leaves the sign open; one that is not there leaves nothing open.
-fn is_open(estimate: &Estimate) -> bool {
-    estimate.low.zip(estimate.high).is_some_and(|(low, high)| low <= 0.0 && high >= 0.0)
-}
-
-/// `unix-stream costs 1.40 µs more than pipe [1.31 µs, 1.52 µs]: 1.20 µs in the send and receive paths, 0.2 …`
-fn sentence(
-    [first, second]: &[String; 2],
-    total_ns: &Estimate,
-    parts: &[DifferencePart],
-) -> String {
-    let whole_ns = total_ns.point.unwrap_or(0.0);
-    let ends = total_ns.low.zip(total_ns.high);
-    if is_open(total_ns) {
-        let (low, high) = ends.unwrap_or_default();
-        return format!(
-            "{second} and {first} are not told apart: the difference lies between {} and {}",
-            format::ns(low),
-            format::ns(high)
-        );
-    }
-    let (more, sign) = if whole_ns < 0.0 { ("less", -1.0) } else { ("more", 1.0) };
-    let interval = match ends {
-        Some((low, high)) => {
-            let (near, far) = if sign < 0.0 { (-high, -low) } else { (low, high) };
-            format!(" [{}, {}]", format::ns(near), format::ns(far))
-        }
-        None => " (too few rounds for an interval)".to_owned(),
-    };
-    let is_named = |part: &&DifferencePart| {
-        let point_ns = part.ns.point.unwrap_or(0.0);
-        point_ns.abs() >= NAMED_MIN * whole_ns.abs() && !is_open(&part.ns)
-    };
-    let (named, same): (Vec<&DifferencePart>, Vec<&DifferencePart>) =
-        parts.iter().partition(is_named);
-    let named = named.iter().map(|part| {
-        let ns = sign * part.ns.point.unwrap_or(0.0);
-        let against = match (ns < 0.0, more) {
-            (false, _) => "",
-            (true, "more") => " less",
-            (true, _) => " more",
-        };
-        format!("{}{against} in {}", format::ns(ns.abs()), part.what)
-    });
-    let named: Vec<String> = named.collect();
-    let same: Vec<&str> = same.iter().map(|part| part.what.as_str()).collect();
-    let colon = if named.is_empty() { "" } else { ": " };
-    let same = match same.is_empty() {
-        true => String::new(),
-        false => format!("; about the same in {}", same.join(", ")),
-    };
-    let size = format::ns(whole_ns.abs());
-    format!("{second} costs {size} {more} than {first}{interval}{colon}{}{same}", named.join(", "))
+    let segments = segments.iter().map(of_segment).collect();
+    made_of([first.case, second.case], total_ns, parts, segments)
 }

@@ -7,6 +7,7 @@ use hopcost_model::results::{
     Results,
 };
 
+use super::ablation::{self, letter};
 use super::model::{
     Block, Cell, Frame, Medium, Rows, Scale, Section, Tone, Unit, estimates, note, numbers, says,
     words,
@@ -31,6 +32,7 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
         )
     });
     let blocks = match &found.difference {
+        _ if found.ablation.is_some() => ablation::blocks(found),
         Some(difference) => {
             let mut blocks = vec![says(format!("{}.", difference.says))];
             for (case, mark) in found.cases.iter().zip(["First", "Second"]) {
@@ -51,6 +53,9 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
 /// All of it, where other sections follow.
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let found = results.explanation.as_ref()?;
+    if found.ablation.is_some() {
+        return Section::of("explanation", ablation::blocks(found));
+    }
     let mut blocks = Vec::new();
     if let Some(difference) = &found.difference {
         blocks.extend([says(format!("{}.", difference.says)), beside(difference)]);
@@ -83,11 +88,6 @@ fn whole(case: &ExplainedCase) -> String {
         return format!("{}: no hop could be cut into segments", case.case);
     };
     format!("{}: {} a typical hop", case.case, number::time(ns, 3))
-}
-
-/// The letter of a segment.
-fn letter(at: usize) -> char {
-    ('a'..='z').nth(at).unwrap_or('.')
 }
 
 /// A line for each end, in which a segment is as many of its letters as it takes time, and the axis.
@@ -235,7 +235,7 @@ mod tests {
         ];
         let cases = vec![case("roundtrip/pipe?place=same-llc", &pipe)];
         Results {
-            explanation: Some(Explanation { cases, difference: None }),
+            explanation: Some(Explanation { cases, ablation: None, difference: None }),
             ..stored::results("copies")
         }
     }

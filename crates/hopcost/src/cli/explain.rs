@@ -1,10 +1,11 @@
-//! `hopcost explain`: where the time of a round trip goes, by the kernel's events.
+//! `hopcost explain`: where the time of a round trip goes, by the kernel's events or, where these cannot be
+//! recorded, by differences between cases.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use hopcost_model::plan::{ExplanationPlan, Plan};
+use hopcost_model::plan::{AblationPlan, ExplanationPlan, Plan};
 use hopcost_model::text::shell_word;
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
@@ -24,6 +25,9 @@ pub struct Args {
     /// A case, or two that are put side by side: `pipe`, `'unix-stream?place=same-cpu'`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
     cases: Vec<String>,
+    /// Take it apart by cases that do a part of its work, not by the kernel's events: bounds that need no rights
+    #[arg(long, conflicts_with_all = ["tail", "perfetto"])]
+    ablation: bool,
     /// What is different in the slowest round trips: those from this percentile of a trial on (p99)
     #[arg(long, value_name = "PERCENTILE", value_parser = tail)]
     tail: Option<f64>,
@@ -58,15 +62,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let files = [("--perfetto", args.perfetto.as_deref())];
     args.measured.out.as_deref().map_or(Ok(()), |run| ensure_spared(&files, run))?;
     let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
-    let plan = plan(args, &setup.runtimes)?;
-    if let Some(why) = plan.cpus.first().and_then(|cpu| hopcost_probe::trace::refused(*cpu)) {
-        let cases: Vec<String> = args.cases.iter().map(|case| shell_word(case)).collect();
-        let instead = if cases.len() > 1 { "compare --live" } else { "run" };
-        return Err(usage(format!(
-            "the kernel's events cannot be recorded: {why}; without them: hopcost {instead} {}",
-            cases.join(" ")
-        )));
-    }
+    let plan = planned(args, &setup.runtimes)?;
     let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
     if measure(&mut session, None)? == Ending::Interrupted {
         return interrupted(&session, REPORT, &[]);
@@ -82,15 +78,35 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     Ok(report::verdict(&results))
 }
 
+/// The plan: by the kernel's events, unless they are not asked for or cannot be recorded.
+fn planned(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
+    let by_cases = |refused| Some(AblationPlan { refused, cases: Vec::new() });
+    if args.ablation {
+        return plan(args, runtimes, by_cases(None));
+    }
+    let traced = plan(args, runtimes, None)?;
+    let refused = traced.cpus.first().and_then(|cpu| hopcost_probe::trace::refused(*cpu));
+    let Some(why) = refused else { return Ok(traced) };
+    if args.tail.is_some() || args.perfetto.is_some() {
+        let cases: Vec<String> = args.cases.iter().map(|case| shell_word(case)).collect();
+        return Err(usage(format!(
+            "the kernel's events cannot be recorded: {why}; bounds without them: hopcost explain --ablation {}",
+            cases.join(" ")
+        )));
+    }
+    let without = |error| usage(format!("the kernel's events cannot be recorded: {why}; {error}"));
+    plan(args, runtimes, by_cases(Some(why.clone()))).map_err(without)
+}
+
 /// Resolves the command line into a plan.
-fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
+fn plan(args: &Args, runtimes: &Runtimes, ablation: Option<AblationPlan>) -> anyhow::Result<Plan> {
     let ask = Ask {
         selectors: args.cases.clone(),
         axes: args.axes.0.clone(),
         measure_ns: duration("--measure", &args.measure)?,
         ..args.measured.ask("--budget", &args.budget)?
     };
-    let asked = ExplanationPlan { tail: args.tail };
+    let asked = ExplanationPlan { tail: args.tail, ablation };
     let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
     let plan = hopcost_plan::explanation(&ask, asked, &rust, &|| runtimes.facts(), &machine);

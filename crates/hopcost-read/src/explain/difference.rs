@@ -1,0 +1,86 @@
+//! What makes one case take longer than another, in a sentence.
+
+use hopcost_model::case::Case;
+use hopcost_model::results::{DifferencePart, Estimate, ExplainedDifference, SegmentDifference};
+
+use crate::format;
+
+/// A difference and its parts, the greatest first; `None` where it has no value.
+pub fn made_of(
+    [first, second]: [&Case; 2],
+    total_ns: Estimate,
+    mut parts: Vec<DifferencePart>,
+    segments: Vec<SegmentDifference>,
+) -> Option<ExplainedDifference> {
+    let size = |part: &DifferencePart| part.ns.point.unwrap_or(0.0).abs();
+    parts.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    total_ns.point?;
+    let says = sentence(&names(first, second), &total_ns, &parts);
+    Some(ExplainedDifference { says, segments, total_ns, parts })
+}
+
+/// What tells two cases apart.
+fn names(first: &Case, second: &Case) -> [String; 2] {
+    match first.mechanism == second.mechanism {
+        true => [first.id(), second.id()],
+        false => [first, second].map(format::mechanism),
+    }
+}
+
+/// Parts of a difference below this share of it are not named.
+const NAMED_MIN: f64 = 0.05;
+
+/// Whether an interval leaves the sign open; one that is not there leaves nothing open.
+fn is_open(estimate: &Estimate) -> bool {
+    estimate.low.zip(estimate.high).is_some_and(|(low, high)| low <= 0.0 && high >= 0.0)
+}
+
+/// `unix-stream costs 1.40 µs more than pipe [1.31 µs, 1.52 µs]: 1.20 µs in the send and receive paths, 0.2 …`
+fn sentence(
+    [first, second]: &[String; 2],
+    total_ns: &Estimate,
+    parts: &[DifferencePart],
+) -> String {
+    let whole_ns = total_ns.point.unwrap_or(0.0);
+    let ends = total_ns.low.zip(total_ns.high);
+    if is_open(total_ns) {
+        let (low, high) = ends.unwrap_or_default();
+        return format!(
+            "{second} and {first} are not told apart: the difference lies between {} and {}",
+            format::ns(low),
+            format::ns(high)
+        );
+    }
+    let (more, sign) = if whole_ns < 0.0 { ("less", -1.0) } else { ("more", 1.0) };
+    let interval = match ends {
+        Some((low, high)) => {
+            let (near, far) = if sign < 0.0 { (-high, -low) } else { (low, high) };
+            format!(" [{}, {}]", format::ns(near), format::ns(far))
+        }
+        None => " (too few rounds for an interval)".to_owned(),
+    };
+    let is_named = |part: &&DifferencePart| {
+        let point_ns = part.ns.point.unwrap_or(0.0);
+        point_ns.abs() >= NAMED_MIN * whole_ns.abs() && !is_open(&part.ns)
+    };
+    let (named, same): (Vec<&DifferencePart>, Vec<&DifferencePart>) =
+        parts.iter().partition(is_named);
+    let named = named.iter().map(|part| {
+        let ns = sign * part.ns.point.unwrap_or(0.0);
+        let against = match (ns < 0.0, more) {
+            (false, _) => "",
+            (true, "more") => " less",
+            (true, _) => " more",
+        };
+        format!("{}{against} in {}", format::ns(ns.abs()), part.what)
+    });
+    let named: Vec<String> = named.collect();
+    let same: Vec<&str> = same.iter().map(|part| part.what.as_str()).collect();
+    let colon = if named.is_empty() { "" } else { ": " };
+    let same = match same.is_empty() {
+        true => String::new(),
+        false => format!("; about the same in {}", same.join(", ")),
+    };
+    let size = format::ns(whole_ns.abs());
+    format!("{second} costs {size} {more} than {first}{interval}{colon}{}{same}", named.join(", "))
+}
