@@ -146,7 +146,7 @@ const ROLES: [(&str, Role); 12] = [
     ("median", Role::Quantile(0.5)),
     ("min minimum best fastest lowest", Role::Min),
     ("max maximum worst slowest highest", Role::Max),
-    ("ratio relative speedup slowdown factor vs", Role::Ratio),
+    ("ratio relative speedup slowdown factor vs faster slower", Role::Ratio),
     ("total sum elapsed", Role::Total),
     ("mean avg average", Role::Mean),
 ];
@@ -335,6 +335,7 @@ mod tests {
             ("rt_mean_us", Role::Mean, time(1e3), "rt"),
             ("Relative Speed", Role::Ratio, None, "speed"),
             ("Overhead factor", Role::Ratio, None, "overhead"),
+            ("slower than pipe", Role::Ratio, None, "than pipe"),
             ("context_switches", Role::Counter(Counter::Switches), None, "context"),
             ("misses per op", Role::Other, None, ""),
             ("cache_misses", Role::Counter(Counter::Misses), None, "cache"),

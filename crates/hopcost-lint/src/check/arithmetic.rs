@@ -89,16 +89,57 @@ pub fn note(sheets: &[Sheet]) -> Option<String> {
     ))
 }
 
-/// Multiples against the columns that they may be of.
+/// Two columns of which multiples may be; where both are the same one, of its row and of a baseline's.
+type Pair<'a> = (&'a Column, &'a Column);
+
+/// Multiples against the columns that they may be of: one pair of columns, one way round, is that
+/// of a whole column of multiples.
 pub fn ratio(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
+    let columns: Vec<&Column> = sheet.columns.iter().filter(comparable).collect();
+    let pairs = || columns.iter().flat_map(|a| columns.iter().map(move |b| (*a, *b)));
+    let alike = |(a, b): &Pair| {
+        a.dimension() == b.dimension() && (std::ptr::eq(*a, *b) || a.head != b.head)
+    };
+    let pairs: Vec<Pair> = pairs().filter(alike).collect();
     let of = |column: &Column| -> Vec<Finding> {
-        let is_base = |row: &usize| column.at(*row).is_some_and(|ratio| ratio.value == 1.0);
         let bases = bases(sheet, column);
         if bases.len() > BASES_MAX {
             return Vec::new();
         }
-        let told = sheet.rows().filter(|row| !is_base(row) && column.at(*row).is_some());
-        let judged: Vec<_> = told.filter_map(|row| judge(sheet, column, row, &bases)).collect();
+        let ways: &[Way] = match either_way(column) {
+            true => &[Way::Either],
+            false => &[Way::Over, Way::Under],
+        };
+        let rows = || {
+            let is_told = |row: &usize| !bases.contains(row) && column.at(*row).is_some();
+            sheet.rows().filter(is_told)
+        };
+        let fit = |(a, b): Pair, way: Way| {
+            let far = rows().filter_map(|row| Some(nearest(column, row, (a, b), way, &bases)?.far));
+            let (fit, unfit): (Vec<f64>, Vec<f64>) = far.partition(|far| *far == 0.0);
+            (fit.len(), unfit.iter().sum::<f64>())
+        };
+        // The one that most rows fit, and of these the nearest one.
+        let all = pairs.iter().flat_map(|pair| ways.iter().map(move |way| (*pair, *way)));
+        let all = all.map(|(pair, way)| (fit(pair, way), pair, way));
+        let best = all.max_by(|(a, ..), (b, ..)| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let Some((_, pair, way)) = best else { return Vec::new() };
+        let judge = |row: usize| {
+            let is_range = column.at(row)?.told == Told::Range;
+            match is_range {
+                false => Some(unfit(sheet, column, row, &nearest(column, row, pair, way, &bases)?)),
+                // A range is one over all that was seen, and holds the quotient of every column.
+                true => {
+                    let across = pairs.iter().filter(|(a, b)| a.head == b.head);
+                    let all = across.filter_map(|p| nearest(column, row, *p, Way::Either, &bases));
+                    let nearest_unfit = all.min_by(|a, b| {
+                        (a.far == 0.0).cmp(&(b.far == 0.0)).then(a.far.total_cmp(&b.far))
+                    });
+                    Some(unfit(sheet, column, row, &nearest_unfit?))
+                }
+            }
+        };
+        let judged: Vec<_> = rows().filter_map(judge).collect();
         // Where no row fits, it is a multiple of something that is not in the table.
         let of_others = judged.len() > 2 && judged.iter().all(Option::is_some);
         if of_others { Vec::new() } else { judged.into_iter().flatten().collect() }
@@ -106,54 +147,85 @@ pub fn ratio(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
     sheet.having(|role| role == Role::Ratio).flat_map(of).collect()
 }
 
-/// Whether a multiple fits; `None` where there is nothing that it could be of.
-fn judge(sheet: &Sheet, ratio: &Column, row: usize, bases: &[usize]) -> Option<Option<Finding>> {
+/// Which way round a multiple is a quotient.
+#[derive(Clone, Copy)]
+enum Way {
+    /// The first over the second.
+    Over,
+    /// The second over the first.
+    Under,
+    /// Whichever is nearer.
+    Either,
+}
+
+/// Whether the multiples of a column may be of either way: some are said to be faster and others
+/// slower, or they have a ±, as those of hyperfine, which are never below 1.
+fn either_way(column: &Column) -> bool {
+    let says = |word: &str| column.cells.iter().any(|c| c.text.to_lowercase().contains(word));
+    (says("faster") && says("slower"))
+        || column.numbers.iter().flatten().any(|n| n.spread.is_some())
+}
+
+/// What a multiple may be a quotient of.
+struct Near<'a> {
+    /// The cells: the columns, and their rows.
+    of: [(&'a Column, usize); 2],
+    /// The quotient of what is printed.
+    printed: f64,
+    /// The same, with what rounding leaves open.
+    quotient: Span,
+    /// How far the multiple is from it (logarithm of their quotient); 0 where it fits.
+    far: f64,
+}
+
+/// The quotient of a pair of columns that is nearest to a row's multiple; `None` where there is none.
+fn nearest<'a>(
+    ratio: &Column,
+    row: usize,
+    (a, b): Pair<'a>,
+    way: Way,
+    bases: &[usize],
+) -> Option<Near<'a>> {
     let told = ratio.at(row)?;
     let open = told.spread.map_or(0.0, |spread| spread.high);
     let span = Span { low: told.span.low - open, high: told.span.high + open };
-    let columns: Vec<&Column> = sheet.columns.iter().filter(comparable).collect();
-    let within = columns.iter().flat_map(|a| columns.iter().map(move |b| (*a, row, *b, row)));
-    let across = columns.iter().flat_map(|c| bases.iter().map(move |base| (*c, row, *c, *base)));
-    let (mut nearest, mut fits) = (None::<(f64, Finding)>, false);
-    for (a, of, b, base) in across.chain(within) {
-        let Some((x, y)) = a.at(of).zip(b.at(base)) else { continue };
-        if a.dimension() != b.dimension() || (a.head == b.head && of == base) {
-            continue;
-        }
-        let both = [x.span.over(y.span), y.span.over(x.span)];
-        let far = |q: Span| (q.mid() / span.mid()).max(span.mid() / q.mid());
-        let best = both.into_iter().flatten().min_by(|a, b| far(*a).total_cmp(&far(*b)));
-        let Some(quotient) = best else { continue };
-        if quotient.meets(span) {
-            fits = true;
-        } else if of != base && nearest.as_ref().is_none_or(|(least, _)| far(quotient) < *least) {
-            let cells = [(ratio, row), (a, of), (b, base)];
-            let cells = cells.map(|(column, row)| Cited::cell(sheet, column, row)).into();
-            let printed =
-                if best == x.span.over(y.span) { x.value / y.value } else { y.value / x.value };
-            nearest = Some((far(quotient), unfit(cells, printed, quotient)));
-        }
-    }
-    // A range is one over all that was seen, and holds the quotient of every column.
-    match (nearest, fits) {
-        (None, false) => None,
-        (_, true) if told.told == Told::Once => Some(None),
-        (nearest, _) => Some(nearest.map(|(_, finding)| finding)),
-    }
+    let own = [row];
+    let rows = if a.head == b.head { bases } else { &own };
+    let of_row = |base: &usize| {
+        let (x, y) = (a.at(row)?, b.at(*base)?);
+        let over = || Some((x.value / y.value, x.span.over(y.span)?));
+        let under = || Some((y.value / x.value, y.span.over(x.span)?));
+        let ways = match way {
+            Way::Over => [over(), None],
+            Way::Under => [under(), None],
+            Way::Either => [over(), under()],
+        };
+        let near = ways.into_iter().flatten().map(|(printed, quotient)| {
+            let far = (quotient.mid() / span.mid()).ln().abs();
+            let far = if quotient.meets(span) { 0.0 } else { far };
+            Near { of: [(a, row), (b, *base)], printed, quotient, far }
+        });
+        near.min_by(|a, b| a.far.total_cmp(&b.far))
+    };
+    rows.iter().filter_map(of_row).min_by(|a, b| a.far.total_cmp(&b.far))
 }
 
-fn unfit(cells: Vec<Cited>, printed: f64, quotient: Span) -> Finding {
+/// What is wrong with a multiple that does not fit.
+fn unfit(sheet: &Sheet, ratio: &Column, row: usize, near: &Near) -> Option<Finding> {
+    (near.far > 0.0).then_some(())?;
+    let [a, b] = near.of;
+    let cells = [(ratio, row), a, b].map(|(column, row)| Cited::cell(sheet, column, row));
     let arithmetic = format!(
         "{} against {} is {}, {} to {} with rounding, and not {}",
         cells[1].text,
         cells[2].text,
-        rounded(printed),
-        rounded(quotient.low),
-        rounded(quotient.high),
+        rounded(near.printed),
+        rounded(near.quotient.low),
+        rounded(near.quotient.high),
         cells[0].text
     );
-    let explanation = "the multiple is of another run or baseline, a range over several runs, or a median of ratios and no ratio of medians";
-    Finding { check: "ratio", cells, arithmetic, explanation }
+    let explanation = "the multiple is of another column, run or baseline, a range over several runs, or a median of ratios and no ratio of medians";
+    Some(Finding { check: "ratio", cells: cells.into(), arithmetic, explanation })
 }
 
 /// How far what is under way may vary to be called the same.

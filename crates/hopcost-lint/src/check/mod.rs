@@ -37,7 +37,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "ratio",
-        about: "A multiple is the quotient of some column of its row and of the row of the baseline (the one with 1), either way round, or of two columns of its row. Said where none fits.",
+        about: "A multiple is the quotient of some column of its row and of the row of the baseline (the one with 1), or of two columns of its row: of the same columns and the same way round in all rows, but for a range and for what is said to be faster here and slower there. Said of rows that do not fit the columns that most rows fit; where no row of three or more fits, it is a multiple of something else.",
         looks: Looks::Table(arithmetic::ratio),
     },
     Check {
