@@ -202,7 +202,8 @@ impl Meeting {
         self.until_equal(&self.words().taken.0, sequence, self.pause_for_receiver())
     }
 
-    /// One of several callers may not have a CPU of its own.
+    /// One of several callers may not have a CPU of its own, and be on that of the callee: if both spun, a turn
+    /// would take as long as the scheduler lets them.
     #[inline(always)]
     fn pause_for_receiver(&self) -> Pause {
         self.pause.filter(|_| self.callers == 1).unwrap_or(Pause::Yield)
@@ -247,7 +248,7 @@ impl Meeting {
         exchanges: u64,
         steps: u64,
     ) -> io::Result<Option<GateReading>> {
-        let Some(pause) = self.pause else {
+        let Some(mut pause) = self.pause else {
             // One CPU's clock is compared with itself: spinning there would wait for
             // the scheduler, and there is nothing to find.
             return Ok((self.role == Role::Caller).then_some(GateReading {
@@ -259,6 +260,7 @@ impl Meeting {
             }));
         };
         if self.callers > 1 {
+            pause = self.pause_for_receiver();
             self.until_turn()?;
         }
         match self.role {

@@ -49,7 +49,7 @@ const BOUND_MAX: f64 = 0.1;
 
 /// The clocks' bound as a share of a one-way time, its p50; 0 of everything else.
 pub fn bound_share(reading: &Reading) -> f64 {
-    let bound = reading.result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
+    let bound = reading.result.clock_bound_ns();
     let p50 = reading.get(Statistic::P50).and_then(|p50| p50.point);
     bound
         .filter(|bound| *bound > 0.0)

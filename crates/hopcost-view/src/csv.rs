@@ -162,7 +162,7 @@ const PLAIN: &[Plain] = &[
     ("cost_cycles", "cycle", |case| case.cost_cycles, "cost of one call in core cycles"),
     ("lost", "1", lost, "exchanges that lost a message"),
     ("gap_found", "ns", |case| case.wake.as_ref()?.gap_found_ns, "mean time from one notification to the next: median over trials"),
-    ("clock_bound", "ns", |case| case.wake.as_ref()?.clock_bound_ns, "largest error of the clocks' offset over the trials"),
+    ("clock_bound", "ns", CaseResult::clock_bound_ns, "largest error of the clocks' offset over the trials"),
     ("clock_offset", "ns", |case| case.wake.as_ref()?.clock_offset_ns, "offset that was taken out: median over trials"),
     ("clock_moved", "ns", |case| case.wake.as_ref()?.clock_moved_ns, "largest change of the offset during a trial"),
     ("overrun_share", "1", |case| Some(case.wake.as_ref()?.overrun_share), "share of wake-ups deferred"),

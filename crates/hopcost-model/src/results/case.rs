@@ -171,6 +171,12 @@ document! {
 }
 
 impl CaseResult {
+    /// How far one-way times may be off because of the clocks, in nanoseconds; `None` of what needs no second one.
+    pub fn clock_bound_ns(&self) -> Option<f64> {
+        let of_wake = self.wake.as_ref().map(|wake| wake.clock_bound_ns);
+        of_wake.or(self.load.as_ref().map(|load| load.clock_bound_ns)).flatten()
+    }
+
     /// A case of which nothing has been found out yet.
     pub fn empty(id: &str, case: CaseParts, status: Status, command: String) -> Self {
         CaseResult {

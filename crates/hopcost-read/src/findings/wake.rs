@@ -1,5 +1,5 @@
-//! Findings about wake-ups: how far one-way times can be believed, and whether the
-//! receiver was waiting.
+//! Findings about one-way times: how far they can be believed, and whether the receiver of
+//! wake-ups was waiting.
 
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
@@ -33,20 +33,14 @@ const SLEPT_MIN: f64 = 0.9;
 
 /// All of them for one case.
 pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
-    if case.workload != Workload::Wake {
+    if !matches!(case.workload, Workload::Wake | Workload::Load) {
         return Vec::new();
     }
     let trials = &reading.trials;
-    let mut found = vec![
-        backward(trials),
-        negative(trials),
-        bound(reading),
-        moved(reading),
-        overrun(reading, trials),
-        spinner_off_cpu(case, reading),
-    ];
-    if !run.is_engine(case) {
-        found.push(never_slept(case, trials));
+    let mut found = vec![backward(trials), negative(trials), bound(reading)];
+    if case.workload == Workload::Wake {
+        found.extend([moved(reading), overrun(reading, trials), spinner_off_cpu(case, reading)]);
+        found.extend((!run.is_engine(case)).then(|| never_slept(case, trials)));
     }
     found.into_iter().flatten().collect()
 }
@@ -83,16 +77,17 @@ fn negative(trials: &[&RawTrial]) -> Option<Finding> {
 }
 
 fn bound(reading: &Reading) -> Option<Finding> {
-    let bound_ns = reading.result.wake.as_ref()?.clock_bound_ns?;
-    let p50_ns = p50_ns(reading)?;
+    let (bound_ns, p50_ns) = (reading.result.clock_bound_ns()?, p50_ns(reading)?);
     (bound_ns > BOUND_MAX * p50_ns).then(|| {
+        // Nothing but the bound is known of a time that is shorter.
+        let severity = if bound_ns < p50_ns { Severity::Suspect } else { Severity::Invalid };
         let evidence = format!(
             "The clocks agree to within {}, the one-way time is {}.",
             format::ns(bound_ns),
             format::ns(p50_ns)
         );
         let values = [("clock_bound_ns", bound_ns), ("p50_ns", p50_ns)];
-        finding(Code::ClockOffset, Severity::Suspect, evidence, &values)
+        finding(Code::ClockOffset, severity, evidence, &values)
     })
 }
 

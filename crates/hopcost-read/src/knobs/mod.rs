@@ -30,8 +30,7 @@ fn price(knob: IdleKnob, without: &Reading, with: &Reading) -> Option<KnobPrice>
         "median over rounds of the p50 without the knob minus the p50 with it".to_owned(),
     );
     // Each of the two may be off by what the clocks are not known to agree by.
-    let bound = |of: &Reading| of.result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
-    let bounds_ns = [without, with].into_iter().filter_map(bound).sum();
+    let bounds_ns = [without, with].into_iter().filter_map(|of| of.result.clock_bound_ns()).sum();
     widen(&mut difference_ns, bounds_ns);
     (!pairs.is_empty()).then(|| KnobPrice {
         without: without.result.id.clone(),

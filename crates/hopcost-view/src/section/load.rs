@@ -96,7 +96,7 @@ fn table(rows: &[Load<'_>]) -> Block {
         .column(numbers("generator p99").unit("µs").fold(5), |r| {
             micro(r.with.generator_lag_p99_ns)
         })
-        .column(numbers("clock").unit("±µs").fold(6), |r| micro(r.with.clock_bound_ns))
+        .column(numbers("clocks within").unit("µs").fold(6), |r| micro(r.with.clock_bound_ns))
         .column(numbers("n").fold(7), Load::trials)
         .column(verdicts(), Load::grade)
         .table()
