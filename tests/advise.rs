@@ -37,6 +37,9 @@ fn what_was_measured_is_told_again_of_the_stored_run() {
     assert!(first(&screen).starts_with(says.trim_end_matches('.')), "{screen}");
     assert!(screen.lines().count() <= 24, "{screen}");
     assert!(first(&home.expect(&["report"], 0)).starts_with(says.trim_end_matches('.')));
+    let run = home.run_file();
+    let run = run.to_str().expect("UTF-8");
+    home.refuses(&["advise", "--run", run, "--payload", "64", "-o", run], 2, "would overwrite");
     for (format, wanted) in [("md", "# "), ("html", "<!doctype html>")] {
         let document = home.expect(&[&stored[..], &["--format", format]].concat(), measured());
         assert!(document.to_lowercase().starts_with(wanted), "{format}: {document}");
@@ -56,6 +59,8 @@ fn what_cannot_be_answered_is_refused_in_a_line() {
         (&["--payload", "64", "--cpu-budget", "0.2"], "--rate"),
         (&["--payload", "64", "--senders", "4", "--rate", "20k", "tcp"], "has one sender"),
         (&["--payload", "64", "--rate", "5"], "--rate: want 100"),
+        (&["--payload", "64", "--p99", "0"], "--p99: want more than 0"),
+        (&["--payload", "64", "--out", "run", "-o", "./run"], "--output would overwrite run"),
         (&["--payload", "4XiB"], "--payload: "),
         (&["--payload", "64", "--isolation", "inline"], "want thread, process"),
         (&["--payload", "64", "--optimise", "throughput", "--rate", "20k"], "leave --rate"),

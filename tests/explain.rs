@@ -141,6 +141,8 @@ fn what_cannot_be_explained_is_refused() {
         (&["pipe", "pipe", "--placement", "same-cpu"], "both cases are the same"),
         (&["pipe", "--tail", "p50"], "above the median"),
         (&["pipe", "--ablation", "--tail", "p99"], "--ablation"),
+        (&["pipe", "--tail", "p99", "tcp", "udp"], "want one case or two"),
+        (&["pipe", "--perfetto", "x.json", "-o", "./x.json"], "--output would overwrite x.json"),
         (&["pipe", "--perfetto", "/nowhere/at/all.json"], "/nowhere/at/all.json"),
     ] {
         let output = home.run(&[&["explain"][..], asked].concat());

@@ -78,8 +78,15 @@ impl Place {
     }
 }
 
+/// Below this a value is shown as 0: no quantity of hopcost is as small, and the powers of ten for its digits are
+/// not finite.
+const NOTHING: f64 = 1e-30;
+
 /// Decimal exponent of a value after rounding to so many digits.
 fn exponent(value: f64, digits: i32) -> i32 {
+    if value.abs() < NOTHING {
+        return 0;
+    }
     let text = format!("{:.*e}", usize::try_from(digits - 1).unwrap_or(0), value.abs());
     text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! `hopcost advise`: which mechanism to use, measured now or read from a stored run.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_model::advise::{AdviceRequest, Objective, Permission};
@@ -18,6 +18,7 @@ use super::exit::{self, usage};
 use super::output::{self, Format};
 use super::run::{MeasuredArgs, duration, measure, prepare_machine};
 use super::session::{RunSession, begun};
+use super::shown::ensure_spared;
 use super::{host, report};
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
@@ -133,9 +134,17 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if let Some(file) = &args.output {
         output::ensure_writable(file)?;
     }
+    let spare = |run: &Path| ensure_spared(&[("--output", args.output.as_deref())], run);
     let found = match &args.run {
-        Some(run) => Some(of_stored(run, &request, words)?),
-        None => measured(args, request, words)?,
+        Some(run) => {
+            let path = report::find(run)?;
+            spare(&path)?;
+            Some(of_stored(&path, &request, words)?)
+        }
+        None => {
+            args.measured.out.as_deref().map_or(Ok(()), spare)?;
+            measured(args, request, words, &spare)?
+        }
     };
     let Some(advice) = found else { return Ok(exit::INTERRUPTED) };
     let extent = if args.details { Extent::Whole } else { Extent::Screen };
@@ -164,6 +173,9 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
         rate.ok_or_else(|| usage(format!("--rate: want 100 to 20M a second, not {text}")))
     });
     let (rate, p99_ns) = (rate.transpose()?, duration("--p99", &args.p99)?);
+    if p99_ns == Some(0) {
+        return Err(usage("--p99: want more than 0, which no mechanism takes"));
+    }
     let objective = match args.optimise {
         Some(Optimise::P50) => Objective::P50,
         Some(Optimise::P99) => Objective::P99,
@@ -209,9 +221,8 @@ fn placement(args: &Args) -> anyhow::Result<Option<Placement>> {
 }
 
 /// What a stored run says.
-fn of_stored(run: &str, request: &AdviceRequest, words: &[OsString]) -> anyhow::Result<Advice> {
-    let path = report::find(run)?;
-    let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+fn of_stored(path: &Path, request: &AdviceRequest, words: &[OsString]) -> anyhow::Result<Advice> {
+    let raw = hopcost_file::open(path, &Scratch::for_copy).map_err(usage)?;
     let mut advice = hopcost_read::advice(&raw, &hopcost_probe::worker::mechanisms(), request);
     let known =
         [!advice.ranked.is_empty(), !advice.ruled_out.is_empty(), !advice.undecided.is_empty()];
@@ -232,11 +243,13 @@ fn of_stored(run: &str, request: &AdviceRequest, words: &[OsString]) -> anyhow::
     Ok(advice)
 }
 
-/// Measures until the answer is known or the budget is spent; `None` where the user interrupted.
+/// Measures until the answer is known or the budget is spent, after `spare` has looked at the run's path;
+/// `None` where the user interrupted.
 fn measured(
     args: &Args,
     request: AdviceRequest,
     words: &[OsString],
+    spare: &dyn Fn(&Path) -> anyhow::Result<()>,
 ) -> anyhow::Result<Option<Advice>> {
     let orphans = Orphans::adopt()?;
     prepare_machine()?;
@@ -261,5 +274,6 @@ fn measured(
     }
     let results = session.results()?;
     drop(orphans);
+    spare(session.path())?;
     results.advice.map(Some).context("the run has no answer")
 }

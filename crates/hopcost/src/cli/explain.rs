@@ -58,8 +58,14 @@ fn tail(text: &str) -> Result<f64, String> {
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
     prepare(&args.shown, args.measured.out.as_deref())?;
-    args.perfetto.as_deref().map_or(Ok(()), output::ensure_writable)?;
+    if args.cases.len() > 2 {
+        return Err(usage("want one case or two"));
+    }
     let files = [("--perfetto", args.perfetto.as_deref())];
+    if let Some(file) = &args.perfetto {
+        output::ensure_writable(file)?;
+        args.shown.spare(file)?;
+    }
     args.measured.out.as_deref().map_or(Ok(()), |run| ensure_spared(&files, run))?;
     let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
     let plan = planned(args, &setup.runtimes)?;
@@ -69,6 +75,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     }
     let results = finish(&mut session, orphans, &args.shown)?;
     if let Some(file) = &args.perfetto {
+        ensure_spared(&files, session.path())?;
         let raw = hopcost_file::open(session.path(), &Scratch::for_copy).map_err(usage)?;
         let trace = hopcost_view::perfetto::trace(&raw);
         let trace = trace.ok_or_else(|| anyhow!("no trial of the run was traced"))?;

@@ -116,6 +116,13 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
+/// Where a file is or will be, without links and `..` on the way.
+pub fn place(path: &Path) -> Option<PathBuf> {
+    let path = followed(path).ok()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+}
+
 /// Whether a path is one of the kernel's links to open descriptors (`/dev/stdout` leads
 /// there), which are no paths.
 fn is_of_kernel(path: &Path) -> bool {

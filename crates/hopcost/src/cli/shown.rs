@@ -325,11 +325,33 @@ fn drawings(chart: &Chart) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
     ])
 }
 
-/// Whether two paths lead to one file.
+/// Whether two paths lead to one file, which need not be there yet.
 fn same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (std::fs::metadata(a), std::fs::metadata(b)) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
+        _ => output::place(a).is_some_and(|a| output::place(b).is_some_and(|b| a == b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_however_it_is_spelled_and_before_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("w")).unwrap();
+        std::os::unix::fs::symlink("run", at("link")).unwrap();
+        for there in [false, true] {
+            for (a, b) in [("run", "w/../run"), ("run", "link"), ("run", "./run")] {
+                assert!(same_file(&at(a), &at(b)), "{a}, {b}");
+                let refused = ensure_spared(&[("--html", None), ("--hdr", Some(&at(b)))], &at(a));
+                assert!(refused.unwrap_err().to_string().starts_with("--hdr would overwrite"));
+            }
+            assert!(!same_file(&at("run"), &at("w/run")), "{there}");
+            std::fs::write(at("run"), "").unwrap();
+        }
     }
 }
