@@ -157,6 +157,10 @@ const STATISTICS: &str =
 /// How a subject begins that is a statistic itself.
 pub const OF_STATISTICS: &str = "of ";
 
+/// Words of what goes on at the same time.
+const AT_ONCE: &str = "threads flows clients connections streams workers senders flight inflight \
+    outstanding concurrency iodepth qd";
+
 /// Words above which a heading is a sentence.
 const WORDS_MAX: usize = 6;
 
@@ -300,9 +304,7 @@ fn role(words: &[String], unit: Option<Unit>) -> Role {
         (None, Some(Dimension::Time | Dimension::Cycles)) => Role::Latency,
         (None, Some(Dimension::Bytes)) => Role::Payload,
         (None, Some(Dimension::Share)) => Role::Other,
-        (None, None) if has("threads flows clients connections streams workers senders") => {
-            Role::Flows
-        }
+        (None, None) if has(AT_ONCE) || (has("queue") && has("depth")) => Role::Flows,
         (None, None) if has("payload size bytes") => Role::Payload,
         // How much an operation moves, in Criterion's raw.csv.
         (None, None) if has("throughput") && has("num") => Role::Payload,
@@ -342,6 +344,8 @@ mod tests {
             ("msg_size", Role::Payload, None, "size"),
             ("NumThreads", Role::Flows, None, "num threads"),
             ("threads", Role::Flows, None, "threads"),
+            ("in_flight", Role::Flows, None, "flight"),
+            ("queue depth", Role::Flows, None, "queue depth"),
             ("total_messages", Role::Count, None, "messages"),
             ("timestamp_ns", Role::Parameter, time(1.0), ""),
             ("iterations", Role::Count, None, "iterations"),

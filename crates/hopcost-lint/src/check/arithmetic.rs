@@ -3,7 +3,7 @@
 use crate::finding::{Cited, Finding, rounded, shown};
 use crate::number::{Number, Span, Told};
 use crate::prose::Prose;
-use crate::role::Role;
+use crate::role::{Role, is_in};
 use crate::sheet::{Column, Sheet};
 use crate::unit::Dimension;
 
@@ -18,31 +18,86 @@ pub fn counts(sheet: &Sheet, prose: &Prose, row: usize) -> Vec<f64> {
     [of_row, of_heads, prose.counts.clone()].into_iter().find(|n| !n.is_empty()).unwrap_or_default()
 }
 
-/// Totals against mean × n.
+/// What a number of operations is called that may be of a part of them.
+const OF_A_PART: &str = "sample samples observations n";
+
+/// Numbers of operations of a row that are all of them, as its columns and headings say.
+fn all_of(sheet: &Sheet, row: usize) -> Vec<f64> {
+    let of_a_part = |column: &Column| says(&column.head, OF_A_PART);
+    if sheet.having(|role| role == Role::Count).any(of_a_part) {
+        return Vec::new();
+    }
+    counts(sheet, &Prose::default(), row)
+}
+
+/// Whether a name has a word of a list.
+fn says(name: &str, list: &str) -> bool {
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| is_in(list, word))
+}
+
+/// Totals against mean × n, throughput, and what they are the sum of.
 pub fn total(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
+    let found = [of_means(sheet, prose), of_rates(sheet), of_rows(sheet), of_columns(sheet, prose)];
+    found.concat()
+}
+
+/// How far what is to be the same may vary.
+const SAME_SHARE: f64 = 0.05;
+/// Rows up to which a total that is nowhere near is told of although no row fits.
+const ALONE_MAX: usize = 2;
+
+/// How a total lies to mean × n.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    /// It is that.
+    Fits,
+    /// It is meant as that.
+    Near,
+    /// It is something else.
+    Far,
+}
+
+/// Totals against mean × n.
+fn of_means(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
     let total = sheet.only(|role| role == Role::Total);
     let mean = sheet.only(|role| role == Role::Mean).or_else(|| sheet.only(Role::is_typical));
     let Some((total, mean)) = total.zip(mean) else { return Vec::new() };
     if total.dimension() != mean.dimension() {
         return Vec::new();
     }
+    // With several at once, or pauses, a total is another; a median is no mean.
+    let is_plain = sheet.set().all(|column| column.is.role == Role::Payload)
+        && matches!(mean.is.role, Role::Mean | Role::Latency);
     // Rounded: total, mean, number, and the quotient of total and number.
     let quotient = |row: usize| {
         let (total, mean) = (total.at(row)?, mean.at(row)?);
-        let near = |n: &f64| (total.value / n / mean.value - 1.0).abs() < MEANT_SHARE;
+        let times = |n: f64| total.value / n / mean.value;
+        let near = |n: &f64| (times(*n) - 1.0).abs() < MEANT_SHARE;
         let of = |n: f64| total.span.over(Span::exactly(n)).map(|span| (n, span));
-        let all: Vec<_> =
-            counts(sheet, prose, row).into_iter().filter(near).filter_map(of).collect();
-        let fits = all.iter().any(|(_, span)| span.meets(mean.span));
-        Some((mean.span, *all.first()?, fits))
+        let all = counts(sheet, prose, row).into_iter().filter(near);
+        let near: Vec<_> = all.filter_map(of).collect();
+        // There and back, a total is twice that.
+        let far = |n: &f64| is_plain && (times(*n) / 2.0 - 1.0).abs() > MEANT_SHARE;
+        let far: Vec<_> = all_of(sheet, row).into_iter().filter(far).filter_map(of).collect();
+        let fits = near.iter().any(|(_, span)| span.meets(mean.span));
+        let one = near.first().or(far.first().filter(|(_, span)| !span.meets(mean.span)))?;
+        let lies = match near.is_empty() {
+            true => Lies::Far,
+            false if fits => Lies::Fits,
+            false => Lies::Near,
+        };
+        Some((row, *one, lies))
     };
-    let rows: Vec<_> = sheet.rows().filter_map(|row| Some((row, quotient(row)?))).collect();
-    let some_fit = rows.iter().any(|(_, (.., fits))| *fits);
-    let wrong = rows.into_iter().filter(|(_, (mean, (_, span), fits))| {
-        // More than that may be the loop around what was timed.
-        !fits && (span.high < mean.low || some_fit)
+    let rows: Vec<_> = sheet.rows().filter_map(quotient).collect();
+    let some_fit = rows.iter().any(|(.., lies)| *lies == Lies::Fits);
+    let few = rows.len() <= ALONE_MAX;
+    let wrong = rows.into_iter().filter(|(row, (_, span), lies)| match lies {
+        Lies::Fits => false,
+        // A little more than that may be the loop around what was timed.
+        Lies::Near => some_fit || mean.at(*row).is_some_and(|mean| span.high < mean.span.low),
+        Lies::Far => some_fit || few,
     });
-    let finding = |(row, (_, (n, span), _)): (usize, (Span, (f64, Span), bool))| {
+    let finding = |(row, (n, span), lies): (usize, (f64, Span), Lies)| {
         let scale = mean.is.unit.or(mean.at(row).and_then(|n| n.unit)).map_or(1.0, |u| u.scale);
         let (low, high) = (span.low / scale, span.high / scale);
         Finding {
@@ -56,10 +111,184 @@ pub fn total(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
                 shown(high),
                 mean.cells[row].text
             ),
-            explanation: "the two are not of the same run, or n is another in this row, or one was typed by hand",
+            explanation: match lies {
+                Lies::Fits | Lies::Near => {
+                    "the two are not of the same run, or n is another in this row, or one was typed by hand"
+                }
+                Lies::Far => {
+                    "the two are not of the same run, or n is another in this row, or the total holds what was not timed, or operations were under way at the same time"
+                }
+            },
         }
     };
     wrong.map(finding).collect()
+}
+
+/// Messages a second of a row; where no unit says what is told a second, messages.
+fn rate_per_s(sheet: &Sheet, rate: &Column, row: usize) -> Option<Span> {
+    let told = rate.at(row)?.span;
+    match rate.dimension() {
+        Some(Dimension::Rate) | None => Some(told),
+        Some(Dimension::BitRate) => {
+            let size = sheet.only(|role| role == Role::Payload)?.at(row)?.value;
+            told.over(Span::exactly(8.0 * size))
+        }
+        _ => None,
+    }
+}
+
+/// How many times as much a throughput without a unit may be to be one of messages.
+const MESSAGES_TIMES: f64 = 10.0;
+
+/// Throughputs against number ÷ total.
+fn of_rates(sheet: &Sheet) -> Vec<Finding> {
+    let rate = sheet.only(|role| role == Role::Throughput);
+    let total = sheet.only(|role| role == Role::Total);
+    let Some((rate, total)) = rate.zip(total) else { return Vec::new() };
+    if total.dimension() != Some(Dimension::Time) {
+        return Vec::new();
+    }
+    let flows = sheet.only(|role| role == Role::Flows);
+    let quotient = |row: usize| {
+        let told = rate_per_s(sheet, rate, row)?;
+        // Rounding adds half of the last digit at most: 2 s are not 1 s.
+        let time = total.at(row)?;
+        let time_s = Span { low: f64::midpoint(time.span.low, time.value), ..time.span };
+        let time_s = time_s.times(Span::exactly(1e-9));
+        let flows = flows.and_then(|flows| flows.at(row)).map_or(1.0, |flows| flows.value);
+        // There and back are two messages; each flow may have as many.
+        let meant = [1.0, 2.0, flows, 2.0 * flows];
+        let of = |n: f64| {
+            let done = Span::exactly(n).over(time_s)?;
+            let printed = n / time.value * 1e9;
+            let times = |by: &f64| (told.mid() / printed / by).max(printed * by / told.mid());
+            let least = meant.iter().map(times).fold(f64::MAX, f64::min);
+            let is_known = rate.dimension().is_some() || least < MESSAGES_TIMES;
+            let fits = done.meets(told) || least < 1.0 + SAME_SHARE;
+            is_known.then_some((least, n, done, fits))
+        };
+        let all = all_of(sheet, row).into_iter().filter_map(of);
+        all.min_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let rows: Vec<_> = sheet.rows().filter_map(|row| Some((row, quotient(row)?))).collect();
+    let some_fit = rows.iter().any(|(_, (.., fits))| *fits);
+    let time_s = |row| total.at(row).map_or(0.0, |total: &Number| total.value / 1e9);
+    // A mean of throughputs is a little more than that of all.
+    let wrong = rows
+        .into_iter()
+        .filter(|(_, (times, _, _, fits))| !fits && (some_fit || *times > 1.0 + MEANT_SHARE));
+    let finding = |(row, (_, n, done, _)): (usize, (f64, f64, Span, bool))| Finding {
+        check: "total",
+        cells: vec![Cited::cell(sheet, rate, row), Cited::cell(sheet, total, row)],
+        arithmetic: format!(
+            "{n} ÷ {} s = {} a second, {} to {} with rounding, and not {}",
+            shown(time_s(row)),
+            shown(n / time_s(row)),
+            shown(done.low),
+            shown(done.high),
+            rate.cells[row].text
+        ),
+        explanation: "the two are not of the same run, or n is another in this row, or the total holds what the throughput leaves out",
+    };
+    wrong.map(finding).collect()
+}
+
+/// What a row or column is called that is the sum of others, and what may also be measured by itself.
+const SUMS: &str = "sum Σ";
+const SUMS_OR_TOTALS: &str = "sum Σ total";
+/// Words of a row's name above which it is another thing (`total order broadcast`).
+const SUM_WORDS_MAX: usize = 2;
+/// How many times its parts a total may be to be meant as their sum.
+const SUM_TIMES: f64 = 3.0;
+
+/// Whether a told sum is that of its parts; `None` where it is not meant as that.
+fn adds_up(name: &str, told: &Number, parts: &[Span]) -> Option<(Span, bool)> {
+    let add = |a: Span, b: &Span| Span { low: a.low + b.low, high: a.high + b.high };
+    let sum = parts.iter().fold(Span::exactly(0.0), add);
+    let most = parts.iter().map(|part| part.mid()).fold(0.0, f64::max);
+    // A total may also be a mean over all, or of more than these.
+    let is_meant = says(name, SUMS)
+        || (most * (1.0 + MEANT_SHARE)..sum.mid() * SUM_TIMES).contains(&told.value);
+    (parts.len() > 1 && is_meant).then(|| (sum, sum.meets(told.span)))
+}
+
+fn wrong_sum(cells: Vec<Cited>, parts: &[&str], sum: Span, scale: f64) -> Finding {
+    Finding {
+        check: "total",
+        arithmetic: format!(
+            "{} = {}, {} to {} with rounding, and not {}",
+            parts.join(" + "),
+            shown(sum.mid() / scale),
+            shown(sum.low / scale),
+            shown(sum.high / scale),
+            cells[0].text
+        ),
+        cells,
+        explanation: "a part was left out or changed, or the total was measured by itself and holds more than its parts",
+    }
+}
+
+/// Rows that are the sum of those above them.
+fn of_rows(sheet: &Sheet) -> Vec<Finding> {
+    let is_sum = |row: usize| {
+        let name = &sheet.names[row];
+        says(name, SUMS_OR_TOTALS) && name.split_whitespace().count() <= SUM_WORDS_MAX
+    };
+    let sums: Vec<usize> = sheet.rows().filter(|row| is_sum(*row)).collect();
+    // One of several may be of the others.
+    let [sum] = sums[..] else { return Vec::new() };
+    if sum + 1 != sheet.names.len() {
+        return Vec::new();
+    }
+    let adds = |role| matches!(role, Role::Mean | Role::Latency | Role::Total | Role::Count);
+    let of = |column: &Column| {
+        let told = column.at(sum)?;
+        let parts: Vec<Span> =
+            (0..sum).map(|row| Some(column.at(row)?.span)).collect::<Option<_>>()?;
+        let (span, fits) = adds_up(&sheet.names[sum], told, &parts)?;
+        let texts: Vec<&str> = (0..sum).map(|row| column.cells[row].text.as_str()).collect();
+        let cells = std::iter::once(sum).chain(0..sum);
+        let cells = cells.map(|row| Cited::cell(sheet, column, row)).collect();
+        let scale = told.unit.map_or(1.0, |unit| unit.scale);
+        (!fits).then(|| wrong_sum(cells, &texts, span, scale))
+    };
+    sheet.having(adds).filter_map(of).collect()
+}
+
+/// Columns that are the sum of others, each of which says of what it is.
+fn of_columns(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
+    let Some(total) = sheet.only(|role| role == Role::Total) else { return Vec::new() };
+    let is_part = |column: &&Column| {
+        column.is.role == Role::Latency
+            && column.dimension() == total.dimension()
+            && !column.is.subject.is_empty()
+    };
+    let parts: Vec<&Column> = sheet.columns.iter().filter(is_part).collect();
+    // Of many operations, a total is another thing.
+    let is_of_many = sheet
+        .having(|role| matches!(role, Role::Count | Role::Mean | Role::Throughput))
+        .next()
+        .is_some()
+        || sheet.rows().any(|row| !counts(sheet, prose, row).is_empty());
+    if is_of_many || sheet.having(|role| role == Role::Latency).count() != parts.len() {
+        return Vec::new();
+    }
+    let of = |row: usize| {
+        let told = total.at(row)?;
+        let spans: Vec<Span> = parts.iter().filter_map(|c| Some(c.at(row)?.span)).collect();
+        let (sum, fits) =
+            adds_up(&total.head, told, &spans).filter(|_| spans.len() == parts.len())?;
+        let texts: Vec<&str> = parts.iter().map(|c| c.cells[row].text.as_str()).collect();
+        let cells = std::iter::once(&total).chain(&parts);
+        let cells = cells.map(|column| Cited::cell(sheet, column, row)).collect();
+        let scale = told.unit.map_or(1.0, |unit| unit.scale);
+        Some((!fits).then(|| wrong_sum(cells, &texts, sum, scale)))
+    };
+    let judged: Vec<_> = sheet.rows().filter_map(of).collect();
+    // Where no row fits, it is the total of something else.
+    let of_others = judged.len() > ALONE_MAX && judged.iter().all(Option::is_some);
+    let is_sum = says(&total.head, SUMS);
+    if of_others && !is_sum { Vec::new() } else { judged.into_iter().flatten().collect() }
 }
 
 /// Columns that are not of each other although their units agree.
@@ -228,12 +457,35 @@ fn unfit(sheet: &Sheet, ratio: &Column, row: usize, near: &Near) -> Option<Findi
     Some(Finding { check: "ratio", cells: cells.into(), arithmetic, explanation })
 }
 
-/// How far what is under way may vary to be called the same.
-const SAME_SHARE: f64 = 0.05;
 /// Rounding that leaves more open than this says nothing of a row.
 const ROUNDED_SHARE: f64 = 0.05;
 /// Rows without which nothing is said.
 const ROWS_MIN: usize = 4;
+
+/// What says how many operations are under way at once.
+const AT_ONCE: &str = "flows flight inflight outstanding concurrency iodepth depth qd";
+
+/// Throughput × latency above what is said to be under way at once.
+fn more_under_way(sheet: &Sheet, rate: &Column, latency: &Column, flows: &Column) -> Vec<Finding> {
+    let of = |row: usize| {
+        let (told, each) = (flows.at(row)?, latency.at(row)?);
+        let rate_per_s = rate_per_s(sheet, rate, row)?;
+        let under_way = rate_per_s.times(each.span).times(Span::exactly(1e-9));
+        (under_way.low > told.span.mid() * (1.0 + MEANT_SHARE)).then(|| Finding {
+            check: "little",
+            cells: [flows, rate, latency].map(|column| Cited::cell(sheet, column, row)).into(),
+            arithmetic: format!(
+                "throughput × latency is {}, {} to {} with rounding, and not {}",
+                shown(rate_per_s.mid() * each.value * 1e-9),
+                shown(under_way.low),
+                shown(under_way.high),
+                flows.cells[row].text
+            ),
+            explanation: "more were under way than was set, or the two are of different runs, or the latency holds a wait ahead of what was set",
+        })
+    };
+    sheet.rows().filter_map(of).collect()
+}
 
 /// Throughput × latency against the size of a message and the number of flows.
 pub fn little(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
@@ -245,15 +497,14 @@ pub fn little(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
     };
     let size = sheet.only(|role| role == Role::Payload);
     let is_time = latency.dimension() == Some(Dimension::Time);
+    if is_time && rate.dimension().is_some() && says(&flows.head, AT_ONCE) {
+        return more_under_way(sheet, rate, latency, flows);
+    }
     // Messages under way, in units of what stands in the column of sizes.
     let under_way = |row: usize| {
-        let of = |column: &Column| column.at(row).map(|number: &Number| number.span);
-        let product = of(rate)?.times(of(latency)?).times(Span::exactly(1e-9));
-        let messages = match (rate.dimension()?, size.and_then(|size| size.at(row))) {
-            (Dimension::Rate, _) => product,
-            (Dimension::BitRate, Some(size)) => product.over(Span::exactly(8.0 * size.value))?,
-            _ => return None,
-        };
+        rate.dimension()?;
+        let rate = rate_per_s(sheet, rate, row)?;
+        let messages = rate.times(latency.at(row)?.span).times(Span::exactly(1e-9));
         let is_known = messages.mid() > 0.0 && messages.relative() < ROUNDED_SHARE;
         is_known.then_some((row, messages.mid(), flows.at(row)?.value))
     };

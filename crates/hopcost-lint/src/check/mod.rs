@@ -32,7 +32,7 @@ pub struct Check {
 pub const CHECKS: &[Check] = &[
     Check {
         name: "total",
-        about: "A total is the mean times the number of operations. Said where the total is less than that, or where it is more and other rows agree; the number is that of a column, of a heading, or named in the text.",
+        about: "A total is the mean times the number of operations. Said where the total is less than that, or where it is more and other rows agree; the number is that of a column, of a heading, or named in the text. A total that is nowhere near is told of where nothing says that there were pauses or several operations at once. A throughput is the number over the total, twice that (there and back), or that times the flows. A last row that is called sum or total, and such a column beside two or more costs that say of what they are, is their sum; not said of totals that are no more than the largest part or more than three times the sum.",
         looks: Looks::Table(arithmetic::total),
     },
     Check {
@@ -42,7 +42,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "little",
-        about: "Throughput times latency is what is under way (Little's law). Said where that does not grow with the number of threads or flows: the throughput is then that of one of them, and not of all.",
+        about: "Throughput times latency is what is under way (Little's law). Said where that does not grow with the number of threads or flows: the throughput is then that of one of them, and not of all. Said also where it is more than a column of flows, concurrency, queue depth or operations in flight says.",
         looks: Looks::Table(arithmetic::little),
     },
     Check {
