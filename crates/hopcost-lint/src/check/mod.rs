@@ -47,7 +47,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "order",
-        about: "Minimum, percentiles and maximum come in this order. Against a minimum or maximum, 2 % are left for the classes of histograms.",
+        about: "Minimum, percentiles and maximum come in this order. Against a minimum or maximum, 2 % are left for the classes of histograms. sockperf receives no more messages than it sent.",
         looks: Looks::Table(statistics::order),
     },
     Check {
@@ -57,7 +57,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "mean",
-        about: "A mean lies between minimum and maximum, and within what the percentiles leave open (5 % are left for the classes of histograms).",
+        about: "A mean lies between minimum and maximum, and within what the percentiles leave open (5 % are left for the classes of histograms). The summary of sockperf is its mean, and the `lat` of fio at least `slat` and `clat`.",
         looks: Looks::Table(statistics::mean),
     },
     Check {
@@ -67,7 +67,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "samples",
-        about: "A percentile rests on at least ten samples beyond it.",
+        about: "A percentile rests on at least ten samples beyond it. Not said of what sockperf and fio print, which tell the same percentiles of every run.",
         looks: Looks::Table(statistics::samples),
     },
     Check {

@@ -4,7 +4,7 @@ use super::arithmetic::counts;
 use crate::finding::{Cited, Finding, shown};
 use crate::number::Span;
 use crate::prose::Prose;
-use crate::read::Form;
+use crate::read::{Form, SUMMARY};
 use crate::role::{Role, is_in};
 use crate::sheet::{Column, Sheet};
 use crate::unit::Dimension;
@@ -44,6 +44,26 @@ fn ranked<'a>(sheet: &'a Sheet, of: &'a Column) -> Vec<(f64, &'a Column)> {
     ranked
 }
 
+/// Messages that sockperf received and did not send.
+fn received(sheet: &Sheet) -> Vec<Finding> {
+    let named = |name: &str| sheet.columns.iter().find(|column| column.head == name);
+    let both = named("ReceivedMessages").zip(named("SentMessages"));
+    let Some((received, sent)) = both.filter(|_| sheet.form == Form::Tool) else {
+        return Vec::new();
+    };
+    let more = |row: &usize| match (received.at(*row), sent.at(*row)) {
+        (Some(received), Some(sent)) => received.value > sent.value,
+        _ => false,
+    };
+    let finding = |row: usize| Finding {
+        check: "order",
+        cells: [received, sent].map(|column| Cited::cell(sheet, column, row)).into(),
+        arithmetic: format!("{} > {}", received.cells[row].text, sent.cells[row].text),
+        explanation: "messages came twice or of another sender, or the lines are of different runs",
+    };
+    sheet.rows().filter(more).map(finding).collect()
+}
+
 /// Min ≤ p50 ≤ p99 ≤ max.
 pub fn order(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
     let of = |column: &Column| -> Vec<Finding> {
@@ -68,7 +88,7 @@ pub fn order(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
         };
         sheet.rows().filter(wrong).map(finding).collect()
     };
-    sheet.columns.iter().flat_map(of).collect()
+    sheet.columns.iter().flat_map(of).chain(received(sheet)).collect()
 }
 
 /// Estimates against the ends of their intervals: the columns with the same name and `low` or `high`.
@@ -97,6 +117,48 @@ pub fn interval(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
         Some(sheet.rows().filter(wrong).map(finding).collect())
     };
     sheet.columns.iter().filter_map(of).flatten().collect()
+}
+
+/// Means that a tool tells twice or of parts: sockperf's summary is its mean, and the `lat` of fio
+/// is at least the `slat` and `clat` above it.
+fn of_tools(sheet: &Sheet) -> Vec<Finding> {
+    let named = |name: &str| sheet.columns.iter().find(|column| column.head == name);
+    let Some(avg) = named("avg").filter(|_| sheet.form == Form::Tool) else { return Vec::new() };
+    let twice = |row: usize| {
+        let again = named(SUMMARY)?;
+        let differs = !again.at(row)?.span.meets(avg.at(row)?.span);
+        differs.then(|| Finding {
+            check: "mean",
+            cells: [again, avg].map(|column| Cited::cell(sheet, column, row)).into(),
+            arithmetic: format!("{} is not {}", again.cells[row].text, avg.cells[row].text),
+            explanation: "the two are of different runs, or one was typed by hand",
+        })
+    };
+    let of_parts = |row: usize| {
+        let job = sheet.names[row].strip_suffix("lat").filter(|job| !job.ends_with(['s', 'c']))?;
+        let is_part = |at: &usize| {
+            let part = sheet.names[*at].strip_prefix(job);
+            part.is_some_and(|part| ["slat", "clat"].contains(&part)) && avg.at(*at).is_some()
+        };
+        let parts: Vec<usize> = (row.saturating_sub(2)..row).filter(is_part).collect();
+        let least: f64 = parts.iter().filter_map(|at| avg.at(*at)).map(|n| n.span.low).sum();
+        let told = avg.at(row)?;
+        let scale = told.unit.map_or(1.0, |unit| unit.scale);
+        (told.span.high < least).then(|| Finding {
+            check: "mean",
+            cells: std::iter::once(row)
+                .chain(parts)
+                .map(|at| Cited::cell(sheet, avg, at))
+                .collect(),
+            arithmetic: format!(
+                "its parts are {} at least, and not {}",
+                shown(least / scale),
+                avg.cells[row].text
+            ),
+            explanation: "the lines are of different runs, or one was typed by hand",
+        })
+    };
+    sheet.rows().flat_map(|row| [twice(row), of_parts(row)]).flatten().collect()
 }
 
 /// Means against minimum, percentiles and maximum.
@@ -131,7 +193,7 @@ pub fn mean(sheet: &Sheet, _: &Prose) -> Vec<Finding> {
         };
         sheet.rows().filter_map(finding).collect()
     };
-    sheet.having(|role| role == Role::Mean).flat_map(of).collect()
+    sheet.having(|role| role == Role::Mean).flat_map(of).chain(of_tools(sheet)).collect()
 }
 
 /// The least that a mean can be: the samples between two points are as small as the lower one.
@@ -237,6 +299,10 @@ fn samples_of(sheet: &Sheet, prose: &Prose, row: usize) -> f64 {
 
 /// Percentiles that rest on few samples.
 pub fn samples(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
+    // A tool tells the same percentiles of every run.
+    if sheet.form == Form::Tool {
+        return Vec::new();
+    }
     let of = |column: &Column| {
         let Role::Quantile(q) = column.is.role else { return None };
         let few = |row: &usize| {
@@ -294,7 +360,7 @@ pub fn digits(sheet: &Sheet, prose: &Prose) -> Vec<Finding> {
             explanation: "the last digits are noise: another run has others",
         })
     };
-    if matches!(sheet.form, Form::Csv | Form::Estimates) {
+    if matches!(sheet.form, Form::Csv | Form::Estimates | Form::Tool) {
         return Vec::new();
     }
     sheet.having(|role| role == Role::Mean).filter_map(of).collect()

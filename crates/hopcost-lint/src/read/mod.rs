@@ -6,12 +6,13 @@ mod pasted;
 mod records;
 mod table;
 
+pub use records::SUMMARY;
 pub use table::{CELLS_MAX, Cell, Document, Form, Named, Table};
 
 /// Reads a file.
 pub fn read(text: &str, form: Form) -> Document {
     let mut document = match form {
-        Form::Csv | Form::Estimates => csv::read(text),
+        Form::Csv | Form::Estimates | Form::Tool => csv::read(text),
         Form::Html => html::read(text),
         Form::Text => pasted::read(text),
     };

@@ -65,13 +65,17 @@ impl Records {
     pub fn tool(&mut self, line: usize, text: &str, above: &str) -> bool {
         let mut numbers = sockperf(text);
         let found = !numbers.is_empty();
-        // The mean is told twice.
+        // The mean is told twice: only another one is kept.
         let known = self.all.last().map_or(&[][..], |last| &last.numbers);
-        numbers
-            .retain(|(head, text)| !known.iter().any(|(h, cell)| h == head && cell.text == *text));
+        numbers.retain(|(head, text)| {
+            let head = if head == SUMMARY { "avg" } else { head };
+            !known.iter().any(|(h, cell)| h == head && cell.text == *text)
+        });
         self.add(Of::Sockperf, None, above, line, numbers);
         found
             || text.starts_with("sockperf: ")
+            || text.starts_with("sockperf[")
+            || (text.starts_with('[') && text.contains("] IP = "))
             || self.fio(line, text.trim_start_matches(['>', ' ']))
             || self.criterion(line, text.trim_start_matches(['/', '!', '>', '#', ' ']), above)
     }
@@ -227,12 +231,13 @@ impl Records {
         self.all.iter().for_each(|record| kinds.entry(record.kind()).or_default().push(record));
         for records in kinds.into_values() {
             let keys = vec![Cell { text: String::new(), line: records[0].numbers[0].1.line }];
+            let form = if records[0].of == Of::List { Form::Csv } else { Form::Tool };
             let row = |record: &Record| {
                 let line = record.numbers[0].1.line;
                 (vec![Cell { text: record.name.clone(), line }], record.numbers.clone())
             };
             let rows = records.into_iter().map(row).collect();
-            match Table::of_named(keys, Form::Csv, rows, document.left()) {
+            match Table::of_named(keys, form, rows, document.left()) {
                 Some(table) => document.put(table),
                 None => document.refuse(),
             }
@@ -250,13 +255,16 @@ fn unit_of(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|unit| unit.len() <= UNIT_MAX && Unit::of(unit).is_some())
 }
 
+/// Heading of the mean that sockperf tells again.
+pub const SUMMARY: &str = "summary avg";
+
 /// What sockperf writes ahead of a number, and its heading; times are in microseconds.
 const SOCKPERF: [(&str, &str); 7] = [
     ("> avg-latency=", "avg"),
     ("> avg-rtt=", "avg"),
     ("(std-dev=", "std-dev"),
-    ("Summary: Latency is ", "avg"),
-    ("Summary: Round trip is ", "avg"),
+    ("Summary: Latency is ", SUMMARY),
+    ("Summary: Round trip is ", SUMMARY),
     ("> <MAX> observation =", "max"),
     ("> <MIN> observation =", "min"),
 ];
@@ -279,7 +287,12 @@ fn sockperf(text: &str) -> Vec<Told> {
         let (total, _) = text.split_once(" observations")?;
         Some(("observations".to_owned(), number(total.split_once("Total ")?.1)?))
     };
-    let others = [percentile(), observations()];
+    let messages = |head: &str| {
+        let (_, behind) = text.split_once("[Valid Duration]")?.1.split_once(&format!("{head}="))?;
+        Some((head.to_owned(), number(behind)?))
+    };
+    let others =
+        [percentile(), observations(), messages("SentMessages"), messages("ReceivedMessages")];
     SOCKPERF.iter().filter_map(one).chain(others.into_iter().flatten()).collect()
 }
 

@@ -11,6 +11,8 @@ pub enum Form {
     Csv,
     /// The same, each number with an interval of its own: no statistics of the same samples.
     Estimates,
+    /// The lines that a tool prints of each distribution, which percentiles it tells included.
+    Tool,
     /// HTML.
     Html,
     /// Markdown, or text with tables pasted into it.
