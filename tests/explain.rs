@@ -1,6 +1,8 @@
-//! Where the time of a round trip goes, from the command line to the run file and back.
+//! Where the time of a hop goes, from the command line to the run file and back.
 
-use crate::support::{Home, alone, measured};
+use std::collections::BTreeMap;
+
+use crate::support::{Home, alone, cross, measured};
 
 /// What keeps the kernel's events from being recorded here, if anything does.
 fn refused() -> Option<String> {
@@ -132,12 +134,69 @@ fn the_bounds_contain_what_the_kernels_events_show() {
     }
 }
 
+/// The segments of each case of a run, by kind, in nanoseconds.
+fn kinds(json: &serde_json::Value) -> Vec<BTreeMap<String, f64>> {
+    let of_case = |case: &serde_json::Value| {
+        let mut all = BTreeMap::new();
+        for of in case["segments"].as_array().unwrap() {
+            assert_eq!(of["segment"]["leg"], "forth", "{of}");
+            let kind = of["segment"]["kind"].as_str().unwrap().to_owned();
+            *all.entry(kind).or_default() += of["typical_ns"]["point"].as_f64().unwrap();
+        }
+        all
+    };
+    json["explanation"]["cases"].as_array().unwrap().iter().map(of_case).collect()
+}
+
+#[test]
+fn wake_ups_are_cut_one_way_and_stand_beside_each_other_by_their_gap() {
+    let _alone = alone();
+    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    let home = Home::new();
+    let place = if cross().is_some() { "cross" } else { "same-cpu" };
+    let asked = ["explain", "wake/pipe", "--gap", "10us,50us,100us", "--placement", place];
+    let shown = home.expect(&[&asked[..], &["--budget", "12s"]].concat(), measured());
+    assert!(shown.contains("after a gap of") && shown.contains("100 µs"), "{shown}");
+    let json = home.expect(&["report", "last", "--format", "json"], 0);
+    crate::schema::valid("Results", &json);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let gaps = json["explanation"]["cases"].as_array().unwrap().iter();
+    assert_eq!(
+        gaps.map(|of| of["gap_ns"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [10_000, 50_000, 100_000]
+    );
+    for (case, kinds) in json["explanation"]["cases"].as_array().unwrap().iter().zip(kinds(&json)) {
+        let hops = case["hops"].as_u64().unwrap();
+        let left_out = case["left_out"].as_array().unwrap().iter();
+        let left_out: u64 = left_out.map(|of| of["hops"].as_u64().unwrap()).sum();
+        assert!(hops > 10 * left_out, "{hops} hops, {left_out} left out: {case}");
+        for kind in ["user", "send", "receive"] {
+            assert!(kinds.contains_key(kind), "{kind} in {kinds:?}");
+        }
+        // Where others have the callee's CPU, no switch from idle is between.
+        let waits = ["switch", "other-task"];
+        assert!(waits.iter().any(|kind| kinds.contains_key(*kind)), "{kinds:?}");
+        let total_ns = case["total_ns"]["point"].as_f64().unwrap();
+        let sum_ns: f64 = kinds.values().sum();
+        // Each is a median over trials: these add up about.
+        assert!((0.7..1.3).contains(&(sum_ns / total_ns)), "{sum_ns} of {total_ns}: {kinds:?}");
+        // The same stamps bound a wake-up without events.
+        let of = |key: &str| case[key]["point"].as_f64().unwrap();
+        let times = of("traced_p50_ns") / of("untraced_p50_ns");
+        assert!((0.5..20.0).contains(&times), "{times} times as long: {case}");
+    }
+    let by_gap = json["explanation"]["by_gap"].as_array().unwrap();
+    assert!(by_gap.iter().all(|of| of["typical_ns"].as_array().unwrap().len() == 3));
+}
+
 #[test]
 fn what_cannot_be_explained_is_refused() {
     let home = Home::new();
     for (asked, said) in [
         (&["pipe", "--wait", "spin", "--placement", "cross"][..], "an end that spins"),
-        (&["stream/tcp"], "stream"),
+        (&["stream/tcp-send"], "only round trips and wake-ups"),
+        (&["wake/flag"], "an end that spins"),
+        (&["wake/pipe", "wake/eventfd", "--gap", "10us,1ms"], "it selects"),
         (&["pipe", "pipe", "--placement", "same-cpu"], "both cases are the same"),
         (&["pipe", "--tail", "p50"], "above the median"),
         (&["pipe", "--ablation", "--tail", "p99"], "--ablation"),

@@ -171,7 +171,7 @@ codes! {
         "Do not believe this runtime's times; look at which clock its worker reads.";
     /// The kernel's events changed what they were to show.
     TracingChanged = "TRACING_CHANGED",
-        "In the traced phase a round trip took longer or shorter than without the kernel's events by more than these cost, so its segments are not quite those of an untraced one.",
+        "In the traced phase a hop took longer or shorter than without the kernel's events by more than these cost, so its segments are not quite those of an untraced one.",
         "Read the segments as shares, and compare those of two cases rather than their times; the case's own estimates are of phases without events.";
     /// The binary is not optimised.
     BuildSlow = "BUILD_SLOW",

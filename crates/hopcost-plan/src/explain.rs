@@ -1,4 +1,4 @@
-//! A plan that finds out where the time of a round trip goes.
+//! A plan that finds out where the time of a hop goes.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,16 @@ use crate::error::{Origin, PlanError};
 use crate::machine::Machine;
 use crate::resolve::plan;
 
-/// Round trips of a traced phase.
+/// Operations of a traced phase.
 const TRACED: u64 = 1_000;
+/// Of wake-ups so many as have their gaps in this time, but not fewer than have 20 typical ones.
+const TRACED_GAPS_NS: u64 = 300_000_000;
+const TRACED_MIN: u64 = 100;
 /// Rounds at most: a segment's interval needs six.
 const ROUNDS: u32 = 16;
 
-/// Resolves a question for where the time goes: one or two selectors, of which each selects one case.
-/// The others as for [`plan`].
+/// Resolves a question for where the time goes: one or two selectors, of which each selects one case, or one
+/// that selects wake-ups which differ by their gap alone. The others as for [`plan`].
 ///
 /// # Errors
 /// Everything wrong with the question, and what this machine cannot do.
@@ -38,15 +41,20 @@ pub fn explanation(
         let mut own = Ask { selectors: vec![selector.clone()], ..ask.clone() };
         let mut found = of(&own)?;
         // On one CPU and on two are what nobody has to choose between who asks for one case.
-        if found.cases.len() > 1 && own.axes.get("place").is_none_or(Vec::is_empty) {
+        let is_open = found.cases.len() > 1 && !differ_by_gap(&found);
+        if is_open && own.axes.get("place").is_none_or(Vec::is_empty) {
             own.axes.insert("place", vec!["cross".to_owned()]);
             found = of(&own)?;
         }
-        let case = only(selector, &found)?;
-        explainable(selector, &case)?;
-        Ok((case, found))
+        let cases = match ask.selectors.as_slice() {
+            [_] if differ_by_gap(&found) => found.live_cases().cloned().collect(),
+            _ => vec![only(selector, &found)?],
+        };
+        cases.iter().try_for_each(|case| explainable(selector, case))?;
+        Ok((cases, found))
     };
-    let found = ask.selectors.iter().map(one).collect::<Result<Vec<(Case, Plan)>, PlanError>>()?;
+    let found = ask.selectors.iter().map(one);
+    let found = found.collect::<Result<Vec<(Vec<Case>, Plan)>, PlanError>>()?;
     if let [(first, _), (second, _)] = found.as_slice()
         && first == second
     {
@@ -55,9 +63,10 @@ pub fn explanation(
     }
     let mut whole = of(&ask)?;
     whole.pairs.extend(found.iter().flat_map(|(_, plan)| plan.pairs.clone()));
-    whole.trial.traced_operations = Some(TRACED);
-    let cases = found.into_iter();
-    let cases = cases.map(|(case, _)| PlannedCase { case: Ok(case), skip: None });
+    let cases: Vec<Case> = found.into_iter().flat_map(|(cases, _)| cases).collect();
+    let gap_ns = cases.iter().filter_map(|case| case.gap_ns).max().unwrap_or(0).max(1);
+    whole.trial.traced_operations = Some((TRACED_GAPS_NS / gap_ns).clamp(TRACED_MIN, TRACED));
+    let cases = cases.into_iter().map(|case| PlannedCase { case: Ok(case), skip: None });
     let ExplanationPlan { tail, ablation: apart } = asked.clone();
     let plan = Plan {
         suite: "explanation".to_owned(),
@@ -76,11 +85,21 @@ pub fn explanation(
     ablation(plan, tail, apart, &select)
 }
 
+/// Whether a plan has wake-ups that differ by their gap alone.
+fn differ_by_gap(plan: &Plan) -> bool {
+    let without = |case: &Case| Case { gap_ns: None, ..case.clone() };
+    let mut cases = plan.live_cases();
+    let first = cases.next().filter(|case| case.workload == Workload::Wake).map(without);
+    first.is_some_and(|first| cases.all(|case| without(case) == first))
+}
+
 /// Refuses a case whose hops the kernel's events do not show.
 fn explainable(selector: &str, case: &Case) -> Result<(), PlanError> {
     let refuse = |why: &str| Err(Origin::selector(selector).error(why));
-    if case.workload != Workload::Roundtrip {
-        return refuse("only round trips are explained: name one (roundtrip/pipe)");
+    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
+        return refuse(
+            "only round trips and wake-ups are explained: name one (roundtrip/pipe, wake/pipe)",
+        );
     }
     let spins = |end: Role| matches!(case.wait(end), WaitKind::Spin | WaitKind::Yield);
     if spins(Role::Caller) || spins(Role::Callee) {

@@ -336,7 +336,9 @@ const TRACED_TIMES: u64 = 6;
 
 /// How long the traced phase of a trial takes, with what belongs to it.
 pub fn traced_ns(shape: &TrialShape, case: &Case) -> u64 {
-    let each = case.gap_ns.unwrap_or(0).saturating_add(TRACED_TIMES * TWO_CPUS_NS);
+    // With and without events.
+    let gaps_ns = case.gap_ns.unwrap_or(0).saturating_mul(2);
+    let each = gaps_ns.saturating_add(TRACED_TIMES * TWO_CPUS_NS);
     shape.traced_operations.map_or(0, |n| n.saturating_mul(each).saturating_add(TRACED_FIXED_NS))
 }
 

@@ -1,11 +1,11 @@
-//! Where the time of a round trip goes: its segments, cut at what the kernel's events say.
+//! Where the time of a hop goes, a round trip or one way: its segments, cut at what the kernel's events say.
 
 use super::statistic::Estimate;
 use crate::case::Role;
 use crate::document;
 
 document! {
-    /// Where the time of a round trip goes, of each case that was traced or taken apart.
+    /// Where the time of a hop goes, of each case that was traced or taken apart.
     pub struct Explanation {
         /// The cases that were traced, in the order of the plan.
         pub cases: Vec<ExplainedCase>,
@@ -15,15 +15,32 @@ document! {
         /// The second case beside the first; absent of any other number of cases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub difference: Option<ExplainedDifference>,
+        /// What each segment takes after each gap, in the order of a hop; of more than two cases, which differ by
+        /// their gap alone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub by_gap: Vec<SegmentByGap>,
     }
 }
 
 document! {
-    /// The segments of a case's round trips. What is *typical* is a mean over the middle fifth of a trial's
+    /// A segment after each of several gaps.
+    pub struct SegmentByGap {
+        /// Which.
+        pub segment: Segment,
+        /// What it takes in a typical hop of each case, in their order; 0 in one that does not have it.
+        pub typical_ns: Vec<Estimate>,
+    }
+}
+
+document! {
+    /// The segments of a case's round trips, or of its ways forth where the callee stamps. What is *typical* is a mean over the middle fifth of a trial's
     /// hops by their length: there the segments add up to the whole.
     pub struct ExplainedCase {
         /// Its id.
         pub case: String,
+        /// The gap before each hop of a wake-up, in nanoseconds; absent of a round trip.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub gap_ns: Option<u64>,
         /// Hops of all trials that were cut into segments.
         pub hops: u64,
         /// Those that were not, and why.
@@ -129,7 +146,7 @@ impl SegmentKind {
 }
 
 document! {
-    /// A part of a round trip; all of its pieces of one name are one segment.
+    /// A part of a hop; all of its pieces of one name are one segment.
     #[derive(Copy, Eq, PartialOrd, Ord)]
     pub struct Segment {
         /// Which way the message is on.

@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use hopcost_model::case::{Case, Placement};
+use hopcost_model::plan::ExplanationPlan;
 use hopcost_plan::{Ask, Machine, PlanError, ensure_live};
 
 fn reasons(machine: &Machine, selector: &str) -> Vec<Option<String>> {
@@ -625,4 +626,30 @@ fn one_way_times_need_clocks_that_agree() {
     let both = "place=same-cpu,cross";
     assert_eq!(reasons(&machine, &format!("roundtrip/pipe?{both}")), [None, None]);
     assert_eq!(reasons(&machine, &format!("wake/pipe?{both}")), [None, refused]);
+}
+
+#[test]
+fn wake_ups_to_be_explained_may_differ_by_their_gap_alone() {
+    let explained = |ask: &Ask| {
+        let asked = ExplanationPlan { tail: None, ablation: None };
+        hopcost_plan::explanation(ask, asked, &mechanisms(), &Vec::new, &two())
+    };
+    let gaps = |gaps, selectors: &[&str]| on([("gap", gaps)], ask(selectors));
+    let plan = explained(&gaps("10us,1ms,10ms", &["wake/pipe"])).unwrap();
+    let ids = ids(&plan);
+    assert_eq!((ids.len(), plan.trial.traced_operations), (3, Some(100)));
+    for (id, gap) in ids.iter().zip(["gap=10000&", "gap=1000000&", "gap=10000000&"]) {
+        assert!(id.starts_with("wake/pipe?") && id.contains(gap), "{id}");
+    }
+    let plan = explained(&ask(&["wake/pipe?gap=1us", "wake/eventfd?gap=1us"])).unwrap();
+    assert_eq!((plan.cases.len(), plan.trial.traced_operations), (2, Some(1_000)));
+    for (ask, why) in [
+        (gaps("10us,1ms", &["wake/pipe", "wake/eventfd"]), "it selects 2 cases"),
+        (gaps("10us,1ms", &["wake/pipe?wait=block,spin"]), "it selects"),
+        (ask(&["wake/flag"]), "an end that spins"),
+        (ask(&["stream/tcp-send"]), "only round trips and wake-ups"),
+    ] {
+        let text = one_line(explained(&ask).unwrap_err());
+        assert!(text.contains(why), "{text}");
+    }
 }

@@ -19,10 +19,10 @@ pub struct Cut {
     pub left_out: BTreeMap<String, u64>,
 }
 
-/// A round trip.
+/// A round trip, or one way forth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hop {
-    /// From the caller's stamp to its next.
+    /// From the caller's stamp to its next, or to the callee's.
     pub total_ns: u64,
     /// Its segments; their times add up to the total.
     pub parts: BTreeMap<Segment, Part>,
@@ -109,7 +109,7 @@ enum Place {
     Switch,
     /// The receiver runs, in the kernel.
     Receive,
-    /// The caller is in user space with the reply, or in a call by which it fetches it.
+    /// The receiver of the last way is in user space with the message, or in a call by which it fetches it.
     Home,
 }
 
@@ -204,7 +204,8 @@ fn at(end: Role) -> usize {
 struct Cpu {
     interrupts: u32,
     softirqs: u32,
-    has_other: bool,
+    /// Since it was last given to a thread.
+    runs: Option<TraceThread>,
 }
 
 impl Cpu {
@@ -216,18 +217,20 @@ impl Cpu {
             TraceKind::SoftirqExit(_) => self.softirqs = self.softirqs.saturating_sub(1),
             // Neither lasts from one thread to the next.
             TraceKind::Switch { to, .. } => {
-                *self = Cpu { has_other: matches!(to, TraceThread::Other(_)), ..Cpu::default() };
+                *self = Cpu { runs: Some(to), ..Cpu::default() };
             }
             _ => {}
         }
     }
 }
 
-/// Cuts a traced phase into hops.
-pub fn cut(trace: &Trace) -> Cut {
+/// Cuts a traced phase into hops, of which this is the last way: where it is the way forth, the callee's
+/// stamp ends a hop.
+pub fn cut(trace: &Trace, last: Leg) -> Cut {
     let mut cut = Cut::default();
     let events = &trace.events;
-    let stamps = || events.iter().filter_map(callers_stamp);
+    let begun = |event: &TraceEvent| stamp(event).filter(|(end, _)| *end == Role::Caller);
+    let stamps = || events.iter().filter_map(begun).map(|(_, number)| number);
     let n = stamps().count() as u64;
     // Where there is but one stamp an operation, it ends a hop and begins the next.
     let begins = stamps().min().unwrap_or(0);
@@ -256,23 +259,36 @@ pub fn cut(trace: &Trace) -> Cut {
             hop.take(event, &state);
         }
         state.take(event);
-        if let Some(number) = callers_stamp(event) {
-            match open.take().map(Open::close) {
-                None => {}
-                Some(Ok(hop)) => cut.hops.push(hop),
-                Some(Err(reason)) => *cut.left_out.entry(reason.to_owned()).or_default() += 1,
-            }
-            open = (number == begins).then(|| Open::at(event.at_ns));
+        let Some((end, number)) = stamp(event) else { continue };
+        let is_begin = end == Role::Caller && number == begins;
+        let is_end = end == receiver(last);
+        if !is_begin && !is_end {
+            continue;
         }
+        let early = Err("the stamps of the two ends do not alternate");
+        match open.take().map(|hop| if is_end { hop.close() } else { early }) {
+            None => {}
+            Some(Ok(hop)) => cut.hops.push(hop),
+            Some(Err(reason)) => *cut.left_out.entry(reason.to_owned()).or_default() += 1,
+        }
+        open = is_begin.then(|| Open::at(event.at_ns, last));
     }
     cut
 }
 
-/// The number of a stamp of the caller.
-fn callers_stamp(event: &TraceEvent) -> Option<u8> {
-    match (event.thread, event.kind) {
-        (TraceThread::Caller, TraceKind::Stamp(number)) => Some(number),
+/// The end that a stamp is of, and its number.
+fn stamp(event: &TraceEvent) -> Option<(Role, u8)> {
+    match event.kind {
+        TraceKind::Stamp(number) => Some((role(event.thread)?, number)),
         _ => None,
+    }
+}
+
+/// Who gets a message that is on this way.
+fn receiver(leg: Leg) -> Role {
+    match leg {
+        Leg::Forth => Role::Callee,
+        Leg::Back => Role::Caller,
     }
 }
 
@@ -359,6 +375,8 @@ struct Open {
     from_ns: u64,
     last_ns: u64,
     leg: Leg,
+    /// The way after which the hop is over.
+    last: Leg,
     place: Place,
     hop: Hop,
     /// 1 where the event before is written while the message waits.
@@ -373,11 +391,12 @@ struct Open {
 }
 
 impl Open {
-    fn at(from_ns: u64) -> Self {
+    fn at(from_ns: u64, last: Leg) -> Self {
         Self {
             from_ns,
             last_ns: from_ns,
             leg: Leg::Forth,
+            last,
             place: Place::User,
             hop: Hop { total_ns: 0, parts: BTreeMap::new(), seen: BTreeSet::new() },
             written: 0,
@@ -389,23 +408,17 @@ impl Open {
     }
 
     fn sender(&self) -> Role {
-        match (self.leg, self.place) {
-            (Leg::Forth, _) | (_, Place::Home) => Role::Caller,
-            (Leg::Back, _) => Role::Callee,
-        }
+        self.receiver().other()
     }
 
     fn receiver(&self) -> Role {
-        match self.leg {
-            Leg::Forth => Role::Callee,
-            Leg::Back => Role::Caller,
-        }
+        receiver(self.leg)
     }
 
     /// The end on whose CPU the message waits.
     fn end(&self, cpus: Cpus) -> Role {
         match (self.place, cpus) {
-            (Place::Ipi | Place::IdleExit | Place::Receive, _) => self.receiver(),
+            (Place::Ipi | Place::IdleExit | Place::Receive | Place::Home, _) => self.receiver(),
             (Place::Switch, Cpus::Two) => self.receiver(),
             _ => self.sender(),
         }
@@ -419,8 +432,12 @@ impl Open {
             Place::WakeUp => SegmentKind::WakeUp,
             _ if cpu.interrupts > 0 => SegmentKind::Interrupt,
             _ if cpu.softirqs > 0 => SegmentKind::Softirq,
-            _ if cpu.has_other => SegmentKind::OtherTask,
-            Place::Home if state.is_in_call[at(Role::Caller)] => SegmentKind::Receive,
+            _ if matches!(cpu.runs, Some(TraceThread::Other(_))) => SegmentKind::OtherTask,
+            // The sender's timer has taken the CPU from who has the message.
+            Place::Receive | Place::Home if cpu.runs.and_then(role) == Some(end.other()) => {
+                SegmentKind::OtherTask
+            }
+            Place::Home if state.is_in_call[at(end)] => SegmentKind::Receive,
             place => place.kind(),
         };
         Segment { leg: self.leg, end, kind }
@@ -459,7 +476,7 @@ impl Open {
             if woken == Some(self.sender()) && is_unsent && self.sender() == Role::Caller {
                 self.contradiction = Some("the callee was not asleep when the message came");
             }
-            // It had not fetched a reply but been run in between.
+            // Who was home had not fetched a message but been run in between.
             if self.place == Place::Home && woken == Some(Role::Callee) {
                 (self.leg, self.place) = (Leg::Forth, Place::WakeUp);
                 return;
@@ -469,6 +486,7 @@ impl Open {
             // Likewise, if the callee goes on; if it sleeps again at once, it was woken too early and ran in vain.
             if matches!(event.kind, TraceKind::Switch { to: TraceThread::Callee, .. })
                 && state.cpus() == Cpus::One
+                && self.last == Leg::Back
             {
                 self.place = unsent(state, Role::Callee);
                 self.call = Part::default();
@@ -481,8 +499,11 @@ impl Open {
             && self.place == Place::Receive
             && state.cpus() == Cpus::One
         {
-            // The receiver was woken before the message was sent, and has found nothing.
-            self.place = unsent(state, self.sender());
+            // The receiver was woken before the message was sent, and has found nothing; who has sent one
+            // way has nothing more to send.
+            if self.last == Leg::Back {
+                self.place = unsent(state, self.sender());
+            }
             return;
         }
         let Some(step) = meaning(event, state, self.receiver()) else { return };
@@ -520,11 +541,11 @@ impl Open {
             _ => {}
         }
         (self.leg, self.place) = match (self.leg, self.place, step) {
+            (leg, Place::Receive, Step::ReceiverExits) if leg == self.last => (leg, Place::Home),
             (Leg::Forth, Place::Receive, Step::ReceiverExits) => {
                 self.before = None;
                 (Leg::Back, Place::User)
             }
-            (Leg::Back, Place::Receive, Step::ReceiverExits) => (Leg::Back, Place::Home),
             (leg, ..) => (leg, place),
         };
     }
@@ -546,7 +567,7 @@ impl Open {
     fn close(self) -> Result<Hop, &'static str> {
         match (self.contradiction, self.leg, self.place) {
             (Some(reason), ..) => Err(reason),
-            (_, Leg::Back, Place::Home) => Ok(self.hop),
+            (_, leg, Place::Home) if leg == self.last => Ok(self.hop),
             (_, Leg::Forth, _) => Err("no event shows that the callee got the message"),
             (_, Leg::Back, _) => Err("no event shows that the caller got the reply"),
         }

@@ -1,4 +1,4 @@
-//! Where the time of a round trip goes: of the trials that have a traced phase, or by differences between cases.
+//! Where the time of a hop goes: of the trials that have a traced phase, or by differences between cases.
 
 mod ablation;
 mod cut;
@@ -14,8 +14,9 @@ use hopcost_model::case::Case;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
     DifferencePart, Estimate, ExplainedCase, ExplainedDifference, ExplainedSegment, Explanation,
-    LeftOutHops, Segment, SegmentDifference, SegmentKind,
+    LeftOutHops, Leg, Segment, SegmentByGap, SegmentDifference, SegmentKind,
 };
+use hopcost_model::workload::StampedBy;
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
@@ -44,12 +45,13 @@ pub fn of_run(raw: &RawRun) -> Option<Explanation> {
         [first, second] => difference(first, second),
         _ => None,
     };
+    let by_gap = if known.len() > 2 { by_gap(&known) } else { Vec::new() };
     let cases: Vec<ExplainedCase> = known.iter().map(|known| known.explained(quantile)).collect();
     if let Some(plan) = raw.plan.ablation() {
         let (ablation, difference) = ablation::of(raw, plan);
-        return Some(Explanation { cases, ablation: Some(ablation), difference });
+        return Some(Explanation { cases, ablation: Some(ablation), difference, by_gap });
     }
-    (!cases.is_empty()).then_some(Explanation { cases, ablation: None, difference })
+    (!cases.is_empty()).then_some(Explanation { cases, ablation: None, difference, by_gap })
 }
 
 impl<'a> Known<'a> {
@@ -61,7 +63,7 @@ impl<'a> Known<'a> {
         let mut is_traced = false;
         for (round, trace) in traces {
             is_traced = true;
-            let Cut { hops, left_out } = cut(trace);
+            let Cut { hops, left_out } = cut(trace, last(case));
             for (reason, n) in left_out {
                 let sum = known.left_out.entry(reason).or_default();
                 *sum = sum.saturating_add(n);
@@ -99,6 +101,13 @@ impl<'a> Known<'a> {
         segments.into_iter().map(|(_, segment)| segment).collect()
     }
 
+    /// What a segment takes in a typical hop.
+    fn typical_ns(&self, segment: Segment) -> Estimate {
+        self.over("median over trials of the segment's mean in the trial's typical hops", |trial| {
+            Some(trial.mean(|hop| ns(hop, segment) as f64))
+        })
+    }
+
     fn explained(&self, quantile: Option<f64>) -> ExplainedCase {
         let total_ns = self.over(
             "median over trials of the mean of the trial's typical hops (the middle fifth by length)",
@@ -107,10 +116,7 @@ impl<'a> Known<'a> {
         let whole_ns = total_ns.point.filter(|ns| *ns > 0.0);
         let mut begins_ns = 0.0;
         let segment = |segment: Segment| {
-            let estimand =
-                "median over trials of the segment's mean in the trial's typical hops".to_owned();
-            let typical_ns =
-                self.over(&estimand, |trial| Some(trial.mean(|hop| ns(hop, segment) as f64)));
+            let typical_ns = self.typical_ns(segment);
             let point_ns = typical_ns.point.unwrap_or(0.0);
             let from_ns = begins_ns;
             begins_ns += point_ns;
@@ -132,6 +138,7 @@ impl<'a> Known<'a> {
         let costs: Vec<f64> = costs.filter(|cost| cost.is_finite()).collect();
         ExplainedCase {
             case: self.case.id(),
+            gap_ns: self.case.gap_ns,
             hops: self.trials.values().map(|trial| trial.hops.len() as u64).sum(),
             left_out: (self.left_out.iter())
                 .map(|(reason, hops)| LeftOutHops { reason: reason.clone(), hops: *hops })
@@ -141,7 +148,7 @@ impl<'a> Known<'a> {
                 Some(trial.quantile(0.5, |hop| hop.total_ns))
             }),
             untraced_p50_ns: self.over(
-                "median over trials of the trial's median round trip without events",
+                "median over trials of the trial's median operation without events",
                 |trial| {
                     median(
                         &trial.trace.untraced_ns.iter().map(|ns| (*ns).into()).collect::<Vec<_>>(),
@@ -163,6 +170,14 @@ impl<'a> Known<'a> {
     }
 }
 
+/// The way after which a hop of a case is over.
+fn last(case: &Case) -> Leg {
+    match case.workload.spec().stamped_by {
+        StampedBy::BothEnds => Leg::Forth,
+        StampedBy::Caller => Leg::Back,
+    }
+}
+
 /// The work that a segment is part of.
 fn work(kind: SegmentKind) -> &'static str {
     match kind {
@@ -176,6 +191,33 @@ fn work(kind: SegmentKind) -> &'static str {
     }
 }
 
+/// The segments of several cases in one order: what only a later one has stands behind what is before it there.
+fn aligned<'a>(all: impl IntoIterator<Item = &'a Known<'a>>) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    for known in all {
+        let mut place = 0;
+        for segment in known.segments() {
+            match segments.iter().position(|one| *one == segment) {
+                Some(at) => place = at + 1,
+                None => {
+                    segments.insert(place, segment);
+                    place += 1;
+                }
+            }
+        }
+    }
+    segments
+}
+
+/// What each segment takes in each of several cases that differ by their gap.
+fn by_gap(all: &[Known]) -> Vec<SegmentByGap> {
+    let of = |segment| SegmentByGap {
+        segment,
+        typical_ns: all.iter().map(|known| known.typical_ns(segment)).collect(),
+    };
+    aligned(all).into_iter().map(of).collect()
+}
+
 /// The second less the first; `None` without a round that both have.
 fn difference(first: &Known, second: &Known) -> Option<ExplainedDifference> {
     let pairs = |of: &dyn Fn(&Hop) -> f64| paired(&first.by_round(of), &second.by_round(of));
@@ -184,18 +226,7 @@ fn difference(first: &Known, second: &Known) -> Option<ExplainedDifference> {
         let estimand = "median over rounds of the second's typical hop less the first's";
         over_trials(differences.collect(), estimand.to_owned())
     };
-    let mut segments = first.segments();
-    // What only the second has stands behind what is before it there.
-    let mut place = 0;
-    for segment in second.segments() {
-        match segments.iter().position(|one| *one == segment) {
-            Some(at) => place = at + 1,
-            None => {
-                segments.insert(place, segment);
-                place += 1;
-            }
-        }
-    }
+    let segments = aligned([first, second]);
     let of_segment = |segment: &Segment| {
         let value = |hop: &Hop| ns(hop, *segment) as f64;
         let all = pairs(&value);

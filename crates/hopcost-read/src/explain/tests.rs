@@ -14,7 +14,7 @@ use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_stats::rng::Rng;
 
 use super::*;
-use crate::testing::{Builder, CALL, PIPE, TCP, found, read};
+use crate::testing::{Builder, CALL, PIPE, TCP, WAKE, found, read};
 
 const A: TraceThread = TraceThread::Caller;
 const B: TraceThread = TraceThread::Callee;
@@ -93,6 +93,28 @@ const SOFTIRQ: &[Line] = &[
     (90, 0, A, Stamp(0)),
 ];
 
+/// A wake-up over a pipe on two CPUs, of which both idle in the gap; it ends with the caller's next stamp.
+const WAKE_UP: &[Line] = &[
+    (90, 0, A, SyscallEnter(1)),
+    (310, 0, A, Waking(B)),
+    (40, 0, A, IpiSend { to_cpu: 1 }),
+    (60, 0, A, SyscallExit(1)),
+    (20, 0, A, SyscallEnter(230)),
+    (600, 1, IDLE, RescheduleEntry),
+    (20, 1, IDLE, RescheduleExit),
+    (100, 0, A, Switch { from: A, to: IDLE }),
+    (30, 1, IDLE, IdleExit),
+    (120, 1, IDLE, Switch { from: IDLE, to: B }),
+    (230, 1, B, SyscallExit(0)),
+    (50, 1, B, Stamp(2)),
+    (60, 1, B, SyscallEnter(0)),
+    (300, 1, B, Switch { from: B, to: IDLE }),
+    (90_000, 0, IDLE, Waking(A)),
+    (400, 0, IDLE, Switch { from: IDLE, to: A }),
+    (200, 0, A, SyscallExit(230)),
+    (30, 0, A, Stamp(0)),
+];
+
 /// A phase of hops like these, each made from its number.
 fn trace_of(n: u64, hop: impl Fn(u64) -> Vec<Line>) -> Trace {
     let mut events = Vec::new();
@@ -124,7 +146,7 @@ fn at(leg: Leg, end: hopcost_model::case::Role, kind: Kind) -> Segment {
 
 /// The segments of the second hop, of which all that is before it is known.
 fn parts(lines: &[Line]) -> Vec<(Segment, u64)> {
-    let cut = cut(&same(3, lines));
+    let cut = cut(&same(3, lines), Back);
     assert_eq!((cut.hops.len(), cut.left_out.len()), (3, 0), "{:?}", cut.left_out);
     let parts: Vec<_> = cut.hops[1].parts.iter().map(|(of, part)| (*of, part.ns)).collect();
     assert_eq!(parts.iter().map(|(_, ns)| ns).sum::<u64>(), cut.hops[1].total_ns);
@@ -172,6 +194,111 @@ fn a_hop_on_two_cpus_with_and_without_an_ipi() {
             (at(Back, Callee, Kind::WakeUp), 40),
         ]
     );
+}
+
+/// The segments of the second wake-up; the first stamp of the next is the last of the phase.
+fn forth(lines: &[Line]) -> Vec<(Segment, u64)> {
+    let cut = cut(&same(3, lines), Forth);
+    assert_eq!((cut.hops.len(), cut.left_out.len()), (3, 0), "{:?}", cut.left_out);
+    let parts: Vec<_> = cut.hops[1].parts.iter().map(|(of, part)| (*of, part.ns)).collect();
+    assert_eq!(parts.iter().map(|(_, ns)| ns).sum::<u64>(), cut.hops[1].total_ns);
+    assert!(parts.iter().all(|(of, _)| of.leg == Forth), "{parts:?}");
+    parts
+}
+
+#[test]
+fn one_way_ends_with_the_stamp_of_the_callee() {
+    let typical = [
+        (at(Forth, Caller, Kind::User), 90),
+        (at(Forth, Caller, Kind::Send), 310),
+        (at(Forth, Caller, Kind::WakeUp), 40),
+        (at(Forth, Callee, Kind::User), 50),
+        (at(Forth, Callee, Kind::Ipi), 680),
+        (at(Forth, Callee, Kind::IdleExit), 150),
+        (at(Forth, Callee, Kind::Switch), 120),
+        (at(Forth, Callee, Kind::Receive), 230),
+    ];
+    assert_eq!(forth(WAKE_UP), typical);
+    // A delay is in its own segment alone, and in none where it is not of the way forth.
+    for (line, delayed) in [
+        (0, Some(Kind::User)),
+        (5, Some(Kind::Ipi)),
+        (8, Some(Kind::IdleExit)),
+        (9, Some(Kind::Switch)),
+        (10, Some(Kind::Receive)),
+        (12, None),
+        (14, None),
+    ] {
+        let mut lines = WAKE_UP.to_vec();
+        lines[line].0 += 5000;
+        let end = if line == 0 { Caller } else { Callee };
+        for ((of, ns), (_, before)) in forth(&lines).into_iter().zip(typical) {
+            let is_it = Some(of.kind) == delayed && of.end == end;
+            assert_eq!(ns, before + if is_it { 5000 } else { 0 }, "{of} of a delay in {delayed:?}");
+        }
+    }
+}
+
+#[test]
+fn one_way_with_a_second_call_that_fetches() {
+    let mut lines = WAKE_UP.to_vec();
+    lines.splice(11..11, [(20, 1, B, SyscallEnter(45)), (170, 1, B, SyscallExit(45))]);
+    let parts: BTreeMap<Segment, u64> = forth(&lines).into_iter().collect();
+    assert_eq!(parts[&at(Forth, Callee, Kind::Receive)], 230 + 170);
+    assert_eq!(parts[&at(Forth, Callee, Kind::User)], 20 + 50);
+}
+
+/// On one CPU a short gap ends while the receiver runs: the sender finds it busy, and sleeps on.
+#[test]
+fn a_sender_whose_timer_comes_before_the_receiver_is_done_is_another_task() {
+    let to_callee = |after_ns| (after_ns, 0, A, Switch { from: A, to: B });
+    let lines = vec![
+        (90, 0, A, SyscallEnter(1)),
+        (310, 0, A, Waking(B)),
+        (40, 0, A, Wakeup(B)),
+        (60, 0, A, SyscallExit(1)),
+        (20, 0, A, SyscallEnter(230)),
+        to_callee(400),
+        (100, 0, B, Waking(A)),
+        (50, 0, B, Switch { from: B, to: A }),
+        (70, 0, A, SyscallExit(230)),
+        (30, 0, A, SyscallEnter(230)),
+        to_callee(500),
+        (80, 0, B, SyscallExit(0)),
+        (50, 0, B, Stamp(2)),
+        (60, 0, B, SyscallEnter(0)),
+        (300, 0, B, Switch { from: B, to: IDLE }),
+        (9_000, 0, IDLE, Waking(A)),
+        (400, 0, IDLE, Switch { from: IDLE, to: A }),
+        (200, 0, A, SyscallExit(230)),
+        (30, 0, A, Stamp(0)),
+    ];
+    assert_eq!(
+        forth(&lines),
+        [
+            (at(Forth, Caller, Kind::User), 110),
+            (at(Forth, Caller, Kind::Send), 370),
+            (at(Forth, Caller, Kind::WakeUp), 40),
+            (at(Forth, Caller, Kind::Switch), 400),
+            (at(Forth, Callee, Kind::User), 50),
+            (at(Forth, Callee, Kind::Receive), 230),
+            (at(Forth, Callee, Kind::OtherTask), 600),
+        ]
+    );
+}
+
+#[test]
+fn one_way_whose_callee_does_not_stamp_is_left_out() {
+    let mut events = same(4, WAKE_UP);
+    let stamps = |events: &[TraceEvent]| -> Vec<usize> {
+        let is_it = |at: &usize| events[*at].kind == Stamp(2);
+        (0..events.len()).filter(is_it).collect()
+    };
+    let second = stamps(&events.events)[1];
+    events.events.remove(second);
+    let cut = cut(&events, Forth);
+    let reason = "the stamps of the two ends do not alternate".to_owned();
+    assert_eq!((cut.hops.len(), cut.left_out), (3, BTreeMap::from([(reason, 1)])));
 }
 
 #[test]
@@ -343,7 +470,7 @@ fn a_sender_that_is_preempted_by_whom_it_wakes() {
 #[test]
 fn what_events_do_not_show_is_left_out_with_its_reason() {
     let reasons = |trace: &Trace| {
-        let cut = cut(trace);
+        let cut = cut(trace, Back);
         assert_eq!(cut.hops, []);
         cut.left_out.into_iter().collect::<Vec<_>>()
     };
@@ -392,24 +519,39 @@ fn the_segments_of_a_hop_add_up_to_it_whatever_happens() {
     let mut rng = Rng::new(19);
     let mut n_cut = 0;
     for round in 0..3000 {
-        let good = [ONE_CPU, TWO_CPUS, SOFTIRQ][round % 3];
+        let (good, last) =
+            [(ONE_CPU, Back), (TWO_CPUS, Back), (SOFTIRQ, Back), (WAKE_UP, Forth)][round % 4];
         let mut lines: Vec<Line> = (0..3).flat_map(|_| good.to_vec()).collect();
         for _ in 0..rng.below(30) {
             let place = rng.below(lines.len() as u64) as usize;
             lines.insert(place, any_event(&mut rng));
         }
         let trace = same(2, &lines);
-        let is_stamp = |event: &&TraceEvent| (event.thread, event.kind) == (A, Stamp(0));
-        let stamps: Vec<u64> =
-            trace.events.iter().filter(is_stamp).map(|event| event.at_ns).collect();
-        let lengths: Vec<u64> = stamps.windows(2).map(|two| two[1] - two[0]).collect();
-        let cut = cut(&trace);
+        let of = |thread| {
+            let is_stamp =
+                move |event: &&TraceEvent| event.thread == thread && matches!(event.kind, Stamp(_));
+            let stamps = trace.events.iter().filter(is_stamp).map(|event| event.at_ns);
+            stamps.collect::<Vec<u64>>()
+        };
+        let begins = of(A);
+        // What an event that is made up begins or ends is between stamps all the same.
+        let lengths: Vec<u64> = match last {
+            Back => begins.windows(2).map(|two| two[1] - two[0]).collect(),
+            Forth => {
+                let ends = of(B);
+                let before = |end: &u64| begins.iter().rev().find(|begin| *begin <= end);
+                ends.iter().filter_map(|end| Some(end - before(end)?)).collect()
+            }
+        };
+        let cut = cut(&trace, last);
         for hop in &cut.hops {
             assert_eq!(hop.parts.values().map(|part| part.ns).sum::<u64>(), hop.total_ns);
             assert!(lengths.contains(&hop.total_ns));
         }
         let left_out: u64 = cut.left_out.values().sum();
-        assert_eq!(cut.hops.len() as u64 + left_out, lengths.len() as u64, "cut or left out");
+        if last == Back {
+            assert_eq!(cut.hops.len() as u64 + left_out, lengths.len() as u64, "cut or left out");
+        }
         n_cut += cut.hops.len();
     }
     assert!(n_cut > 3000, "{n_cut}");
@@ -502,6 +644,35 @@ fn the_segments_that_make_the_difference_are_named() {
     let raw = run(&[(PIPE, &|_| same(50, ONE_CPU)), (TCP, &noisy)], None);
     let says = read(&raw).explanation.unwrap().difference.unwrap().says;
     assert!(says.starts_with("tcp and pipe are not told apart"), "{says}");
+}
+
+#[test]
+fn wake_ups_stand_beside_each_other_by_their_gap() {
+    let gaps = [10_000, 100_000, 1_000_000];
+    let id = |gap: &u64| WAKE.replace("gap=1000000", &format!("gap={gap}"));
+    let after = |gap: u64| {
+        move |round: u32| {
+            let mut lines = WAKE_UP.to_vec();
+            lines[5].0 += gap / 100 + u64::from(round);
+            same(50, &lines)
+        }
+    };
+    let traces = gaps.map(after);
+    let ids: Vec<String> = gaps.iter().map(id).collect();
+    let cases = ids.iter().zip(&traces);
+    let cases: Vec<(&str, &dyn Fn(u32) -> Trace)> =
+        cases.map(|(id, trace)| (id.as_str(), trace as &dyn Fn(u32) -> Trace)).collect();
+    let found = read(&run(&cases, None)).explanation.unwrap();
+    assert_eq!(found.cases.iter().filter_map(|case| case.gap_ns).collect::<Vec<_>>(), gaps);
+    let of = |kind| {
+        let one = found.by_gap.iter().find(|of| of.segment == at(Forth, Callee, kind)).unwrap();
+        one.typical_ns.iter().filter_map(|of| of.point).collect::<Vec<f64>>()
+    };
+    assert_eq!(of(Kind::Ipi), [783.5, 1683.5, 10683.5]);
+    assert_eq!(of(Kind::IdleExit), [150.0; 3]);
+    assert_eq!((found.by_gap.len(), found.difference), (8, None));
+    let says = read(&run(&cases[..2], None)).explanation.unwrap().difference.unwrap().says;
+    assert!(says.contains("costs 900 ns more") && says.contains(": 900 ns in waking"), "{says}");
 }
 
 #[test]

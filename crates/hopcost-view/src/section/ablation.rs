@@ -134,7 +134,12 @@ mod tests {
         let refused = refused.map(str::to_owned);
         let ablation = Some(Ablation { refused, cases: vec![case] });
         Results {
-            explanation: Some(Explanation { cases: Vec::new(), ablation, difference: None }),
+            explanation: Some(Explanation {
+                cases: Vec::new(),
+                ablation,
+                difference: None,
+                by_gap: Vec::new(),
+            }),
             ..stored::results("copies")
         }
     }

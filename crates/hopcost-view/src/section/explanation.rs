@@ -45,6 +45,12 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
             blocks.extend(tails.map(|tail| note(slowest(tail))));
             blocks
         }
+        None if !found.by_gap.is_empty() => {
+            let mut blocks: Vec<Block> = found.cases.iter().map(|case| says(whole(case))).collect();
+            blocks.push(by_gap(found));
+            blocks.extend(found.cases.iter().flat_map(doubts).map(note));
+            blocks
+        }
         None => found.cases.iter().flat_map(|case| of_case(case, SLOW_LINES)).collect(),
     };
     blocks.into_iter().chain(changed).collect()
@@ -59,6 +65,9 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let mut blocks = Vec::new();
     if let Some(difference) = &found.difference {
         blocks.extend([says(format!("{}.", difference.says)), beside(difference)]);
+    }
+    if !found.by_gap.is_empty() {
+        blocks.push(by_gap(found));
     }
     if medium == Medium::Page {
         blocks.push(Block::Charts(waterfall::charts(found), Frame::Titled));
@@ -132,6 +141,21 @@ fn beside(difference: &ExplainedDifference) -> Block {
             Cell::estimate(Some(&of.ns), Scale::Difference)
         })
         .table()
+}
+
+/// Each segment after each gap.
+fn by_gap(found: &Explanation) -> Block {
+    let first = Rows::of(&found.by_gap)
+        .column(words("after a gap of"), |of| Cell::text(of.segment.to_string()));
+    let gaps = found.cases.iter().enumerate();
+    let all = gaps.fold(first, |rows, (at, case)| {
+        let gap = case.gap_ns.map_or(String::new(), number::exact);
+        rows.column(estimates(&gap), |of| {
+            let ns = of.typical_ns.get(at).filter(|ns| ns.point.is_some_and(|ns| ns > 0.0));
+            Cell::estimate(ns, Scale::Difference)
+        })
+    });
+    all.table()
 }
 
 /// What is to be known of a case's segments.
@@ -211,6 +235,7 @@ mod tests {
             events: 12.0,
             event_cost_ns: Some(91.0),
             clock_bound_ns: 40,
+            gap_ns: None,
             missing: vec!["ipi:ipi_send_cpu: this kernel does not have it".to_owned()],
             segments: times_ns.iter().map(segment).collect(),
             tail: None,
@@ -235,7 +260,12 @@ mod tests {
         ];
         let cases = vec![case("roundtrip/pipe?place=same-llc", &pipe)];
         Results {
-            explanation: Some(Explanation { cases, ablation: None, difference: None }),
+            explanation: Some(Explanation {
+                cases,
+                ablation: None,
+                difference: None,
+                by_gap: Vec::new(),
+            }),
             ..stored::results("copies")
         }
     }

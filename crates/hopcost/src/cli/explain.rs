@@ -1,4 +1,4 @@
-//! `hopcost explain`: where the time of a round trip goes, by the kernel's events or, where these cannot be
+//! `hopcost explain`: where the time of a hop goes, by the kernel's events or, where these cannot be
 //! recorded, by differences between cases.
 
 use std::ffi::OsString;
@@ -22,13 +22,14 @@ use crate::run::scratch::Scratch;
 /// Arguments of `explain`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A case, or two that are put side by side: `pipe`, `'unix-stream?place=same-cpu'`
+    /// A case, or two that are put side by side: `pipe`, `'unix-stream?place=same-cpu'`; wake-ups after
+    /// several gaps: `wake/pipe --gap 10us,1ms`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
     cases: Vec<String>,
     /// Take it apart by cases that do a part of its work, not by the kernel's events: bounds that need no rights
     #[arg(long, conflicts_with_all = ["tail", "perfetto"])]
     ablation: bool,
-    /// What is different in the slowest round trips: those from this percentile of a trial on (p99)
+    /// What is different in the slowest hops: those from this percentile of a trial on (p99)
     #[arg(long, value_name = "PERCENTILE", value_parser = tail)]
     tail: Option<f64>,
     /// Write the events of one trial of each case as a trace that ui.perfetto.dev opens
