@@ -26,14 +26,6 @@ use crate::error::{quote, unknown};
 use crate::feasible::{Feasible, spins, uneven};
 use crate::selection::Selection;
 
-/// Cases that a plan may have: enough for any sweep, and a limit for a slip.
-pub const CASES_MAX: u64 = 10_000;
-
-/// What is said of more.
-pub(crate) fn too_many(cases: u64) -> String {
-    format!("this makes {cases} cases or more; a plan has at most {CASES_MAX}, so shorten a list")
-}
-
 impl Selection<'_> {
     /// How many cases [`Selection::cases`] makes: the product of its lists.
     pub fn count(&self, asked: &Asked, feasible: &Feasible) -> u64 {

@@ -71,7 +71,6 @@ pub use docket::{
     Asking, Check, Claim, Docket, Level, Number, Quantity, Term, Test, claims_of, parse_docket,
 };
 pub use error::{PlanError, nearest};
-pub use expand::CASES_MAX;
 pub use explain::explanation;
 pub use judging::judging;
 pub use machine::Machine;
@@ -79,7 +78,7 @@ pub use order::order;
 pub use resolve::plan;
 pub use resume::check_resumed;
 pub use roles::{RoleAssignment, Roles, assign};
-pub use select::Selector;
+pub use select::{CASES_MAX, Selector};
 pub use shipped::{DOCKETS, SHIPPED, docket, shown, shown_by};
 pub use shown::{
     Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published, Shown, Variance,

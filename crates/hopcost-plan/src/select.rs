@@ -12,8 +12,15 @@ use serde::Deserialize;
 
 use crate::asked::{Asked, suggest};
 use crate::error::quote;
-use crate::expand::{CASES_MAX, too_many};
 use crate::glob::Glob;
+
+/// Cases that a plan may have: enough for any sweep, and a limit for a slip.
+pub const CASES_MAX: u64 = 10_000;
+
+/// What is said of more.
+pub(crate) fn too_many(cases: u64) -> String {
+    format!("this makes {cases} cases or more; a plan has at most {CASES_MAX}, so shorten a list")
+}
 
 /// Longest selector, in bytes.
 const LENGTH_MAX: usize = 64 * 1024;

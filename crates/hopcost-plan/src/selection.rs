@@ -8,8 +8,7 @@ use hopcost_model::mechanism::Mechanism;
 use crate::asked::Asked;
 use crate::catalog::{Catalog, supposed};
 use crate::error::{nearest, quote, unknown};
-use crate::expand::{CASES_MAX, too_many};
-use crate::select::{Pattern, Selector};
+use crate::select::{CASES_MAX, Pattern, Selector, too_many};
 use crate::shipped::SHIPPED;
 
 /// A mechanism with a workload, in certain runtimes.
