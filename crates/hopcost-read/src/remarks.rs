@@ -62,9 +62,10 @@ fn other_version(run: &Run) -> Option<String> {
     })
 }
 
-/// Median over mechanisms of two CPUs over one CPU, where both ends sleep.
-fn wake_up_multiple(run: &Run, readings: &[Reading]) -> Option<(f64, usize)> {
-    let sleeping: Vec<(&Case, f64)> = known(readings)
+/// Median over mechanisms of two CPUs over one CPU, where both ends sleep, of how many it is, and
+/// one of the cases on two.
+fn wake_up_multiple<'a>(run: &Run, readings: &'a [Reading<'a>]) -> Option<(f64, usize, &'a Case)> {
+    let sleeping: Vec<(&'a Case, f64)> = known(readings)
         .filter_map(|(case, reading)| Some((case, reading.headline()?.point?)))
         .filter(|(case, cost)| {
             let roundtrip = case.workload == Workload::Roundtrip;
@@ -79,19 +80,25 @@ fn wake_up_multiple(run: &Run, readings: &[Reading]) -> Option<(f64, usize)> {
         sleeping.into_iter().partition(|(c, _)| c.placement == Some(Placement::SameCpu));
     let near: BTreeMap<&Case, f64> = near.into_iter().collect();
     let far = rest.into_iter().filter(|(c, _)| c.placement.is_none_or(Placement::is_two_cpu));
-    let multiple = |(far, two): (&Case, f64)| {
+    let multiple = |(far, two): (&'a Case, f64)| {
         let same = Case { placement: Some(Placement::SameCpu), ..far.clone() };
-        near.get(&same).map(|one| two / one)
+        near.get(&same).map(|one| (two / one, far))
     };
-    let multiples: Vec<f64> = far.filter_map(multiple).collect();
-    Some((median(&multiples)?, multiples.len()))
+    let (multiples, cases): (Vec<f64>, Vec<&Case>) = far.filter_map(multiple).unzip();
+    let of_pipe = cases.iter().find(|case| case.mechanism == "pipe").or(cases.first())?;
+    Some((median(&multiples)?, multiples.len(), of_pipe))
 }
 
 fn cross_cpu(run: &Run, readings: &[Reading]) -> Option<String> {
-    let (multiple, n) = wake_up_multiple(run, readings)?;
+    let (multiple, n, case) = wake_up_multiple(run, readings)?;
     if multiple <= WAKE_UP_MULTIPLE {
         return None;
     }
+    let place = case.placement.map_or("cross", Placement::word);
+    let explained = format!(
+        "Where the time goes, as root: `hopcost explain '{}?place={place}'`.",
+        case.mechanism
+    );
     let host = &run.raw.host_before;
     let seen = format!(
         "A blocking round trip between two CPUs costs about {} times one on one CPU (median of {})",
@@ -100,7 +107,7 @@ fn cross_cpu(run: &Run, readings: &[Reading]) -> Option<String> {
     );
     let driver = host.get("idle.driver");
     let guest = host.get("virt.hypervisor").is_some();
-    Some(match (guest, driver) {
+    let cause = match (guest, driver) {
         (true, None | Some("haltpoll" | "none")) if halts_at_once(run) => format!(
             "{seen}. In this guest an idle virtual CPU halts at once (idle driver: {}{}), which hands \
              it back to the hypervisor; a wake-up then pays for an inter-processor interrupt through \
@@ -122,7 +129,8 @@ fn cross_cpu(run: &Run, readings: &[Reading]) -> Option<String> {
         (false, None) => {
             format!("{seen}: each wake-up of an idle CPU pays for an inter-processor interrupt.")
         }
-    })
+    };
+    Some(format!("{cause} {explained}"))
 }
 
 /// The most that a guest polls before it halts, as the kernel spells it.

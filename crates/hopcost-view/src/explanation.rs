@@ -24,6 +24,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("p99_ns", |_, of| number(Some(of.p99_ns))),
     ("events", |_, of| number(Some(of.events))),
     ("event_cost_ns", |case, _| number(case.event_cost_ns)),
+    ("without_events_ns", |_, of| number(of.without_events_ns)),
 ];
 
 type PartField = fn(&AblatedCase, &AblatedPart) -> String;

@@ -55,6 +55,10 @@ document! {
         pub events: f64,
         /// What one of them costs; `null` where it could not be measured.
         pub event_cost_ns: Option<f64>,
+        /// The median hop as traced less what its events cost; without a point where that is not known.
+        pub without_events_ns: Estimate,
+        /// By how much that is off the median of hops without events, as a share of it.
+        pub off: Option<f64>,
         /// How far events and stamps can be apart.
         pub clock_bound_ns: u64,
         /// Tracepoints that this kernel does not have.
@@ -189,6 +193,9 @@ document! {
         pub p99_ns: f64,
         /// Events within it, mean of typical hops: each costs `event_cost_ns` of it.
         pub events: f64,
+        /// `typical_ns` less what they cost: below 0 where they cost more than it took. `null` unless these
+        /// add up to a hop without events: `off` is 10 % at most.
+        pub without_events_ns: Option<f64>,
     }
 }
 
@@ -241,12 +248,39 @@ document! {
     pub struct ExplainedDifference {
         /// Of typical hops.
         pub total_ns: Estimate,
+        /// What the kernel's events do to it; absent where none were recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub traced: Option<TracedDifference>,
         /// What of it each kind of work makes, the greatest first.
         pub parts: Vec<DifferencePart>,
         /// By segment, in the order of the hop; one that a case does not have takes it no time.
         pub segments: Vec<SegmentDifference>,
         /// What makes most of it, in a sentence.
         pub says: String,
+    }
+}
+
+document! {
+    /// What the kernel's events do to a difference of hops in which they were recorded.
+    pub struct TracedDifference {
+        /// Whether their cost is part of it.
+        pub events: EventsCost,
+        /// Of the median round trips of the same trials without events, which it should agree with.
+        pub untraced_ns: Estimate,
+        /// Whether it does: the intervals of both meet. `null` where one has none.
+        pub agrees: Option<bool>,
+    }
+}
+
+document! {
+    /// What a difference of traced hops does with the cost of their events.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum EventsCost {
+        /// It is taken off each segment, which gives what a hop takes without events, in both cases.
+        TakenOff,
+        /// It is part of the segments: in one case at least it cannot be taken off.
+        Included,
     }
 }
 

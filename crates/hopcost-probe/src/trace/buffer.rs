@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::record::{self, Layout, Sample};
 use crate::perf::{self, Attributes, DISABLED, Joins, TYPE_TRACEPOINT, Where};
 use crate::sys;
 use crate::worker::events::Event;
@@ -15,7 +16,6 @@ use crate::worker::events::refusal::{self, Circumstances};
 // include/uapi/linux/perf_event.h
 const SAMPLE_TID: u64 = 1 << 1;
 const SAMPLE_TIME: u64 = 1 << 2;
-const SAMPLE_CPU: u64 = 1 << 7;
 const SAMPLE_RAW: u64 = 1 << 10;
 /// read(2) tells how many records of an event were dropped (Linux 6.0).
 const FORMAT_LOST: u64 = 1 << 4;
@@ -36,18 +36,22 @@ pub struct Buffer {
     base: NonNull<u8>,
     bytes: usize,
     tells_lost: bool,
+    cpu: u32,
+    layout: Layout,
 }
 
 impl Buffer {
     /// Opens these tracepoints on a CPU, switched off, and maps the buffer of `bytes` bytes.
     pub fn open(cpu: u32, bytes: usize, ids: &[u64]) -> Result<Self, String> {
+        let layout = layout();
+        let own_ids = if layout == Layout::OwnIds { SAMPLE_TID } else { 0 };
         let mut read_format = FORMAT_LOST;
         let open = |id: u64, read_format, flags, joins: Joins<'_>| {
             let attributes = Attributes {
                 kind: TYPE_TRACEPOINT,
                 config: id,
                 sample_period: 1,
-                sample_type: SAMPLE_TID | SAMPLE_TIME | SAMPLE_CPU | SAMPLE_RAW,
+                sample_type: own_ids | SAMPLE_TIME | SAMPLE_RAW,
                 read_format,
                 flags: flags | WATERMARK | USE_CLOCK,
                 // A reader is never woken: that would be an interrupt of our own.
@@ -66,7 +70,8 @@ impl Buffer {
         let leader = leader.map_err(|error| reason(&error))?;
         let base = map(&leader, bytes)?;
         let tells_lost = read_format == FORMAT_LOST;
-        let mut buffer = Self { leader, members: Vec::new(), base, bytes, tells_lost };
+        let members = Vec::new();
+        let mut buffer = Self { leader, members, base, bytes, tells_lost, cpu, layout };
         for id in rest {
             let joins = Joins::GroupAndBuffer(&buffer.leader);
             let member = open(*id, read_format, 0, joins).map_err(|error| reason(&error))?;
@@ -85,8 +90,12 @@ impl Buffer {
         perf::switch_off(&self.leader).map_err(|error| error.to_string())
     }
 
-    /// The records, once all is off.
-    pub fn bytes(&self) -> &[u8] {
+    /// The records, once all is off, and how many events are missing by what they say.
+    pub fn samples(&self) -> Result<(Vec<Sample<'_>>, u64), String> {
+        record::samples(self.bytes(), self.cpu, self.layout)
+    }
+
+    fn bytes(&self) -> &[u8] {
         // SAFETY: both words lie in the first page of the mapping, aligned, and are written by
         // nobody but the kernel. What is before `data_head` was written before it and is not
         // written again, because nothing is ever marked as read.
@@ -129,6 +138,17 @@ fn lost(event: &OwnedFd) -> io::Result<u64> {
     }
 }
 
+/// What a record has to hold so that the ends are known.
+fn layout() -> Layout {
+    // PROC_PID_INIT_INO: the number of the first pid namespace.
+    match std::fs::read_link("/proc/self/ns/pid")
+        .is_ok_and(|ns| ns.as_os_str() == "pid:[4026531836]")
+    {
+        true => Layout::Data,
+        false => Layout::OwnIds,
+    }
+}
+
 fn page_bytes() -> usize {
     // SAFETY: no pointers.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
@@ -164,7 +184,6 @@ fn reason(error: &io::Error) -> String {
     format!(
         "permission denied ({error}): kernel.perf_event_paranoid is {level}; to record events of \
          whole CPUs run as root, with the capability CAP_PERFMON, or with -1 there, and in a \
-         container with a seccomp profile that allows perf_event_open; a kernel in lockdown \
-         refuses whoever asks"
+         container with a seccomp profile that allows perf_event_open"
     )
 }

@@ -1,62 +1,97 @@
-//! What one event costs whoever causes it: the shortest system call with and without its two.
+//! What one event costs whoever causes it: two threads on one CPU that hand a byte back and forth
+//! over two pipes, with and without their events.
+//!
+//! The shortest system call in a loop tells too little: there the kernel's code that writes events
+//! is in the nearest caches, and in a hop it is not.
 
+use std::io::{self, Read, Write};
 use std::time::Instant;
 
 use super::Recorder;
-use super::event::EVENTS;
 use crate::sys;
 
-/// Calls to a batch: 1 MiB takes the events of all.
-const CALLS: u32 = 500;
-/// Batches of each kind, in turn.
-const BATCHES: usize = 7;
-/// Of a batch: 128 bytes an event are more than enough.
-const BYTES: usize = 1 << 20;
+/// Round trips of each kind.
+const HOPS: usize = 1_000;
+/// Round trips before them.
+const WARM_UP: usize = 100;
+/// For the events of all, of which a round trip makes some 14 of up to 128 bytes.
+const BYTES: usize = 4 << 20;
 
-/// Median over batches of what an event adds, in nanoseconds, on this CPU. The slower way that
-/// the kernel takes into a system call that is traced is in it.
-///
-/// # Errors
-/// In words, if nothing can be recorded, or if events were lost.
-pub fn event_cost_ns(cpu: u32) -> Result<f64, String> {
-    // A thread of its own, so that the affinity of the calling one stays as it is.
-    let measured = std::thread::scope(|scope| scope.spawn(|| measure(cpu)).join());
-    measured.map_err(|_| "the thread that measures what an event costs ended".to_owned())?
+/// What a round trip takes without events, on a CPU: measured before any is open, since what is
+/// open slows the system calls of the whole machine, even switched off.
+pub struct Bare {
+    cpu: u32,
+    hop_ns: f64,
 }
 
-fn measure(cpu: u32) -> Result<f64, String> {
-    sys::pin(cpu).map_err(|error| error.to_string())?;
-    // Before any is opened: what is open slows the system calls of the whole machine.
-    let bare_ns: Vec<f64> = (0..BATCHES).map(|_| call_ns()).collect();
-    let recorder = Recorder::opened(&[cpu], BYTES, &EVENTS[..2])?;
-    let buffer = &recorder.buffers[0];
-    let mut traced_ns = Vec::new();
-    for _ in 0..BATCHES {
-        buffer.start()?;
-        traced_ns.push(call_ns());
-        buffer.stop()?;
+impl Bare {
+    /// Measures it.
+    ///
+    /// # Errors
+    /// In words, if there are no pipes or threads to be had.
+    pub fn measured(cpu: u32) -> Result<Self, String> {
+        let hop_ns = on(cpu, || hop_ns(|| Ok(())))?;
+        Ok(Self { cpu, hop_ns })
     }
-    match buffer.lost()? {
-        0 => {
-            let cost_ns = (median(traced_ns) - median(bare_ns)) / 2.0;
-            let cost_ns = Some(cost_ns).filter(|cost_ns| *cost_ns > 0.0);
-            cost_ns.ok_or("calls with events were not slower than calls without".to_owned())
-        }
-        lost => Err(format!("{lost} events were lost")),
+
+    /// What an event adds to a round trip, in nanoseconds: the difference of medians over the
+    /// number of events. What calls and switches take more because they are traced at all is in it.
+    ///
+    /// # Errors
+    /// In words, if nothing can be recorded, or if events were lost.
+    pub fn event_cost_ns(&self) -> Result<f64, String> {
+        let (traced_ns, events) = on(self.cpu, || {
+            let recorder = Recorder::open(&[self.cpu], BYTES)?;
+            let buffer = &recorder.buffers[0];
+            let traced_ns = hop_ns(|| buffer.start())?;
+            buffer.stop()?;
+            match buffer.lost()? {
+                0 => Ok((traced_ns, buffer.samples()?.0.len())),
+                lost => Err(format!("{lost} events were lost")),
+            }
+        })?;
+        let cost_ns = (traced_ns - self.hop_ns) * HOPS as f64 / events as f64;
+        let cost_ns = Some(cost_ns).filter(|cost_ns| *cost_ns > 0.0 && cost_ns.is_finite());
+        cost_ns.ok_or("round trips with events were not slower than without".to_owned())
     }
 }
 
-/// Time of one getppid(2).
-fn call_ns() -> f64 {
-    let started = Instant::now();
-    for _ in 0..CALLS {
-        // SAFETY: no arguments.
-        unsafe { libc::syscall(libc::SYS_getppid) };
-    }
-    started.elapsed().as_nanos() as f64 / f64::from(CALLS)
+/// Does something on a CPU, in a thread of its own, so that the affinity of the calling one stays
+/// as it is.
+fn on<T: Send>(cpu: u32, work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+    let pinned = || sys::pin(cpu).map_err(|error| error.to_string()).and_then(|()| work());
+    let worked = std::thread::scope(|scope| scope.spawn(pinned).join());
+    worked.map_err(|_| "the thread that measures what an event costs ended".to_owned())?
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+/// The median round trip to another thread on this CPU; `begin` is called when both are warm.
+fn hop_ns(begin: impl FnOnce() -> Result<(), String>) -> Result<f64, String> {
+    let pipe = || io::pipe().map_err(|error| error.to_string());
+    let (mut asked, mut request) = pipe()?;
+    let (mut reply, mut answer) = pipe()?;
+    let echo = move || {
+        let mut byte = [0];
+        while asked.read_exact(&mut byte).is_ok() && answer.write_all(&byte).is_ok() {}
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(echo);
+        // Dropped at the end of this scope, which ends the other thread.
+        let mut hop = move || -> io::Result<f64> {
+            let started = Instant::now();
+            request.write_all(&[0])?;
+            reply.read_exact(&mut [0])?;
+            Ok(started.elapsed().as_nanos() as f64)
+        };
+        let mut hops = |n: usize| {
+            (0..n)
+                .map(|_| hop())
+                .collect::<io::Result<Vec<f64>>>()
+                .map_err(|error| error.to_string())
+        };
+        hops(WARM_UP)?;
+        begin()?;
+        let mut all_ns = hops(HOPS)?;
+        all_ns.sort_by(f64::total_cmp);
+        Ok(all_ns[all_ns.len() / 2])
+    })
 }

@@ -20,7 +20,7 @@ use hopcost_model::trace::{TraceEvent, TraceThread};
 
 use crate::perf::tracefs::Tracefs;
 use buffer::Buffer;
-pub use cost::event_cost_ns;
+pub use cost::Bare;
 use event::{EVENTS, Source};
 use format::Tracepoint;
 pub use tie::BOUND_MAX_NS;
@@ -32,6 +32,17 @@ pub const BYTES_MAX: usize = 64 << 20;
 const BYTES_MIN: usize = 16 << 10;
 /// What an operation may leave on one CPU: ten times what a round trip over a pipe does there.
 const BYTES_PER_OPERATION: u64 = 8 << 10;
+
+/// How far the kernel is locked down, the level in force in brackets (kernel_lockdown(7)).
+const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
+/// What a refusal says besides where that hides events from everybody.
+const HIDDEN: &str = "; this kernel is in lockdown (confidentiality), which hides its events from \
+                      root too: boot without it";
+
+/// Whether the kernel's lockdown is the one that keeps its events from root.
+fn hides_events(lockdown: &str) -> bool {
+    lockdown.contains("[confidentiality]")
+}
 
 /// Threads of the ends, by their ids as this process sees them.
 #[derive(Debug, Clone, Default)]
@@ -110,6 +121,13 @@ impl Recorder {
     }
 
     fn opened(cpus: &[u32], bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
+        Self::tried(cpus, bytes, sources).map_err(|why| {
+            let lockdown = std::fs::read_to_string(LOCKDOWN).unwrap_or_default();
+            why + if hides_events(&lockdown) { HIDDEN } else { "" }
+        })
+    }
+
+    fn tried(cpus: &[u32], bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
         let tie = Tie::begin(cpus)?;
         let tracefs = Tracefs::open()?;
         let (mut tracepoints, mut missing) = (Vec::new(), Vec::new());
@@ -147,7 +165,7 @@ impl Recorder {
         let (mut events, mut lost) = (Vec::new(), 0u64);
         let mut samples = Vec::new();
         for buffer in &self.buffers {
-            let (of_cpu, dropped) = record::samples(buffer.bytes())?;
+            let (of_cpu, dropped) = buffer.samples()?;
             samples.push(of_cpu);
             lost = lost.saturating_add(dropped.max(buffer.lost()?));
         }

@@ -2,7 +2,7 @@ use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
 
 use super::event::EVENTS;
 use super::format::Tracepoint;
-use super::record::{self, Whose};
+use super::record::{self, Layout, Whose};
 use super::tie::{self, Pair, Tie};
 use super::*;
 use crate::sys;
@@ -42,16 +42,14 @@ fn tracepoints() -> Vec<Tracepoint> {
     ]
 }
 
-/// A record of a tracepoint as the kernel writes it.
-fn sample(tid: u32, at_ns: u64, cpu: u32, data: &[u8]) -> Vec<u8> {
+/// A record of a tracepoint as the kernel writes it, with the id of the thread if it has one.
+fn sample(tid: Option<u32>, at_ns: u64, data: &[u8]) -> Vec<u8> {
     let mut body: Vec<u8> = Vec::new();
-    for number in [tid, tid] {
+    for number in tid.into_iter().flat_map(|tid| [tid, tid]) {
         body.extend(number.to_ne_bytes());
     }
     body.extend(at_ns.to_ne_bytes());
-    for number in [cpu, 0, data.len() as u32] {
-        body.extend(number.to_ne_bytes());
-    }
+    body.extend((data.len() as u32).to_ne_bytes());
     body.extend(data);
     of_kind(9, &body)
 }
@@ -74,9 +72,9 @@ fn data(id: u16, thread: u32, len: usize, numbers: &[(usize, u32)]) -> Vec<u8> {
     data
 }
 
-fn decode(bytes: &[u8], ends: &Ends) -> Result<(Vec<TraceEvent>, u64), String> {
+fn decode(bytes: &[u8], layout: Layout, ends: &Ends) -> Result<(Vec<TraceEvent>, u64), String> {
     let tracepoints = tracepoints();
-    let (samples, lost) = record::samples(bytes)?;
+    let (samples, lost) = record::samples(bytes, 3, layout)?;
     let whose = Whose::of(samples.iter(), ends, &tracepoints);
     let events = samples.iter().map(|sample| record::event(sample, &tracepoints, &whose));
     Ok((events.collect::<Result<_, _>>()?, lost))
@@ -103,15 +101,22 @@ fn formats_say_where_fields_lie() {
 #[test]
 fn records_are_events_of_threads_by_the_kernels_own_ids() {
     // This process sees threads 7 and 8 of its pid namespace, which the kernel has as 1007 and 1008.
-    let ends = Ends { caller: vec![7], callee: vec![8] };
-    let mut bytes = sample(7, 100, 3, &data(372, 1007, 64, &[(24, 1007), (56, 1008)]));
-    bytes.extend(sample(8, 200, 3, &data(372, 1008, 64, &[(24, 1008), (56, 0)])));
-    bytes.extend(sample(0, 300, 3, &data(568, 0, 16, &[(8, 1)])));
+    for (layout, ids) in [(Layout::OwnIds, [7, 8]), (Layout::Data, [1007, 1008])] {
+        let ends = Ends { caller: vec![ids[0]], callee: vec![ids[1]] };
+        let has = |tid| (layout == Layout::OwnIds).then_some(tid);
+        decoded(layout, &ends, has);
+    }
+}
+
+fn decoded(layout: Layout, ends: &Ends, has: impl Fn(u32) -> Option<u32>) {
+    let mut bytes = sample(has(7), 100, &data(372, 1007, 64, &[(24, 1007), (56, 1008)]));
+    bytes.extend(sample(has(8), 200, &data(372, 1008, 64, &[(24, 1008), (56, 0)])));
+    bytes.extend(sample(has(0), 300, &data(568, 0, 16, &[(8, 1)])));
     bytes.extend(of_kind(2, &[1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]));
     bytes.extend(of_kind(77, &[]));
-    bytes.extend(sample(0, 400, 3, &data(568, 0, 16, &[(8, u32::MAX)])));
-    bytes.extend(sample(0, 500, 3, &data(372, 1009, 64, &[(24, 1009), (56, 1007)])));
-    let (events, lost) = decode(&bytes, &ends).unwrap();
+    bytes.extend(sample(has(0), 400, &data(568, 0, 16, &[(8, u32::MAX)])));
+    bytes.extend(sample(has(0), 500, &data(372, 1009, 64, &[(24, 1009), (56, 1007)])));
+    let (events, lost) = decode(&bytes, layout, ends).unwrap();
     use TraceThread::{Callee, Caller, Idle, Other};
     let want = [
         (100, Caller, TraceKind::Switch { from: Caller, to: Callee }),
@@ -128,21 +133,21 @@ fn records_are_events_of_threads_by_the_kernels_own_ids() {
 #[test]
 fn broken_records_are_refused_wherever_they_are_cut() {
     let ends = Ends::default();
-    let one = sample(7, 100, 3, &data(568, 7, 16, &[]));
+    let one = sample(Some(7), 100, &data(568, 7, 16, &[]));
     let whole = [one.clone(), one].concat();
-    assert_eq!(decode(&whole, &ends).unwrap().0.len(), 2);
+    assert_eq!(decode(&whole, Layout::OwnIds, &ends).unwrap().0.len(), 2);
     for len in 1..whole.len() {
-        let told = decode(&whole[..len], &ends);
+        let told = decode(&whole[..len], Layout::OwnIds, &ends);
         assert_eq!(told.is_ok(), len == whole.len() / 2, "{len}: {told:?}");
     }
-    let of = |data: &[u8]| decode(&sample(7, 100, 3, data), &ends).unwrap_err();
+    let of = |data: &[u8]| decode(&sample(Some(7), 100, data), Layout::OwnIds, &ends).unwrap_err();
     assert!(of(&data(569, 7, 16, &[])).contains("no known tracepoint"));
     assert!(of(&data(568, 7, 11, &[])).contains("power/cpu_idle: a record is shorter"));
-    assert!(decode(&of_kind(2, &[0; 8]), &ends).is_err());
+    assert!(decode(&of_kind(2, &[0; 8]), Layout::OwnIds, &ends).is_err());
     // More data than the record has.
-    let mut long = sample(7, 100, 3, &data(568, 7, 16, &[]));
-    long[8 + 24] = 17;
-    assert!(decode(&long, &ends).is_err());
+    let mut long = sample(Some(7), 100, &data(568, 7, 16, &[]));
+    long[8 + 16] += 17;
+    assert!(decode(&long, Layout::OwnIds, &ends).is_err());
 }
 
 #[test]
@@ -159,6 +164,21 @@ fn clocks_are_tied_by_one_line_through_all_readings_or_not_at_all() {
     assert!(why.contains("cannot be tied") && why.contains("2001 ns"), "{why}");
     for broken in [vec![], vec![good[0]], vec![good[2], good[0]], vec![good[0], good[0]]] {
         assert!(Tie::of(&broken).tied().is_err(), "{broken:?}");
+    }
+}
+
+#[test]
+fn a_time_namespace_that_shifts_the_clock_is_known() {
+    let of = |monotonic| format!("monotonic  {monotonic}\nboottime           7         0\n");
+    assert!(tie::is_shifted(&of("  -3         0")) && tie::is_shifted(&of("0 5")));
+    assert!(!tie::is_shifted(&of("         0         0")) && !tie::is_shifted(""));
+}
+
+#[test]
+fn only_one_level_of_lockdown_hides_events() {
+    assert!(hides_events("none integrity [confidentiality]\n"));
+    for level in ["[none] integrity confidentiality\n", "none [integrity] confidentiality\n", ""] {
+        assert!(!hides_events(level), "{level}");
     }
 }
 

@@ -16,6 +16,15 @@ pub const BOUND_MAX_NS: u64 = 1_000;
 /// Tries at a reading, of which the shortest counts: the others were interrupted.
 const TRIES: usize = 100;
 
+/// What the own time namespace adds to the clocks (time_namespaces(7)).
+const TIME_NAMESPACE: &str = "/proc/self/timens_offsets";
+
+/// Whether such a file says that CLOCK_MONOTONIC, and with it CLOCK_MONOTONIC_RAW, is shifted.
+pub fn is_shifted(offsets: &str) -> bool {
+    let words = offsets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    words.into_iter().any(|line| matches!(line[..], ["monotonic", s, ns] if (s, ns) != ("0", "0")))
+}
+
 /// Both clocks at one moment: the tick lies in the middle of an interval that the other reading
 /// lies in.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +51,13 @@ pub struct Tie {
 impl Tie {
     /// Reads both clocks on these CPUs for the first time.
     pub fn begin(cpus: &[u32]) -> Result<Self, String> {
+        if is_shifted(&std::fs::read_to_string(TIME_NAMESPACE).unwrap_or_default()) {
+            return Err(
+                "the clocks of events and stamps cannot be tied: this time namespace shifts \
+                        CLOCK_MONOTONIC_RAW for programs and not for events; run outside of it"
+                    .into(),
+            );
+        }
         let mut tie = Tie { cpus: cpus.to_vec(), pairs: Vec::new(), rate: 0.0, bound_ns: 0 };
         tie.read()?;
         Ok(tie)

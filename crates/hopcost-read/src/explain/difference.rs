@@ -16,7 +16,7 @@ pub fn made_of(
     parts.sort_by(|a, b| size(b).total_cmp(&size(a)));
     total_ns.point?;
     let says = sentence(&names(first, second), &total_ns, &parts);
-    Some(ExplainedDifference { says, segments, total_ns, parts })
+    Some(ExplainedDifference { says, segments, total_ns, traced: None, parts })
 }
 
 /// What tells two cases apart.

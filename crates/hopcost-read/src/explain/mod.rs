@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcost_model::case::Case;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    DifferencePart, Estimate, ExplainedCase, ExplainedDifference, ExplainedSegment, Explanation,
-    LeftOutHops, Leg, Segment, SegmentByGap, SegmentDifference, SegmentKind,
+    DifferencePart, Estimate, EventsCost, ExplainedCase, ExplainedDifference, ExplainedSegment,
+    Explanation, LeftOutHops, Leg, Segment, SegmentByGap, SegmentDifference, SegmentKind,
+    TracedDifference,
 };
 use hopcost_model::workload::StampedBy;
 use hopcost_stats::sample::median;
@@ -41,17 +42,29 @@ pub fn of_run(raw: &RawRun) -> Option<Explanation> {
     let known = cases.filter_map(|(index, planned)| Known::of(raw, index, planned.known()?));
     let known: Vec<Known> = known.collect();
     let quantile = raw.plan.explanation().and_then(|plan| plan.tail);
+    let cases: Vec<ExplainedCase> = known.iter().map(|known| known.explained(quantile)).collect();
+    let events = match cases.iter().all(adds_up) {
+        true => EventsCost::TakenOff,
+        false => EventsCost::Included,
+    };
     let difference = match known.as_slice() {
-        [first, second] => difference(first, second),
+        [first, second] => difference(first, second, events),
         _ => None,
     };
     let by_gap = if known.len() > 2 { by_gap(&known) } else { Vec::new() };
-    let cases: Vec<ExplainedCase> = known.iter().map(|known| known.explained(quantile)).collect();
     if let Some(plan) = raw.plan.ablation() {
         let (ablation, difference) = ablation::of(raw, plan);
         return Some(Explanation { cases, ablation: Some(ablation), difference, by_gap });
     }
     (!cases.is_empty()).then_some(Explanation { cases, ablation: None, difference, by_gap })
+}
+
+/// Segments less their events may be off a hop without events by this share of it.
+const OFF_MAX: f64 = 0.1;
+
+/// Whether the segments of a case add up to a hop without events, once what these cost is taken off.
+pub fn adds_up(case: &ExplainedCase) -> bool {
+    case.off.is_some_and(|off| off.abs() <= OFF_MAX)
 }
 
 impl<'a> Known<'a> {
@@ -108,12 +121,32 @@ impl<'a> Known<'a> {
         })
     }
 
+    /// The median hop of each trial less its events, over trials.
+    fn without_events(&self) -> Estimate {
+        let estimand = "median over trials of the trial's median hop less what its events cost";
+        self.over(estimand, |trial| {
+            Some(
+                trial.quantile(0.5, |hop| hop.total_ns)
+                    - trial.mean(events) * trial.event_cost_ns()?,
+            )
+        })
+    }
+
     fn explained(&self, quantile: Option<f64>) -> ExplainedCase {
         let total_ns = self.over(
             "median over trials of the mean of the trial's typical hops (the middle fifth by length)",
             |trial| Some(trial.mean(|hop| hop.total_ns as f64)),
         );
         let whole_ns = total_ns.point.filter(|ns| *ns > 0.0);
+        let untraced_p50_ns = self
+            .over("median over trials of the trial's median operation without events", |trial| {
+                trial.untraced_p50_ns()
+            });
+        let without_events_ns = self.without_events();
+        let both = without_events_ns.point.zip(untraced_p50_ns.point.filter(|ns| *ns > 0.0));
+        let off = both.map(|(without_ns, untraced_ns)| without_ns / untraced_ns - 1.0);
+        let costs: Vec<f64> = self.trials.values().filter_map(Traced::event_cost_ns).collect();
+        let event_cost_ns = median(&costs);
         let mut begins_ns = 0.0;
         let segment = |segment: Segment| {
             let typical_ns = self.typical_ns(segment);
@@ -130,13 +163,11 @@ impl<'a> Known<'a> {
                 p50_ns: at(0.5),
                 p99_ns: at(0.99),
                 events: self.median(|trial| trial.mean(written)),
+                without_events_ns: None,
             }
         };
         let segments = self.segments().into_iter().map(segment).collect();
-        let written = |hop: &Hop| hop.parts.values().map(|part| part.events).sum::<u32>().into();
-        let costs = self.trials.values().filter_map(|trial| trial.trace.event_cost_ns);
-        let costs: Vec<f64> = costs.filter(|cost| cost.is_finite()).collect();
-        ExplainedCase {
+        let mut explained = ExplainedCase {
             case: self.case.id(),
             gap_ns: self.case.gap_ns,
             hops: self.trials.values().map(|trial| trial.hops.len() as u64).sum(),
@@ -147,27 +178,58 @@ impl<'a> Known<'a> {
             traced_p50_ns: self.over("median over trials of the trial's median hop", |trial| {
                 Some(trial.quantile(0.5, |hop| hop.total_ns))
             }),
-            untraced_p50_ns: self.over(
-                "median over trials of the trial's median operation without events",
-                |trial| {
-                    median(
-                        &trial.trace.untraced_ns.iter().map(|ns| (*ns).into()).collect::<Vec<_>>(),
-                    )
-                },
-            ),
-            events: self.median(|trial| trial.mean(written)),
-            event_cost_ns: median(&costs),
+            untraced_p50_ns,
+            events: self.median(|trial| trial.mean(events)),
+            event_cost_ns,
+            without_events_ns,
+            off,
             clock_bound_ns: self.clock_bound_ns,
             missing: self.missing.iter().map(|what| (*what).to_owned()).collect(),
             segments,
             tail: quantile.and_then(|q| tail::of(&self.trials.values().collect::<Vec<_>>(), q)),
+        };
+        if let Some(cost_ns) = event_cost_ns.filter(|_| adds_up(&explained)) {
+            for of in &mut explained.segments {
+                of.without_events_ns = of.typical_ns.point.map(|ns| ns - of.events * cost_ns);
+            }
         }
+        explained
     }
 
-    /// A value of the typical hops of each trial, by its round.
-    fn by_round(&self, of: &dyn Fn(&Hop) -> f64) -> BTreeMap<u32, f64> {
-        self.trials.iter().map(|(round, trial)| (*round, trial.mean(of))).collect()
+    /// A value of the typical hops of each trial, by its round: of their parts, each with its segment
+    /// and its time.
+    fn by_round(&self, counts: &dyn Fn(Segment) -> bool, events: EventsCost) -> BTreeMap<u32, f64> {
+        let of = |(round, trial): (&u32, &Traced)| {
+            let cost_ns = match events {
+                EventsCost::TakenOff => trial.event_cost_ns()?,
+                EventsCost::Included => 0.0,
+            };
+            let part = |part: &cut::Part| part.ns as f64 - f64::from(part.events) * cost_ns;
+            let own = |hop: &Hop| {
+                let own = hop.parts.iter().filter(|(segment, _)| counts(**segment));
+                own.map(|(_, of)| part(of)).sum()
+            };
+            Some((*round, trial.mean(own)))
+        };
+        self.trials.iter().filter_map(of).collect()
     }
+
+    fn untraced_by_round(&self) -> BTreeMap<u32, f64> {
+        let of = |(round, trial): (&u32, &Traced)| Some((*round, trial.untraced_p50_ns()?));
+        self.trials.iter().filter_map(of).collect()
+    }
+}
+
+/// Whether the intervals of two estimates meet; `None` where one has none.
+fn meet(one: &Estimate, other: &Estimate) -> Option<bool> {
+    let ends = |of: &Estimate| of.low.zip(of.high);
+    let (one, other) = ends(one).zip(ends(other))?;
+    Some(one.0 <= other.1 && other.0 <= one.1)
+}
+
+/// Events of a hop.
+fn events(hop: &Hop) -> f64 {
+    hop.parts.values().map(|part| part.events).sum::<u32>().into()
 }
 
 /// The way after which a hop of a case is over.
@@ -219,17 +281,19 @@ fn by_gap(all: &[Known]) -> Vec<SegmentByGap> {
 }
 
 /// The second less the first; `None` without a round that both have.
-fn difference(first: &Known, second: &Known) -> Option<ExplainedDifference> {
-    let pairs = |of: &dyn Fn(&Hop) -> f64| paired(&first.by_round(of), &second.by_round(of));
-    let of = |of: &dyn Fn(&Hop) -> f64| {
-        let differences = pairs(of).into_iter().map(|(_, first, second)| second - first);
+fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<ExplainedDifference> {
+    let pairs = |counts: &dyn Fn(Segment) -> bool| {
+        paired(&first.by_round(counts, events), &second.by_round(counts, events))
+    };
+    let of = |counts: &dyn Fn(Segment) -> bool| {
+        let differences = pairs(counts).into_iter().map(|(_, first, second)| second - first);
         let estimand = "median over rounds of the second's typical hop less the first's";
         over_trials(differences.collect(), estimand.to_owned())
     };
     let segments = aligned([first, second]);
     let of_segment = |segment: &Segment| {
-        let value = |hop: &Hop| ns(hop, *segment) as f64;
-        let all = pairs(&value);
+        let is_it = |one: Segment| one == *segment;
+        let all = pairs(&is_it);
         let side = |of: fn(&(u32, f64, f64)) -> f64| {
             median(&all.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0)
         };
@@ -237,18 +301,27 @@ fn difference(first: &Known, second: &Known) -> Option<ExplainedDifference> {
             segment: *segment,
             first_ns: side(|pair| pair.1),
             second_ns: side(|pair| pair.2),
-            ns: of(&value),
+            ns: of(&is_it),
         }
     };
     let kinds = segments.iter().map(|segment| work(segment.kind)).collect::<BTreeSet<_>>();
-    let of_work = |what: &str| {
-        let is_it = |(segment, _): &(&Segment, &cut::Part)| work(segment.kind) == what;
-        let value =
-            |hop: &Hop| hop.parts.iter().filter(is_it).map(|(_, part)| part.ns as f64).sum::<f64>();
-        DifferencePart { what: what.to_owned(), ns: of(&value) }
+    let of_work = |what: &str| DifferencePart {
+        what: what.to_owned(),
+        ns: of(&|one| work(one.kind) == what),
     };
     let parts = kinds.into_iter().map(of_work).collect();
-    let total_ns = of(&|hop| hop.total_ns as f64);
+    let total_ns = of(&|_| true);
+    let untraced = [first, second].map(Known::untraced_by_round);
+    let untraced = paired(&untraced[0], &untraced[1]).into_iter().map(|(_, a, b)| b - a);
+    let estimand =
+        "median over rounds of the second's median operation without events less the first's";
+    let untraced_ns = over_trials(untraced.collect(), estimand.to_owned());
+    let agrees = meet(&total_ns, &untraced_ns);
     let segments = segments.iter().map(of_segment).collect();
-    made_of([first.case, second.case], total_ns, parts, segments)
+    let mut difference = made_of([first.case, second.case], total_ns, parts, segments)?;
+    if events == EventsCost::Included {
+        difference.says.insert_str(0, "While traced, ");
+    }
+    difference.traced = Some(TracedDifference { events, untraced_ns, agrees });
+    Some(difference)
 }

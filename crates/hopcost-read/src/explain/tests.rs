@@ -600,7 +600,9 @@ fn a_case_has_its_segments_in_order_with_their_intervals() {
     let sum: f64 = explained.segments.iter().filter_map(|of| of.typical_ns.point).sum();
     assert!((sum - 2643.5).abs() < 1e-9);
     // 14 events of 10 ns leave 504 of the 2644 ns unexplained.
-    assert_eq!(explained.events, 14.0);
+    assert_eq!((explained.events, explained.without_events_ns.point), (14.0, Some(2503.5)));
+    assert!((explained.off.unwrap() - 0.25175).abs() < 1e-9);
+    assert_eq!(send.without_events_ns, None);
     let (severity, evidence) = found(&results, Code::TracingChanged).unwrap();
     assert_eq!(severity, Severity::Note);
     assert!(evidence.contains("2.64 µs") && evidence.contains("2.00 µs"), "{evidence}");
@@ -609,7 +611,15 @@ fn a_case_has_its_segments_in_order_with_their_intervals() {
 #[test]
 fn what_events_cost_is_no_finding() {
     let trace = |_| Trace { event_cost_ns: Some(40.0), ..same(50, ONE_CPU) };
-    assert_eq!(found(&read(&run(&[(PIPE, &trace)], None)), Code::TracingChanged), None);
+    let results = read(&run(&[(PIPE, &trace)], None));
+    assert_eq!(found(&results, Code::TracingChanged), None);
+    let explained = &results.explanation.unwrap().cases[0];
+    let without = explained.segments.iter().filter_map(|of| of.without_events_ns);
+    // 2640 ns less 14 events: what the segments add up to is what the case says.
+    assert!((without.sum::<f64>() - 2080.0).abs() < 1e-9);
+    assert_eq!(explained.without_events_ns.point, Some(2080.0));
+    // The wake-up of 50 ns has one event, its end.
+    assert_eq!(explained.segments[2].without_events_ns, Some(10.0));
 }
 
 #[test]
@@ -624,7 +634,7 @@ fn the_segments_that_make_the_difference_are_named() {
     let difference = read(&raw).explanation.unwrap().difference.unwrap();
     assert_eq!(
         difference.says,
-        "tcp costs 1.40 µs more than pipe [1.40 µs, 1.40 µs]: 1.20 µs in the send and receive paths, \
+        "While traced, tcp costs 1.40 µs more than pipe [1.40 µs, 1.40 µs]: 1.20 µs in the send and receive paths, \
          200 ns in waking; about the same in the switch, user space"
     );
     let sum: f64 = difference.segments.iter().filter_map(|of| of.ns.point).sum();
@@ -632,7 +642,9 @@ fn the_segments_that_make_the_difference_are_named() {
     let raw = run(&[(TCP, &slow), (PIPE, &|round| trace_of(50, |_| later(round, ONE_CPU)))], None);
     let says = read(&raw).explanation.unwrap().difference.unwrap().says;
     assert!(
-        says.starts_with("pipe costs 1.40 µs less than tcp [1.40 µs, 1.40 µs]: 1.20 µs in"),
+        says.starts_with(
+            "While traced, pipe costs 1.40 µs less than tcp [1.40 µs, 1.40 µs]: 1.20 µs in"
+        ),
         "{says}"
     );
     // One µs more or less from round to round is no difference.
@@ -643,7 +655,41 @@ fn the_segments_that_make_the_difference_are_named() {
     };
     let raw = run(&[(PIPE, &|_| same(50, ONE_CPU)), (TCP, &noisy)], None);
     let says = read(&raw).explanation.unwrap().difference.unwrap().says;
-    assert!(says.starts_with("tcp and pipe are not told apart"), "{says}");
+    assert!(says.starts_with("While traced, tcp and pipe are not told apart"), "{says}");
+}
+
+/// What a case takes more because it makes more events is none of its own time.
+#[test]
+fn a_difference_is_without_what_events_cost() {
+    let untraced = |ns: u32, trace: Trace| Trace {
+        event_cost_ns: Some(40.0),
+        untraced_ns: vec![ns; 50],
+        ..trace
+    };
+    // 21 lines: 20 events of 40 ns.
+    let tcp = |untraced_ns| move |_| untraced(untraced_ns, same(50, SOFTIRQ));
+    let pipe = |_| untraced(2080, same(50, ONE_CPU));
+    let of = |tcp: &dyn Fn(u32) -> Trace| {
+        read(&run(&[(PIPE, &pipe), (TCP, tcp)], None)).explanation.unwrap().difference.unwrap()
+    };
+    let traced = |difference: &ExplainedDifference| {
+        let of = difference.traced.as_ref().unwrap();
+        (of.events, of.untraced_ns.point, of.agrees)
+    };
+    let traced_ns = 3160.0 - 2640.0;
+    let without = of(&tcp(2360));
+    assert_eq!(traced(&without), (EventsCost::TakenOff, Some(280.0), Some(true)));
+    assert_eq!(without.total_ns.point, Some(traced_ns - 6.0 * 40.0));
+    let sum: f64 = without.segments.iter().filter_map(|of| of.ns.point).sum();
+    assert!((sum - 280.0).abs() < 1e-9, "{sum}");
+    assert!(without.says.starts_with("tcp costs 280 ns more than pipe"), "{}", without.says);
+    // Off by 4 %, yet not by chance.
+    assert_eq!(traced(&of(&tcp(2260))), (EventsCost::TakenOff, Some(180.0), Some(false)));
+    // Where tracing has changed one of them more than that, both are as traced.
+    let included = of(&tcp(1000));
+    assert_eq!(included.total_ns.point, Some(traced_ns));
+    assert_eq!(traced(&included), (EventsCost::Included, Some(-1080.0), Some(false)));
+    assert!(included.says.starts_with("While traced, tcp costs"), "{}", included.says);
 }
 
 #[test]

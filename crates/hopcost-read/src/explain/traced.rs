@@ -2,7 +2,7 @@
 
 use hopcost_model::results::Segment;
 use hopcost_model::trace::Trace;
-use hopcost_stats::sample::{Sample, rank};
+use hopcost_stats::sample::{Sample, median, rank};
 
 use super::cut::Hop;
 
@@ -23,6 +23,17 @@ impl<'a> Traced<'a> {
         hops.sort_by_key(|hop| hop.total_ns);
         let [from, to] = TYPICAL.map(|q| rank(hops.len(), q) - 1);
         Self { trace, hops, typical: from..to + 1 }
+    }
+
+    /// What one of its events costs, where that is known.
+    pub fn event_cost_ns(&self) -> Option<f64> {
+        self.trace.event_cost_ns.filter(|cost_ns| cost_ns.is_finite())
+    }
+
+    /// The median of its round trips without events.
+    pub fn untraced_p50_ns(&self) -> Option<f64> {
+        let all_ns = self.trace.untraced_ns.iter().map(|ns| f64::from(*ns));
+        median(&all_ns.collect::<Vec<_>>())
     }
 
     pub fn typical(&self) -> &[Hop] {

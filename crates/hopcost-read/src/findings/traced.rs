@@ -4,41 +4,34 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::results::ExplainedCase;
 
 use super::make;
+use crate::explain::adds_up;
 use crate::format;
-
-/// A traced hop may be off by this share of an untraced one, once its events are allowed for.
-const ERROR: f64 = 0.1;
 
 /// Of the traced phase alone: the case's own numbers are of phases without events, and stand.
 pub fn finding(explained: &ExplainedCase) -> Option<Finding> {
     let traced_ns = explained.traced_p50_ns.point?;
-    let untraced_ns = explained.untraced_p50_ns.point.filter(|ns| *ns > 0.0)?;
-    let cost_ns = explained.event_cost_ns;
-    let events_ns = explained.events * cost_ns.unwrap_or(0.0);
-    let unexplained_ns = traced_ns - untraced_ns - events_ns;
-    if unexplained_ns.abs() <= ERROR * untraced_ns {
+    let untraced_ns = explained.untraced_p50_ns.point?;
+    if adds_up(explained) {
         return None;
     }
-    let (traced, untraced) = (format::ns(traced_ns), format::ns(untraced_ns));
-    let events = match cost_ns {
-        Some(cost_ns) => format!(
-            "its {} events of {} make {}",
+    let events_ns = explained.event_cost_ns.map(|cost_ns| explained.events * cost_ns);
+    let events = match explained.event_cost_ns.zip(explained.without_events_ns.point) {
+        Some((cost_ns, without_ns)) => format!(
+            "less its {} events of {} it would be {}",
             format::three(explained.events),
             format::ns(cost_ns),
-            format::ns(events_ns)
+            format::ns(without_ns)
         ),
         None => "what an event costs is not known".to_owned(),
     };
+    let (traced, untraced) = (format::ns(traced_ns), format::ns(untraced_ns));
+    let mut numbers = vec![("traced_ns", traced_ns), ("untraced_ns", untraced_ns)];
+    numbers.extend(events_ns.map(|ns| ("events_ns", ns)));
     let found = make::finding(
         Code::TracingChanged,
         Severity::Note,
         format!("A hop takes {traced} with the kernel's events and {untraced} without; {events}."),
-        &[
-            ("traced_ns", traced_ns),
-            ("untraced_ns", untraced_ns),
-            ("events_ns", events_ns),
-            ("unexplained_ns", unexplained_ns),
-        ],
+        &numbers,
     );
     Some(Finding { case: Some(explained.case.clone()), ..found })
 }

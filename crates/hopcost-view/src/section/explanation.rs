@@ -3,8 +3,8 @@
 use hopcost_model::case::Role;
 use hopcost_model::finding::Code;
 use hopcost_model::results::{
-    ExplainedCase, ExplainedDifference, ExplainedSegment, ExplainedTail, Explanation, LeftOutHops,
-    Results,
+    EventsCost, ExplainedCase, ExplainedDifference, ExplainedSegment, ExplainedTail, Explanation,
+    LeftOutHops, Results, TracedDifference,
 };
 
 use super::ablation::{self, letter};
@@ -40,6 +40,7 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
                 blocks.extend(lanes(case));
             }
             blocks.push(beside(difference));
+            blocks.extend(difference.traced.as_ref().map(cost_in).map(note));
             blocks.extend(found.cases.iter().flat_map(doubts).map(note));
             let tails = found.cases.iter().filter_map(|case| case.tail.as_ref());
             blocks.extend(tails.map(|tail| note(slowest(tail))));
@@ -65,6 +66,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let mut blocks = Vec::new();
     if let Some(difference) = &found.difference {
         blocks.extend([says(format!("{}.", difference.says)), beside(difference)]);
+        blocks.extend(difference.traced.as_ref().map(cost_in).map(note));
     }
     if !found.by_gap.is_empty() {
         blocks.push(by_gap(found));
@@ -118,7 +120,8 @@ fn lanes(case: &ExplainedCase) -> Option<Block> {
 
 fn table(case: &ExplainedCase) -> Block {
     let rows: Vec<(usize, &ExplainedSegment)> = case.segments.iter().enumerate().collect();
-    Rows::of(&rows)
+    let is_bare = case.segments.iter().any(|of| of.without_events_ns.is_some());
+    let rows = Rows::of(&rows)
         .column(words(""), |(at, _)| Cell::text(letter(*at).to_string()))
         .column(words("segment"), |(_, of)| Cell::text(of.segment.to_string()))
         .column(estimates("typical"), |(_, of)| {
@@ -126,13 +129,20 @@ fn table(case: &ExplainedCase) -> Block {
         })
         .column(numbers("share"), |(_, of)| Cell::number(of.share, Unit::Share))
         .column(numbers("p50").fold(3), |(_, of)| Cell::number(of.p50_ns, Unit::Time(3)))
-        .column(numbers("p99").fold(1), |(_, of)| Cell::number(of.p99_ns, Unit::Time(3)))
-        .column(numbers("events").fold(2), |(_, of)| Cell::number(of.events, Unit::Plain(2)))
-        .table()
+        .column(numbers("p99").fold(1), |(_, of)| Cell::number(of.p99_ns, Unit::Time(3)));
+    // Where their cost cannot be taken off, their number says how much of a segment it may be.
+    match is_bare {
+        true => rows.column(numbers("bare"), |(_, of)| {
+            of.without_events_ns.map_or_else(Cell::none, |ns| Cell::number(ns, Unit::Time(3)))
+        }),
+        false => rows
+            .column(numbers("events").fold(2), |(_, of)| Cell::number(of.events, Unit::Plain(2))),
+    }
+    .table()
 }
 
 fn beside(difference: &ExplainedDifference) -> Block {
-    let time = |ns: f64| if ns > 0.0 { Cell::number(ns, Unit::Time(3)) } else { Cell::none() };
+    let time = |ns: f64| if ns == 0.0 { Cell::none() } else { Cell::number(ns, Unit::Time(3)) };
     Rows::of(&difference.segments)
         .column(words("segment"), |of| Cell::text(of.segment.to_string()))
         .column(numbers("first"), |of| time(of.first_ns))
@@ -158,6 +168,38 @@ fn by_gap(found: &Explanation) -> Block {
     all.table()
 }
 
+/// Whether what events cost is part of a difference, and what it is without them.
+fn cost_in(difference: &TracedDifference) -> String {
+    let cost = match difference.events {
+        EventsCost::TakenOff => "Of both the cost of the kernel's events is taken off",
+        EventsCost::Included => {
+            "The cost of the kernel's events is part of it, since it cannot be taken off both"
+        }
+    };
+    let untraced = &difference.untraced_ns;
+    let Some(ns) = untraced.point else { return format!("{cost}.") };
+    let ends = untraced.low.zip(untraced.high);
+    let interval = ends.map_or_else(String::new, |(low, high)| {
+        format!(" [{}, {}]", number::time(low, 3), number::time(high, 3))
+    });
+    let agrees = match difference.agrees {
+        Some(true) => ", which this agrees with",
+        Some(false) => {
+            ", which this does NOT agree with: tracing changed more than what its events cost"
+        }
+        None => "",
+    };
+    format!("{cost}; untraced, the medians differ by {}{interval}{agrees}.", number::time(ns, 3))
+}
+
+/// `; bare of these it would be 4.61 µs, 3 % more than untraced`
+fn without_events(case: &ExplainedCase) -> String {
+    let Some((ns, off)) = case.without_events_ns.point.zip(case.off) else { return String::new() };
+    let side = if off < 0.0 { "less" } else { "more" };
+    let off = number::share(off.abs());
+    format!("; bare of these it would be {}, {off} {side} than untraced", number::time(ns, 3))
+}
+
 /// What is to be known of a case's segments.
 fn doubts(case: &ExplainedCase) -> Vec<String> {
     let of = |ns: Option<f64>| ns.map_or("not known".to_owned(), |ns| number::time(ns, 3));
@@ -166,13 +208,21 @@ fn doubts(case: &ExplainedCase) -> Vec<String> {
         None => "whose cost is not known".to_owned(),
     };
     let mut said = vec![format!(
-        "Median hop: {} traced, {} untraced; {} events wait in a hop, {cost}; events and stamps are at most {} \
+        "Median hop: {} traced, {} untraced; {} events wait in a hop, {cost}{}; events and stamps are at most {} \
          apart.",
         of(case.traced_p50_ns.point),
         of(case.untraced_p50_ns.point),
         number::plain(case.events, 2),
+        without_events(case),
         number::exact(case.clock_bound_ns),
     )];
+    let is_below = |of: &&ExplainedSegment| of.without_events_ns.is_some_and(|ns| ns < 0.0);
+    let below: Vec<String> =
+        case.segments.iter().filter(is_below).map(|of| of.segment.to_string()).collect();
+    if !below.is_empty() {
+        let below = below.join("”, “");
+        said.push(format!("Bare below 0, since events cost more there than it took: “{below}”."));
+    }
     let left_out = |of: &LeftOutHops| {
         let all = case.left_out.iter().fold(case.hops, |sum, one| sum.saturating_add(one.hops));
         format!("Left out: {} of {all} hops: {}.", of.hops, of.reason)
@@ -223,6 +273,7 @@ mod tests {
                 p50_ns: *ns,
                 p99_ns: 3.0 * ns,
                 events: 2.0,
+                without_events_ns: Some(*ns - 110.0),
             }
         };
         ExplainedCase {
@@ -234,6 +285,8 @@ mod tests {
             untraced_p50_ns: estimate(0.8 * total_ns),
             events: 12.0,
             event_cost_ns: Some(91.0),
+            without_events_ns: estimate(0.82 * total_ns),
+            off: Some(0.025),
             clock_bound_ns: 40,
             gap_ns: None,
             missing: vec!["ipi:ipi_send_cpu: this kernel does not have it".to_owned()],
@@ -293,7 +346,9 @@ mod tests {
         let text = crate::text::answer(&results, None, &style);
         for said in [
             "roundtrip/pipe?place=same-llc: 5.90 µs a typical hop",
-            "Median hop: 5.90 µs traced, 4.72 µs untraced; 12 events wait in a hop, each of which costs 91 ns",
+            "Median hop: 5.90 µs traced, 4.72 µs untraced; 12 events wait in a hop, each of which costs 91 ns; \
+             bare of these it would be 4.84 µs, 2.5 % more than untraced",
+            "Bare below 0, since events cost more there than it took: “callee in user space”.",
             "Left out: 10 of 8000 hops: no event shows it.",
             "Not seen: ipi:ipi_send_cpu: this kernel does not have it.",
         ] {

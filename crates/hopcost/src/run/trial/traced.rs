@@ -8,7 +8,7 @@ use hopcost_model::protocol::{Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::{Trace, TraceThread};
 use hopcost_probe::sys;
-use hopcost_probe::trace::{self as probe, EndStamp, Ends, Recorder};
+use hopcost_probe::trace::{self as probe, Bare, EndStamp, Ends, Recorder};
 
 use super::keep;
 use super::spec::{Failure, TrialSpec};
@@ -63,16 +63,19 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let bytes = probe::bytes_per_cpu(cpus.len(), operations).map_err(|why| untraceable(&why))?;
     workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
     let untraced = stamps(workers, operations)?;
+    let first = *cpus.first().ok_or_else(|| untraceable("no CPU"))?;
+    let bare = Bare::measured(first);
     // Only now: what is open slows the system calls of the whole machine, even switched off.
     let mut recorder = Recorder::open(&cpus, bytes).map_err(|why| untraceable(&why))?;
     recorder.start()?;
     let traced = stamps(workers, operations);
     recorder.stop()?;
     let traced = traced?;
+    // While all is open still, because closing a tracepoint takes the kernel 30 ms.
+    let cost = bare.and_then(|bare| bare.event_cost_ns());
     let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
     let took = untraced.operations().map(|ticks| recording.tie.duration_ns(ticks));
     let mut missing = recording.missing.clone();
-    let cost = cpus.first().ok_or("no CPU".to_owned()).and_then(|cpu| probe::event_cost_ns(*cpu));
     let event_cost_ns =
         cost.map_err(|why| missing.push(format!("the cost of an event: {why}"))).ok();
     trial.trace = Some(Trace {
