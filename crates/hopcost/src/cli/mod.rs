@@ -71,7 +71,7 @@ enum Command {
     Advise(Box<advise::Args>),
     /// Find from which payload, flows, gap or rate on one case overtakes another
     Crossover(Box<crossover::Args>),
-    /// Say where the time of a round trip or a wake-up goes, by the kernel's events or in bounds
+    /// Say where the time of a round trip goes, by the kernel's events or in bounds
     Explain(Box<explain::Args>),
     /// Fail where cases have become slower: a gate for CI
     Gate(Box<gate_args::Args>),
