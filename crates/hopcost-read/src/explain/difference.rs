@@ -57,7 +57,13 @@ fn sentence(
             let (near, far) = if sign < 0.0 { (-high, -low) } else { (low, high) };
             format!(" [{}, {}]", format::ns(near), format::ns(far))
         }
-        None => " (too few rounds for an interval)".to_owned(),
+        None => {
+            return format!(
+                "{second} and {first} are not told apart, by too few rounds for an interval: the difference is {} \
+                 so far",
+                format::ns(whole_ns)
+            );
+        }
     };
     let is_named = |part: &&DifferencePart| {
         let point_ns = part.ns.point.unwrap_or(0.0);

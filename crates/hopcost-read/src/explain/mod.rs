@@ -24,7 +24,7 @@ use crate::estimate::over_trials;
 use crate::ratio::paired;
 use cut::{Cut, Hop, cut};
 use difference::made_of;
-use traced::{Traced, ns};
+use traced::{Traced, middle_half, ns};
 
 /// A case that was traced.
 struct Known<'a> {
@@ -116,9 +116,18 @@ impl<'a> Known<'a> {
 
     /// What a segment takes in a typical hop.
     fn typical_ns(&self, segment: Segment) -> Estimate {
-        self.over("median over trials of the segment's mean in the trial's typical hops", |trial| {
-            Some(trial.mean(|hop| ns(hop, segment) as f64))
-        })
+        let estimand = "mean over the same trials of the segment in the trial's typical hops";
+        self.typical(estimand, &|hop| ns(hop, segment) as f64)
+    }
+
+    /// A value of its typical hops: a mean over the same trials of each, so that segments add up to the whole.
+    fn typical(&self, estimand: &str, of: &dyn Fn(&Hop) -> f64) -> Estimate {
+        let hop_ns = |hop: &Hop| hop.total_ns as f64;
+        let by_length = self.trials.values().map(|trial| (trial.mean(hop_ns), trial)).collect();
+        let trials: Vec<&Traced> = middle_half(by_length);
+        let all = self.over(estimand, |trial| Some(trial.mean(of)));
+        let sum = trials.iter().map(|trial| trial.mean(of)).sum::<f64>();
+        holding(all, sum / trials.len().max(1) as f64)
     }
 
     /// The median hop of each trial less its events, over trials.
@@ -133,9 +142,9 @@ impl<'a> Known<'a> {
     }
 
     fn explained(&self, quantile: Option<f64>) -> ExplainedCase {
-        let total_ns = self.over(
-            "median over trials of the mean of the trial's typical hops (the middle fifth by length)",
-            |trial| Some(trial.mean(|hop| hop.total_ns as f64)),
+        let total_ns = self.typical(
+            "mean over the middle half of the trials of the trial's typical hops (the middle fifth by length)",
+            &|hop| hop.total_ns as f64,
         );
         let whole_ns = total_ns.point.filter(|ns| *ns > 0.0);
         let untraced_p50_ns = self
@@ -220,6 +229,12 @@ impl<'a> Known<'a> {
     }
 }
 
+/// An estimate with another point, which its interval holds too.
+fn holding(of: Estimate, point: f64) -> Estimate {
+    let (low, high) = (of.low.map(|low| low.min(point)), of.high.map(|high| high.max(point)));
+    Estimate { point: of.point.map(|_| point), low, high, ..of }
+}
+
 /// Whether the intervals of two estimates meet; `None` where one has none.
 fn meet(one: &Estimate, other: &Estimate) -> Option<bool> {
     let ends = |of: &Estimate| of.low.zip(of.high);
@@ -285,22 +300,30 @@ fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<Expla
     let pairs = |counts: &dyn Fn(Segment) -> bool| {
         paired(&first.by_round(counts, events), &second.by_round(counts, events))
     };
+    let by_difference = pairs(&|_| true);
+    let by_difference = by_difference.iter().map(|(round, a, b)| (b - a, *round)).collect();
+    let typical: BTreeSet<u32> = middle_half(by_difference).into_iter().collect();
+    // A mean over the same rounds of each part, so that parts add up to the whole.
+    let side = |pairs: &[(u32, f64, f64)], of: fn(&(u32, f64, f64)) -> f64| {
+        let own = pairs.iter().filter(|(round, ..)| typical.contains(round));
+        own.map(of).sum::<f64>() / typical.len().max(1) as f64
+    };
     let of = |counts: &dyn Fn(Segment) -> bool| {
-        let differences = pairs(counts).into_iter().map(|(_, first, second)| second - first);
-        let estimand = "median over rounds of the second's typical hop less the first's";
-        over_trials(differences.collect(), estimand.to_owned())
+        let pairs = pairs(counts);
+        let differences = pairs.iter().map(|(_, first, second)| second - first);
+        let estimand =
+            "mean over the middle half of the rounds of the second's typical hop less the first's";
+        let all = over_trials(differences.collect(), estimand.to_owned());
+        holding(all, side(&pairs, |(_, first, second)| second - first))
     };
     let segments = aligned([first, second]);
     let of_segment = |segment: &Segment| {
         let is_it = |one: Segment| one == *segment;
         let all = pairs(&is_it);
-        let side = |of: fn(&(u32, f64, f64)) -> f64| {
-            median(&all.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0)
-        };
         SegmentDifference {
             segment: *segment,
-            first_ns: side(|pair| pair.1),
-            second_ns: side(|pair| pair.2),
+            first_ns: side(&all, |pair| pair.1),
+            second_ns: side(&all, |pair| pair.2),
             ns: of(&is_it),
         }
     };

@@ -897,3 +897,31 @@ fn nonsense_in_the_plan_of_an_ablation_is_read_without_a_panic() {
     let explanation = read(&raw).explanation.unwrap();
     assert!(explanation.ablation.unwrap().cases.is_empty() && explanation.difference.is_none());
 }
+
+/// Medians of segments do not add up where trials differ: each of three segments is long in a third of them.
+#[test]
+fn segments_and_parts_add_up_to_the_whole_where_trials_differ() {
+    let lines = |round: u32, by: u64| {
+        let mut lines = ONE_CPU.to_vec();
+        lines[[1, 5, 7][round as usize % 3]].0 += by;
+        lines
+    };
+    let cases: [(&str, &dyn Fn(u32) -> Trace); 2] = [
+        (PIPE, &|round| trace_of(50, |_| lines(round, 900))),
+        (TCP, &|round| trace_of(50, |_| lines(round + 1, 1700 + 10 * u64::from(round)))),
+    ];
+    let explained = read(&run(&cases, None)).explanation.unwrap();
+    for case in &explained.cases {
+        let sum: f64 = case.segments.iter().filter_map(|of| of.typical_ns.point).sum();
+        assert!((sum - case.total_ns.point.unwrap()).abs() < 1e-6, "{sum}: {case:?}");
+    }
+    let difference = explained.difference.unwrap();
+    let whole = difference.total_ns.point.unwrap();
+    let parts = difference.parts.iter().filter_map(|part| part.ns.point).sum::<f64>();
+    let segments = difference.segments.iter();
+    assert!((parts - whole).abs() < 1e-6, "{difference:?}");
+    for of in segments {
+        assert!((of.second_ns - of.first_ns - of.ns.point.unwrap()).abs() < 1e-6, "{of:?}");
+        assert!(of.ns.low <= of.ns.point && of.ns.point <= of.ns.high, "{of:?}");
+    }
+}

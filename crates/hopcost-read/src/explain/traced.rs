@@ -52,6 +52,13 @@ impl<'a> Traced<'a> {
     }
 }
 
+/// Of so many things the middle half by a value, from one on. Means over these add up, as medians do not.
+pub fn middle_half<T>(mut all: Vec<(f64, T)>) -> Vec<T> {
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (n, outside) = (all.len(), all.len() / 4);
+    all.into_iter().take(n - outside).skip(outside).map(|(_, one)| one).collect()
+}
+
 /// What a segment takes in a hop.
 pub fn ns(hop: &Hop, segment: Segment) -> u64 {
     hop.parts.get(&segment).map_or(0, |part| part.ns)

@@ -4,7 +4,7 @@ use hopcost_model::case::Role;
 use hopcost_model::finding::Code;
 use hopcost_model::results::{
     EventsCost, ExplainedCase, ExplainedDifference, ExplainedSegment, ExplainedTail, Explanation,
-    LeftOutHops, Results, TracedDifference,
+    LeftOutHops, Results, Segment, TracedDifference,
 };
 
 use super::ablation::{self, letter};
@@ -21,6 +21,9 @@ const AXIS: usize = 68;
 /// Segments of slow hops on a screen: those that are longer by most.
 const SLOW_LINES: usize = 4;
 
+/// Which of two cases is spoken of.
+const WHICH: [&str; 2] = ["First", "Second"];
+
 /// On one screen.
 pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
     let changed = results.findings.iter().filter(|finding| finding.code == Code::TracingChanged);
@@ -35,15 +38,18 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
         _ if found.ablation.is_some() => ablation::blocks(found),
         Some(difference) => {
             let mut blocks = vec![says(format!("{}.", difference.says))];
-            for (case, mark) in found.cases.iter().zip(["First", "Second"]) {
-                blocks.push(says(format!("{mark}: {}", whole(case))));
-                blocks.extend(lanes(case));
+            let all: Vec<Segment> = difference.segments.iter().map(|of| of.segment).collect();
+            for (case, which) in found.cases.iter().zip(WHICH) {
+                blocks.push(says(format!("{which}: {}", whole(case))));
+                blocks.extend(lanes(case, &all));
             }
             blocks.push(beside(difference));
             blocks.extend(difference.traced.as_ref().map(cost_in).map(note));
-            blocks.extend(found.cases.iter().flat_map(doubts).map(note));
-            let tails = found.cases.iter().filter_map(|case| case.tail.as_ref());
-            blocks.extend(tails.map(|tail| note(slowest(tail))));
+            for (case, which) in found.cases.iter().zip(WHICH) {
+                let tail = case.tail.as_ref().map(slowest);
+                let said = doubts(case).into_iter().chain(tail);
+                blocks.extend(said.map(|line| note(format!("{which}: {line}"))));
+            }
             blocks
         }
         None if !found.by_gap.is_empty() => {
@@ -86,7 +92,8 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 
 fn of_case(case: &ExplainedCase, lines: usize) -> Vec<Block> {
     let mut blocks = vec![says(whole(case))];
-    blocks.extend(lanes(case));
+    let own: Vec<Segment> = case.segments.iter().map(|of| of.segment).collect();
+    blocks.extend(lanes(case, &own));
     blocks.push(table(case));
     blocks.extend(doubts(case).into_iter().map(note));
     blocks.extend(case.tail.iter().flat_map(|tail| slow(tail, lines)));
@@ -101,15 +108,18 @@ fn whole(case: &ExplainedCase) -> String {
     format!("{}: {} a typical hop", case.case, number::time(ns, 3))
 }
 
-/// A line for each end, in which a segment is as many of its letters as it takes time, and the axis.
-fn lanes(case: &ExplainedCase) -> Option<Block> {
+/// A line for each end, in which a segment is as many letters of its place among `all` as it takes time, and the axis.
+fn lanes(case: &ExplainedCase, all: &[Segment]) -> Option<Block> {
     let ends_ns = |of: &ExplainedSegment| of.begins_ns + of.typical_ns.point.unwrap_or(0.0);
     let length_ns = case.segments.last().map(ends_ns).filter(|ns| *ns > 0.0)?;
     let column = |ns: f64| ((ns / length_ns * AXIS as f64).round() as usize).min(AXIS);
     let lane = |end: Role| {
         let mut line = vec![' '; AXIS];
-        let own = case.segments.iter().enumerate().filter(|(_, of)| of.segment.end == end);
-        own.for_each(|(at, of)| line[column(of.begins_ns)..column(ends_ns(of))].fill(letter(at)));
+        for of in case.segments.iter().filter(|of| of.segment.end == end) {
+            let at = all.iter().position(|one| *one == of.segment);
+            let letter = letter(at.unwrap_or(usize::MAX));
+            line[column(of.begins_ns)..column(ends_ns(of))].fill(letter);
+        }
         format!("{end:<8}{}", line.into_iter().collect::<String>())
     };
     let end = number::time(length_ns, 3);
@@ -143,11 +153,13 @@ fn table(case: &ExplainedCase) -> Block {
 
 fn beside(difference: &ExplainedDifference) -> Block {
     let time = |ns: f64| if ns == 0.0 { Cell::none() } else { Cell::number(ns, Unit::Time(3)) };
-    Rows::of(&difference.segments)
-        .column(words("segment"), |of| Cell::text(of.segment.to_string()))
-        .column(numbers("first"), |of| time(of.first_ns))
-        .column(numbers("second"), |of| time(of.second_ns))
-        .column(estimates("second less first"), |of| {
+    let rows: Vec<_> = difference.segments.iter().enumerate().collect();
+    Rows::of(&rows)
+        .column(words(""), |(at, _)| Cell::text(letter(*at).to_string()))
+        .column(words("segment"), |(_, of)| Cell::text(of.segment.to_string()))
+        .column(numbers("first"), |(_, of)| time(of.first_ns))
+        .column(numbers("second"), |(_, of)| time(of.second_ns))
+        .column(estimates("second less first"), |(_, of)| {
             Cell::estimate(Some(&of.ns), Scale::Difference)
         })
         .table()
@@ -208,7 +220,7 @@ fn doubts(case: &ExplainedCase) -> Vec<String> {
         None => "whose cost is not known".to_owned(),
     };
     let mut said = vec![format!(
-        "Median hop: {} traced, {} untraced; {} events wait in a hop, {cost}{}; events and stamps are at most {} \
+        "Median hop: {} traced, {} untraced; a hop waits for {} events, {cost}{}; events and stamps are at most {} \
          apart.",
         of(case.traced_p50_ns.point),
         of(case.untraced_p50_ns.point),
@@ -254,7 +266,7 @@ fn slow(tail: &ExplainedTail, lines: usize) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::results::{Estimate, Leg, Segment, SegmentKind};
+    use hopcost_model::results::{Estimate, Leg, SegmentKind};
 
     use super::*;
     use crate::stored;
@@ -325,9 +337,9 @@ mod tests {
 
     #[test]
     fn each_end_has_a_lane_and_each_segment_its_letter() {
-        let Some(Block::Paste(_, lines)) = lanes(&explained().explanation.unwrap().cases[0]) else {
-            panic!("no lanes");
-        };
+        let case = &explained().explanation.unwrap().cases[0];
+        let all: Vec<Segment> = case.segments.iter().map(|of| of.segment).collect();
+        let Some(Block::Paste(_, lines)) = lanes(case, &all) else { panic!("no lanes") };
         assert_eq!(
             lines,
             [
@@ -346,7 +358,7 @@ mod tests {
         let text = crate::text::answer(&results, None, &style);
         for said in [
             "roundtrip/pipe?place=same-llc: 5.90 µs a typical hop",
-            "Median hop: 5.90 µs traced, 4.72 µs untraced; 12 events wait in a hop, each of which costs 91 ns; \
+            "Median hop: 5.90 µs traced, 4.72 µs untraced; a hop waits for 12 events, each of which costs 91 ns; \
              bare of these it would be 4.84 µs, 2.5 % more than untraced",
             "Bare below 0, since events cost more there than it took: “callee in user space”.",
             "Left out: 10 of 8000 hops: no event shows it.",
