@@ -30,6 +30,7 @@ pub mod skew;
 pub mod server;
 pub mod fault;
 pub mod lossy;
+pub mod delay;
 
 const ANY_NUMBER: PerOperation =
     PerOperation::Between(0.0, f64::INFINITY, "a test engine: nothing is promised");
