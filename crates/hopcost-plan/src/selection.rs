@@ -240,7 +240,7 @@ fn check_argument(mechanism: &Mechanism, text: &str) -> Result<(), String> {
     let argument = text.split_once(':').map(|(_, argument)| argument);
     match mechanism.here.argument {
         _ if !mechanism.hidden() && argument.is_some() => {
-            Err(format!("{} takes no argument after a colon", mechanism.name))
+            Err(format!("{} takes no argument after a colon", quote(&mechanism.name)))
         }
         Some(wanted) if !(wanted.fits)(argument) => {
             Err(format!("{} is not a test engine: write {}", quote(text), wanted.form))

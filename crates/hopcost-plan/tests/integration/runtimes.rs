@@ -267,7 +267,9 @@ fn mistakes_are_one_line_with_a_suggestion() {
         ("tcp?runtime=python&nodelay=of", "unknown value of `nodelay` `of`; did you mean `off`?"),
         ("par*?runtime=python", "no mechanism matches `par*`"),
         ("wake/*?runtime=python", "no such mechanism has the workload wake"),
-        ("simple-queue:1", "simple-queue takes no argument"),
+        ("simple-queue:1", "`simple-queue` takes no argument"),
+        // What nobody here has is told as it was written, but for what a terminal would obey.
+        ("a\u{7}b:1?runtime=go", "`a\\u{7}b` takes no argument"),
     ] {
         let text = one_line(planned(&ask(&[selector])).unwrap_err());
         assert!(text.contains(part), "{selector}: {text}");

@@ -363,7 +363,7 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("roundtrip/", "a mechanism's name is empty"),
         ("{pipe", "a brace without its partner"),
         ("[", "is not a glob"),
-        ("pipe:3", "pipe takes no argument"),
+        ("pipe:3", "`pipe` takes no argument"),
         ("sleep", "write sleep:1ms"),
         ("sleep:5", "write sleep:1ms"),
         ("spin:x", "write spin:1000"),
