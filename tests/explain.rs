@@ -170,11 +170,11 @@ fn wake_ups_are_cut_one_way_and_stand_beside_each_other_by_their_gap() {
         let left_out = case["left_out"].as_array().unwrap().iter();
         let left_out: u64 = left_out.map(|of| of["hops"].as_u64().unwrap()).sum();
         assert!(hops > 10 * left_out, "{hops} hops, {left_out} left out: {case}");
-        for kind in ["user", "send", "receive"] {
+        for kind in ["user", "send"] {
             assert!(kinds.contains_key(kind), "{kind} in {kinds:?}");
         }
-        // Where others have the callee's CPU, no switch from idle is between.
-        let waits = ["switch", "other-task"];
+        // Where others have the callee's CPU, no switch from idle is between; of some guests' idling nothing is told.
+        let waits = ["switch", "other-task", "unseparated"];
         assert!(waits.iter().any(|kind| kinds.contains_key(*kind)), "{kinds:?}");
         let total_ns = case["total_ns"]["point"].as_f64().unwrap();
         let sum_ns: f64 = kinds.values().sum();

@@ -122,6 +122,9 @@ document! {
         Switch,
         /// The other end runs again, in the system call in which it slept.
         Receive,
+        /// From the interrupt (or the end of the wake-up) to the end of the receiver's call, where the kernel
+        /// writes no events while that CPU idles.
+        Unseparated,
         /// The kernel's deferred work on that CPU, such as that of the network.
         Softirq,
         /// An interrupt of a device.
@@ -142,6 +145,7 @@ impl SegmentKind {
             Self::IdleExit => "idle exit",
             Self::Switch => "switch",
             Self::Receive => "receive in the kernel",
+            Self::Unseparated => "IPI to receive, not told apart",
             Self::Softirq => "softirq",
             Self::Interrupt => "interrupt",
             Self::OtherTask => "another task",

@@ -166,6 +166,8 @@ fn next(place: Place, step: Step, cpus: Cpus) -> Option<Place> {
         (_, ReceiverIn, _) => Receive,
         (Receive, ReceiverOut, _) => Switch,
         (Receive, ReceiverExits, _) => User,
+        // It has run without an event that says when it began.
+        (WakeUp | Ipi | IdleExit | Switch, ReceiverExits, Cpus::Two) => User,
         _ => return None,
     })
 }
@@ -540,14 +542,33 @@ impl Open {
             }
             _ => {}
         }
-        (self.leg, self.place) = match (self.leg, self.place, step) {
-            (leg, Place::Receive, Step::ReceiverExits) if leg == self.last => (leg, Place::Home),
-            (Leg::Forth, Place::Receive, Step::ReceiverExits) => {
+        if step == Step::ReceiverExits && self.place != Place::Receive {
+            self.unite();
+        }
+        (self.leg, self.place) = match (self.leg, step) {
+            (leg, Step::ReceiverExits) if leg == self.last => (leg, Place::Home),
+            (Leg::Forth, Step::ReceiverExits) => {
                 self.before = None;
                 (Leg::Back, Place::User)
             }
             (leg, ..) => (leg, place),
         };
+    }
+
+    /// Makes one segment of those between which no event has told how long each was.
+    fn unite(&mut self) {
+        let to = Segment { leg: self.leg, end: self.receiver(), kind: SegmentKind::Unseparated };
+        let of = |kind| Segment { kind, ..to };
+        let mut from =
+            vec![of(SegmentKind::Ipi), of(SegmentKind::IdleExit), of(SegmentKind::Switch)];
+        if self.place == Place::WakeUp {
+            from.push(Segment { end: self.sender(), ..of(SegmentKind::WakeUp) });
+        }
+        for segment in from {
+            if let Some(part) = self.hop.parts.remove(&segment) {
+                add(&mut self.hop.parts, to, part);
+            }
+        }
     }
 
     /// Moves what belongs to the sender's call to another segment.

@@ -264,6 +264,7 @@ fn work(kind: SegmentKind) -> &'static str {
         }
         SegmentKind::WakeUp | SegmentKind::Ipi | SegmentKind::IdleExit => "waking",
         SegmentKind::Switch => "the switch",
+        SegmentKind::Unseparated => "waking, the switch and receiving together",
         SegmentKind::Interrupt | SegmentKind::OtherTask => "interrupts and other tasks",
     }
 }

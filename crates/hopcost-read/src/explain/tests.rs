@@ -375,6 +375,19 @@ fn who_is_woken_before_the_message_comes_takes_it_all_the_same() {
     assert_eq!(two[&at(Back, Caller, Kind::Switch)], 120);
 }
 
+/// Kernels of guests may write nothing while the second CPU idles.
+#[test]
+fn what_no_event_of_an_idle_cpu_tells_apart_is_one_segment() {
+    let is_idle = |line: &&Line| line.2 != IDLE;
+    let lines: Vec<Line> = TWO_CPUS.iter().filter(is_idle).copied().collect();
+    let found: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
+    assert_eq!(found[&at(Forth, Caller, Kind::Send)], 300);
+    assert_eq!(found[&at(Forth, Callee, Kind::Unseparated)], 350);
+    assert_eq!(found[&at(Back, Callee, Kind::User)], 70);
+    assert_eq!(found[&at(Back, Caller, Kind::Unseparated)], 250);
+    assert!(found.keys().all(|of| !matches!(of.kind, Kind::Ipi | Kind::IdleExit | Kind::Switch)));
+}
+
 /// Who is woken too early may run at once, find nothing, and sleep again.
 #[test]
 fn an_end_that_runs_in_vain_has_not_got_the_message() {
