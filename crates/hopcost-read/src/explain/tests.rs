@@ -384,7 +384,7 @@ fn what_no_event_of_an_idle_cpu_tells_apart_is_one_segment() {
     assert_eq!(found[&at(Forth, Caller, Kind::Send)], 300);
     assert_eq!(found[&at(Forth, Callee, Kind::Unseparated)], 350);
     assert_eq!(found[&at(Back, Callee, Kind::User)], 70);
-    assert_eq!(found[&at(Back, Caller, Kind::Unseparated)], 250);
+    assert_eq!(found[&at(Back, Caller, Kind::Unseparated)], 450);
     assert!(found.keys().all(|of| !matches!(of.kind, Kind::Ipi | Kind::IdleExit | Kind::Switch)));
 }
 
