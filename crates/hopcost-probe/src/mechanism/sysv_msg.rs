@@ -121,11 +121,15 @@ impl Queue {
         Marker::write(scratch)?.queue()
     }
 
-    /// One that the other end, or who opened both, has created.
-    fn open(key: i32, scratch: &Path) -> io::Result<Self> {
-        let id = sys::sysv_queue_of(key)
-            .map_err(|e| sys::context(e, "finding a System V message queue"))?;
-        Ok(Self { id, marker: Marker::known(key, scratch) })
+    /// What an end is told of it: its key and its id, since its partner may have removed it already.
+    fn name(&self) -> String {
+        format!("{} {}", self.marker.key, self.id)
+    }
+
+    /// The one of this name.
+    fn named(name: &str, scratch: &Path) -> Option<Self> {
+        let (key, id) = name.split_once(' ')?;
+        Some(Self { id: id.parse().ok()?, marker: Marker::known(key.parse().ok()?, scratch) })
     }
 
     /// Removes queue and file, and does not mind if the other end was faster.
@@ -248,7 +252,7 @@ impl TwoEnds for SysvMsg {
             .ok_or_else(|| sys::failure(format!("{} is not UTF-8", opening.scratch.display())))?;
         let requests = Queue::create(opening.scratch)?;
         let replies = Queue::create(opening.scratch).inspect_err(|_| requests.remove())?;
-        let (requests, replies) = (requests.marker.key.to_string(), replies.marker.key.to_string());
+        let (requests, replies) = (requests.name(), replies.name());
         let half = |incoming: &String, outgoing: &String| Half {
             names: vec![incoming.clone(), outgoing.clone(), scratch.to_owned()],
             ..Half::default()
@@ -261,8 +265,9 @@ impl TwoEnds for SysvMsg {
             return Err(sys::failure("this end needs two queues and a directory by name"));
         };
         let queue = |name: &str| {
-            let no_key = |_| sys::failure(format!("`{name}` is not the key of a message queue"));
-            Queue::open(name.parse().map_err(no_key)?, scratch.as_ref())
+            let none =
+                || sys::failure(format!("`{name}` is not a key and an id of a message queue"));
+            Queue::named(name, scratch.as_ref()).ok_or_else(none)
         };
         let payload = attaching.payload();
         Ok(Self {
