@@ -214,16 +214,11 @@ pub fn two_at_a_time<T: Send, S: Send>(
 }
 
 /// Fails with what is wrong with any of these cases. Those whose ends sleep and share a CPU are played two
-/// at a time: what an end that spins or yields does in between depends on what else there is to run. A case is
-/// wrong if three counts are: what a thread does as it starts may fall into the phase of one.
+/// at a time: what an end that spins or yields does in between depends on what else there is to run.
 pub fn none_wrong(
     cases: Vec<(&'static Facts, Case)>,
     wrong: impl Fn(&'static Facts, &Case) -> Option<String> + Sync,
 ) {
-    let wrong = |facts, case: &Case| {
-        let again = |_| wrong(facts, case);
-        wrong(facts, case).and_then(again).and_then(again)
-    };
     let sleeps = |case: &Case| {
         let waits = case.waits.is_none_or(|waits| !waits.any(WaitKind::Yield));
         waits && case.placement.is_none_or(|place| place == Placement::SameCpu)

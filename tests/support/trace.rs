@@ -3,7 +3,8 @@
 //!
 //! Only what happens within a phase counts: a seat calls getrusage right before
 //! and right after it, and threads without a seat (a library's I/O threads) are
-//! counted while a seat of their process is in its phase.
+//! counted while a seat of their process is in its phase. Whether a thread has one is
+//! known when its phase begins: what it did before that does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
@@ -28,6 +29,12 @@ impl Counts {
     /// All calls.
     pub fn total(&self) -> u64 {
         self.by_number.values().sum()
+    }
+    fn add(&mut self, other: &Self) {
+        let both = [(&mut self.by_number, &other.by_number), (&mut self.futexes, &other.futexes)];
+        for (own, others) in both {
+            others.iter().for_each(|(what, n)| *own.entry(*what).or_default() += n);
+        }
     }
     fn note(&mut self, call: Entered) {
         *self.by_number.entry(call.number).or_default() += 1;
@@ -85,6 +92,7 @@ fn count(command: &mut Command, window: Window) -> (i32, Counts) {
     let mut groups: BTreeMap<i32, i32> = BTreeMap::new();
     let mut threads: BTreeMap<i32, BTreeSet<i32>> = BTreeMap::new();
     let mut seats: BTreeMap<i32, bool> = BTreeMap::new();
+    let mut without_seat: BTreeMap<i32, Counts> = BTreeMap::new();
     let mut begun = false;
     loop {
         let mut status = 0;
@@ -94,6 +102,7 @@ fn count(command: &mut Command, window: Window) -> (i32, Counts) {
         if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
             if pid == root {
                 let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -1 };
+                without_seat.values().for_each(|own| counts.add(own));
                 return (code, counts);
             }
             if let Some(group) = groups.remove(&pid) {
@@ -129,10 +138,13 @@ fn count(command: &mut Command, window: Window) -> (i32, Counts) {
                 } else if call.number == libc::SYS_getrusage as u64 {
                     let within = seats.entry(pid).or_default();
                     *within = !*within;
-                } else if seats.get(&pid).copied().unwrap_or_else(|| {
-                    members.iter().any(|thread| seats.get(thread).copied().unwrap_or(false))
-                }) {
-                    counts.note(call);
+                    without_seat.remove(&pid);
+                } else if let Some(within) = seats.get(&pid) {
+                    if *within {
+                        counts.note(call);
+                    }
+                } else if members.iter().any(|thread| seats.get(thread) == Some(&true)) {
+                    without_seat.entry(pid).or_default().note(call);
                 }
             }
         } else if signal != libc::SIGTRAP && signal != libc::SIGSTOP {

@@ -301,40 +301,38 @@ fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<Expla
     let pairs = |counts: &dyn Fn(Segment) -> bool| {
         paired(&first.by_round(counts, events), &second.by_round(counts, events))
     };
-    let by_difference = pairs(&|_| true);
-    let by_difference = by_difference.iter().map(|(round, a, b)| (b - a, *round)).collect();
+    let whole = pairs(&|_| true);
+    let by_difference = whole.iter().map(|(round, a, b)| (b - a, *round)).collect();
     let typical: BTreeSet<u32> = middle_half(by_difference).into_iter().collect();
     // A mean over the same rounds of each part, so that parts add up to the whole.
     let side = |pairs: &[(u32, f64, f64)], of: fn(&(u32, f64, f64)) -> f64| {
         let own = pairs.iter().filter(|(round, ..)| typical.contains(round));
         own.map(of).sum::<f64>() / typical.len().max(1) as f64
     };
-    let of = |counts: &dyn Fn(Segment) -> bool| {
-        let pairs = pairs(counts);
+    let of = |pairs: &[(u32, f64, f64)]| {
         let differences = pairs.iter().map(|(_, first, second)| second - first);
         let estimand =
             "mean over the middle half of the rounds of the second's typical hop less the first's";
         let all = over_trials(differences.collect(), estimand.to_owned());
-        holding(all, side(&pairs, |(_, first, second)| second - first))
+        holding(all, side(pairs, |(_, first, second)| second - first))
     };
     let segments = aligned([first, second]);
     let of_segment = |segment: &Segment| {
-        let is_it = |one: Segment| one == *segment;
-        let all = pairs(&is_it);
+        let all = pairs(&|one| one == *segment);
         SegmentDifference {
             segment: *segment,
             first_ns: side(&all, |pair| pair.1),
             second_ns: side(&all, |pair| pair.2),
-            ns: of(&is_it),
+            ns: of(&all),
         }
     };
     let kinds = segments.iter().map(|segment| work(segment.kind)).collect::<BTreeSet<_>>();
     let of_work = |what: &str| DifferencePart {
         what: what.to_owned(),
-        ns: of(&|one| work(one.kind) == what),
+        ns: of(&pairs(&|one| work(one.kind) == what)),
     };
     let parts = kinds.into_iter().map(of_work).collect();
-    let total_ns = of(&|_| true);
+    let total_ns = of(&whole);
     let untraced = [first, second].map(Known::untraced_by_round);
     let untraced = paired(&untraced[0], &untraced[1]).into_iter().map(|(_, a, b)| b - a);
     let estimand =
