@@ -24,12 +24,15 @@ import java.nio.channels.Pipe;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -101,33 +104,39 @@ class WorkerTest {
 
     private record Opened<T>(T what, List<Integer> descriptors) {}
 
-    private static Set<Integer> descriptors() throws IOException {
-        Set<Integer> numbers = new HashSet<>();
+    /** What the descriptors are open on whose link in /proc begins so, by number. */
+    private static Map<Integer, String> descriptors(String target) throws IOException {
+        Map<Integer, String> open = new TreeMap<>();
         try (var names = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
             for (Path name : names) {
-                if (Files.isSymbolicLink(name)) {
-                    numbers.add(Integer.parseInt(name.getFileName().toString()));
+                try {
+                    String link = Files.readSymbolicLink(name).toString();
+                    if (link.startsWith(target)) {
+                        open.put(Integer.parseInt(name.getFileName().toString()), link);
+                    }
+                } catch (NoSuchFileException closed) {
+                    // A worker of an earlier test closes its sockets in a thread of its own.
+                    continue;
                 }
             }
         }
-        // The one through which the directory was read is closed by now.
-        numbers.removeIf(number -> !Files.isSymbolicLink(Path.of("/proc/self/fd/" + number)));
-        return numbers;
+        return open;
     }
 
-    private static synchronized <T> Opened<T> numbered(Opener<T> opener) throws IOException {
-        Set<Integer> before = descriptors();
+    private static synchronized <T> Opened<T> numbered(String target, Opener<T> opener) throws IOException {
+        Map<Integer, String> before = descriptors(target);
         T what = opener.open();
-        Set<Integer> after = descriptors();
-        after.removeAll(before);
-        return new Opened<>(what, after.stream().sorted().toList());
+        Map<Integer, String> after = descriptors(target);
+        // By target as well as number: the number may have been another file's a moment ago.
+        after.entrySet().removeAll(before.entrySet());
+        return new Opened<>(what, List.copyOf(after.keySet()));
     }
 
     /** A file for samples, and its descriptor. */
     private Opened<FileChannel> samplesFile() throws IOException {
         Path path = Files.createTempFile(directory, "samples", "");
         // It has no name while it is used, as hopcost's has none.
-        Opened<FileChannel> file = numbered(
+        Opened<FileChannel> file = numbered(path.toString(),
                 () -> FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
         Files.delete(path);
         return file;
@@ -210,8 +219,8 @@ class WorkerTest {
 
     @Test
     void aPipeIsTakenByItsDescriptorsInBothRoles() throws Exception {
-        Opened<Pipe> requests = numbered(Pipe::open);
-        Opened<Pipe> replies = numbered(Pipe::open);
+        Opened<Pipe> requests = numbered("pipe:", Pipe::open);
+        Opened<Pipe> replies = numbered("pipe:", Pipe::open);
         String subject = "roundtrip/pipe?payload=100&boundary=process";
         Worker caller = new Worker();
         Worker callee = new Worker();
