@@ -126,8 +126,9 @@ impl Seat {
             // Threads that a call starts and waits for are gone when it returns.
             false => Usage::Process,
         };
-        let before = Snapshot::take(self.time, counted);
+        // First, since reading it takes memory, for whose lock the threads of one process wait with futex(2).
         let moved_before = self.counts_migrations.then(migrations);
+        let before = Snapshot::take(self.time, counted);
         let mut events = match spec.phase {
             Phase::Measure => self.measured.as_mut(),
             Phase::Count => system_calls.as_mut(),
