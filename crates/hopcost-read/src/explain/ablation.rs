@@ -12,6 +12,7 @@ use hopcost_model::results::{
 };
 
 use super::difference::made_of;
+use super::{holding, middle_half};
 use crate::estimate::over_trials;
 use crate::trial::headline_ns;
 
@@ -70,6 +71,23 @@ fn sum(round: &Round, terms: &[AblationTerm]) -> f64 {
     terms.iter().map(of).sum()
 }
 
+/// The middle half of the rounds by a value: a mean over the same rounds of each part, so that parts add up to the whole.
+fn typical<'a>(rounds: &[&'a Round], of: impl Fn(&Round) -> f64) -> Vec<&'a Round> {
+    middle_half(rounds.iter().map(|round| (of(round), *round)).collect())
+}
+
+/// A value of the typical rounds, with the interval of the median over all.
+fn over_rounds(
+    all: &[&Round],
+    typical: &[&Round],
+    what: &str,
+    of: impl Fn(&Round) -> f64,
+) -> Estimate {
+    let estimand = format!("mean over the middle half of the rounds of {what}");
+    let point = typical.iter().map(|round| of(round)).sum::<f64>() / typical.len().max(1) as f64;
+    holding(over_trials(all.iter().map(|round| of(round)).collect(), estimand), point)
+}
+
 fn one(case: u32) -> [AblationTerm; 1] {
     [AblationTerm { times: 1, case }]
 }
@@ -79,13 +97,14 @@ fn apart(raw: &RawRun, rounds: &[Round], of: &AblationOf) -> Option<AblatedCase>
     let needed = needed(of);
     let begun = rounds.len();
     let rounds = whole(rounds, &needed);
-    let over = |terms: &[AblationTerm], estimand: &str| {
-        over_trials(rounds.iter().map(|round| sum(round, terms)).collect(), estimand.to_owned())
+    let typical = typical(&rounds, |round| sum(round, &one(of.case)));
+    let over = |terms: &[AblationTerm], what: &str| {
+        over_rounds(&rounds, &typical, what, |round| sum(round, terms))
     };
-    let total_ns = over(&one(of.case), "median over rounds of the round trip");
+    let total_ns = over(&one(of.case), "the round trip");
     let whole_ns = total_ns.point.filter(|ns| *ns > 0.0);
     let part = |part: &AblationPart| {
-        let ns = over(&part.sum, "median over rounds of the sum within the round");
+        let ns = over(&part.sum, "the sum within the round");
         let named =
             |term: &AblationTerm| Some(AblatedTerm { times: term.times, case: id(term.case)? });
         Some(AblatedPart {
@@ -97,11 +116,11 @@ fn apart(raw: &RawRun, rounds: &[Round], of: &AblationOf) -> Option<AblatedCase>
     };
     let bound = |bounds: &AblationBounds| AblatedBounds {
         what: bounds.what.clone(),
-        least_ns: over(&bounds.least, "median over rounds of what it takes at least"),
-        most_ns: over(&bounds.most, "median over rounds of what it takes at most"),
+        least_ns: over(&bounds.least, "what it takes at least"),
+        most_ns: over(&bounds.most, "what it takes at most"),
     };
     let measured = |case: &u32| {
-        let ns = over(&one(*case), "median over rounds of the trial's operation");
+        let ns = over(&one(*case), "the trial's operation");
         Some(AblationCase { case: id(*case)?, ns })
     };
     Some(AblatedCase {
@@ -122,10 +141,11 @@ fn difference(
     second: &AblationOf,
 ) -> Option<ExplainedDifference> {
     let rounds = whole(rounds, &[needed(first), needed(second)].concat());
-    let less = |second: &[AblationTerm], first: &[AblationTerm]| -> Estimate {
-        let of = |round: &&Round| sum(round, second) - sum(round, first);
-        let estimand = "median over rounds of the second's less the first's";
-        over_trials(rounds.iter().map(of).collect(), estimand.to_owned())
+    let whole_ns = |round: &Round| sum(round, &one(second.case)) - sum(round, &one(first.case));
+    let typical = typical(&rounds, whole_ns);
+    let less = |second: &[AblationTerm], first: &[AblationTerm]| {
+        let of = |round: &Round| sum(round, second) - sum(round, first);
+        over_rounds(&rounds, &typical, "the second's less the first's", of)
     };
     let terms = |of: &'_ AblationOf, what: &str| -> Vec<AblationTerm> {
         let own = of.parts.iter().filter(|part| part.what == what);

@@ -387,6 +387,8 @@ struct Open {
     call: Part,
     /// The same of the call before, which has woken nobody.
     before: Option<Part>,
+    /// The last piece, where a segment of the sender has it.
+    piece: Option<Part>,
     /// The caller was at home, and the callee has done nothing but run since.
     had_reply: bool,
     contradiction: Option<&'static str>,
@@ -404,6 +406,7 @@ impl Open {
             written: 0,
             call: Part::default(),
             before: None,
+            piece: None,
             had_reply: false,
             contradiction: None,
         }
@@ -459,6 +462,7 @@ impl Open {
             let (ns, events) = (self.call.ns + piece.ns, self.call.events + piece.events);
             self.call = Part { ns, events, begins_ns };
         }
+        self.piece = (segment.kind == self.place.kind()).then_some(piece);
         self.last_ns = event.at_ns;
         self.hop.total_ns = event.at_ns - self.from_ns;
         if state.cpus.contains(&Some(event.cpu)) {
@@ -512,7 +516,7 @@ impl Open {
         if std::mem::take(&mut self.had_reply) && step == Step::ReceiverIn {
             let (end, kind) = (Role::Caller, SegmentKind::OtherTask);
             let call = std::mem::take(&mut self.call);
-            self.rename(call, Segment { leg: Leg::Back, end, kind });
+            self.rename(call, SegmentKind::Send, Segment { leg: Leg::Back, end, kind });
             self.place = Place::Home;
             return;
         }
@@ -527,18 +531,24 @@ impl Open {
                 place = woken.unwrap_or(place);
                 // Of the callee's calls that wake nobody all but the last belong to what it receives.
                 if let Some(before) = self.before.replace(call).filter(|_| self.leg == Leg::Back) {
-                    self.rename(before, received);
+                    self.rename(before, SegmentKind::Send, received);
                 }
             }
             (Place::User | Place::Send, Step::Waking) => {
                 if let Some(before) = self.before.take().filter(|_| self.leg == Leg::Back) {
-                    self.rename(before, received);
+                    self.rename(before, SegmentKind::Send, received);
                 }
             }
             // A call in which the sender is switched out is the one in which it sleeps.
             (Place::Send, Step::ReceiverIn) => {
                 let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
-                self.rename(call, to);
+                self.rename(call, SegmentKind::Send, to);
+            }
+            // The receiver takes the CPU from the sender, which does nothing more until then.
+            (Place::Handed | Place::HandedUser, Step::ReceiverIn) => {
+                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
+                let piece = self.piece.unwrap_or_default();
+                self.rename(piece, self.place.kind(), to);
             }
             _ => {}
         }
@@ -571,16 +581,16 @@ impl Open {
         }
     }
 
-    /// Moves what belongs to the sender's call to another segment.
-    fn rename(&mut self, call: Part, to: Segment) {
-        let from = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Send };
+    /// Moves a part of what the sender did to another segment.
+    fn rename(&mut self, moved: Part, from: SegmentKind, to: Segment) {
+        let from = Segment { leg: self.leg, end: self.sender(), kind: from };
         if let Some(part) = self.hop.parts.get_mut(&from) {
-            part.ns -= call.ns;
-            part.events -= call.events;
+            part.ns -= moved.ns;
+            part.events -= moved.events;
             if part.ns == 0 && part.events == 0 {
                 self.hop.parts.remove(&from);
             }
-            add(&mut self.hop.parts, to, call);
+            add(&mut self.hop.parts, to, moved);
         }
     }
 

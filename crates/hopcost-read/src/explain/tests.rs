@@ -456,7 +456,7 @@ fn another_task_is_not_taken_for_the_switch() {
     assert_eq!(parts[&at(Forth, Caller, Kind::Switch)], 400);
 }
 
-/// Woken threads that are run at once, within the call that wakes them.
+/// Woken threads that are run at once.
 #[test]
 fn a_sender_that_is_preempted_by_whom_it_wakes() {
     let lines = vec![
@@ -475,9 +475,20 @@ fn a_sender_that_is_preempted_by_whom_it_wakes() {
         (260, 0, A, SyscallExit(0)),
         (90, 0, A, Stamp(0)),
     ];
-    let parts: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
-    assert_eq!(parts[&at(Back, Callee, Kind::Switch)], 410);
-    assert_eq!(parts[&at(Back, Caller, Kind::Receive)], 280);
+    let by_segment = |lines: &[Line]| parts(lines).into_iter().collect::<BTreeMap<_, _>>();
+    let within = by_segment(&lines);
+    assert_eq!(within[&at(Forth, Caller, Kind::Send)], 300);
+    assert_eq!(within[&at(Forth, Caller, Kind::Switch)], 90);
+    assert_eq!(within[&at(Back, Callee, Kind::Switch)], 410);
+    assert_eq!(within[&at(Back, Caller, Kind::Receive)], 280);
+    // Others are when the call is over, before the sender is in user space again.
+    let mut lines = lines;
+    lines.remove(10);
+    lines.insert(3, (40, 0, A, SyscallExit(1)));
+    let after = by_segment(&lines);
+    assert_eq!(after[&at(Forth, Caller, Kind::User)], 100);
+    assert_eq!(after[&at(Forth, Caller, Kind::Send)], 340);
+    assert_eq!(after[&at(Forth, Caller, Kind::Switch)], 90);
 }
 
 #[test]
