@@ -86,7 +86,7 @@ fn the_lint_page_is_fresh() {
         "# Lint\n\n{}\
          `hopcost lint FILE…` checks published tables by arithmetic alone: it measures nothing and asks nothing outside of \
          the file. It reads CSV, HTML, Markdown, and text into which tables were pasted (comma-separated values, columns by \
-         tabs or alignment, lines of `name=value`, what sockperf, fio and Criterion print). A `-` is stdin; other files have to be regular, \
+         tabs or alignment, lists of `name=value`, over several lines too, what sockperf, fio and Criterion print). A `-` is stdin; other files have to be regular, \
          or a pipe that hopcost was given (`<(command)`).\n\n\
          What a column holds is guessed from its heading and its unit, and said below the findings; `--column NAME=ROLE` or \
          `NAME=ROLE:UNIT` says it better. Roles are {} and percentiles (`p99`, `p99.9`). A column that is not understood is not checked. A \

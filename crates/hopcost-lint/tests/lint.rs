@@ -53,6 +53,8 @@ const FAULTS: &[(&str, &[(usize, &str)])] = &[
     // 122.20 is not 1.03 + 820.40.
     ("fio.txt", &[(3, "mean"), (5, "mean"), (8, "order"), (14, "mean")]),
     ("criterion.txt", &[(2, "interval"), (5, "interval")]),
+    // A number a line.
+    ("pairs.txt", &[(4, "order")]),
     ("tidy.csv", &[(4, "order"), (5, "samples")]),
     ("intervals.csv", &[(3, "interval")]),
     // The multiples are of p50, and 12.0 / 5.0 is not 3.4.

@@ -7,7 +7,7 @@ use super::table::{Cell, Document, Form, Table};
 use crate::number::Number;
 use crate::unit::Unit;
 
-/// Names with a number in one line without which it is prose.
+/// Names with a number without which a line, or lines of one each, are prose.
 const PAIRS_MIN: usize = 3;
 /// Lines that numbers of one distribution lie apart at most.
 const APART_MAX: usize = 3;
@@ -80,18 +80,24 @@ impl Records {
             || self.criterion(line, text.trim_start_matches(['/', '!', '>', '#', ' ']), above)
     }
 
-    /// Whether a line is a list of names with numbers, which may go on in the next.
+    /// Whether a line is a list of names with numbers, which may go on in the next; lines that are
+    /// one name with its number each are a list too.
     pub fn list(&mut self, line: usize, text: &str, above: &str) -> bool {
-        let goes_on = self.all.last().is_some_and(|last| {
-            last.of == Of::List
-                && last.numbers.last().is_some_and(|(_, cell)| cell.line + 1 == line)
-        });
+        let of = self.all.last().filter(|last| last.of == Of::List).map(|last| &last.numbers);
+        let goes_on = of.and_then(|of| of.last()).is_some_and(|(_, cell)| cell.line + 1 == line);
+        let has = if goes_on { of.map_or(0, Vec::len) } else { 0 };
         let (_, numbers) = pairs(text);
-        let found = numbers.len() >= if goes_on { 2 } else { PAIRS_MIN };
+        let n_parts = text.split([',', ';']).count();
+        let found = match numbers.len() {
+            0 => false,
+            1 => n_parts == 1,
+            n => n >= PAIRS_MIN || has >= PAIRS_MIN,
+        };
+        let is_list = found && has + numbers.len() >= PAIRS_MIN;
         if found {
             self.add(Of::List, (!goes_on).then_some(above), above, line, numbers);
         }
-        found
+        is_list
     }
 
     /// Adds numbers to the record of that name, or to the last one near where none is given; to a
@@ -228,7 +234,9 @@ impl Records {
     /// Adds the tables of all to a document.
     pub fn add_to(self, document: &mut Document) {
         let mut kinds: BTreeMap<Vec<&str>, Vec<&Record>> = BTreeMap::new();
-        self.all.iter().for_each(|record| kinds.entry(record.kind()).or_default().push(record));
+        let is_told = |record: &&Record| record.of != Of::List || record.numbers.len() >= PAIRS_MIN;
+        let told = self.all.iter().filter(is_told);
+        told.for_each(|record| kinds.entry(record.kind()).or_default().push(record));
         for records in kinds.into_values() {
             let keys = vec![Cell { text: String::new(), line: records[0].numbers[0].1.line }];
             let form = if records[0].of == Of::List { Form::Csv } else { Form::Tool };
