@@ -1,6 +1,7 @@
 //! Where the time of a hop goes, from the command line to the run file and back.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use crate::support::{Home, alone, cross, measured};
 
@@ -47,11 +48,21 @@ fn two_cases_are_put_side_by_side_and_shown_again() {
     }
     assert!(json["explanation"]["difference"]["says"].as_str().unwrap().contains("unix-stream"));
 
-    let events: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(events).unwrap()).unwrap();
-    let events = events["traceEvents"].as_array().unwrap();
-    let of = |name: &str| events.iter().filter(|of| of["ph"] == "X" && of["name"] == name).count();
-    assert!(of("caller") >= 2 * 900 && of("callee") >= 2 * 900, "slices of both ends on their CPU");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let [reader, glossary] =
+        ["tests/support/trace_events.py", "GLOSSARY.md"].map(|file| format!("{root}/{file}"));
+    let read = Command::new("python3").args([&reader, events, &glossary]).output();
+    let read = read.expect("python3");
+    let tracks = String::from_utf8_lossy(&read.stdout);
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    // Of each case a track for each end, which makes two calls a hop, and one for their CPU.
+    let calls = tracks.lines().filter(|line| line.contains("{'system call': "));
+    assert_eq!(calls.count(), 4, "{tracks}");
+    let cpus = tracks.lines().filter(|line| line.contains("\tCPU "));
+    assert!(
+        cpus.clone().count() == 2 && cpus.clone().all(|of| of.contains("'callee': ")),
+        "{tracks}"
+    );
 }
 
 /// A pipe on one CPU.

@@ -30,8 +30,9 @@ pub(crate) fn document(document: &Document) -> String {
 
 fn blocks(out: &mut String, blocks: &[Block]) {
     for (at, block) in blocks.iter().enumerate() {
-        let is_item = |block: Option<&Block>| {
-            matches!(block, Some(Block::Text(Tone::Note, _) | Block::Paste(..)))
+        let is_item = |block: Option<&Block>| match block {
+            Some(Block::Paste(name, _)) => !name.is_empty(),
+            block => matches!(block, Some(Block::Text(Tone::Note, _))),
         };
         match block {
             Block::Heading(text) => out.push_str(&format!("### {}\n\n", escape(text))),
@@ -47,6 +48,10 @@ fn blocks(out: &mut String, blocks: &[Block]) {
                     out.push_str(&format!("- **{}:** {}\n", escape(name), cell(value)));
                 }
                 out.push('\n');
+            }
+            // Lines of which the columns stand one below the other.
+            Block::Paste(name, lines) if name.is_empty() => {
+                out.push_str(&format!("```text\n{}\n```\n\n", lines.join("\n")));
             }
             Block::Paste(name, lines) => {
                 let lines: Vec<String> = lines.iter().map(|line| code(line)).collect();

@@ -372,6 +372,9 @@ mod tests {
         assert!(crate::text::answer(&results, None, &ascii).is_ascii());
         let page = crate::html::report(&results);
         assert!(page.contains("Where the time of a hop goes") && page.contains("hop-roundtrip"));
+        let markdown = crate::markdown::report(&results);
+        assert!(markdown.contains("\n\n```text\ncaller  abbbbbb"), "{markdown}");
+        assert!(markdown.contains("5.90 µs\n```\n\n|"), "{markdown}");
         let csv = crate::explanation::csv(results.explanation.as_ref().unwrap());
         assert!(csv.contains("same-llc,forth,caller,send in the kernel,120,480,,,,8,"), "{csv}");
         assert_eq!(csv.lines().count(), 11);
