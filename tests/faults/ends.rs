@@ -189,6 +189,20 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "SIGKILL of hopcost while the kernel's events are recorded",
+        codes: &[137],
+        says: &[],
+        within_s: 30,
+        play: |home| recording(home, libc::SIGKILL),
+    },
+    Fault {
+        name: "SIGINT of hopcost while the kernel's events are recorded",
+        codes: &[130],
+        says: &["interrupted"],
+        within_s: 30,
+        play: |home| recording(home, libc::SIGINT),
+    },
+    Fault {
         name: "a worker starts a program in a session of its own",
         codes: MEASURED,
         says: &[],
@@ -257,6 +271,28 @@ fn headless(home: &Home, arguments: &[&str], number: i32) -> Played {
     until(Duration::from_secs(2), "workers end with their parent", over);
     assert!(begun.elapsed() < Duration::from_secs(2));
     Ok(output)
+}
+
+/// An explanation whose hopcost is sent a signal while it has tracepoints open. They are off with the last
+/// descriptor of them, which no process that is left may have.
+fn recording(home: &Home, number: i32) -> Played {
+    if hopcost_probe::trace::refused(0).is_some() {
+        return Err("the kernel's events cannot be recorded here");
+    }
+    let mut command =
+        home.hopcost(&["explain", "pipe", "--placement", "same-cpu", "--budget", "15s"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    // To find out whether it may, it opens one on each CPU.
+    until(Duration::from_secs(10), "events", || events_of(child.id()) > 5);
+    signal(child.id(), number);
+    Ok(child.wait_with_output().expect("it is over"))
+}
+
+/// Descriptors of the kernel's events that a process has.
+fn events_of(pid: u32) -> usize {
+    let all = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let is_event = |path: std::path::PathBuf| path.to_string_lossy().contains("[perf_event]");
+    all.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(is_event)).count()
 }
 
 /// A program of this script.

@@ -1,6 +1,7 @@
 //! Machines and users that may do little: few descriptors, little memory, no rights, no /proc.
 
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -119,6 +120,62 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "explain without perf events in the kernel",
+        codes: &[2],
+        says: &["events cannot be recorded", "CONFIG_PERF_EVENTS", "explain --ablation pipe"],
+        within_s: 30,
+        play: |home| unexplained(home, || fail(libc::SYS_perf_event_open, libc::ENOSYS)),
+    },
+    Fault {
+        name: "explain where seccomp denies perf events",
+        codes: &[2],
+        says: &["events cannot be recorded", "seccomp profile", "explain --ablation pipe"],
+        within_s: 30,
+        play: |home| unexplained(home, || deny(libc::SYS_perf_event_open)),
+    },
+    Fault {
+        name: "explain without tracefs in the kernel",
+        codes: &[2],
+        says: &["this kernel has no tracefs", "CONFIG_FTRACE", "explain --ablation pipe"],
+        within_s: 30,
+        play: |home| match tracefs_is_mounted() {
+            true => Err("tracefs is mounted here"),
+            false => unexplained(home, || fail(libc::SYS_fsopen, libc::ENODEV)),
+        },
+    },
+    Fault {
+        name: "explain as root of a container without CAP_SYS_ADMIN",
+        codes: &[2],
+        says: &["--cap-add SYS_ADMIN", "explain --ablation pipe"],
+        within_s: 30,
+        play: |home| match tracefs_is_mounted() {
+            true => Err("tracefs is mounted here"),
+            false => super::in_namespace(home, "-m", WITHOUT_RIGHT, &UNEXPLAINED),
+        },
+    },
+    Fault {
+        name: "explain by a user without rights",
+        codes: &[2],
+        says: &["events cannot be recorded", "run as root", "explain --ablation pipe"],
+        within_s: 30,
+        play: |home| by_nobody(home, &UNEXPLAINED),
+    },
+    Fault {
+        name: "explain in a kernel that is in lockdown",
+        codes: &[2],
+        says: &["lockdown (confidentiality)", "boot without it", "explain --ablation pipe"],
+        within_s: 30,
+        play: |home| {
+            if !Path::new("/sys/kernel/security").is_dir() {
+                return Err("no folder for securityfs");
+            }
+            let level = "mount -t tmpfs none /sys/kernel/security && \
+                         echo 'none integrity [confidentiality]' > /sys/kernel/security/lockdown";
+            let change = format!("{level} && {WITHOUT_RIGHT}");
+            super::in_namespace(home, "-m", &change, &UNEXPLAINED)
+        },
+    },
+    Fault {
         name: "no /proc",
         codes: &[1, 2],
         says: &["/proc"],
@@ -192,7 +249,30 @@ fn limit(resource: u32, most: u64) -> std::io::Result<()> {
 
 /// Has a system call fail with EPERM from now on, as a container's profile has.
 fn deny(call: i64) -> std::io::Result<()> {
-    filter(call, [libc::SECCOMP_RET_ERRNO | libc::EPERM as u32, libc::SECCOMP_RET_ALLOW])
+    fail(call, libc::EPERM)
+}
+
+/// Has it fail so, as that of another kernel does.
+fn fail(call: i64, errno: i32) -> std::io::Result<()> {
+    filter(call, [libc::SECCOMP_RET_ERRNO | errno as u32, libc::SECCOMP_RET_ALLOW])
+}
+
+/// Slow hops are only seen by the kernel's events.
+const UNEXPLAINED: [&str; 6] = ["explain", "pipe", "--placement", "same-cpu", "--tail", "p99"];
+
+fn unexplained(home: &Home, change: fn() -> std::io::Result<()>) -> Played {
+    match hopcost_probe::sys::user_id() {
+        0 => Ok(limited(home, &UNEXPLAINED, change)),
+        _ => Err("this user may record no events anyway"),
+    }
+}
+
+/// Has a shell execute its arguments as root of a container.
+const WITHOUT_RIGHT: &str = "set -- setpriv --bounding-set=-sys_admin \"$@\"";
+
+fn tracefs_is_mounted() -> bool {
+    let events = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"];
+    events.iter().any(|folder| Path::new(folder).exists())
 }
 
 /// Runs it by a user who owns nothing, in a folder where all may write.

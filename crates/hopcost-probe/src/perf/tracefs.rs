@@ -34,10 +34,7 @@ impl Tracefs {
                 Err(_) => {}
             }
         }
-        unattached().map(|root| Self { root }).map_err(|error| {
-            let mounted = MOUNTED[0];
-            format!("tracefs is not mounted ({error}); as root, mount -t tracefs tracefs {mounted}")
-        })
+        unattached().map(|root| Self { root }).map_err(|error| reason(&error, sys::user_id() == 0))
     }
 
     /// The text of a file of a tracepoint (`sched/sched_switch`, `format`).
@@ -53,6 +50,29 @@ impl Tracefs {
         let mut text = String::new();
         file.take(BYTES_MAX).read_to_string(&mut text)?;
         Ok(text)
+    }
+}
+
+/// Why there is no instance of our own, with what helps whoever is root or is not.
+fn reason(error: &io::Error, is_root: bool) -> String {
+    let [mounted, _] = MOUNTED;
+    match (error.raw_os_error(), is_root) {
+        (Some(libc::ENODEV), _) => {
+            "this kernel has no tracefs (ENODEV): it was built without tracepoints \
+             (CONFIG_FTRACE); boot one that has them"
+                .to_owned()
+        }
+        (Some(libc::EPERM), false) => {
+            "tracefs is not mounted, and only root may read it then; run as root".to_owned()
+        }
+        (Some(libc::EPERM), true) => format!(
+            "tracefs is not mounted, and without CAP_SYS_ADMIN root may not read it either; give \
+             the container that capability (docker run --cap-add SYS_ADMIN --cap-add PERFMON), or \
+             mount -t tracefs tracefs {mounted} on its host and share that folder with it"
+        ),
+        _ => {
+            format!("tracefs is not mounted ({error}); as root, mount -t tracefs tracefs {mounted}")
+        }
     }
 }
 

@@ -35,9 +35,9 @@ const BYTES_PER_OPERATION: u64 = 8 << 10;
 
 /// How far the kernel is locked down, the level in force in brackets (kernel_lockdown(7)).
 const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
-/// What a refusal says besides where that hides events from everybody.
-const HIDDEN: &str = "; this kernel is in lockdown (confidentiality), which hides its events from \
-                      root too: boot without it";
+/// What a refusal says where that hides events from everybody: no right helps.
+const HIDDEN: &str = "this kernel is in lockdown (confidentiality), which hides its events from \
+                      root too; boot without it";
 
 /// Whether the kernel's lockdown is the one that keeps its events from root.
 fn hides_events(lockdown: &str) -> bool {
@@ -123,7 +123,7 @@ impl Recorder {
     fn opened(cpus: &[u32], bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
         Self::tried(cpus, bytes, sources).map_err(|why| {
             let lockdown = std::fs::read_to_string(LOCKDOWN).unwrap_or_default();
-            why + if hides_events(&lockdown) { HIDDEN } else { "" }
+            if hides_events(&lockdown) { HIDDEN.to_owned() } else { why }
         })
     }
 
