@@ -32,6 +32,8 @@ pub const BYTES_MAX: usize = 64 << 20;
 const BYTES_MIN: usize = 16 << 10;
 /// What an operation may leave on one CPU: ten times what a round trip over a pipe does there.
 const BYTES_PER_OPERATION: u64 = 8 << 10;
+/// What timers and other tasks may leave there in a second in which the ends wait.
+const BYTES_PER_SECOND: u64 = 16 << 20;
 
 /// How far the kernel is locked down, the level in force in brackets (kernel_lockdown(7)).
 const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
@@ -86,11 +88,12 @@ pub struct Recording {
     pub tie: Tie,
 }
 
-/// Bytes of buffer for each of so many CPUs, a power of two, that so many operations need.
+/// Bytes of buffer for each of so many CPUs, a power of two, that so many operations need, each after
+/// a gap of this length.
 ///
 /// # Errors
 /// In words, if the CPUs are so many that a buffer would be of no use.
-pub fn bytes_per_cpu(cpus: usize, operations: u64) -> Result<usize, String> {
+pub fn bytes_per_cpu(cpus: usize, operations: u64, gap_ns: u64) -> Result<usize, String> {
     let share = BYTES_MAX / cpus.max(1);
     if share < BYTES_MIN {
         return Err(format!(
@@ -99,7 +102,9 @@ pub fn bytes_per_cpu(cpus: usize, operations: u64) -> Result<usize, String> {
             BYTES_MAX >> 20
         ));
     }
-    let wanted = operations.saturating_mul(BYTES_PER_OPERATION).clamp(1 << 18, BYTES_MAX as u64);
+    let waits = gap_ns.saturating_mul(BYTES_PER_SECOND) / 1_000_000_000;
+    let wanted = operations.saturating_mul(BYTES_PER_OPERATION.saturating_add(waits));
+    let wanted = wanted.clamp(1 << 18, BYTES_MAX as u64);
     let least = wanted.next_power_of_two() as usize;
     // The power of two below a number that is none.
     Ok(least.min((share / 2 + 1).next_power_of_two()))

@@ -33,7 +33,7 @@ pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
         ));
     }
     let cpus = cpus(spec)?;
-    probe::bytes_per_cpu(cpus.len(), operations).map_err(|why| untraceable(&why))?;
+    bytes(spec, &cpus, operations)?;
     let refused = cpus.first().and_then(|cpu| probe::refused(*cpu));
     refused.map_or(Ok(()), |why| Err(untraceable(&why)))
 }
@@ -54,13 +54,19 @@ fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>, Failure> {
     Ok(cpus)
 }
 
+/// Bytes of buffer for each of these CPUs.
+fn bytes(spec: &TrialSpec<'_>, cpus: &[u32], operations: u64) -> Result<usize, Failure> {
+    let gap_ns = spec.case.gap_ns.unwrap_or(0);
+    probe::bytes_per_cpu(cpus.len(), operations, gap_ns).map_err(|why| untraceable(&why))
+}
+
 /// Both phases, where they are asked for.
 pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let spec = workers.spec;
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;
-    let bytes = probe::bytes_per_cpu(cpus.len(), operations).map_err(|why| untraceable(&why))?;
+    let bytes = bytes(spec, &cpus, operations)?;
     workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
     let untraced = stamps(workers, operations)?;
     let first = *cpus.first().ok_or_else(|| untraceable("no CPU"))?;
