@@ -235,6 +235,48 @@ fn a_known_delay_is_found_in_its_segment_and_nowhere_else() {
     }
 }
 
+/// A device that lets a message of 64 bytes (130 with its headers) through in 500 µs: the round trip of two of
+/// them takes a millisecond, however long the rest of it takes, and what it takes longer is in the queue.
+#[test]
+fn what_a_shaped_device_delays_is_queued_and_nowhere_else() {
+    let _alone = alone();
+    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    const ROUND_TRIP_NS: f64 = 1e6;
+    let asked =
+        ["explain", "tcp", "--placement", "same-cpu", "--measure", "1ms", "--budget", "20s"];
+    let explained = |shaped: &str| {
+        let home = Home::new();
+        let inner = home.hopcost(&[&asked[..], &["--format", "json"]].concat());
+        let script = format!("ip link set lo up {shaped} && exec \"$@\"");
+        let mut command = Command::new("unshare");
+        command.args(["-n", "sh", "-c", &script, "sh"]).arg(inner.get_program());
+        command.args(inner.get_args()).current_dir(home.path());
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.output().expect("unshare");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(measured()), "{said}");
+        let mut json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        json["explanation"]["cases"][0].take()
+    };
+    let queued_ns = |case: &serde_json::Value| -> f64 {
+        let own = case["segments"].as_array().unwrap().iter();
+        let own = own.filter(|of| of["segment"]["kind"] == "queue");
+        own.map(|of| of["typical_ns"]["point"].as_f64().unwrap()).sum()
+    };
+    let total_ns = |case: &serde_json::Value| case["total_ns"]["point"].as_f64().unwrap();
+    let shaper = "&& tc qdisc add dev lo root tbf rate 2080kbit burst 600 limit 10000";
+    let tc = Command::new("unshare").args(["-n", "sh", "-c", &shaper[3..]]).output();
+    if !tc.is_ok_and(|output| output.status.success()) {
+        return eprintln!("NOT CHECKED: no tc(8), or this kernel has no tbf");
+    }
+    let [plain, shaped] = ["", shaper].map(explained);
+    let share = total_ns(&shaped) / ROUND_TRIP_NS;
+    assert!((0.95..1.05).contains(&share), "{share} of a millisecond: {shaped}");
+    let longer_ns = total_ns(&shaped) - total_ns(&plain);
+    let share = (queued_ns(&shaped) - queued_ns(&plain)) / longer_ns;
+    assert!((0.95..1.05).contains(&share), "{share} of what it takes longer is queued: {shaped}");
+}
+
 #[test]
 fn what_cannot_be_explained_is_refused() {
     let home = Home::new();

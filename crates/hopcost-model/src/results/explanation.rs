@@ -112,6 +112,9 @@ document! {
         User,
         /// The end is in the system call by which it sends.
         Send,
+        /// The sender sleeps and nobody has woken the other end: the message waits in the kernel, such as in the
+        /// queue of a network device.
+        Queue,
         /// The kernel looks up the other end and makes it runnable.
         WakeUp,
         /// An interrupt is on its way to the other end's CPU.
@@ -140,6 +143,7 @@ impl SegmentKind {
         match self {
             Self::User => "user space",
             Self::Send => "send in the kernel",
+            Self::Queue => "queued in the kernel",
             Self::WakeUp => "wake-up",
             Self::Ipi => "IPI",
             Self::IdleExit => "idle exit",

@@ -443,6 +443,8 @@ impl Open {
                 SegmentKind::OtherTask
             }
             Place::Home if state.is_in_call[at(end)] => SegmentKind::Receive,
+            // It has sent it and sleeps; who is to be woken is not yet.
+            Place::User | Place::Send if cpu.runs == Some(TraceThread::Idle) => SegmentKind::Queue,
             place => place.kind(),
         };
         Segment { leg: self.leg, end, kind }
@@ -461,6 +463,10 @@ impl Open {
             let begins_ns = if self.call.ns > 0 { self.call.begins_ns } else { piece.begins_ns };
             let (ns, events) = (self.call.ns + piece.ns, self.call.events + piece.events);
             self.call = Part { ns, events, begins_ns };
+        }
+        if segment.kind == SegmentKind::Queue {
+            // The last call that was over is the one that sent it.
+            self.before = None;
         }
         self.piece = (segment.kind == self.place.kind()).then_some(piece);
         self.last_ns = event.at_ns;

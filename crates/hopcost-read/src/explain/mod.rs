@@ -262,6 +262,7 @@ fn work(kind: SegmentKind) -> &'static str {
         SegmentKind::Send | SegmentKind::Receive | SegmentKind::Softirq => {
             "the send and receive paths"
         }
+        SegmentKind::Queue => "queues",
         SegmentKind::WakeUp | SegmentKind::Ipi | SegmentKind::IdleExit => "waking",
         SegmentKind::Switch => "the switch",
         SegmentKind::Unseparated => "waking, the switch and receiving together",

@@ -311,6 +311,49 @@ fn a_softirq_has_its_own_segment_and_a_call_that_wakes_nobody_receives() {
     assert_eq!(parts[&at(Back, Callee, Kind::User)], 90);
 }
 
+/// The same where the device holds each packet back: both ends sleep, and its timer's softirq wakes the receiver.
+const QUEUED: &[Line] = &[
+    (100, 0, A, SyscallEnter(44)),
+    (600, 0, A, SyscallExit(44)),
+    (20, 0, A, SyscallEnter(45)),
+    (300, 0, A, Switch { from: A, to: IDLE }),
+    (5000, 0, IDLE, SoftirqEntry(2)),
+    (200, 0, IDLE, Waking(B)),
+    (50, 0, IDLE, Wakeup(B)),
+    (70, 0, IDLE, SoftirqExit(2)),
+    (400, 0, IDLE, Switch { from: IDLE, to: B }),
+    (200, 0, B, SyscallExit(45)),
+    (40, 0, B, SyscallEnter(44)),
+    (610, 0, B, SyscallExit(44)),
+    (20, 0, B, SyscallEnter(45)),
+    (310, 0, B, Switch { from: B, to: IDLE }),
+    (6000, 0, IDLE, SoftirqEntry(2)),
+    (210, 0, IDLE, Waking(A)),
+    (50, 0, IDLE, Wakeup(A)),
+    (70, 0, IDLE, SoftirqExit(2)),
+    (410, 0, IDLE, Switch { from: IDLE, to: A }),
+    (260, 0, A, SyscallExit(45)),
+    (90, 0, A, Stamp(0)),
+];
+
+#[test]
+fn a_message_that_waits_while_both_ends_sleep_is_queued() {
+    let parts: BTreeMap<Segment, u64> = parts(QUEUED).into_iter().collect();
+    for (segment, ns) in [
+        (at(Forth, Caller, Kind::Send), 900),
+        (at(Forth, Caller, Kind::Queue), 5000),
+        (at(Forth, Caller, Kind::Softirq), 270),
+        (at(Forth, Caller, Kind::Switch), 400),
+        (at(Forth, Callee, Kind::Receive), 200),
+        (at(Back, Callee, Kind::Send), 920),
+        (at(Back, Callee, Kind::Queue), 6000),
+        (at(Back, Callee, Kind::Switch), 410),
+        (at(Back, Caller, Kind::Receive), 260),
+    ] {
+        assert_eq!(parts.get(&segment), Some(&ns), "{segment}: {parts:?}");
+    }
+}
+
 #[test]
 fn a_known_delay_is_in_its_own_segment_alone() {
     let typical: BTreeMap<Segment, u64> = parts(TWO_CPUS).into_iter().collect();
