@@ -221,6 +221,10 @@ impl Cpu {
             TraceKind::Switch { to, .. } => {
                 *self = Cpu { runs: Some(to), ..Cpu::default() };
             }
+            // Kernels of guests may have no event of the switch out of idling.
+            TraceKind::SyscallEnter(_) | TraceKind::SyscallExit(_) => {
+                self.runs = Some(event.thread);
+            }
             _ => {}
         }
     }
