@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The wake-ups of the callee in a traced phase beside `perf sched timehist`, which records them in the
+"""The wake-ups of the caller in a traced phase beside `perf sched timehist`, which records them in the
 same run: from sched_waking to the switch to it, mean of each trial, and every one in turn. `ok` where
 the interval of the ratio over trials lies within 0.95-1.05 and contains 1, and `within` where it does
-not contain it: each recorder's handler runs after the other's. Root, tracefs and perf are needed.
+not contain it: each recorder's handler runs after the other's. The caller, because kernels of guests
+may write no switch from idling on any CPU but the first. Root, tracefs and perf are needed.
 
     benches/wake_ups_against_perf.py [--trials 12] [--operations 1000] [--place same-llc]
 """
@@ -20,18 +21,18 @@ def with_perf(*command):
 
 
 def ours(text):
-    """Of each run of the callee: when it ended and how long it had waited for it, in ns."""
+    """Of each run of the caller: when it ended and how long it had waited for it, in ns."""
     found, woken, waited = [], None, 0
     for event in map(json.loads, text.splitlines()[1:]):
         kind = event["kind"]
         if not isinstance(kind, dict):
             continue
-        if kind.get("waking") == "callee" and woken is None:
+        if kind.get("waking") == "caller" and woken is None:
             woken = event["at_ns"]
         if switch := kind.get("switch"):
-            if switch["to"] == "callee":
+            if switch["to"] == "caller":
                 waited, woken = event["at_ns"] - woken if woken is not None else 0, None
-            if switch["from"] == "callee":
+            if switch["from"] == "caller":
                 found.append((event["at_ns"], waited))
     return found
 
@@ -57,7 +58,7 @@ def aligned(own, others):
             if best is None or spread < best[0]:
                 best = spread, all_of_it[at:at + len(own)]
     if best is None or best[0] > 20_000:
-        raise SystemExit(f"perf has no thread with the callee's switches: off by {best and best[0]} ns")
+        raise SystemExit(f"perf has no thread with the caller's switches: off by {best and best[0]} ns")
     return best[1]
 
 
@@ -81,6 +82,8 @@ def main():
             other = aligned(own, theirs(with_perf("perf", "sched", "timehist", "-i", data)))
             # perf prints whole microseconds, cut off.
             pairs = [(ns // 1000 * 1000, perf_ns) for (_, ns), (_, perf_ns) in zip(own, other) if ns > 0 and perf_ns > 0]
+            if not pairs:
+                raise SystemExit("no wake-up of the caller has both its events")
             ratios.append(sum(ns for ns, _ in pairs) / sum(ns for _, ns in pairs))
             apart += [abs(ns - perf_ns) for ns, perf_ns in pairs]
             n += len(pairs)
