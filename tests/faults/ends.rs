@@ -280,7 +280,7 @@ fn recording(home: &Home, number: i32) -> Played {
         return Err("the kernel's events cannot be recorded here");
     }
     let mut command =
-        home.hopcost(&["explain", "pipe", "--placement", "same-cpu", "--budget", "15s"]);
+        home.interruptible(&["explain", "pipe", "--placement", "same-cpu", "--budget", "15s"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     // To find out whether it may, it opens one on each CPU.
     until(Duration::from_secs(10), "events", || events_of(child.id()) > 5);
