@@ -232,7 +232,7 @@ pub static AXES: [Axis; 20] = [
     Axis {
         key: "boundary",
         option: "boundary",
-        help: "Boundaries (inline, thread, process, namespace)",
+        help: "Boundaries (inline, thread, process, namespace, host)",
         kind: Kind::Boundary,
         of: Of::TwoEnds,
         spelled: Spelled::Always,
@@ -250,7 +250,7 @@ pub static AXES: [Axis; 20] = [
     Axis {
         key: "place",
         option: "placement",
-        help: "Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)",
+        help: "Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free, pinned)",
         kind: Kind::Place,
         of: Of::TwoEnds,
         spelled: Spelled::Always,

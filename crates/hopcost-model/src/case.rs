@@ -63,6 +63,8 @@ words! {
         /// Two processes, the ends of whose sockets are in two network namespaces
         /// joined by a veth pair.
         Namespace = "namespace",
+        /// Two processes on two hosts.
+        Host = "host",
     }
 }
 words! {
@@ -80,6 +82,8 @@ words! {
         CrossNode = "cross-node",
         /// Not pinned: the scheduler decides.
         Free = "free",
+        /// Each pinned to a CPU of its own host.
+        Pinned = "pinned",
     }
 }
 words! {
@@ -637,7 +641,7 @@ impl Case {
     }
     /// Whether the ends are two processes.
     pub fn two_processes(&self) -> bool {
-        matches!(self.boundary, Boundary::Process | Boundary::Namespace)
+        matches!(self.boundary, Boundary::Process | Boundary::Namespace | Boundary::Host)
     }
     /// Bytes of one field of a stream's message.
     pub fn field_bytes(&self) -> Option<u32> {

@@ -398,6 +398,14 @@ impl Plan {
             },
         }
     }
+    /// Every CPU of this host that is used, each once: all but those of the far end of another host.
+    pub fn local_cpus(&self) -> std::collections::BTreeSet<u32> {
+        let of_pair = |(placement, &(caller, callee)): (&Placement, &(u32, u32))| {
+            let callee = (*placement != Placement::Pinned).then_some(callee);
+            [Some(caller), callee].into_iter().flatten()
+        };
+        self.cpus.iter().copied().chain(self.pairs.iter().flat_map(of_pair)).collect()
+    }
     /// The cases that will be measured, with their index in `cases`.
     pub fn live(&self) -> impl Iterator<Item = (usize, &PlannedCase)> {
         self.cases.iter().enumerate().filter(|(_, case)| case.skip.is_none())

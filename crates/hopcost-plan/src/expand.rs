@@ -6,8 +6,8 @@
 //! |---|---|
 //! | workload | the mechanism's first |
 //! | payload | the mechanism's default; of a wake-up the least it has |
-//! | boundary | process, else thread, else inline, whichever it has |
-//! | place | same-cpu and cross; for an inline boundary same-cpu, for a stream free, for a load cross |
+//! | boundary | process, else thread, else inline, whichever it has; with --peer, host first |
+//! | place | same-cpu and cross; for a host boundary pinned; for an inline boundary same-cpu, for a stream free, for a load cross |
 //! | wait | the mechanism's first that makes sense in the placement |
 //! | runtime | rust if it has the mechanism, else the first that has |
 //! | parameters | the mechanism's defaults |
@@ -127,7 +127,7 @@ impl Selection<'_> {
     /// Boundary, wait and placement; few, since the words on each axis are few.
     fn sides(&self, asked: &Asked, feasible: &Feasible) -> Vec<Side> {
         let mut sides = Vec::new();
-        for boundary in self.boundaries(asked) {
+        for boundary in self.boundaries(asked, feasible) {
             let waits: Vec<Option<Waits>> = match asked.get("wait") {
                 Some(said) => said.iter().map(Value::waits).collect(),
                 None => vec![None],
@@ -144,9 +144,13 @@ impl Selection<'_> {
         sides
     }
 
-    fn boundaries(&self, asked: &Asked) -> Vec<Boundary> {
+    fn boundaries(&self, asked: &Asked, feasible: &Feasible) -> Vec<Boundary> {
         if let Some(said) = asked.get("boundary") {
             return said.iter().filter_map(Value::boundary).collect();
+        }
+        let has_host = self.mechanism.boundaries.contains(&Boundary::Host);
+        if has_host && feasible.cpus.pairs.contains_key(&Placement::Pinned) {
+            return vec![Boundary::Host];
         }
         if self.runtimes.are_mixed() {
             return vec![Boundary::Process];
@@ -163,6 +167,9 @@ impl Selection<'_> {
         }
         if let Some(place) = self.workload.spec().place {
             return vec![Value::Place(place)];
+        }
+        if boundary == Boundary::Host {
+            return vec![Value::Place(Placement::Pinned)];
         }
         // Its sender spins.
         if self.workload == Workload::Load {

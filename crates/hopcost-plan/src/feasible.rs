@@ -142,6 +142,34 @@ impl Feasible {
         }
     }
 
+    /// What stands against ends on two hosts, or against what only these have.
+    fn hosts_lack(&self, case: &Case, placement: Placement) -> Option<String> {
+        let is_pinned = placement == Placement::Pinned;
+        if case.boundary != Boundary::Host {
+            return is_pinned.then(|| {
+                "place=pinned is a CPU of each of two hosts, so it needs boundary=host".to_owned()
+            });
+        }
+        if !self.cpus.pairs.contains_key(&Placement::Pinned) {
+            return Some(
+                "boundary=host needs another host: `hopcost serve` there, --peer ADDR:PORT and --key \
+                 FILE here"
+                    .to_owned(),
+            );
+        }
+        if case.workload.is_stamped_by(Role::Callee) {
+            return Some(format!(
+                "one-way times refused: a {} is timed by the clocks of both hosts, which an exchange \
+                 ties to half the fastest round trip at best, as much as the time itself; use \
+                 roundtrip, which needs one clock",
+                case.workload
+            ));
+        }
+        (!is_pinned && placement != Placement::Free).then(|| {
+            format!("place={placement} is of two CPUs of one host; use place=pinned or free")
+        })
+    }
+
     fn machine_lacks(&self, case: &Case) -> Option<String> {
         let (placement, waits) = (case.placement?, case.waits?);
         if case.boundary == Boundary::Inline {
@@ -149,11 +177,13 @@ impl Feasible {
                 "an inline boundary is one thread, so it has one CPU; use place=same-cpu".to_owned()
             });
         }
-        if let Some(reason) = self.cpus.lacks(placement) {
+        if let Some(reason) = self.hosts_lack(case, placement).or_else(|| self.cpus.lacks(placement)) {
             return Some(reason);
         }
         let one_cpu = placement == Placement::SameCpu
-            || (placement == Placement::Free && !self.cpus.has_two());
+            || (placement == Placement::Free
+                && case.boundary != Boundary::Host
+                && !self.cpus.has_two());
         if case.boundary == Boundary::Namespace
             && let Some(reason) = self.ask_once("boundary=namespace", self.namespaces)
         {

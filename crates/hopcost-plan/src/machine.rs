@@ -22,6 +22,8 @@ pub struct Machine {
     /// The relation of the two CPUs in [`Ask::cpus`](crate::Ask::cpus), where two
     /// were named.
     pub asked: Option<Placement>,
+    /// The CPU of the end on another host, where there is one.
+    pub peer_cpu: Option<u32>,
     /// Whether `/dev/cpu_dma_latency` may be opened for writing, or why not; asked
     /// once, if a case needs it.
     pub dma_latency: fn() -> Result<(), String>,
@@ -40,6 +42,7 @@ impl Default for Machine {
             pairs: BTreeMap::new(),
             cross: None,
             asked: None,
+            peer_cpu: None,
             dma_latency: unknown,
             namespaces: unknown,
             one_way: |_, _| Err("this machine was not asked".to_owned()),
@@ -63,8 +66,20 @@ pub(crate) struct Cpus {
 }
 
 impl Cpus {
-    /// The machine's, or those that were named.
+    /// The machine's, or those that were named. With another host, the second that is named is
+    /// there, and nobody here knows which it has.
     pub fn resolve(machine: &Machine, named: &[u32]) -> Result<Cpus, PlanError> {
+        let Some(peer_cpu) = machine.peer_cpu else { return Self::here(machine, named) };
+        let (here, there) = match *named {
+            [here, there] => (vec![here], there),
+            _ => (named.to_vec(), peer_cpu),
+        };
+        let mut cpus = Self::here(machine, &here)?;
+        cpus.pairs.insert(Placement::Pinned, (cpus.first, there));
+        Ok(cpus)
+    }
+
+    fn here(machine: &Machine, named: &[u32]) -> Result<Cpus, PlanError> {
         let origin = Origin::option("--cpus");
         for cpu in named {
             if !machine.allowed_cpus.contains(cpu) {

@@ -431,11 +431,13 @@ impl<'c> Planner<'c> {
             used.iter().filter_map(|p| Some((*p, *cpus.pairs.get(p)?))).collect();
         let cross = cpus.precise(&Value::Cross);
         let relation = if used.contains(&cross) { Some(cross) } else { used.first().copied() };
-        let mut all = match relation.and_then(|relation| pairs.get(&relation)) {
-            Some(&(caller, callee)) => vec![caller, callee],
+        let mut all = match relation.and_then(|relation| pairs.get_key_value(&relation)) {
+            Some((Placement::Pinned, &(caller, _))) => vec![caller],
+            Some((_, &(caller, callee))) => vec![caller, callee],
             None => vec![cpus.first],
         };
-        for cpu in pairs.values().flat_map(|&(a, b)| [a, b]) {
+        let here = pairs.iter().filter(|(placement, _)| **placement != Placement::Pinned);
+        for cpu in here.flat_map(|(_, &(a, b))| [a, b]) {
             if !all.contains(&cpu) {
                 all.push(cpu);
             }

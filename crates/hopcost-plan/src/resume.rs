@@ -44,8 +44,8 @@ pub fn check_resumed(
         let (least, most) = range.into_inner();
         return Err(format!("its plan has {key} {value}, which is not from {least} to {most}"));
     }
-    let used = plan.cpus.iter().chain(plan.pairs.values().flat_map(|(a, b)| [a, b]));
-    if let Some(cpu) = used.into_iter().find(|cpu| !machine.allowed_cpus.contains(cpu)) {
+    let mut used = plan.local_cpus().into_iter();
+    if let Some(cpu) = used.find(|cpu| !machine.allowed_cpus.contains(cpu)) {
         return Err(format!("its plan uses CPU {cpu}, which this process may not use"));
     }
     let mut machine = machine.clone();

@@ -17,6 +17,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("copies", include_str!("../../../suites/copies.toml")),
     ("load", include_str!("../../../suites/load.toml")),
     ("runtimes", include_str!("../../../suites/runtimes.toml")),
+    ("pair", include_str!("../../../suites/pair.toml")),
 ];
 
 /// The dockets inside the binary: name, text.

@@ -81,6 +81,10 @@ pub fn class(case: &Case, mechanism: Option<&Mechanism>) -> Option<YardstickClas
     if case.has_virtual_clock() || placement == Placement::Free || case.workload == Workload::Load {
         return None;
     }
+    // Of the near end's host alone: the far one has yardsticks of its own, if any.
+    if case.boundary == Boundary::Host {
+        return Some(YardstickClass::Switch);
+    }
     Some(match case.two_ends() {
         false => alone(case, mechanism),
         // Whatever its wait, an end that spins there gives its CPU away to be answered.

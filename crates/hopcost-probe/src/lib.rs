@@ -12,6 +12,7 @@ pub mod mechanism;
 pub mod meeting;
 pub mod memory;
 pub mod namespace;
+pub mod nic;
 pub mod orphans;
 pub mod party;
 mod perf;

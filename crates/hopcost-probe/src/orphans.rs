@@ -1,6 +1,7 @@
 //! Processes that a worker started and that outlive it, in a session of their own where
 //! the signal to the worker's process group does not reach them.
 
+use std::cell::RefCell;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -13,6 +14,8 @@ use crate::sys;
 pub struct Orphans {
     /// Whether all children are of this process's own making.
     adopted: bool,
+    /// Children that live as long as this.
+    kept: RefCell<Vec<u32>>,
 }
 
 /// How long to go on ending what starts ever new processes.
@@ -27,12 +30,21 @@ impl Orphans {
             // SAFETY: prctl with integer arguments.
             sys::check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) })?;
         }
-        Ok(Self { adopted })
+        Ok(Self { adopted, kept: RefCell::default() })
+    }
+
+    /// From now on this child is spared until the last.
+    pub fn keep(&self, child: u32) {
+        self.kept.borrow_mut().push(child);
     }
 
     /// Ends and reaps every child but those to be spared: call it where no other worker is
     /// meant to live.
     pub fn end(&self, spared: &[u32]) {
+        self.end_but(&[spared, self.kept.borrow().as_slice()].concat());
+    }
+
+    fn end_but(&self, spared: &[u32]) {
         let until = Instant::now() + PATIENCE;
         while self.adopted && has_children() && Instant::now() < until {
             let children = children().into_iter().filter(|child| !spared.contains(child));
@@ -55,7 +67,7 @@ impl Orphans {
 
 impl Drop for Orphans {
     fn drop(&mut self) {
-        self.end(&[]);
+        self.end_but(&[]);
     }
 }
 

@@ -311,6 +311,51 @@ pub fn kill_group(leader: u32) {
     }
 }
 
+/// A descriptor that stands for a process, whoever has its number later; readable once it has
+/// ended (pidfd_open(2)).
+pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: integer arguments; the descriptor is owned from here on.
+    unsafe {
+        let fd = check(libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0))?;
+        Ok(OwnedFd::from_raw_fd(fd as i32))
+    }
+}
+
+/// What is told to a process by a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// To stop (SIGSTOP).
+    Stop,
+    /// To go on (SIGCONT).
+    GoOn,
+    /// To end (SIGTERM).
+    End,
+    /// That it is ended (SIGKILL).
+    Killed,
+}
+
+/// Tells a process, by its descriptor (pidfd_send_signal(2)).
+pub fn tell_process(process: &OwnedFd, what: Told) -> io::Result<()> {
+    let signal = match what {
+        Told::Stop => libc::SIGSTOP,
+        Told::GoOn => libc::SIGCONT,
+        Told::End => libc::SIGTERM,
+        Told::Killed => libc::SIGKILL,
+    };
+    let none = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: a live descriptor, integers, and no information about the signal.
+    let result = unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, none, 0)
+    };
+    check(result).map(drop)
+}
+
+/// From now on this process has a session of its own, and no interrupt of a terminal reaches it.
+pub fn leave_session() -> io::Result<()> {
+    // SAFETY: no arguments.
+    check(unsafe { libc::setsid() }).map(drop)
+}
+
 /// getppid(2), the cheapest call that really enters the kernel.
 #[inline(always)]
 pub fn getppid() -> u64 {

@@ -22,7 +22,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
     name: "tcp",
     family: "inet socket",
     about: "a TCP connection over loopback",
-    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host],
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
     parameters: &[Parameter {

@@ -30,7 +30,7 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
     name: "udp",
     family: "inet socket",
     about: "two UDP sockets over loopback",
-    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host],
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
     parameters: &[Parameter {
@@ -106,6 +106,9 @@ impl TwoEnds for Udp {
                 [caller, callee]
             }
             Boundary::Inline | Boundary::Thread | Boundary::Process => connected()?,
+            Boundary::Host => {
+                return Err(sys::failure("a link between two hosts is opened from both"));
+            }
         };
         Ok(Link::of_pair(ends.map(OwnedFd::from)))
     }

@@ -16,7 +16,7 @@ use crate::transport::tcp;
 pub static ROW: Row = Row::channel::<Submitting<Tcp>>(Facts {
     name: "uring-tcp",
     about: "a TCP connection by io_uring",
-    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host],
     crosses: "the message's bytes, as segments through the loopback device",
     copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver; no checksum is computed on loopback",
     wakes: "the kernel: the softirq that the send raises delivers the segment and wakes the receiver, which takes its request up again in the call that waits for it",

@@ -17,7 +17,7 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::{Role, WaitKind, Workload};
+use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
 use tungstenite::handshake::HandshakeRole;
 use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
@@ -36,6 +36,7 @@ pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     family: "websocket",
     about: "WebSocket over TCP (tungstenite)",
     workloads: &[Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Host],
     waits: WAITS,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
     parameters: &[READ_BUFFER],

@@ -17,7 +17,7 @@ pub const LOCAL: Facts = Facts {
 /// What the streams over TCP have in common.
 pub const TCP: Facts = Facts {
     family: "inet stream",
-    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host],
     parameters: &[NODELAY],
     available: tcp::loopback_available,
     revision: 2,

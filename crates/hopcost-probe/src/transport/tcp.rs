@@ -5,11 +5,11 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::Boundary;
+use hopcost_model::case::{Boundary, Case, Role, Workload};
 
 use crate::namespace::{self, Pair};
 use crate::registry::always_available;
-use crate::shape::{Link, Opening};
+use crate::shape::{Half, Link, Opening};
 use crate::sys;
 
 /// Whether sockets can be bound to 127.0.0.1 and reach each other, or why not.
@@ -82,17 +82,34 @@ pub fn open_stream(opening: &Opening<'_>) -> io::Result<Link> {
 }
 
 fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStream; 2]> {
-    let nodelay = match opening.case.parameter("nodelay") {
-        None => nodelay,
-        Some("on") => true,
-        Some("off") => false,
-        Some(other) => {
-            return Err(sys::failure(format!("nodelay is `on` or `off`, not `{other}`")));
-        }
-    };
+    let nodelay = nodelay_of(opening.case, nodelay)?;
     match opening.case.boundary {
         Boundary::Namespace => connected_across_namespaces(nodelay),
         Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay),
+        Boundary::Host => Err(sys::failure("a link between two hosts is opened from both")),
+    }
+}
+
+/// This host's half of a connection with another host, with the same TCP_NODELAY as where both
+/// ends are opened here.
+pub fn half_of(end: TcpStream, case: &Case, role: Role) -> io::Result<Half> {
+    let is_stream = case.workload == Workload::Stream;
+    let nodelay = match (is_stream, role) {
+        (true, Role::Callee) => true,
+        (true, Role::Caller) => nodelay_of(case, false)?,
+        (false, _) => nodelay_of(case, true)?,
+    };
+    set_nodelay(&end, nodelay)?;
+    Ok(Half::of_fds([end.into()]))
+}
+
+/// What a case says of TCP_NODELAY, or `unsaid`.
+fn nodelay_of(case: &Case, unsaid: bool) -> io::Result<bool> {
+    match case.parameter("nodelay") {
+        None => Ok(unsaid),
+        Some("on") => Ok(true),
+        Some("off") => Ok(false),
+        Some(other) => Err(sys::failure(format!("nodelay is `on` or `off`, not `{other}`"))),
     }
 }
 

@@ -37,10 +37,12 @@ pub fn place(case: &Case) -> Option<String> {
         Boundary::Thread => "two threads",
         Boundary::Process => "two processes",
         Boundary::Namespace => "two network namespaces",
+        Boundary::Host => "two hosts",
     };
     let cpus = match case.placement? {
         Placement::SameCpu => "one CPU".to_owned(),
         Placement::Free => "not pinned".to_owned(),
+        Placement::Pinned => "pinned".to_owned(),
         place => format!("two CPUs ({place})"),
     };
     let mut words = format!("{boundary}, {cpus}");

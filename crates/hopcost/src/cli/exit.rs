@@ -14,6 +14,8 @@ pub const REGRESSION: u8 = 4;
 pub const INCONCLUSIVE: u8 = 5;
 /// Not comparable.
 pub const NOT_COMPARABLE: u8 = 6;
+/// A lease is over; finished trials are kept. That of timeout(1).
+pub const LEASE: u8 = 124;
 /// Interrupted; finished trials are kept.
 pub const INTERRUPTED: u8 = 130;
 

@@ -21,12 +21,21 @@ pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
             _ => None,
         },
         allowed_cpus,
+        peer_cpu: None,
         dma_latency,
         namespaces: namespace::available,
         one_way: |sender, receiver| {
             hopcost_machine::clocks_comparable(&Root::default(), &[sender, receiver])
         },
     })
+}
+
+/// The CPU of an end that is alone on this host: the first of those that a pair of ends would have.
+pub fn first_cpu() -> anyhow::Result<u32> {
+    let allowed = sys::allowed_cpus().context("asking which CPUs may be used")?;
+    let pair = hopcost_machine::topology(&Root::default(), &allowed).choose_pair(&allowed);
+    let first = pair.map(|(first, ..)| first).or(allowed.first().copied());
+    first.context("this process may use no CPU at all")
 }
 
 /// Whether a wake-up latency may be asked for. Opening the file and closing it
@@ -41,10 +50,7 @@ fn dma_latency() -> Result<(), String> {
 
 /// The fingerprint, with the CPUs of the plan.
 pub fn fingerprint(plan: &hopcost_model::plan::Plan) -> hopcost_model::host::Host {
-    let mut cpus = plan.cpus.clone();
-    cpus.extend(plan.pairs.values().flat_map(|&(a, b)| [a, b]));
-    cpus.sort_unstable();
-    cpus.dedup();
+    let cpus: Vec<u32> = plan.local_cpus().into_iter().collect();
     hopcost_machine::fingerprint(&Root::default(), &cpus)
 }
 

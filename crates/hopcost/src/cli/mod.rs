@@ -11,6 +11,7 @@ mod crossover;
 mod doctor;
 mod exit;
 mod explain;
+mod facts;
 mod gate;
 mod gate_args;
 mod gate_live;
@@ -22,11 +23,13 @@ mod lint;
 mod list;
 mod output;
 mod own;
+mod peer;
 mod progress;
 mod recompute;
 mod report;
 mod run;
 mod selftest;
+mod serve;
 mod session;
 mod show;
 mod shown;
@@ -48,7 +51,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 4 with gate or --gate: regression, failed claim or finding, 5 with --strict: undecided, 6 not comparable, 130 interrupted (finished trials are kept)."
+3 invalid measurement, 4 with gate or --gate: regression, failed claim or finding, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -85,6 +88,11 @@ enum Command {
     Selftest(selftest::Args),
     /// Say what of this machine will disturb a measurement, and what to do about it first
     Doctor(doctor::Args),
+    /// Be the far end of a run on another host (`hopcost run --peer`)
+    Serve(Box<serve::Args>),
+    /// Print what is known of this host, as JSON
+    #[command(hide = true)]
+    Facts,
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual page (troff)
@@ -161,6 +169,8 @@ pub fn main() -> ExitCode {
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Facts) => facts::run(),
         Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
         Some(Command::Man) => completions::man(Cli::command()),
         Some(Command::Reference) => completions::reference(Cli::command()),

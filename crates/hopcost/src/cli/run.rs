@@ -12,16 +12,18 @@ use hopcost_model::plan::Plan;
 use hopcost_model::results::Results;
 use hopcost_model::text::{count, shell_word};
 use hopcost_model::units;
-use hopcost_plan::{Ask, SuiteSource};
+use hopcost_plan::{Ask, Machine, SuiteSource};
 
 use super::exit::{self, usage};
 use super::input;
 use super::output;
 use super::own::{self, Asked, Own};
+use super::peer::{self, AgentArgs, PeerArgs};
 use super::session::RunSession;
 use super::shown::{Printed, Shown};
 use super::{host, report};
 use crate::about;
+use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
@@ -86,6 +88,10 @@ pub struct Args {
     /// Resume an interrupted run
     #[arg(long, value_name = "RUN", conflicts_with_all = not_resumed())]
     resume: Option<String>,
+    #[command(flatten)]
+    peer: PeerArgs,
+    #[command(flatten)]
+    agent: AgentArgs,
     #[command(flatten)]
     shown: Shown,
     /// Print the plan with what is skipped and why, and measure nothing
@@ -209,21 +215,31 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let wait_for_quiet = wait_for_quiet(&args.wait_for_quiet)?;
     let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
-        let plan = plan(args, &runtimes)?;
+        let peer = args.peer.greet("dry-run", &args.cpus)?;
+        let plan = plan(args, &runtimes, peer.as_ref())?;
+        peer.iter().for_each(Peer::bye);
         return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
     }
     prepare(&args.shown, args.out.as_deref())?;
-    let mut session = match &args.resume {
-        Some(spec) => RunSession::resume(spec, program(args)?, runtimes)?,
+    let (mut session, lease) = match &args.resume {
+        Some(spec) => RunSession::resume(spec, program(args)?, runtimes, (&args.peer, &args.agent))?,
         None => {
             let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
             let about = about::run(argv.collect(), args.group.clone());
             let setup = Setup::new(&about.id, program(args)?, runtimes).map_err(usage)?;
-            let plan = plan(args, &setup.runtimes)?;
-            RunSession::begin(setup, &about, plan, args.out.as_deref())?
+            let (mut setup, lease) = args.agent.begin(setup)?;
+            setup.peer = args.peer.greet(&about.id, &args.cpus)?;
+            let plan = plan(args, &setup.runtimes, setup.peer.as_ref())?;
+            (RunSession::begin(setup, &about, plan, args.out.as_deref())?, lease)
         }
     };
     let ending = measure(&mut session, wait_for_quiet)?;
+    if ending == Ending::Interrupted && lease.is_over() {
+        let (path, kept) = session.kept().context("the lease is over")?;
+        let path = path.display();
+        output::say(&format!("hopcost: the lease is over; {kept} finished trials are kept in {path}"));
+        return Ok(exit::LEASE);
+    }
     if ending == Ending::Interrupted {
         return interrupted(&session, RESUME, &args.worker);
     }
@@ -317,11 +333,16 @@ fn wait_for_quiet(text: &Option<String>) -> anyhow::Result<Option<Duration>> {
     }
 }
 
+/// What is measured between two hosts where nothing is named.
+const PAIR: &str = "pair";
+
 /// Resolves the command line into a plan.
-fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
+fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result<Plan> {
     let own = of_own_workers(args, runtimes)?;
+    let names_none = args.selectors.is_empty() && args.mechanism.is_empty() && args.workload.is_empty();
+    let of_pair = (peer.is_some() && names_none).then_some(PAIR);
     let ask = Ask {
-        suite: args.suite.as_deref().map(suite).transpose()?,
+        suite: args.suite.as_deref().or(of_pair).map(suite).transpose()?,
         full: args.full,
         selectors: own.selectors,
         mechanism: args.mechanism.clone(),
@@ -337,9 +358,11 @@ fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
         cpus: args.cpus.clone(),
         baseline: args.baseline.clone(),
     };
-    let machine = host::machine(&args.cpus)?;
+    let here = if peer.is_some() { &args.cpus[..args.cpus.len().min(1)] } else { &args.cpus[..] };
+    let machine = Machine { peer_cpu: peer.map(|peer| peer.far.cpu), ..host::machine(here)? };
     let rust = hopcost_probe::worker::mechanisms();
-    let plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine).map_err(usage)?;
+    let mut plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine).map_err(usage)?;
+    peer.map_or(Ok(()), |peer| peer::settle(&mut plan, peer))?;
     if !args.dry_run {
         hopcost_plan::ensure_live(&plan).map_err(usage)?;
     }

@@ -20,9 +20,11 @@ use hopcost_probe::sys;
 use hopcost_view::number;
 
 use super::exit::{not_comparable, usage};
+use super::peer::{AgentArgs, Lease, PeerArgs};
 use super::progress::Line;
 use super::{host, output, recompute, report};
 use crate::about;
+use crate::run::peer::near::Peer;
 use crate::run::reference::{self, Machine, References};
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
@@ -68,7 +70,8 @@ impl RunSession {
             Some(path) => path.to_owned(),
             None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
         };
-        let before = host::of_run(&plan, &setup.scratch);
+        let mut before = host::of_run(&plan, &setup.scratch);
+        before.readings.extend(setup.peer.iter().flat_map(Peer::readings_before));
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
         let machine = Machine::of(&before);
         let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
@@ -77,7 +80,12 @@ impl RunSession {
     }
 
     /// A run that was cut off.
-    pub fn resume(spec: &str, native: Program, runtimes: Runtimes) -> anyhow::Result<Self> {
+    pub fn resume(
+        spec: &str,
+        native: Program,
+        runtimes: Runtimes,
+        (peer, agent): (&PeerArgs, &AgentArgs),
+    ) -> anyhow::Result<(Self, Lease)> {
         let path = report::find(spec)?;
         let (mut file, raw) = hopcost_file::open_for_resume(&path).map_err(usage)?;
         if raw.about.ended.is_some() {
@@ -91,7 +99,10 @@ impl RunSession {
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
         let rust = hopcost_probe::worker::mechanisms();
-        let machine = host::machine(&raw.plan.cpus)?;
+        let (mut setup, lease) = agent.begin(setup)?;
+        setup.peer = peer.greet_again(&raw.about.id, &raw.plan, &raw.host_before)?;
+        let peer_cpu = setup.peer.as_ref().map(|peer| peer.far.cpu);
+        let machine = hopcost_plan::Machine { peer_cpu, ..host::machine(&raw.plan.cpus)? };
         hopcost_plan::check_resumed(&raw.plan, rust, &|| setup.runtimes.facts(), &machine)
             .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
         let planned = yardstick::of_resumed(&raw.plan, &setup, &raw.yardsticks).all;
@@ -99,7 +110,9 @@ impl RunSession {
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let (machine, learnt) = (Machine::of(&raw.host_before), Vec::new());
         let RawRun { about, plan, trials: earlier, clocks, yardsticks, .. } = raw;
-        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine, learnt })
+        let session =
+            Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine, learnt };
+        Ok((session, lease))
     }
 
     /// Where the run is stored.
@@ -167,9 +180,16 @@ impl RunSession {
             if let Ok(Some(clocks)) = clocks::native(&self.plan, &self.setup) {
                 self.file.put_clocks_after(&clocks)?;
             }
-            let after = host::of_run(&self.plan, &self.setup.scratch);
+            let mut after = host::of_run(&self.plan, &self.setup.scratch);
+            if let Some(peer) = &self.setup.peer {
+                match peer.readings() {
+                    Ok(readings) => after.readings.extend(readings),
+                    Err(why) => output::say(&format!("hopcost: the far host, after the run: {why}")),
+                }
+            }
             self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
         }
+        self.setup.peer.iter().for_each(Peer::bye);
         Ok(ending)
     }
 

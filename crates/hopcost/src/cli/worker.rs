@@ -1,15 +1,18 @@
 //! `hopcost worker`: the Rust worker, the launcher of all others, and their test.
 
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
 use super::exit::usage;
 use super::output;
-use crate::run::install;
+use crate::run::peer::relay;
+use crate::run::{agent, install};
 use crate::run::runtimes::{Ready, Runtimes};
 
 /// Where workers are looked for.
@@ -38,6 +41,26 @@ enum What {
     /// Become another program, with a deadline and limits
     #[command(hide = true)]
     Launch(Launch),
+    /// Carry the protocol to and from a worker on another host
+    #[command(hide = true)]
+    Relay {
+        /// The inherited connection
+        #[arg(long)]
+        fd: i32,
+    },
+    /// See to it that an agent is gone on with
+    #[command(hide = true)]
+    Guard {
+        /// The agent
+        #[arg(long)]
+        agent: u32,
+        /// The hopcost that stops it
+        #[arg(long)]
+        of: u32,
+        /// When that is to have ended by itself
+        #[arg(long)]
+        lease_ms: Option<u64>,
+    },
 }
 
 /// Arguments of `worker list`.
@@ -86,6 +109,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(What::Check(args)) => super::worker_check::run(&args).map(ExitCode::from),
         Some(What::List(args)) => list(args).map(ExitCode::from),
         Some(What::Install(args)) => install(&args).map(ExitCode::from),
+        Some(What::Relay { fd }) => {
+            let fd = sys::adopt(&[fd])?.pop().ok_or_else(|| usage("no connection was inherited"))?;
+            relay::run(TcpStream::from(fd))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(What::Guard { agent, of, lease_ms }) => {
+            agent::guard(agent, of, lease_ms.map(Duration::from_millis))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some(What::Launch(launch)) => {
             // Only an error comes back.
             let error = become_worker(&launch);

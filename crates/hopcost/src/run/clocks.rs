@@ -39,10 +39,13 @@ pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockR
 
 /// The same of Rust's clocks alone.
 pub fn native(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
-    let pairs = plan.pairs.values().flat_map(|&(caller, callee)| [caller, callee]);
-    let cpus: BTreeSet<u32> = plan.cpus.iter().copied().chain(pairs).collect();
+    of_cpus(&plan.local_cpus(), setup)
+}
+
+/// The same of these CPUs, in ascending order.
+pub fn of_cpus(cpus: &BTreeSet<u32>, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
     let mut workers = Vec::new();
-    for &cpu in &cpus {
+    for &cpu in cpus {
         let mut worker = Worker::spawn(&setup.native, Vec::new(), 0)?;
         worker.send(&Command::Clock { cpu });
         workers.push(worker);

@@ -2,6 +2,7 @@
 //! finished trial on to be made durable. Knows no statistics and no file
 //! format; while a trial is running this process is asleep in one wait.
 
+pub mod agent;
 mod budget;
 pub mod check;
 pub mod clocks;
@@ -9,6 +10,7 @@ pub mod doctor;
 pub mod idle;
 pub mod install;
 pub mod pace;
+pub mod peer;
 mod quiet;
 pub mod reference;
 mod remembered;

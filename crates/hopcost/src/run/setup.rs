@@ -5,6 +5,8 @@ use std::os::fd::OwnedFd;
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
+use super::agent::Agent;
+use super::peer::near::Peer;
 use super::runtimes::Runtimes;
 use super::scratch::Scratch;
 use super::worker::Program;
@@ -21,6 +23,10 @@ pub struct Setup {
     pub interrupt: OwnedFd,
     /// What workers leave behind.
     pub orphans: Orphans,
+    /// The process that is stopped while a trial runs, if one is.
+    pub agent: Option<Agent>,
+    /// The far host, where there is one.
+    pub peer: Option<Peer>,
 }
 
 impl Setup {
@@ -29,6 +35,15 @@ impl Setup {
         sys::close_on_exec_from_3();
         let orphans = Orphans::adopt()?;
         let interrupt = sys::catch_interrupts()?;
-        Ok(Self { native, runtimes, scratch: Scratch::create(id)?, interrupt, orphans })
+        let scratch = Scratch::create(id)?;
+        let (agent, peer) = (None, None);
+        Ok(Self { native, runtimes, scratch, interrupt, orphans, agent, peer })
+    }
+
+    /// From now on this process is stopped while a trial runs.
+    pub fn with_agent(mut self, agent: Agent) -> Self {
+        self.orphans.keep(agent.guard());
+        self.agent = Some(agent);
+        self
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn between(boundary: Boundary) -> String {
     match boundary {
         Boundary::Thread => "threads".to_owned(),
         Boundary::Process => "processes".to_owned(),
+        Boundary::Host => "hosts".to_owned(),
         other => other.word().to_owned(),
     }
 }

@@ -44,8 +44,10 @@ const COUNTED_TRIALS: u32 = 3;
 pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     let started = Instant::now();
     let mut trial = empty_trial(spec);
+    let frozen = spec.setup.agent.as_ref().map(|agent| agent.freeze());
     let result = perform(spec, &mut trial, &mut beside);
     spec.setup.orphans.end(&beside.pids());
+    drop(frozen);
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}

@@ -10,17 +10,20 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Role, Sched, Workload};
+use hopcost_model::case::{Boundary, Role, Sched, Workload};
 use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Reply, Seat};
+use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::meeting;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
 use super::dial;
 use super::snapshot::Seated;
-use super::spec::{Failure, Lives, TrialSpec};
+use super::spec::{Counts, Failure, Lives, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
+use crate::run::peer::near::Opened;
+use crate::run::peer::wire::TrialAsk;
 use crate::run::worker::{Launch, Program, Worker};
 
 /// Time that the control plane grants beyond the workers' own deadline.
@@ -35,11 +38,13 @@ struct WorkerSpec {
     role: Role,
     fds: Vec<OwnedFd>,
     seats: Vec<Seat>,
+    /// What carries to and from a worker on another host, where it is there.
+    relay: Option<Program>,
 }
 
 impl WorkerSpec {
     fn of(role: Role) -> Self {
-        Self { role, fds: Vec::new(), seats: Vec::new() }
+        Self { role, fds: Vec::new(), seats: Vec::new(), relay: None }
     }
     fn inherits(&mut self, half: Half) -> LinkHalf {
         let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
@@ -68,6 +73,7 @@ pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
     };
     let by_address = |role| spec.workers.assignment(role).link == LinkSource::Address;
     match (by_address(Role::Caller), by_address(Role::Callee)) {
+        _ if spec.case.boundary == Boundary::Host => workers.over_hosts()?,
         _ if !spec.workers.two_workers() => workers.one_worker()?,
         (false, false) => workers.over_descriptors()?,
         (true, false) => workers.over_address(Role::Caller)?,
@@ -123,6 +129,44 @@ impl TrialWorkers<'_> {
         // waits for nobody, is not spawned into a half-open link.
         self.start(callee)?;
         callers.into_iter().try_for_each(|caller| self.start(caller))?;
+        for (at, reply) in self.replies(self.all.len(), ATTACHING)?.into_iter().enumerate() {
+            self.attached(at, reply)?;
+        }
+        Ok(())
+    }
+
+    /// The callee's worker is on another host, whose worker it is to everything here.
+    fn over_hosts(&mut self) -> Result<(), Failure> {
+        let spec = self.spec;
+        let (Some(peer), Some(row)) = (&spec.setup.peer, spec.workers.link) else {
+            return Err("boundary=host needs another host (--peer)".into());
+        };
+        let ask = TrialAsk {
+            run: String::new(),
+            case: spec.case.id(),
+            deadline_ms: spec.deadline_ms(),
+            ticks_per_second: match spec.counts {
+                Counts::Fitted(clocks) => clocks.caller.ticks_per_second,
+                Counts::Exactly { .. } => rough_ticks(1_000_000_000) as f64,
+            },
+        };
+        let Opened { control, halves } = peer
+            .trial(spec.case, row, ask)
+            .map_err(|e| Failure::Reason(format!("opening the link to {}: {e}", peer.address())))?;
+        let mut callee = WorkerSpec::of(Role::Callee);
+        let program = Program::own()?;
+        let fd = control.as_raw_fd().to_string();
+        let arguments = ["worker", "relay", "--fd", &fd].map(String::from).into();
+        callee.relay = Some(Program { arguments, ..program });
+        callee.fds.push(control);
+        let mut caller = WorkerSpec::of(Role::Caller);
+        for (flow, half) in (0..).zip(halves) {
+            callee.seats.push(self.seat(Role::Callee, flow, None));
+            let half = caller.inherits(half);
+            caller.seats.push(self.seat(Role::Caller, flow, Some(half)));
+        }
+        self.start(callee)?;
+        self.start(caller)?;
         for (at, reply) in self.replies(self.all.len(), ATTACHING)?.into_iter().enumerate() {
             self.attached(at, reply)?;
         }
@@ -197,7 +241,10 @@ impl TrialWorkers<'_> {
         };
         let foreign = spec.workers.foreign(wanted.role);
         let mut worker = match foreign {
-            None => Worker::spawn(spec.native(), wanted.fds, spec.padding)?,
+            None => {
+                let program = wanted.relay.as_ref().unwrap_or(spec.native());
+                Worker::spawn(program, wanted.fds, spec.padding)?
+            }
             Some(ready) => {
                 let launch = Launch {
                     deadline_ms,

@@ -1,0 +1,138 @@
+//! Network interfaces as the kernel tells of them to a program: which has an address
+//! (getifaddrs(3)), and what its driver leaves to the hardware (ethtool's SIOCETHTOOL,
+//! include/uapi/linux/ethtool.h). What /sys says of them is read elsewhere.
+
+use std::ffi::CStr;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+use crate::sys;
+
+/// The interface that has this address, if one has.
+pub fn with_address(wanted: IpAddr) -> io::Result<Option<String>> {
+    let mut first = std::ptr::null_mut();
+    // SAFETY: the list is valid until it is freed below, and nothing of it is kept.
+    unsafe {
+        sys::check(libc::getifaddrs(&mut first))?;
+        let mut found = None;
+        let mut at: *const libc::ifaddrs = first;
+        while !at.is_null() && found.is_none() {
+            let one = &*at;
+            if address_of(one.ifa_addr) == Some(wanted) {
+                found = Some(CStr::from_ptr(one.ifa_name).to_string_lossy().into_owned());
+            }
+            at = one.ifa_next;
+        }
+        libc::freeifaddrs(first);
+        Ok(found)
+    }
+}
+
+/// # Safety
+/// The pointer is null or points to a socket address of the size of its family.
+unsafe fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: as the caller says; the family tells which structure it is.
+    unsafe {
+        match i32::from((*address).sa_family) {
+            libc::AF_INET => {
+                let v4 = std::ptr::read_unaligned(address.cast::<libc::sockaddr_in>());
+                Some(Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr)).into())
+            }
+            libc::AF_INET6 => {
+                let v6 = std::ptr::read_unaligned(address.cast::<libc::sockaddr_in6>());
+                Some(Ipv6Addr::from(v6.sin6_addr.s6_addr).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
+const ETHTOOL_GDRVINFO: u32 = 0x3;
+
+/// What may be left to the hardware: the command that asks, and the name that ethtool(8) has for it.
+const OFFLOADS: [(u32, &str); 6] = [
+    (0x14, "rx-checksum"),
+    (0x16, "tx-checksum"),
+    (0x18, "scatter-gather"),
+    (0x1e, "tso"),
+    (0x23, "gso"),
+    (0x2b, "gro"),
+];
+
+/// `struct ethtool_value`.
+#[repr(C)]
+struct Value {
+    command: u32,
+    data: u32,
+}
+
+/// The head of `struct ethtool_drvinfo`, which has 196 bytes.
+#[repr(C)]
+struct DriverInfo {
+    command: u32,
+    driver: [u8; 32],
+    rest: [u8; 160],
+}
+
+/// The name that a driver gives itself (`veth`, `virtio_net`).
+pub fn driver(interface: &str) -> io::Result<String> {
+    let mut info = DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], rest: [0; 160] };
+    // SAFETY: the structure is as large as the command wants it.
+    unsafe { ask(interface, (&raw mut info).cast()) }?;
+    let name = info.driver.split(|byte| *byte == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(name).into_owned())
+}
+
+/// What is switched on and off of what may be left to the hardware: `tso on, gso on, gro off`.
+pub fn offloads(interface: &str) -> io::Result<String> {
+    let mut all = Vec::new();
+    for (command, name) in OFFLOADS {
+        let mut value = Value { command, data: 0 };
+        // SAFETY: the structure is as large as the command wants it.
+        if unsafe { ask(interface, (&raw mut value).cast()) }.is_ok() {
+            all.push(format!("{name} {}", if value.data == 0 { "off" } else { "on" }));
+        }
+    }
+    match all.is_empty() {
+        true => Err(sys::failure("its driver does not tell")),
+        false => Ok(all.join(", ")),
+    }
+}
+
+/// # Safety
+/// `data` points to a structure that begins with the command and is as large as it wants.
+unsafe fn ask(interface: &str, data: *mut libc::c_char) -> io::Result<()> {
+    // SAFETY: the request is plain data, and its name keeps a NUL at its end.
+    unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        let room = request.ifr_name.len() - 1;
+        for (to, from) in request.ifr_name.iter_mut().take(room).zip(interface.bytes()) {
+            *to = from as libc::c_char;
+        }
+        request.ifr_ifru.ifru_data = data;
+        // Any socket will do (netdevice(7)).
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        sys::check(libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request)).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_found_by_its_address_and_tells_what_it_leaves_to_hardware() {
+        let found = with_address(Ipv4Addr::LOCALHOST.into()).unwrap();
+        assert_eq!(found.as_deref(), Some("lo"));
+        let nobodys = IpAddr::from(Ipv4Addr::new(192, 0, 2, 1));
+        assert_eq!(with_address(nobodys).unwrap(), None);
+        let offloads = offloads("lo").unwrap();
+        assert!(offloads.contains("tso on") && offloads.contains("gro "), "{offloads}");
+        assert!(driver("no-such-interface").is_err());
+    }
+}

@@ -1,0 +1,185 @@
+//! The options by which a run has a far host, and an agent on whose behalf it runs.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Boundary, Case};
+use hopcost_model::host::Host;
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol;
+use hopcost_model::units;
+use hopcost_probe::mechanism;
+use hopcost_probe::sys;
+
+use super::exit::{not_comparable, usage};
+use super::output;
+use crate::about;
+use crate::run::agent::Agent;
+use crate::run::peer::key::Key;
+use crate::run::peer::near::Peer;
+use crate::run::setup::Setup;
+
+/// The far host.
+#[derive(clap::Args, Default)]
+pub struct PeerArgs {
+    /// Measure between this host and another, on which `hopcost serve` listens there
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub peer: Option<String>,
+    /// The file of the key that both hosts share; else it is in HOPCOST_KEY
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+/// The agent.
+#[derive(clap::Args, Default)]
+pub struct AgentArgs {
+    /// Stop this process while a trial runs, and end when it ends (for agents of a fleet)
+    #[arg(long, value_name = "PID")]
+    agent: Option<u32>,
+    /// End after this long, with exit code 124; finished trials are kept
+    #[arg(long, value_name = "TIME")]
+    lease: Option<String>,
+}
+
+/// When a lease is over.
+#[derive(Clone, Copy)]
+pub struct Lease(Option<Instant>);
+
+impl Lease {
+    /// Whether it is.
+    pub fn is_over(self) -> bool {
+        self.0.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+/// The longest lease.
+const LEASE_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+
+impl AgentArgs {
+    /// Arms the lease and watches over the agent, where there are such.
+    pub fn begin(&self, setup: Setup) -> anyhow::Result<(Setup, Lease)> {
+        let parse = |text: &String| {
+            let ns = units::parse_duration_ns(text).map_err(|e| usage(format!("--lease: {e}")))?;
+            let lease = Duration::from_nanos(ns);
+            match (Duration::from_secs(1)..=LEASE_MAX).contains(&lease) {
+                true => Ok(lease),
+                false => Err(usage("--lease: want 1s to 168h")),
+            }
+        };
+        let lease = self.lease.as_ref().map(parse).transpose()?;
+        if let Some(lease) = lease {
+            // Its signal is an interrupt like any other.
+            sys::arm_deadline(lease.as_millis() as u64)?;
+        }
+        let over = Lease(lease.map(|lease| Instant::now() + lease));
+        let Some(pid) = self.agent else { return Ok((setup, over)) };
+        if pid <= 1 || pid == std::process::id() {
+            return Err(usage(format!("--agent: {pid} is no process that may be stopped")));
+        }
+        let agent = Agent::watch(pid, lease).map_err(|e| usage(format!("--agent: {e}")))?;
+        Ok((setup.with_agent(agent), over))
+    }
+}
+
+impl PeerArgs {
+    /// Greets the far host of a new run, if one is named; `cpus` are those of `--cpus`.
+    pub fn greet(&self, run: &str, cpus: &[u32]) -> anyhow::Result<Option<Peer>> {
+        let Some(address) = &self.peer else {
+            return match &self.key {
+                None => Ok(None),
+                Some(_) => Err(usage("--key is the key of a far host: name it by --peer ADDR:PORT")),
+            };
+        };
+        self.greet_at(address, run, cpus.get(1).copied()).map(Some)
+    }
+
+    /// The far host of a run that is gone on with, which has to be the one that it was.
+    pub fn greet_again(&self, run: &str, plan: &Plan, then: &Host) -> anyhow::Result<Option<Peer>> {
+        if !hosts_cases(plan) {
+            return Ok(None);
+        }
+        let known = self.peer.as_deref().or_else(|| then.get("peer.address"));
+        let address = known.ok_or_else(|| usage("cannot resume: name the far host by --peer"))?;
+        let cpu = then.get("peer.cpu").and_then(|cpu| cpu.parse().ok());
+        let peer = self.greet_at(address, run, cpu)?;
+        for key in ["cpu.model", "kernel.release", "virt.hypervisor"] {
+            let now = peer.far.host.get(key);
+            let then = then.get(&format!("peer.{key}"));
+            if then != now {
+                return Err(not_comparable(format!(
+                    "cannot resume: {key} of the far host was `{}` and is `{}`; start a new run",
+                    then.unwrap_or("unknown"),
+                    now.unwrap_or("unknown")
+                )));
+            }
+        }
+        Ok(Some(peer))
+    }
+
+    fn greet_at(&self, text: &str, run: &str, cpu: Option<u32>) -> anyhow::Result<Peer> {
+        let key = Key::of(self.key.as_deref()).map_err(usage)?;
+        let address = address("--peer", text)?;
+        let peer = Peer::greet(address, key, run, cpu)
+            .map_err(|error| usage(format!("--peer {address}: {error}")))?;
+        let far = &peer.far;
+        if far.protocol != protocol::VERSION {
+            return Err(not_comparable(format!(
+                "the far end speaks version {} of the worker protocol, this is version {}: use the same \
+                 hopcost on both",
+                far.protocol,
+                protocol::VERSION
+            )));
+        }
+        if far.checksum != about::build().checksum {
+            output::say(&format!(
+                "hopcost: the far end is another build of hopcost ({}, commit {}; this is {}, commit {})",
+                far.version.escape_debug(),
+                far.commit.escape_debug(),
+                env!("CARGO_PKG_VERSION"),
+                env!("HOPCOST_COMMIT"),
+            ));
+        }
+        Ok(peer)
+    }
+}
+
+/// An address with a port, as an option gives it.
+pub fn address(option: &str, text: &str) -> anyhow::Result<SocketAddr> {
+    let mut found = text
+        .to_socket_addrs()
+        .map_err(|error| usage(format!("{option}: want ADDR:PORT, not `{text}` ({error})")))?;
+    found.next().ok_or_else(|| usage(format!("{option}: `{text}` has no address")))
+}
+
+/// Whether a plan has cases between two hosts.
+fn hosts_cases(plan: &Plan) -> bool {
+    plan.live_cases().any(|case| case.boundary == Boundary::Host)
+}
+
+/// Leaves out what the far end has not, and refuses mechanisms that are others there.
+pub fn settle(plan: &mut Plan, peer: &Peer) -> anyhow::Result<()> {
+    let between = |case: &Case| case.boundary == Boundary::Host;
+    for planned in plan.cases.iter_mut().filter(|planned| planned.skip.is_none()) {
+        let Some(case) = planned.known().filter(|case| between(case)) else { continue };
+        let name = case.mechanism_name();
+        let there = peer.far.mechanisms.iter().find(|(known, ..)| known == name);
+        let here = mechanism::find(name);
+        let here = here.map(|row| hopcost_model::mechanism::Mechanism::of(&row.facts).revision);
+        planned.skip = match there {
+            None => Some(format!("the far end has no mechanism {name}")),
+            Some((.., Some(why))) => {
+                Some(format!("{name} is not available at the far end: {}", why.escape_debug()))
+            }
+            Some((_, revision, None)) if Some(*revision) != here => {
+                return Err(not_comparable(format!(
+                    "{name} is of revision {} here and {revision} at the far end: use the same hopcost on \
+                     both",
+                    here.unwrap_or(0)
+                )));
+            }
+            Some(_) => None,
+        };
+    }
+    Ok(())
+}

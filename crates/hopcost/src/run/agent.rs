@@ -1,0 +1,101 @@
+//! The process on whose behalf hopcost runs, such as the agent of a fleet: stopped while a trial runs, so
+//! that it costs nothing, and gone on with right after it, whatever becomes of hopcost.
+
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hopcost_probe::sys::{self, Told};
+
+/// How long hopcost may take to end once it is told to.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An agent, and the guard that is left to go on with it.
+pub struct Agent {
+    process: OwnedFd,
+    guard: Child,
+    /// Closed when hopcost is gone, by which the guard sees it.
+    _life: UnixStream,
+}
+
+impl Agent {
+    /// Watches over a process of this user's: it is gone on with when hopcost is gone, and hopcost is told
+    /// to end when it is gone, or when it has not ended by itself so long after its lease.
+    pub fn watch(pid: u32, lease: Option<Duration>) -> io::Result<Self> {
+        let process = sys::open_process(pid)
+            .map_err(|e| sys::context(e, &format!("the agent's process {pid}")))?;
+        // Also finds out whether it may be told anything.
+        sys::tell_process(&process, Told::GoOn)
+            .map_err(|e| sys::context(e, &format!("the agent's process {pid}")))?;
+        let (life, theirs) = UnixStream::pair()?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["worker", "guard", "--agent", &pid.to_string()]);
+        command.args(["--of", &std::process::id().to_string()]);
+        if let Some(lease) = lease {
+            command.args(["--lease-ms", &lease.as_millis().to_string()]);
+        }
+        let guard = command
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        Ok(Self { process, guard, _life: life })
+    }
+
+    /// The guard, which is to live as long as hopcost.
+    pub fn guard(&self) -> u32 {
+        self.guard.id()
+    }
+
+    /// Stops it until what is returned is dropped. One that is gone cannot be stopped.
+    pub fn freeze(&self) -> Frozen<'_> {
+        let _ = sys::tell_process(&self.process, Told::Stop);
+        Frozen(&self.process)
+    }
+}
+
+/// A process that is stopped.
+pub struct Frozen<'a>(&'a OwnedFd);
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let _ = sys::tell_process(self.0, Told::GoOn);
+    }
+}
+
+/// The guard: sleeps until hopcost or the agent is gone, or hopcost has outlived its lease.
+pub fn guard(agent: u32, hopcost: u32, lease: Option<Duration>) -> io::Result<()> {
+    sys::leave_session()?;
+    sys::set_name("hopcost-guard");
+    let (agent, hopcost) = (sys::open_process(agent)?, sys::open_process(hopcost)?);
+    let begun = Instant::now();
+    let mut kill_at = lease.map(|lease| begun + lease + PATIENCE);
+    let mut is_told = false;
+    let mut life = io::stdin();
+    loop {
+        let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            let _ = sys::tell_process(&hopcost, Told::Killed);
+            kill_at = None;
+        }
+        let wait_ms = left.filter(|left| !left.is_zero()).map_or(-1, |left| {
+            i32::try_from(left.as_millis()).unwrap_or(i32::MAX).saturating_add(1)
+        });
+        // One that was gone is readable for ever.
+        let watched = [life.as_raw_fd(), agent.as_raw_fd()];
+        let ready = sys::poll_readable(if is_told { &watched[..1] } else { &watched }, wait_ms)?;
+        if ready[0] && matches!(life.read(&mut [0]), Ok(0) | Err(_)) {
+            let _ = sys::tell_process(&agent, Told::GoOn);
+            return Ok(());
+        }
+        if ready.get(1) == Some(&true) {
+            is_told = true;
+            let _ = sys::tell_process(&hopcost, Told::End);
+            kill_at = Some(Instant::now() + PATIENCE);
+        }
+    }
+}

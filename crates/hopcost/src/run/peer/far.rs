@@ -1,0 +1,176 @@
+//! The far end: `hopcost serve`. One run at a time; a trial at a time; everything is asked for by the near
+//! end, and nothing is kept.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use hopcost_machine::Root;
+use hopcost_model::protocol::{self, ClockReading};
+use hopcost_probe::sys;
+
+use super::far_trial;
+use super::key::Key;
+use super::lobby::{Asked, Lobby};
+use super::net;
+use super::wire::{self, Answer, Ask, FarHost, Lines};
+use crate::about;
+use crate::run::clocks;
+use crate::run::setup::Setup;
+
+/// How often an idle far end looks whether it is to end.
+const IDLE: Duration = Duration::from_millis(200);
+
+/// When it ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// When it is interrupted.
+    Interrupted,
+    /// Also when a run is over.
+    RunOver,
+}
+
+/// How much is served.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Trials at most.
+    pub trials: u64,
+    /// How long a trial may take at most.
+    pub trial: Duration,
+    /// When it ends by itself.
+    pub until: Until,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// It was interrupted, or its time was over.
+    Interrupted,
+    /// A run was over, or the trials were used up.
+    Complete,
+}
+
+/// The far end.
+pub struct Far<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) lobby: Arc<Lobby>,
+    asked: Receiver<Asked>,
+    limits: Limits,
+    trials: u64,
+    /// Calibrated once a CPU.
+    clocks: BTreeMap<u32, ClockReading>,
+    /// The CPU of its end.
+    pub(super) cpu: u32,
+}
+
+impl<'a> Far<'a> {
+    /// Accepts from now on.
+    pub fn open(
+        setup: &'a Setup,
+        listener: TcpListener,
+        key: Key,
+        limits: Limits,
+        cpu: u32,
+    ) -> io::Result<Self> {
+        let (lobby, asked) = Lobby::open(listener, key)?;
+        let clocks = BTreeMap::new();
+        Ok(Self { setup, lobby, asked, limits, trials: 0, clocks, cpu })
+    }
+
+    /// Answers until it is to end; `say` is told what happens, a line each.
+    pub fn serve(&mut self, say: &dyn Fn(&str)) -> io::Result<Served> {
+        loop {
+            if sys::poll_readable(&[self.setup.interrupt.as_raw_fd()], 0)? == [true] {
+                return Ok(Served::Interrupted);
+            }
+            let Asked { ask, mut lines } = match self.asked.recv_timeout(IDLE) {
+                Ok(asked) => asked,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(sys::failure("nobody accepts connections any more"));
+                }
+            };
+            match ask {
+                Ask::Hello { run, cpu } => {
+                    say(&format!("greeted by the run {run}"));
+                    let answer = match self.hello(&lines, cpu) {
+                        Ok(far) => Answer::Hello(Box::new(far)),
+                        Err(error) => Answer::Refused { reason: error.to_string() },
+                    };
+                    let _ = wire::send(lines.stream(), &answer);
+                }
+                Ask::Trial(trial) if self.trials < self.limits.trials => {
+                    self.trials += 1;
+                    if let Err(why) = far_trial::play(self, &mut lines, &trial) {
+                        say(&format!("trial {} ({}): {why}", self.trials, trial.case.escape_debug()));
+                    }
+                    // A run that goes on keeps the far end from when its trial is over.
+                    let _ = self.lobby.hold(&trial.run);
+                }
+                Ask::Trial(_) => {
+                    let reason = format!("{} trials are all that it serves", self.limits.trials);
+                    let _ = wire::send(lines.stream(), &Answer::Refused { reason });
+                }
+                Ask::Bye { run } => {
+                    let away = self.lobby.turned_away();
+                    say(&format!("the run {run} is over: {} trials, {away} strangers", self.trials));
+                    self.lobby.release();
+                    let _ = wire::send(lines.stream(), &Answer::Bye);
+                    if self.limits.until == Until::RunOver {
+                        return Ok(Served::Complete);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The longest that a trial may take here.
+    pub(super) fn trial_max(&self) -> Duration {
+        self.limits.trial
+    }
+
+    /// The clock of a CPU.
+    pub(super) fn clock(&mut self, cpu: u32) -> io::Result<&ClockReading> {
+        if !self.clocks.contains_key(&cpu) {
+            let found = clocks::of_cpus(&[cpu].into(), self.setup).map_err(io::Error::other)?;
+            let found = found.and_then(|mut all| all.pop());
+            self.clocks.insert(cpu, found.ok_or_else(|| sys::failure("it was interrupted"))?);
+        }
+        self.clocks.get(&cpu).ok_or_else(|| sys::failure("its clock is not known"))
+    }
+
+    fn hello(&mut self, lines: &Lines, cpu: Option<u32>) -> io::Result<FarHost> {
+        let cpus = sys::allowed_cpus()?;
+        let cpu = cpu.unwrap_or(self.cpu);
+        if !cpus.contains(&cpu) {
+            let all: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            return Err(sys::failure(format!("it may not use CPU {cpu}, only {}", all.join(", "))));
+        }
+        self.cpu = cpu;
+        let clock = self.clock(cpu)?.clone();
+        let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
+        host.readings.extend(net::readings(lines.local_ip()?));
+        let description = hopcost_probe::worker::description();
+        let own = about::build();
+        Ok(FarHost {
+            wire: wire::VERSION,
+            protocol: protocol::VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: env!("HOPCOST_COMMIT").to_owned(),
+            checksum: own.checksum,
+            mechanisms: description
+                .mechanisms
+                .into_iter()
+                .map(|known| (known.name, known.revision, known.unavailable))
+                .collect(),
+            cpus,
+            cpu,
+            clock,
+            host,
+        })
+    }
+}

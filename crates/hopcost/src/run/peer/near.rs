@@ -1,0 +1,193 @@
+//! The near end: knows the far host, and asks it to play the callee of a trial.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Case, Role};
+use hopcost_model::host::Reading;
+use hopcost_model::mechanism::Loss;
+use hopcost_probe::registry::Row;
+use hopcost_probe::shape::Half;
+use hopcost_probe::sys;
+use hopcost_probe::transport::tcp;
+
+use super::key::Key;
+use super::net;
+use super::wire::{self, Answer, Ask, FarHost, Lines, TrialAsk};
+
+/// How long a far end may take to answer what it has to look at its clock for.
+const HELLO: Duration = Duration::from_secs(20);
+/// Between two datagrams that show the token, and how many are sent.
+const TOKEN_EACH: Duration = Duration::from_millis(200);
+const TOKENS: u32 = 10;
+/// How long what is left of these is waited for.
+const STRAY: Duration = Duration::from_millis(5);
+
+/// A far host that is known.
+pub struct Peer {
+    address: SocketAddr,
+    key: Key,
+    run: String,
+    /// What it said of itself.
+    pub far: FarHost,
+    local: SocketAddr,
+}
+
+/// What a trial's near end has.
+pub struct Opened {
+    /// The worker protocol's connection.
+    pub control: OwnedFd,
+    /// The caller's half of each link, in the order of the flows.
+    pub halves: Vec<Half>,
+}
+
+impl Peer {
+    /// Greets the far end on behalf of a run; `cpu` is the one that its end is to have.
+    pub fn greet(address: SocketAddr, key: Key, run: &str, cpu: Option<u32>) -> io::Result<Self> {
+        let (far, local) = hello(address, &key, run, cpu)?;
+        Ok(Self { address, key, run: run.to_owned(), far, local })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What both ends know of each other now: this end's interface, and all that the far host tells.
+    pub fn readings(&self) -> io::Result<Vec<Reading>> {
+        let (far, local) = hello(self.address, &self.key, &self.run, Some(self.far.cpu))?;
+        Ok(self.readings_of(&far, local))
+    }
+
+    /// The same as it was when it was greeted.
+    pub fn readings_before(&self) -> Vec<Reading> {
+        self.readings_of(&self.far, self.local)
+    }
+
+    fn readings_of(&self, far: &FarHost, local: SocketAddr) -> Vec<Reading> {
+        let reading = |key: &str, value: String| Reading {
+            section: "peer".into(),
+            key: format!("peer.{key}"),
+            value: Some(value),
+            reason: None,
+        };
+        let mut all = net::readings(local.ip());
+        all.push(reading("address", self.address.to_string()));
+        all.push(reading("hopcost", format!("{} ({})", far.version, far.commit)));
+        all.extend(far.checksum.clone().map(|checksum| reading("checksum", checksum)));
+        all.push(reading("cpu", far.cpu.to_string()));
+        all.extend(net::of_peer(&far.host.readings));
+        all
+    }
+
+    /// Asks for a trial and opens its links.
+    pub fn trial(&self, case: &Case, row: &Row, ask: TrialAsk) -> io::Result<Opened> {
+        let deadline = Instant::now() + Duration::from_millis(ask.deadline_ms).max(HELLO);
+        let mut lines = Lines::of(self.control()?);
+        wire::send(lines.stream(), &Ask::Trial(TrialAsk { run: self.run.clone(), ..ask }))?;
+        let (token, udp_port) = match answer(&mut lines, deadline)? {
+            Answer::Expecting { token, udp_port } => (token, udp_port),
+            _ => return Err(unexpected()),
+        };
+        let flows = case.flows.unwrap_or(1);
+        let halves = match (row.facts.loss, udp_port) {
+            (Loss::Possible, Some(port)) => vec![Half::of_fds([self.datagrams(port, &token)?.into()])],
+            (Loss::Possible, None) => return Err(unexpected()),
+            (Loss::Never, _) => {
+                let half = |flow| tcp::half_of(self.connection(&token, flow)?, case, Role::Caller);
+                (0..flows).map(half).collect::<io::Result<_>>()?
+            }
+        };
+        match answer(&mut lines, deadline)? {
+            Answer::Ready => {}
+            _ => return Err(unexpected()),
+        }
+        Ok(Opened { control: lines.into_stream()?.into(), halves })
+    }
+
+    /// Says that the run is over.
+    pub fn bye(&self) {
+        let said = self.control().and_then(|stream| {
+            let mut lines = Lines::of(stream);
+            wire::send(lines.stream(), &Ask::Bye { run: self.run.clone() })?;
+            answer(&mut lines, Instant::now() + wire::PATIENCE)
+        });
+        // One that is gone needs not be told.
+        drop(said);
+    }
+
+    fn control(&self) -> io::Result<TcpStream> {
+        control(self.address, &self.key)
+    }
+
+    fn connection(&self, token: &str, flow: u32) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect_timeout(&self.address, wire::PATIENCE)?;
+        wire::show_token(&mut stream, token, flow)?;
+        Ok(stream)
+    }
+
+    /// A datagram socket that the far end has seen the token from.
+    fn datagrams(&self, port: u16, token: &str) -> io::Result<UdpSocket> {
+        let socket = UdpSocket::bind((self.local.ip(), 0))?;
+        socket.connect((self.address.ip(), port))?;
+        socket.set_read_timeout(Some(TOKEN_EACH))?;
+        let mut got = [0; 128];
+        for _ in 0..TOKENS {
+            socket.send(token.as_bytes())?;
+            match socket.recv(&mut got) {
+                Ok(n) if &got[..n] == token.as_bytes() => {
+                    drain(&socket)?;
+                    return Ok(socket);
+                }
+                _ => {}
+            }
+        }
+        Err(sys::failure(format!("no datagram came back from UDP port {port} of the far host")))
+    }
+}
+
+/// Takes what came besides, so that the first message is one of the mechanism's.
+pub fn drain(socket: &UdpSocket) -> io::Result<()> {
+    socket.set_read_timeout(Some(STRAY))?;
+    while socket.recv(&mut [0; 128]).is_ok() {}
+    socket.set_read_timeout(None)
+}
+
+fn control(address: SocketAddr, key: &Key) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::connect_timeout(&address, wire::PATIENCE)?;
+    // Questions and answers are short, and wait for each other.
+    stream.set_nodelay(true)?;
+    wire::prove_near(&mut stream, key)?;
+    Ok(stream)
+}
+
+fn hello(
+    address: SocketAddr,
+    key: &Key,
+    run: &str,
+    cpu: Option<u32>,
+) -> io::Result<(FarHost, SocketAddr)> {
+    let mut lines = Lines::of(control(address, key)?);
+    wire::send(lines.stream(), &Ask::Hello { run: run.to_owned(), cpu })?;
+    match answer(&mut lines, Instant::now() + HELLO)? {
+        Answer::Hello(far) => Ok((*far, lines.stream().local_addr()?)),
+        _ => Err(unexpected()),
+    }
+}
+
+fn answer(lines: &mut Lines, until: Instant) -> io::Result<Answer> {
+    match lines.next(until)? {
+        Some(Answer::Busy { reason }) => Err(sys::failure(format!("the far end is busy: {reason}"))),
+        Some(Answer::Refused { reason }) => {
+            Err(sys::failure(format!("the far end refuses: {reason}")))
+        }
+        Some(answer) => Ok(answer),
+        None => Err(sys::failure("the far end hung up")),
+    }
+}
+
+fn unexpected() -> io::Error {
+    sys::failure("the far end answered something else than it was asked")
+}

@@ -1,0 +1,89 @@
+//! What lies between two hosts, as each end sees it: the interface that carries the connection, and what
+//! /sys and its driver tell of it.
+
+use std::net::IpAddr;
+
+use hopcost_machine::Root;
+use hopcost_model::host::Reading;
+use hopcost_probe::nic;
+
+/// What the names of readings of the other host begin with.
+pub const PEER: &str = "peer.";
+
+/// What is known of the interface that has this address.
+pub fn readings(address: IpAddr) -> Vec<Reading> {
+    let interface = match nic::with_address(address) {
+        Ok(Some(name)) => Ok(name),
+        Ok(None) => Err(format!("no interface has the address {address}")),
+        Err(error) => Err(error.to_string()),
+    };
+    let of = |what: &dyn Fn(&str) -> Result<String, String>| match &interface {
+        Ok(name) => what(name),
+        Err(reason) => Err(reason.clone()),
+    };
+    let root = Root::default();
+    let file = |name: &str, what: &str| {
+        let text = root.text(&format!("/sys/class/net/{name}/{what}"));
+        text.map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
+    };
+    let driver = |name: &str| nic::driver(name).map_err(|error| error.to_string());
+    let all: [(&str, Result<String, String>); 7] = [
+        ("address", Ok(address.to_string())),
+        ("interface", of(&|name| Ok(name.to_owned()))),
+        ("path", of(&|name| Ok(path(&root, name, driver(name).ok().as_deref())))),
+        ("driver", of(&driver)),
+        ("mtu", of(&|name| file(name, "mtu"))),
+        ("speed", of(&|name| file(name, "speed").map(|speed| format!("{speed} Mbit/s")))),
+        ("offloads", of(&|name| nic::offloads(name).map_err(|error| error.to_string()))),
+    ];
+    let reading = |(key, found): (&str, Result<String, String>)| Reading {
+        section: "net".into(),
+        key: format!("net.{key}"),
+        value: found.as_ref().ok().cloned(),
+        reason: found.err(),
+    };
+    all.into_iter().map(reading).collect()
+}
+
+/// What kind of interface it is: what a packet meets behind it.
+fn path(root: &Root, name: &str, driver: Option<&str>) -> String {
+    let has = |what: &str| root.exists(&format!("/sys/class/net/{name}/{what}"));
+    let kind = match driver {
+        _ if name == "lo" => "loopback",
+        Some("veth") => "veth",
+        _ if has("bridge") => "bridge",
+        Some("tun") => "tunnel",
+        Some("virtio_net" | "vmxnet3" | "hv_netvsc" | "xen_netfront" | "ena" | "gve") => {
+            "virtual machine's"
+        }
+        _ if has("device") => "physical",
+        _ => "virtual",
+    };
+    kind.to_owned()
+}
+
+/// The readings of the far host, by names of their own.
+pub fn of_peer(readings: &[Reading]) -> Vec<Reading> {
+    let named = |reading: &Reading| Reading {
+        section: format!("{PEER}{}", reading.section),
+        key: format!("{PEER}{}", reading.key),
+        ..reading.clone()
+    };
+    readings.iter().map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_told() {
+        let all = readings(std::net::Ipv4Addr::LOCALHOST.into());
+        let value = |key: &str| all.iter().find(|one| one.key == key).unwrap().value.clone();
+        assert_eq!(value("net.interface").as_deref(), Some("lo"));
+        assert_eq!(value("net.path").as_deref(), Some("loopback"));
+        assert!(value("net.mtu").is_some());
+        let far = of_peer(&all);
+        assert_eq!((far[0].section.as_str(), far[0].key.as_str()), ("peer.net", "peer.net.address"));
+    }
+}
