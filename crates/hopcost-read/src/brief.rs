@@ -13,7 +13,7 @@ use crate::case::Reading;
 use crate::run::Run;
 
 /// Readings that change by themselves, by the beginning of their key.
-const VOLATILE: [&str; 2] = ["load.", "stat."];
+const VOLATILE: [&str; 4] = ["load.", "stat.", "peer.load.", "peer.stat."];
 
 /// The plan in brief.
 pub fn plan(run: &Run, readings: &[Reading]) -> PlanBrief {

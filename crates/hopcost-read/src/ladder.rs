@@ -119,9 +119,10 @@ fn key(case: &Case) -> Key {
     }
 }
 
-/// One CPU (or a call), two CPUs, free.
+/// One CPU (or a call), two CPUs, free, two hosts.
 fn slot(case: &Case) -> usize {
     match case.placement {
+        _ if case.boundary == Boundary::Host => 3,
         None | Some(Placement::SameCpu) => 0,
         Some(Placement::Free) => 2,
         Some(_) => 1,
@@ -130,7 +131,7 @@ fn slot(case: &Case) -> usize {
 
 /// The slots of a row.
 #[derive(Default)]
-struct Row<'a>([Option<Entry<'a>>; 3]);
+struct Row<'a>([Option<Entry<'a>>; 4]);
 
 impl Row<'_> {
     fn takes(&self, slot: usize, measured: bool) -> bool {
@@ -149,6 +150,7 @@ impl Row<'_> {
             one_cpu: index(0),
             two_cpus: index(1),
             free: index(2),
+            hosts: index(3),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How the scheduler placed the ends of a case that leaves it to it: what a trial takes may
 //! depend more on that than on the mechanism.
 
-use hopcost_model::case::{Case, Placement, Role};
+use hopcost_model::case::{Boundary, Case, Placement, Role};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{Placed, PlacedShare, ThreadResult};
 use hopcost_stats::sample::median;
@@ -13,7 +13,8 @@ use crate::trials::Trials;
 /// where one is no thread, whose CPU nobody knows.
 pub fn shares(case: &Case, threads: &[ThreadResult], table: &Trials) -> Vec<PlacedShare> {
     let unknown = [Role::Caller, Role::Callee].map(|role| is_no_thread(case, threads, role));
-    if case.placement != Some(Placement::Free) || unknown.contains(&true) {
+    let of_hosts = case.boundary == Boundary::Host;
+    if case.placement != Some(Placement::Free) || of_hosts || unknown.contains(&true) {
         return Vec::new();
     }
     let trials = table.measured().map(|(row, trial)| (placed(row.raw), trial.value_ns()));

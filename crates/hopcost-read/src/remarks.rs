@@ -1,6 +1,7 @@
 //! What of this machine shapes the numbers, in plain words: readings of the host
 //! joined with what was measured.
 
+mod hosts;
 mod idle;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ const WAKE_UP_MULTIPLE: f64 = 5.0;
 /// set up.
 pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<String> {
     let all = [
+        hosts::between(run),
+        hosts::differ(run),
         idle::remark(run, readings, published),
         moment(readings),
         cross_cpu(run, readings),

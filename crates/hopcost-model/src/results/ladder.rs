@@ -86,12 +86,14 @@ document! {
         Two,
         /// As the scheduler likes.
         Free,
+        /// Each on a host of its own.
+        Hosts,
     }
 }
 
 impl Place {
     /// All of them.
-    pub const ALL: [Place; 3] = [Place::One, Place::Two, Place::Free];
+    pub const ALL: [Place; 4] = [Place::One, Place::Two, Place::Free, Place::Hosts];
 
     /// In words.
     pub const fn name(self) -> &'static str {
@@ -99,6 +101,7 @@ impl Place {
             Place::One => "one CPU",
             Place::Two => "two CPUs",
             Place::Free => "not pinned",
+            Place::Hosts => "two hosts",
         }
     }
 }
@@ -110,6 +113,7 @@ impl LadderRow {
             Place::One => self.one_cpu,
             Place::Two => self.two_cpus,
             Place::Free => self.free,
+            Place::Hosts => self.hosts,
         }
     }
 }
@@ -129,5 +133,8 @@ document! {
         pub two_cpus: Option<u32>,
         /// Index into `results` of the case that was left to the scheduler.
         pub free: Option<u32>,
+        /// Index into `results` of the case between two hosts.
+        #[serde(default)]
+        pub hosts: Option<u32>,
     }
 }

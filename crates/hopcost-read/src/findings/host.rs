@@ -25,7 +25,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
     let mut found = vec![build_slow(run), host_state(run), hypervisor(run)];
     // A test engine's made-up time knows no other programs.
     if !run.is_virtual() {
-        found.extend([clocksource(run), steal(run), traced(run), two_hopcosts(run)]);
+        found.extend([clocksource(run), far_clocksource(run), steal(run), traced(run), two_hopcosts(run)]);
     }
     found.into_iter().flatten().chain(not_adjusted(run)).collect()
 }
@@ -35,6 +35,15 @@ fn build_slow(run: &Run) -> Option<Finding> {
     (!slow.is_empty()).then(|| {
         let evidence = format!("The build is slow: {}.", slow.join("; "));
         finding(Code::BuildSlow, Severity::Invalid, evidence, &[("reasons", slow.len() as f64)])
+    })
+}
+
+/// The far host's: its stamps say how long its ends took, and what streams carry.
+fn far_clocksource(run: &Run) -> Option<Finding> {
+    let name = run.raw.host_before.get("peer.clocksource.current")?;
+    (!OWN_COUNTERS.contains(&name)).then(|| {
+        let evidence = format!("The far host's clock source is `{name}`.");
+        finding(Code::Clocksource, Severity::Suspect, evidence, &[])
     })
 }
 
@@ -169,8 +178,14 @@ fn why_not(adjustment: &Adjustment) -> Option<String> {
 }
 
 fn hypervisor(run: &Run) -> Option<Finding> {
-    let name = run.raw.host_before.get("virt.hypervisor")?;
-    Some(finding(Code::Hypervisor, Severity::Note, format!("Hypervisor: {name}."), &[]))
+    let of = |key| run.raw.host_before.get(key);
+    let evidence = match (of("virt.hypervisor"), of("peer.virt.hypervisor")) {
+        (None, None) => return None,
+        (Some(name), None) => format!("Hypervisor: {name}."),
+        (None, Some(far)) => format!("Hypervisor of the far host: {far}."),
+        (Some(name), Some(far)) => format!("Hypervisor: {name}; of the far host: {far}."),
+    };
+    Some(finding(Code::Hypervisor, Severity::Note, evidence, &[]))
 }
 
 #[cfg(test)]

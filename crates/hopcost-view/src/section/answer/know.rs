@@ -62,9 +62,11 @@ fn skipped(results: &Results) -> Option<String> {
 fn copied(results: &Results) -> Option<String> {
     let code = Code::ZeroCopyCopied;
     results.findings.iter().any(|finding| finding.code == code).then(|| {
-        format!(
-            "What was to be sent without a copy was copied all the same, as always over loopback ({code})."
-        )
+        let path = match results.host.get("net.path") {
+            None | Some("loopback") => "as always over loopback".to_owned(),
+            Some(path) => format!("on this path ({path})"),
+        };
+        format!("What was to be sent without a copy was copied all the same, {path} ({code}).")
     })
 }
 

@@ -10,7 +10,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use hopcost_machine::Root;
+use hopcost_model::host::Reading;
 use hopcost_model::protocol::{self, ClockReading};
+use hopcost_model::raw::{Yardstick, YardstickClass};
 use hopcost_probe::sys;
 
 use super::far_trial;
@@ -21,6 +23,10 @@ use super::wire::{self, Answer, Ask, FarHost, Lines};
 use crate::about;
 use crate::run::clocks;
 use crate::run::setup::Setup;
+use crate::run::yardstick;
+
+/// What tells how fast this host is: see [`Far::level`].
+const LEVEL_CASE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 
 /// How often an idle far end looks whether it is to end.
 const IDLE: Duration = Duration::from_millis(200);
@@ -143,6 +149,30 @@ impl<'a> Far<'a> {
         self.clocks.get(&cpu).ok_or_else(|| sys::failure("its clock is not known"))
     }
 
+    /// How fast a process is woken here, as the switch yardstick tells it: for the near end to see whether
+    /// this host changed.
+    fn level(&self, cpu: u32, clock: &ClockReading) -> Option<Reading> {
+        let yardstick = Yardstick {
+            class: YardstickClass::Switch,
+            case: LEVEL_CASE.to_owned(),
+            cpus: vec![cpu],
+            operations: 0,
+            reference: None,
+            gone: None,
+        };
+        let clocks = [clock.clone()];
+        let mut read = yardstick::readings(&[yardstick], self.setup, &clocks, Duration::ZERO)?;
+        let (_, mut levels) = read.pop()?;
+        levels.sort_by(f64::total_cmp);
+        let level_ns = levels.get(levels.len() / 2)?;
+        Some(Reading {
+            section: "load".into(),
+            key: "load.switch".into(),
+            value: Some(format!("{:.2} µs", level_ns / 1e3)),
+            reason: None,
+        })
+    }
+
     fn hello(&mut self, lines: &Lines, cpu: Option<u32>) -> io::Result<FarHost> {
         let cpus = sys::allowed_cpus()?;
         let cpu = cpu.unwrap_or(self.cpu);
@@ -154,6 +184,7 @@ impl<'a> Far<'a> {
         let clock = self.clock(cpu)?.clone();
         let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
         host.readings.extend(net::readings(lines.local_ip()?));
+        host.readings.extend(self.level(cpu, &clock));
         let description = hopcost_probe::worker::description();
         let own = about::build();
         Ok(FarHost {

@@ -1,0 +1,74 @@
+//! What lies between two hosts, and what differs between them.
+
+use hopcost_model::host::Host;
+
+use crate::run::Run;
+
+/// What two hosts are compared in.
+const FACTS: [&str; 5] =
+    ["cpu.model", "kernel.release", "virt.hypervisor", "mitigations.all", "clocksource.current"];
+
+/// The far host, the path to it, and whose clock times what.
+pub fn between(run: &Run) -> Option<String> {
+    let host = &run.raw.host_before;
+    let address = host.get("peer.address")?;
+    let end = |prefix: &str| {
+        let of = |key: &str| host.get(&format!("{prefix}net.{key}")).unwrap_or("unknown");
+        format!("{} ({}, MTU {}; {})", of("path"), of("driver"), of("mtu"), of("offloads"))
+    };
+    let level = |host: &Host| host.get("peer.load.switch").map(str::to_owned);
+    let levels = match (level(host), run.raw.host_after.as_ref().and_then(level)) {
+        (Some(before), Some(after)) => format!(
+            " A pipe's round trip on the far end's CPU took {before} before the run and {after} after it."
+        ),
+        _ => String::new(),
+    };
+    Some(format!(
+        "The far end is at {address}. The path begins as {} and ends as {}. Round trips are timed by this \
+         host's clock alone, and divided by this host's yardstick.{levels}",
+        end(""),
+        end("peer.")
+    ))
+}
+
+/// In what the hosts differ, each with both values.
+pub fn differ(run: &Run) -> Option<String> {
+    let host = &run.raw.host_before;
+    host.get("peer.address")?;
+    let differs = |key: &&str| {
+        let (near, far) = (host.get(key), host.get(&format!("peer.{key}")));
+        (near != far).then(|| {
+            format!("{key} ({} here, {} there)", near.unwrap_or("none"), far.unwrap_or("none"))
+        })
+    };
+    let found: Vec<String> = FACTS.iter().filter_map(|key| differs(&key)).collect();
+    (!found.is_empty()).then(|| format!("The two hosts differ in {}.", found.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Builder, PIPE};
+
+    fn remarks(readings: &[(&str, &str)]) -> String {
+        let build = Builder::new().host(readings).case(PIPE, 8, |_, t| t.each(&[3000; 100]));
+        build.read().remarks.join("\n")
+    }
+
+    #[test]
+    fn two_hosts_and_what_is_between_them() {
+        let alike = [
+            ("kernel.release", "6.1"),
+            ("peer.kernel.release", "6.1"),
+            ("peer.address", "10.0.0.2:7007"),
+            ("net.path", "veth"),
+            ("net.mtu", "1500"),
+            ("peer.net.path", "bridge"),
+        ];
+        let said = remarks(&alike);
+        assert!(said.contains("10.0.0.2:7007. The path begins as veth (unknown, MTU 1500;"), "{said}");
+        assert!(said.contains("ends as bridge") && !said.contains("differ"), "{said}");
+        let other = [alike.as_slice(), &[("peer.cpu.model", "Xeon"), ("cpu.model", "EPYC")]].concat();
+        assert!(remarks(&other).contains("differ in cpu.model (EPYC here, Xeon there)."));
+        assert!(!remarks(&alike[..1]).contains("far end"));
+    }
+}
