@@ -46,6 +46,9 @@ mod gate;
 /// Documents made from the code are fresh.
 #[path = "generated.rs"]
 mod generated;
+/// Cases between two hosts.
+#[path = "hosts.rs"]
+mod hosts;
 /// Engines with known answers come back right through the whole pipeline.
 #[path = "known_answers.rs"]
 mod known_answers;

@@ -55,7 +55,7 @@ fn system_calls_of_a_message_are_those_the_row_says() {
     for facts in streams() {
         let waits: Vec<_> = facts.waits.iter().map(|wait| wait.wait).collect();
         let mut boundaries = facts.boundaries.to_vec();
-        boundaries.retain(|&boundary| boundary != Boundary::Namespace);
+        boundaries.retain(|&boundary| !matches!(boundary, Boundary::Namespace | Boundary::Host));
         for (boundary, wait) in pairs(&boundaries, &waits) {
             cases.push((facts, case(facts, boundary, place_for(wait), wait)));
         }

@@ -177,7 +177,9 @@ impl Feasible {
                 "an inline boundary is one thread, so it has one CPU; use place=same-cpu".to_owned()
             });
         }
-        if let Some(reason) = self.hosts_lack(case, placement).or_else(|| self.cpus.lacks(placement)) {
+        if let Some(reason) =
+            self.hosts_lack(case, placement).or_else(|| self.cpus.lacks(placement))
+        {
             return Some(reason);
         }
         let one_cpu = placement == Placement::SameCpu

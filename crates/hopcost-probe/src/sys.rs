@@ -140,6 +140,19 @@ pub fn set_idle() -> io::Result<()> {
 /// Kills this process after `after_ms`, whatever its threads are doing: the
 /// default action of SIGALRM. Costs nothing until it fires.
 pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
+    // SAFETY: resets the action and mask of one signal, from valid data.
+    unsafe {
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGALRM);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+    }
+    alarm(after_ms)
+}
+
+/// Sends SIGALRM to this process after `after_ms`; where interrupts are caught, it is one.
+pub fn alarm(after_ms: u64) -> io::Result<()> {
     // A timer of 0 would be none (setitimer(2)).
     if after_ms == 0 {
         return Err(failure("a deadline of 0 ms is none"));
@@ -151,16 +164,8 @@ pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
             tv_usec: ((after_ms % 1000) * 1000) as libc::suseconds_t,
         },
     };
-    // SAFETY: resets the action and mask of one signal, then arms a timer, from valid data.
-    unsafe {
-        libc::signal(libc::SIGALRM, libc::SIG_DFL);
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&mut set);
-        libc::sigaddset(&mut set, libc::SIGALRM);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
-        check(libc::setitimer(libc::ITIMER_REAL, &value, std::ptr::null_mut()))?;
-    }
-    Ok(())
+    // SAFETY: arms a timer from valid data.
+    check(unsafe { libc::setitimer(libc::ITIMER_REAL, &value, std::ptr::null_mut()) }).map(drop)
 }
 
 /// Dies with the thread that spawned this process (PR_SET_PDEATHSIG), and at
@@ -344,9 +349,8 @@ pub fn tell_process(process: &OwnedFd, what: Told) -> io::Result<()> {
     };
     let none = std::ptr::null::<libc::siginfo_t>();
     // SAFETY: a live descriptor, integers, and no information about the signal.
-    let result = unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, none, 0)
-    };
+    let result =
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, none, 0) };
     check(result).map(drop)
 }
 

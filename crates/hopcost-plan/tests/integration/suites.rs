@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use hopcost_model::case::{Ack, AckSize, Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
-use hopcost_plan::{Ask, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns};
+use hopcost_plan::{Ask, Machine, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -66,6 +66,7 @@ fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
         let skips: Vec<_> = plan.cases.iter().filter_map(|case| case.skip.as_deref()).collect();
         let needs_two = "needs two CPUs; this process may use only CPU 3";
         match *name {
+            "pair" => assert!(skips.iter().all(|skip| skip.starts_with("boundary=host needs another host"))),
             "copies" => assert_eq!(skips.len(), 2, "what needs namespaces: {skips:?}"),
             // One CPU is enough for it, and the other runtimes are not here.
             "runtimes" => assert!(plan.live().count() > 5 && !skips.contains(&needs_two)),
@@ -101,7 +102,7 @@ fn count(plan: &hopcost_model::plan::Plan, wanted: impl Fn(&Case) -> bool) -> us
 #[test]
 fn every_suite_ends_within_five_minutes() {
     for (name, _) in SHIPPED.iter().filter(|(name, _)| {
-        !name.ends_with("-full") && !["runtimes", "wakeup-document"].contains(name)
+        !name.ends_with("-full") && !["runtimes", "wakeup-document", "pair"].contains(name)
     }) {
         let plan = whole(name);
         assert!(plan.rounds >= 6, "{name}");
@@ -112,6 +113,35 @@ fn every_suite_ends_within_five_minutes() {
     assert!((5 * 60 * SECOND..9 * 60 * SECOND).contains(&takes), "{takes}");
     let takes = estimate_ns(&whole("wakeup-full"), &[]);
     assert!((10 * 60 * SECOND..20 * 60 * SECOND).contains(&takes), "{takes}");
+}
+
+#[test]
+fn a_pair_of_hosts_needs_the_other_host() {
+    let far = Machine { peer_cpu: Some(7), ..two() };
+    let plan = hopcost_plan::plan(&shipped("pair"), mechanisms(), &Vec::new, &far).unwrap();
+    assert!(plan.live().count() == plan.cases.len() && plan.rounds >= 6, "{:?}", plan.cases);
+    assert!(estimate_ns(&plan, &[]) < 20 * SECOND);
+    assert_eq!(plan.cpus_for(Some(Placement::Pinned)).1, Some(7));
+    assert!(!plan.local_cpus().contains(&7), "it is no CPU of this host");
+    let named = Ask { cpus: vec![1, 5], ..shipped("pair") };
+    let plan = hopcost_plan::plan(&named, mechanisms(), &Vec::new, &far).unwrap();
+    assert_eq!(plan.cpus_for(Some(Placement::Pinned)), (Some(1), Some(5)));
+    let ask = |selector: &str| Ask { selectors: vec![selector.to_owned()], ..Ask::default() };
+    let of = |selector: &str, machine: &Machine| {
+        hopcost_plan::plan(&ask(selector), mechanisms(), &Vec::new, machine).unwrap().cases[0].clone()
+    };
+    assert!(of("roundtrip/tcp", &far).id().contains("boundary=host&place=pinned"));
+    assert!(of("roundtrip/tcp", &two()).id().contains("boundary=process"));
+    assert!(of("roundtrip/pipe", &far).id().contains("boundary=process"));
+    for (selector, why) in [
+        ("wake/tcp?boundary=host", "one-way times refused"),
+        ("roundtrip/tcp?boundary=host&place=same-cpu", "place=same-cpu is of two CPUs of one host"),
+        ("roundtrip/tcp?boundary=process&place=pinned", "place=pinned is a CPU of each of two hosts"),
+        ("roundtrip/pipe?boundary=host", "pipe has no boundary `host`"),
+    ] {
+        let skip = of(selector, &far).skip.unwrap_or_default();
+        assert!(skip.starts_with(why), "{selector}: {skip}");
+    }
 }
 
 #[test]

@@ -25,7 +25,13 @@ pub fn findings(run: &Run) -> Vec<Finding> {
     let mut found = vec![build_slow(run), host_state(run), hypervisor(run)];
     // A test engine's made-up time knows no other programs.
     if !run.is_virtual() {
-        found.extend([clocksource(run), far_clocksource(run), steal(run), traced(run), two_hopcosts(run)]);
+        found.extend([
+            clocksource(run),
+            far_clocksource(run),
+            steal(run),
+            traced(run),
+            two_hopcosts(run),
+        ]);
     }
     found.into_iter().flatten().chain(not_adjusted(run)).collect()
 }

@@ -24,7 +24,7 @@ pub fn between(run: &Run) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "The far end is at {address}. The path begins as {} and ends as {}. Round trips are timed by this \
+        "The path to the far host ({address}) begins as {} and ends as {}. Round trips are timed by this \
          host's clock alone, and divided by this host's yardstick.{levels}",
         end(""),
         end("peer.")
@@ -65,10 +65,11 @@ mod tests {
             ("peer.net.path", "bridge"),
         ];
         let said = remarks(&alike);
-        assert!(said.contains("10.0.0.2:7007. The path begins as veth (unknown, MTU 1500;"), "{said}");
+        assert!(said.contains("(10.0.0.2:7007) begins as veth (unknown, MTU 1500;"), "{said}");
         assert!(said.contains("ends as bridge") && !said.contains("differ"), "{said}");
-        let other = [alike.as_slice(), &[("peer.cpu.model", "Xeon"), ("cpu.model", "EPYC")]].concat();
+        let other =
+            [alike.as_slice(), &[("peer.cpu.model", "Xeon"), ("cpu.model", "EPYC")]].concat();
         assert!(remarks(&other).contains("differ in cpu.model (EPYC here, Xeon there)."));
-        assert!(!remarks(&alike[..1]).contains("far end"));
+        assert!(!remarks(&alike[..1]).contains("far host"));
     }
 }

@@ -70,7 +70,7 @@ impl AgentArgs {
         let lease = self.lease.as_ref().map(parse).transpose()?;
         if let Some(lease) = lease {
             // Its signal is an interrupt like any other.
-            sys::arm_deadline(lease.as_millis() as u64)?;
+            sys::alarm(lease.as_millis() as u64)?;
         }
         let over = Lease(lease.map(|lease| Instant::now() + lease));
         let Some(pid) = self.agent else { return Ok((setup, over)) };
@@ -88,7 +88,9 @@ impl PeerArgs {
         let Some(address) = &self.peer else {
             return match &self.key {
                 None => Ok(None),
-                Some(_) => Err(usage("--key is the key of a far host: name it by --peer ADDR:PORT")),
+                Some(_) => {
+                    Err(usage("--key is the key of a far host: name it by --peer ADDR:PORT"))
+                }
             };
         };
         self.greet_at(address, run, cpus.get(1).copied()).map(Some)
@@ -118,8 +120,8 @@ impl PeerArgs {
     }
 
     fn greet_at(&self, text: &str, run: &str, cpu: Option<u32>) -> anyhow::Result<Peer> {
-        let key = Key::of(self.key.as_deref()).map_err(usage)?;
         let address = address("--peer", text)?;
+        let key = Key::of(self.key.as_deref()).map_err(usage)?;
         let peer = Peer::greet(address, key, run, cpu)
             .map_err(|error| usage(format!("--peer {address}: {error}")))?;
         let far = &peer.far;

@@ -222,7 +222,9 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     }
     prepare(&args.shown, args.out.as_deref())?;
     let (mut session, lease) = match &args.resume {
-        Some(spec) => RunSession::resume(spec, program(args)?, runtimes, (&args.peer, &args.agent))?,
+        Some(spec) => {
+            RunSession::resume(spec, program(args)?, runtimes, (&args.peer, &args.agent))?
+        }
         None => {
             let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
             let about = about::run(argv.collect(), args.group.clone());
@@ -237,8 +239,19 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if ending == Ending::Interrupted && lease.is_over() {
         let (path, kept) = session.kept().context("the lease is over")?;
         let path = path.display();
-        output::say(&format!("hopcost: the lease is over; {kept} finished trials are kept in {path}"));
+        output::say(&format!(
+            "hopcost: the lease is over; {kept} finished trials are kept in {path}"
+        ));
         return Ok(exit::LEASE);
+    }
+    if ending == Ending::FarHostLost {
+        let (path, kept) = session.kept().context("the far host does not answer")?;
+        let path = shell_word(&path.display().to_string());
+        output::say(&format!(
+            "hopcost: the far host does not answer any more; {kept} finished trials are kept in {path}; \
+             {RESUME} {path}"
+        ));
+        return Ok(exit::ERROR);
     }
     if ending == Ending::Interrupted {
         return interrupted(&session, RESUME, &args.worker);
@@ -339,7 +352,8 @@ const PAIR: &str = "pair";
 /// Resolves the command line into a plan.
 fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result<Plan> {
     let own = of_own_workers(args, runtimes)?;
-    let names_none = args.selectors.is_empty() && args.mechanism.is_empty() && args.workload.is_empty();
+    let names_none =
+        args.selectors.is_empty() && args.mechanism.is_empty() && args.workload.is_empty();
     let of_pair = (peer.is_some() && names_none).then_some(PAIR);
     let ask = Ask {
         suite: args.suite.as_deref().or(of_pair).map(suite).transpose()?,

@@ -63,7 +63,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         Some(cpu) => return Err(usage(format!("--cpu: this process may not use CPU {cpu}"))),
     };
     run::prepare_machine()?;
-    let listener = TcpListener::bind(address).map_err(|e| usage(format!("--bind {address}: {e}")))?;
+    let listener =
+        TcpListener::bind(address).map_err(|e| usage(format!("--bind {address}: {e}")))?;
     let listening = listener.local_addr().context("asking where it listens")?;
     let setup = Setup::new("serve", Program::own()?, Runtimes::new(Vec::new())).map_err(usage)?;
     let (setup, lease) = args.agent.begin(setup)?;

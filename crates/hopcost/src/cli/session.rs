@@ -173,7 +173,7 @@ impl RunSession {
         let ending = run::execute(&session, &mut store);
         line.clear();
         let ending = ending?;
-        if ending != Ending::Interrupted {
+        if matches!(ending, Ending::Complete | Ending::BudgetSpent) {
             let Store { yardsticks, readings_ns, .. } = store;
             self.learn(yardsticks, &readings_ns)?;
             // What cannot be calibrated any more was so before.
@@ -184,7 +184,9 @@ impl RunSession {
             if let Some(peer) = &self.setup.peer {
                 match peer.readings() {
                     Ok(readings) => after.readings.extend(readings),
-                    Err(why) => output::say(&format!("hopcost: the far host, after the run: {why}")),
+                    Err(why) => {
+                        output::say(&format!("hopcost: the far host, after the run: {why}"))
+                    }
                 }
             }
             self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;

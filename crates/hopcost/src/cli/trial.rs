@@ -9,7 +9,9 @@ use hopcost_model::trace::Trace;
 use hopcost_plan::{TRACED_MAX, TRIAL_DEFAULT};
 
 use super::exit::{self, usage};
+use super::peer::{AgentArgs, PeerArgs};
 use super::{host, output};
+use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::trial;
@@ -48,6 +50,13 @@ pub struct Args {
     /// A trial that takes longer is killed
     #[arg(long, default_value = "10000", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     deadline_ms: u64,
+    /// The CPU of this host's end of a trial between two hosts
+    #[arg(long, value_name = "N")]
+    cpu: Option<u32>,
+    #[command(flatten)]
+    peer: PeerArgs,
+    #[command(flatten)]
+    agent: AgentArgs,
 }
 
 /// Runs one trial.
@@ -57,11 +66,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Err(usage("--ticks-per-second: want a rate over 0"));
     }
     let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()));
-    let setup = setup.map_err(usage)?;
+    let (mut setup, _) = args.agent.begin(setup.map_err(usage)?)?;
+    setup.peer = args.peer.greet(&format!("trial-{}", std::process::id()), &[])?;
     let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
     let transcript = args.transcript.then(Transcript::default);
     let counts = (args.warm_up, args.count);
-    let spec = TrialSpec::exactly(&setup, &case, &workers, cpus(&case)?, counts);
+    let cpus = cpus(&case, setup.peer.as_ref(), args.cpu)?;
+    let spec = TrialSpec::exactly(&setup, &case, &workers, cpus, counts);
     let spec = TrialSpec {
         shape: TrialShape {
             deadline_ms: args.deadline_ms,
@@ -73,6 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         ..spec
     };
     let outcome = trial::run(&spec, Beside::NONE);
+    setup.peer.iter().for_each(Peer::bye);
     let Outcome::Row(mut row) = outcome else { return Ok(exit::INTERRUPTED) };
     match (transcript, args.trace) {
         (Some(transcript), _) => output::write(transcript.borrow().as_bytes(), None)?,
@@ -99,7 +111,15 @@ fn lines(trace: Option<Trace>) -> serde_json::Result<String> {
 }
 
 /// The CPUs of the two ends.
-fn cpus(case: &Case) -> anyhow::Result<(Option<u32>, Option<u32>)> {
+fn cpus(
+    case: &Case,
+    peer: Option<&Peer>,
+    cpu: Option<u32>,
+) -> anyhow::Result<(Option<u32>, Option<u32>)> {
+    if let (Some(Placement::Pinned), Some(peer)) = (case.placement, peer) {
+        let here = cpu.map_or_else(host::first_cpu, Ok)?;
+        return Ok((Some(here), Some(peer.far.cpu)));
+    }
     let machine = host::machine(&[])?;
     let first = machine.allowed_cpus.first().copied();
     Ok(match case.placement {

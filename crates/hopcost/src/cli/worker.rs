@@ -12,8 +12,8 @@ use hopcost_probe::sys;
 use super::exit::usage;
 use super::output;
 use crate::run::peer::relay;
-use crate::run::{agent, install};
 use crate::run::runtimes::{Ready, Runtimes};
+use crate::run::{agent, install};
 
 /// Where workers are looked for.
 const WHERE: &str = "Workers are looked for in this order: programs and folders named by --worker; \
@@ -110,7 +110,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(What::List(args)) => list(args).map(ExitCode::from),
         Some(What::Install(args)) => install(&args).map(ExitCode::from),
         Some(What::Relay { fd }) => {
-            let fd = sys::adopt(&[fd])?.pop().ok_or_else(|| usage("no connection was inherited"))?;
+            let fd =
+                sys::adopt(&[fd])?.pop().ok_or_else(|| usage("no connection was inherited"))?;
             relay::run(TcpStream::from(fd))?;
             Ok(ExitCode::SUCCESS)
         }

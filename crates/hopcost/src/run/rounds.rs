@@ -16,6 +16,7 @@ use hopcost_stats::{compare, thinning};
 
 use super::budget::{Next, Spent};
 use super::clocks;
+use super::peer::near::Peer;
 use super::session::{Ending, Progress, Session, Sink};
 use super::trial;
 use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
@@ -135,6 +136,9 @@ impl<'a> Rounds<'a> {
                 }
                 if self.trial(round, position, which, sink)?.is_none() {
                     return Ok(Ending::Interrupted);
+                }
+                if self.session.setup.peer.as_ref().is_some_and(Peer::is_lost) {
+                    return Ok(Ending::FarHostLost);
                 }
             }
             sink.accounting(&accounts.close())?;

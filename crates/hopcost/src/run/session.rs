@@ -82,6 +82,8 @@ pub enum Ending {
     Complete,
     /// The budget did not suffice for another round.
     BudgetSpent,
+    /// The far host did not answer several times in a row.
+    FarHostLost,
     /// The user interrupted.
     Interrupted,
 }

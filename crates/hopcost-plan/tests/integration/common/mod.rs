@@ -29,6 +29,8 @@ const BLOCK: &[WaitFacts] = &[wait(WaitKind::Block)];
 const SPINNING: &[WaitFacts] = &[wait(WaitKind::Spin), wait(WaitKind::Yield)];
 const ANY: &[Boundary] = &[Boundary::Thread, Boundary::Process];
 const THREAD: &[Boundary] = &[Boundary::Thread];
+const CROSSING: &[Boundary] =
+    &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host];
 const CARRIED: Payload = Payload::Bytes { min: 1, max: 65_507, default: 64 };
 const BARE: Payload = Payload::Bytes { min: 0, max: 1 << 20, default: 0 };
 
@@ -86,7 +88,7 @@ const fn stream(name: &'static str) -> Facts {
 }
 const fn tcp_stream(name: &'static str) -> Facts {
     Facts {
-        boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace],
+        boundaries: CROSSING,
         parameters: &[NODELAY],
         ..stream(name)
     }
@@ -146,10 +148,11 @@ static ALL: &[Facts] = &[
                 about: "",
             },
         ],
+        boundaries: CROSSING,
         ..channel("tcp")
     },
-    channel("udp"),
-    channel("websocket"),
+    Facts { boundaries: CROSSING, ..channel("udp") },
+    Facts { boundaries: CROSSING, ..channel("websocket") },
     Facts { waits: BLOCK, parameters: &[ANSWER], ..channel("websocket-threaded") },
     Facts { available: no, ..channel("posix-mq") },
     channel("sysv-msg"),
@@ -192,6 +195,7 @@ pub fn two() -> Machine {
         pairs: BTreeMap::from([(Placement::SameLlc, (0, 1))]),
         cross: Some(Placement::SameLlc),
         asked: None,
+        peer_cpu: None,
         dma_latency: yes,
         namespaces: yes,
         one_way: |_, _| Ok(()),
@@ -217,6 +221,7 @@ pub fn big() -> Machine {
         ]),
         cross: Some(Placement::SameLlc),
         asked: None,
+        peer_cpu: None,
         dma_latency: yes,
         namespaces: yes,
         one_way: |_, _| Ok(()),

@@ -13,6 +13,7 @@ use hopcost_machine::Root;
 use hopcost_model::host::Reading;
 use hopcost_model::protocol::{self, ClockReading};
 use hopcost_model::raw::{Yardstick, YardstickClass};
+use hopcost_model::text::count;
 use hopcost_probe::sys;
 
 use super::far_trial;
@@ -67,6 +68,8 @@ pub struct Far<'a> {
     asked: Receiver<Asked>,
     limits: Limits,
     trials: u64,
+    /// Of these, those of the runs before.
+    trials_before: u64,
     /// Calibrated once a CPU.
     clocks: BTreeMap<u32, ClockReading>,
     /// The CPU of its end.
@@ -84,7 +87,7 @@ impl<'a> Far<'a> {
     ) -> io::Result<Self> {
         let (lobby, asked) = Lobby::open(listener, key)?;
         let clocks = BTreeMap::new();
-        Ok(Self { setup, lobby, asked, limits, trials: 0, clocks, cpu })
+        Ok(Self { setup, lobby, asked, limits, trials: 0, trials_before: 0, clocks, cpu })
     }
 
     /// Answers until it is to end; `say` is told what happens, a line each.
@@ -112,7 +115,11 @@ impl<'a> Far<'a> {
                 Ask::Trial(trial) if self.trials < self.limits.trials => {
                     self.trials += 1;
                     if let Err(why) = far_trial::play(self, &mut lines, &trial) {
-                        say(&format!("trial {} ({}): {why}", self.trials, trial.case.escape_debug()));
+                        say(&format!(
+                            "trial {} ({}): {why}",
+                            self.trials,
+                            trial.case.escape_debug()
+                        ));
                     }
                     // A run that goes on keeps the far end from when its trial is over.
                     let _ = self.lobby.hold(&trial.run);
@@ -122,8 +129,13 @@ impl<'a> Far<'a> {
                     let _ = wire::send(lines.stream(), &Answer::Refused { reason });
                 }
                 Ask::Bye { run } => {
-                    let away = self.lobby.turned_away();
-                    say(&format!("the run {run} is over: {} trials, {away} strangers", self.trials));
+                    let (trials, away) =
+                        (self.trials - self.trials_before, self.lobby.turned_away());
+                    let strangers = count(away as usize, "stranger");
+                    say(&format!(
+                        "the run {run} is over: {trials} trials; {strangers} turned away"
+                    ));
+                    self.trials_before = self.trials;
                     self.lobby.release();
                     let _ = wire::send(lines.stream(), &Answer::Bye);
                     if self.limits.until == Until::RunOver {

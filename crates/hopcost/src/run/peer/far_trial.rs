@@ -72,7 +72,8 @@ fn open(far: &mut Far<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Open
             wire::send(lines.stream(), &Answer::Expecting { token, udp_port: None })?;
             let patience = Instant::now() + wire::PATIENCE;
             let came = far.lobby.expected(case.flows.unwrap_or(1), patience);
-            let came = came.ok_or_else(|| sys::failure("its connections did not come within 5 s"))?;
+            let came =
+                came.ok_or_else(|| sys::failure("its connections did not come within 5 s"))?;
             let half = |stream| tcp::half_of(stream, &case, Role::Callee);
             came.into_iter().map(half).collect::<io::Result<_>>()?
         }
@@ -93,7 +94,8 @@ fn admitted(id: &str) -> Result<(Case, &'static Row), String> {
     if !matches!(case.workload, Workload::Roundtrip | Workload::Stream) {
         return Err(format!("it plays no {} between hosts", case.workload));
     }
-    let most = hopcost_model::mechanism::Mechanism::of(&row.facts).payload.map_or(0, |range| range.max);
+    let most =
+        hopcost_model::mechanism::Mechanism::of(&row.facts).payload.map_or(0, |range| range.max);
     if case.payload_bytes.unwrap_or(0) > most || case.flows.unwrap_or(1) > FLOWS_MAX {
         return Err(format!("it plays messages of {most} bytes and {FLOWS_MAX} flows at most"));
     }
@@ -101,11 +103,7 @@ fn admitted(id: &str) -> Result<(Case, &'static Row), String> {
 }
 
 /// The socket, connected to whoever at this address shows the token.
-fn datagrams(
-    socket: UdpSocket,
-    token: &str,
-    from: std::net::IpAddr,
-) -> io::Result<UdpSocket> {
+fn datagrams(socket: UdpSocket, token: &str, from: std::net::IpAddr) -> io::Result<UdpSocket> {
     let until = Instant::now() + wire::PATIENCE;
     let mut got = [0; 128];
     loop {

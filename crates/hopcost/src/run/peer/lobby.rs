@@ -161,8 +161,8 @@ impl Lobby {
         }
     }
 
-    /// How many connections proved nothing.
+    /// How many connections proved nothing since it was last asked.
     pub fn turned_away(&self) -> u64 {
-        self.state().turned_away
+        std::mem::take(&mut self.state().turned_away)
     }
 }

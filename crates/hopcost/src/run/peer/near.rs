@@ -1,5 +1,6 @@
 //! The near end: knows the far host, and asks it to play the callee of a trial.
 
+use std::cell::Cell;
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -33,7 +34,12 @@ pub struct Peer {
     /// What it said of itself.
     pub far: FarHost,
     local: SocketAddr,
+    /// Trials in a row that it was asked for in vain.
+    in_vain: Cell<u32>,
 }
+
+/// Trials in a row that are asked for in vain before a far host is given up.
+const IN_VAIN_MAX: u32 = 3;
 
 /// What a trial's near end has.
 pub struct Opened {
@@ -47,7 +53,13 @@ impl Peer {
     /// Greets the far end on behalf of a run; `cpu` is the one that its end is to have.
     pub fn greet(address: SocketAddr, key: Key, run: &str, cpu: Option<u32>) -> io::Result<Self> {
         let (far, local) = hello(address, &key, run, cpu)?;
-        Ok(Self { address, key, run: run.to_owned(), far, local })
+        let in_vain = Cell::new(0);
+        Ok(Self { address, key, run: run.to_owned(), far, local, in_vain })
+    }
+
+    /// Whether it has not answered for so long that the rest of a run is not for now.
+    pub fn is_lost(&self) -> bool {
+        self.in_vain.get() >= IN_VAIN_MAX
     }
 
     /// Where it is.
@@ -84,6 +96,12 @@ impl Peer {
 
     /// Asks for a trial and opens its links.
     pub fn trial(&self, case: &Case, row: &Row, ask: TrialAsk) -> io::Result<Opened> {
+        let opened = self.open(case, row, ask);
+        self.in_vain.set(if opened.is_ok() { 0 } else { self.in_vain.get() + 1 });
+        opened
+    }
+
+    fn open(&self, case: &Case, row: &Row, ask: TrialAsk) -> io::Result<Opened> {
         let deadline = Instant::now() + Duration::from_millis(ask.deadline_ms).max(HELLO);
         let mut lines = Lines::of(self.control()?);
         wire::send(lines.stream(), &Ask::Trial(TrialAsk { run: self.run.clone(), ..ask }))?;
@@ -93,7 +111,9 @@ impl Peer {
         };
         let flows = case.flows.unwrap_or(1);
         let halves = match (row.facts.loss, udp_port) {
-            (Loss::Possible, Some(port)) => vec![Half::of_fds([self.datagrams(port, &token)?.into()])],
+            (Loss::Possible, Some(port)) => {
+                vec![Half::of_fds([self.datagrams(port, &token)?.into()])]
+            }
             (Loss::Possible, None) => return Err(unexpected()),
             (Loss::Never, _) => {
                 let half = |flow| tcp::half_of(self.connection(&token, flow)?, case, Role::Caller);
@@ -179,7 +199,9 @@ fn hello(
 
 fn answer(lines: &mut Lines, until: Instant) -> io::Result<Answer> {
     match lines.next(until)? {
-        Some(Answer::Busy { reason }) => Err(sys::failure(format!("the far end is busy: {reason}"))),
+        Some(Answer::Busy { reason }) => {
+            Err(sys::failure(format!("the far end is busy: {reason}")))
+        }
         Some(Answer::Refused { reason }) => {
             Err(sys::failure(format!("the far end refuses: {reason}")))
         }

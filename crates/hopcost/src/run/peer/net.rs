@@ -84,6 +84,9 @@ mod tests {
         assert_eq!(value("net.path").as_deref(), Some("loopback"));
         assert!(value("net.mtu").is_some());
         let far = of_peer(&all);
-        assert_eq!((far[0].section.as_str(), far[0].key.as_str()), ("peer.net", "peer.net.address"));
+        assert_eq!(
+            (far[0].section.as_str(), far[0].key.as_str()),
+            ("peer.net", "peer.net.address")
+        );
     }
 }

@@ -271,7 +271,9 @@ impl Lines {
     pub fn next<T: DeserializeOwned>(&mut self, until: Instant) -> io::Result<Option<T>> {
         let Some(line) = self.line(until)? else { return Ok(None) };
         let found = serde_json::from_slice(&line);
-        found.map(Some).map_err(|error| sys::failure(format!("it sent what is not expected: {error}")))
+        found
+            .map(Some)
+            .map_err(|error| sys::failure(format!("it sent what is not expected: {error}")))
     }
 
     fn line(&mut self, until: Instant) -> io::Result<Option<Vec<u8>>> {

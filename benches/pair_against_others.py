@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""A pair of hosts beside programs that are not hopcost: two network namespaces joined by a veth pair,
+in which one trial of hopcost, one run of a plain C program (pair.c) and one of sockperf stand next to
+each other, on the same two CPUs, with the same payload.
+
+    benches/pair_against_others.py [--pairs 20] [--payload 64] [--carriers tcp,udp] [--agents 12]
+
+Prints the ratio of hopcost to each, by adjacent pairs with its sign interval, and with --agents what an
+agent costs that wakes a thousand times a second at either end: stopped by hopcost (--agent), left
+running, and none at all, in turn. Needs root, iproute2 and sockperf (`scripts/setup bench`).
+"""
+import argparse, contextlib, json, os, pathlib, re, subprocess, sys, tempfile, time
+from pairs import HOPCOST, adjacent_ratios, compile_c, median, rank_interval, run, ticks_per_second, verdict
+
+NEAR, FAR = "10.203.0.1", "10.203.0.2"
+BUSY = "import time\nwhile True:\n    time.sleep(0.001)\n    sum(range(2000))\n"
+
+
+@contextlib.contextmanager
+def namespaces():
+    """Two namespaces with names of their own; gone afterwards."""
+    near, far = (f"hopcost-bench-{os.getpid()}-{end}" for end in ("near", "far"))
+    ip = lambda *words: run("ip", *words)
+    try:
+        ip("netns", "add", near)
+        ip("netns", "add", far)
+        ip("link", "add", "near", "netns", near, "type", "veth", "peer", "name", "far", "netns", far)
+        for name, end, address in ((near, "near", NEAR), (far, "far", FAR)):
+            ip("-n", name, "addr", "add", f"{address}/30", "dev", end)
+            ip("-n", name, "link", "set", end, "up")
+            ip("-n", name, "link", "set", "lo", "up")
+        yield ("ip", "netns", "exec", near), ("ip", "netns", "exec", far)
+    finally:
+        for name in (near, far):
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+def listening(command, word, stderr=False):
+    """A server, once it has said so."""
+    pipe = dict(stderr=subprocess.STDOUT) if stderr else dict(stderr=subprocess.DEVNULL)
+    server = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True, **pipe)
+    for line in server.stdout:
+        if word in line:
+            return server, line.strip()
+    sys.exit(f"pair_against_others: {command} ended")
+
+
+def ended(server):
+    server.terminate()
+    server.wait(10)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--payload", type=int, default=64)
+    parser.add_argument("--carriers", default="tcp,udp")
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--agents", type=int, default=0)
+    parser.add_argument("--hopcost", default=str(HOPCOST))
+    options = parser.parse_args()
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    rate = ticks_per_second()
+    with tempfile.TemporaryDirectory() as folder, namespaces() as (near, far):
+        key = pathlib.Path(folder, "key")
+        key.write_text("a key for the benches alone")
+        key.chmod(0o600)
+        serve = [options.hopcost, "serve", "--bind", f"{FAR}:0", "--key", key, "--cpu", cpus[1]]
+        program = compile_c("pair.c", folder)
+
+        def hopcost(case, address, *more):
+            trial = json.loads(run(*near, options.hopcost, "trial", case, "--peer", address, "--key", key,
+                                   "--count", options.count, "--warm-up", options.count // 10, "--cpu", cpus[0],
+                                   "--ticks-per-second", rate, *more))
+            return median(trial["samples"]) / float(rate) * 1e9
+
+        def in_c(carrier):
+            words = [carrier, "serve", FAR, 7100, cpus[1], options.payload]
+            server, _ = listening([*far, program, *words], "listening")
+            took = run(*near, program, carrier, "call", FAR, 7100, cpus[0], options.payload,
+                       options.count // 10, options.count)
+            ended(server)
+            return float(took)
+
+        def sockperf(carrier):
+            tcp = ["--tcp"] if carrier == "tcp" else []
+            server, _ = listening(["taskset", "-c", cpus[1], *far, "sockperf", "server", "-i", FAR, "-p", 7200, *tcp],
+                                  "listen on", stderr=True)
+            time.sleep(0.2)
+            said = run("taskset", "-c", cpus[0], *near, "sockperf", "ping-pong", "-i", FAR, "-p", 7200, *tcp,
+                       "-t", 1, "--full-rtt", "-m", options.payload)
+            ended(server)
+            found = re.search(r"percentile 50.000 *= *([0-9.]+)", re.sub(r"\x1b\[[0-9;]*m", "", said))
+            return float(found.group(1)) * 1e3
+
+        for carrier in options.carriers.split(","):
+            more = "&nodelay=on" if carrier == "tcp" else "&timeout=200ms"
+            case = f"roundtrip/{carrier}?payload={options.payload}&boundary=host&place=pinned&wait=block{more}"
+            server, line = listening([*far, *serve], "listening")
+            address = line.split()[-1]
+            for name, theirs in (("C", in_c), ("sockperf", sockperf)):
+                seen = []
+                ratios, yardstick = adjacent_ratios(
+                    options.pairs, lambda: hopcost(case, address), lambda: theirs(carrier), seen)
+                low, high, level = rank_interval(ratios)
+                c_low, c_high, _ = rank_interval(yardstick)
+                ours, beside = (median([pair[i] for pair in seen]) for i in (0, 1))
+                print(f"{carrier} {options.payload} B over veth, hopcost/{name}: {median(ratios):.3f} [{low:.3f}, {high:.3f}] "
+                      f"({ours:.0f} / {beside:.0f} ns, {options.pairs} pairs, {level:.0%}); {name} against itself "
+                      f"[{c_low:.3f}, {c_high:.3f}]: {verdict(low, high, 0.95, 1.05)}", flush=True)
+            if options.agents:
+                agents(options, case, address, hopcost, (serve, far))
+            ended(server)
+
+
+def agents(options, case, address, hopcost, far_end):
+    """An agent at either end, stopped, running and not there."""
+    serve, far = far_end
+    start = lambda: subprocess.Popen([sys.executable, "-c", BUSY])
+    ratios = {"stopped": [], "running": []}
+    for _ in range(options.agents):
+        bare = hopcost(case, address)
+        here, there = start(), start()
+        time.sleep(0.2)
+        server, line = listening([*far, *serve, "--agent", there.pid], "listening")
+        stopped = hopcost(case, line.split()[-1], "--agent", here.pid)
+        ended(server)
+        running = hopcost(case, address)
+        for agent in (here, there):
+            agent.kill()
+            agent.wait()
+        again = hopcost(case, address)
+        ratios["stopped"].append(stopped / ((bare + again) / 2))
+        ratios["running"].append(running / ((bare + again) / 2))
+    for name, all_of in ratios.items():
+        low, high, level = rank_interval(all_of)
+        print(f"{case.split('?')[0]}, an agent at either end {name} against none: {median(all_of):.3f} "
+              f"[{low:.3f}, {high:.3f}] ({options.agents} blocks, {level:.0%})", flush=True)
+
+
+main()

@@ -1,0 +1,533 @@
+//! Far hosts that are dead, deaf, others or busy, strangers at their port, and agents that end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use hopcost_stats::rng::SplitMix64;
+
+use super::{BRIEF, Fault, MEASURED, Played, alive, signal, until};
+use crate::support::Home;
+
+const TCP: &str = "roundtrip/tcp?payload=64";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "the far end has another key",
+        codes: &[2],
+        says: &["it does not accept the key"],
+        within_s: 20,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            key(home, "OTHER", b"another key than that of the far end", 0o600);
+            Ok(near(home, &far.address, "OTHER", &[TCP]))
+        },
+    },
+    Fault {
+        name: "a key that others may read, one that is short, and none",
+        codes: &[2],
+        says: &["no key: name a file by --key"],
+        within_s: 20,
+        play: |home| {
+            key(home, "OPEN", b"a key that everybody may read", 0o644);
+            home.refuses(&["serve", "--bind", "127.0.0.1:0", "--key", "OPEN"], 2, "chmod 600");
+            key(home, "SHORT", b"short", 0o600);
+            home.refuses(&["serve", "--bind", "127.0.0.1:0", "--key", "SHORT"], 2, "want 16 bytes");
+            Ok(home.run(&["run", "--peer", "127.0.0.1:9", TCP]))
+        },
+    },
+    Fault {
+        name: "what listens is no hopcost",
+        codes: &[2],
+        says: &["is no `hopcost serve`"],
+        within_s: 20,
+        play: |home| greeted_with(home, "HTTP/1.1 400 Bad Request\r\n\r\n"),
+    },
+    Fault {
+        name: "the far end speaks another version",
+        codes: &[2],
+        says: &["speaks version 99"],
+        within_s: 20,
+        play: |home| greeted_with(home, "hopcost-serve 99 00\n"),
+    },
+    Fault {
+        name: "what listens says nothing",
+        codes: &[2],
+        says: &["it said nothing within 5 s"],
+        within_s: 20,
+        play: |home| greeted_with(home, ""),
+    },
+    Fault {
+        name: "nobody listens",
+        codes: &[2],
+        says: &["--peer 127.0.0.1:1: ", "refused"],
+        within_s: 20,
+        play: |home| Ok(near(home, "127.0.0.1:1", "KEY", &[TCP])),
+    },
+    Fault {
+        name: "garbage on the far end's port, before a run",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let mut random = SplitMix64(18);
+            for length in (0..200).map(|n| n * n % 700) {
+                let bytes: Vec<u8> = (0..length).map(|_| random.next_u64() as u8).collect();
+                shout(&far.address, &bytes);
+            }
+            for line in [
+                "\n",
+                "control\n",
+                "control a b\n",
+                "data x y\n",
+                "data 00 4294967296\n",
+                "data 00 0\n",
+            ] {
+                shout(&far.address, line.as_bytes());
+            }
+            Ok(near(home, &far.address, "KEY", &[TCP]))
+        },
+    },
+    Fault {
+        name: "garbage from one who knows the key, before a run",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let mut random = SplitMix64(19);
+            let known = [
+                "{\"ask\":\"hello\",\"run\":\"x\",\"cpu\":4096}",
+                "{\"ask\":\"bye\"}",
+                "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"roundtrip/pipe\",\"deadline_ms\":1,\"ticks_per_second\":0}",
+                "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"stream/tcp-send?payload=4096&fields=1&flows=64&ack=none&boundary=host&place=free&wait=block&nodelay=off&more=off\",\"deadline_ms\":18446744073709551615,\"ticks_per_second\":1e9}",
+            ];
+            for turn in 0..60 {
+                let mut bytes = known[turn % known.len()].as_bytes().to_vec();
+                for _ in 0..turn / 8 {
+                    let at = random.next_u64() as usize % bytes.len();
+                    bytes[at] = random.next_u64() as u8;
+                }
+                bytes.push(b'\n');
+                proved(&far.address, |stream| {
+                    let _ = stream.write_all(&bytes);
+                });
+            }
+            proved(&far.address, |stream| {
+                let _ = stream.write_all(&vec![b'x'; 1 << 20]);
+            });
+            let bye = b"{\"ask\":\"bye\",\"run\":\"x\"}\n";
+            proved(&far.address, |stream| {
+                let _ = stream.write_all(bye);
+                let _ = stream.read(&mut [0; 64]);
+            });
+            Ok(near(home, &far.address, "KEY", &[TCP]))
+        },
+    },
+    Fault {
+        name: "a proof that was overheard is shown again",
+        codes: MEASURED,
+        says: &[],
+        within_s: 30,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let said = proved(&far.address, |_| ());
+            let mut stream = TcpStream::connect(&far.address).expect("it listens");
+            let mut all = BufReader::new(stream.try_clone().expect("a copy"));
+            let mut line = String::new();
+            all.read_line(&mut line).expect("a greeting");
+            stream.write_all(said.as_bytes()).expect("to write");
+            line.clear();
+            all.read_line(&mut line).expect("an answer");
+            assert_eq!(line, "refused\n");
+            Ok(near(home, &far.address, "KEY", &[TCP]))
+        },
+    },
+    Fault {
+        name: "a thousand connections, some of which stay",
+        codes: MEASURED,
+        says: &[],
+        within_s: 60,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let connect = || TcpStream::connect(&far.address).expect("it listens");
+            let kept: Vec<TcpStream> = (0..40).map(|_| connect()).collect();
+            for _ in 0..1000 {
+                drop(connect());
+            }
+            // Those that say nothing are turned away after five seconds.
+            std::thread::sleep(Duration::from_millis(5_500));
+            let output = near(home, &far.address, "KEY", &[TCP]);
+            drop(kept);
+            Ok(output)
+        },
+    },
+    Fault {
+        name: "the far end measures for another run",
+        codes: &[2],
+        says: &["the far end is busy"],
+        within_s: 30,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let mut first = long(home, &far.address, "first.hopcost", &[]);
+            measured_a_few(home, "first.hopcost");
+            let output = near(home, &far.address, "KEY", &[TCP]);
+            signal(first.id(), libc::SIGINT);
+            assert_eq!(first.wait().expect("to wait").code(), Some(130));
+            Ok(output)
+        },
+    },
+    Fault {
+        name: "SIGKILL of the far end in the middle of a run",
+        codes: &[1],
+        says: &["the far host does not answer any more", "finished trials are kept"],
+        within_s: 60,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let first = long(home, &far.address, "first.hopcost", &[]);
+            measured_a_few(home, "first.hopcost");
+            far.end(libc::SIGKILL);
+            swept(home);
+            Ok(first.wait_with_output().expect("to wait"))
+        },
+    },
+    Fault {
+        name: "SIGSTOP of the far end in the middle of a run",
+        codes: &[1],
+        says: &["the far host does not answer any more", "finished trials are kept"],
+        within_s: 120,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let first = long(home, &far.address, "first.hopcost", &["--budget", "20s"]);
+            measured_a_few(home, "first.hopcost");
+            signal(far.child.id(), libc::SIGSTOP);
+            let output = first.wait_with_output().expect("to wait");
+            far.end(libc::SIGKILL);
+            swept(home);
+            Ok(output)
+        },
+    },
+    Fault {
+        name: "SIGKILL of the near end in the middle of a run; the next is served",
+        codes: MEASURED,
+        says: &[],
+        within_s: 90,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let mut first = long(home, &far.address, "first.hopcost", &[]);
+            measured_a_few(home, "first.hopcost");
+            first.kill().expect("to kill");
+            first.wait().expect("to wait");
+            // The far end keeps to a run for half a minute.
+            let mut output = None;
+            until(Duration::from_secs(45), "the far end lets go of a run", || {
+                std::thread::sleep(Duration::from_secs(1));
+                let next = near(home, &far.address, "KEY", &[TCP]);
+                let is_over = next.status.code() != Some(2);
+                output = Some(next);
+                is_over
+            });
+            Ok(output.expect("a run"))
+        },
+    },
+    Fault {
+        name: "SIGINT of the far end in the middle of a run",
+        codes: &[1],
+        says: &["the far host does not answer any more", "finished trials are kept"],
+        within_s: 60,
+        play: |home| {
+            let far = Far::start(home, "KEY", &[]);
+            let first = long(home, &far.address, "first.hopcost", &[]);
+            measured_a_few(home, "first.hopcost");
+            far.end(libc::SIGINT);
+            Ok(first.wait_with_output().expect("to wait"))
+        },
+    },
+    Fault {
+        name: "the path to the far host goes down in the middle of a run",
+        codes: &[1],
+        says: &["the far host does not answer any more", "finished trials are kept"],
+        within_s: 120,
+        play: |home| super::hosts::partitioned(home),
+    },
+    Fault {
+        name: "an agent whose hopcost is killed while it is stopped goes on",
+        codes: MEASURED,
+        says: &[],
+        within_s: 30,
+        play: |home| {
+            let agent = Agent::start();
+            let id = agent.0.id().to_string();
+            let arguments =
+                ["run", "pipe", "--rounds", "400", "--agent", &id, "--out", "first.hopcost"];
+            let mut run =
+                home.interruptible(&arguments).stdout(Stdio::null()).spawn().expect("it starts");
+            until(Duration::from_secs(10), "the agent is stopped", || state(agent.0.id()) == 'T');
+            run.kill().expect("to kill");
+            run.wait().expect("to wait");
+            until(Duration::from_secs(2), "the agent goes on", || state(agent.0.id()) == 'S');
+            Ok(home.run(&BRIEF))
+        },
+    },
+    Fault {
+        name: "an agent ends, and the run that it was for",
+        codes: &[130],
+        says: &["interrupted", "finished trials are kept"],
+        within_s: 30,
+        play: |home| {
+            let mut agent = Agent::start();
+            let id = agent.0.id().to_string();
+            let arguments =
+                ["run", "pipe", "--rounds", "400", "--agent", &id, "--out", "first.hopcost"];
+            let run =
+                home.interruptible(&arguments).stderr(Stdio::piped()).spawn().expect("it starts");
+            measured_a_few(home, "first.hopcost");
+            agent.0.kill().expect("to kill");
+            agent.0.wait().expect("to wait");
+            Ok(run.wait_with_output().expect("to wait"))
+        },
+    },
+    Fault {
+        name: "a lease runs out",
+        codes: &[124],
+        says: &["the lease is over", "finished trials are kept"],
+        within_s: 30,
+        play: |home| {
+            Ok(home.run(&[
+                "run",
+                "pipe",
+                "--rounds",
+                "400",
+                "--lease",
+                "2s",
+                "--out",
+                "first.hopcost",
+            ]))
+        },
+    },
+];
+
+/// A far end on loopback; killed with the test.
+pub struct Far {
+    pub address: String,
+    child: Child,
+}
+
+impl Far {
+    /// Starts one, with a key of its own in the home.
+    pub fn start(home: &Home, name: &str, arguments: &[&str]) -> Self {
+        key(home, name, b"the key of these tests, which is long enough", 0o600);
+        let fixed = ["serve", "--bind", "127.0.0.1:0", "--key", name];
+        Self::of(home.interruptible(&[&fixed, arguments].concat()))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("listening ").expect("where it listens").to_owned();
+        Self { address, child }
+    }
+
+    fn end(mut self, how: i32) {
+        signal(self.child.id(), how);
+        signal(self.child.id(), libc::SIGCONT);
+        self.child.wait().expect("to wait");
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        signal(self.child.id(), libc::SIGINT);
+        let _ = self.child.wait();
+    }
+}
+
+fn key(home: &Home, name: &str, text: &[u8], mode: u32) {
+    let path = home.path().join(name);
+    std::fs::write(&path, text).expect("to write");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("to set a mode");
+}
+
+/// A brief run between two hosts.
+pub fn near(home: &Home, address: &str, name: &str, cases: &[&str]) -> Output {
+    if !home.path().join(name).exists() {
+        key(home, name, b"a key that nobody is asked for", 0o600);
+    }
+    let fixed = ["run", "--peer", address, "--key", name, "--rounds", "2", "--measure", "2ms"];
+    let output = home.hopcost(&[&fixed, cases].concat()).output();
+    output.expect("it starts")
+}
+
+/// A run that goes on until something happens.
+fn long(home: &Home, address: &str, out: &str, arguments: &[&str]) -> Child {
+    let fixed = ["run", "--peer", address, "--key", "KEY", TCP, "--out", out, "--rounds", "400"];
+    let mut command = home.interruptible(&[&fixed, arguments].concat());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+/// Waits until a run has some trials.
+fn measured_a_few(home: &Home, out: &str) {
+    let path = home.path().join(out);
+    let trials = || {
+        let run = hopcost_file::open(&path, &|| Ok(Box::new(tempfile::tempdir()?)));
+        run.map_or(0, |run| run.trials.len())
+    };
+    until(Duration::from_secs(20), "three trials are measured", || trials() >= 3);
+}
+
+/// Removes what a killed far end has left, as the next start does.
+fn swept(home: &Home) {
+    assert!(MEASURED.contains(&home.run(&BRIEF).status.code().unwrap_or(-1)));
+}
+
+/// A run whose far end begins like this.
+fn greeted_with(home: &Home, line: &'static str) -> Played {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("to bind");
+    let address = listener.local_addr().expect("its address").to_string();
+    let visitor = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a visitor");
+        stream.write_all(line.as_bytes()).expect("to write");
+        let _ = stream.read(&mut [0; 64]);
+        stream
+    });
+    let output = near(home, &address, "KEY", &[TCP]);
+    drop(visitor.join());
+    Ok(output)
+}
+
+/// Says something to a port and leaves.
+fn shout(address: &str, bytes: &[u8]) {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a time-out");
+    let _ = stream.write_all(bytes);
+    let _ = stream.read(&mut [0; 256]);
+}
+
+/// Proves that the key is known, does something, and says what the proof was.
+fn proved(address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
+    use hmac::{Hmac, KeyInit, Mac};
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let mut lines = BufReader::new(stream.try_clone().expect("a copy"));
+    let mut greeting = String::new();
+    lines.read_line(&mut greeting).expect("a greeting");
+    let far = greeting.trim().rsplit(' ').next().expect("a nonce").to_owned();
+    let near = "ab".repeat(32);
+    let key = b"the key of these tests, which is long enough";
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(key).expect("any length");
+    for word in ["near", &far, &near] {
+        mac.update(&(word.len() as u64).to_le_bytes());
+        mac.update(word.as_bytes());
+    }
+    let proof: String =
+        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let said = format!("control {near} {proof}\n");
+    stream.write_all(said.as_bytes()).expect("to write");
+    let mut answer = String::new();
+    lines.read_line(&mut answer).expect("an answer");
+    assert!(answer.starts_with("welcome "), "{answer}");
+    then(&mut stream);
+    said
+}
+
+/// A process that sleeps.
+struct Agent(Child);
+
+impl Agent {
+    fn start() -> Self {
+        Self(Command::new("sleep").arg("60").spawn().expect("sleep(1)"))
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The state of a process (proc_pid_stat(5)).
+fn state(pid: u32) -> char {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or('X')
+}
+
+/// Two network namespaces with names of their own, joined by a veth pair; gone with the test.
+pub struct Namespaces(String);
+
+impl Namespaces {
+    /// Makes them, or says why this machine cannot.
+    pub fn make() -> Result<Self, &'static str> {
+        let name = format!("hopcost-{}", std::process::id());
+        let of = |end: &str| format!("{name}-{end}");
+        if !ip(&["netns", "add", &of("near")]) {
+            return Err("this user may make no network namespaces, or there is no ip(8)");
+        }
+        let two = Self(name.clone());
+        assert!(ip(&["netns", "add", &of("far")]));
+        let veth =
+            ["link", "add", "near", "netns", &of("near"), "type", "veth", "peer", "name", "far"];
+        assert!(ip(&[&veth[..], &["netns", &of("far")]].concat()));
+        for (end, address) in [("near", "10.202.0.1/30"), ("far", "10.202.0.2/30")] {
+            assert!(ip(&["-n", &of(end), "addr", "add", address, "dev", end]));
+            assert!(ip(&["-n", &of(end), "link", "set", end, "up"]));
+            assert!(ip(&["-n", &of(end), "link", "set", "lo", "up"]));
+        }
+        Ok(two)
+    }
+
+    /// A command in one of them.
+    pub fn within(&self, end: &str, inner: &Command) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("{}-{end}", self.0)]);
+        command.arg(inner.get_program()).args(inner.get_args());
+        if let Some(directory) = inner.get_current_dir() {
+            command.current_dir(directory);
+        }
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+    }
+
+    /// Has a far end listen in its namespace.
+    pub fn far(&self, home: &Home) -> Far {
+        key(home, "KEY", b"the key of these tests, which is long enough", 0o600);
+        let serve = home.interruptible(&["serve", "--bind", "10.202.0.2:0", "--key", "KEY"]);
+        Far::of(self.within("far", &serve))
+    }
+
+    fn cut(&self) {
+        assert!(ip(&["-n", &format!("{}-near", self.0), "link", "set", "near", "down"]));
+    }
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for end in ["near", "far"] {
+            ip(&["netns", "del", &format!("{}-{end}", self.0)]);
+        }
+    }
+}
+
+fn ip(arguments: &[&str]) -> bool {
+    let output = Command::new("ip").args(arguments).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// A run over a veth pair that is switched off.
+fn partitioned(home: &Home) -> Played {
+    let two = Namespaces::make()?;
+    let far = two.far(home);
+    let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--out", "first.hopcost"];
+    let run = home.hopcost(&[&fixed[..], &["--rounds", "400", "--budget", "20s"]].concat());
+    let mut run = two.within("near", &run);
+    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    measured_a_few(home, "first.hopcost");
+    two.cut();
+    let output = run.wait_with_output().expect("to wait");
+    assert!(alive(far.child.id()), "the far end is gone");
+    Ok(output)
+}

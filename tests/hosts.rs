@@ -1,0 +1,148 @@
+//! Cases between two hosts: the far end is another process on loopback, or in a network namespace.
+
+use std::process::Stdio;
+
+use hopcost_model::case::{Boundary, Workload};
+use hopcost_model::raw::RawRun;
+
+use crate::faults::hosts::{Far, Namespaces, near};
+use crate::support::{Home, alone, measured, mechanisms, together};
+
+fn stored(home: &Home) -> RawRun {
+    let run = hopcost_file::open(&home.run_file(), &|| Ok(Box::new(tempfile::tempdir()?)));
+    run.expect("a run file")
+}
+
+/// Every mechanism that crosses hosts, by a workload that it crosses them with.
+fn selectors() -> Vec<String> {
+    let all = mechanisms().filter(|facts| facts.boundaries.contains(&Boundary::Host));
+    let first = |facts: &&hopcost_model::mechanism::Facts| match facts.workloads[0] {
+        Workload::Stream => {
+            format!("stream/{}?flows=2&payload=4096&fields=1&ack=per-message", facts.name)
+        }
+        _ => format!("roundtrip/{}?place=pinned,free", facts.name),
+    };
+    all.map(|facts| first(&facts)).collect()
+}
+
+#[test]
+fn every_mechanism_that_crosses_hosts_does() {
+    let _alone = alone();
+    let home = Home::new();
+    let far = Far::start(&home, "KEY", &[]);
+    let selectors = selectors();
+    assert!(selectors.len() >= 10, "only {selectors:?}");
+    let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
+    let output = near(&home, &far.address, "KEY", &selectors);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(measured()), "{said}");
+    let run = stored(&home);
+    let kept = || run.plan.live_cases();
+    assert!(
+        kept().all(|case| case.boundary == Boundary::Host) && kept().count() >= selectors.len()
+    );
+    for trial in &run.trials {
+        let case = run.plan.case(trial.case).expect("a case");
+        assert_eq!(trial.error, None, "{case}");
+        let flows = case.flows.unwrap_or(1) as usize;
+        assert_eq!(trial.ends.len(), 2 * flows, "{case}: an end is missing");
+        // The far end's counters come with its replies.
+        assert!(trial.ends.iter().all(|end| end.thread_cpu_ns > 0 && end.count > 0), "{case}");
+    }
+    for key in
+        ["peer.address", "peer.kernel.release", "peer.net.path", "net.path", "peer.load.switch"]
+    {
+        assert!(run.host_before.get(key).is_some(), "no {key}");
+    }
+    assert_eq!(run.host_before.get("net.path"), Some("loopback"));
+}
+
+#[test]
+fn one_way_times_between_hosts_are_refused_with_the_reason() {
+    let _together = together();
+    let home = Home::new();
+    let far = Far::start(&home, "KEY", &[]);
+    for case in ["wake/tcp", "load/udp"] {
+        let arguments = ["run", "--peer", &far.address, "--key", "KEY", "--dry-run", case];
+        let said = home.expect(&arguments, 0);
+        assert!(said.contains("one-way times refused"), "{said}");
+    }
+    home.refuses(&["run", "roundtrip/tcp?boundary=host"], 2, "needs another host");
+    home.refuses(
+        &["run", "roundtrip/pipe?place=pinned"],
+        2,
+        "place=pinned is a CPU of each of two hosts",
+    );
+    let here = ["run", "--peer", &far.address, "--key", "KEY", "roundtrip/tcp?place=same-cpu"];
+    home.refuses(&here, 2, "place=same-cpu is of two CPUs of one host");
+    home.refuses(&["run", "pipe", "--key", "KEY"], 2, "--key is the key of a far host");
+    home.refuses(&["run", "--peer", "nowhere", "tcp"], 2, "--peer: want ADDR:PORT");
+}
+
+/// What crosses a veth pair is measured there, and the paths are told apart.
+#[test]
+fn a_pair_over_veth() {
+    let _alone = alone();
+    let two = match Namespaces::make() {
+        Ok(two) => two,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let home = Home::new();
+    let far = two.far(&home);
+    let arguments =
+        ["run", "--peer", &far.address, "--key", "KEY", "--rounds", "2", "--measure", "5ms"];
+    let run = home.hopcost(&arguments);
+    let output = two.within("near", &run).stdin(Stdio::null()).output().expect("it starts");
+    assert_eq!(
+        output.status.code(),
+        Some(measured()),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let run = stored(&home);
+    assert_eq!(run.plan.suite, "pair");
+    for key in ["net.path", "peer.net.path"] {
+        assert_eq!(run.host_before.get(key), Some("veth"), "{key}");
+    }
+    assert!(run.trials.iter().all(|trial| trial.error.is_none()));
+    // A veth pair hands packets on within one kernel, which copies what it may not lend (Documentation/networking/msg_zerocopy.rst).
+    let copied = run.trials.iter().flat_map(|trial| &trial.ends).filter_map(|end| end.zero_copy);
+    assert!(copied.map(|sends| sends.copied).sum::<u64>() > 0);
+}
+
+/// An agent is stopped while each trial runs, and goes on in between.
+#[test]
+fn an_agent_does_not_run_while_a_trial_does() {
+    let _alone = alone();
+    let home = Home::new();
+    // It counts its turns of 1 ms; stopped, it makes none.
+    let script = "import time\nn = 0\nwhile True:\n time.sleep(0.001)\n n += 1\n open('turns', 'w').write(str(n))";
+    let mut agent = std::process::Command::new("python3");
+    let mut agent = agent.args(["-c", script]).current_dir(home.path()).spawn().expect("python3");
+    let id = agent.id().to_string();
+    let ran = |pid: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("schedstat");
+        text.split_whitespace()
+            .nth(2)
+            .and_then(|turns| turns.parse::<u64>().ok())
+            .expect("a number")
+    };
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let (before, begun) = (ran(agent.id()), std::time::Instant::now());
+    let output = home.run(&["run", "pipe", "--rounds", "10", "--measure", "200ms", "--agent", &id]);
+    let (turns, took) = (ran(agent.id()) - before, begun.elapsed());
+    let is_alive = agent.try_wait().expect("to ask").is_none();
+    agent.kill().expect("to kill");
+    agent.wait().expect("to wait");
+    assert_eq!(output.status.code(), Some(measured()), "{output:?}");
+    assert!(is_alive);
+    let trials = stored(&home).trials;
+    let stopped_s: f64 = trials.iter().map(|trial| trial.took_ns as f64 / 1e9).sum();
+    let free_ms = (took.as_secs_f64() - stopped_s) * 1e3;
+    // At least once in each millisecond that it was free, had it not been stopped otherwise.
+    assert!(
+        (turns as f64) < 3.0 * free_ms + 50.0,
+        "{turns} turns in {free_ms} ms that it was free"
+    );
+    assert!(stopped_s > 0.5 * took.as_secs_f64(), "the run is mostly trials");
+}
