@@ -68,6 +68,21 @@ enum Group {
 /// Checks by type and header that `path` is a run file of a known format, and
 /// returns its absolute path, free of names that SQLite reads as commands.
 pub(crate) fn check_file(path: &Path) -> Result<PathBuf> {
+    checked(path, check_header)
+}
+
+/// The same of the index of a fleet.
+pub(crate) fn check_index(path: &Path) -> Result<PathBuf> {
+    checked(path, |path, header| match header.starts_with(MAGIC) {
+        true => Ok(()),
+        false => Err(Error::NotAFleet {
+            path: path.to_owned(),
+            why: "it is not an SQLite database".to_owned(),
+        }),
+    })
+}
+
+fn checked(path: &Path, header_of: impl Fn(&Path, &[u8]) -> Result<()>) -> Result<PathBuf> {
     let io = |error| Error::io(path, DOING_READ, error);
     // Before opening: opening a named pipe would wait for its writer.
     let meta = fs::metadata(path).map_err(io)?;
@@ -80,7 +95,7 @@ pub(crate) fn check_file(path: &Path) -> Result<PathBuf> {
     let mut header = Vec::with_capacity(HEADER_BYTES);
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path);
     file.and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header)).map_err(io)?;
-    check_header(path, &header)?;
+    header_of(path, &header)?;
     fs::canonicalize(path).map_err(io)
 }
 
@@ -88,6 +103,8 @@ fn big_endian(header: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_be_bytes(header.get(at..at + 4)?.try_into().ok()?))
 }
 
+/// How an SQLite database begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Bytes of an SQLite database's header.
 const HEADER_BYTES: usize = 100;
 
@@ -97,7 +114,7 @@ fn check_header(path: &Path, header: &[u8]) -> Result<()> {
     if header.is_empty() {
         return Err(Error::Empty(path.to_owned()));
     }
-    if !header.starts_with(b"SQLite format 3\0") {
+    if !header.starts_with(MAGIC) {
         return not_a_run("it is not an SQLite database");
     }
     let (Some(version), Some(application)) = (big_endian(header, 60), big_endian(header, 68))
@@ -315,6 +332,36 @@ pub(crate) fn own_journal(path: &Path) -> Result<()> {
 /// Whether a file is this user's or root's.
 fn is_trusted(found: &fs::Metadata) -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| [0, own.uid()].contains(&found.uid()))
+}
+
+/// Opens the checked index of a fleet to write into it; who drives the fleet may be writing too.
+pub(crate) fn indexing(path: &Path) -> Result<Connection> {
+    const DOING: &str = "index it";
+    let owner = fs::symlink_metadata(path).map_err(|error| Error::io(path, DOING, error))?;
+    if !is_trusted(&owner) {
+        return Err(Error::Shared(path.to_owned()));
+    }
+    for suffix in ["-wal", "-journal"] {
+        match look_beside(path, suffix)? {
+            Beside::Own(0) => {}
+            Beside::Own(_) if suffix == "-journal" && is_ours_alone(path, Group::Trusted) => {}
+            _ => return Err(Error::Shared(beside(path, suffix))),
+        }
+    }
+    if is_wal(path) {
+        let why = "it keeps a write-ahead log, in which a killed program leaves rows".to_owned();
+        return Err(Error::NotAFleet { path: path.to_owned(), why });
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = || {
+        let conn = proved(Connection::open_with_flags(path, flags)?)?;
+        conn.pragma_update(None, "synchronous", "FULL")?;
+        // Whoever made the tables shall not have us do more than we write.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        Ok(conn)
+    };
+    open().map_err(|error| Error::sqlite(path, DOING, error))
 }
 
 /// Opens a checked file to append to it.

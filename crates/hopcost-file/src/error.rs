@@ -49,6 +49,14 @@ pub enum Error {
         /// How that shows.
         why: String,
     },
+    /// No index of a fleet, or one that cannot be used.
+    #[error("{}: is not the index of a fleet: {}", path.display(), plain(.why))]
+    NotAFleet {
+        /// The file.
+        path: PathBuf,
+        /// How that shows.
+        why: String,
+    },
     /// A schema from the future.
     #[error("{}: written by a newer hopcost (format {found}, this one knows up to {known}); update hopcost to read it", path.display())]
     Newer {

@@ -6,6 +6,7 @@
 //!   that was reported as stored.
 //! * [`open`] reads, trusting nothing: a foreign, damaged or hostile file is an
 //!   error with one clear line, never a panic.
+//! * [`Fleet`] reads the index of a fleet, and writes into it what the run files of its hosts hold.
 //! * [`Runs`] finds runs by path, id prefix, `last` or `last~1`.
 //!
 //! This crate knows no statistic and reads no clock.
@@ -14,6 +15,7 @@ mod cell;
 mod connect;
 mod derived;
 mod error;
+mod fleet;
 mod id;
 mod limits;
 mod read;
@@ -29,6 +31,7 @@ pub use cell::as_read;
 pub use connect::MakeFolder;
 pub use derived::{Recomputed, recomputed};
 pub use error::{Error, Result};
+pub use fleet::{Fleet, Indexed, IndexedRow, Statistics, Unread, is_fleet};
 pub use id::{new_id, unix_seconds, utc};
 pub use read::{finished, open};
 

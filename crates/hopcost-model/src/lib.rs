@@ -9,6 +9,7 @@ pub mod case;
 pub mod columns;
 pub mod describe;
 pub mod finding;
+pub mod fleet;
 pub mod group;
 pub mod host;
 pub mod mechanism;

@@ -13,7 +13,7 @@
 //! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`], [`cost_model`], [`variance`],
 //! [`runtimes`] and [`published`] compare cases, paired by round, and [`mod@comparison`] those that were measured
 //! in blocks; [`findings`] judges;
-//! [`explain`] cuts traced round trips into segments; [`ladder`], [`plots`] and [`remarks`] arrange and explain.
+//! [`explain`] cuts traced round trips into segments; [`ladder`], [`plots`] and [`remarks`] arrange and explain. [`stored`] puts runs beside others, [`fleet`] hosts.
 
 mod advice;
 mod believed;
@@ -29,6 +29,7 @@ mod crossover;
 mod estimate;
 mod explain;
 mod findings;
+pub mod fleet;
 mod format;
 mod judge;
 mod knobs;

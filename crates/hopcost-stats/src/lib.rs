@@ -42,6 +42,7 @@ pub mod interval;
 pub mod line;
 pub mod modes;
 pub mod next_run;
+pub mod outlier;
 pub mod pooled;
 pub mod precision;
 pub mod quiet;

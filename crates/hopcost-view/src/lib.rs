@@ -11,6 +11,7 @@ pub mod crossover;
 pub mod csv;
 pub mod explanation;
 pub mod export;
+pub mod fleet;
 pub mod gate;
 pub mod hdr;
 pub mod html;
@@ -21,6 +22,8 @@ mod markup;
 pub mod mechanisms;
 mod names;
 pub mod number;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod perfetto;
 pub mod plan;
 mod section;

@@ -1,5 +1,6 @@
 //! What a comparison found, live or of stored runs.
 
+use super::fleet::ComparedFleets;
 use crate::document;
 
 document! {
@@ -135,6 +136,9 @@ document! {
         pub only_baseline: Vec<String>,
         /// Cases that only the other side has.
         pub only_other: Vec<String>,
+        /// The hosts, where fleets are compared: each host is a block, its two runs are the sides.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub hosts: Option<ComparedFleets>,
     }
 }
 
@@ -166,7 +170,7 @@ macro_rules! across {
     ($($(#[doc = $doc:literal])+ $variant:ident, $word:literal;)+) => {
         document! {
             /// What runs may differ in only where that is the question.
-            #[derive(Copy, Eq)]
+            #[derive(Copy, Eq, PartialOrd, Ord)]
             #[serde(rename_all = "kebab-case")]
             pub enum Across { $($(#[doc = $doc])+ $variant,)+ }
         }

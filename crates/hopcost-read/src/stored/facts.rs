@@ -2,6 +2,7 @@
 
 use hopcost_model::case::Case;
 use hopcost_model::host::Reading;
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::Across;
 
@@ -53,6 +54,25 @@ const READINGS: &[(Across, &[&str])] = &[
     (Across::Mitigations, &["mitigations."]),
 ];
 
+/// What runs are held against each other by besides readings of their host.
+const OTHERS: [Across; 4] = [Across::Tool, Across::Mechanism, Across::Runtime, Across::Placement];
+
+/// All that the index of a fleet keeps of a run besides its numbers: the readings that there are of its host, and
+/// by `WORD.` before their names the facts of its cases and of its hopcost. `rust` are the mechanisms of this binary.
+pub fn fingerprint(raw: &RawRun, rust: &[Mechanism]) -> Vec<(String, String)> {
+    let run = Run::new(raw, rust);
+    let readings = raw.host_before.readings.iter();
+    let readings = readings.filter_map(|of| Some((of.key.clone(), of.value.clone()?)));
+    let of_cases = raw.plan.live_cases().flat_map(|case| Fact::of_case(&run, case));
+    let others = Fact::of_run(raw).into_iter().chain(of_cases);
+    let others = others.filter(|fact| OTHERS.contains(&fact.across));
+    let named = others.map(|fact| (format!("{}.{}", fact.across.word(), fact.what), fact.value));
+    let mut facts: Vec<(String, String)> = readings.chain(named).collect();
+    facts.sort();
+    facts.dedup_by(|a, b| a.0 == b.0);
+    facts
+}
+
 impl Fact {
     fn new(across: Across, what: impl Into<String>, value: impl Into<String>) -> Self {
         Self { across, what: what.into(), value: value.into() }
@@ -70,11 +90,27 @@ impl Fact {
     }
 
     fn of_reading(reading: &Reading) -> Option<Self> {
-        let key = pattern(&reading.key);
-        let is_it = |known: &&str| *known == key || known.ends_with('.') && key.starts_with(*known);
+        Self::of_key(&reading.key, reading.value.as_deref().unwrap_or("unknown"))
+    }
+
+    /// That of a reading, if runs are held against each other by it.
+    fn of_key(key: &str, value: &str) -> Option<Self> {
+        let plain = pattern(key);
+        let is_it =
+            |known: &&str| *known == plain || known.ends_with('.') && plain.starts_with(*known);
         let (across, _) = READINGS.iter().find(|(_, keys)| keys.iter().any(is_it))?;
-        let value = reading.value.as_deref().unwrap_or("unknown");
-        Some(Self::new(*across, &reading.key, value))
+        Some(Self::new(*across, key, value))
+    }
+
+    /// The one that [`fingerprint`] has under this key.
+    pub fn of_fingerprint(key: &str, value: &str) -> Option<Self> {
+        let mut other = OTHERS.iter();
+        match other.find_map(|across| Some((across, key.strip_prefix(across.word())?))) {
+            Some((across, what)) if what.starts_with('.') => {
+                Some(Self::new(*across, &what[1..], value))
+            }
+            _ => Self::of_key(key, value),
+        }
     }
 
     /// Those of a case: its mechanism's revision, its CPUs, and the versions of other runtimes.

@@ -20,9 +20,10 @@ use hopcost_stats::sample::median;
 use crate::comparison::{compared, shift};
 use crate::run::Run;
 use crate::trial::DECILES;
-use facts::Fact;
+pub(crate) use facts::Fact;
 use summary::CaseSummary;
 
+pub use facts::fingerprint;
 pub use summary::RunSummary;
 
 /// What is asked of stored runs.
@@ -83,6 +84,7 @@ pub fn of_runs(
         compared,
         only_baseline,
         only_other,
+        hosts: None,
     })
 }
 
@@ -105,7 +107,7 @@ pub fn differences_before(
     unasked(&differences([then.collect(), now.iter().collect()]), across)
 }
 
-fn unasked(differences: &[Difference], across: &[Across]) -> Vec<Difference> {
+pub(crate) fn unasked(differences: &[Difference], across: &[Across]) -> Vec<Difference> {
     differences.iter().filter(|one| !across.contains(&one.across)).cloned().collect()
 }
 
@@ -158,7 +160,7 @@ fn paired<'a>(
 }
 
 /// What is not the same in all runs that know of it.
-fn differences(sides: [Vec<&Fact>; 2]) -> Vec<Difference> {
+pub(crate) fn differences(sides: [Vec<&Fact>; 2]) -> Vec<Difference> {
     let mut differences: Vec<Difference> = Vec::new();
     for (side, fact) in
         (0..).zip(&sides).flat_map(|(side, facts)| facts.iter().map(move |fact| (side, fact)))

@@ -10,6 +10,7 @@ mod cells;
 mod draw;
 mod gutter;
 pub(crate) mod heat;
+pub(crate) mod hosts;
 pub(crate) mod pairs;
 mod labels;
 pub(crate) mod ladder;

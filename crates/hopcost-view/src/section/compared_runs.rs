@@ -40,6 +40,10 @@ pub(crate) fn lines(found: &RunComparison) -> Vec<String> {
 }
 
 fn title(found: &RunComparison) -> String {
+    if let Some(hosts) = &found.hosts {
+        let hosts = count(hosts.n_hosts as usize, "host");
+        return format!("hopcost · comparison · {hosts} before and after · {}", margin(found));
+    }
     let (other, baseline) = (found.other.len(), found.baseline.len());
     format!("hopcost · comparison · {} against {baseline} · {}", count(other, "run"), margin(found))
 }
@@ -67,7 +71,10 @@ fn table(found: &RunComparison) -> Block {
             Cell::maybe(runs(of).and_then(|runs| runs.baseline_ns), Unit::Time(3))
         })
         .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
-        .column(words("runs").fold(3), move |of| match runs(of) {
+        .column_if(found.hosts.is_some(), numbers("hosts").fold(3), |of| {
+            Cell::number(of.n_blocks, Unit::Whole)
+        })
+        .column_if(found.hosts.is_none(), words("runs").fold(3), move |of| match runs(of) {
             Some(runs) => Cell::text(format!("{} and {}", runs.n_baseline, runs.n_other)),
             None => Cell::none(),
         })
@@ -76,14 +83,19 @@ fn table(found: &RunComparison) -> Block {
 
 /// The keys that all cases have in common, where there are several.
 fn shared(found: &RunComparison) -> Vec<String> {
-    let keys = |of: &Compared| -> Vec<String> {
-        of.case
-            .split_once('?')
+    shared_keys(found.compared.iter().map(|of| of.case.as_str()))
+}
+
+/// The same of any cases.
+pub(super) fn shared_keys<'a>(cases: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let keys = |case: &str| -> Vec<String> {
+        case.split_once('?')
             .map_or(Vec::new(), |(_, keys)| keys.split('&').map(str::to_owned).collect())
     };
-    let [first, rest @ ..] = found.compared.as_slice() else { return Vec::new() };
-    let in_all = |key: &String| rest.iter().all(|of| keys(of).contains(key));
-    keys(first).into_iter().filter(|key| !rest.is_empty() && in_all(key)).collect()
+    let all: Vec<Vec<String>> = cases.map(keys).collect();
+    let [first, rest @ ..] = all.as_slice() else { return Vec::new() };
+    let in_all = |key: &&String| !rest.is_empty() && rest.iter().all(|of| of.contains(key));
+    first.iter().filter(in_all).cloned().collect()
 }
 
 fn said(found: &RunComparison) -> Vec<String> {
@@ -112,6 +124,16 @@ fn said(found: &RunComparison) -> Vec<String> {
             said.push(format!("Only in {side}: {}.", listed(only)));
         }
     }
+    if let Some(hosts) = &found.hosts {
+        for (side, only) in
+            [("the baseline", &hosts.only_baseline), ("the other side", &hosts.only_other)]
+        {
+            if !only.is_empty() {
+                let n = count(only.len(), "host");
+                said.push(format!("{n} measured only in {side}: {}.", listed(only)));
+            }
+        }
+    }
     said.extend(found.remarks.iter().cloned());
     said
 }
@@ -126,8 +148,9 @@ fn listed(names: &[String]) -> String {
 }
 
 fn against(found: &RunComparison) -> String {
+    let what = if found.hosts.is_some() { "fleet" } else { "run" };
     let side = |runs: &[ComparedRun]| match runs {
-        [one] => format!("run {}", one.id),
+        [one] => format!("{what} {}", one.id),
         [first, .., last] => format!("{}, {} to {}", count(runs.len(), "run"), first.id, last.id),
         [] => "nothing".to_owned(),
     };
@@ -155,7 +178,8 @@ fn undecided(found: &RunComparison) -> Vec<String> {
     }
     if let Some(runs) = enough(&more) {
         let cases = inconclusive(more.len());
-        said.push(format!("{cases}: {runs} runs a side probably decide."));
+        let units = if found.hosts.is_some() { "hosts" } else { "runs a side" };
+        said.push(format!("{cases}: {runs} {units} probably decide."));
     }
     if !never.is_empty() {
         said.push(format!(

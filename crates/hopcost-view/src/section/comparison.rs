@@ -61,8 +61,11 @@ pub(super) fn in_common(found: &Comparison) -> String {
 
 /// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
 pub(super) fn difference(of: &Compared) -> Cell {
-    let Some(ratio) = of.ratio else { return Cell::none() };
-    let ends = of.low.zip(of.high);
+    of.ratio.map_or(Cell::none(), |ratio| times(ratio, of.low.zip(of.high)))
+}
+
+/// The same of a ratio and the ends of its interval.
+pub(super) fn times(ratio: f64, ends: Option<(f64, f64)>) -> Cell {
     let multiple = !(0.5..=2.0).contains(&ratio);
     // So many digits that the interval has two that say something.
     let width = ends.map_or(1.0, |(low, high)| (high - low).abs());

@@ -13,6 +13,7 @@ mod counted;
 pub(crate) mod crossover;
 mod explanation;
 mod findings;
+pub(crate) mod fleet;
 pub(crate) mod gate;
 mod head;
 mod host;

@@ -14,6 +14,7 @@ use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 use hopcost_stats::compare::gate::least_blocks;
 
+use super::compare_fleets;
 use super::compare_runs::{self, Question, across, across_words};
 use super::exit::{self, not_comparable, usage};
 use super::run::{
@@ -36,7 +37,7 @@ use crate::run::worker::Program;
        hopcost compare [OPTIONS] --live CASE CASE...
        hopcost compare [OPTIONS] --live-binaries OLD NEW CASE")]
 pub struct Args {
-    /// Runs (as `report` takes them) or directories of runs, the baseline first; with --live
+    /// Runs (as `report` takes them), directories of runs or two fleets, the baseline first; with --live
     /// cases, each of which selects one, the baseline first
     #[arg(value_name = "RUN|CASE", required = true)]
     what: Vec<String>,
@@ -124,7 +125,10 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         return Err(usage(format!("{case} is no run; to measure cases now: --live")));
     }
     let question = Question { baseline, other, margin: args.margin, across: &args.across };
-    compare_runs::run(&question, &args.shown)
+    match compare_fleets::are_asked(&question)? {
+        true => compare_fleets::run(&question, &args.shown),
+        false => compare_runs::run(&question, &args.shown),
+    }
 }
 
 /// Whether a word is a case's and no file's.

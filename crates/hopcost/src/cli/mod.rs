@@ -5,6 +5,7 @@ mod browser;
 mod calibrate;
 mod command_line;
 mod compare;
+mod compare_fleets;
 mod compare_runs;
 mod completions;
 mod crossover;
@@ -12,6 +13,9 @@ mod doctor;
 mod exit;
 mod explain;
 mod facts;
+mod fleet;
+mod fleet_index;
+mod fleet_report;
 mod gate;
 mod gate_args;
 mod gate_live;
@@ -76,6 +80,8 @@ enum Command {
     Crossover(Box<crossover::Args>),
     /// Say where the time of a round trip goes, by the kernel's events or in bounds
     Explain(Box<explain::Args>),
+    /// Measure many hosts, and say which of them lie off
+    Fleet(fleet::Args),
     /// Fail where cases have become slower: a gate for CI
     Gate(Box<gate_args::Args>),
     /// Check published tables by arithmetic alone: totals, ratios, percentiles, Little's law
@@ -163,6 +169,7 @@ pub fn main() -> ExitCode {
         Some(Command::Advise(args)) => advise::run(&args, &words),
         Some(Command::Crossover(args)) => crossover::run(&args, &words),
         Some(Command::Explain(args)) => explain::run(&args, &words),
+        Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Lint(args)) => lint::run(&args),
         Some(Command::Judge(args)) => judge::run(&args, &words),

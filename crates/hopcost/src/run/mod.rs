@@ -22,7 +22,7 @@ mod session;
 pub mod setup;
 pub mod threads;
 pub mod trial;
-mod trust;
+pub mod trust;
 pub mod worker;
 pub mod workers;
 pub mod yardstick;

@@ -1,0 +1,467 @@
+//! A fleet: its cases, the hosts that lie off and what these have in common, groups, pairs, and what was not measured.
+
+use std::collections::BTreeMap;
+
+use hopcost_model::results::{
+    Estimate, FleetCase, FleetHost, FleetReport, HostValue, Off, Outlier, PairedCase, SlowFact,
+};
+use hopcost_model::text::count;
+
+use super::compared_runs::shared_keys;
+use super::comparison::{beside, times};
+use super::model::{
+    Block, Cell, Document, Form, Frame, Rows, Scale, Section, Table, Tone, Unit, Value, estimates,
+    facts, note, notes, numbers, says, words,
+};
+use crate::{chart, number};
+
+/// How much of each a medium has room for.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    cases: usize,
+    rows: usize,
+    /// Whether each host has a row.
+    hosts: bool,
+    /// Whether rows lead to pages of hosts, and squares are drawn.
+    page: bool,
+}
+
+/// What fits on a screen.
+pub(crate) const SCREEN: Room = Room { cases: 8, rows: 4, hosts: false, page: false };
+/// All of it, as text.
+pub(crate) const WHOLE: Room =
+    Room { cases: usize::MAX, rows: usize::MAX, hosts: true, page: false };
+/// All of it, as a page.
+pub(crate) const PAGE: Room = Room { cases: usize::MAX, rows: 200, hosts: true, page: true };
+
+/// Squares that a page draws.
+const SQUARES_MAX: usize = 4;
+/// Labels of a host in one cell.
+const LABELS_MAX: usize = 3;
+/// Seconds from which a clock is told to be off.
+const CLOCK_OFF_S: f64 = 60.0;
+/// Names in a sentence.
+const NAMED_MAX: usize = 5;
+
+/// The report of a fleet.
+pub(crate) fn document(found: &FleetReport, room: Room) -> Document {
+    let mut head: Vec<Block> = head(found).into_iter().map(says).collect();
+    head.push(about(found));
+    let sections = [
+        Section::of("fleet-cases", cases(found, room)),
+        Section::of("fleet-outliers", outliers(found, room)),
+        Section::of("fleet-slow", slow(found, room)),
+        Section::of("fleet-groups", groups(found, room)),
+        Section::of("fleet-pairs", pairs(found, room)),
+        Section::of("fleet-missing", missing(found, room)),
+        Section::of("fleet-hosts", hosts(found, room)),
+        Section::of("fleet-rule", rule(found)),
+    ];
+    if !room.hosts {
+        head.pop();
+    }
+    let sections = sections.into_iter().flatten().collect();
+    Document { title: title(found), head, sections, ..Document::default() }
+}
+
+fn title(found: &FleetReport) -> String {
+    let about = &found.about;
+    let engine =
+        if about.engine.is_empty() { String::new() } else { format!(" by {}", about.engine) };
+    let hosts = count(found.hosts.len(), "host");
+    format!("hopcost · fleet {} · {} · {hosts}{engine} · {}", about.id, about.suite, about.status)
+}
+
+/// `96 ready, 2 unreachable`, the usual word first.
+fn states(of: &BTreeMap<String, u32>, first: &str) -> String {
+    let mut states: Vec<(&String, &u32)> = of.iter().collect();
+    states.sort_by_key(|(state, _)| state.as_str() != first);
+    states.iter().map(|(state, n)| format!("{n} {state}")).collect::<Vec<_>>().join(", ")
+}
+
+fn head(found: &FleetReport) -> Vec<String> {
+    let about = &found.about;
+    if found.hosts.is_empty() {
+        return vec!["The fleet has no host yet.".to_owned()];
+    }
+    let mut said = vec![format!("Hosts: {}.", states(&about.hosts, "ready"))];
+    for (what, tasks) in
+        [("Runs of hosts", &about.host_tasks), ("Runs of pairs", &about.pair_tasks)]
+    {
+        if !tasks.is_empty() {
+            said.push(format!("{what}: {}.", states(tasks, "done")));
+        }
+    }
+    let off = |side: Off| -> usize {
+        let mut names: Vec<&String> =
+            found.outliers.iter().filter(|of| of.off == side).map(|of| &of.host).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len()
+    };
+    let mut line = said.join(" ");
+    if found.rule.is_some() {
+        let (slower, faster) = (off(Off::Slower), off(Off::Faster));
+        line.push_str(&format!(
+            " Off the others by more than {} %: {} slower, {faster} faster.",
+            number::plain(about.margin * 100.0, 2),
+            count(slower, "host"),
+        ));
+    }
+    vec![line]
+}
+
+fn about(found: &FleetReport) -> Block {
+    let about = &found.about;
+    facts([
+        ("fleet", Cell::code(&about.id)),
+        ("created", Cell::text(&about.created)),
+        ("suite", Cell::text(&about.suite)),
+        ("engine", Cell::text(&about.engine)),
+        ("hopcost", Cell::text(&about.hopcost)),
+        ("status", Cell::text(&about.status)),
+    ])
+}
+
+/// What all cases have in common, which their names leave out.
+fn common(cases: &[FleetCase]) -> String {
+    format!("?{}", shared_keys(cases.iter().map(|case| case.case.as_str())).join("&"))
+}
+
+fn measured(value: f64, ends: Option<(f64, f64)>, n: u32, unit: &str) -> Cell {
+    let estimate = Estimate {
+        low: ends.map(|(low, _)| low),
+        high: ends.map(|(_, high)| high),
+        level: ends.map(|_| 0.95),
+        ..Estimate::exact(value, n, String::new())
+    };
+    let scale = if unit == "ns" { Scale::Time } else { Scale::Named(unit.to_owned()) };
+    Cell::estimate(Some(&estimate), scale)
+}
+
+/// `and 3 more`, where there are more than fit.
+fn more(all: usize, shown: usize, what: &str) -> Option<Block> {
+    let left = all.saturating_sub(shown);
+    (left > 0)
+        .then(|| note(format!("And {}: --details has them.", count(left, &format!("more {what}")))))
+}
+
+fn cases(found: &FleetReport, room: Room) -> Vec<Block> {
+    let mut cases: Vec<&FleetCase> = found.cases.iter().collect();
+    if room.cases < cases.len() {
+        // Those in which hosts lie off go first.
+        cases.sort_by_key(|case| std::cmp::Reverse(case.n_slower + case.n_faster));
+        cases.truncate(room.cases);
+    }
+    let common = common(&found.cases);
+    let some = |n: u32| if n == 0 { Cell::none() } else { Cell::whole(u64::from(n)) };
+    let table = Rows::of(&cases)
+        .column(words("of"), |case| Cell::code(beside(&case.case, &common)))
+        .column(numbers("hosts").fold(4), |case| Cell::whole(u64::from(case.n_hosts)))
+        .column(estimates("median"), |case| {
+            measured(case.median, case.low.zip(case.high), case.n_hosts, &case.unit)
+        })
+        .column(numbers("spread").fold(3), |case| Cell::maybe(case.spread, Unit::Share))
+        .column(numbers("slowest").fold(2), |case| {
+            let ratio = number::plain(case.slowest_ratio, 3);
+            Value::Sorted(format!("×{ratio} {}", case.slowest), case.slowest_ratio).into()
+        })
+        .column(numbers("slower"), |case| some(case.n_slower))
+        .column(numbers("faster").fold(1), |case| some(case.n_faster));
+    let mut blocks = vec![table.table()];
+    blocks.extend(more(found.cases.len(), cases.len(), "case"));
+    if common.len() > 1 && cases.len() > 1 {
+        blocks.push(note(format!("All cases: {}.", common[1..].replace('&', ", "))));
+    }
+    blocks
+}
+
+fn outliers(found: &FleetReport, room: Room) -> Vec<Block> {
+    let shown = &found.outliers[..found.outliers.len().min(room.rows)];
+    let common = common(&found.cases);
+    let table = Rows::of(shown)
+        .column(words("host"), |of| name(&of.host, room))
+        .column(words("is"), |of| Cell::text(of.off.word()))
+        .column(numbers("by [interval]"), |of| times(of.ratio, of.low.zip(of.high)))
+        .column(words("in"), |of: &Outlier| {
+            let case = found.cases.get(of.case as usize);
+            Cell::code(case.map_or(String::new(), |case| beside(&case.case, &common)))
+        })
+        .column(numbers("distance").fold(1), |of| Cell::number(of.score.abs(), Unit::Plain(3)));
+    let mut blocks = vec![table.table()];
+    blocks.extend(more(found.outliers.len(), shown.len(), "value"));
+    if shown.is_empty() { Vec::new() } else { blocks }
+}
+
+fn name(host: &str, room: Room) -> Cell {
+    match room.page {
+        true => Value::Link(host.to_owned(), format!("hosts/{host}.html")).into(),
+        false => Cell::text(host),
+    }
+}
+
+fn slow(found: &FleetReport, room: Room) -> Vec<Block> {
+    let shown = found.of_slow.iter().take(room.rows);
+    let mut said: Vec<String> = shown.map(sentence).collect();
+    said.extend(found.confounded.iter().cloned());
+    if said.is_empty() { Vec::new() } else { vec![Block::List(said)] }
+}
+
+/// `All 4 slow hosts have kernel.release 6.1.9; of the 96 others none has.`
+fn sentence(fact: &SlowFact) -> String {
+    let slow = match fact.n_slow_with == fact.n_slow {
+        true => format!("All {} slow hosts have", fact.n_slow),
+        false => format!("{} of {} slow hosts have", fact.n_slow_with, fact.n_slow),
+    };
+    let others = match fact.n_others_with {
+        0 => "none has".to_owned(),
+        1 => "1 has".to_owned(),
+        n => format!("{n} have"),
+    };
+    format!(
+        "{slow} {} {}; of the {} others {others} (error {}).",
+        fact.key,
+        fact.value,
+        fact.n_others,
+        error(fact.error)
+    )
+}
+
+/// An error of a test, which nobody needs exactly.
+fn error(error: f64) -> String {
+    if error < 1e-4 { "below 0.0001".to_owned() } else { number::plain(error, 2) }
+}
+
+fn groups(found: &FleetReport, room: Room) -> Vec<Block> {
+    if found.groups_compared == 0 {
+        return Vec::new();
+    }
+    let off: Vec<_> = found.groups.iter().filter(|group| group.off.is_some()).collect();
+    let margin = number::plain(found.about.margin * 100.0, 2);
+    let compared = count(found.groups_compared as usize, "comparison");
+    let shown = &off[..off.len().min(room.rows)];
+    let common = common(&found.cases);
+    let table = Rows::of(shown)
+        .column(words("hosts with"), |of| Cell::text(format!("{} {}", of.key, of.value)))
+        .column(numbers("are"), |of| Cell::text(format!("{} of {}", of.n, of.n + of.n_others)))
+        .column(words("and"), |of| Cell::text(of.off.map_or("", Off::word)))
+        .column(numbers("by [interval]"), |of| times(of.ratio, of.low.zip(of.high)))
+        .column(words("in"), |of| {
+            let case = found.cases.get(of.case as usize);
+            Cell::code(case.map_or(String::new(), |case| beside(&case.case, &common)))
+        })
+        .column(numbers("error").fold(1), |of| Cell::text(error(of.error)));
+    let mut blocks = vec![table.table()];
+    blocks.extend(more(off.len(), shown.len(), "group"));
+    if off.is_empty() {
+        blocks = vec![says(format!("No group differs by more than {margin} % in {compared}."))];
+    }
+    blocks
+}
+
+fn pairs(found: &FleetReport, room: Room) -> Vec<Block> {
+    let common =
+        format!("?{}", shared_keys(found.pairs.iter().map(|of| of.case.as_str())).join("&"));
+    let mut blocks = Vec::new();
+    for (at, case) in found.pairs.iter().enumerate() {
+        let median = measured(case.median, None, case.pairs.len() as u32, &case.unit);
+        let median = median.value.shown().map_or(String::new(), |shown| shown.amount());
+        let of =
+            if found.pairs.len() > 1 { beside(&case.case, &common) } else { case.case.clone() };
+        blocks.push(Block::Heading(format!(
+            "{of}: median {median} of {}",
+            count(case.pairs.len(), "pair")
+        )));
+        if room.page && at < SQUARES_MAX {
+            let chart = chart::hosts::chart(case, at);
+            blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
+        }
+        blocks.extend(worst(case, room));
+    }
+    blocks
+}
+
+/// The slowest pairs and the hosts that are slowest over all of theirs.
+fn worst(case: &PairedCase, room: Room) -> Vec<Block> {
+    let mut pairs: Vec<_> = case.pairs.iter().collect();
+    pairs.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    pairs.truncate(room.rows.min(20));
+    let table = Rows::of(&pairs)
+        .column(words("pair"), |of| Cell::text(format!("{} to {}", of.a, of.b)))
+        .column(numbers("off the median"), |of| times(of.ratio, None))
+        .column(estimates("value"), |of| measured(of.value, of.low.zip(of.high), 1, &case.unit));
+    let row = |of: &hopcost_model::results::PairRow| {
+        let by = number::plain(of.ratio, 3);
+        format!("{} ×{by} ({})", of.host, count(of.n as usize, "pair"))
+    };
+    let rows: Vec<String> = case.rows.iter().take(NAMED_MAX).map(row).collect();
+    let rows = format!("Slowest over all their pairs: {}.", rows.join(", "));
+    vec![table.table(), note(rows)]
+}
+
+fn missing(found: &FleetReport, room: Room) -> Vec<Block> {
+    let missing: Vec<&FleetHost> =
+        found.hosts.iter().filter(|host| host.state != "ready" || host.reason.is_some()).collect();
+    let shown = &missing[..missing.len().min(room.rows.max(8))];
+    let table = Rows::of(shown)
+        .column(words("host"), |host| name(&host.name, room))
+        .column(words("state"), |host| Cell::text(&host.state))
+        .column(words("why"), |host| {
+            Cell::text(host.reason.as_deref().unwrap_or("no reason is given"))
+        });
+    let Block::Table(table) = table.table() else { return Vec::new() };
+    let form = if room.hosts { Form::Columns } else { Form::Lines };
+    let mut blocks = vec![Block::Table(Table { form, ..table })];
+    blocks.extend(more(missing.len(), shown.len(), "host"));
+    if shown.is_empty() { Vec::new() } else { blocks }
+}
+
+fn hosts(found: &FleetReport, room: Room) -> Vec<Block> {
+    if !room.hosts {
+        return Vec::new();
+    }
+    let common = common(&found.cases);
+    let worst = |host: &FleetHost| -> Option<HostValue> {
+        let far = |of: &&HostValue| (of.off.is_some(), of.ratio.ln().abs());
+        let order = |a: &&HostValue, b: &&HostValue| {
+            let ((a_off, a_far), (b_off, b_far)) = (far(a), far(b));
+            a_off.cmp(&b_off).then(a_far.total_cmp(&b_far))
+        };
+        host.values.iter().max_by(order).cloned()
+    };
+    let off = |host: &FleetHost| host.values.iter().filter(|value| value.off.is_some()).count();
+    let table = Rows::of(&found.hosts)
+        .column(words("host"), |host| name(&host.name, room))
+        .column(words("state"), |host| Cell::text(&host.state))
+        .column(numbers("cases off"), |host| match off(host) {
+            0 => Cell::none(),
+            n => Cell::whole(n as u64),
+        })
+        .column(numbers("farthest"), |host| {
+            worst(host).map_or(Cell::none(), |of| times(of.ratio, None))
+        })
+        .column(words("in"), |host| {
+            let case = worst(host).and_then(|of| found.cases.get(of.case as usize));
+            Cell::code(case.map_or(String::new(), |case| beside(&case.case, &common)))
+        })
+        .column(words("kernel"), |host| Cell::text(host.kernel.as_deref().unwrap_or("")))
+        .column(words("labels"), |host| {
+            let labels = host.labels.iter().take(LABELS_MAX);
+            Cell::text(
+                labels.map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", "),
+            )
+        });
+    vec![table.table()]
+}
+
+fn rule(found: &FleetReport) -> Vec<Block> {
+    let mut said = Vec::new();
+    if let Some(rule) = &found.rule {
+        let (least, most) =
+            (number::plain(rule.threshold_min, 3), number::plain(rule.threshold_max, 3));
+        let scales = if least == most { least } else { format!("{least} to {most}") };
+        said.push(format!(
+            "A host lies off where it is more than {scales} scales (Qn of the logarithms) and {} % off the median: of {} \
+             and {} without outliers at most {} % of fleets have one told, if logarithms spread normally (simulated for \
+             this number of hosts); with a heavier tail (Student's t of 5) and no margin {} in a fleet.",
+            number::plain(found.about.margin * 100.0, 2),
+            count(rule.n_hosts as usize, "host"),
+            count(rule.n_cases as usize, "case"),
+            number::plain(rule.false_alarms * 100.0, 2),
+            number::plain(rule.false_alarms_heavy, 2),
+        ));
+    }
+    said.extend(agents(found));
+    let off: Vec<String> = found
+        .hosts
+        .iter()
+        .filter_map(|host| Some((host, host.clock_off_s.filter(|off| off.abs() > CLOCK_OFF_S)?)))
+        .map(|(host, off)| format!("{} by {}", host.name, number::time(off.abs() * 1e9, 2)))
+        .collect();
+    if !off.is_empty() {
+        let named = off.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        let more = off.len().saturating_sub(NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        said.push(format!("Clocks off the driver's by more than a minute: {named}{more}."));
+    }
+    said.extend(found.remarks.iter().cloned());
+    notes(said).collect()
+}
+
+fn agents(found: &FleetReport) -> Option<String> {
+    let agents = &found.agents;
+    let part = |cpu: Option<f64>, wakeups: Option<f64>, when: &str| {
+        Some(format!(
+            "{when} {} % CPU and {} wake-ups a second",
+            number::plain(cpu?, 2),
+            number::plain(wakeups?, 2)
+        ))
+    };
+    let parts: Vec<String> = [
+        part(agents.cpu_percent, agents.wakeups_per_s, "at work"),
+        part(agents.frozen_cpu_percent, agents.frozen_wakeups_per_s, "while a trial runs"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let hosts = count(agents.n_hosts as usize, "host");
+    (!parts.is_empty()).then(|| format!("Agents took {} (medians over {hosts}).", parts.join(", ")))
+}
+
+/// The page of one host.
+pub(crate) fn host(found: &FleetReport, host: &FleetHost) -> Document {
+    let mut head = vec![says(match host.values.iter().filter(|of| of.off.is_some()).count() {
+        0 if host.values.is_empty() => "Nothing of this host was measured.".to_owned(),
+        0 => "This host lies off the others in no case.".to_owned(),
+        n => format!("This host lies off the others in {}.", count(n, "case")),
+    })];
+    if let Some(reason) = &host.reason {
+        head.push(Block::Text(Tone::Alert, format!("{}: {reason}", host.state)));
+    }
+    head.push(facts([
+        ("fleet", Cell::code(&found.about.id)),
+        ("run file", Cell::code(host.file.as_deref().unwrap_or(""))),
+    ]));
+    let case = |of: &HostValue| found.cases.get(of.case as usize);
+    let common = common(&found.cases);
+    let table = Rows::of(&host.values)
+        .column(words("of"), |of| {
+            Cell::code(case(of).map_or(String::new(), |case| beside(&case.case, &common)))
+        })
+        .column(estimates("value"), |of| {
+            measured(of.value, of.low.zip(of.high), 1, case(of).map_or("", |case| &case.unit))
+        })
+        .column(numbers("off the median"), |of| times(of.ratio, None))
+        .column(numbers("distance"), |of| Cell::maybe(of.score, Unit::Plain(3)))
+        .column(words("is"), |of| Cell::text(of.off.map_or("", Off::word)))
+        .column(super::model::verdicts(), |of| Cell::validity(of.validity));
+    let without = Rows::of(&host.missing)
+        .column(words("without a value"), |of| Cell::code(beside(&of.case, &common)))
+        .column(words("why"), |of| Cell::text(&of.reason));
+    let text = |text: &Option<String>| Cell::text(text.as_deref().unwrap_or(""));
+    let clock =
+        host.clock_off_s.map(|off| format!("{} s behind the driver's", number::plain(off, 3)));
+    let mut known = vec![
+        ("state".to_owned(), Cell::text(&host.state)),
+        ("processor".to_owned(), text(&host.cpu)),
+        ("kernel".to_owned(), text(&host.kernel)),
+        ("hypervisor".to_owned(), text(&host.hypervisor)),
+        ("clock".to_owned(), text(&clock)),
+    ];
+    known
+        .extend(host.labels.iter().map(|(key, value)| (format!("label {key}"), Cell::text(value))));
+    known.retain(|(_, cell)| !cell.is_empty());
+    let back = Value::Link("all hosts".to_owned(), "../index.html".to_owned());
+    known.push(("the fleet".to_owned(), back.into()));
+    let sections = [
+        Section::of("fleet-values", [table.table(), without.table()]),
+        Section::of("fleet-facts", [Block::Facts(known)]),
+    ];
+    let sections = sections.into_iter().flatten().collect();
+    Document {
+        title: format!("hopcost · host {}", host.name),
+        head,
+        sections,
+        ..Document::default()
+    }
+}

@@ -1,0 +1,77 @@
+//! `hopcost fleet`: drives a fleet by the program beside this one, and reports what a fleet measured.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::exit::{self, usage};
+use super::fleet_index;
+use super::fleet_report;
+use super::output;
+use crate::run::trust;
+
+/// The program that drives fleets.
+const DRIVER: &str = "hopcost-fleet";
+
+/// Arguments of `fleet`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: What,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Measure many hosts, and pairs of them, by Dask, Slurm or ssh (hopcost-fleet beside this program)
+    #[command(disable_help_flag = true)]
+    Run {
+        /// What hopcost-fleet takes: `hopcost fleet run --help`
+        #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
+    /// Say which hosts lie off, what these have in common, and which pairs are slow
+    Report(fleet_report::Args),
+    /// Read the run files of a fleet into its index, each once and again if it changed
+    #[command(hide = true)]
+    Index {
+        /// The fleet's directory
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+}
+
+/// Does what is asked.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    match &args.command {
+        What::Run { words } => drive(words),
+        What::Report(args) => fleet_report::run(args),
+        What::Index { directory } => index(directory),
+    }
+}
+
+/// Becomes the driver.
+fn drive(words: &[OsString]) -> anyhow::Result<u8> {
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(usage)?;
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    let driver = folder.join(DRIVER);
+    if driver.symlink_metadata().is_err() {
+        return Err(usage(format!(
+            "hopcost fleet run needs {DRIVER} in {}: pip install 'hopcost[fleet]' installs both there",
+            folder.display()
+        )));
+    }
+    trust::folder(folder).and_then(|()| trust::file(&driver)).map_err(usage)?;
+    let error = Command::new(&driver).arg("run").args(words).exec();
+    Err(usage(format!("cannot start {}: {error}", driver.display())))
+}
+
+fn index(directory: &Path) -> anyhow::Result<u8> {
+    let done = fleet_index::index(directory)?;
+    let line = format!(
+        "{} run files read into the index, {} of them cannot be read\n",
+        done.read, done.broken
+    );
+    output::write(line.as_bytes(), None)?;
+    Ok(exit::OK)
+}

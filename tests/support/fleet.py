@@ -1,0 +1,147 @@
+"""Writes the directory of a fleet whose truth is known: what the driver of a fleet would have left.
+
+fleet.py DIR HOSTS [--slow N:FACTOR] [--spread S] [--rack N] [--pairs N] [--failed N] [--run FILE] [--seed S] [--cases N] [--facts N]
+         [--scale FACTOR] [--kernel RELEASE] [--id ID]
+
+Without --run the index holds estimates at once, as if every run file had been read; with it every host has a
+copy of that file, and the index has to read them. The slow hosts are the first, of the kernel 6.1.9 and of rack r0.
+"""
+
+import argparse
+import json
+import math
+import os
+import random
+import shutil
+import sqlite3
+
+TABLES = """
+CREATE TABLE fleet(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE host(name TEXT PRIMARY KEY, address TEXT, labels TEXT, state TEXT, reason TEXT, hopcost TEXT, checksum TEXT,
+  clock_off_s REAL, agent_cpu_percent REAL, agent_wakeups_per_s REAL, frozen_cpu_percent REAL, frozen_wakeups_per_s REAL);
+CREATE TABLE task(id INTEGER PRIMARY KEY, kind TEXT, a TEXT, b TEXT NULL, round INTEGER, attempt INTEGER, state TEXT,
+  reason TEXT, file TEXT, exit_code INTEGER, started_s REAL, ended_s REAL, UNIQUE(kind, a, b, attempt));
+"""
+INDEX = """
+CREATE TABLE run_file(file TEXT PRIMARY KEY, bytes INTEGER, modified_ns INTEGER, run_id TEXT, kind TEXT, a TEXT, b TEXT,
+  started TEXT, error TEXT NULL);
+CREATE TABLE fact(file TEXT, key TEXT, value TEXT, PRIMARY KEY(file, key));
+CREATE TABLE estimate(file TEXT, case_id TEXT, statistic TEXT, unit TEXT, point REAL, low REAL, high REAL,
+  trials INTEGER, validity TEXT, skip TEXT, PRIMARY KEY(file, case_id, statistic));
+"""
+CASES = [
+    "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
+    "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block",
+    "roundtrip/futex?payload=0&boundary=process&place=same-cpu&wait=block",
+    "call/getppid",
+]
+STATISTICS = [("p50_ns", 1.0), ("p90_ns", 1.2), ("p99_ns", 2.0), ("p999_ns", 5.0), ("min_ns", 0.9), ("mean_ns", 1.1)]
+
+
+def options():
+    of = argparse.ArgumentParser()
+    of.add_argument("directory")
+    of.add_argument("hosts", type=int)
+    of.add_argument("--slow", default="0:1")
+    of.add_argument("--spread", type=float, default=0.02)
+    of.add_argument("--rack", type=int, default=16)
+    of.add_argument("--pairs", type=int, default=0)
+    of.add_argument("--failed", type=int, default=0)
+    of.add_argument("--cases", type=int, default=len(CASES))
+    of.add_argument("--facts", type=int, default=60)
+    of.add_argument("--run")
+    of.add_argument("--seed", type=int, default=1)
+    of.add_argument("--scale", type=float, default=1.0)
+    of.add_argument("--kernel", default="6.1.8")
+    of.add_argument("--id", default="fleet-1")
+    return of.parse_args()
+
+
+class Fleet:
+    def __init__(self, asked):
+        self.asked, self.random = asked, random.Random(asked.seed)
+        number, factor = asked.slow.split(":")
+        self.slow, self.factor = int(number), float(factor)
+        for folder in ("hosts", "pairs"):
+            os.makedirs(os.path.join(asked.directory, folder), exist_ok=True)
+        self.db = sqlite3.connect(os.path.join(asked.directory, "fleet.sqlite"))
+        self.db.executescript(TABLES + ("" if asked.run else INDEX))
+        self.cases = [CASES[at % len(CASES)] + (f"&gap={at}us" if at >= len(CASES) else "") for at in range(asked.cases)]
+
+    def name(self, host):
+        return f"h{host:05}"
+
+    def put(self, table, *cells):
+        self.db.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(cells))})", cells)
+
+    def task(self, kind, a, b, state, file, reason=None):
+        self.put("task", None, kind, a, b, 0, 0, state, reason, file, 0 if state == "done" else 1, 0.0, 60.0)
+
+    def file(self, name):
+        """A file that is not read again, because the index has it as it is."""
+        path = os.path.join(self.asked.directory, name)
+        open(path, "w").close()
+        return 0, os.stat(path).st_mtime_ns
+
+    def estimates(self, file, values):
+        for case, value in values:
+            for statistic, times in STATISTICS:
+                own = value * times
+                self.put("estimate", file, case, statistic, "ns", own, own * 0.995, own * 1.005, 15, "valid", None)
+
+    def run_file(self, name, kind, a, b):
+        size, modified = self.file(name)
+        self.put("run_file", name, size, modified, f"run-{a}", kind, a, b, "2026-11-25T10:00:00Z", None)
+
+    def host(self, host):
+        asked, name = self.asked, self.name(host)
+        rack = 0 if host < self.slow else 1 + host % asked.rack
+        labels = json.dumps({"rack": f"r{rack}"})
+        failed = host >= asked.hosts - asked.failed
+        kinds = [("unreachable", "no route to host"), ("refused", "another hopcost: 0.0.9"), ("lost", "its agent died"), ("ready", None)]
+        state, reason = kinds[host % 4] if failed else ("ready", None)
+        off = 7200.0 if host == asked.hosts // 2 else 0.01
+        self.put("host", name, f"10.0.{host // 250}.{host % 250}", labels, state, reason, "0.1.0", "abc", off, 2.1, 7.3, 0.0, 1.0)
+        file = f"hosts/{name}.hopcost"
+        if failed:
+            return self.task("host", name, None, "failed", None, reason or "exit code 1: no space left on device")
+        self.task("host", name, None, "done", file)
+        if asked.run:
+            shutil.copyfile(asked.run, os.path.join(asked.directory, file))
+            return None
+        self.run_file(file, "host", name, None)
+        kernel = "6.1.9" if host < self.slow else asked.kernel
+        facts = [("kernel.release", kernel), ("cpu.model", "Simulated"), ("virt.hypervisor", "none"), ("tool.hopcost", "0.1.0")]
+        for key, value in facts + [(f"cpu{at}.l2", "2 MiB") for at in range(asked.facts)]:
+            self.put("fact", file, key, value)
+        slow = self.factor if host < self.slow else 1.0
+        level = lambda at: 1000.0 * (1 + at) * asked.scale * math.exp(asked.spread * self.random.gauss(0, 1))
+        return self.estimates(file, [(case, level(at) * (slow if at == 0 else 1.0)) for at, case in enumerate(self.cases)])
+
+    def pair(self, a, b):
+        names = self.name(a), self.name(b)
+        file = f"pairs/{names[0]}--{names[1]}.hopcost"
+        self.task("pair", *names, "done", file)
+        self.run_file(file, "pair", *names)
+        slow = 1.6 if 3 in (a, b) else 1.0
+        value = 20_000.0 * slow * math.exp(0.05 * self.random.gauss(0, 1))
+        self.estimates(file, [("roundtrip/tcp?payload=64&boundary=host&place=free&wait=block", value)])
+
+
+def main():
+    asked = options()
+    fleet = Fleet(asked)
+    about = {"schema": "1", "id": asked.id, "created": "2026-11-25T10:00:00Z", "suite": "quick", "cases": "[]", "pairs": "all",
+             "engine": "dask", "seed": str(asked.seed), "hopcost": "0.1.0", "checksum": "abc", "status": "complete"}
+    for key, value in about.items():
+        fleet.put("fleet", key, value)
+    for host in range(asked.hosts):
+        fleet.host(host)
+    pairs = min(asked.pairs, asked.hosts - asked.failed)
+    for a in range(pairs):
+        for b in range(a + 1, pairs):
+            fleet.pair(a, b)
+    fleet.db.commit()
+
+
+main()
