@@ -16,6 +16,7 @@ use super::run;
 use crate::run::peer::far::{Far, Limits, Served, Until};
 use crate::run::peer::key::Key;
 use crate::run::runtimes::Runtimes;
+use crate::run::scratch;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
@@ -66,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let listener =
         TcpListener::bind(address).map_err(|e| usage(format!("--bind {address}: {e}")))?;
     let listening = listener.local_addr().context("asking where it listens")?;
-    let setup = Setup::new("serve", Program::own()?, Runtimes::new(Vec::new())).map_err(usage)?;
+    let setup = Setup::new(scratch::SERVE, Program::own()?, Runtimes::new(Vec::new())).map_err(usage)?;
     let (setup, lease) = args.agent.begin(setup)?;
     let limits = Limits {
         trials: args.trials,
