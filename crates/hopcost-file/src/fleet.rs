@@ -8,7 +8,6 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use hopcost_model::fleet::RawFleet;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::connect::{self, MakeFolder};
@@ -220,14 +219,6 @@ impl Fleet {
             tx.commit()
         };
         write(&mut self.conn).map_err(|error| Error::sqlite(&self.path, DOING_INDEX, error))
-    }
-
-    /// Reads the whole index.
-    ///
-    /// # Errors
-    /// Where it cannot be read.
-    pub fn read(&self, which: Statistics) -> Result<RawFleet> {
-        read::fleet(self, which)
     }
 
     /// Whether there is such a table.

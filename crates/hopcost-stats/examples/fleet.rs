@@ -12,7 +12,9 @@ fn main() -> Result<(), String> {
         Some(text) => text.parse().map_err(|_| format!("`{text}` is not a whole number")),
     };
     let (fleets, seed) = (number(1, 1000)?, number(2, 1)? as u64);
-    println!("{fleets} fleets a row (fewer of large ones); 4 hosts are slower where `found` is told");
+    println!(
+        "{fleets} fleets a row (fewer of large ones); 4 hosts are slower where `found` is told"
+    );
     println!(
         "{:>6} {:>6} {:>7} {:>7} {:>7} {:>10} {:>9} {:>11} {:>7}",
         "hosts", "cases", "scales", "spread", "margin", "tail", "with any", "a fleet", "found"

@@ -129,31 +129,37 @@ fn each(
     Ok(())
 }
 
-/// Reads all of it, as of one moment.
-pub(super) fn fleet(of: &Fleet, which: Statistics) -> Result<RawFleet> {
-    let read = || -> rusqlite::Result<RawFleet> {
-        let tx = of.conn.unchecked_transaction()?;
-        let mut left_out = LeftOut::default();
-        let mut fleet = RawFleet::default();
-        each(&tx, ("fleet", "key, value"), &mut left_out, |row| {
-            fleet.about.insert(row.word(0), row.word(1));
-        })?;
-        hosts(&tx, &mut fleet, &mut left_out)?;
-        let mut files = HashMap::new();
-        if of.has("run_file")? && of.has("fact")? && of.has("estimate")? {
-            run_files(&tx, &mut fleet, &mut files, &mut left_out)?;
-            facts(&tx, &mut fleet, &files, &mut left_out)?;
-            estimates(&tx, &mut fleet, &files, which, &mut left_out)?;
+impl Fleet {
+    /// Reads the whole index, as of one moment.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn read(&self, which: Statistics) -> Result<RawFleet> {
+        let fleet = all(self, which).map_err(|error| self.sqlite(error))?;
+        if fleet.hosts.len() > HOSTS_MAX {
+            let why = format!("it has more than {HOSTS_MAX} hosts");
+            return Err(Error::NotAFleet { path: self.path.clone(), why });
         }
-        tasks(&tx, &mut fleet, &files, &mut left_out)?;
-        fleet.left_out = left_out.sentences();
         Ok(fleet)
-    };
-    let fleet = read().map_err(|error| of.sqlite(error))?;
-    if fleet.hosts.len() > HOSTS_MAX {
-        let why = format!("it has more than {HOSTS_MAX} hosts");
-        return Err(Error::NotAFleet { path: of.path.clone(), why });
     }
+}
+
+fn all(of: &Fleet, which: Statistics) -> rusqlite::Result<RawFleet> {
+    let tx = of.conn.unchecked_transaction()?;
+    let mut left_out = LeftOut::default();
+    let mut fleet = RawFleet::default();
+    each(&tx, ("fleet", "key, value"), &mut left_out, |row| {
+        fleet.about.insert(row.word(0), row.word(1));
+    })?;
+    hosts(&tx, &mut fleet, &mut left_out)?;
+    let mut files = HashMap::new();
+    if of.has("run_file")? && of.has("fact")? && of.has("estimate")? {
+        run_files(&tx, &mut fleet, &mut files, &mut left_out)?;
+        facts(&tx, &mut fleet, &files, &mut left_out)?;
+        estimates(&tx, &mut fleet, &files, which, &mut left_out)?;
+    }
+    tasks(&tx, &mut fleet, &files, &mut left_out)?;
+    fleet.left_out = left_out.sentences();
     Ok(fleet)
 }
 

@@ -11,6 +11,12 @@ const HEADLINE: [(&str, bool); 3] =
 /// Half of an interval of 95 % in standard errors.
 const HALF: f64 = 1.959_963_984_540_054;
 
+/// Pairs without a run that are named.
+const PAIRS_NAMED: usize = 3;
+
+/// The task of each host and pair that counts, of so many.
+type Best<'a> = BTreeMap<(&'a str, Option<&'a str>), (&'a RawTask, usize)>;
+
 /// The run files that count.
 pub(super) struct Files {
     /// That of each host.
@@ -26,7 +32,7 @@ pub(super) fn files(raw: &RawFleet) -> Files {
     let readable = |task: &&RawTask| task.file.is_some_and(|file| raw.files[file].error.is_none());
     // A task that failed may have left trials all the same; one that was done goes first.
     let rank = |task: &RawTask| (task.state == "done", task.attempt);
-    let mut best: BTreeMap<(&str, Option<&str>), (&RawTask, usize)> = BTreeMap::new();
+    let mut best: Best = BTreeMap::new();
     for task in raw.tasks.iter().filter(readable) {
         let known = best.entry((&task.a, task.b.as_deref())).or_insert((task, 0));
         known.1 += 1;
@@ -49,8 +55,36 @@ pub(super) fn files(raw: &RawFleet) -> Files {
         remark(strangers, "run", "of hosts that the table of hosts does not have: left out."),
         remark(broken, "run file", "that cannot be read: `error` in the table run_file says why."),
     ];
+    let remarks = remarks.into_iter().flatten().chain(failed_pairs(raw, &best));
+    let remarks = remarks.collect();
     let of_pairs = best.iter().filter_map(of_pair).collect();
-    Files { of_hosts, of_pairs, remarks: remarks.into_iter().flatten().collect() }
+    Files { of_hosts, of_pairs, remarks }
+}
+
+/// Why pairs have no run, a few of them.
+fn failed_pairs(raw: &RawFleet, best: &Best) -> Vec<String> {
+    let has_none = |task: &&RawTask| {
+        let is_over = ["failed", "skipped"].contains(&task.state.as_str());
+        task.b.is_some() && is_over && !best.contains_key(&(&*task.a, task.b.as_deref()))
+    };
+    let failed: Vec<&RawTask> = raw.tasks.iter().filter(has_none).collect();
+    let one = |task: &&RawTask| {
+        let (b, reason) = (task.b.as_deref().unwrap_or(""), task.reason.as_deref());
+        format!(
+            "Pair {} to {b} {}: {}.",
+            task.a,
+            task.state,
+            reason.unwrap_or("no reason is given")
+        )
+    };
+    let mut said: Vec<String> = failed.iter().take(PAIRS_NAMED).map(one).collect();
+    let more = failed.len().saturating_sub(PAIRS_NAMED);
+    said.extend(remark(
+        more,
+        "more pair",
+        "failed or skipped: `reason` in the table task says why.",
+    ));
+    said
 }
 
 /// A value of a case.

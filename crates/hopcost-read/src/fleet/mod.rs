@@ -115,14 +115,17 @@ fn about_host(raw: &RawFleet, host: &RawHost, file: Option<usize>) -> FleetHost 
 fn missing(raw: &RawFleet, files: &[Option<usize>], cases: &[Case], hosts: &mut [FleetHost]) {
     let names: BTreeMap<&str, usize> =
         raw.hosts.iter().enumerate().map(|(at, host)| (host.name.as_str(), at)).collect();
-    for task in raw.tasks.iter().filter(|task| task.b.is_none()) {
+    // The last try says it.
+    for task in raw.tasks.iter().rev().filter(|task| task.b.is_none()) {
         let Some(host) = names.get(task.a.as_str()).map(|at| &mut hosts[*at]) else { continue };
         let unreadable = task.file.and_then(|file| raw.files[file].error.as_ref());
         let says = unreadable.map(|error| format!("its run file cannot be read: {error}"));
-        let failed = (task.state == "failed").then(|| {
-            let reason = task.reason.as_deref().unwrap_or("no reason is given");
-            format!("measuring it failed: {reason}")
-        });
+        let reason = task.reason.as_deref().unwrap_or("no reason is given");
+        let failed = match task.state.as_str() {
+            "failed" => Some(format!("measuring it failed: {reason}")),
+            "skipped" => Some(format!("it was not measured: {reason}")),
+            _ => None,
+        };
         if host.file.is_none() && host.reason.is_none() {
             host.reason = failed.or(says);
         }

@@ -1,11 +1,13 @@
 //! Groups of hosts against the others: by how much they differ, and whether that is more than chance; and what
 //! is commoner in a group than elsewhere.
 
-use crate::compare::{LogRatio, RUNS_MIN};
+use crate::compare::RUNS_MIN;
 use crate::tail::normal_quantile;
 
-/// Hosts of a side up to which the distribution of rank sums is exact.
-const EXACT_MAX: usize = 50;
+/// Hosts of the smaller side up to which the distribution of rank sums is exact.
+const EXACT_MAX: usize = 20;
+/// The error from which on nobody asks for it exactly.
+const PLAIN: f64 = 0.05;
 
 /// The values of a case by rank, once for all groups that are looked at.
 #[derive(Debug, Clone)]
@@ -39,24 +41,25 @@ impl<'a> Ranked<'a> {
         Self { values, ranks }
     }
 
-    /// The two-sided error with which a group is told to differ, if its hosts were drawn from all: exact for small
-    /// fleets, else of the normal distribution, which errs to the safe side. `None` where a side has fewer than
-    /// four hosts.
+    /// The two-sided error with which a group is told to differ, if its hosts were drawn from all: of small groups
+    /// exact where it is small, else of the normal distribution, which errs to the safe side. `None` where a side
+    /// has fewer than four hosts.
     pub fn error(&self, group: &[usize]) -> Option<f64> {
         let (m, n) = (group.len(), self.values.len().saturating_sub(group.len()));
         if m.min(n) < RUNS_MIN {
             return None;
         }
-        if m.max(n) <= EXACT_MAX {
-            let (group, rest) = self.sides(group);
-            let ratio = LogRatio::of_runs(&rest, &group, None)?;
-            return Some((2.0 * ratio.error_above(0.0).min(ratio.error_below(0.0))).min(1.0));
-        }
         let (size, rest) = (m as f64, n as f64);
         let sum: u64 = group.iter().map(|&host| self.ranks[host]).sum();
-        let off = (sum as f64 / 2.0 - size * (size + rest + 1.0) / 2.0).abs() - 0.5;
+        let below = sum as f64 / 2.0 - size * (size + 1.0) / 2.0;
+        let off = (below - size * rest / 2.0).abs() - 0.5;
         let deviation = libm::sqrt(size * rest * (size + rest + 1.0) / 12.0);
-        Some(libm::erfc(off.max(0.0) / deviation / core::f64::consts::SQRT_2))
+        let normal = libm::erfc(off.max(0.0) / deviation / core::f64::consts::SQRT_2);
+        if m.min(n) > EXACT_MAX || normal > PLAIN {
+            return Some(normal);
+        }
+        let tail = rank_sum_tail(m.min(n), m.max(n), libm::ceil(below.min(size * rest - below)));
+        Some((2.0 * tail).min(1.0))
     }
 
     /// By how much it differs.
@@ -88,6 +91,24 @@ impl<'a> Ranked<'a> {
         }
         (own, rest)
     }
+}
+
+/// The probability that of `few` and `many` hosts in random order no more than so many pairs are the other way round:
+/// coefficients of the Gaussian binomial, factor by factor, so that each step counts orders.
+fn rank_sum_tail(few: usize, many: usize, pairs: f64) -> f64 {
+    let mut counts = vec![0.0; pairs.max(0.0) as usize + 1];
+    counts[0] = 1.0;
+    for host in 1..=few {
+        for at in (many + host..counts.len()).rev() {
+            counts[at] -= counts[at - many - host];
+        }
+        for at in host..counts.len() {
+            counts[at] += counts[at - host];
+        }
+    }
+    let gamma = |n: usize| libm::lgamma(n as f64 + 1.0);
+    let orders = gamma(few + many) - gamma(few) - gamma(many);
+    libm::exp(libm::log(counts.iter().sum::<f64>()) - orders)
 }
 
 /// The `rank`-th least difference (from 1) of a value of the one and a value of the other, both ascending.
@@ -156,6 +177,7 @@ pub fn holm(errors: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::LogRatio;
     use crate::rng::Rng;
 
     #[test]
@@ -207,14 +229,22 @@ mod tests {
     }
 
     #[test]
-    fn both_distributions_say_much_the_same() {
+    fn errors_are_those_of_the_exact_distribution_and_pass_into_the_normal_one() {
         let mut rng = Rng::new(9);
-        let values: Vec<f64> = (0..100).map(|at| rng.normal() + f64::from(at / 60)).collect();
-        let group: Vec<usize> = (60..100).collect();
-        let exact = Ranked::of(&values[..100]).error(&group).unwrap();
-        let runs = LogRatio::of_runs(&values[..60], &values[60..], None).unwrap();
+        let values: Vec<f64> = (0..40).map(|at| rng.normal() + f64::from(at / 28)).collect();
+        let group: Vec<usize> = (28..40).collect();
+        let exact = Ranked::of(&values).error(&group).unwrap();
+        let runs = LogRatio::of_runs(&values[..28], &values[28..], None).unwrap();
         let other = 2.0 * runs.error_above(0.0).min(runs.error_below(0.0));
-        assert!((libm::log(exact) - libm::log(other)).abs() < 0.5, "{exact} {other}");
+        assert!((exact / other - 1.0).abs() < 1e-9 && exact < 0.05, "{exact} {other}");
+        // 1 of C(100, 4) orders has four hosts above all others.
+        let values: Vec<f64> = (0..100).map(f64::from).collect();
+        let top = Ranked::of(&values).error(&[96, 97, 98, 99]).unwrap();
+        assert!((top * 3_921_225.0 / 2.0 - 1.0).abs() < 1e-9, "{top}");
+        let tail = rank_sum_tail(20, 200, 1300.0);
+        let z: f64 = (2000.0 - 1300.5) / libm::sqrt(20.0 * 200.0 * 221.0 / 12.0);
+        let normal = libm::erfc(z / core::f64::consts::SQRT_2) / 2.0;
+        assert!((tail / normal - 1.0).abs() < 0.1, "{tail} {normal}");
     }
 
     #[test]

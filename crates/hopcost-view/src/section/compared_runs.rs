@@ -83,19 +83,14 @@ fn table(found: &RunComparison) -> Block {
 
 /// The keys that all cases have in common, where there are several.
 fn shared(found: &RunComparison) -> Vec<String> {
-    shared_keys(found.compared.iter().map(|of| of.case.as_str()))
-}
-
-/// The same of any cases.
-pub(super) fn shared_keys<'a>(cases: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let keys = |case: &str| -> Vec<String> {
-        case.split_once('?')
+    let keys = |of: &Compared| -> Vec<String> {
+        of.case
+            .split_once('?')
             .map_or(Vec::new(), |(_, keys)| keys.split('&').map(str::to_owned).collect())
     };
-    let all: Vec<Vec<String>> = cases.map(keys).collect();
-    let [first, rest @ ..] = all.as_slice() else { return Vec::new() };
-    let in_all = |key: &&String| !rest.is_empty() && rest.iter().all(|of| of.contains(key));
-    first.iter().filter(in_all).cloned().collect()
+    let [first, rest @ ..] = found.compared.as_slice() else { return Vec::new() };
+    let in_all = |key: &String| rest.iter().all(|of| keys(of).contains(key));
+    keys(first).into_iter().filter(|key| !rest.is_empty() && in_all(key)).collect()
 }
 
 fn said(found: &RunComparison) -> Vec<String> {

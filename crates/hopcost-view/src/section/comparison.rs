@@ -89,7 +89,8 @@ pub(super) fn beside(case: &str, baseline: &str) -> String {
         (path.to_owned(), keys.split('&').map(str::to_owned).collect::<Vec<String>>())
     };
     let ((path, keys), (_, of_baseline)) = (parts(case), parts(baseline));
-    let own: Vec<String> = keys.into_iter().filter(|key| !of_baseline.contains(key)).collect();
+    let is_own = |key: &String| !key.is_empty() && !of_baseline.contains(key);
+    let own: Vec<String> = keys.into_iter().filter(is_own).collect();
     if own.is_empty() { path } else { format!("{path}?{}", own.join("&")) }
 }
 

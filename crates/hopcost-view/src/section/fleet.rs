@@ -1,17 +1,16 @@
 //! A fleet: its cases, the hosts that lie off and what these have in common, groups, pairs, and what was not measured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::results::{
     Estimate, FleetCase, FleetHost, FleetReport, HostValue, Off, Outlier, PairedCase, SlowFact,
 };
 use hopcost_model::text::count;
 
-use super::compared_runs::shared_keys;
 use super::comparison::{beside, times};
 use super::model::{
-    Block, Cell, Document, Form, Frame, Rows, Scale, Section, Table, Tone, Unit, Value, estimates,
-    facts, note, notes, numbers, says, words,
+    Block, Cell, Document, Frame, Rows, Scale, Section, Tone, Unit, Value, estimates, facts, note,
+    notes, numbers, says, words,
 };
 use crate::{chart, number};
 
@@ -20,6 +19,7 @@ use crate::{chart, number};
 pub(crate) struct Room {
     cases: usize,
     rows: usize,
+    pairs: usize,
     /// Whether each host has a row.
     hosts: bool,
     /// Whether rows lead to pages of hosts, and squares are drawn.
@@ -27,12 +27,13 @@ pub(crate) struct Room {
 }
 
 /// What fits on a screen.
-pub(crate) const SCREEN: Room = Room { cases: 8, rows: 4, hosts: false, page: false };
+pub(crate) const SCREEN: Room = Room { cases: 8, rows: 4, pairs: 3, hosts: false, page: false };
 /// All of it, as text.
 pub(crate) const WHOLE: Room =
-    Room { cases: usize::MAX, rows: usize::MAX, hosts: true, page: false };
+    Room { cases: usize::MAX, rows: usize::MAX, pairs: 20, hosts: true, page: false };
 /// All of it, as a page.
-pub(crate) const PAGE: Room = Room { cases: usize::MAX, rows: 200, hosts: true, page: true };
+pub(crate) const PAGE: Room =
+    Room { cases: usize::MAX, rows: 200, pairs: 20, hosts: true, page: true };
 
 /// Squares that a page draws.
 const SQUARES_MAX: usize = 4;
@@ -60,16 +61,23 @@ pub(crate) fn document(found: &FleetReport, room: Room) -> Document {
     if !room.hosts {
         head.pop();
     }
-    let sections = sections.into_iter().flatten().collect();
+    let mut sections: Vec<Section> = sections.into_iter().flatten().collect();
+    if !room.hosts {
+        // A screen has no room for what can be read once.
+        let is_lead = |block: &Block| matches!(block, Block::Text(Tone::Lead, _));
+        sections.iter_mut().for_each(|section| section.blocks.retain(|block| !is_lead(block)));
+    }
     Document { title: title(found), head, sections, ..Document::default() }
 }
 
 fn title(found: &FleetReport) -> String {
     let about = &found.about;
-    let engine =
-        if about.engine.is_empty() { String::new() } else { format!(" by {}", about.engine) };
-    let hosts = count(found.hosts.len(), "host");
-    format!("hopcost · fleet {} · {} · {hosts}{engine} · {}", about.id, about.suite, about.status)
+    let by = if about.engine.is_empty() { "" } else { " by " };
+    let hosts = format!("{}{by}{}", count(found.hosts.len(), "host"), about.engine);
+    let fleet = format!("fleet {}", about.id);
+    let parts = ["hopcost", &fleet, &about.suite, &hosts, &about.status];
+    let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" · ")
 }
 
 /// `96 ready, 2 unreachable`, the usual word first.
@@ -92,7 +100,7 @@ fn head(found: &FleetReport) -> Vec<String> {
             said.push(format!("{what}: {}.", states(tasks, "done")));
         }
     }
-    let off = |side: Off| -> usize {
+    let told = |side: Off| -> usize {
         let mut names: Vec<&String> =
             found.outliers.iter().filter(|of| of.off == side).map(|of| &of.host).collect();
         names.sort_unstable();
@@ -101,7 +109,7 @@ fn head(found: &FleetReport) -> Vec<String> {
     };
     let mut line = said.join(" ");
     if found.rule.is_some() {
-        let (slower, faster) = (off(Off::Slower), off(Off::Faster));
+        let (slower, faster) = (told(Off::Slower), told(Off::Faster));
         line.push_str(&format!(
             " Off the others by more than {} %: {} slower, {faster} faster.",
             number::plain(about.margin * 100.0, 2),
@@ -123,9 +131,34 @@ fn about(found: &FleetReport) -> Block {
     ])
 }
 
-/// What all cases have in common, which their names leave out.
-fn common(cases: &[FleetCase]) -> String {
-    format!("?{}", shared_keys(cases.iter().map(|case| case.case.as_str())).join("&"))
+/// What all cases have in common that have it at all, which their names leave out.
+fn common<'a>(cases: impl Iterator<Item = &'a str>) -> String {
+    let keys = |case: &'a str| case.split_once('?').map_or("", |(_, keys)| keys).split('&');
+    let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut n: BTreeMap<&str, usize> = BTreeMap::new();
+    for (key, value) in cases.flat_map(keys).filter_map(|key| key.split_once('=')) {
+        values.entry(key).or_default().insert(value);
+        *n.entry(key).or_default() += 1;
+    }
+    let one = |(key, values): (&str, BTreeSet<&str>)| match (values.len(), n[key]) {
+        (1, 2..) => Some(format!("{key}={}", values.into_iter().collect::<String>())),
+        _ => None,
+    };
+    format!("?{}", values.into_iter().filter_map(one).collect::<Vec<_>>().join("&"))
+}
+
+/// The same of the cases of hosts.
+fn common_of(found: &FleetReport) -> String {
+    common(found.cases.iter().map(|case| case.case.as_str()))
+}
+
+/// How far off, without an interval.
+fn off(ratio: f64) -> Cell {
+    let cell = times(ratio, None);
+    match cell.value {
+        Value::Sorted(text, key) => Value::Sorted(text.replace(" [–]", ""), key).into(),
+        _ => cell,
+    }
 }
 
 fn measured(value: f64, ends: Option<(f64, f64)>, n: u32, unit: &str) -> Cell {
@@ -153,7 +186,7 @@ fn cases(found: &FleetReport, room: Room) -> Vec<Block> {
         cases.sort_by_key(|case| std::cmp::Reverse(case.n_slower + case.n_faster));
         cases.truncate(room.cases);
     }
-    let common = common(&found.cases);
+    let common = common_of(found);
     let some = |n: u32| if n == 0 { Cell::none() } else { Cell::whole(u64::from(n)) };
     let table = Rows::of(&cases)
         .column(words("of"), |case| Cell::code(beside(&case.case, &common)))
@@ -171,14 +204,15 @@ fn cases(found: &FleetReport, room: Room) -> Vec<Block> {
     let mut blocks = vec![table.table()];
     blocks.extend(more(found.cases.len(), cases.len(), "case"));
     if common.len() > 1 && cases.len() > 1 {
-        blocks.push(note(format!("All cases: {}.", common[1..].replace('&', ", "))));
+        blocks
+            .push(note(format!("Where nothing else is said: {}.", common[1..].replace('&', ", "))));
     }
     blocks
 }
 
 fn outliers(found: &FleetReport, room: Room) -> Vec<Block> {
     let shown = &found.outliers[..found.outliers.len().min(room.rows)];
-    let common = common(&found.cases);
+    let common = common_of(found);
     let table = Rows::of(shown)
         .column(words("host"), |of| name(&of.host, room))
         .column(words("is"), |of| Cell::text(of.off.word()))
@@ -229,18 +263,18 @@ fn sentence(fact: &SlowFact) -> String {
 
 /// An error of a test, which nobody needs exactly.
 fn error(error: f64) -> String {
-    if error < 1e-4 { "below 0.0001".to_owned() } else { number::plain(error, 2) }
+    if error < 1e-4 { "<0.0001".to_owned() } else { number::plain(error, 2) }
 }
 
 fn groups(found: &FleetReport, room: Room) -> Vec<Block> {
     if found.groups_compared == 0 {
         return Vec::new();
     }
-    let off: Vec<_> = found.groups.iter().filter(|group| group.off.is_some()).collect();
+    let told: Vec<_> = found.groups.iter().filter(|group| group.off.is_some()).collect();
     let margin = number::plain(found.about.margin * 100.0, 2);
     let compared = count(found.groups_compared as usize, "comparison");
-    let shown = &off[..off.len().min(room.rows)];
-    let common = common(&found.cases);
+    let shown = &told[..told.len().min(room.rows)];
+    let common = common_of(found);
     let table = Rows::of(shown)
         .column(words("hosts with"), |of| Cell::text(format!("{} {}", of.key, of.value)))
         .column(numbers("are"), |of| Cell::text(format!("{} of {}", of.n, of.n + of.n_others)))
@@ -252,16 +286,15 @@ fn groups(found: &FleetReport, room: Room) -> Vec<Block> {
         })
         .column(numbers("error").fold(1), |of| Cell::text(error(of.error)));
     let mut blocks = vec![table.table()];
-    blocks.extend(more(off.len(), shown.len(), "group"));
-    if off.is_empty() {
+    blocks.extend(more(told.len(), shown.len(), "group"));
+    if told.is_empty() {
         blocks = vec![says(format!("No group differs by more than {margin} % in {compared}."))];
     }
     blocks
 }
 
 fn pairs(found: &FleetReport, room: Room) -> Vec<Block> {
-    let common =
-        format!("?{}", shared_keys(found.pairs.iter().map(|of| of.case.as_str())).join("&"));
+    let common = common(found.pairs.iter().map(|of| of.case.as_str()));
     let mut blocks = Vec::new();
     for (at, case) in found.pairs.iter().enumerate() {
         let median = measured(case.median, None, case.pairs.len() as u32, &case.unit);
@@ -285,10 +318,10 @@ fn pairs(found: &FleetReport, room: Room) -> Vec<Block> {
 fn worst(case: &PairedCase, room: Room) -> Vec<Block> {
     let mut pairs: Vec<_> = case.pairs.iter().collect();
     pairs.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
-    pairs.truncate(room.rows.min(20));
+    pairs.truncate(room.pairs);
     let table = Rows::of(&pairs)
         .column(words("pair"), |of| Cell::text(format!("{} to {}", of.a, of.b)))
-        .column(numbers("off the median"), |of| times(of.ratio, None))
+        .column(numbers("off the median"), |of| off(of.ratio))
         .column(estimates("value"), |of| measured(of.value, of.low.zip(of.high), 1, &case.unit));
     let row = |of: &hopcost_model::results::PairRow| {
         let by = number::plain(of.ratio, 3);
@@ -299,28 +332,42 @@ fn worst(case: &PairedCase, room: Room) -> Vec<Block> {
     vec![table.table(), note(rows)]
 }
 
+/// Hosts without a run, each with its reason; on a screen those of one reason together.
 fn missing(found: &FleetReport, room: Room) -> Vec<Block> {
-    let missing: Vec<&FleetHost> =
-        found.hosts.iter().filter(|host| host.state != "ready" || host.reason.is_some()).collect();
-    let shown = &missing[..missing.len().min(room.rows.max(8))];
-    let table = Rows::of(shown)
-        .column(words("host"), |host| name(&host.name, room))
-        .column(words("state"), |host| Cell::text(&host.state))
-        .column(words("why"), |host| {
-            Cell::text(host.reason.as_deref().unwrap_or("no reason is given"))
-        });
-    let Block::Table(table) = table.table() else { return Vec::new() };
-    let form = if room.hosts { Form::Columns } else { Form::Lines };
-    let mut blocks = vec![Block::Table(Table { form, ..table })];
-    blocks.extend(more(missing.len(), shown.len(), "host"));
-    if shown.is_empty() { Vec::new() } else { blocks }
+    let is_missing = |host: &&FleetHost| host.state != "ready" || host.reason.is_some();
+    let missing: Vec<&FleetHost> = found.hosts.iter().filter(is_missing).collect();
+    let why = |host: &FleetHost| host.reason.clone().unwrap_or("no reason is given".to_owned());
+    let mut blocks = Vec::new();
+    if room.hosts {
+        let table = Rows::of(&missing)
+            .column(words("host"), |host| name(&host.name, room))
+            .column(words("state"), |host| Cell::text(&host.state))
+            .column(words("why"), |host| Cell::text(why(host)));
+        blocks.push(table.table());
+    } else {
+        let mut alike: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+        for host in &missing {
+            alike.entry((host.state.clone(), why(host))).or_default().push(&host.name);
+        }
+        let mut alike: Vec<_> = alike.into_iter().collect();
+        alike.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
+        let shown = &alike[..alike.len().min(room.rows)];
+        let table = Rows::of(shown)
+            .column(numbers("hosts"), |(_, hosts)| Cell::whole(hosts.len() as u64))
+            .column(words("state"), |((state, _), _)| Cell::text(state))
+            .column(words("such as"), |(_, hosts)| Cell::text(hosts[0]))
+            .column(words("why"), |((_, why), _)| Cell::text(why));
+        blocks.push(table.lines());
+        blocks.extend(more(alike.len(), shown.len(), "reason"));
+    }
+    if missing.is_empty() { Vec::new() } else { blocks }
 }
 
 fn hosts(found: &FleetReport, room: Room) -> Vec<Block> {
     if !room.hosts {
         return Vec::new();
     }
-    let common = common(&found.cases);
+    let common = common_of(found);
     let worst = |host: &FleetHost| -> Option<HostValue> {
         let far = |of: &&HostValue| (of.off.is_some(), of.ratio.ln().abs());
         let order = |a: &&HostValue, b: &&HostValue| {
@@ -329,17 +376,16 @@ fn hosts(found: &FleetReport, room: Room) -> Vec<Block> {
         };
         host.values.iter().max_by(order).cloned()
     };
-    let off = |host: &FleetHost| host.values.iter().filter(|value| value.off.is_some()).count();
+    let cases_off =
+        |host: &FleetHost| host.values.iter().filter(|value| value.off.is_some()).count();
     let table = Rows::of(&found.hosts)
         .column(words("host"), |host| name(&host.name, room))
         .column(words("state"), |host| Cell::text(&host.state))
-        .column(numbers("cases off"), |host| match off(host) {
+        .column(numbers("cases off"), |host| match cases_off(host) {
             0 => Cell::none(),
             n => Cell::whole(n as u64),
         })
-        .column(numbers("farthest"), |host| {
-            worst(host).map_or(Cell::none(), |of| times(of.ratio, None))
-        })
+        .column(numbers("farthest"), |host| worst(host).map_or(Cell::none(), |of| off(of.ratio)))
         .column(words("in"), |host| {
             let case = worst(host).and_then(|of| found.cases.get(of.case as usize));
             Cell::code(case.map_or(String::new(), |case| beside(&case.case, &common)))
@@ -361,26 +407,28 @@ fn rule(found: &FleetReport) -> Vec<Block> {
             (number::plain(rule.threshold_min, 3), number::plain(rule.threshold_max, 3));
         let scales = if least == most { least } else { format!("{least} to {most}") };
         said.push(format!(
-            "A host lies off where it is more than {scales} scales (Qn of the logarithms) and {} % off the median: of {} \
-             and {} without outliers at most {} % of fleets have one told, if logarithms spread normally (simulated for \
-             this number of hosts); with a heavier tail (Student's t of 5) and no margin {} in a fleet.",
+            "A host lies off that is more than {scales} scales (Qn of logarithms) and {} % off the median. Of fleets of {} \
+             and {} without outliers at most {} % have any host told if logarithms spread normally (simulated); with a \
+             heavier tail (Student's t of 5) and no margin a fleet has {} on average.",
             number::plain(found.about.margin * 100.0, 2),
             count(rule.n_hosts as usize, "host"),
             count(rule.n_cases as usize, "case"),
-            number::plain(rule.false_alarms * 100.0, 2),
+            number::plain(rule.false_alarms * 100.0, 1),
             number::plain(rule.false_alarms_heavy, 2),
         ));
     }
     said.extend(agents(found));
-    let off: Vec<String> = found
+    let clocks: Vec<String> = found
         .hosts
         .iter()
         .filter_map(|host| Some((host, host.clock_off_s.filter(|off| off.abs() > CLOCK_OFF_S)?)))
-        .map(|(host, off)| format!("{} by {}", host.name, number::time(off.abs() * 1e9, 2)))
+        .map(|(host, off): (&FleetHost, f64)| {
+            format!("{} by {}", host.name, number::expected((off.abs() * 1e9) as u64))
+        })
         .collect();
-    if !off.is_empty() {
-        let named = off.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-        let more = off.len().saturating_sub(NAMED_MAX);
+    if !clocks.is_empty() {
+        let named = clocks.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        let more = clocks.len().saturating_sub(NAMED_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         said.push(format!("Clocks off the driver's by more than a minute: {named}{more}."));
     }
@@ -423,7 +471,7 @@ pub(crate) fn host(found: &FleetReport, host: &FleetHost) -> Document {
         ("run file", Cell::code(host.file.as_deref().unwrap_or(""))),
     ]));
     let case = |of: &HostValue| found.cases.get(of.case as usize);
-    let common = common(&found.cases);
+    let common = common_of(found);
     let table = Rows::of(&host.values)
         .column(words("of"), |of| {
             Cell::code(case(of).map_or(String::new(), |case| beside(&case.case, &common)))
@@ -431,7 +479,7 @@ pub(crate) fn host(found: &FleetReport, host: &FleetHost) -> Document {
         .column(estimates("value"), |of| {
             measured(of.value, of.low.zip(of.high), 1, case(of).map_or("", |case| &case.unit))
         })
-        .column(numbers("off the median"), |of| times(of.ratio, None))
+        .column(numbers("off the median"), |of| off(of.ratio))
         .column(numbers("distance"), |of| Cell::maybe(of.score, Unit::Plain(3)))
         .column(words("is"), |of| Cell::text(of.off.map_or("", Off::word)))
         .column(super::model::verdicts(), |of| Cell::validity(of.validity));
