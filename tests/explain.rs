@@ -277,12 +277,94 @@ fn what_a_shaped_device_delays_is_queued_and_nowhere_else() {
     assert!((0.95..1.05).contains(&share), "{share} of what it takes longer is queued: {shaped}");
 }
 
+/// What an end of a stream has, by kind of segment, in nanoseconds a message.
+fn of_end(case: &serde_json::Value, end: &str, kind: &str) -> f64 {
+    let own = case["segments"].as_array().unwrap().iter();
+    let own = own.filter(|of| of["segment"]["end"] == end && of["segment"]["kind"] == kind);
+    own.map(|of| of["typical_ns"]["point"].as_f64().unwrap()).sum()
+}
+
+#[test]
+fn the_cpu_time_of_a_stream_is_the_sum_of_its_segments() {
+    let _alone = alone();
+    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    let home = Home::new();
+    let asked = ["explain", "stream/tcp-send", "--fields", "1", "--placement", "same-cpu"];
+    let shown = home.expect(&[&asked[..], &["--budget", "6s"]].concat(), measured());
+    assert_eq!(home.expect(&["report", "last"], 0), shown);
+    for said in ["CPU time of both ends a message", "caller in sendto(2)", "kernel's account"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    assert!(shown.lines().count() < 36, "one screen: {shown}");
+    let csv = home.expect(&["report", "last", "--format", "csv"], 0);
+    assert!(csv.contains(",system call,") && csv.contains(",recvfrom\n"), "{csv}");
+    let page = home.expect(&["report", "last", "--format", "html"], 0);
+    assert!(page.contains("CPU time of the end"), "no chart");
+    let json = home.expect(&["report", "last", "--format", "json"], 0);
+    crate::schema::valid("Results", &json);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let case = &json["explanation"]["cases"][0];
+    let point = |of: &serde_json::Value| of["point"].as_f64().unwrap();
+    let ends = case["ends"].as_array().unwrap();
+    let mut both_ns = 0.0;
+    for end in ends {
+        let traced_ns = point(&end["traced_ns"]);
+        let name = end["end"].as_str().unwrap();
+        let own = case["segments"].as_array().unwrap().iter();
+        let own = own.filter(|of| of["segment"]["end"] == name);
+        let sum: f64 = own.map(|of| point(&of["typical_ns"])).sum();
+        assert!((sum / traced_ns - 1.0).abs() < 1e-6, "{sum} of {traced_ns}: {case}");
+        both_ns += traced_ns;
+        // The same phase by the kernel's own account: others on the CPU do not belong to either.
+        let times = traced_ns / end["counted_ns"].as_f64().unwrap();
+        assert!(
+            (0.75..1.25).contains(&times),
+            "{name}: {times} times the kernel's account: {case}"
+        );
+    }
+    assert!((point(&case["total_ns"]) / both_ns - 1.0).abs() < 1e-6, "{case}");
+    for (end, kind) in [("caller", "user"), ("caller", "system-call"), ("callee", "user")] {
+        assert!(of_end(case, end, kind) > 0.0, "{kind} of the {end}: {case}");
+    }
+    assert!(of_end(case, "caller", "softirq") > 0.0, "loopback delivers in softirqs: {case}");
+}
+
+/// A receiver that compares every byte does so in user space: what the trial itself times for it is there, and
+/// no other segment has it.
+#[test]
+fn what_the_receiver_of_a_stream_computes_is_in_its_user_space() {
+    let _alone = alone();
+    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    let home = Home::new();
+    let delayed = ["stream/delay-stream:200us", "stream/delay-stream:1ns"];
+    let asked =
+        [&["explain"], &delayed[..], &["--fields", "1", "--placement", "same-cpu"]].concat();
+    home.expect(&[&asked[..], &["--budget", "8s"]].concat(), measured());
+    let json = home.expect(&["report", "last", "--format", "json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let difference = &json["explanation"]["difference"];
+    let mut found = 0;
+    for of in difference["segments"].as_array().unwrap() {
+        let segment = &of["segment"];
+        let is_own = segment["kind"] == "user" && segment["end"] == "callee";
+        let share = of["ns"]["point"].as_f64().unwrap() / (-DELAY_US * 1e3);
+        let want = if is_own { 1.0 } else { 0.0 };
+        assert!((share - want).abs() < 0.05, "{share} of it in {segment}: {difference}");
+        found += u32::from(is_own);
+    }
+    assert_eq!(found, 1, "{difference}");
+}
+
 #[test]
 fn what_cannot_be_explained_is_refused() {
     let home = Home::new();
     for (asked, said) in [
         (&["pipe", "--wait", "spin", "--placement", "cross"][..], "an end that spins"),
-        (&["stream/tcp-send"], "only round trips and wake-ups"),
+        (&["load/tcp", "--rate", "1000"], "only round trips, wake-ups and streams"),
+        (&["stream/tcp-send", "--flows", "2"], "want flows=1"),
+        (&["stream/tcp-send", "pipe", "--placement", "same-cpu"], "cannot be compared"),
+        (&["stream/tcp-send", "--tail", "p99"], "are not told apart"),
+        (&["stream/tcp-send", "--ablation"], "only round trips are taken apart"),
         (&["wake/flag"], "an end that spins"),
         (&["wake/pipe", "wake/eventfd", "--gap", "10us,1ms"], "it selects"),
         (&["pipe", "pipe", "--placement", "same-cpu"], "both cases are the same"),

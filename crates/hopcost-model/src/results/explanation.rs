@@ -3,6 +3,7 @@
 use super::statistic::Estimate;
 use crate::case::Role;
 use crate::document;
+use crate::system_call::SystemCall;
 
 document! {
     /// Where the time of a hop goes, of each case that was traced or taken apart.
@@ -41,7 +42,7 @@ document! {
         /// The gap before each hop of a wake-up, in nanoseconds; absent of a round trip.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub gap_ns: Option<u64>,
-        /// Hops of all trials that were cut into segments.
+        /// Hops of all trials that were cut into segments; of a stream its messages.
         pub hops: u64,
         /// Those that were not, and why.
         pub left_out: Vec<LeftOutHops>,
@@ -63,11 +64,32 @@ document! {
         pub clock_bound_ns: u64,
         /// Tracepoints that this kernel does not have.
         pub missing: Vec<String>,
-        /// The segments, as they follow each other in a typical hop.
+        /// The segments, as they follow each other in a typical hop; of a stream those of the caller, then
+        /// those of the callee, each the longest first.
         pub segments: Vec<ExplainedSegment>,
+        /// Of a stream, whose *hop* is the CPU time of both ends a message: what each end has of it. Empty of
+        /// hops.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub ends: Vec<ExplainedEnd>,
         /// What is different in the slowest hops; absent where nobody asks, or there are too few.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tail: Option<ExplainedTail>,
+    }
+}
+
+document! {
+    /// CPU time of a stream's end, in nanoseconds a message.
+    pub struct ExplainedEnd {
+        /// Which.
+        pub end: Role,
+        /// While traced, by events: its segments add up to it.
+        pub traced_ns: Estimate,
+        /// In the same phase by the kernel's account of its thread.
+        pub counted_ns: Option<f64>,
+        /// By that account without events, in the phase right before.
+        pub untraced_ns: Estimate,
+        /// How often the CPU is taken from it or it gives it away, a message.
+        pub switches: f64,
     }
 }
 
@@ -134,6 +156,9 @@ document! {
         Interrupt,
         /// Another task had the CPU.
         OtherTask,
+        /// Of a stream: the end is in a system call. What it copies there and what else it does cannot be told
+        /// apart.
+        SystemCall,
     }
 }
 
@@ -153,6 +178,7 @@ impl SegmentKind {
             Self::Softirq => "softirq",
             Self::Interrupt => "interrupt",
             Self::OtherTask => "another task",
+            Self::SystemCall => "system call",
         }
     }
 }
@@ -167,13 +193,30 @@ document! {
         pub end: Role,
         /// What happens.
         pub kind: SegmentKind,
+        /// Of a stream: the system call that it is in, or in which the CPU is switched away from the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub call: Option<SystemCall>,
+    }
+}
+
+impl Segment {
+    /// A segment of a hop.
+    pub const fn of_hop(leg: Leg, end: Role, kind: SegmentKind) -> Self {
+        Self { leg, end, kind, call: None }
     }
 }
 
 impl std::fmt::Display for Segment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let back = if self.leg == Leg::Back { ", back" } else { "" };
+        if let Some(call) = self.call {
+            let until = if self.kind == SegmentKind::Switch { ", up to a switch" } else { "" };
+            return write!(f, "{} in {call}{until}", self.end);
+        }
         match (self.kind, self.end) {
+            (SegmentKind::WakeUp, Role::Callee) if self.leg == Leg::Forth => {
+                f.write_str("wake-up by the callee")
+            }
             (SegmentKind::User, Role::Callee) => f.write_str("callee in user space"),
             (SegmentKind::User, Role::Caller) => write!(f, "caller in user space{back}"),
             (SegmentKind::Softirq | SegmentKind::Interrupt | SegmentKind::OtherTask, end) => {
@@ -195,7 +238,8 @@ document! {
         pub typical_ns: Estimate,
         /// Share of a typical hop, 0 to 1.
         pub share: f64,
-        /// Median over the hops of a trial, median over trials; 0 where most hops do not have it.
+        /// Median over the hops of a trial, median over trials; 0 where most hops do not have it. Of a stream the
+        /// trial's mean.
         pub p50_ns: f64,
         /// The 99th percentile likewise.
         pub p99_ns: f64,
@@ -222,8 +266,26 @@ document! {
         pub segments: Vec<TailSegment>,
         /// In what share of the hops something happens, the greatest difference first.
         pub occurrences: Vec<TailOccurrence>,
+        /// What may be steal; absent where the kernel has counted nothing to hold events against.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unseen: Option<UnseenTime>,
         /// What makes most of the difference, in a sentence.
         pub says: String,
+    }
+}
+
+document! {
+    /// Time of all traced phases together in which something had the ends' CPUs that wrote no event, such as the
+    /// hypervisor.
+    #[derive(Copy)]
+    pub struct UnseenTime {
+        /// How long the ends had their CPUs, by events.
+        pub on_cpu_ns: u64,
+        /// CPU time of their threads by the kernel's account: less where it takes off what a hypervisor says that
+        /// it stole, or where it counts interrupts apart.
+        pub counted_ns: u64,
+        /// Steal that the kernel counted on their CPUs, in steps of 10 ms.
+        pub steal_ns: Option<u64>,
     }
 }
 
@@ -313,6 +375,10 @@ document! {
         pub second_ns: f64,
         /// The second less the first.
         pub ns: Estimate,
+        /// Of two streams that differ in their payload alone: the same for each KiB that the second's messages are
+        /// longer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub ns_per_kib: Option<f64>,
     }
 }
 

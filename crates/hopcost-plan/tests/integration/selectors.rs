@@ -647,7 +647,9 @@ fn wake_ups_to_be_explained_may_differ_by_their_gap_alone() {
         (gaps("10us,1ms", &["wake/pipe", "wake/eventfd"]), "it selects 2 cases"),
         (gaps("10us,1ms", &["wake/pipe?wait=block,spin"]), "it selects"),
         (ask(&["wake/flag"]), "an end that spins"),
-        (ask(&["stream/tcp-send"]), "only round trips and wake-ups"),
+        (on([("rate", "1000")], ask(&["load/tcp"])), "only round trips, wake-ups and streams"),
+        (on([("flows", "2")], ask(&["stream/tcp-send"])), "want flows=1"),
+        (ask(&["stream/tcp-send", "wake/pipe?gap=1us"]), "cannot be compared"),
     ] {
         let text = one_line(explained(&ask).unwrap_err());
         assert!(text.contains(why), "{text}");

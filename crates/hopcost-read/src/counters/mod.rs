@@ -10,7 +10,7 @@ mod end;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::SHARED_PAGES;
+use hopcost_model::protocol::{SHARED_PAGES, TRACED_PHASE};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::CounterResult;
 use hopcost_stats::sample::median;
@@ -96,8 +96,9 @@ fn events(trials: &[&RawTrial], whose: Whose) -> Vec<String> {
     let seen = trials.iter().flat_map(|trial| whose.ends(trial)).flat_map(|end| &end.events);
     let names: BTreeSet<&str> =
         seen.map(|reading| reading.event.as_str()).chain(end::ALWAYS).collect();
-    // Where memory lies is no event.
-    let names = names.into_iter().filter(|name| !name.starts_with(SHARED_PAGES));
+    // Where memory lies is no event, and what the traced phase is held against is not of the measured one.
+    let is_none = |name: &str| [SHARED_PAGES, TRACED_PHASE].iter().any(|of| name.starts_with(of));
+    let names = names.into_iter().filter(|name| !is_none(name));
     let names: BTreeSet<&str> = names.collect();
     let known = ORDER.into_iter().filter(|name| names.contains(name));
     let other = names.iter().copied().filter(|name| !ORDER.contains(name));

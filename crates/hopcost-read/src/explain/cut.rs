@@ -20,7 +20,7 @@ pub struct Cut {
 }
 
 /// A round trip, or one way forth.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hop {
     /// From the caller's stamp to its next, or to the callee's.
     pub total_ns: u64,
@@ -28,6 +28,8 @@ pub struct Hop {
     pub parts: BTreeMap<Segment, Part>,
     /// What happened on the CPUs of its ends.
     pub seen: BTreeSet<Occurrence>,
+    /// The longest time that an end had its CPU without an event there.
+    pub silent_ns: u64,
 }
 
 /// A segment of a hop.
@@ -188,7 +190,7 @@ impl Place {
 }
 
 /// The end that a thread is.
-fn role(thread: TraceThread) -> Option<Role> {
+pub fn role(thread: TraceThread) -> Option<Role> {
     match thread {
         TraceThread::Caller => Some(Role::Caller),
         TraceThread::Callee => Some(Role::Callee),
@@ -197,21 +199,21 @@ fn role(thread: TraceThread) -> Option<Role> {
 }
 
 /// Of a thing for each end, that of one.
-fn at(end: Role) -> usize {
+pub fn at(end: Role) -> usize {
     usize::from(end == Role::Callee)
 }
 
 /// What a CPU is doing.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cpu {
-    interrupts: u32,
-    softirqs: u32,
+pub struct Cpu {
+    pub interrupts: u32,
+    pub softirqs: u32,
     /// Since it was last given to a thread.
-    runs: Option<TraceThread>,
+    pub runs: Option<TraceThread>,
 }
 
 impl Cpu {
-    fn take(&mut self, event: &TraceEvent) {
+    pub fn take(&mut self, event: &TraceEvent) {
         match event.kind {
             TraceKind::IrqEntry(_) => self.interrupts += 1,
             TraceKind::IrqExit(_) => self.interrupts = self.interrupts.saturating_sub(1),
@@ -240,14 +242,7 @@ pub fn cut(trace: &Trace, last: Leg) -> Cut {
     let n = stamps().count() as u64;
     // Where there is but one stamp an operation, it ends a hop and begins the next.
     let begins = stamps().min().unwrap_or(0);
-    let lost = match trace.lost {
-        0 => None,
-        1 => Some("an event of the phase was lost".to_owned()),
-        lost => Some(format!("{lost} events of the phase were lost")),
-    };
-    let disorder = (!events.is_sorted_by_key(|event| event.at_ns))
-        .then(|| "the events are not in time order".to_owned());
-    if let Some(reason) = lost.or(disorder) {
+    if let Some(reason) = broken(trace) {
         cut.left_out.insert(reason, trace.operations.max(1));
         return cut;
     }
@@ -280,6 +275,16 @@ pub fn cut(trace: &Trace, last: Leg) -> Cut {
         open = is_begin.then(|| Open::at(event.at_ns, last));
     }
     cut
+}
+
+/// Why nothing can be told of a phase, if nothing can.
+pub fn broken(trace: &Trace) -> Option<String> {
+    match trace.lost {
+        0 if trace.events.is_sorted_by_key(|event| event.at_ns) => None,
+        0 => Some("the events are not in time order".to_owned()),
+        1 => Some("an event of the phase was lost".to_owned()),
+        lost => Some(format!("{lost} events of the phase were lost")),
+    }
 }
 
 /// The end that a stamp is of, and its number.
@@ -406,7 +411,7 @@ impl Open {
             leg: Leg::Forth,
             last,
             place: Place::User,
-            hop: Hop { total_ns: 0, parts: BTreeMap::new(), seen: BTreeSet::new() },
+            hop: Hop::default(),
             written: 0,
             call: Part::default(),
             before: None,
@@ -451,7 +456,7 @@ impl Open {
             Place::User | Place::Send if cpu.runs == Some(TraceThread::Idle) => SegmentKind::Queue,
             place => place.kind(),
         };
-        Segment { leg: self.leg, end, kind }
+        Segment::of_hop(self.leg, end, kind)
     }
 
     /// Gives the time up to an event to its segment, and moves on; `state` is that before the event.
@@ -463,6 +468,9 @@ impl Open {
             begins_ns: self.last_ns - self.from_ns,
         };
         add(&mut self.hop.parts, segment, piece);
+        if has_cpu(segment.kind) {
+            self.hop.silent_ns = self.hop.silent_ns.max(piece.ns);
+        }
         if self.place == Place::Send && segment.kind == SegmentKind::Send {
             let begins_ns = if self.call.ns > 0 { self.call.begins_ns } else { piece.begins_ns };
             let (ns, events) = (self.call.ns + piece.ns, self.call.events + piece.events);
@@ -526,14 +534,14 @@ impl Open {
         if std::mem::take(&mut self.had_reply) && step == Step::ReceiverIn {
             let (end, kind) = (Role::Caller, SegmentKind::OtherTask);
             let call = std::mem::take(&mut self.call);
-            self.rename(call, SegmentKind::Send, Segment { leg: Leg::Back, end, kind });
+            self.rename(call, SegmentKind::Send, Segment::of_hop(Leg::Back, end, kind));
             self.place = Place::Home;
             return;
         }
         let Some(place) = next(self.place, step, state.cpus()) else { return };
         let mut place = place;
         let call = std::mem::take(&mut self.call);
-        let received = Segment { leg: Leg::Forth, end: Role::Callee, kind: SegmentKind::Receive };
+        let received = Segment::of_hop(Leg::Forth, Role::Callee, SegmentKind::Receive);
         match (self.place, step) {
             (Place::Send, Step::SenderExits) => {
                 // Whoever is woken before the message is sent takes it without being woken again.
@@ -551,12 +559,12 @@ impl Open {
             }
             // A call in which the sender is switched out is the one in which it sleeps.
             (Place::Send, Step::ReceiverIn) => {
-                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
+                let to = Segment::of_hop(self.leg, self.sender(), SegmentKind::Switch);
                 self.rename(call, SegmentKind::Send, to);
             }
             // The receiver takes the CPU from the sender, which does nothing more until then.
             (Place::Handed | Place::HandedUser, Step::ReceiverIn) => {
-                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
+                let to = Segment::of_hop(self.leg, self.sender(), SegmentKind::Switch);
                 let piece = self.piece.unwrap_or_default();
                 self.rename(piece, self.place.kind(), to);
             }
@@ -577,7 +585,7 @@ impl Open {
 
     /// Makes one segment of those between which no event has told how long each was.
     fn unite(&mut self) {
-        let to = Segment { leg: self.leg, end: self.receiver(), kind: SegmentKind::Unseparated };
+        let to = Segment::of_hop(self.leg, self.receiver(), SegmentKind::Unseparated);
         let of = |kind| Segment { kind, ..to };
         let mut from =
             vec![of(SegmentKind::Ipi), of(SegmentKind::IdleExit), of(SegmentKind::Switch)];
@@ -593,7 +601,7 @@ impl Open {
 
     /// Moves a part of what the sender did to another segment.
     fn rename(&mut self, moved: Part, from: SegmentKind, to: Segment) {
-        let from = Segment { leg: self.leg, end: self.sender(), kind: from };
+        let from = Segment::of_hop(self.leg, self.sender(), from);
         if let Some(part) = self.hop.parts.get_mut(&from) {
             part.ns -= moved.ns;
             part.events -= moved.events;
@@ -615,10 +623,16 @@ impl Open {
     }
 }
 
+/// Whether an end has its CPU in such a segment, or what interrupts it.
+fn has_cpu(kind: SegmentKind) -> bool {
+    use SegmentKind::{Interrupt, Receive, Send, Softirq, Switch, User, WakeUp};
+    matches!(kind, User | Send | WakeUp | Switch | Receive | Softirq | Interrupt)
+}
+
 /// Adds a piece to a segment.
-fn add(parts: &mut BTreeMap<Segment, Part>, segment: Segment, piece: Part) {
+pub fn add(parts: &mut BTreeMap<Segment, Part>, segment: Segment, piece: Part) {
     let part = parts.entry(segment).or_insert(Part { ns: 0, events: 0, ..piece });
-    part.ns += piece.ns;
+    part.ns = part.ns.saturating_add(piece.ns);
     part.events += piece.events;
     part.begins_ns = part.begins_ns.min(piece.begins_ns);
 }

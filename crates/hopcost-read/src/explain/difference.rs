@@ -21,10 +21,20 @@ pub fn made_of(
 
 /// What tells two cases apart.
 fn names(first: &Case, second: &Case) -> [String; 2] {
-    match first.mechanism == second.mechanism {
-        true => [first.id(), second.id()],
-        false => [first, second].map(format::mechanism),
+    if first.mechanism != second.mechanism {
+        return [first, second].map(format::mechanism);
     }
+    let ids = [first.id(), second.id()];
+    let parts =
+        |id: &'_ str| -> Vec<String> { id.split(['?', '&']).skip(1).map(str::to_owned).collect() };
+    let [one, other] = [parts(&ids[0]), parts(&ids[1])];
+    let own = |of: &[String], other: &[String], which: &str| {
+        let own: Vec<&str> =
+            of.iter().filter(|part| !other.contains(part)).map(String::as_str).collect();
+        // What is the default is not spelled.
+        if own.is_empty() { which.to_owned() } else { own.join("&") }
+    };
+    [own(&one, &other, "the first"), own(&other, &one, "the second")]
 }
 
 /// Parts of a difference below this share of it are not named.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::results::{ExplainedTail, Segment, TailOccurrence, TailSegment};
+use hopcost_model::results::{ExplainedTail, Segment, TailOccurrence, TailSegment, UnseenTime};
 use hopcost_stats::sample::rank;
 
 use super::cut::{Hop, Occurrence};
+use super::on_cpu;
 use super::traced::{Traced, mean, ns};
 use crate::format;
 
@@ -13,6 +14,8 @@ use crate::format;
 const SLOW_MIN: usize = 20;
 /// Segments and occurrences that a sentence names.
 const NAMED_MAX: usize = 2;
+/// From this share of the time on CPU by events on it is said that the kernel has not counted all of it.
+const UNSEEN_MIN: f64 = 0.01;
 
 /// The slow hops of all trials beside the typical ones; `None` where there are too few.
 pub fn of(trials: &[&Traced], quantile: f64) -> Option<ExplainedTail> {
@@ -35,19 +38,61 @@ pub fn of(trials: &[&Traced], quantile: f64) -> Option<ExplainedTail> {
     let mut segments: Vec<TailSegment> = segments.collect();
     let longer = |one: &TailSegment| one.slow_ns - one.typical_ns;
     segments.sort_by(|a, b| longer(b).total_cmp(&longer(a)));
-    let occurrences = Occurrence::ALL.into_iter().map(|what| {
-        let has = |hop: &Hop| if hop.seen.contains(&what) { 1.0 } else { 0.0 };
-        let [slow_share, typical_share] = both(&has);
-        TailOccurrence { what: what.words().to_owned(), slow_share, typical_share }
-    });
-    let mut occurrences: Vec<TailOccurrence> =
-        occurrences.filter(|of| of.slow_share > 0.0 || of.typical_share > 0.0).collect();
+    let [slow_ns, typical_ns] = both(&|hop| hop.total_ns as f64);
+    let occurrence = |what: &str, has: &dyn Fn(&Hop) -> bool| {
+        let [slow_share, typical_share] = both(&|hop| if has(hop) { 1.0 } else { 0.0 });
+        TailOccurrence { what: what.to_owned(), slow_share, typical_share }
+    };
+    let seen =
+        Occurrence::ALL.map(|what| occurrence(what.words(), &|hop| hop.seen.contains(&what)));
+    let silent = occurrence(SILENT, &|hop| hop.silent_ns as f64 > typical_ns);
+    let mut occurrences: Vec<TailOccurrence> = seen
+        .into_iter()
+        .chain([silent])
+        .filter(|of| of.slow_share > 0.0 || of.typical_share > 0.0)
+        .collect();
     let oftener = |one: &TailOccurrence| one.slow_share - one.typical_share;
     occurrences.sort_by(|a, b| oftener(b).total_cmp(&oftener(a)));
-    let [slow_ns, typical_ns] = both(&|hop| hop.total_ns as f64);
-    let says = sentence(slow_ns - typical_ns, quantile, &segments, &occurrences);
+    let unseen = unseen(trials);
+    let mut says = sentence(slow_ns - typical_ns, quantile, &segments, &occurrences);
+    says.extend(unseen.map(|unseen| doubt(&unseen)));
     let hops = slow.len() as u64;
-    Some(ExplainedTail { quantile, hops, slow_ns, typical_ns, segments, occurrences, says })
+    Some(ExplainedTail { quantile, hops, slow_ns, typical_ns, segments, occurrences, unseen, says })
+}
+
+/// What takes an end longer than a typical hop without an event.
+const SILENT: &str = "no event for longer than a typical hop";
+
+/// What events show of the time on CPU in all phases, beside the kernel's account of it.
+fn unseen(trials: &[&Traced]) -> Option<UnseenTime> {
+    let of = |trial: &&Traced| {
+        let on_cpu_ns = on_cpu::summed(trial.trace, "").hop.total_ns;
+        let counted_ns = trial.counted.cpu_ns()?;
+        Some(UnseenTime { on_cpu_ns, counted_ns, steal_ns: trial.counted.steal_ns })
+    };
+    trials.iter().filter_map(of).reduce(|one, other| UnseenTime {
+        on_cpu_ns: one.on_cpu_ns.saturating_add(other.on_cpu_ns),
+        counted_ns: one.counted_ns.saturating_add(other.counted_ns),
+        steal_ns: one.steal_ns.zip(other.steal_ns).map(|(one, other)| one.saturating_add(other)),
+    })
+}
+
+/// What can be said of steal, which no event shows.
+fn doubt(unseen: &UnseenTime) -> String {
+    let [on_cpu_ns, counted_ns] = [unseen.on_cpu_ns, unseen.counted_ns].map(|ns| ns as f64);
+    let taken_ns = on_cpu_ns - counted_ns;
+    let all = format!("the {} that the ends were on their CPUs by events", format::ns(on_cpu_ns));
+    let says = match taken_ns >= UNSEEN_MIN * on_cpu_ns {
+        true => format!(
+            "{} less CPU time than {all}, which is steal, or interrupts",
+            format::ns(taken_ns)
+        ),
+        false => format!("all of {all} as CPU time"),
+    };
+    let steal = unseen.steal_ns.map_or(String::new(), |ns| {
+        format!(", and steal of {} (in steps of 10 ms)", format::ns(ns as f64))
+    });
+    format!("; over all hops the kernel counts {says}{steal}")
 }
 
 /// `the slowest 1 % take 9.10 µs longer than typical hops: 5.20 µs in softirq (back); a timer in 34 % of them …`
@@ -62,9 +107,15 @@ fn sentence(
     let told = told.map(|(one, ns)| format!("{} in “{}”", format::ns(ns), one.segment));
     let told: Vec<String> = told.collect();
     let oftener = occurrences.iter().filter(|one| one.slow_share > 2.0 * one.typical_share);
-    let oftener = oftener.take(NAMED_MAX).map(|one| {
+    // Of what no event shows it is always said.
+    let oftener = oftener.enumerate().filter(|(at, one)| *at < NAMED_MAX || one.what == SILENT);
+    let oftener = oftener.map(|(_, one)| {
         let (slow, typical) = (format::percent(one.slow_share), format::percent(one.typical_share));
-        format!("; {} in {slow} of them and {typical} of typical ones", one.what)
+        let why = match one.what == SILENT {
+            true => ", as where the hypervisor has the CPU (steal) or an end works for itself,",
+            false => "",
+        };
+        format!("; {}{why} in {slow} of them and {typical} of typical ones", one.what)
     });
     let colon = if told.is_empty() { "" } else { ": " };
     format!(

@@ -3,9 +3,11 @@ use hopcost_model::finding::{Code, Severity};
 use hopcost_model::plan::{
     AblationBounds, AblationOf, AblationPart, AblationPlan, AblationTerm, ExplanationPlan, Question,
 };
+use hopcost_model::protocol::{TRACE_CPU, TRACE_OPERATIONS, TRACE_STEAL};
 use hopcost_model::results::{
     AblatedCase, AblatedTerm, Leg, Leg::Back, Leg::Forth, SegmentKind as Kind,
 };
+use hopcost_model::system_call::SystemCall;
 use hopcost_model::trace::TraceKind::{
     IdleEnter, IdleExit, IpiSend, Migrate, RescheduleEntry, RescheduleExit, SoftirqEntry,
     SoftirqExit, Stamp, Switch, SyscallEnter, SyscallExit, TimerExpire, Wakeup, Waking,
@@ -14,7 +16,7 @@ use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_stats::rng::Rng;
 
 use super::*;
-use crate::testing::{Builder, CALL, PIPE, TCP, WAKE, found, read};
+use crate::testing::{Builder, CALL, PIPE, STREAM, STREAM_NO_ACK, TCP, WAKE, event, found, read};
 
 const A: TraceThread = TraceThread::Caller;
 const B: TraceThread = TraceThread::Callee;
@@ -141,7 +143,7 @@ fn same(n: u64, lines: &[Line]) -> Trace {
 }
 
 fn at(leg: Leg, end: hopcost_model::case::Role, kind: Kind) -> Segment {
-    Segment { leg, end, kind }
+    Segment::of_hop(leg, end, kind)
 }
 
 /// The segments of the second hop, of which all that is before it is known.
@@ -809,6 +811,146 @@ fn the_slowest_hops_show_what_is_different_in_them() {
     assert!(tail.says.starts_with("the slowest 1.0 % take 7.2"), "{}", tail.says);
 }
 
+/// A run of two streams on x86-64.
+fn streams(cases: [(&str, &dyn Fn(u32) -> Trace); 2]) -> RawRun {
+    let mut raw = run(&cases, None);
+    raw.about.build.target = "x86_64-unknown-linux-gnu".to_owned();
+    // Of ten messages, and two that a phase has besides.
+    counted(&mut raw, |all_ns| all_ns * 12 / 10);
+    raw
+}
+
+/// Sets what the kernel counted for both ends beside the traced phases, by what there is by events.
+fn counted(raw: &mut RawRun, account_ns: impl Fn(u64) -> u64) {
+    for trial in &mut raw.trials {
+        let trace = trial.trace.as_ref().unwrap();
+        let cpu_ns = account_ns(on_cpu::summed(trace, "").hop.total_ns) / 2;
+        for end in &mut trial.ends {
+            let values = [(TRACE_CPU[0], cpu_ns / 2), (TRACE_CPU[1], cpu_ns), (TRACE_STEAL, 0)];
+            let values = [&values[..], &[(TRACE_OPERATIONS, trace.operations)]].concat();
+            end.events = values.into_iter().map(|(name, value)| event(name, value)).collect();
+        }
+    }
+}
+
+#[test]
+fn the_cpu_time_of_a_stream_is_that_of_its_ends_by_what_they_do() {
+    let sum = on_cpu::summed(&same(10, SOFTIRQ), "x86_64-unknown-linux-gnu");
+    let own = |end, kind, call: Option<SystemCall>| {
+        let segment = Segment { leg: Forth, end, kind, call };
+        sum.hop.parts.get(&segment).map_or(0, |part| part.ns / 10)
+    };
+    let [sendto, recvfrom] = [Some(SystemCall::Sendto), Some(SystemCall::Recvfrom)];
+    let epoll = Some(SystemCall::EpollWait);
+    let all = [
+        (own(Caller, Kind::User, None), 210),
+        (own(Caller, Kind::SystemCall, sendto), 480),
+        (own(Caller, Kind::Softirq, None), 270),
+        (own(Caller, Kind::WakeUp, None), 50),
+        (own(Caller, Kind::Switch, recvfrom), 300),
+        (own(Caller, Kind::SystemCall, recvfrom), 260),
+        (own(Callee, Kind::SystemCall, epoll), 200),
+        (own(Callee, Kind::User, None), 90),
+        (own(Callee, Kind::SystemCall, recvfrom), 170),
+        (own(Callee, Kind::SystemCall, sendto), 490),
+        (own(Callee, Kind::Softirq, None), 280),
+        (own(Callee, Kind::WakeUp, None), 50),
+        (own(Callee, Kind::Switch, epoll), 310),
+    ];
+    assert!(all.iter().all(|(ns, want)| ns == want), "{all:?}");
+    assert_eq!(sum.hop.total_ns, 10 * all.iter().map(|(ns, _)| ns).sum::<u64>());
+    assert_eq!((sum.hop.parts.len(), sum.switches), (all.len(), [10, 10]));
+    let events: u32 = sum.hop.parts.values().map(|part| part.events).sum();
+    assert_eq!(events, 10 * (SOFTIRQ.len() as u32 - 1));
+    // Whoever sleeps, and another task, have none of it.
+    let mut others = SOFTIRQ.to_vec();
+    others.insert(8, (0, 0, B, Switch { from: B, to: TraceThread::Other(7) }));
+    others
+        .insert(9, (9000, 0, TraceThread::Other(7), Switch { from: TraceThread::Other(7), to: B }));
+    assert_eq!(on_cpu::summed(&same(10, &others), "").hop.total_ns, sum.hop.total_ns);
+}
+
+#[test]
+fn what_a_receiver_of_a_stream_computes_is_in_its_user_space_alone() {
+    let mut slow = SOFTIRQ.to_vec();
+    slow[9].0 += 5000;
+    let raw = streams([(STREAM, &|_| same(10, SOFTIRQ)), (STREAM_NO_ACK, &|_| same(10, &slow))]);
+    let found = read(&raw).explanation.unwrap();
+    let case = &found.cases[0];
+    let ends: f64 = case.ends.iter().map(|end| end.traced_ns.point.unwrap()).sum();
+    assert_eq!((case.hops, case.total_ns.point, ends), (80, Some(3160.0), 3160.0));
+    let of_end = |end| case.segments.iter().filter(move |of| of.segment.end == end);
+    for end in &case.ends {
+        let sum: f64 = of_end(end.end).map(|of| of.typical_ns.point.unwrap()).sum();
+        assert_eq!((Some(sum), end.switches), (end.traced_ns.point, 1.0));
+        assert_eq!((end.counted_ns, end.untraced_ns.point), (Some(1580.0), Some(790.0)));
+        // Beside each other, each the longest first.
+        let begins: Vec<f64> = of_end(end.end).map(|of| of.begins_ns).collect();
+        assert!(begins[0] == 0.0 && begins.is_sorted(), "{begins:?}");
+        assert!(of_end(end.end).is_sorted_by(|a, b| a.typical_ns.point >= b.typical_ns.point));
+    }
+    let difference = found.difference.unwrap();
+    for of in &difference.segments {
+        let is_own = (of.segment.end, of.segment.kind) == (Callee, Kind::User);
+        let delay_ns = if is_own { 5000.0 } else { 0.0 };
+        assert_eq!(of.ns.point, Some(delay_ns), "{}", of.segment);
+        assert_eq!(of.ns_per_kib, None);
+    }
+    let says = "ack=none costs 5.00 µs more than ack=per-message [5.00 µs, 5.00 µs]: 5.00 µs in user space";
+    assert!(difference.says.contains(says), "{}", difference.says);
+}
+
+#[test]
+fn what_grows_with_the_payload_of_a_stream_is_told_by_the_kib() {
+    let mut longer = SOFTIRQ.to_vec();
+    longer[1].0 += 600;
+    let other = STREAM.replace("payload=2048", "payload=5120");
+    let raw = streams([(STREAM, &|_| same(10, SOFTIRQ)), (&other, &|_| same(10, &longer))]);
+    let segments = read(&raw).explanation.unwrap().difference.unwrap().segments;
+    let grows: Vec<f64> =
+        segments.iter().filter_map(|of| of.ns_per_kib).filter(|ns| *ns > 0.0).collect();
+    assert_eq!((segments.len(), grows), (13, vec![200.0]));
+}
+
+#[test]
+fn where_the_kernel_counts_softirqs_apart_they_are_not_missed() {
+    let all = || same(10, SOFTIRQ);
+    let mut raw = streams([(STREAM, &|_| all()), (STREAM_NO_ACK, &|_| all())]);
+    let untraced =
+        |raw: &RawRun| read(raw).explanation.unwrap().cases[0].untraced_p50_ns.point.unwrap();
+    assert_eq!(untraced(&raw), 1580.0);
+    // The softirqs take 550 ns of each of ten messages.
+    counted(&mut raw, |all_ns| (all_ns - 5500) * 12 / 10);
+    // Four events are written in them.
+    assert_eq!(untraced(&raw), 1305.0 + 550.0 - 4.0 * 10.0);
+}
+
+#[test]
+fn what_takes_an_end_without_an_event_may_be_steal() {
+    let hop = |number: u64| {
+        let mut lines = ONE_CPU.to_vec();
+        lines[6].0 += if number.is_multiple_of(100) { 30_000 } else { 0 };
+        lines
+    };
+    let mut raw = run(&[(PIPE, &|_| trace_of(400, hop))], Some(0.99));
+    let tail = |raw: &RawRun| read(raw).explanation.unwrap().cases[0].tail.clone().unwrap();
+    let says = "no event for longer than a typical hop, as where the hypervisor has the CPU (steal) or an end \
+                works for itself, in 80 % of them and 0 % of typical ones";
+    assert!(tail(&raw).says.contains(says), "{}", tail(&raw).says);
+    assert_eq!(tail(&raw).unseen, None);
+    counted(&mut raw, |all_ns| all_ns);
+    assert!(
+        tail(&raw).says.contains("; over all hops the kernel counts all of the 9.41 ms"),
+        "{}",
+        tail(&raw).says
+    );
+    counted(&mut raw, |all_ns| all_ns - 120_000);
+    let slow = tail(&raw);
+    assert!(slow.says.contains("counts 960 µs less CPU time than the"), "{}", slow.says);
+    let unseen = slow.unseen.unwrap();
+    assert_eq!((unseen.on_cpu_ns - unseen.counted_ns, unseen.steal_ns), (8 * 120_000, Some(0)));
+}
+
 #[test]
 fn nonsense_in_a_file_is_read_without_a_panic() {
     let nonsense = |round: u32| {
@@ -825,6 +967,8 @@ fn nonsense_in_a_file_is_read_without_a_panic() {
     };
     for tail in [f64::NAN, f64::INFINITY, -1.0, 2.0] {
         let raw = run(&[(PIPE, &nonsense), (TCP, &|_| same(50, SOFTIRQ))], Some(tail));
+        assert!(read(&raw).explanation.unwrap().cases.len() == 2);
+        let raw = run(&[(STREAM, &nonsense), (STREAM_NO_ACK, &|_| same(50, SOFTIRQ))], Some(tail));
         assert!(read(&raw).explanation.unwrap().cases.len() == 2);
     }
 }

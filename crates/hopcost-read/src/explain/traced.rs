@@ -1,10 +1,14 @@
 //! The hops of a traced trial, and the typical ones among them.
 
-use hopcost_model::results::Segment;
+use hopcost_model::case::Role;
+use hopcost_model::protocol::{TRACE_CPU, TRACE_OPERATIONS, TRACE_STEAL};
+use hopcost_model::raw::RawTrial;
+use hopcost_model::results::{Segment, SegmentKind};
 use hopcost_model::trace::Trace;
 use hopcost_stats::sample::{Sample, median, rank};
 
-use super::cut::Hop;
+use super::cut::{Hop, at};
+use super::on_cpu::OnCpu;
 
 /// A typical hop is one of the middle fifth by length.
 const TYPICAL: [f64; 2] = [0.4, 0.6];
@@ -16,13 +20,91 @@ pub struct Traced<'a> {
     pub hops: Vec<Hop>,
     /// The typical ones among them.
     typical: std::ops::Range<usize>,
+    /// What the kernel counted beside the phase.
+    pub counted: Counted,
+    /// Of a stream, whose one hop is the CPU time of the whole phase.
+    stream: Option<Stream>,
+}
+
+/// A traced stream.
+struct Stream {
+    messages: f64,
+    /// Messages that a phase has besides, of which the kernel's account is too.
+    uncounted: u64,
+    switches: [u64; 2],
+}
+
+/// What the kernel counted of each end, where it did.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counted {
+    /// CPU time of its thread in the phase without events, in nanoseconds.
+    untraced_ns: [Option<u64>; 2],
+    /// Operations of that phase.
+    untraced: Option<u64>,
+    /// CPU time in the traced phase.
+    traced_ns: [Option<u64>; 2],
+    /// Steal on both CPUs in that phase.
+    pub steal_ns: Option<u64>,
+}
+
+impl Counted {
+    pub fn of(trial: &RawTrial) -> Self {
+        let value = |end: Role, event: &str| {
+            let own = trial.ends.iter().find(|own| own.role == end)?;
+            own.events.iter().find(|reading| reading.event == event)?.value
+        };
+        let both = |event: &str| [Role::Caller, Role::Callee].map(|end| value(end, event));
+        let [untraced_ns, traced_ns] = TRACE_CPU.map(both);
+        let steal = both(TRACE_STEAL).into_iter().flatten().reduce(u64::saturating_add);
+        let untraced = value(Role::Caller, TRACE_OPERATIONS);
+        Self { untraced_ns, untraced, traced_ns, steal_ns: steal }
+    }
+
+    /// CPU time of both ends in the traced phase.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        let [caller, callee] = self.traced_ns;
+        Some(caller?.saturating_add(callee?))
+    }
 }
 
 impl<'a> Traced<'a> {
-    pub fn of(trace: &'a Trace, mut hops: Vec<Hop>) -> Self {
+    pub fn of(trace: &'a Trace, mut hops: Vec<Hop>, counted: Counted) -> Self {
         hops.sort_by_key(|hop| hop.total_ns);
         let [from, to] = TYPICAL.map(|q| rank(hops.len(), q) - 1);
-        Self { trace, hops, typical: from..to + 1 }
+        Self { trace, hops, typical: from..to + 1, counted, stream: None }
+    }
+
+    /// A phase of a stream, which has so many messages that are not counted.
+    pub fn of_stream(trace: &'a Trace, sum: OnCpu, uncounted: u64, counted: Counted) -> Self {
+        let stream =
+            Stream { messages: trace.operations.max(1) as f64, uncounted, switches: sum.switches };
+        let stream = Some(stream);
+        Self { trace, hops: vec![sum.hop], typical: 0..1, counted, stream }
+    }
+
+    /// Hops, or messages of a stream.
+    pub fn operations(&self) -> u64 {
+        if self.stream.is_some() { self.trace.operations } else { self.hops.len() as u64 }
+    }
+
+    fn messages(&self) -> f64 {
+        self.stream.as_ref().map_or(1.0, |stream| stream.messages)
+    }
+
+    /// Of a stream: switches away from an end, a message.
+    pub fn switches(&self, end: Role) -> f64 {
+        let all = self.stream.as_ref().map_or(0, |stream| stream.switches[at(end)]);
+        all as f64 / self.messages()
+    }
+
+    /// Of a stream: the kernel's account of an end, a message, while traced and without events.
+    pub fn accounts_ns(&self, end: Role) -> [Option<f64>; 2] {
+        let Counted { untraced_ns, untraced, traced_ns, .. } = self.counted;
+        let Some(stream) = &self.stream else { return [None; 2] };
+        [(traced_ns, Some(self.trace.operations)), (untraced_ns, untraced)].map(|(ns, messages)| {
+            let messages = messages?.saturating_add(stream.uncounted).max(1);
+            Some(ns[at(end)]? as f64 / messages as f64)
+        })
     }
 
     /// What one of its events costs, where that is known.
@@ -30,24 +112,47 @@ impl<'a> Traced<'a> {
         self.trace.event_cost_ns.filter(|cost_ns| cost_ns.is_finite())
     }
 
-    /// The median of its round trips without events.
+    /// The median of its round trips without events; of a stream, the CPU time of both ends a message.
     pub fn untraced_p50_ns(&self) -> Option<f64> {
+        if self.stream.is_some() {
+            let ends = [Role::Caller, Role::Callee].map(|end| self.accounts_ns(end));
+            let [traced_ns, untraced_ns] = [0, 1].map(|of| Some(ends[0][of]? + ends[1][of]?));
+            return Some(untraced_ns? + self.apart_ns(traced_ns?));
+        }
         let all_ns = self.trace.untraced_ns.iter().map(|ns| f64::from(*ns));
         median(&all_ns.collect::<Vec<_>>())
+    }
+
+    /// Softirqs and interrupts of a message less their events, where the kernel does not count them for the thread
+    /// that they interrupt (CONFIG_IRQ_TIME_ACCOUNTING): where what events show is nearer to its account without
+    /// them than with them.
+    fn apart_ns(&self, account_ns: f64) -> f64 {
+        let is_apart =
+            |of: Segment| matches!(of.kind, SegmentKind::Softirq | SegmentKind::Interrupt);
+        let own = |hop: &Hop, of: &dyn Fn(&super::cut::Part) -> f64| -> f64 {
+            hop.parts.iter().filter(|(segment, _)| is_apart(**segment)).map(|(_, p)| of(p)).sum()
+        };
+        let all_ns = self.mean(|hop| hop.total_ns as f64);
+        let apart_ns = self.mean(|hop| own(hop, &|part| part.ns as f64));
+        if (all_ns - account_ns).abs() <= (all_ns - apart_ns - account_ns).abs() {
+            return 0.0;
+        }
+        let events = self.mean(|hop| own(hop, &|part| part.events.into()));
+        apart_ns - events * self.event_cost_ns().unwrap_or(0.0)
     }
 
     pub fn typical(&self) -> &[Hop] {
         &self.hops[self.typical.clone()]
     }
 
-    /// A value of its typical hops, mean.
+    /// A value of its typical hops, mean; of a stream, of a message.
     pub fn mean(&self, of: impl Fn(&Hop) -> f64) -> f64 {
-        mean(self.typical(), of)
+        mean(self.typical(), of) / self.messages()
     }
 
-    /// A quantile of its hops.
+    /// A quantile of its hops; of a stream, the mean message.
     pub fn quantile(&self, q: f64, of: impl Fn(&Hop) -> u64) -> f64 {
-        let values = self.hops.iter().map(|hop| of(hop) as f64).collect();
+        let values = self.hops.iter().map(|hop| of(hop) as f64 / self.messages()).collect();
         Sample::new(values).map_or(0.0, |sample| sample.quantile(q))
     }
 }

@@ -23,7 +23,7 @@ use crate::run::scratch::Scratch;
 #[derive(clap::Args)]
 pub struct Args {
     /// A case, or two that are put side by side: `pipe`, `'unix-stream?place=same-cpu'`; wake-ups after
-    /// several gaps: `wake/pipe --gap 10us,1ms`
+    /// several gaps: `wake/pipe --gap 10us,1ms`; the CPU time of a stream: `stream/tcp-send`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
     cases: Vec<String>,
     /// Take it apart by cases that do a part of its work, not by the kernel's events: bounds that need no rights

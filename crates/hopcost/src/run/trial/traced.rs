@@ -3,8 +3,11 @@
 //! Tracing slows what it watches, so that nothing of it is among the measured samples. A phase
 //! of as many operations without events comes right before it, to be held against it.
 
+use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::protocol::{Phase, Stamp};
+use hopcost_model::protocol::{
+    EndCounters, EventReading, Phase, Stamp, TRACE_CPU, TRACE_OPERATIONS, TRACE_STEAL,
+};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::{Trace, TraceThread};
 use hopcost_probe::sys;
@@ -14,6 +17,10 @@ use super::keep;
 use super::spec::{Failure, TrialSpec};
 use super::workers::{TrialWorkers, unexpected};
 
+/// Bytes of payload that leave as many events as an operation.
+const BYTES_PER_OPERATION: u64 = 16 << 10;
+/// Time after which a stream sends no further message: one that stalls has them few and far between.
+const STREAM_NS: u64 = 200_000_000;
 /// Part of a phase that warms it up.
 const WARM_UP: u64 = 10;
 
@@ -21,11 +28,16 @@ const WARM_UP: u64 = 10;
 pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
     let case = spec.case;
-    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
-        let workload = case.workload.word();
-        return Err(untraceable(&format!("only round trips and wake-ups are, not a {workload}")));
+    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake | Workload::Stream) {
+        let word = case.workload.word();
+        let why = format!("only round trips, wake-ups and streams are, not a {word}");
+        return Err(untraceable(&why));
     }
-    let is_rust = case.runtimes.caller.is_rust();
+    let is_stream = case.workload == Workload::Stream;
+    if is_stream && case.flows.is_some_and(|flows| flows > 1) {
+        return Err(untraceable("the threads of several flows are not told apart: want flows=1"));
+    }
+    let is_rust = case.runtimes.caller.is_rust() && !(is_stream && spec.workers.has_foreign());
     if case.has_virtual_clock() || !is_rust || spec.workers.native().is_some() {
         return Err(untraceable(
             "it takes a caller of this build, which stamps with the \
@@ -57,6 +69,9 @@ fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>, Failure> {
 /// Bytes of buffer for each of these CPUs.
 fn bytes(spec: &TrialSpec<'_>, cpus: &[u32], operations: u64) -> Result<usize, Failure> {
     let gap_ns = spec.case.gap_ns.unwrap_or(0);
+    // What a message makes happen grows with its length.
+    let bytes = operations.saturating_mul(spec.case.payload_bytes.unwrap_or(0).into());
+    let operations = operations.max(bytes / BYTES_PER_OPERATION);
     probe::bytes_per_cpu(cpus.len(), operations, gap_ns).map_err(|why| untraceable(&why))
 }
 
@@ -67,26 +82,31 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;
     let bytes = bytes(spec, &cpus, operations)?;
-    workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
+    workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, cap_ns(spec))?;
     let untraced = stamps(workers, operations)?;
     let first = *cpus.first().ok_or_else(|| untraceable("no CPU"))?;
     let bare = Bare::measured(first);
     // Only now: what is open slows the system calls of the whole machine, even switched off.
     let mut recorder = Recorder::open(&cpus, bytes).map_err(|why| untraceable(&why))?;
+    let steal = || cpus.iter().map(|cpu| Some((*cpu, steal_ns(&Root::default(), *cpu)?)));
+    let steal_before: Vec<Option<(u32, u64)>> = steal().collect();
     recorder.start()?;
     let traced = stamps(workers, operations);
     recorder.stop()?;
     let traced = traced?;
+    let stolen = steal().zip(steal_before).filter_map(|(now, then)| now.zip(then));
+    let stolen = stolen.map(|((cpu, now), (_, then))| (cpu, now.saturating_sub(then)));
+    beside(trial, [&untraced.ends, &traced.ends], stolen.collect());
     // While all is open still, because closing a tracepoint takes the kernel 30 ms.
     let cost = bare.and_then(|bare| bare.event_cost_ns());
     let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
-    let took = untraced.operations().map(|ticks| recording.tie.duration_ns(ticks));
+    let took = untraced.stamps.operations().map(|ticks| recording.tie.duration_ns(ticks));
     let mut missing = recording.missing.clone();
     let event_cost_ns =
         cost.map_err(|why| missing.push(format!("the cost of an event: {why}"))).ok();
     trial.trace = Some(Trace {
-        operations,
-        events: recording.between(&traced.of_ends(spec)),
+        operations: traced.ends.first().map_or(operations, |caller| caller.count),
+        events: recording.between(&traced.stamps.of_ends(spec)),
         lost: recording.lost,
         clock_bound_ns: recording.tie.bound_ns,
         untraced_ns: took.collect(),
@@ -94,6 +114,32 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
         missing,
     });
     Ok(())
+}
+
+/// What the kernel counted of the ends in both phases, and of their CPUs while the second was traced.
+fn beside(trial: &mut RawTrial, phases: [&[EndCounters]; 2], mut stolen: Vec<(u32, u64)>) {
+    let reading = |event: &str, value: u64| EventReading {
+        event: event.to_owned(),
+        value: Some(value),
+        enabled_ns: 0,
+        running_ns: 0,
+        unavailable: None,
+    };
+    for (at, end) in trial.ends.iter_mut().enumerate() {
+        for (event, ends) in TRACE_CPU.iter().zip(phases) {
+            end.events.extend(ends.get(at).map(|own| reading(event, own.thread_cpu_ns)));
+        }
+        let untraced = phases[0].get(at);
+        end.events.extend(untraced.map(|own| reading(TRACE_OPERATIONS, own.count)));
+        // Of a CPU that both have it stands at the first.
+        let own = stolen.extract_if(.., |(cpu, _)| *cpu == end.cpu_after).next();
+        end.events.extend(own.map(|(_, ns)| reading(TRACE_STEAL, ns)));
+    }
+}
+
+/// The time that a phase may take, where its operations alone do not say.
+fn cap_ns(spec: &TrialSpec<'_>) -> Option<u64> {
+    (spec.case.workload == Workload::Stream).then_some(STREAM_NS)
 }
 
 /// The threads of the ends.
@@ -113,12 +159,20 @@ fn ends(workers: &TrialWorkers<'_>) -> Result<Ends, Failure> {
     }
 }
 
+/// A phase that was run.
+struct Stamped {
+    stamps: Stamps,
+    ends: Vec<EndCounters>,
+}
+
 /// What the ends stamped in a phase, in ticks.
 enum Stamps {
     /// The caller alone: the end of an operation is the begin of the next.
     Round(Vec<u64>),
     /// Both, of the same operations.
     OneWay { sent: Vec<u64>, received: Vec<u64> },
+    /// Of a stream: when each began and ended.
+    Whole { caller: [u64; 2], callee: [u64; 2] },
 }
 
 impl Stamps {
@@ -130,6 +184,7 @@ impl Stamps {
                 let both = sent.iter().zip(received);
                 Box::new(both.map(|(sent, received)| received.saturating_sub(*sent)))
             }
+            Stamps::Whole { .. } => Box::new(std::iter::empty()),
         }
     }
 
@@ -141,29 +196,60 @@ impl Stamps {
             cpu: spec.cpus.0,
             number,
         };
-        let callee =
-            |ticks| EndStamp { ticks, thread: TraceThread::Callee, cpu: spec.cpus.1, number: 2 };
+        let callee = |ticks, number| EndStamp {
+            ticks,
+            thread: TraceThread::Callee,
+            cpu: spec.cpus.1,
+            number,
+        };
         match self {
             Stamps::Round(at) => {
                 let both = |two: &[u64]| [caller(two[0], 0), caller(two[1], 1)];
                 at.windows(2).flat_map(both).collect()
             }
             Stamps::OneWay { sent, received } => {
-                let both = |(sent, received): (&u64, &u64)| [caller(*sent, 0), callee(*received)];
+                let both =
+                    |(sent, received): (&u64, &u64)| [caller(*sent, 0), callee(*received, 2)];
                 sent.iter().zip(received).flat_map(both).collect()
+            }
+            Stamps::Whole { caller: [from, to], callee: [first, last] } => {
+                vec![caller(*from, 0), caller(*to, 1), callee(*first, 2), callee(*last, 3)]
             }
         }
     }
 }
 
 /// Runs a phase of so many operations, each stamped.
-fn stamps(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamps, Failure> {
-    let is_round = workers.spec.case.workload == Workload::Roundtrip;
+fn stamps(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamped, Failure> {
     keep::forget(workers)?;
-    let ran = workers.phase(Phase::Measure, operations, Stamp::Each, None)?;
-    let mut stamps = keep::stamps(workers, &ran.ends)?.into_iter();
-    let caller = ran.ends.first().zip(stamps.next()).ok_or_else(|| unexpected("run"))?;
-    let (caller, first) = caller;
+    let cap_ns = cap_ns(workers.spec);
+    let ends = workers.phase(Phase::Measure, operations, Stamp::Each, cap_ns)?.ends;
+    let stamps = match workers.spec.case.workload {
+        Workload::Stream => whole(&ends)?,
+        _ => each(workers, &ends, operations)?,
+    };
+    Ok(Stamped { stamps, ends })
+}
+
+/// The begin and the end of a stream's phase at either end.
+fn whole(ends: &[EndCounters]) -> Result<Stamps, Failure> {
+    let [caller, callee] = ends else { return Err(unexpected("run")) };
+    if caller.count == 0 || caller.count != callee.count {
+        return Err(untraceable("the two ends do not say that they had the same messages"));
+    }
+    let span = |end: &EndCounters| [end.first_tick, end.first_tick.wrapping_add(end.elapsed_ticks)];
+    Ok(Stamps::Whole { caller: span(caller), callee: span(callee) })
+}
+
+/// The stamps of every operation.
+fn each(
+    workers: &mut TrialWorkers<'_>,
+    ends: &[EndCounters],
+    operations: u64,
+) -> Result<Stamps, Failure> {
+    let is_round = workers.spec.case.workload == Workload::Roundtrip;
+    let mut stamps = keep::stamps(workers, ends)?.into_iter();
+    let (caller, first) = ends.first().zip(stamps.next()).ok_or_else(|| unexpected("run"))?;
     if caller.lost > 0 || caller.samples != operations {
         return Err(untraceable(&format!(
             "{} of {operations} operations lost a message",
