@@ -142,7 +142,8 @@ def put(job, _watch):
     """A part of the binary. The last one is believed if the hash of all is right, and not before."""
     folder = private(cache() / "bin")
     wanted = word(job, "sha256", "[0-9a-f]{64}")
-    part = folder / f".{wanted}.{word(job, 'fleet')}"
+    # Many hosts may share this directory.
+    part = folder / f".{wanted}.{socket.gethostname()[:64]}.{os.getpid()}"
     offset = int(job["offset"])
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_TRUNC if offset == 0 else 0)
     fd = os.open(part, flags, 0o700)

@@ -294,7 +294,8 @@ class Driver:
         lease_s = self.settings.lease_s or self.settings.pair_time_s * 1.5 + 30
         self.show.phase(f"pairs, round {number}", len(todo))
         near = {task["b"]: host for host, task in todo.items()}
-        self._far_ends = {far: f"t{todo[host]['id']}" for far, host in near.items()}
+        # A folder of its own: both hosts may have the same home.
+        self._far_ends = {far: f"t{todo[host]['id']}-far" for far, host in near.items()}
         jobs = {}
         for far, task in self._far_ends.items():
             bind = self.names[far].data_address or self.names[far].address.rpartition("@")[2]

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import random
+import shutil
 import sqlite3
 import struct
 import tempfile
@@ -120,12 +121,14 @@ class Simulated(Engine):
 
 def smallest(recorded: Path) -> bytes:
     """A run file, packed: ten thousand of them shall fit on a disk."""
-    try:
-        with sqlite3.connect(":memory:", isolation_level=None) as db:
-            db.deserialize(recorded.read_bytes())
+    with tempfile.NamedTemporaryFile() as file:
+        try:
+            shutil.copyfile(recorded, file.name)
+            db = sqlite3.connect(file.name, isolation_level=None)
             db.execute("SELECT run_id FROM run").fetchone()
-            db.execute("PRAGMA page_size=1024")
+            db.execute("PRAGMA page_size=512")
             db.execute("VACUUM")
-            return db.serialize()
-    except (OSError, sqlite3.Error) as error:
-        raise Usage(f"{recorded}: is no run file to simulate from: {error}") from None
+            db.close()
+            return Path(file.name).read_bytes()
+        except (OSError, sqlite3.Error) as error:
+            raise Usage(f"{recorded}: is no run file to simulate from: {error}") from None

@@ -84,7 +84,7 @@ class FleetTest(unittest.TestCase):
         return ["--ssh", hosts, "--ssh-command", shlex.join([sys.executable, str(TESTS / "fake_ssh.py")]), "--hopcost", FAKE]
 
     def rows(self, statement: str) -> list[sqlite3.Row]:
-        db = sqlite3.connect(self.out / "fleet.sqlite", timeout=30)
+        db = sqlite3.connect(f"file:{self.out / 'fleet.sqlite'}?mode=ro", timeout=30, uri=True)
         db.row_factory = sqlite3.Row
         try:
             return db.execute(statement).fetchall()

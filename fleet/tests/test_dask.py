@@ -16,7 +16,7 @@ PYTHON = dask_python()
 WHY_NOT = impossible() or ("" if PYTHON else "there is no `distributed`, and pip could not get it")
 # The real binary where a test says which (tests/fleet.rs does), else one that speaks its command line.
 BINARY = Path(os.environ.get("HOPCOST_FLEET_BINARY") or FAKE)
-CASES = ["call/getppid"] if BINARY != FAKE else ["call/ok"]
+CASES = ["roundtrip/pipe"] if BINARY != FAKE else ["call/ok"]
 
 
 @unittest.skipIf(WHY_NOT, f"NOT CHECKED: {WHY_NOT}")
