@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scale of a fleet, by simulation: what the driver needs and takes at 10, 100, 1,000 and 10,000 hosts.
 
-    benches/fleet_scale.py [--hopcost FILE] [--hosts 10,100,1000,10000] [--keep DIR]
+    benches/fleet_scale.py [--hopcost FILE] [--report-with FILE] [--hosts 10,100,1000,10000] [--keep DIR]
 
 The hosts are played from a recorded run (made here, of a test engine in virtual time) by `hopcost-fleet --simulate`; the
 driver, its plan, its journal and the report are the real ones. Every host is measured once, then as many pairs as there
@@ -11,6 +11,7 @@ Nothing is asserted. 10,000 hosts take about a gigabyte in the temporary directo
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def report(hopcost: Path, directory: Path) -> tuple[str, str]:
     for _ in range(2):
         began = time.perf_counter()
         child = subprocess.Popen([hopcost, "fleet", "report", directory], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, use = __import__("os").wait4(child.pid, 0)
+        _, status, use = os.wait4(child.pid, 0)
         if status:
             return "-", "-"
         took.append(f"{time.perf_counter() - began:.2f}")
@@ -82,6 +83,7 @@ def report(hopcost: Path, directory: Path) -> tuple[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hopcost", type=Path, default=ROOT / "target" / "release" / "hopcost")
+    parser.add_argument("--report-with", type=Path, help="the binary whose report is timed, if it is another")
     parser.add_argument("--hosts", default="10,100,1000,10000")
     parser.add_argument("--keep", type=Path, help="keep the fleets in this directory")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
@@ -106,7 +108,7 @@ def main() -> None:
                 sys.exit(child.stderr)
             x = json.loads(child.stdout)
             disk = sum(p.stat().st_blocks * 512 for p in directory.rglob("*") if p.is_file()) / 2**20
-            again, mib = report(hopcost, directory)
+            again, mib = report((options.report_with or hopcost).resolve(), directory)
             hosts, pairs = x["done"]["host"], x["done"].get("pair", 0)
             print(f"{count:7,} {pairs:7,} {x['rounds']:7} {x['memory_mib']:11.1f} {(x['memory_mib'] - x['bare_mib']) * 1024 / count:11.1f}"
                   f" {x['inventory']:12.2f} {x['plan']:7.2f} {x['measure_hosts'] / hosts * 1e3:10.2f} {x['measure_pairs'] / max(pairs, 1) * 1e3:10.2f}"
