@@ -87,7 +87,7 @@ def run(words):
                 if peer.recv(2) != b"ok":
                     print("hopcost: the far end refuses the key", file=sys.stderr)
                     return 1
-                for _ in range(20 if any("slow" in c for c in cases) else 2):
+                for _ in range(12 if any("slow" in c for c in cases) else 2):
                     trial(agent, TRIAL_S)
                     peer.sendall(b"m")
                     if not peer.recv(1):

@@ -16,6 +16,8 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 FLEET = TESTS.parent
 FAKE = TESTS / "fake_hopcost.py"
+# What agents cost is not what most tests are about.
+QUICK = ["--cost-time", "100ms"]
 sys.path.insert(0, str(FLEET))
 
 
@@ -114,3 +116,15 @@ class FleetTest(unittest.TestCase):
         """No process of this test's hosts lives on."""
         self.until(lambda: not processes_with(str(self.root / "hosts")), most_s,
                    f"left: {processes_with(str(self.root / 'hosts'))}")  # fmt: skip
+
+    def states(self) -> dict[str, str]:
+        return {row["name"]: row["state"] for row in self.rows("SELECT * FROM host")}
+
+    def run_ids(self) -> list[str]:
+        """Of all files that the journal names."""
+        ids = []
+        for row in self.rows("SELECT file FROM task WHERE file IS NOT NULL"):
+            db = sqlite3.connect(self.out / row["file"])
+            ids.append(db.execute("SELECT run_id FROM run").fetchone()[0])
+            db.close()
+        return ids
