@@ -67,6 +67,7 @@ class Driver:
         # Of this driver alone; never stored.
         self._key = secrets.token_hex(32)
         self._far_ends: dict[str, str] = {}
+        self._left_there = False
         self._changes: list[tuple[int, dict[str, object]]] = []
 
     def run(self) -> None:
@@ -84,7 +85,8 @@ class Driver:
             self.measure_pairs(number)
         self.skip_lost()
         self.journal.set(status="complete")
-        self.each(dict.fromkeys(self.ready, {"do": "drop"}), QUICK_S)
+        if not self._left_there:
+            self.each(dict.fromkeys(self.ready, {"do": "drop"}), QUICK_S)
         self.show.end()
 
     # --- asking ---
@@ -378,16 +380,21 @@ class Driver:
             for host in set(parts) - answered:
                 parts.pop(host).forget()
                 self._settle(*replies[host], None, f"{host} is lost")
+        stored = set()
         for host, part in whole.items():
             problem = part.store()
+            stored |= set() if problem else {host}
             self._settle(*replies[host], None if problem else part.path, problem)
         self._write()
-        self.each({host: {"do": "drop", "task": f"t{task['id']}"} for host, (task, _) in replies.items()}, QUICK_S)
+        jobs = {host: {"do": "drop", "task": f"t{replies[host][0]['id']}"} for host in replies if host in stored}
+        self.each(jobs, QUICK_S)
 
     def _settle(self, task, reply: Reply, path: Path | None, problem: str = "") -> None:
         code = reply.get("exit") if isinstance(reply.get("exit"), int) else None
         said = printable(reply.get("said") or "")
-        values: dict[str, object] = {"exit_code": code, "ended_s": reply.get("ended_s") or self.engine.time()}
+        # Without an exit code `--resume` looks for the file again, which is still there.
+        self._left_there |= bool(problem)
+        values: dict[str, object] = {"exit_code": None if problem else code, "ended_s": reply.get("ended_s") or self.engine.time()}
         if path is not None:
             values["file"] = str(path.relative_to(self.journal.directory))
         if path is not None and code in (0, 1, 3):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Stands in for hopcost where a test is of the driver: speaks the same command line and measures nothing.
 
-What it does is said by the cases (`call/ok`, `call/hang`, `call/fail`, `call/full`, `call/slow`, `call/crash`) and by
-variables of its host: FAKE_VERSION, FAKE_PROTOCOL, FAKE_FULL.
+What it does is said by the cases (`call/ok`, `call/hang`, `call/fail`, `call/full`, `call/slow`, `call/crash`, `call/invalid`) and by
+variables of its host: FAKE_VERSION, FAKE_PROTOCOL,
+FAKE_CHECKSUM, FAKE_FULL.
 """
 
 import errno
@@ -118,7 +119,7 @@ def run(words):
     if any("fail" in case for case in cases):
         print("hopcost: one case failed", file=sys.stderr)
         return 1
-    return 0
+    return 3 if any("invalid" in case for case in cases) else 0
 
 
 def serve(words):
@@ -142,7 +143,7 @@ def serve(words):
 def main():
     match sys.argv[1:]:
         case ["facts"]:
-            said = {"hopcost": VERSION, "commit": "0", "checksum": "fa4e", "protocol": int(os.environ.get("FAKE_PROTOCOL", "3"))}
+            said = {"hopcost": VERSION, "commit": "0", "checksum": os.environ.get("FAKE_CHECKSUM", "fa4e"), "protocol": int(os.environ.get("FAKE_PROTOCOL", "3"))}
             print(json.dumps({**said, "host": {"readings": []}, "clock": {"utc_ns": time.time_ns()}}))
             return 0
         case ["list", "--suites"]:

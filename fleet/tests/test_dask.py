@@ -113,14 +113,23 @@ class Dask(FleetTest):
         self.assertAlmostEqual(rows["n3"]["clock_off_s"], 3600, delta=5)
         self.assertIn("3,600 s behind", rows["n3"]["reason"])
 
-    def test_a_disk_that_is_full(self) -> None:
+    def test_a_disk_that_is_full_and_workers_that_are_no_hosts(self) -> None:
         full = self.root / "n1" / "cache"
         full.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", full], check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", full], check=True)
+        self.workers["n3"].kill()
+        self.workers["n3"].wait()
+        words = (PYTHON, "-m", "distributed.cli.dask_worker", self.scheduler, "--no-nanny", "--no-dashboard")
+        for name, more in (("n2", ("--name", "z", "--resources", "host=1")), ("n3", ("--name", "plain"))):
+            self.cluster.start(name, *words, *more, "--host", self.cluster.addresses[name], log="other")
+        self.registered(5)
         self.end(self.drive_here(*CASES, "--dask", self.scheduler, "--host-time", "2s"), 1)
-        self.assertEqual(self.states(), {"n1": "refused", "n2": "ready", "n3": "ready"})
-        self.assertIn("No space left on device", self.rows("SELECT reason FROM host WHERE name = 'n1'")[0][0])
+        rows = {row["name"]: row for row in self.rows("SELECT * FROM host")}
+        one, other = sorted(("n2", "z"), key=lambda name: rows[name]["state"])
+        self.assertEqual({name: row["state"] for name, row in rows.items()}, {"n1": "refused", one: "ready", other: "refused", "plain": "refused"})
+        for name, why in (("n1", "No space left on device"), (other, "one host, one worker"), ("plain", "--resources host=1")):
+            self.assertIn(why, rows[name]["reason"])
 
     def test_an_abort_leaves_no_process_that_measures(self) -> None:
         cases = ["call/slow"] if BINARY == FAKE else ["roundtrip/pipe"]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -106,7 +107,7 @@ class Faults(FleetTest):
 
     def test_cases_that_fail_and_programs_that_crash(self) -> None:
         for case, state, code, why in (
-            ("call/fail", "done", 1, "one case failed"), ("call/crash", "failed", -11, "left no run file"),
+            ("call/fail", "done", 1, "one case failed"), ("call/invalid", "done", 3, "wrote nothing"), ("call/crash", "failed", -11, "left no run file"),
             ("call/full", "failed", 1, "No space left"), ("call/hang", "failed", 124, "lease"),
         ):  # fmt: skip
             with self.subTest(case):
@@ -115,6 +116,41 @@ class Faults(FleetTest):
                 row = self.rows("SELECT * FROM task")[0]
                 self.assertEqual((row["state"], row["exit_code"]), (state, code), row["reason"])
                 self.assertIn(why, row["reason"])
+        self.nothing_left()
+
+    def test_hosts_that_answer_nonsense_or_too_much(self) -> None:
+        hosts = self.hosts("good", "mad", "much", "liar")
+        for name, does in (("mad", "echo '<html>\x1b[31m'; sleep 60"), ("much", "yes | tr -d '\\n'"), ("liar", """echo '{"id": 1, "ok": true, "has_binary": 1}'; read x; echo '{"id":2}'; sleep 60""")):
+            folder = self.root / "hosts" / name / "bin"
+            folder.mkdir()
+            (folder / "python3").write_text(f"#!/bin/sh\n{does}\n")
+            (folder / "python3").chmod(0o755)
+            (self.root / "hosts" / name / "env").write_text(f"PATH={folder}:{os.environ['PATH']}")
+        _, err = self.drive("run", "call/ok", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
+        rows = {row["name"]: row for row in self.rows("SELECT * FROM host")}
+        self.assertEqual(self.states(), {"good": "ready", "mad": "unreachable", "much": "unreachable", "liar": "lost"})
+        self.assertIn("instead of an agent's reply", rows["mad"]["reason"])
+        self.assertIn("more than it was asked for", rows["much"]["reason"])
+        self.assertTrue(all(c.isprintable() for row in rows.values() for c in row["reason"] or ""))
+        self.assertTrue(err.replace("\n", "").isprintable())
+
+    def test_the_disk_of_the_driver_is_full(self) -> None:
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(self.root / "hosts")], capture_output=True).returncode:
+            self.skipTest("NOT CHECKED: a full disk of the driver: only root can mount a small one")
+        subprocess.run(["umount", self.root / "hosts"], check=True)
+        self.out.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.out], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.out], check=True)
+        hosts = self.hosts("a", "b")
+        self.drive("run", "call/big", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
+        tasks = self.rows("SELECT * FROM task")
+        self.assertEqual({t["state"] for t in tasks}, {"failed"})
+        for task in tasks:
+            self.assertIn("could not be stored: No space left on device", task["reason"])
+        subprocess.run(["mount", "-o", "remount,size=50m", self.out], check=True)
+        self.drive("run", "--resume", self.out, *self.by_ssh(hosts), *QUICK)
+        # The runs were still on their hosts: they are fetched, and not measured again.
+        self.assertEqual(sorted(t["file"] for t in self.rows("SELECT * FROM task WHERE state = 'done'")), ["hosts/a.hopcost", "hosts/b.hopcost"])
         self.nothing_left()
 
 

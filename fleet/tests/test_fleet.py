@@ -75,9 +75,10 @@ class Fleet(FleetTest):
         bin_.mkdir()
         (bin_ / "theirs").write_text("#!/bin/sh\nexec python3 " + str(Path(__file__).with_name("fake_hopcost.py")) + ' "$@"\n')
         (bin_ / "theirs").chmod(0o755)
-        (self.root / "hosts" / "a" / "env").write_text(f"PATH={bin_}:{os.environ['PATH']}")
+        (self.root / "hosts" / "a" / "env").write_text(f"PATH={bin_}:{os.environ['PATH']}\nFAKE_CHECKSUM=07e4")
         self.drive("run", "call/ok", *self.by_ssh(hosts), "--installed", "theirs", "--out", self.out, *QUICK, code=1)
         self.assertEqual(self.states(), {"a": "ready", "b": "refused"})
+        self.assertEqual(self.rows("SELECT reason FROM host WHERE name = 'a'")[0][0], "another build of hopcost 0.1.0: 07e4")
         self.assertEqual(self.rows("SELECT reason FROM host WHERE name = 'b'")[0][0], "theirs: no such program here")
 
     def test_a_binary_that_was_changed_on_a_host_is_replaced(self) -> None:
