@@ -3,9 +3,9 @@
 
     benches/fleet_frozen.py [--hopcost FILE] [--blocks 20] [--case CASE]
 
-A block is one run of each of the three, in random order; the worker is pinned to the CPU that is measured, and of the run
-with none there is none. Of each block the logarithms of frozen/none and awake/none are taken; their mean with its 95 %
-interval (Student's t) is printed. Needs `distributed` (target/fleet/venv, made by fleet/check --all). Nothing is asserted.
+A block is one run of each of the three, in random order; the worker is pinned to the CPU that is measured, and beside the
+run with none there is none. The median over blocks of frozen/none and of awake/none is printed with its 95 % interval (of
+order statistics, because a host that is busy for a moment spoils a block and not the median). Needs `distributed` (target/fleet/venv, made by fleet/check --all). Nothing is asserted.
 """
 
 import argparse
@@ -26,8 +26,16 @@ sys.path[:0] = [str(ROOT / "fleet"), str(ROOT)]
 from hopcost_fleet.dask import QUIET, WORKER  # noqa: E402
 
 PYTHON = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "fleet" / "venv" / "bin" / "python"
-# Of Student's t, 97.5 %, by degrees of freedom; beyond these the last.
-T = {5: 2.571, 9: 2.262, 11: 2.201, 14: 2.145, 19: 2.093, 29: 2.045, 39: 2.023}
+
+def rank(n: int) -> int:
+    """Which ratio from either end bounds the median with 95 %, whatever their distribution: by the binomial."""
+    below, k = 0.0, -1
+    while below + math.comb(n, k + 1) / 2**n <= 0.025:
+        k += 1
+        below += math.comb(n, k) / 2**n
+    if k < 0:
+        sys.exit("--blocks: six at least")
+    return k
 
 
 def wait_for(log: Path, text: str) -> None:
@@ -88,11 +96,9 @@ def main() -> None:
             scheduler.wait()
     print(f"{options.case}, {options.blocks} blocks, median {statistics.median(found['none']):.0f} ns with no agent")
     for kind in ("frozen", "awake"):
-        logs = [math.log(a / b) for a, b in zip(found[kind], found["none"])]
-        t = T[max((d for d in T if d < len(logs)), default=5)]
-        half = t * statistics.stdev(logs) / math.sqrt(len(logs))
-        mean = statistics.mean(logs)
-        print(f"  {kind:6} / none: {math.exp(mean):.4f} [{math.exp(mean - half):.4f}, {math.exp(mean + half):.4f}]")
+        ratios = sorted(a / b for a, b in zip(found[kind], found["none"]))
+        low = rank(len(ratios))
+        print(f"  {kind:6} / none: {statistics.median(ratios):.4f} [{ratios[low]:.4f}, {ratios[-1 - low]:.4f}]")
     print(json.dumps(found))
 
 

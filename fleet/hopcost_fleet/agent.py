@@ -145,6 +145,9 @@ def put(job, _watch):
     # Many hosts may share this directory.
     part = folder / f".{wanted}.{socket.gethostname()[:64]}.{os.getpid()}"
     offset = int(job["offset"])
+    for old in folder.glob(".*") if offset == 0 else ():
+        if time.time() - old.lstat().st_mtime > 86400:  # of an agent that was killed
+            old.unlink()
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_TRUNC if offset == 0 else 0)
     fd = os.open(part, flags, 0o700)
     with os.fdopen(fd, "r+b" if offset else "wb") as file:

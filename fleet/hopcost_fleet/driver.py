@@ -474,9 +474,9 @@ class Part:
                 os.fsync(file.fileno())
             # Never over a file that is there: an attempt has a name of its own. It may be there already, stored by a
             # driver that ended before it could say so.
-            if not (self.path.exists() and sha256(self.path) == self._hash):
-                os.link(self._part, self.path)
-            self._part.unlink()
+            if self.path.exists() and sha256(self.path) != self._hash:
+                raise FileExistsError(0, "another file is there")
+            self._part.rename(self.path)
         except OSError as error:
             self.forget()
             return f"{self.path.name} could not be stored: {error.strerror}"

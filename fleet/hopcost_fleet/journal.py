@@ -42,8 +42,10 @@ class Journal:
         self._lock = os.open(directory, os.O_RDONLY)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise Usage(f"{directory}: another driver is at work there") from None
+        except OSError:
+            pass  # a network file system that locks no directories
         try:
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=DELETE")

@@ -120,6 +120,11 @@ class Fleet(FleetTest):
             self.assertIn(why, said[-1])
             self.assertEqual(path.exists(), not why)
             self.assertEqual(list(self.root.glob(".*.part")), [])
+        path.write_bytes(b"somebody's")
+        part = Part(path, good)
+        self.assertEqual(part.take(send(data)), "")
+        self.assertIn("another file is there", part.store())
+        self.assertEqual(path.read_bytes(), b"somebody's")
         self.assertIn("could not be fetched", Part(path, good).take({"ok": False, "error": "no"}))
         self.assertIn("another length", Part(path, good).take({"ok": True, "data": "!!"}))
 

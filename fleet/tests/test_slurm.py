@@ -108,8 +108,10 @@ class Slurm(FleetTest):
         time.sleep(0.5)
         dead = next(n for n in ("n3", "n2") if "driver" not in self.rows(f"SELECT labels FROM host WHERE name = '{n}'")[0][0])
         self.slurmd[dead].kill()
-        for line in processes_with(str(self.root / dead)) + processes_with(f"SLURMD_NODENAME={dead}"):  # it takes all with it
-            subprocess.run(["kill", "-KILL", line.split()[0]])
+        # It takes all with it: what has its home there, and of this test's what Slurm started there.
+        of_slurm = set(processes_with(f"SLURMD_NODENAME={dead}")) & set(processes_with(str(self.root)))
+        for line in {*processes_with(str(self.root / dead)), *of_slurm}:
+            subprocess.run(["kill", "-KILL", line.split()[0]], capture_output=True)
         self.until(lambda: self.setting("status") == "complete", 120, self.logs())
         rows = {row["name"]: row["state"] for row in self.rows("SELECT * FROM host")}
         self.assertEqual(sorted(rows.values()), ["lost", "ready", "ready"])
