@@ -1,0 +1,430 @@
+"""What runs on a host: obeys one job at a time, keeps no state but files, and is silent while hopcost measures.
+
+This file alone travels: over ssh as text, to Dask workers by value. So it imports nothing of this package.
+A job and its reply are dictionaries of JSON; a reply has `ok`, and `error` where that is false.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import platform
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CHUNK_BYTES = 1 << 20
+# SIGTERM, and after this SIGKILL.
+GRACE_S = 5.0
+# hopcost ends itself when its lease is over; what has not by then is ended by its agent.
+AFTER_LEASE_S = 10.0
+
+
+class Refusal(Exception):
+    """Why a job was not done: one line."""
+
+
+class Alone:
+    """A watch for jobs that nobody takes back."""
+
+    fds: tuple = ()
+    poll_s = None
+
+    def gone(self) -> bool:
+        """Whether the driver is gone, or has taken the job back."""
+        return False
+
+
+def perform(job, watch=None):
+    """Does a job; never raises."""
+    try:
+        doing = JOBS.get(job.get("do"))
+        if doing is None:
+            raise Refusal(f"the agent knows no job {job.get('do')!r}")
+        return {"ok": True, **doing(job, watch or Alone())}
+    except Refusal as refusal:
+        return {"ok": False, "error": str(refusal)}
+    except OSError as error:
+        return {"ok": False, "error": f"{error.filename or job.get('do')}: {error.strerror}"}
+    except Exception as error:  # whatever it is, the driver has to hear of it
+        return {"ok": False, "error": f"{job.get('do')}: {type(error).__name__}: {error}"}
+
+
+# --- places ---
+
+
+def private(path):
+    """A directory that is this user's own, made where it is missing."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = os.lstat(path)
+    if not os.path.isdir(path) or os.path.islink(path) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise Refusal(f"{path}: is not a directory that only this user can write to")
+    return path
+
+
+def cache():
+    """Where hopcost keeps what it can get again."""
+    set_to = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(set_to) if set_to.startswith("/") else Path.home() / ".cache"
+    return private(base / "hopcost")
+
+
+def word(job, key, pattern=r"[A-Za-z0-9_-]{1,80}"):
+    """A field of a job that becomes part of a path."""
+    value = job.get(key)
+    if not isinstance(value, str) or not re.fullmatch(pattern, value):
+        raise Refusal(f"the job's {key} is not what it must be")
+    return value
+
+
+def fleet_folder(job):
+    return private(private(cache() / "fleet") / word(job, "fleet"))
+
+
+def task_folder(job):
+    return private(fleet_folder(job) / word(job, "task"))
+
+
+def binary_of(job):
+    """The binary to run: the one that was shipped, or the one that the host has."""
+    if job.get("installed"):
+        found = shutil.which(job["installed"])
+        if found is None:
+            raise Refusal(f"{job['installed']}: no such program here")
+        return found
+    return str(cache() / "bin" / f"hopcost-{word(job, 'sha256', '[0-9a-f]{64}')}")
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(CHUNK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def secret(path, text):
+    """Writes what only this user may read."""
+    path.unlink(missing_ok=True)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(fd, "w") as file:
+        file.write(text)
+
+
+# --- jobs ---
+
+
+def hello(job, _watch):
+    """Who is there, and whether the binary is."""
+    path = Path(binary_of(job))
+    reached = os.environ.get("SSH_CONNECTION", "").split()
+    return {
+        "pid": os.getpid(),
+        "machine": platform.machine(),
+        "node": socket.gethostname(),
+        "address": reached[2] if len(reached) == 4 else "",
+        "has_binary": bool(job.get("installed")) or (path.is_file() and sha256(path) == job["sha256"]),
+    }
+
+
+def clock(job, _watch):
+    """What time it is here."""
+    return {"time_s": time.time()}
+
+
+def put(job, _watch):
+    """A part of the binary. The last one is believed if the hash of all is right, and not before."""
+    folder = private(cache() / "bin")
+    wanted = word(job, "sha256", "[0-9a-f]{64}")
+    # Many hosts may share this directory.
+    part = folder / f".{wanted}.{socket.gethostname()[:64]}.{os.getpid()}"
+    offset = int(job["offset"])
+    for old in folder.glob(".*") if offset == 0 else ():
+        if time.time() - old.lstat().st_mtime > 86400:  # of an agent that was killed
+            old.unlink()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_TRUNC if offset == 0 else 0)
+    fd = os.open(part, flags, 0o700)
+    with os.fdopen(fd, "r+b" if offset else "wb") as file:
+        file.seek(offset)
+        try:
+            file.write(base64.b64decode(job["data"]))
+            file.flush()
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        if not job["last"]:
+            return {}
+        os.fsync(file.fileno())
+    if sha256(part) != wanted:
+        part.unlink(missing_ok=True)
+        raise Refusal("the binary arrived changed: its SHA-256 is another")
+    part.chmod(0o700)
+    part.rename(folder / f"hopcost-{wanted}")
+    return {}
+
+
+def facts(job, _watch):
+    """What `hopcost facts` says, with the clock looked at on either side."""
+    done = subprocess.run([binary_of(job), "facts"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+    if done.returncode != 0:
+        raise Refusal(f"hopcost facts ended with {done.returncode}: {tail(done.stderr)}")
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:
+        raise Refusal("hopcost facts did not answer with JSON") from None
+    if not isinstance(said, dict) or len(done.stdout) > CHUNK_BYTES:
+        raise Refusal("hopcost facts did not answer with a JSON object of at most 1 MiB")
+    return {"facts": said}
+
+
+def tail(text):
+    """The last line of what a program wrote to stderr, fit to be shown."""
+    lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines() if line.strip()]
+    return "".join(c if c.isprintable() else " " for c in lines[-1])[:300] if lines else "it wrote nothing"
+
+
+def command(job, place):
+    """The words of every hopcost that measures: it freezes this process in every trial, and ends with it or the lease."""
+    lease_s = float(job["lease_s"])
+    words = [binary_of(job), *map(str, job["arguments"])]
+    if job.get("suite_text") is not None:
+        (place / "suite.toml").write_text(job["suite_text"], encoding="utf-8")
+        words += ["--suite", str(place / "suite.toml")]
+    if job.get("key"):
+        secret(place / "key", job["key"])
+        words += ["--key", str(place / "key")]
+    return [*words, "--agent", str(os.getpid()), "--lease", f"{lease_s:g}s"], lease_s
+
+
+def run(job, watch):
+    """Measures. The run file stays here until it is asked for."""
+    place = task_folder(job)
+    for old in place.iterdir():
+        old.unlink()
+    words, lease_s = command(job, place)
+    with open(place / "stderr", "wb") as stderr:
+        child = subprocess.Popen(
+            [*words, "--out", str(place / "run.hopcost")],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            cwd=place,
+            start_new_session=True,
+        )
+        why = wait(child, lease_s + AFTER_LEASE_S, watch)
+    (place / "key").unlink(missing_ok=True)
+    said = tail((place / "stderr").read_bytes())
+    result = {"exit": child.returncode, "said": f"{why}: {said}" if why else said}
+    # Whoever asks after the driver is gone gets it from here.
+    (place / "ended").write_text(json.dumps(result))
+    return {**result, **left(place)}
+
+
+def left(place):
+    """The run file that a task left: its size and hash, or none."""
+    path = place / "run.hopcost"
+    if not path.is_file():
+        return {"bytes": None}
+    return {"bytes": path.stat().st_size, "sha256": sha256(path)}
+
+
+def wait(child, most_s, watch):
+    """Waits until a child has ended, asleep: not even a timer, unless the watch wants one. Why it was ended, if it was."""
+    until = time.monotonic() + most_s
+    fd = os.pidfd_open(child.pid)
+    try:
+        while child.poll() is None:
+            rest = until - time.monotonic()
+            ready = select.select([fd, *watch.fds], [], [], max(0.0, min(rest, watch.poll_s or rest)))[0]
+            if fd in ready:
+                continue
+            if watch.gone():
+                end(child.pid)
+                return "the driver went away"
+            if time.monotonic() >= until:
+                end(child.pid)
+                return "ended by its agent, because it outlived its lease"
+    finally:
+        os.close(fd)
+        child.wait()
+    return ""
+
+
+def end(pid):
+    """Ends a process that leads a session of its own, and whatever else is in that."""
+    for sent, most_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
+        try:
+            fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
+        try:
+            os.killpg(pid, sent)
+            if select.select([fd], [], [], most_s)[0]:
+                return
+        except ProcessLookupError:
+            return
+        finally:
+            os.close(fd)
+
+
+def started(pid):
+    """When a process was started, in ticks since boot: with its id it names a process for good."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def serve(job, watch):
+    """Starts the far end of a pair and says where it listens. It outlives the job, and not its lease."""
+    place = task_folder(job)
+    stop(job, watch)
+    address = word(job, "bind", r"[0-9A-Za-z.:%_-]{1,255}")
+    where = f"[{address}]:0" if ":" in address else f"{address}:0"
+    words, _lease_s = command({**job, "arguments": ["serve", "--bind", where, "--once"]}, place)
+    with open(place / "serve.out", "wb") as out, open(place / "serve.err", "wb") as err:
+        child = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=place, start_new_session=True
+        )
+    (place / "serve.pid").write_text(f"{child.pid} {started(child.pid)}")
+    until = time.monotonic() + 15
+    while time.monotonic() < until and child.poll() is None and not watch.gone():
+        line = (place / "serve.out").read_text(errors="replace")
+        if line.endswith("\n"):
+            break
+        time.sleep(0.02)
+    else:
+        end(child.pid)
+        child.wait()
+        raise Refusal(f"hopcost serve does not listen: {tail((place / 'serve.err').read_bytes())}")
+    found = re.match(r"listening (\S{3,300})\n", line)
+    if not found:
+        end(child.pid)
+        child.wait()
+        raise Refusal("hopcost serve did not say where it listens")
+    # Nobody waits for it here; `stop` does.
+    child.returncode = 0
+    return {"listening": found[1]}
+
+
+def stop(job, _watch):
+    """Ends the far end of a pair, if it has not ended by itself."""
+    place = task_folder(job)
+    said = ""
+    try:
+        pid, when = (place / "serve.pid").read_text().split()
+    except (OSError, ValueError):
+        return {"said": said}
+    if when == started(pid):
+        end(int(pid))
+    try:
+        os.waitpid(int(pid), os.WNOHANG)
+    except ChildProcessError:
+        pass
+    said = tail((place / "serve.err").read_bytes())
+    for name in ("serve.pid", "serve.out", "serve.err", "key"):
+        (place / name).unlink(missing_ok=True)
+    return {"said": said}
+
+
+def fetch(job, _watch):
+    """A part of the run file."""
+    with open(task_folder(job) / "run.hopcost", "rb") as file:
+        file.seek(int(job["offset"]))
+        return {"data": base64.b64encode(file.read(CHUNK_BYTES)).decode()}
+
+
+def look(job, _watch):
+    """What a task of an earlier driver left here."""
+    place = fleet_folder(job) / word(job, "task")
+    if not (place / "ended").is_file():
+        return {"exit": None}
+    return {**json.loads((place / "ended").read_text()), **left(place)}
+
+
+def drop(job, _watch):
+    """Forgets a task, or with no task the whole fleet."""
+    shutil.rmtree(task_folder(job) if job.get("task") else fleet_folder(job), ignore_errors=True)
+    return {}
+
+
+# Read from outside, so that reading costs the agent nothing: CPU time of all its threads in
+# nanoseconds, and how often they gave up their CPU, which is how often they woke.
+COST = r"""
+look() { cat /proc/$1/task/*/schedstat | awk '{n += $1} END {printf "%d ", n}'
+         cat /proc/$1/task/*/status | awk '/^voluntary/ {n += $2} END {printf "%d ", n}'; cat /proc/uptime; }
+trap 'kill -CONT $1' EXIT
+[ "$3" = idle ] || kill -STOP $1
+sleep 0.2; look $1; sleep $2; look $1
+"""
+
+
+def cost(job, _watch):
+    """What this agent costs its host while it does nothing, or while it is stopped."""
+    agent = str(os.getpid())
+    done = subprocess.run(
+        ["sh", "-c", COST, "sh", agent, f"{float(job['seconds']):g}", "frozen" if job["frozen"] else "idle"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        start_new_session=True,
+    )
+    try:
+        before, after = ([float(x) for x in line.split()[:3]] for line in done.stdout.decode().splitlines())
+    except ValueError:
+        raise Refusal(f"what the agent costs could not be read: {tail(done.stderr)}") from None
+    wall_s = after[2] - before[2]
+    return {"cpu_percent": (after[0] - before[0]) / wall_s / 1e7, "wakeups_per_s": (after[1] - before[1]) / wall_s}
+
+
+JOBS = {
+    "hello": hello, "clock": clock, "put": put, "facts": facts, "run": run, "serve": serve, "stop": stop,
+    "fetch": fetch, "look": look, "drop": drop, "cost": cost,
+}  # fmt: skip
+
+
+# --- over a pipe: a job a line, a reply a line ---
+
+
+class Lines:
+    """A watch on the pipe: whatever comes while a job runs, its end above all, takes the job back."""
+
+    fds = (0,)
+    poll_s = None
+
+    def gone(self):
+        return bool(select.select([0], [], [], 0)[0])
+
+
+def main():
+    """Obeys until the pipe ends; then nothing that was started here is left."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the end of the pipe says it, and lets clean up
+    served = {}
+    pending = b""
+    while True:
+        while b"\n" not in pending:
+            block = os.read(0, CHUNK_BYTES)
+            if not block:
+                for job in served.values():
+                    perform({**job, "do": "stop"})
+                return
+            pending += block
+        line, _, pending = pending.partition(b"\n")
+        job = json.loads(line)
+        reply = perform(job, Lines())
+        if job.get("do") == "serve" and reply["ok"]:
+            served[job["task"]] = {"fleet": job["fleet"], "task": job["task"]}
+        elif job.get("do") == "stop":
+            served.pop(job.get("task"), None)
+        text = json.dumps({**reply, "id": job.get("id")}) + "\n"
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

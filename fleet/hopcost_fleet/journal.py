@@ -1,0 +1,178 @@
+"""DIR/fleet.sqlite: what was planned, what became of it, each row durable before the next task begins."""
+
+import fcntl
+import json
+import os
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+from .hosts import Host, Usage, is_name, printable
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS fleet(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE IF NOT EXISTS host(
+    name TEXT PRIMARY KEY, address TEXT, labels TEXT, state TEXT, reason TEXT, hopcost TEXT, checksum TEXT,
+    clock_off_s REAL, agent_cpu_percent REAL, agent_wakeups_per_s REAL,
+    frozen_cpu_percent REAL, frozen_wakeups_per_s REAL);
+CREATE TABLE IF NOT EXISTS task(
+    id INTEGER PRIMARY KEY, kind TEXT, a TEXT, b TEXT, round INTEGER, attempt INTEGER, state TEXT, reason TEXT,
+    file TEXT, exit_code INTEGER, started_s REAL, ended_s REAL, UNIQUE(kind, a, b, attempt));
+CREATE INDEX IF NOT EXISTS task_by_state ON task(state, kind, round);
+"""
+SCHEMA = "1"
+
+
+class Journal:
+    """The one index of a fleet. Rollback journal and synchronous FULL: a kill loses nothing that was said."""
+
+    def __init__(self, directory: Path, new: bool) -> None:
+        self.directory = directory
+        path = directory / "fleet.sqlite"
+        if new and path.exists():
+            raise Usage(f"{directory}: holds a fleet already; --resume {directory} goes on with it")
+        if not new and not path.is_file():
+            raise Usage(f"{directory}: holds no fleet.sqlite")
+        for folder in (directory, directory / "hosts", directory / "pairs"):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise Usage(f"{folder}: {error.strerror}") from None
+        # One driver at a time. The lock goes when the process does, however it ends.
+        self._lock = os.open(directory, os.O_RDONLY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Usage(f"{directory}: another driver is at work there") from None
+        except OSError:
+            pass  # a network file system that locks no directories
+        try:
+            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode=DELETE")
+            self._db.execute("PRAGMA synchronous=FULL")
+            if not new and self.get("schema") != SCHEMA:
+                raise Usage(f"{path}: schema {printable(self.get('schema'))}, and this driver knows {SCHEMA}")
+            self._db.executescript(TABLES)
+        except sqlite3.Error as error:
+            raise Usage(f"{path}: {error}") from None
+
+    def close(self) -> None:
+        """Lets go of the directory."""
+        self._db.close()
+        os.close(self._lock)
+
+    def set(self, **values: object) -> None:
+        """Writes settings of the fleet."""
+        rows = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in values.items()]
+        self._many("INSERT OR REPLACE INTO fleet VALUES (?, ?)", rows)
+
+    def get(self, key: str) -> str | None:
+        """A setting of the fleet."""
+        row = self._db.execute("SELECT value FROM fleet WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def add_hosts(self, hosts: list[Host]) -> None:
+        """Rows of hosts that nothing is known of yet."""
+        rows = [(h.name, h.address, json.dumps(h.labels), "unreachable", "not asked yet") for h in hosts]
+        self._many("INSERT OR IGNORE INTO host(name, address, labels, state, reason) VALUES (?, ?, ?, ?, ?)", rows)
+
+    def host(self, name: str, **values: object) -> None:
+        """Changes columns of a host."""
+        self.hosts({name: values})
+
+    def hosts(self, changes: dict[str, dict[str, object]]) -> None:
+        """Changes columns of hosts, all of them or none."""
+        with self._transaction():
+            for name, values in changes.items():
+                columns = ", ".join(f"{column} = ?" for column in values)
+                self._db.execute(f"UPDATE host SET {columns} WHERE name = ?", (*values.values(), name))
+
+    def host_rows(self) -> list[sqlite3.Row]:
+        """All hosts, in the order in which they were added."""
+        return self._rows("SELECT * FROM host ORDER BY rowid")
+
+    def plan(self, rows: Iterable[tuple[str, str, str | None, int, int]]) -> int:
+        """New tasks: kind, a, b, round, attempt. How many."""
+        return self._many("INSERT INTO task(kind, a, b, round, attempt, state) VALUES (?, ?, ?, ?, ?, 'planned')", rows)
+
+    def tasks(self, ids: list[int], values: dict[str, object]) -> None:
+        """Changes the same columns of some tasks, all of them or none."""
+        columns = ", ".join(f"{column} = ?" for column in values)
+        self._many(f"UPDATE task SET {columns} WHERE id = ?", [(*values.values(), number) for number in ids])
+
+    def change(self, changes: list[tuple[int, dict[str, object]]]) -> None:
+        """Changes columns of tasks, each its own, all of them or none."""
+        if not changes:
+            return
+        with self._transaction():
+            for number, values in changes:
+                columns = ", ".join(f"{column} = ?" for column in values)
+                self._db.execute(f"UPDATE task SET {columns} WHERE id = ?", (*values.values(), number))
+
+    def planned(self, kind: str, limit_to_round: int | None = None) -> list[sqlite3.Row]:
+        """What is still to do, of a round or of all."""
+        where = "" if limit_to_round is None else " AND round = ?"
+        values = (kind,) if limit_to_round is None else (kind, limit_to_round)
+        return self._rows(f"SELECT * FROM task WHERE state = 'planned' AND kind = ?{where} ORDER BY id", values)
+
+    def rounds(self) -> list[int]:
+        """Rounds of pairs in which something is still to do."""
+        rows = self._db.execute("SELECT DISTINCT round FROM task WHERE state = 'planned' AND kind = 'pair' ORDER BY round")
+        return [row[0] for row in rows]
+
+    def latest(self, *states: str) -> list[sqlite3.Row]:
+        """Tasks whose last attempt is in one of these states."""
+        marks = ", ".join("?" * len(states))
+        return self._rows(
+            f"SELECT * FROM task t WHERE state IN ({marks}) AND NOT EXISTS (SELECT 1 FROM task o WHERE o.kind = t.kind"
+            " AND o.a = t.a AND o.b IS t.b AND o.attempt > t.attempt) ORDER BY id",
+            states,
+        )
+
+    def counts(self) -> dict[str, int]:
+        """How many tasks have a last attempt in each state."""
+        latest = "SELECT MAX(attempt), state FROM task GROUP BY kind, a, b"
+        return dict(self._db.execute(f"SELECT state, COUNT(*) FROM ({latest}) GROUP BY state"))
+
+    def check(self) -> None:
+        """Refuses rows that nobody of ours has written: their names become names of files."""
+        names = {row["name"] for row in self.host_rows()}
+        bad = [name for name in names if not (isinstance(name, str) and is_name(name))]
+        bad += [
+            f"{t['a']}, {t['b']}"
+            for t in self._rows("SELECT * FROM task")
+            if t["a"] not in names or (t["b"] not in names if t["kind"] == "pair" else t["b"] is not None)
+        ]
+        if bad:
+            raise Usage(f"{self.directory}: fleet.sqlite names `{printable(bad[0], 80)}`, which is no host of it")
+
+    def _rows(self, statement: str, values: tuple = ()) -> list[sqlite3.Row]:
+        cursor = self._db.cursor()
+        cursor.row_factory = sqlite3.Row
+        return cursor.execute(statement, values).fetchall()
+
+    def _many(self, statement: str, rows: Iterable[tuple]) -> int:
+        with self._transaction():
+            return self._db.executemany(statement, rows).rowcount
+
+    def _transaction(self) -> "_Transaction":
+        return _Transaction(self._db)
+
+
+class _Transaction:
+    """BEGIN IMMEDIATE … COMMIT: the report writes its own tables of the same file at any time."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._db.execute("COMMIT" if kind is None else "ROLLBACK")
+
+
+def file_of(kind: str, a: str, b: str | None, attempt: int) -> str:
+    """Where a task's run file lies, below the directory."""
+    again = "" if attempt == 1 else f".{attempt}"
+    return f"hosts/{a}{again}.hopcost" if kind == "host" else f"pairs/{a}--{b}{again}.hopcost"

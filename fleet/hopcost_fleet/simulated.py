@@ -1,0 +1,134 @@
+"""Hosts that answer from a recorded run, in time that is only played: the driver, the journal and the report are the real ones."""
+
+import base64
+import hashlib
+import random
+import shutil
+import sqlite3
+import struct
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from .agent import CHUNK_BYTES
+from .engine import Engine, Job, Reply, lost
+from .hosts import Host, Usage
+
+HOST_S, PAIR_S = 60.0, 10.0
+SPREAD = 0.02
+# Known beforehand, so that a report can be held to it: one host in a hundred is slow and has another kernel, one in
+# five hundred dies in its suite.
+SLOW_EVERY, SLOW, DEAD_EVERY = 100, 1.3, 500
+
+
+class Simulated(Engine):
+    """N hosts, the same for the same seed."""
+
+    name = "simulated"
+
+    def __init__(self, count: int, recorded: Path | None, seed: int, facts: dict | None = None) -> None:
+        if not 1 <= count <= 100_000 or recorded is None:
+            raise Usage("--simulate takes 1 to 100000 hosts, and --recorded a run file")
+        self._recorded = smallest(recorded)
+        self._seed = seed
+        self.facts = facts or {}
+        self._now_s = float(1 << 30)
+        self._folder = tempfile.TemporaryDirectory(prefix="hopcost-simulated-")
+        draw = random.Random(seed)
+        names = [f"h{i:05d}" for i in range(count)]
+        self._factor = {name: 1 + SPREAD * draw.uniform(-1, 1) for name in names}
+        self.slow = set(draw.sample(names, count // SLOW_EVERY))
+        self.dead = set(draw.sample(sorted(set(names) - self.slow), count // DEAD_EVERY))
+        self._factor |= {name: self._factor[name] * SLOW for name in self.slow}
+        # What playing took of the driver's real time; benches take it away.
+        self.played_s = 0.0
+
+    def hosts(self) -> list[Host]:
+        return [Host(name, name, name, {"rack": f"r{i // 40}"}) for i, name in enumerate(self._factor)]
+
+    def time(self) -> float:
+        return self._now_s
+
+    def run(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
+        longest_s = 0.0
+        for host, job in jobs.items():
+            began = time.perf_counter()
+            took_s, reply = self._answer(host, job)
+            longest_s = max(longest_s, deadline_s if reply.get("lost") else took_s)
+            self.played_s += time.perf_counter() - began
+            yield host, reply
+        self._now_s += longest_s
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+    def _answer(self, host: str, job: Job) -> tuple[float, Reply]:
+        path = Path(self._folder.name) / f"{host}.{job.get('task')}"
+        match job["do"]:
+            case "hello":
+                return 0.1, {"ok": True, "has_binary": True}
+            case "clock":
+                return 0.01, {"ok": True, "time_s": self._now_s}
+            case "facts":
+                return 0.5, {"ok": True, "facts": self.facts}
+            case "cost":
+                return 2.2, {"ok": True, "cpu_percent": 0.0 if job["frozen"] else 0.2, "wakeups_per_s": 0.0 if job["frozen"] else 3.0}
+            case "serve":
+                return 0.1, {"ok": True, "listening": f"{host}:1"}
+            case "run" if host in self.dead:
+                return 0.0, lost("died, as it was to")
+            case "run":
+                peer = next((w.partition(":")[0] for i, w in enumerate(job["arguments"]) if job["arguments"][i - 1] == "--peer"), None)
+                data = self._play(host, peer)
+                path.write_bytes(data)
+                reply = {"ok": True, "exit": 0, "said": "", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+                return PAIR_S if peer else HOST_S, reply
+            case "fetch":
+                data = path.read_bytes()[job["offset"] :][:CHUNK_BYTES]
+                return 0.01, {"ok": True, "data": base64.b64encode(data).decode()}
+            case "drop":
+                path.unlink(missing_ok=True)
+        return 0.01, {"ok": True, "exit": None}
+
+    def _play(self, host: str, peer: str | None) -> bytes:
+        """The recorded run, as if every operation had taken so many times as long there."""
+        factor = self._factor[host] * (self._factor[peer] if peer else 1.0)
+        number = zlib.crc32(f"{host}--{peer}".encode()) ^ self._seed
+        db = sqlite3.connect(":memory:", isolation_level=None)
+        db.deserialize(self._recorded)
+        db.execute("PRAGMA journal_mode=MEMORY")
+        db.execute("BEGIN")
+        db.execute("UPDATE run SET run_id = ?", (f"20261125-{number % 1000000:06d}-{number // 1000000 & 0xFFFF:04x}",))
+        rows = db.execute("SELECT trial, samples, samples_kept, samples_max_ticks FROM trial").fetchall()
+        draw = random.Random(number)
+        for trial, samples, kept, most in rows:
+            scale = factor * (1 + SPREAD / 4 * draw.uniform(-1, 1))
+            ticks = struct.unpack(f"<{kept}I", zlib.decompress(samples)) if kept else ()
+            scaled = struct.pack(f"<{kept}I", *(int(tick * scale) for tick in ticks))
+            values = (zlib.compress(scaled, 1), int(most * scale), trial)
+            db.execute("UPDATE trial SET samples = ?, samples_max_ticks = ? WHERE trial = ?", values)
+            ends = "UPDATE trial_end SET max_ticks = CAST(max_ticks * ?1 AS INTEGER), elapsed_ticks = CAST(elapsed_ticks * ?1 AS INTEGER)"
+            db.execute(f"{ends} WHERE trial = ?2", (scale, trial))
+        db.execute("UPDATE estimate SET point = point * ?1, low = low * ?1, high = high * ?1 WHERE statistic LIKE '%\\_ns' ESCAPE '\\'", (factor,))
+        if host in self.slow:
+            db.execute("UPDATE host_reading SET value = '6.1.0-slow' WHERE key = 'kernel.release'")
+        db.execute("UPDATE host_reading SET value = ? WHERE key = 'host.name'", (host,))
+        db.execute("COMMIT")
+        return db.serialize()
+
+
+def smallest(recorded: Path) -> bytes:
+    """A run file, packed: ten thousand of them shall fit on a disk."""
+    with tempfile.NamedTemporaryFile() as file:
+        try:
+            shutil.copyfile(recorded, file.name)
+            db = sqlite3.connect(file.name, isolation_level=None)
+            db.execute("SELECT run_id FROM run").fetchone()
+            db.execute("PRAGMA page_size=512")
+            db.execute("VACUUM")
+            db.close()
+            return Path(file.name).read_bytes()
+        except (OSError, sqlite3.Error) as error:
+            raise Usage(f"{recorded}: is no run file to simulate from: {error}") from None

@@ -1,0 +1,49 @@
+"""Slurm: the script that asks for the nodes and runs the driver on the first of them, which starts an agent on each by srun."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from .hosts import Usage, printable
+
+
+def script(options: list[str], directory: Path, words: list[str]) -> str:
+    """What is given to sbatch."""
+    for option in options:
+        if not re.fullmatch(r"-{1,2}[A-Za-z][A-Za-z-]*(=?[^\x00-\x1f]*)", option):
+            raise Usage(f"--slurm: `{printable(option, 60)}` is no option of sbatch")
+    lines = [
+        "#!/bin/sh",
+        "#SBATCH --job-name=hopcost-fleet",
+        "#SBATCH --ntasks-per-node=1",
+        "#SBATCH --exclusive",
+        "#SBATCH --no-requeue",
+        f"#SBATCH --output={directory}/slurm-%j.out",
+        *(f"#SBATCH {option}" for option in options),
+        "# One driver, on the first node. It starts an agent on each node with `srun --overlap`, and measures",
+        "# hosts, then pairs. When the job ends, for whatever reason, Slurm ends the agents, and they what they started.",
+        f"exec {shlex.join(words)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def submit(options: str, directory: Path, arguments: list[str]) -> str:
+    """Writes DIR/job.sh and submits it; what sbatch said."""
+    words = [sys.executable, "-m", "hopcost_fleet", "run", *arguments, "--srun"]
+    path = directory / "job.sh"
+    try:
+        made = script(shlex.split(options), directory, words)
+        directory.mkdir(parents=True, exist_ok=True)
+        path.write_text(made, encoding="utf-8")
+        done = subprocess.run(["sbatch", "--parsable", str(path)], capture_output=True, text=True, timeout=60)
+    except ValueError as error:
+        raise Usage(f"--slurm: {error}") from None
+    except FileNotFoundError:
+        raise Usage(f"there is no sbatch here; the script that it would get is {path}") from None
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Usage(f"{path}: {error}") from None
+    if done.returncode != 0:
+        raise Usage(f"sbatch refuses {path}: {printable(done.stderr.strip(), 200)}")
+    return done.stdout.strip()

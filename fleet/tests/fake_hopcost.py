@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Stands in for hopcost where a test is of the driver: speaks the same command line and measures nothing.
+
+What it does is said by the cases (`call/ok`, `call/hang`, `call/fail`, `call/full`, `call/slow`, `call/crash`, `call/invalid`) and by
+variables of its host: FAKE_VERSION, FAKE_PROTOCOL,
+FAKE_CHECKSUM, FAKE_FULL.
+"""
+
+import errno
+import json
+import os
+import signal
+import socket
+import sqlite3
+import sys
+import threading
+import time
+
+VERSION = os.environ.get("FAKE_VERSION", "0.1.0")
+TRIAL_S = 0.05
+
+
+def option(words, name):
+    return words[words.index(name) + 1] if name in words else None
+
+
+def watch(words):
+    """Ends with the agent or the lease, whichever is first."""
+    agent, lease_s = int(option(words, "--agent")), float(option(words, "--lease").rstrip("s"))
+    fd = os.pidfd_open(agent)
+
+    def loop():
+        import select
+
+        code = 137 if select.select([fd], [], [], lease_s)[0] else 124
+        thaw(agent)
+        print("the lease is over" if code == 124 else "the agent is gone", file=sys.stderr, flush=True)
+        os._exit(code)
+
+    threading.Thread(target=loop, daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda *_: (thaw(agent), os._exit(143)))
+    return agent
+
+
+def thaw(agent):
+    try:
+        os.kill(agent, signal.SIGCONT)
+    except ProcessLookupError:
+        pass
+
+
+def trial(agent, length_s):
+    os.kill(agent, signal.SIGSTOP)
+    try:
+        time.sleep(length_s)
+    finally:
+        thaw(agent)
+
+
+def store(path, cases, ended=True):
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE run(run_id TEXT, started TEXT, ended TEXT)")
+    db.execute("INSERT INTO run VALUES (?, 'now', ?)", (os.urandom(8).hex(), "now" if ended else None))
+    db.execute("CREATE TABLE padding(bytes BLOB)")
+    if any("big" in case for case in cases):
+        db.execute("INSERT INTO padding VALUES (?)", (os.urandom(3_000_000),))
+    db.commit()
+    db.close()
+
+
+def run(words):
+    takes_value = {"--group", "--suite", "--budget", "--agent", "--lease", "--out", "--peer", "--key"}
+    cases = [w for i, w in enumerate(words) if not w.startswith("--") and (i == 0 or words[i - 1] not in takes_value)]
+    if "--dry-run" in words:
+        bad = [case for case in cases if "nosuch" in case]
+        if bad:
+            print(f"hopcost: selector `{bad[0]}`: unknown mechanism", file=sys.stderr)
+            return 2
+        return 0
+    agent = watch(words)
+    if option(words, "--peer"):
+        key = option(words, "--key")
+        assert os.stat(key).st_mode & 0o077 == 0, "the key can be read by others"
+        host, _, port = option(words, "--peer").rpartition(":")
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=10) as peer:
+                peer.sendall(open(key, "rb").read())
+                if peer.recv(2) != b"ok":
+                    print("hopcost: the far end refuses the key", file=sys.stderr)
+                    return 1
+                for _ in range(12 if any("slow" in c for c in cases) else 2):
+                    trial(agent, TRIAL_S)
+                    peer.sendall(b"m")
+                    if not peer.recv(1):
+                        print("hopcost: the far end is gone", file=sys.stderr)
+                        return 1
+                peer.sendall(b"g")
+        except OSError as error:
+            print(f"hopcost: {host}: {error.strerror or error}", file=sys.stderr)
+            return 1
+    if os.environ.get("FAKE_FULL") and option(words, "--peer"):
+        print(f"hopcost: {option(words, '--out')}: {os.strerror(errno.ENOSPC)}", file=sys.stderr)
+        return 1
+    for case in cases:
+        trial(agent, TRIAL_S)
+        if "hang" in case:
+            time.sleep(1000)
+        if "slow" in case:
+            for _ in range(40):
+                trial(agent, TRIAL_S)
+                time.sleep(0.01)
+        if "crash" in case:
+            thaw(agent)
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if "full" in case or os.environ.get("FAKE_FULL"):
+            print(f"hopcost: {option(words, '--out')}: {os.strerror(errno.ENOSPC)}", file=sys.stderr)
+            return 1
+    store(option(words, "--out"), cases)
+    if any("fail" in case for case in cases):
+        print("hopcost: one case failed", file=sys.stderr)
+        return 1
+    return 3 if any("invalid" in case for case in cases) else 0
+
+
+def serve(words):
+    watch(words)
+    key = open(option(words, "--key"), "rb").read()
+    host, _, port = option(words, "--bind").rpartition(":")
+    with socket.create_server((host.strip("[]"), int(port))) as server:
+        print(f"listening {host}:{server.getsockname()[1]}", flush=True)
+        while True:
+            connection, _ = server.accept()
+            with connection:
+                if connection.recv(len(key)) != key:
+                    continue
+                connection.sendall(b"ok")
+                while said := connection.recv(1):
+                    if said == b"g":
+                        return 0
+                    connection.sendall(b"m")
+
+
+def main():
+    match sys.argv[1:]:
+        case ["facts"]:
+            said = {"hopcost": VERSION, "commit": "0", "checksum": os.environ.get("FAKE_CHECKSUM", "fa4e"), "protocol": int(os.environ.get("FAKE_PROTOCOL", "3"))}
+            print(json.dumps({**said, "host": {"readings": []}, "clock": {"utc_ns": time.time_ns()}}))
+            return 0
+        case ["list", "--suites"]:
+            print("  quick  11 s  a few")
+            return 0
+        case ["run", *words]:
+            return run(words)
+        case ["serve", *words]:
+            return serve(words)
+        case ["fleet", "report", directory]:
+            print(f"report of {directory}")
+            return 0
+    print("hopcost: usage", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

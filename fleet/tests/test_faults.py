@@ -1,0 +1,158 @@
+"""What happens to hosts becomes their rows, and the others go on; over a stand-in for ssh."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from .support import QUICK, FleetTest, processes_with
+
+# Stands before the real python3 on a host whose clock is an hour behind.
+LATE = f"""#!{os.path.realpath(sys.executable)} -I
+import os, sys, time
+if "-c" not in sys.argv:
+    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+real = time.time
+time.time = lambda: real() - 3600
+exec(sys.argv[-1])
+"""
+
+
+class Faults(FleetTest):
+    def test_what_can_happen_to_hosts(self) -> None:
+        hosts = self.hosts("good", "also", "down", "old", "late", "dies", "hangs", "full",
+                           old={"FAKE_VERSION": "0.0.9", "FAKE_PROTOCOL": "2"}, full={"FAKE_FULL": "1"})  # fmt: skip
+        (self.root / "hosts" / "down" / "down").touch()
+        late = self.root / "hosts" / "late" / "bin"
+        late.mkdir()
+        (late / "python3").write_text(LATE)
+        (late / "python3").chmod(0o755)
+        (self.root / "hosts" / "late" / "env").write_text(f"PATH={late}:{os.environ['PATH']}")
+        driver = self.start("run", "call/slow", *self.by_ssh(hosts), "--out", self.out, "--pairs", "all", "--lease", "5s", *QUICK)
+        self.until(lambda: len(self.running()) >= 5)
+        time.sleep(0.5)
+        for name, number in (("dies", signal.SIGKILL), ("hangs", signal.SIGSTOP)):
+            # The stand-in has made way for the agent, through a shell.
+            pid = int((self.root / "hosts" / name / "pid").read_text())
+            os.kill(pid, number)
+            if number == signal.SIGSTOP:  # and again, whatever its hopcost does to wake it
+                hopcost = [int(line.split()[0]) for line in processes_with(f"hosts/{name}") if " run call/slow" in line]
+                for one in hopcost:
+                    os.kill(one, signal.SIGSTOP)
+                os.kill(pid, number)
+                stopped = [*hopcost, pid]
+        out, err = driver.communicate(timeout=100)
+        for pid in stopped:  # what hangs for ever is ended by nobody but the test
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # the stand-in for ssh was the agent itself, and the driver has ended that
+        self.assertEqual(driver.returncode, 1, err)
+        rows = {row["name"]: row for row in self.rows("SELECT * FROM host")}
+        self.assertEqual(self.states(), {"good": "ready", "also": "ready", "down": "unreachable", "old": "refused",
+                                         "late": "ready", "dies": "lost", "hangs": "lost", "full": "ready"})  # fmt: skip
+        for name, why in (
+            ("down", "No route to host"), ("old", "hopcost 0.0.9 with protocol 2"), ("late", "3,600 s behind"),
+            ("dies", "its agent ended"), ("hangs", "no answer in time"),
+        ):  # fmt: skip
+            self.assertIn(why, rows[name]["reason"])
+        self.assertAlmostEqual(rows["late"]["clock_off_s"], 3600, delta=5)
+        tasks = {(t["a"], t["b"]): t for t in self.rows("SELECT * FROM task")}
+        self.assertEqual(len(tasks), 8 + 28)
+        self.assertEqual({k for k, t in tasks.items() if t["state"] == "done" and k[1] is None}, {("good", None), ("also", None), ("late", None)})
+        self.assertIn("No space left", tasks["full", None]["reason"])
+        pairs = {frozenset(k): t["state"] for k, t in tasks.items() if k[1]}
+        well = {"good", "also", "late"}
+        for pair, state in pairs.items():
+            self.assertEqual(state, "done" if pair <= well else "failed" if pair <= well | {"full"} and "full" in pair and state == "failed" else
+                             "done" if pair <= well | {"full"} else "skipped", pair)  # fmt: skip
+        self.assertEqual(len(self.run_ids()), len(set(self.run_ids())))
+
+        # The hosts are well again: only what is not done is measured again, under names of its own.
+        (self.root / "hosts" / "down" / "down").unlink()
+        for name in ("old", "full"):
+            (self.root / "hosts" / name / "env").unlink()
+        done = sum(t["state"] == "done" for t in tasks.values())
+        self.drive("run", "--resume", self.out, *self.by_ssh(hosts), *QUICK)
+        again = self.rows("SELECT * FROM task WHERE attempt = 2")
+        self.assertEqual((len(again), {t["state"] for t in again}), (36 - done, {"done"}))
+        self.assertEqual(len(set(self.run_ids())), 36 + sum(1 for t in tasks.values() if t["file"] and t["state"] != "done"))
+        self.assertEqual({t["file"] for t in again if t["a"] == "down" and not t["b"]}, {"hosts/down.2.hopcost"})
+        self.nothing_left()
+
+    def test_an_abort_leaves_nothing_behind_and_resume_goes_on(self) -> None:
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)):
+            with self.subTest(number.name):
+                self.out = self.root / number.name
+                hosts = self.hosts("a", "b", "c")
+                driver = self.start("run", "call/ok", "--pair-cases", "roundtrip/slow", *self.by_ssh(hosts), "--out", self.out, "--pairs", "all", *QUICK)
+                self.until(lambda: any(t["kind"] == "pair" for t in self.running()))
+                time.sleep(0.3)
+                driver.send_signal(number)
+                driver.communicate(timeout=60)
+                self.assertEqual(driver.returncode, code)
+                self.nothing_left()
+                self.assertEqual(self.setting("status"), "running" if number == signal.SIGKILL else "aborted")
+                before = {t["id"] for t in self.rows("SELECT * FROM task WHERE state = 'done'")}
+                self.assertGreaterEqual(len(before), 3)
+                self.drive("run", "--resume", self.out, *self.by_ssh(hosts), *QUICK)
+                done = self.rows("SELECT * FROM task WHERE state = 'done'")
+                self.assertLessEqual(before, {t["id"] for t in done})
+                self.assertEqual(len({(t["a"], t["b"]) for t in done}), len(done))
+                self.assertEqual(len(done), 6)
+                self.assertEqual(len(set(self.run_ids())), 6)
+                self.nothing_left()
+
+    def test_cases_that_fail_and_programs_that_crash(self) -> None:
+        for case, state, code, why in (
+            ("call/fail", "done", 1, "one case failed"), ("call/invalid", "done", 3, "wrote nothing"), ("call/crash", "failed", -11, "left no run file"),
+            ("call/full", "failed", 1, "No space left"), ("call/hang", "failed", 124, "lease"),
+        ):  # fmt: skip
+            with self.subTest(case):
+                self.out = self.root / case.replace("/", "-")
+                self.drive("run", case, *self.by_ssh(self.hosts("a")), "--out", self.out, "--lease", "2s", *QUICK, code=None)
+                row = self.rows("SELECT * FROM task")[0]
+                self.assertEqual((row["state"], row["exit_code"]), (state, code), row["reason"])
+                self.assertIn(why, row["reason"])
+        self.nothing_left()
+
+    def test_hosts_that_answer_nonsense_or_too_much(self) -> None:
+        hosts = self.hosts("good", "mad", "much", "liar")
+        for name, does in (("mad", "echo '<html>\x1b[31m'; sleep 60"), ("much", "yes | tr -d '\\n'"), ("liar", """echo '{"id": 1, "ok": true, "has_binary": 1}'; read x; echo '{"id":2}'; sleep 60""")):
+            folder = self.root / "hosts" / name / "bin"
+            folder.mkdir()
+            (folder / "python3").write_text(f"#!/bin/sh\n{does}\n")
+            (folder / "python3").chmod(0o755)
+            (self.root / "hosts" / name / "env").write_text(f"PATH={folder}:{os.environ['PATH']}")
+        _, err = self.drive("run", "call/ok", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
+        rows = {row["name"]: row for row in self.rows("SELECT * FROM host")}
+        self.assertEqual(self.states(), {"good": "ready", "mad": "unreachable", "much": "unreachable", "liar": "lost"})
+        self.assertIn("instead of an agent's reply", rows["mad"]["reason"])
+        self.assertIn("more than it was asked for", rows["much"]["reason"])
+        self.assertTrue(all(c.isprintable() for row in rows.values() for c in row["reason"] or ""))
+        self.assertTrue(err.replace("\n", "").isprintable())
+
+    def test_the_disk_of_the_driver_is_full(self) -> None:
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(self.root / "hosts")], capture_output=True).returncode:
+            self.skipTest("NOT CHECKED: a full disk of the driver: only root can mount a small one")
+        subprocess.run(["umount", self.root / "hosts"], check=True)
+        self.out.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.out], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.out], check=True)
+        hosts = self.hosts("a", "b")
+        self.drive("run", "call/big", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
+        tasks = self.rows("SELECT * FROM task")
+        self.assertEqual({t["state"] for t in tasks}, {"failed"})
+        for task in tasks:
+            self.assertIn("could not be stored: No space left on device", task["reason"])
+        subprocess.run(["mount", "-o", "remount,size=50m", self.out], check=True)
+        self.drive("run", "--resume", self.out, *self.by_ssh(hosts), *QUICK)
+        # The runs were still on their hosts: they are fetched, and not measured again.
+        self.assertEqual(sorted(t["file"] for t in self.rows("SELECT * FROM task WHERE state = 'done'")), ["hosts/a.hopcost", "hosts/b.hopcost"])
+        self.nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,123 @@
+"""What people give: lists, labels, times, names. Bad input is one clear line and exit code 2."""
+
+import sqlite3
+import sys
+import unittest
+
+from .support import FAKE, FleetTest
+from hopcost_fleet.hosts import Usage, is_name, name_of, read_hosts, read_labels, seconds
+from hopcost_fleet.slurm import script
+
+
+class Input(FleetTest):
+    def file(self, text: str, name: str = "list"):
+        path = self.root / name
+        path.write_text(text)
+        return path
+
+    def test_names(self) -> None:
+        for name in ("a", "node-1", "10.0.0.1", "A_b.c", "x" * 64):
+            self.assertTrue(is_name(name), name)
+        for name in ("", ".a", "-a", "a--b", "a/b", "x" * 65, "a b", "ä", "a\n"):
+            self.assertFalse(is_name(name), name)
+        self.assertEqual(name_of("tcp://10.0.0.1:99"), "tcp-10.0.0.1-99")
+        self.assertEqual(name_of("../../etc"), "etc")
+        self.assertTrue(is_name(name_of("[fe80::1%eth0]")))
+        self.assertEqual(name_of("///"), "")
+
+    def test_a_list_of_hosts(self) -> None:
+        hosts = read_hosts(self.file("# mine\nroot@10.0.0.1 name=one rack=r7 bind=10.1.0.1\n\nnode-2  # the second\n"))
+        self.assertEqual([(h.name, h.address, h.data_address, h.labels) for h in hosts],
+                         [("one", "root@10.0.0.1", "10.1.0.1", {"rack": "r7"}), ("node-2", "node-2", "", {})])  # fmt: skip
+
+    def test_labels(self) -> None:
+        labels = read_labels(self.file("a rack=r1 zone=x=y\nb rack=r2\na row=3\n"))
+        self.assertEqual(labels, {"a": {"rack": "r1", "zone": "x=y", "row": "3"}, "b": {"rack": "r2"}})
+
+    def test_what_is_wrong_with_a_list(self) -> None:
+        for text, why in (
+            ("", "no hosts"),
+            ("-oProxyCommand=x\n", "not an address"),
+            ("a;b\n", "not an address"),
+            ("a\na\n", "two hosts are called a"),
+            ("a\nA\n", "two hosts are called A"),
+            ("a name=x/y\n", "cannot name a host"),
+            ("a name=../x\n", "cannot name a host"),
+            ("a rack\n", "not KEY=VALUE"),
+            ("a rack=\x1b[31m\n", "not KEY=VALUE"),
+            ("a\na.2\n", "share names of files"),
+        ):
+            with self.assertRaisesRegex(Usage, why, msg=text) as caught:
+                read_hosts(self.file(text))
+            self.assertTrue(str(caught.exception).isprintable())
+
+    def test_times(self) -> None:
+        self.assertEqual([seconds(t) for t in ("90s", "1h30m", "500ms", "1.5m")], [90, 5400, 0.5, 90])
+        for text in ("", "90", "s", "-1s", "0s", "1 s", "9999d", "1e9s"):
+            with self.assertRaises(Usage, msg=text):
+                seconds(text)
+
+    def test_the_command_line_says_what_is_wrong_in_one_line(self) -> None:
+        hosts = self.hosts("a")
+        ssh = self.by_ssh(hosts)
+        (self.root / "there").mkdir()
+        sqlite3.connect(self.root / "there" / "fleet.sqlite").execute("CREATE TABLE fleet(key TEXT PRIMARY KEY, value TEXT)")
+        (self.root / "junk").mkdir()
+        (self.root / "junk" / "fleet.sqlite").write_text("x" * 5000)
+        fake = ["--hopcost", FAKE]
+        for arguments, why in (
+            (["call/ok", *fake], "give an engine"),
+            ([*ssh], "nothing to measure"),
+            (["call/nosuch", *ssh], "unknown mechanism"),
+            (["call/ok", *ssh, "--pairs", "some"], "--pairs"),
+            (["call/ok", *ssh, "--budget", "1"], "is not a time"),
+            (["call/ok", *ssh, "--label", "nowhere"], "No such file"),
+            (["call/ok", "--ssh", "nowhere", *fake], "No such file"),
+            (["call/ok", "--ssh", hosts, "--ssh-command", "nosuchprogram", *fake], "no such program"),
+            (["call/ok", "--ssh", hosts, "--hopcost", "/bin/false"], "does not know `facts`"),
+            (["call/ok", "--ssh", hosts, "--hopcost", "nowhere"], "no hopcost to ship"),
+            (["no.toml", *ssh], "No such file"),
+            (["call/ok", *ssh, "--out", self.root / "there"], "holds a fleet already"),
+            (["--resume", self.root / "nowhere", *ssh], "holds no fleet.sqlite"),
+            (["--resume", self.root / "there", *ssh], "schema"),
+            (["--resume", self.root / "junk", *ssh], "not a database"),
+            (["call/ok", "--resume", self.root / "there", *ssh], "give only the engine"),
+            (["call/ok", *ssh, "--out", hosts], "File exists|Not a directory"),
+            (["call/ok", "--srun", *fake], "inside an allocation"),
+            (["call/ok", "--simulate", "3", *fake], "--recorded"),
+            (["call/ok", "--slurm", "-N2 --bad\x07", *fake], "no option of sbatch"),
+        ):
+            out, err = self.drive("run", *arguments, code=2)
+            self.assertEqual((out, err.count("\n")), ("", 1), err)
+            self.assertRegex(err, why)
+
+    def test_a_dask_that_is_not_there_is_said(self) -> None:
+        _, err = self.drive("run", "call/ok", "--dask", "tcp://127.0.0.1:1", "--hopcost", FAKE, code=2)
+        self.assertRegex(err, r"^hopcost-fleet: .*(no Dask scheduler answers|pip install).*\n$")
+
+    def test_a_journal_with_names_of_somebody_elses_making_is_refused(self) -> None:
+        self.drive("run", "call/ok", *self.by_ssh(self.hosts("a")), "--out", self.out, "--cost-time", "100ms")
+        for statement in ("UPDATE task SET a = '../../x'", "UPDATE host SET name = '../x'", "UPDATE fleet SET value = '[]' WHERE key = 'settings'"):
+            db = sqlite3.connect(self.out / "fleet.sqlite")
+            db.execute(statement)
+            db.commit()
+            _, err = self.drive("run", "--resume", self.out, *self.by_ssh(self.hosts("a")), code=2)
+            self.assertEqual(err.count("\n"), 1, err)
+
+    def test_the_script_for_sbatch(self) -> None:
+        made = script(["--nodes=4", "-p", "batch"][:1], self.root, ["python3", "-m", "x", "a b;c"])
+        self.assertIn("#SBATCH --nodes=4\n", made)
+        self.assertIn("exec python3 -m x 'a b;c'\n", made)
+        for bad in ("--x\n#SBATCH --y", "rm", "-", "--"):
+            with self.assertRaises(Usage, msg=bad):
+                script([bad], self.root, ["x"])
+
+    def test_without_sbatch_the_script_is_written_and_said(self) -> None:
+        _, err = self.drive("run", "call/ok", "--slurm=--nodes=2", "--pairs", "ring", "--out", self.out, code=2, PATH="/nowhere")
+        self.assertIn("there is no sbatch here", err)
+        text = (self.out / "job.sh").read_text()
+        self.assertIn(f"exec {sys.executable} -m hopcost_fleet run call/ok --pairs=ring --out {self.out} --srun\n", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
