@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mode_stays_one() {
+    fn simulated_samples_of_one_mode_have_one() {
         for n in SIZES {
             for seed in 0..seeds(n) {
                 for sigma in [0.03, 0.2, 0.6, 1.5] {
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_makes_no_modes() {
+    fn simulated_coarse_clocks_make_no_modes() {
         for n in SIZES {
             for seed in 0..seeds(n) {
                 for (quantum, centre) in [(41.666_67, 100.0), (41.666_67, 300.0), (8.0, 60.0)] {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn two_clear_modes_are_two() {
+    fn simulated_samples_of_two_modes_have_two() {
         for n in SIZES {
             for seed in 0..seeds(n) {
                 for share in [0.15, 0.5, 0.85] {

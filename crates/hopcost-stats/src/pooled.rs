@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn it_covers_about_as_often_as_it_says() {
+    fn simulated_intervals_hold_the_truth_about_as_often_as_they_say() {
         for (effect, least) in [(0.0, 138), (0.2, 138)] {
             // p99 of an exponential whose scale is lognormal, from many trials.
             let mut many = trials(20_000, 50, effect, 77).concat();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_covered_about_as_often_as_it_says() {
+    fn simulated_moments_are_held_about_as_often_as_is_said() {
         // Exponentials whose scale is lognormal: E x = s, E x² = 2 s².
         for effect in [0.0, 0.2] {
             let (one, two) = (libm::exp(effect * effect / 2.0), libm::exp(2.0 * effect * effect));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_true_is_told_to_be_false_at_most_one_time_in_twenty_and_the_reverse() {
+    fn simulated_runs_tell_the_truth_to_be_false_at_most_one_time_in_twenty_and_the_reverse() {
         // At the very end of the region, where it is hardest.
         for host in [Host::Quiet, Host::TwoStates(1.0), Host::TwoStates(5.0), Host::Drift] {
             let less = (f64::NEG_INFINITY, 0.0);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_clearly_so_is_told() {
+    fn simulated_runs_tell_what_is_clearly_so() {
         for host in [Host::Quiet, Host::TwoStates(1.0), Host::TwoStates(5.0)] {
             let less = (f64::NEG_INFINITY, 0.0);
             assert!(share(host, -0.7, less, Place::Inside) >= 0.95, "{host:?}");

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_fast_passes() {
+    fn simulated_gates_of_what_is_as_fast_pass() {
         for spread in [0.01, 0.05, 0.2] {
             let of = Simulated { effect: 0.0, spread, baseline: 5, new: 6, cases: 8 };
             assert_eq!(simulate(&of, 20, 1), (0, 0), "{spread}");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_confirmation_stops_a_chance_hit() {
+    fn simulated_confirmations_stop_a_chance_hit() {
         // At the margin itself as many look slower by chance as there can be.
         let of = Simulated { effect: 0.05, spread: 0.05, baseline: 8, new: 8, cases: 1 };
         let (looked, failed) = simulate(&of, 4_000, 3);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fifth_fails() {
+    fn simulated_gates_of_a_fifth_fail() {
         for (spread, least) in [(0.01, 950), (0.03, 700)] {
             let of = Simulated { effect: 0.2, spread, baseline: 8, new: 8, cases: 4 };
             let (_, failed) = simulate(&of, 1_000, 4);
