@@ -31,7 +31,7 @@ pub struct Done {
 pub fn read(directory: &Path, which: Statistics) -> anyhow::Result<RawFleet> {
     if let Err(error) = index(directory) {
         match error.downcast_ref::<Error>() {
-            Some(Error::Denied { .. } | Error::Shared(_)) => {
+            Some(Error::Denied { .. } | Error::Shared(_) | Error::Busy(_) | Error::Full(_)) => {
                 output::say(&format!("hopcost: not indexed: {error}"));
             }
             _ => return Err(usage(error)),
