@@ -7,6 +7,7 @@ use hopcost_model::results::{FleetHost, FleetReport, HostValue};
 
 use crate::csv::{self, push_row};
 use crate::section::fleet::{self, PAGE, SCREEN, WHOLE};
+use crate::section::fleet_host;
 use crate::style::TextStyle;
 use crate::{html, markdown, text as terminal};
 
@@ -33,7 +34,7 @@ pub fn html(found: &FleetReport) -> String {
 
 /// The page of one host.
 pub fn host_html(found: &FleetReport, host: &FleetHost) -> String {
-    let document = fleet::host(found, host);
+    let document = fleet_host::document(found, host);
     html::page(&document, &document.title, env!("CARGO_PKG_VERSION"), "")
 }
 

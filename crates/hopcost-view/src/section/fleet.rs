@@ -148,12 +148,12 @@ fn common<'a>(cases: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The same of the cases of hosts.
-fn common_of(found: &FleetReport) -> String {
+pub(super) fn common_of(found: &FleetReport) -> String {
     common(found.cases.iter().map(|case| case.case.as_str()))
 }
 
 /// How far off, without an interval.
-fn off(ratio: f64) -> Cell {
+pub(super) fn off(ratio: f64) -> Cell {
     let cell = times(ratio, None);
     match cell.value {
         Value::Sorted(text, key) => Value::Sorted(text.replace(" [–]", ""), key).into(),
@@ -161,7 +161,7 @@ fn off(ratio: f64) -> Cell {
     }
 }
 
-fn measured(value: f64, ends: Option<(f64, f64)>, n: u32, unit: &str) -> Cell {
+pub(super) fn measured(value: f64, ends: Option<(f64, f64)>, n: u32, unit: &str) -> Cell {
     let estimate = Estimate {
         low: ends.map(|(low, _)| low),
         high: ends.map(|(_, high)| high),
@@ -454,62 +454,4 @@ fn agents(found: &FleetReport) -> Option<String> {
     .collect();
     let hosts = count(agents.n_hosts as usize, "host");
     (!parts.is_empty()).then(|| format!("Agents took {} (medians over {hosts}).", parts.join(", ")))
-}
-
-/// The page of one host.
-pub(crate) fn host(found: &FleetReport, host: &FleetHost) -> Document {
-    let mut head = vec![says(match host.values.iter().filter(|of| of.off.is_some()).count() {
-        0 if host.values.is_empty() => "Nothing of this host was measured.".to_owned(),
-        0 => "This host lies off the others in no case.".to_owned(),
-        n => format!("This host lies off the others in {}.", count(n, "case")),
-    })];
-    if let Some(reason) = &host.reason {
-        head.push(Block::Text(Tone::Alert, format!("{}: {reason}", host.state)));
-    }
-    head.push(facts([
-        ("fleet", Cell::code(&found.about.id)),
-        ("run file", Cell::code(host.file.as_deref().unwrap_or(""))),
-    ]));
-    let case = |of: &HostValue| found.cases.get(of.case as usize);
-    let common = common_of(found);
-    let table = Rows::of(&host.values)
-        .column(words("of"), |of| {
-            Cell::code(case(of).map_or(String::new(), |case| beside(&case.case, &common)))
-        })
-        .column(estimates("value"), |of| {
-            measured(of.value, of.low.zip(of.high), 1, case(of).map_or("", |case| &case.unit))
-        })
-        .column(numbers("off the median"), |of| off(of.ratio))
-        .column(numbers("distance"), |of| Cell::maybe(of.score, Unit::Plain(3)))
-        .column(words("is"), |of| Cell::text(of.off.map_or("", Off::word)))
-        .column(super::model::verdicts(), |of| Cell::validity(of.validity));
-    let without = Rows::of(&host.missing)
-        .column(words("without a value"), |of| Cell::code(beside(&of.case, &common)))
-        .column(words("why"), |of| Cell::text(&of.reason));
-    let text = |text: &Option<String>| Cell::text(text.as_deref().unwrap_or(""));
-    let clock =
-        host.clock_off_s.map(|off| format!("{} s behind the driver's", number::plain(off, 3)));
-    let mut known = vec![
-        ("state".to_owned(), Cell::text(&host.state)),
-        ("processor".to_owned(), text(&host.cpu)),
-        ("kernel".to_owned(), text(&host.kernel)),
-        ("hypervisor".to_owned(), text(&host.hypervisor)),
-        ("clock".to_owned(), text(&clock)),
-    ];
-    known
-        .extend(host.labels.iter().map(|(key, value)| (format!("label {key}"), Cell::text(value))));
-    known.retain(|(_, cell)| !cell.is_empty());
-    let back = Value::Link("all hosts".to_owned(), "../index.html".to_owned());
-    known.push(("the fleet".to_owned(), back.into()));
-    let sections = [
-        Section::of("fleet-values", [table.table(), without.table()]),
-        Section::of("fleet-facts", [Block::Facts(known)]),
-    ];
-    let sections = sections.into_iter().flatten().collect();
-    Document {
-        title: format!("hopcost · host {}", host.name),
-        head,
-        sections,
-        ..Document::default()
-    }
 }

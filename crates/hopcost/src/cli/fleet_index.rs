@@ -31,7 +31,7 @@ pub struct Done {
 pub fn read(directory: &Path, which: Statistics) -> anyhow::Result<RawFleet> {
     if let Err(error) = index(directory) {
         match error.downcast_ref::<Error>() {
-            Some(Error::Denied { .. } | Error::Shared(_)) => {
+            Some(Error::Denied { .. } | Error::Shared(_) | Error::Busy(_) | Error::Full(_)) => {
                 output::say(&format!("hopcost: not indexed: {error}"));
             }
             _ => return Err(usage(error)),
@@ -77,7 +77,11 @@ fn read_all(files: &[Unread]) -> Vec<(Unread, Result<Indexed, String>)> {
 
 fn one(file: &Unread) -> Result<Indexed, String> {
     let path = file.path.as_ref().map_err(String::clone)?;
-    let raw = hopcost_file::open(path, &Scratch::for_copy).map_err(|error| error.to_string())?;
+    let raw = hopcost_file::open(path, &Scratch::for_copy).map_err(|error| {
+        let (line, place) = (error.to_string(), format!("{}: ", path.display()));
+        // The row says of which file.
+        line.strip_prefix(&place).unwrap_or(&line).to_owned()
+    })?;
     let results = report::results(&raw);
     Ok(Indexed {
         run_id: raw.about.id.clone(),
