@@ -465,7 +465,7 @@ mod tests {
             "caller aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbb callee cccc",
             "callee in recvfrom(2), up to a switch",
             "wake-up by the callee",
-            "caller 6.00 µs [6.00, 6.00] 6.06 µs 3.60 µs 1.5",
+            "caller 6.00 µs [–] 6.06 µs 3.60 µs 1.5",
             "The kernel's account of a message: 10.9 µs traced, 8.72 µs untraced; it has 12 events, each of which \
              costs 91 ns",
             "Left out: 10 of 8000 messages",
