@@ -151,6 +151,29 @@ pub const FAULTS: &[Fault] = &[
         play: |home| super::in_namespace(home, "-m", WITHOUT_RIGHT, &UNEXPLAINED),
     },
     Fault {
+        name: "explain without memory that may be locked for the buffers of events",
+        codes: &[1],
+        says: &["no memory for 8192 KiB of events", "kernel.perf_event_mlock_kb", "1 case failed"],
+        within_s: 30,
+        play: |home| {
+            unexplained(home, || {
+                // SAFETY: no pointers. Root has this right, and with it no limit.
+                unsafe { libc::prctl(libc::PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0) };
+                limit(libc::RLIMIT_MEMLOCK, 0)
+            })
+        },
+    },
+    Fault {
+        name: "explain in a time namespace whose clock is not that of the events",
+        codes: &[2],
+        says: &["clocks of events and stamps cannot be tied", "explain --ablation pipe"],
+        within_s: 30,
+        play: |home| match hopcost_probe::trace::refused(0) {
+            Some(_) => Err("the kernel's events cannot be recorded here"),
+            None => super::in_namespace(home, "-fT --monotonic=1000", "true", &UNEXPLAINED),
+        },
+    },
+    Fault {
         name: "explain by a user without rights",
         codes: &[2],
         says: &["events cannot be recorded", "run as root", "explain --ablation pipe"],
@@ -256,6 +279,9 @@ fn fail(call: i64, errno: i32) -> std::io::Result<()> {
 
 /// Slow hops are only seen by the kernel's events.
 const UNEXPLAINED: [&str; 6] = ["explain", "pipe", "--placement", "same-cpu", "--tail", "p99"];
+
+/// linux/capability.h
+const CAP_IPC_LOCK: libc::c_ulong = 14;
 
 fn unexplained(home: &Home, change: fn() -> std::io::Result<()>) -> Played {
     match hopcost_probe::sys::user_id() {

@@ -143,13 +143,13 @@ fn survived(fault: &Fault, home: &Home) -> Result<(), &'static str> {
 
 /// Runs it in a namespace of its own (unshare(1)), changed by a script.
 fn in_namespace(home: &Home, option: &str, change: &str, arguments: &[&str]) -> Played {
-    let allowed = Command::new("unshare").args([option, "true"]).output();
+    let allowed = Command::new("unshare").args(option.split(' ')).arg("true").output();
     if !allowed.is_ok_and(|output| output.status.success()) {
         return Err("this user may make no namespaces");
     }
     let inner = home.hopcost(arguments);
     let mut command = Command::new("unshare");
-    command.args([option, "sh", "-c", &format!("{change} && exec \"$@\""), "sh"]);
+    command.args(option.split(' ')).args(["sh", "-c", &format!("{change} && exec \"$@\""), "sh"]);
     command.arg(inner.get_program()).args(inner.get_args()).current_dir(home.path());
     command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
     Ok(command.output().expect("unshare starts"))

@@ -141,12 +141,7 @@ impl<'a> Known<'a> {
     /// The median hop of each trial less its events, over trials.
     fn without_events(&self) -> Estimate {
         let estimand = "median over trials of the trial's median hop less what its events cost";
-        self.over(estimand, |trial| {
-            Some(
-                trial.quantile(0.5, |hop| hop.total_ns)
-                    - trial.mean(events) * trial.event_cost_ns()?,
-            )
-        })
+        self.over(estimand, |trial| trial.without_events_ns())
     }
 
     /// Of a stream: the CPU time of each end.
@@ -236,7 +231,7 @@ impl<'a> Known<'a> {
                 .collect(),
             total_ns,
             traced_p50_ns: self.over("median over trials of the trial's median hop", |trial| {
-                Some(trial.quantile(0.5, |hop| hop.total_ns))
+                trial.traced_p50_ns()
             }),
             untraced_p50_ns,
             events: self.median(|trial| trial.mean(events)),

@@ -83,7 +83,7 @@ struct Track {
     since_ns: u64,
     /// 1 where that event is one that the kernel writes.
     written: u32,
-    /// It is sched_waking: what follows is the wake-up.
+    /// Since sched_waking: what follows is the wake-up, with the IPI that it sends.
     wakes: bool,
 }
 
@@ -96,7 +96,10 @@ impl Track {
     fn take(&mut self, event: &TraceEvent) {
         self.since_ns = event.at_ns;
         self.written = u32::from(!matches!(event.kind, TraceKind::Stamp(_)));
-        self.wakes = matches!(event.kind, TraceKind::Waking(_));
+        self.wakes = match event.kind {
+            TraceKind::IpiSend { .. } => self.wakes,
+            kind => matches!(kind, TraceKind::Waking(_)),
+        };
         self.cpu.take(event);
     }
 

@@ -82,12 +82,18 @@ fn doubt(unseen: &UnseenTime) -> String {
     let [on_cpu_ns, counted_ns] = [unseen.on_cpu_ns, unseen.counted_ns].map(|ns| ns as f64);
     let taken_ns = on_cpu_ns - counted_ns;
     let all = format!("the {} that the ends were on their CPUs by events", format::ns(on_cpu_ns));
-    let says = match taken_ns >= UNSEEN_MIN * on_cpu_ns {
-        true => format!(
-            "{} less CPU time than {all}, which is steal, or interrupts",
-            format::ns(taken_ns)
+    let says = match taken_ns / on_cpu_ns {
+        share if share >= UNSEEN_MIN => {
+            format!(
+                "{} less CPU time than {all}, which is steal, or interrupts",
+                format::ns(taken_ns)
+            )
+        }
+        share if share <= -UNSEEN_MIN => format!(
+            "{} more CPU time than {all} (it may count from the wake-up on), so that it does not tell steal",
+            format::ns(-taken_ns)
         ),
-        false => format!("all of {all} as CPU time"),
+        _ => format!("all of {all} as CPU time"),
     };
     let steal = unseen.steal_ns.map_or(String::new(), |ns| {
         format!(", and steal of {} (in steps of 10 ms)", format::ns(ns as f64))

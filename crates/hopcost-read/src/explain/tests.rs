@@ -913,16 +913,18 @@ fn what_grows_with_the_payload_of_a_stream_is_told_by_the_kib() {
 }
 
 #[test]
-fn where_the_kernel_counts_softirqs_apart_they_are_not_missed() {
+fn events_in_softirqs_are_no_part_of_an_account_without_them() {
     let all = || same(10, SOFTIRQ);
     let mut raw = streams([(STREAM, &|_| all()), (STREAM_NO_ACK, &|_| all())]);
-    let untraced =
-        |raw: &RawRun| read(raw).explanation.unwrap().cases[0].untraced_p50_ns.point.unwrap();
-    assert_eq!(untraced(&raw), 1580.0);
-    // The softirqs take 550 ns of each of ten messages.
+    let bare = |raw: &RawRun| {
+        let case = read(raw).explanation.unwrap().cases[0].clone();
+        [case.traced_p50_ns, case.without_events_ns, case.untraced_p50_ns]
+            .map(|of| of.point.unwrap())
+    };
+    assert_eq!(bare(&raw), [3160.0, 3160.0 - 20.0 * 10.0, 1580.0]);
+    // The softirqs take 550 ns of each of ten messages, and have four of its events.
     counted(&mut raw, |all_ns| (all_ns - 5500) * 12 / 10);
-    // Four events are written in them.
-    assert_eq!(untraced(&raw), 1305.0 + 550.0 - 4.0 * 10.0);
+    assert_eq!(bare(&raw), [2610.0, 2610.0 - 16.0 * 10.0, 1305.0]);
 }
 
 #[test]
@@ -944,6 +946,8 @@ fn what_takes_an_end_without_an_event_may_be_steal() {
         "{}",
         tail(&raw).says
     );
+    counted(&mut raw, |all_ns| all_ns + 120_000);
+    assert!(tail(&raw).says.contains("960 µs more CPU time than the"), "{}", tail(&raw).says);
     counted(&mut raw, |all_ns| all_ns - 120_000);
     let slow = tail(&raw);
     assert!(slow.says.contains("counts 960 µs less CPU time than the"), "{}", slow.says);

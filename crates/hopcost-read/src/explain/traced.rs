@@ -7,7 +7,7 @@ use hopcost_model::results::{Segment, SegmentKind};
 use hopcost_model::trace::Trace;
 use hopcost_stats::sample::{Sample, median, rank};
 
-use super::cut::{Hop, at};
+use super::cut::{Hop, Part, at};
 use super::on_cpu::OnCpu;
 
 /// A typical hop is one of the middle fifth by length.
@@ -112,33 +112,44 @@ impl<'a> Traced<'a> {
         self.trace.event_cost_ns.filter(|cost_ns| cost_ns.is_finite())
     }
 
-    /// The median of its round trips without events; of a stream, the CPU time of both ends a message.
+    /// Of a stream: the kernel's account of both ends, a message, while traced and without events.
+    fn accounts_of_both_ns(&self) -> [Option<f64>; 2] {
+        let [caller, callee] = [Role::Caller, Role::Callee].map(|end| self.accounts_ns(end));
+        [0, 1].map(|phase| Some(caller[phase]? + callee[phase]?))
+    }
+
+    /// The median hop as traced; of a stream the kernel's account, which alone can be held against that of
+    /// another phase.
+    pub fn traced_p50_ns(&self) -> Option<f64> {
+        match self.stream {
+            Some(_) => self.accounts_of_both_ns()[0],
+            None => Some(self.quantile(0.5, |hop| hop.total_ns)),
+        }
+    }
+
+    /// The same of its operations without events.
     pub fn untraced_p50_ns(&self) -> Option<f64> {
         if self.stream.is_some() {
-            let ends = [Role::Caller, Role::Callee].map(|end| self.accounts_ns(end));
-            let [traced_ns, untraced_ns] = [0, 1].map(|of| Some(ends[0][of]? + ends[1][of]?));
-            return Some(untraced_ns? + self.apart_ns(traced_ns?));
+            return self.accounts_of_both_ns()[1];
         }
         let all_ns = self.trace.untraced_ns.iter().map(|ns| f64::from(*ns));
         median(&all_ns.collect::<Vec<_>>())
     }
 
-    /// Softirqs and interrupts of a message less their events, where the kernel does not count them for the thread
-    /// that they interrupt (CONFIG_IRQ_TIME_ACCOUNTING): where what events show is nearer to its account without
-    /// them than with them.
-    fn apart_ns(&self, account_ns: f64) -> f64 {
+    /// The same as traced, less what its events cost.
+    pub fn without_events_ns(&self) -> Option<f64> {
+        let traced_ns = self.traced_p50_ns()?;
+        // Where what events show is nearer to the kernel's account without softirqs and interrupts than with
+        // them, it does not count these for the thread that they interrupt (CONFIG_IRQ_TIME_ACCOUNTING).
         let is_apart =
             |of: Segment| matches!(of.kind, SegmentKind::Softirq | SegmentKind::Interrupt);
-        let own = |hop: &Hop, of: &dyn Fn(&super::cut::Part) -> f64| -> f64 {
-            hop.parts.iter().filter(|(segment, _)| is_apart(**segment)).map(|(_, p)| of(p)).sum()
-        };
         let all_ns = self.mean(|hop| hop.total_ns as f64);
-        let apart_ns = self.mean(|hop| own(hop, &|part| part.ns as f64));
-        if (all_ns - account_ns).abs() <= (all_ns - apart_ns - account_ns).abs() {
-            return 0.0;
-        }
-        let events = self.mean(|hop| own(hop, &|part| part.events.into()));
-        apart_ns - events * self.event_cost_ns().unwrap_or(0.0)
+        let bare_ns = self.mean(|hop| sum(hop, |of| !is_apart(of), |part| part.ns as f64));
+        let counts_all =
+            self.stream.is_none() || (all_ns - traced_ns).abs() <= (bare_ns - traced_ns).abs();
+        let own = |of: Segment| counts_all || !is_apart(of);
+        let events = self.mean(|hop| sum(hop, own, |part| part.events.into()));
+        Some(traced_ns - events * self.event_cost_ns()?)
     }
 
     pub fn typical(&self) -> &[Hop] {
@@ -162,6 +173,11 @@ pub fn middle_half<T>(mut all: Vec<(f64, T)>) -> Vec<T> {
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (n, outside) = (all.len(), all.len() / 4);
     all.into_iter().take(n - outside).skip(outside).map(|(_, one)| one).collect()
+}
+
+/// A value of those parts of a hop that count, together.
+fn sum(hop: &Hop, counts: impl Fn(Segment) -> bool, of: impl Fn(&Part) -> f64) -> f64 {
+    hop.parts.iter().filter(|(segment, _)| counts(**segment)).map(|(_, part)| of(part)).sum()
 }
 
 /// What a segment takes in a hop.

@@ -21,6 +21,9 @@ const AXIS: usize = 68;
 /// Segments of slow hops on a screen: those that are longer by most.
 const SLOW_LINES: usize = 4;
 
+/// From this share of the segments on it is said by how much the kernel's account differs.
+const ACCOUNT_OFF_MAX: f64 = 0.05;
+
 /// Which of two cases is spoken of.
 const WHICH: [&str; 2] = ["First", "Second"];
 
@@ -263,6 +266,23 @@ fn without_events(case: &ExplainedCase) -> String {
     format!("; bare of these it would be {}, {off} {side} than untraced", number::time(ns, 3))
 }
 
+/// Why the kernel's account of a stream is another than what events show.
+fn account(case: &ExplainedCase) -> Option<String> {
+    let by_events_ns = case.total_ns.point.filter(|_| is_stream(case))?;
+    let more_ns = case.traced_p50_ns.point? - by_events_ns;
+    let size = number::time(more_ns.abs(), 3);
+    match more_ns / by_events_ns {
+        share if share > ACCOUNT_OFF_MAX => Some(format!(
+            "The account has {size} more than the segments: the kernel may count whom it wakes on another CPU from \
+             the wake-up on, with the way of the IPI."
+        )),
+        share if share < -ACCOUNT_OFF_MAX => Some(format!(
+            "The account has {size} less than the segments: steal, or interrupts that are counted apart."
+        )),
+        _ => None,
+    }
+}
+
 /// What is to be known of a case's segments.
 fn doubts(case: &ExplainedCase) -> Vec<String> {
     let of = |ns: Option<f64>| ns.map_or("not known".to_owned(), |ns| number::time(ns, 3));
@@ -271,7 +291,7 @@ fn doubts(case: &ExplainedCase) -> Vec<String> {
         None => "whose cost is not known".to_owned(),
     };
     let (what, waits) = match is_stream(case) {
-        true => ("CPU time a message", "it has"),
+        true => ("The kernel's account of a message", "it has"),
         false => ("Median hop", "a hop waits for"),
     };
     let mut said = vec![format!(
@@ -289,6 +309,7 @@ fn doubts(case: &ExplainedCase) -> Vec<String> {
         let below = below.join("”, “");
         said.push(format!("Bare below 0, since events cost more there than it took: “{below}”."));
     }
+    said.extend(account(case));
     let left_out = |of: &LeftOutHops| {
         let all = case.left_out.iter().fold(case.hops, |sum, one| sum.saturating_add(one.hops));
         let what = if is_stream(case) { "messages" } else { "hops" };
@@ -444,8 +465,9 @@ mod tests {
             "caller aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbb callee cccc",
             "callee in recvfrom(2), up to a switch",
             "wake-up by the callee",
-            "caller 6.00 µs [6.00, 6.00] 6.06 µs 3.60 µs 1.5",
-            "CPU time a message: 10.9 µs traced, 8.72 µs untraced; it has 12 events, each of which costs 91 ns",
+            "caller 6.00 µs [–] 6.06 µs 3.60 µs 1.5",
+            "The kernel's account of a message: 10.9 µs traced, 8.72 µs untraced; it has 12 events, each of which \
+             costs 91 ns",
             "Left out: 10 of 8000 messages",
             "No event tells what recvfrom(2) copies from what else it does",
         ] {
