@@ -255,6 +255,9 @@ mod tests {
         // What is not told inside goes on, and what lies on either side of it is halved.
         assert_eq!(of(&[(0, First), (8, Open), (16, Second)]), [4, 8, 12]);
         assert_eq!(of(&[(0, First), (8, Equal), (16, Second)]), [4, 12]);
+        // Between neighbours there is nothing.
+        let neighbours = [(0, First), (1, Equal), (8, Equal), (15, Equal), (16, Second)];
+        assert_eq!(of(&neighbours), [0usize; 0]);
         // Narrow enough: nobody waits for the point at the crossing itself.
         assert_eq!(
             of(&[(0, First), (8, First), (9, Open), (10, Second), (16, Second)]),

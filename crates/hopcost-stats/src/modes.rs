@@ -530,7 +530,9 @@ mod tests {
     #[test]
     fn edges() {
         assert!(find_modes(&[], 1.3).is_empty());
-        assert!(find_modes(&[-1.0; 100], 1.3).is_empty());
+        for none in [-1.0, 0.0, f64::INFINITY] {
+            assert!(find_modes(&[none; 100], 1.3).is_empty());
+        }
         assert_eq!([49, 50, 100].map(|n| find_modes(&vec![7.0; n], 1.3).len()), [0, 1, 1]);
         let two = [vec![100.0; 60], vec![155.0; 60]].concat();
         assert_eq!(find_modes(&two, 1.3).len(), 2, "two values that are no multiples of their gap");
