@@ -201,7 +201,7 @@ pub(super) const FAULTS: &[Fault] = &[
         within_s: 120,
         play: |home| {
             let far = Far::start(home, "KEY", &[]);
-            let first = long(home, &far.address, "first.hopcost", &["--budget", "20s"]);
+            let first = long(home, &far.address, "first.hopcost", &[]);
             measured_a_few(home, "first.hopcost");
             signal(far.child.id(), libc::SIGSTOP);
             let output = first.wait_with_output().expect("to wait");
@@ -221,7 +221,7 @@ pub(super) const FAULTS: &[Fault] = &[
             measured_a_few(home, "first.hopcost");
             first.kill().expect("to kill");
             first.wait().expect("to wait");
-            // The far end keeps to a run for half a minute.
+            // The far end keeps to a run for ten seconds.
             let mut output = None;
             until(Duration::from_secs(45), "the far end lets go of a run", || {
                 std::thread::sleep(Duration::from_secs(1));
@@ -522,7 +522,7 @@ fn partitioned(home: &Home) -> Played {
     let two = Namespaces::make()?;
     let far = two.far(home);
     let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--out", "first.hopcost"];
-    let run = home.hopcost(&[&fixed[..], &["--rounds", "400", "--budget", "20s"]].concat());
+    let run = home.hopcost(&[&fixed[..], &["--rounds", "400"]].concat());
     let mut run = two.within("near", &run);
     let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     measured_a_few(home, "first.hopcost");

@@ -187,7 +187,10 @@ fn a_case_asked_for_twice_is_planned_once() {
 #[test]
 fn what_cannot_be_done_stays_with_its_reason() {
     for (selector, want) in [
-        ("websocket?boundary=inline", "websocket has no boundary `inline`; it has process, thread, namespace, host"),
+        (
+            "websocket?boundary=inline",
+            "websocket has no boundary `inline`; it has process, thread, namespace, host",
+        ),
         ("udp?payload=70000", "payload 70000 is over the limit of 65507 bytes of udp"),
         ("udp?payload=0", "payload 0 is under the least of 1 bytes of udp"),
         ("signal?wait=spin", "signal has no wait `spin`; it has block"),

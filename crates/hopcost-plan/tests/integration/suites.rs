@@ -2,7 +2,9 @@
 
 use crate::common::*;
 use hopcost_model::case::{Ack, AckSize, Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
-use hopcost_plan::{Ask, Machine, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns};
+use hopcost_plan::{
+    Ask, Machine, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns,
+};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -66,7 +68,9 @@ fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
         let skips: Vec<_> = plan.cases.iter().filter_map(|case| case.skip.as_deref()).collect();
         let needs_two = "needs two CPUs; this process may use only CPU 3";
         match *name {
-            "pair" => assert!(skips.iter().all(|skip| skip.starts_with("boundary=host needs another host"))),
+            "pair" => assert!(
+                skips.iter().all(|skip| skip.starts_with("boundary=host needs another host"))
+            ),
             "copies" => assert_eq!(skips.len(), 2, "what needs namespaces: {skips:?}"),
             // One CPU is enough for it, and the other runtimes are not here.
             "runtimes" => assert!(plan.live().count() > 5 && !skips.contains(&needs_two)),
@@ -128,7 +132,8 @@ fn a_pair_of_hosts_needs_the_other_host() {
     assert_eq!(plan.cpus_for(Some(Placement::Pinned)), (Some(1), Some(5)));
     let ask = |selector: &str| Ask { selectors: vec![selector.to_owned()], ..Ask::default() };
     let of = |selector: &str, machine: &Machine| {
-        hopcost_plan::plan(&ask(selector), mechanisms(), &Vec::new, machine).unwrap().cases[0].clone()
+        hopcost_plan::plan(&ask(selector), mechanisms(), &Vec::new, machine).unwrap().cases[0]
+            .clone()
     };
     assert!(of("roundtrip/tcp", &far).id().contains("boundary=host&place=pinned"));
     assert!(of("roundtrip/tcp", &two()).id().contains("boundary=process"));
@@ -136,7 +141,10 @@ fn a_pair_of_hosts_needs_the_other_host() {
     for (selector, why) in [
         ("wake/tcp?boundary=host", "one-way times refused"),
         ("roundtrip/tcp?boundary=host&place=same-cpu", "place=same-cpu is of two CPUs of one host"),
-        ("roundtrip/tcp?boundary=process&place=pinned", "place=pinned is a CPU of each of two hosts"),
+        (
+            "roundtrip/tcp?boundary=process&place=pinned",
+            "place=pinned is a CPU of each of two hosts",
+        ),
         ("roundtrip/pipe?boundary=host", "pipe has no boundary `host`"),
     ] {
         let skip = of(selector, &far).skip.unwrap_or_default();

@@ -67,7 +67,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let listener =
         TcpListener::bind(address).map_err(|e| usage(format!("--bind {address}: {e}")))?;
     let listening = listener.local_addr().context("asking where it listens")?;
-    let setup = Setup::new(scratch::SERVE, Program::own()?, Runtimes::new(Vec::new())).map_err(usage)?;
+    let setup =
+        Setup::new(scratch::SERVE, Program::own()?, Runtimes::new(Vec::new())).map_err(usage)?;
     let (setup, lease) = args.agent.begin(setup)?;
     let limits = Limits {
         trials: args.trials,

@@ -87,11 +87,7 @@ const fn stream(name: &'static str) -> Facts {
     }
 }
 const fn tcp_stream(name: &'static str) -> Facts {
-    Facts {
-        boundaries: CROSSING,
-        parameters: &[NODELAY],
-        ..stream(name)
-    }
+    Facts { boundaries: CROSSING, parameters: &[NODELAY], ..stream(name) }
 }
 const fn engine(name: &'static str, form: &'static str, fits: fn(Option<&str>) -> bool) -> Facts {
     Facts { argument: Some(Argument { form, fits }), ..hidden(name) }

@@ -16,11 +16,11 @@ use hopcost_model::raw::{Yardstick, YardstickClass};
 use hopcost_model::text::count;
 use hopcost_probe::sys;
 
-use super::far_trial;
+use super::far_trial::{self, Here};
 use super::key::Key;
 use super::lobby::{Asked, Lobby};
 use super::net;
-use super::wire::{self, Answer, Ask, FarHost, Lines};
+use super::wire::{self, Answer, Ask, FarHost, Lines, TrialAsk};
 use crate::about;
 use crate::run::clocks;
 use crate::run::setup::Setup;
@@ -63,8 +63,8 @@ pub enum Served {
 
 /// The far end.
 pub struct Far<'a> {
-    pub(super) setup: &'a Setup,
-    pub(super) lobby: Arc<Lobby>,
+    setup: &'a Setup,
+    lobby: Arc<Lobby>,
     asked: Receiver<Asked>,
     limits: Limits,
     trials: u64,
@@ -73,7 +73,7 @@ pub struct Far<'a> {
     /// Calibrated once a CPU.
     clocks: BTreeMap<u32, ClockReading>,
     /// The CPU of its end.
-    pub(super) cpu: u32,
+    cpu: u32,
 }
 
 impl<'a> Far<'a> {
@@ -114,7 +114,7 @@ impl<'a> Far<'a> {
                 }
                 Ask::Trial(trial) if self.trials < self.limits.trials => {
                     self.trials += 1;
-                    if let Err(why) = far_trial::play(self, &mut lines, &trial) {
+                    if let Err(why) = self.trial(&mut lines, &trial) {
                         say(&format!(
                             "trial {} ({}): {why}",
                             self.trials,
@@ -146,13 +146,15 @@ impl<'a> Far<'a> {
         }
     }
 
-    /// The longest that a trial may take here.
-    pub(super) fn trial_max(&self) -> Duration {
-        self.limits.trial
+    fn trial(&mut self, lines: &mut Lines, ask: &TrialAsk) -> Result<(), String> {
+        let clock = self.clock(self.cpu).map_err(|error| error.to_string())?;
+        let ticks_per_second = clock.ticks_per_second;
+        let (setup, lobby, longest) = (self.setup, &*self.lobby, self.limits.trial);
+        far_trial::play(&Here { setup, lobby, ticks_per_second, longest }, lines, ask)
     }
 
     /// The clock of a CPU.
-    pub(super) fn clock(&mut self, cpu: u32) -> io::Result<&ClockReading> {
+    fn clock(&mut self, cpu: u32) -> io::Result<&ClockReading> {
         if !self.clocks.contains_key(&cpu) {
             let found = clocks::of_cpus(&[cpu].into(), self.setup).map_err(io::Error::other)?;
             let found = found.and_then(|mut all| all.pop());

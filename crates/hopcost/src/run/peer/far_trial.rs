@@ -14,17 +14,30 @@ use hopcost_probe::shape::Half;
 use hopcost_probe::sys;
 use hopcost_probe::transport::tcp;
 
-use super::far::Far;
 use super::key;
+use super::lobby::Lobby;
 use super::near;
 use super::wire::{self, Answer, Lines, TrialAsk};
+use crate::run::setup::Setup;
 use crate::run::worker::{ReplyError, Worker};
 
 /// Connections of a trial at most.
 const FLOWS_MAX: u32 = 64;
 
+/// What the far end has that a trial needs.
+pub struct Here<'a> {
+    /// What all trials have.
+    pub setup: &'a Setup,
+    /// Where its connections come.
+    pub lobby: &'a Lobby,
+    /// Of this end's clock.
+    pub ticks_per_second: f64,
+    /// How long it may take at most.
+    pub longest: Duration,
+}
+
 /// Plays a trial. An error is what was wrong, of which the near end has been told.
-pub fn play(far: &mut Far<'_>, lines: &mut Lines, ask: &TrialAsk) -> Result<(), String> {
+pub fn play(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> Result<(), String> {
     let opened = open(far, lines, ask).map_err(|error| {
         let reason = error.to_string();
         let _ = wire::send(lines.stream(), &Answer::Refused { reason: reason.clone() });
@@ -50,12 +63,11 @@ struct Opened {
     near_ticks: f64,
 }
 
-fn open(far: &mut Far<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened> {
+fn open(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened> {
     let (case, row) = admitted(&ask.case).map_err(sys::failure)?;
     let wanted = Duration::from_millis(ask.deadline_ms);
-    let until = Instant::now() + wanted.min(far.trial_max());
-    let cpu = far.cpu;
-    let near_ticks = ask.ticks_per_second / far.clock(cpu)?.ticks_per_second;
+    let until = Instant::now() + wanted.min(far.longest);
+    let near_ticks = ask.ticks_per_second / far.ticks_per_second;
     if !near_ticks.is_finite() || near_ticks <= 0.0 {
         return Err(sys::failure("the near end's clock has no rate"));
     }
@@ -123,7 +135,7 @@ fn datagrams(socket: UdpSocket, token: &str, from: std::net::IpAddr) -> io::Resu
 }
 
 impl Opened {
-    fn play(self, far: &Far<'_>, lines: &mut Lines) -> io::Result<()> {
+    fn play(self, far: &Here<'_>, lines: &mut Lines) -> io::Result<()> {
         let Self { case, halves, until, near_ticks } = self;
         let attach = lines.next::<Command>(until)?;
         let fds: Vec<Vec<i32>> =
@@ -157,7 +169,7 @@ impl Opened {
 
 /// The worker's `attach`: what the near end says of the seats, with the links that are here.
 fn attached_by(
-    far: &Far<'_>,
+    far: &Here<'_>,
     case: &Case,
     said: Option<Command>,
     fds: &[Vec<i32>],
@@ -177,7 +189,7 @@ fn attached_by(
         seats,
         samples_fd: None,
         meeting_fd: None,
-        deadline_ms: deadline_ms.min(far.trial_max().as_millis() as u64),
+        deadline_ms: deadline_ms.min(far.longest.as_millis() as u64),
         parent: Some(std::process::id()),
         scratch: Some(far.setup.scratch.path().display().to_string()),
         trial,

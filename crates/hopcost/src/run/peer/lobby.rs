@@ -15,7 +15,7 @@ use super::wire::{self, Answer, Ask, Lines, Visitor};
 const PROVING_MAX: usize = 16;
 
 /// How long a run is waited for before another may have the far end.
-const HELD: Duration = Duration::from_secs(30);
+const HELD: Duration = Duration::from_secs(10);
 
 /// A run's question, with the connection that it came by.
 pub struct Asked {
