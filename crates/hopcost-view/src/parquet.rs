@@ -85,11 +85,13 @@ fn write(writer: &mut SerializedFileWriter<Vec<u8>>, held: &mut [Values]) -> Res
         match values {
             Values::Texts(texts, has) => {
                 column.typed::<ByteArrayType>().write_batch(texts, Some(has), None)?;
-                (texts.clear(), has.clear());
+                texts.clear();
+                has.clear();
             }
             Values::Numbers(numbers, has) => {
                 column.typed::<DoubleType>().write_batch(numbers, Some(has), None)?;
-                (numbers.clear(), has.clear());
+                numbers.clear();
+                has.clear();
             }
         }
         column.close()?;

@@ -41,7 +41,7 @@ pub fn differ(run: &Run) -> Option<String> {
             format!("{key} ({} here, {} there)", near.unwrap_or("none"), far.unwrap_or("none"))
         })
     };
-    let found: Vec<String> = FACTS.iter().filter_map(|key| differs(&key)).collect();
+    let found: Vec<String> = FACTS.iter().filter_map(differs).collect();
     (!found.is_empty()).then(|| format!("The two hosts differ in {}.", found.join(", ")))
 }
 
