@@ -105,9 +105,9 @@ pub(super) const FAULTS: &[Fault] = &[
                 "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"roundtrip/pipe\",\"deadline_ms\":1,\"ticks_per_second\":0}",
                 "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"stream/tcp-send?payload=4096&fields=1&flows=64&ack=none&boundary=host&place=free&wait=block&nodelay=off&more=off\",\"deadline_ms\":18446744073709551615,\"ticks_per_second\":1e9}",
             ];
-            for turn in 0..60 {
+            for turn in 0..24 {
                 let mut bytes = known[turn % known.len()].as_bytes().to_vec();
-                for _ in 0..turn / 8 {
+                for _ in 0..turn / 4 {
                     let at = random.next_u64() as usize % bytes.len();
                     bytes[at] = random.next_u64() as u8;
                 }
