@@ -3,7 +3,8 @@
  *   pair tcp|udp serve ADDRESS PORT CPU PAYLOAD            answers until the peer leaves (udp: until killed)
  *   pair tcp|udp call ADDRESS PORT CPU PAYLOAD WARM_UP COUNT   prints the median round trip in nanoseconds
  *
- * Each message is written anew and compared whole by its receiver, and TCP_NODELAY is set at both ends.
+ * Each message is written anew and compared whole by its receiver; TCP by write and read with TCP_NODELAY at both
+ * ends, UDP by send and recv on connected sockets.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -28,6 +29,7 @@ static uint64_t now(void) {
 }
 
 static size_t payload;
+static int udp;
 static unsigned char message[1 << 16], expected[1 << 16];
 
 static void fill(unsigned char *at, uint64_t number) {
@@ -40,13 +42,15 @@ static void fill(unsigned char *at, uint64_t number) {
 static void put(int fd, uint64_t number) {
     fill(message, number);
     for (size_t done = 0; done < payload;)
-        done += check(write(fd, message + done, payload - done), "write");
+        done += udp ? check(send(fd, message + done, payload - done, 0), "send")
+                    : check(write(fd, message + done, payload - done), "write");
 }
 
 static int get(int fd, uint64_t number) {
     fill(expected, number);
     for (size_t done = 0; done < payload;) {
-        long n = check(read(fd, message + done, payload - done), "read");
+        long n = udp ? check(recv(fd, message + done, payload - done, 0), "recv")
+                     : check(read(fd, message + done, payload - done), "read");
         if (n == 0) return 0;
         done += n;
     }
@@ -61,7 +65,8 @@ static int order(const void *a, const void *b) {
 
 int main(int argc, char **argv) {
     if (argc < 7) { fprintf(stderr, "usage: pair tcp|udp serve|call ADDRESS PORT CPU PAYLOAD [WARM_UP COUNT]\n"); return 2; }
-    int udp = !strcmp(argv[1], "udp"), serves = !strcmp(argv[2], "serve"), one = 1;
+    udp = !strcmp(argv[1], "udp");
+    int serves = !strcmp(argv[2], "serve"), one = 1;
     payload = strtoul(argv[6], 0, 10);
     cpu_set_t set;
     CPU_ZERO(&set);
