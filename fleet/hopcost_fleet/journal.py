@@ -50,6 +50,8 @@ class Journal:
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=DELETE")
             self._db.execute("PRAGMA synchronous=FULL")
+            if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
+                raise Usage(f"{path}: has triggers or views, which no driver has made")
             if not new and self.get("schema") != SCHEMA:
                 raise Usage(f"{path}: schema {printable(self.get('schema'))}, and this driver knows {SCHEMA}")
             self._db.executescript(TABLES)

@@ -334,6 +334,14 @@ fn is_trusted(found: &fs::Metadata) -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| [0, own.uid()].contains(&found.uid()))
 }
 
+/// The same of a file whose views are nobody's of ours: what is read of it are tables.
+pub(crate) fn reading_tables(path: &Path, folder: &MakeFolder) -> Result<Connection> {
+    let conn = reading(path, folder)?;
+    let tables_alone = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false);
+    tables_alone.map_err(|error| Error::sqlite(path, DOING_READ, error))?;
+    Ok(conn)
+}
+
 /// Opens the checked index of a fleet to write into it; who drives the fleet may be writing too.
 pub(crate) fn indexing(path: &Path) -> Result<Connection> {
     const DOING: &str = "index it";

@@ -110,7 +110,7 @@ impl Fleet {
     /// # Errors
     /// Likewise.
     pub fn open_to_read(directory: &Path, folder: &MakeFolder) -> Result<Self> {
-        Self::by(directory, |path| connect::reading(path, folder))
+        Self::by(directory, |path| connect::reading_tables(path, folder))
     }
 
     fn by(directory: &Path, open: impl Fn(&Path) -> Result<Connection>) -> Result<Self> {

@@ -289,7 +289,8 @@ fn container(run: &Run) -> Option<String> {
 
 fn one_cpu(run: &Run) -> Option<String> {
     let pinned = crate::brief::pinning(run.raw) == Pinning::All;
-    (run.raw.plan.cpus.len() == 1 && pinned).then(|| {
+    let far = run.raw.host_before.get("peer.address").is_some();
+    (run.raw.plan.cpus.len() == 1 && pinned && !far).then(|| {
         "Only one CPU was used, so nothing here says what crossing to another one costs.".to_owned()
     })
 }

@@ -475,6 +475,14 @@ mod tests {
     }
 
     #[test]
+    fn of_two_peaks_that_are_one_mode_the_higher_says_where_it_is() {
+        for (counts, at) in [((400, 600), 1_207.0), ((600, 400), 1_000.0)] {
+            let modes = find_modes(&groups(&[(1_000.0, counts.0), (1_207.0, counts.1)]), RATIO_MIN);
+            assert!(modes.len() == 1 && (modes[0].at / at - 1.0).abs() < 0.03, "{at}: {modes:?}");
+        }
+    }
+
+    #[test]
     fn a_quantum_is_what_nine_in_ten_are_multiples_of() {
         let of = |odd: &[f64]| {
             let mut values: Vec<f64> = (1..=10).map(|i| 10.0 * f64::from(i)).collect();
@@ -494,6 +502,9 @@ mod tests {
             assert_eq!(of(odd), is, "{odd:?}");
         }
         assert_eq!(quantum(&Sample::new(vec![7.0; 9]).unwrap()), 0.0);
+        // Of the weights 7, 5 and 1 of the gaps 1, 10 and 90, the first has more than half.
+        let values = groups(&[(10.0, 7), (11.0, 5), (21.0, 1), (111.0, 1)]);
+        assert_eq!(quantum(&Sample::new(values).unwrap()), 1.0);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) fn files(raw: &RawFleet) -> Files {
     let strangers = best.keys().filter(|(a, b)| b.is_none() && !is_known(a)).count();
     let broken = raw.files.iter().filter(|file| file.error.is_some()).count();
     let remarks = [
-        remark(several, "host or pair", "measured more than once: the last run counts."),
+        remark(several, "task", "measured more than once: the last run counts."),
         remark(strangers, "run", "of hosts that the table of hosts does not have: left out."),
         remark(broken, "run file", "that cannot be read: `error` in the table run_file says why."),
     ];

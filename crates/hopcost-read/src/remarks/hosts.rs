@@ -13,8 +13,11 @@ pub fn between(run: &Run) -> Option<String> {
     let host = &run.raw.host_before;
     let address = host.get("peer.address")?;
     let end = |prefix: &str| {
-        let of = |key: &str| host.get(&format!("{prefix}net.{key}")).unwrap_or("unknown");
-        format!("{} ({}, MTU {}; {})", of("path"), of("driver"), of("mtu"), of("offloads"))
+        let of = |key: &str| host.get(&format!("{prefix}net.{key}"));
+        let named = |name: &str, key: &str| of(key).map(|value| format!("{name}{value}"));
+        let all = [named("driver ", "driver"), named("MTU ", "mtu"), named("", "offloads")];
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        format!("{} ({})", of("path").unwrap_or("an unknown interface"), all.join(", "))
     };
     let level = |host: &Host| host.get("peer.load.switch").map(str::to_owned);
     let levels = match (level(host), run.raw.host_after.as_ref().and_then(level)) {
@@ -23,8 +26,13 @@ pub fn between(run: &Run) -> Option<String> {
         ),
         _ => String::new(),
     };
+    let boot = |prefix: &str| host.get(&format!("{prefix}kernel.boot_id"));
+    let one = match boot("").is_some() && boot("") == boot("peer.") {
+        true => "Both ends are on one machine (the same boot id). ",
+        false => "",
+    };
     Some(format!(
-        "The path to the far host ({address}) begins as {} and ends as {}. Round trips are timed by this \
+        "{one}The path to the far host ({address}) begins as {} and ends as {}. Round trips are timed by this \
          host's clock alone, and divided by this host's yardstick.{levels}",
         end(""),
         end("peer.")
@@ -65,7 +73,7 @@ mod tests {
             ("peer.net.path", "bridge"),
         ];
         let said = remarks(&alike);
-        assert!(said.contains("(10.0.0.2:7007) begins as veth (unknown, MTU 1500;"), "{said}");
+        assert!(said.contains("(10.0.0.2:7007) begins as veth (MTU 1500)"), "{said}");
         assert!(said.contains("ends as bridge") && !said.contains("differ"), "{said}");
         let other =
             [alike.as_slice(), &[("peer.cpu.model", "Xeon"), ("cpu.model", "EPYC")]].concat();

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use hopcost_model::axis::{AXES, Axis};
+use hopcost_model::case::Boundary;
 use hopcost_model::plan::Plan;
 use hopcost_model::results::Results;
 use hopcost_model::text::{count, shell_word};
@@ -203,8 +204,9 @@ pub(super) fn interrupted(
     let word = |path: &Path| shell_word(&path.display().to_string());
     let workers: String = workers.iter().map(|one| format!(" --worker {}", word(one))).collect();
     output::say(&format!(
-        "hopcost: interrupted; {kept} finished trials are kept in {path}; {command} {path}{workers}",
-        path = word(&path)
+        "hopcost: interrupted; {kept} finished trials are kept in {path}; {command} {path}{workers}{key}",
+        path = word(&path),
+        key = if session.has_far_host() { " --key FILE" } else { "" }
     ));
     Ok(exit::INTERRUPTED)
 }
@@ -249,7 +251,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         let path = shell_word(&path.display().to_string());
         output::say(&format!(
             "hopcost: the far host does not answer any more; {kept} finished trials are kept in {path}; \
-             {RESUME} {path}"
+             {RESUME} {path} --key FILE"
         ));
         return Ok(exit::ERROR);
     }
@@ -376,7 +378,13 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
     let machine = Machine { peer_cpu: peer.map(|peer| peer.far.cpu), ..host::machine(here)? };
     let rust = hopcost_probe::worker::mechanisms();
     let mut plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine).map_err(usage)?;
-    peer.map_or(Ok(()), |peer| peer::settle(&mut plan, peer))?;
+    if let Some(peer) = peer {
+        peer::settle(&mut plan, peer)?;
+        if !plan.cases.iter().filter_map(|of| of.known()).any(|of| of.boundary == Boundary::Host) {
+            let why = "none of these cases is between hosts; see the boundaries in `hopcost list`";
+            return Err(usage(format!("--peer has no effect: {why}")));
+        }
+    }
     if !args.dry_run {
         hopcost_plan::ensure_live(&plan).map_err(usage)?;
     }

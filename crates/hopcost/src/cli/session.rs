@@ -115,6 +115,11 @@ impl RunSession {
         Ok((session, lease))
     }
 
+    /// Whether an end of it is on another host.
+    pub fn has_far_host(&self) -> bool {
+        self.setup.peer.is_some()
+    }
+
     /// Where the run is stored.
     pub fn path(&self) -> &Path {
         &self.path

@@ -16,6 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Agent {
     process: OwnedFd,
     guard: Child,
+    /// The guard, readable once it is gone.
+    guarding: OwnedFd,
     /// Closed when hopcost is gone, by which the guard sees it.
     _life: UnixStream,
 }
@@ -26,9 +28,10 @@ impl Agent {
     pub fn watch(pid: u32, lease: Option<Duration>) -> io::Result<Self> {
         let process = sys::open_process(pid)
             .map_err(|e| sys::context(e, &format!("the agent's process {pid}")))?;
-        // Also finds out whether it may be told anything.
-        sys::tell_process(&process, Told::GoOn)
-            .map_err(|e| sys::context(e, &format!("the agent's process {pid}")))?;
+        // Whether it may be stopped only stopping it tells: going on may be told within a session.
+        sys::tell_process(&process, Told::Stop)
+            .map_err(|e| sys::context(e, &format!("stopping the agent's process {pid}")))?;
+        drop(Frozen(&process));
         let (life, theirs) = UnixStream::pair()?;
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["worker", "guard", "--agent", &pid.to_string()]);
@@ -41,7 +44,8 @@ impl Agent {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Self { process, guard, _life: life })
+        let guarding = sys::open_process(guard.id())?;
+        Ok(Self { process, guard, guarding, _life: life })
     }
 
     /// The guard, which is to live as long as hopcost.
@@ -49,10 +53,15 @@ impl Agent {
         self.guard.id()
     }
 
-    /// Stops it until what is returned is dropped. One that is gone cannot be stopped.
-    pub fn freeze(&self) -> Frozen<'_> {
-        let _ = sys::tell_process(&self.process, Told::Stop);
-        Frozen(&self.process)
+    /// Stops it until what is returned is dropped, unless the guard is gone, without whom nobody would see to
+    /// it that it goes on. One that is gone cannot be stopped.
+    pub fn freeze(&self) -> Option<Frozen<'_>> {
+        let is_guarded =
+            sys::poll_readable(&[self.guarding.as_raw_fd()], 0).is_ok_and(|gone| !gone[0]);
+        is_guarded.then(|| {
+            let _ = sys::tell_process(&self.process, Told::Stop);
+            Frozen(&self.process)
+        })
     }
 }
 

@@ -18,7 +18,7 @@ use hopcost_probe::sys;
 
 use super::far_trial::{self, Here};
 use super::key::Key;
-use super::lobby::{Asked, Lobby};
+use super::lobby::{self, Asked, Lobby};
 use super::net;
 use super::wire::{self, Answer, Ask, FarHost, Lines, TrialAsk};
 use crate::about;
@@ -114,6 +114,9 @@ impl<'a> Far<'a> {
                 }
                 Ask::Trial(trial) if self.trials < self.limits.trials => {
                     self.trials += 1;
+                    lines.interrupted_by(&self.setup.interrupt)?;
+                    // Nobody else's until it is over.
+                    let _ = self.lobby.hold(&trial.run, self.limits.trial + lobby::HELD);
                     if let Err(why) = self.trial(&mut lines, &trial) {
                         say(&format!(
                             "trial {} ({}): {why}",
@@ -122,7 +125,7 @@ impl<'a> Far<'a> {
                         ));
                     }
                     // A run that goes on keeps the far end from when its trial is over.
-                    let _ = self.lobby.hold(&trial.run);
+                    let _ = self.lobby.hold(&trial.run, lobby::HELD);
                 }
                 Ask::Trial(_) => {
                     let reason = format!("{} trials are all that it serves", self.limits.trials);
@@ -138,7 +141,8 @@ impl<'a> Far<'a> {
                     self.trials_before = self.trials;
                     self.lobby.release();
                     let _ = wire::send(lines.stream(), &Answer::Bye);
-                    if self.limits.until == Until::RunOver {
+                    // A dry run is none.
+                    if self.limits.until == Until::RunOver && trials > 0 {
                         return Ok(Served::Complete);
                     }
                 }

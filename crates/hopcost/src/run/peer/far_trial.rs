@@ -80,7 +80,7 @@ fn open(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened>
             vec![Half::of_fds([datagrams(socket, &token, lines.peer_ip()?)?.into()])]
         }
         Loss::Never => {
-            far.lobby.expect(&token);
+            far.lobby.expect(&token, case.flows.unwrap_or(1));
             wire::send(lines.stream(), &Answer::Expecting { token, udp_port: None })?;
             let patience = Instant::now() + wire::PATIENCE;
             let came = far.lobby.expected(case.flows.unwrap_or(1), patience);

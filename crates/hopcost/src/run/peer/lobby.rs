@@ -1,10 +1,9 @@
 //! Who has come to the far end: accepted, asked for a proof, and brought to where they are waited for, by
 //! threads beside the one that measures. While a trial runs and nobody comes, all of them sleep.
 
-use std::collections::BTreeMap;
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,11 @@ use super::wire::{self, Answer, Ask, Lines, Visitor};
 const PROVING_MAX: usize = 16;
 
 /// How long a run is waited for before another may have the far end.
-const HELD: Duration = Duration::from_secs(10);
+pub const HELD: Duration = Duration::from_secs(10);
+
+/// Questions that wait for their answer at most, and bytes of a run's id.
+const ASKED_MAX: usize = 16;
+const RUN_BYTES_MAX: usize = 80;
 
 /// A run's question, with the connection that it came by.
 pub struct Asked {
@@ -28,6 +31,7 @@ pub struct Asked {
 /// The connections that a trial waits for.
 struct Expected {
     token: String,
+    flows: u32,
     came: BTreeMap<u32, TcpStream>,
 }
 
@@ -37,6 +41,9 @@ struct State {
     /// The run that has the far end, and until when.
     held: Option<(String, Instant)>,
     turned_away: u64,
+    /// Those that are proving who they are, the first to come first.
+    proving: VecDeque<(u64, TcpStream)>,
+    visitors: u64,
 }
 
 /// What the threads share.
@@ -44,19 +51,13 @@ pub struct Lobby {
     key: Key,
     state: Mutex<State>,
     came: Condvar,
-    proving: AtomicUsize,
 }
 
 impl Lobby {
     /// Accepts from now on; questions of those who know the key arrive at the receiver.
     pub fn open(listener: TcpListener, key: Key) -> std::io::Result<(Arc<Self>, Receiver<Asked>)> {
-        let lobby = Arc::new(Self {
-            key,
-            state: Mutex::default(),
-            came: Condvar::new(),
-            proving: AtomicUsize::new(0),
-        });
-        let (asked_in, asked) = mpsc::channel();
+        let lobby = Arc::new(Self { key, state: Mutex::default(), came: Condvar::new() });
+        let (asked_in, asked) = mpsc::sync_channel(ASKED_MAX);
         let shared = Arc::clone(&lobby);
         std::thread::Builder::new().name("hopcost-accept".into()).spawn(move || {
             for stream in listener.incoming() {
@@ -74,41 +75,57 @@ impl Lobby {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn prove(self: &Arc<Self>, mut stream: TcpStream, asked: &Sender<Asked>) {
-        if self.proving.fetch_add(1, Ordering::SeqCst) >= PROVING_MAX {
-            self.proving.fetch_sub(1, Ordering::SeqCst);
-            self.state().turned_away += 1;
-            let _ = std::io::Write::write_all(&mut stream, b"full\n");
-            return;
-        }
+    /// Has a visitor prove who it is. Where too many do, the one that has had most time for it goes, so
+    /// that strangers who say nothing keep nobody out.
+    fn prove(self: &Arc<Self>, stream: TcpStream, asked: &SyncSender<Asked>) {
+        let Ok(known) = stream.try_clone() else { return };
+        let number = {
+            let mut state = self.state();
+            if state.proving.len() >= PROVING_MAX
+                && let Some((_, slowest)) = state.proving.pop_front()
+            {
+                let _ = slowest.shutdown(Shutdown::Both);
+                state.turned_away += 1;
+            }
+            state.visitors += 1;
+            let number = state.visitors;
+            state.proving.push_back((number, known));
+            number
+        };
         let (lobby, asked) = (Arc::clone(self), asked.clone());
         let proving = std::thread::Builder::new().name("hopcost-proof".into()).spawn(move || {
             let visitor = wire::receive(stream, &lobby.key);
+            lobby.state().proving.retain(|(of, _)| *of != number);
             match visitor {
                 Ok(Visitor::Near(stream)) => lobby.near(stream, &asked),
                 Ok(Visitor::Data { stream, token, flow }) => lobby.data(stream, &token, flow),
                 Err(_) => lobby.state().turned_away += 1,
             }
-            lobby.proving.fetch_sub(1, Ordering::SeqCst);
         });
         if proving.is_err() {
-            self.proving.fetch_sub(1, Ordering::SeqCst);
+            self.state().proving.retain(|(of, _)| *of != number);
         }
     }
 
     /// One who knows the key: its question goes on, unless the far end measures for another run.
-    fn near(&self, stream: TcpStream, asked: &Sender<Asked>) {
+    fn near(&self, stream: TcpStream, asked: &SyncSender<Asked>) {
         let mut lines = Lines::of(stream);
         let Ok(Some(ask)) = lines.next::<Ask>(Instant::now() + wire::PATIENCE) else { return };
-        if let Some(reason) = self.hold(ask.run()) {
+        let long = (ask.run().len() > RUN_BYTES_MAX).then(|| "its run has no such id".to_owned());
+        if let Some(reason) = long.or_else(|| self.hold(ask.run(), HELD)) {
             let _ = wire::send(lines.stream(), &Answer::Busy { reason });
             return;
         }
-        let _ = asked.send(Asked { ask, lines });
+        if let Err(TrySendError::Full(Asked { mut lines, .. })) =
+            asked.try_send(Asked { ask, lines })
+        {
+            let reason = "it has more questions than it can answer".to_owned();
+            let _ = wire::send(lines.stream(), &Answer::Busy { reason });
+        }
     }
 
-    /// Has a run have the far end; why not, where another has it.
-    pub fn hold(&self, run: &str) -> Option<String> {
+    /// Has a run have the far end for so long; why not, where another has it.
+    pub fn hold(&self, run: &str, long: Duration) -> Option<String> {
         let mut state = self.state();
         let now = Instant::now();
         if let Some((held, until)) = &state.held
@@ -117,7 +134,7 @@ impl Lobby {
         {
             return Some(format!("it measures for the run {held}"));
         }
-        state.held = Some((run.to_owned(), now + HELD));
+        state.held = Some((run.to_owned(), now + long));
         None
     }
 
@@ -127,14 +144,19 @@ impl Lobby {
     }
 
     /// From now on connections with this token are waited for.
-    pub fn expect(&self, token: &str) {
-        self.state().expected = Some(Expected { token: token.to_owned(), came: BTreeMap::new() });
+    pub fn expect(&self, token: &str, flows: u32) {
+        let came = BTreeMap::new();
+        self.state().expected = Some(Expected { token: token.to_owned(), flows, came });
     }
 
     fn data(&self, stream: TcpStream, token: &str, flow: u32) {
         let mut state = self.state();
         match &mut state.expected {
-            Some(expected) if expected.token == token && !expected.came.contains_key(&flow) => {
+            Some(expected)
+                if expected.token == token
+                    && flow < expected.flows
+                    && !expected.came.contains_key(&flow) =>
+            {
                 expected.came.insert(flow, stream);
                 self.came.notify_all();
             }

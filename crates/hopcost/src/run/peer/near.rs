@@ -36,6 +36,13 @@ pub struct Peer {
     local: SocketAddr,
     /// Trials in a row that it was asked for in vain.
     in_vain: Cell<u32>,
+    is_over: Cell<bool>,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.bye();
+    }
 }
 
 /// Trials in a row that are asked for in vain before a far host is given up.
@@ -53,8 +60,14 @@ impl Peer {
     /// Greets the far end on behalf of a run; `cpu` is the one that its end is to have.
     pub fn greet(address: SocketAddr, key: Key, run: &str, cpu: Option<u32>) -> io::Result<Self> {
         let (far, local) = hello(address, &key, run, cpu)?;
-        let in_vain = Cell::new(0);
-        Ok(Self { address, key, run: run.to_owned(), far, local, in_vain })
+        if far.wire != wire::VERSION || !far.cpus.contains(&far.cpu) {
+            return Err(sys::failure("it does not say of itself what it must"));
+        }
+        if !(1e3..1e12).contains(&far.clock.ticks_per_second) {
+            return Err(sys::failure("its clock cannot be"));
+        }
+        let (in_vain, is_over) = (Cell::new(0), Cell::new(false));
+        Ok(Self { address, key, run: run.to_owned(), far, local, in_vain, is_over })
     }
 
     /// Whether it has not answered for so long that the rest of a run is not for now.
@@ -129,6 +142,9 @@ impl Peer {
 
     /// Says that the run is over.
     pub fn bye(&self) {
+        if self.is_over.replace(true) || self.is_lost() {
+            return;
+        }
         let said = self.control().and_then(|stream| {
             let mut lines = Lines::of(stream);
             wire::send(lines.stream(), &Ask::Bye { run: self.run.clone() })?;

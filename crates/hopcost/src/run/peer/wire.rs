@@ -3,6 +3,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hopcost_model::host::Host;
@@ -133,10 +134,7 @@ pub fn prove_near(stream: &mut TcpStream, key: &Key) -> io::Result<()> {
             Ok(())
         }
         Some(_) => Err(sys::failure("it does not know the key")),
-        None => Err(sys::failure(match line.as_str() {
-            "full" => "it has too many connections",
-            _ => "it does not accept the key",
-        })),
+        None => Err(sys::failure("it does not accept the key")),
     }
 }
 
@@ -196,7 +194,9 @@ pub fn receive(mut stream: TcpStream, key: &Key) -> io::Result<Visitor> {
         ["control", near, proof] if key.proves(&["near", &far, near], proof) => {
             let proof = key.proof(&["far", near, &far]);
             stream.write_all(format!("welcome {proof}\n").as_bytes())?;
-            accepted(stream).map(Visitor::Near)
+            stream.set_read_timeout(None)?;
+            // Whoever asks and does not read the answer is not waited for.
+            Ok(Visitor::Near(stream))
         }
         ["data", token, flow] => {
             let flow = flow.parse().map_err(io::Error::other)?;
@@ -244,12 +244,19 @@ pub fn send(stream: &mut TcpStream, what: &impl Serialize) -> io::Result<()> {
 pub struct Lines {
     stream: TcpStream,
     received: Vec<u8>,
+    interrupt: Option<OwnedFd>,
 }
 
 impl Lines {
     /// Of this connection.
     pub fn of(stream: TcpStream) -> Self {
-        Self { stream, received: Vec::new() }
+        Self { stream, received: Vec::new(), interrupt: None }
+    }
+
+    /// From now on, waiting for a line ends when this is readable.
+    pub fn interrupted_by(&mut self, interrupt: &OwnedFd) -> io::Result<()> {
+        self.interrupt = Some(interrupt.try_clone()?);
+        Ok(())
     }
 
     /// The connection, to write to.
@@ -279,16 +286,17 @@ impl Lines {
     fn line(&mut self, until: Instant) -> io::Result<Option<Vec<u8>>> {
         let mut chunk = [0; 4096];
         loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(sys::failure("it said nothing in time"));
+            }
             if let Some(end) = self.received.iter().position(|byte| *byte == b'\n') {
                 return Ok(Some(self.received.drain(..=end).collect()));
             }
             if self.received.len() > LINE_MAX {
                 return Err(sys::failure(format!("it sent a line of more than {LINE_MAX} bytes")));
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(sys::failure("it said nothing in time"));
-            }
+            self.wait(left)?;
             self.stream.set_read_timeout(Some(left))?;
             match self.stream.read(&mut chunk) {
                 Ok(0) => return Ok(None),
@@ -299,6 +307,17 @@ impl Lines {
                 }
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// Waits until there is something to read.
+    fn wait(&self, left: Duration) -> io::Result<()> {
+        let Some(interrupt) = &self.interrupt else { return Ok(()) };
+        let left_ms = i32::try_from(left.as_millis()).unwrap_or(i32::MAX).saturating_add(1);
+        let ready = sys::poll_readable(&[self.stream.as_raw_fd(), interrupt.as_raw_fd()], left_ms)?;
+        match ready[1] {
+            true => Err(sys::failure("it was interrupted")),
+            false => Ok(()),
         }
     }
 

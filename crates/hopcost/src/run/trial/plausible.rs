@@ -253,6 +253,9 @@ pub fn storable(numbers: &[u64]) -> Result<(), String> {
 
 /// The same of everything that an end counts.
 pub fn storable_end(end: &EndCounters) -> Result<(), String> {
+    let events = end.events.iter();
+    let counted = events.flat_map(|one| [one.value.unwrap_or(0), one.enabled_ns, one.running_ns]);
+    storable(&counted.collect::<Vec<u64>>())?;
     storable(&[
         end.count,
         end.samples,

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
+use hopcost_model::case::Boundary;
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
 use hopcost_probe::worker::events::{Events, Set, Whose};
@@ -159,6 +160,11 @@ impl TrialWorkers<'_> {
                 return Err(unexpected("run"));
             };
             let seats = &self.all[at].seats;
+            // Another host is believed no more than a worker of another runtime.
+            let fits = ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role));
+            if self.spec.case.boundary == Boundary::Host && !fits {
+                return Err(unexpected("run"));
+            }
             for (end, seat) in ends.iter_mut().zip(seats) {
                 snapshot::add_helpers(end, seat, &did);
             }
