@@ -177,7 +177,7 @@ fn hosts_that_failed_say_why_and_the_last_run_counts() {
         found.hosts[5].reason.as_deref(),
         Some("its run file cannot be read: it is damaged")
     );
-    assert!(found.remarks[0].starts_with("1 host or pair measured more than once"));
+    assert!(found.remarks[0].starts_with("1 task measured more than once"));
     assert_eq!(found.about.host_tasks["failed"], 1);
 }
 
