@@ -219,7 +219,6 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if args.dry_run {
         let peer = args.peer.greet("dry-run", &args.cpus)?;
         let plan = plan(args, &runtimes, peer.as_ref())?;
-        peer.iter().for_each(Peer::bye);
         return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
     }
     prepare(&args.shown, args.out.as_deref())?;

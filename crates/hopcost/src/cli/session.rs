@@ -196,7 +196,6 @@ impl RunSession {
             }
             self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
         }
-        self.setup.peer.iter().for_each(Peer::bye);
         Ok(ending)
     }
 

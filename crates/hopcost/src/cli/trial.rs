@@ -84,7 +84,6 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         ..spec
     };
     let outcome = trial::run(&spec, Beside::NONE);
-    setup.peer.iter().for_each(Peer::bye);
     let Outcome::Row(mut row) = outcome else { return Ok(exit::INTERRUPTED) };
     match (transcript, args.trace) {
         (Some(transcript), _) => output::write(transcript.borrow().as_bytes(), None)?,

@@ -70,6 +70,8 @@ pub struct Far<'a> {
     trials: u64,
     /// Of these, those of the runs before.
     trials_before: u64,
+    /// Of this binary.
+    checksum: Option<String>,
     /// Calibrated once a CPU.
     clocks: BTreeMap<u32, ClockReading>,
     /// The CPU of its end.
@@ -86,8 +88,9 @@ impl<'a> Far<'a> {
         cpu: u32,
     ) -> io::Result<Self> {
         let (lobby, asked) = Lobby::open(listener, key)?;
-        let clocks = BTreeMap::new();
-        Ok(Self { setup, lobby, asked, limits, trials: 0, trials_before: 0, clocks, cpu })
+        let (checksum, clocks) = (about::build().checksum, BTreeMap::new());
+        let (trials, trials_before) = (0, 0);
+        Ok(Self { setup, lobby, asked, limits, trials, trials_before, checksum, clocks, cpu })
     }
 
     /// Answers until it is to end; `say` is told what happens, a line each.
@@ -204,13 +207,12 @@ impl<'a> Far<'a> {
         host.readings.extend(net::readings(lines.local_ip()?));
         host.readings.extend(self.level(cpu, &clock));
         let description = hopcost_probe::worker::description();
-        let own = about::build();
         Ok(FarHost {
             wire: wire::VERSION,
             protocol: protocol::VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("HOPCOST_COMMIT").to_owned(),
-            checksum: own.checksum,
+            checksum: self.checksum.clone(),
             mechanisms: description
                 .mechanisms
                 .into_iter()

@@ -83,7 +83,7 @@ fn open(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened>
             far.lobby.expect(&token, case.flows.unwrap_or(1));
             wire::send(lines.stream(), &Answer::Expecting { token, udp_port: None })?;
             let patience = Instant::now() + wire::PATIENCE;
-            let came = far.lobby.expected(case.flows.unwrap_or(1), patience);
+            let came = far.lobby.expected(patience);
             let came =
                 came.ok_or_else(|| sys::failure("its connections did not come within 5 s"))?;
             let half = |stream| tcp::half_of(stream, &case, Role::Callee);

@@ -164,19 +164,16 @@ impl Lobby {
         }
     }
 
-    /// The connections of these flows, in their order, once all have come; those of others are closed.
-    pub fn expected(&self, flows: u32, until: Instant) -> Option<Vec<TcpStream>> {
+    /// The connections that were waited for, in the order of their flows, once all have come.
+    pub fn expected(&self, until: Instant) -> Option<Vec<TcpStream>> {
         let mut state = self.state();
         loop {
-            let came = state.expected.as_ref().map_or(0, |expected| {
-                (0..flows).filter(|flow| expected.came.contains_key(flow)).count()
-            });
             let left = until.saturating_duration_since(Instant::now());
-            if came == flows as usize || left.is_zero() {
-                let mut expected = state.expected.take()?;
-                let found: Option<Vec<_>> =
-                    (0..flows).map(|flow| expected.came.remove(&flow)).collect();
-                return found;
+            // Each is of another flow, and of one that there is.
+            let is_whole = |of: &Expected| of.came.len() == of.flows as usize;
+            if left.is_zero() || state.expected.as_ref().is_none_or(is_whole) {
+                let expected = state.expected.take().filter(is_whole)?;
+                return Some(expected.came.into_values().collect());
             }
             let waited = self.came.wait_timeout(state, left);
             state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);

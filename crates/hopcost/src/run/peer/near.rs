@@ -36,12 +36,15 @@ pub struct Peer {
     local: SocketAddr,
     /// Trials in a row that it was asked for in vain.
     in_vain: Cell<u32>,
-    is_over: Cell<bool>,
 }
 
 impl Drop for Peer {
+    /// Says that the run is over, whatever ended it.
     fn drop(&mut self) {
-        self.bye();
+        // One that is gone needs not be told.
+        if !self.is_lost() {
+            drop(self.bye());
+        }
     }
 }
 
@@ -66,8 +69,7 @@ impl Peer {
         if !(1e3..1e12).contains(&far.clock.ticks_per_second) {
             return Err(sys::failure("its clock cannot be"));
         }
-        let (in_vain, is_over) = (Cell::new(0), Cell::new(false));
-        Ok(Self { address, key, run: run.to_owned(), far, local, in_vain, is_over })
+        Ok(Self { address, key, run: run.to_owned(), far, local, in_vain: Cell::new(0) })
     }
 
     /// Whether it has not answered for so long that the rest of a run is not for now.
@@ -140,18 +142,10 @@ impl Peer {
         Ok(Opened { control: lines.into_stream()?.into(), halves })
     }
 
-    /// Says that the run is over.
-    pub fn bye(&self) {
-        if self.is_over.replace(true) || self.is_lost() {
-            return;
-        }
-        let said = self.control().and_then(|stream| {
-            let mut lines = Lines::of(stream);
-            wire::send(lines.stream(), &Ask::Bye { run: self.run.clone() })?;
-            answer(&mut lines, Instant::now() + wire::PATIENCE)
-        });
-        // One that is gone needs not be told.
-        drop(said);
+    fn bye(&self) -> io::Result<Answer> {
+        let mut lines = Lines::of(self.control()?);
+        wire::send(lines.stream(), &Ask::Bye { run: self.run.clone() })?;
+        answer(&mut lines, Instant::now() + wire::PATIENCE)
     }
 
     fn control(&self) -> io::Result<TcpStream> {

@@ -129,10 +129,7 @@ impl TrialWorkers<'_> {
         // waits for nobody, is not spawned into a half-open link.
         self.start(callee)?;
         callers.into_iter().try_for_each(|caller| self.start(caller))?;
-        for (at, reply) in self.replies(self.all.len(), ATTACHING)?.into_iter().enumerate() {
-            self.attached(at, reply)?;
-        }
-        Ok(())
+        self.all_attached()
     }
 
     /// The callee's worker is on another host, whose worker it is to everything here.
@@ -167,6 +164,11 @@ impl TrialWorkers<'_> {
         }
         self.start(callee)?;
         self.start(caller)?;
+        self.all_attached()
+    }
+
+    /// Takes in the replies of workers that were all given their links.
+    fn all_attached(&mut self) -> Result<(), Failure> {
         for (at, reply) in self.replies(self.all.len(), ATTACHING)?.into_iter().enumerate() {
             self.attached(at, reply)?;
         }
