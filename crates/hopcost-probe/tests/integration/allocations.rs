@@ -40,7 +40,7 @@ const OF_A_LIBRARY: [&str; 4] =
 
 /// What both ends of a phase allocate.
 fn allocated(case: &Case) -> Result<u64, String> {
-    let ends = both_end_well(case, |_, mut end| {
+    let ends = both_end_well(case, |_, end| {
         let before = ALLOCATIONS.get();
         end.run(&PhaseSpec::of(EXCHANGES, Stamp::Each), &mut []).map_err(|e| e.to_string())?;
         Ok(ALLOCATIONS.get() - before)

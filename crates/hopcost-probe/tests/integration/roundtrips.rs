@@ -9,19 +9,17 @@ const EXCHANGES: u64 = 40;
 /// What is wrong with a case: that each message arrives once, in order and as it was sent
 /// is checked by the ends themselves.
 fn wrong(case: &Case) -> Option<String> {
-    let played = both_end_well(case, |_, mut end| {
-        Ok([Stamp::Each, Stamp::Batch { n: 10 }].map(|stamp| phase(&mut *end, EXCHANGES, stamp)))
+    let played = both_end_well(case, |role, end| {
+        let mut run =
+            |stamp| phase(&mut *end, EXCHANGES, stamp).map_err(|error| format!("{role}: {error}"));
+        Ok([run(Stamp::Each)?, run(Stamp::Batch { n: 10 })?])
     });
     let ends = match played {
         Ok(ends) => ends,
         Err(error) => return Some(error),
     };
     for (role, phases) in [Role::Caller, Role::Callee].into_iter().zip(ends) {
-        for (phase, stamped) in phases.into_iter().zip([EXCHANGES, EXCHANGES / 10]) {
-            let (seen, samples) = match phase {
-                Ok(phase) => phase,
-                Err(error) => return Some(format!("{role}: {error}")),
-            };
+        for ((seen, samples), stamped) in phases.into_iter().zip([EXCHANGES, EXCHANGES / 10]) {
             let stamped = if role == Role::Caller { stamped } else { 0 };
             if (seen.count, seen.samples) != (EXCHANGES, stamped) || samples.contains(&0) {
                 return Some(format!("{role}: {seen:?}"));

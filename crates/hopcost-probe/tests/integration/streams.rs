@@ -66,7 +66,7 @@ fn unexpected(
 /// arrives in order is checked by the receiving end itself.
 fn wrong(case: &Case, count: u64) -> Option<String> {
     let counts = [count, count + 1];
-    let played = both_end_well(case, move |_, mut end| {
+    let played = both_end_well(case, move |_, end| {
         counts.into_iter().map(|count| phase(&mut *end, count, Stamp::Each)).collect()
     });
     let ends: [Vec<_>; 2] = match played {
@@ -174,7 +174,7 @@ fn small_fields_are_held_back_by_nagle_unless_told_otherwise() {
     let off = with(&on, "nodelay", "off");
     let median = |case: &Case| {
         let [(_, mut samples), _] =
-            both_end_well(case, |_, mut end| phase(&mut *end, 25, Stamp::Each)).unwrap();
+            both_end_well(case, |_, end| phase(&mut *end, 25, Stamp::Each)).unwrap();
         samples.sort_unstable();
         samples[12]
     };
@@ -194,7 +194,7 @@ fn no_acknowledgement_is_held_back_whatever_the_sender_has() {
     let off = with(&on, "nodelay", "off");
     let stalls = |case: &Case| {
         let [(_, samples), _] =
-            both_end_well(case, |_, mut end| phase(&mut *end, 200, Stamp::Each)).unwrap();
+            both_end_well(case, |_, end| phase(&mut *end, 200, Stamp::Each)).unwrap();
         samples.iter().any(|&ticks| ticks > rough_ticks(30_000_000))
     };
     let mut stalled = [0, 0];
@@ -220,7 +220,7 @@ fn a_phase_ends_when_its_time_is_up() {
                 continue;
             }
             let case = of(row, 64, 8, ack);
-            let [sent, received] = both_end_well(&case, move |_, mut end| {
+            let [sent, received] = both_end_well(&case, move |_, end| {
                 let counts = specs.iter().map(|spec| {
                     end.run(spec, &mut []).map(|seen| seen.count).map_err(|e| e.to_string())
                 });

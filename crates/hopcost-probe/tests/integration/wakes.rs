@@ -25,14 +25,14 @@ struct Played {
 }
 
 /// A trial in small: clocks, a warm-up, a measurement, clocks.
-fn trial(_: Role, mut end: Box<dyn Endpoint>) -> Result<Played, String> {
+fn trial(_: Role, end: &mut dyn Endpoint) -> Result<Played, String> {
     let gate = |end: &mut dyn Endpoint| end.gate(200, 101).map_err(|e| e.to_string());
-    let before = gate(&mut *end)?;
+    let before = gate(end)?;
     // A warm-up keeps no samples.
     let warm_up = PhaseSpec::of(5, Stamp::Each);
     assert_eq!(end.run(&warm_up, &mut []).map_err(|e| e.to_string())?.count, 5);
-    let phases = vec![phase(&mut *end, 60, Stamp::Each)?, phase(&mut *end, 40, Stamp::Each)?];
-    Ok(Played { phases, gates: vec![before, gate(&mut *end)?] })
+    let phases = vec![phase(end, 60, Stamp::Each)?, phase(end, 40, Stamp::Each)?];
+    Ok(Played { phases, gates: vec![before, gate(end)?] })
 }
 
 /// Whether what both ends saw fits together.
@@ -108,7 +108,7 @@ fn an_end_without_a_partner_gives_up_and_says_so() {
     let _alone = alone();
     let case = wake("flag", WaitKind::Spin, Placement::Free, 0);
     for alone in [Role::Caller, Role::Callee] {
-        both_end_well(&case, move |role, mut end| {
+        both_end_well(&case, move |role, end| {
             if role != alone {
                 return Ok(());
             }
@@ -150,7 +150,7 @@ fn batches_of_wake_ups_are_refused() {
     let _alone = alone();
     let case = wake("flag", WaitKind::Spin, Placement::Free, 0);
     let spec = PhaseSpec::of(10, Stamp::Batch { n: 10 });
-    both_end_well(&case, move |_, mut end| match end.run(&spec, &mut []) {
+    both_end_well(&case, move |_, end| match end.run(&spec, &mut []) {
         Err(error) if error.to_string().contains("stamped") => Ok(()),
         other => Err(format!("{other:?}")),
     })

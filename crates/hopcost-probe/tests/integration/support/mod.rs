@@ -1,6 +1,6 @@
 //! Playing a case between two threads.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use hopcost_model::case::{Ack, Case, Placement, Role, SPIN_BUDGET_NS, WaitKind, Workload};
@@ -146,13 +146,22 @@ pub fn both<T: Send + 'static>(
     ends
 }
 
-/// The same where no end may fail or hang.
+/// The same where no end may fail or hang. Neither is closed before both are through, as in a
+/// trial: the kernel tells an end of a Unix seqpacket socket that does not sleep of the end of
+/// file before it gives the last message, where both come while it looks (`unix_dgram_recvmsg`).
 pub fn both_end_well<T: Send + 'static>(
     case: &Case,
-    play: impl Fn(Role, Box<dyn Endpoint>) -> Result<T, String> + Send + Sync + 'static,
+    play: impl Fn(Role, &mut dyn Endpoint) -> Result<T, String> + Send + Sync + 'static,
 ) -> Result<[T; 2], String> {
-    match both(case, play) {
+    let through = Barrier::new(2);
+    let ends = both(case, move |role, mut end| {
+        let played = play(role, &mut *end)?;
+        through.wait();
+        Ok(played)
+    });
+    match ends {
         [Some(Ok(caller)), Some(Ok(callee))] => Ok([caller, callee]),
+        [Some(Err(caller)), Some(Err(callee))] => Err(format!("{caller}; {callee}")),
         [Some(Err(error)), _] | [_, Some(Err(error))] => Err(error),
         _ => Err("an end hangs".to_owned()),
     }
