@@ -29,7 +29,7 @@ fn selectors() -> Vec<String> {
 fn every_mechanism_that_crosses_hosts_does() {
     let _alone = alone();
     let home = Home::new();
-    let far = Far::start(&home, "KEY", &[]);
+    let far = Far::start(&home);
     let selectors = selectors();
     assert!(selectors.len() >= 10, "only {selectors:?}");
     let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
@@ -61,7 +61,7 @@ fn every_mechanism_that_crosses_hosts_does() {
 fn one_way_times_between_hosts_are_refused_with_the_reason() {
     let _together = together();
     let home = Home::new();
-    let far = Far::start(&home, "KEY", &[]);
+    let far = Far::start(&home);
     for case in ["wake/tcp", "load/udp"] {
         let arguments = ["run", "--peer", &far.address, "--key", "KEY", "--dry-run", case];
         let said = home.expect(&arguments, 0);

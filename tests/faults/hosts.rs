@@ -12,6 +12,10 @@ use super::{BRIEF, Fault, MEASURED, Played, alive, signal, until};
 use crate::support::Home;
 
 const TCP: &str = "roundtrip/tcp?payload=64";
+/// The key of both hosts.
+const SHARED: &[u8] = b"the key of these tests, which is long enough";
+/// The file of the run that something happens to.
+const FIRST: &str = "first.hopcost";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
@@ -20,7 +24,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &["it does not accept the key"],
         within_s: 20,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
+            let far = Far::start(home);
             key(home, "OTHER", b"another key than that of the far end", 0o600);
             Ok(near(home, &far.address, "OTHER", &[TCP]))
         },
@@ -72,7 +76,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &[],
         within_s: 60,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
+            let far = Far::start(home);
             let mut random = SplitMix64(18);
             for length in (0..200).map(|n| n * n % 700) {
                 let bytes: Vec<u8> = (0..length).map(|_| random.next_u64() as u8).collect();
@@ -97,7 +101,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &[],
         within_s: 60,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
+            let far = Far::start(home);
             let mut random = SplitMix64(19);
             let known = [
                 "{\"ask\":\"hello\",\"run\":\"x\",\"cpu\":4096}",
@@ -133,7 +137,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &[],
         within_s: 30,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
+            let far = Far::start(home);
             let said = proved(&far.address, |_| ());
             let mut stream = TcpStream::connect(&far.address).expect("it listens");
             let mut all = BufReader::new(stream.try_clone().expect("a copy"));
@@ -152,7 +156,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &[],
         within_s: 60,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
+            let far = Far::start(home);
             let connect = || TcpStream::connect(&far.address).expect("it listens");
             let kept: Vec<TcpStream> = (0..40).map(|_| connect()).collect();
             for _ in 0..1000 {
@@ -171,9 +175,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &["the far end is busy"],
         within_s: 30,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
-            let mut first = long(home, &far.address, "first.hopcost", &[]);
-            measured_a_few(home, "first.hopcost");
+            let (far, mut first) = begun(home);
             let output = near(home, &far.address, "KEY", &[TCP]);
             signal(first.id(), libc::SIGINT);
             assert_eq!(first.wait().expect("to wait").code(), Some(130));
@@ -186,9 +188,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &["the far host does not answer any more", "finished trials are kept"],
         within_s: 60,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
-            let first = long(home, &far.address, "first.hopcost", &[]);
-            measured_a_few(home, "first.hopcost");
+            let (far, first) = begun(home);
             far.end(libc::SIGKILL);
             swept(home);
             Ok(first.wait_with_output().expect("to wait"))
@@ -200,9 +200,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &["the far host does not answer any more", "finished trials are kept"],
         within_s: 120,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
-            let first = long(home, &far.address, "first.hopcost", &[]);
-            measured_a_few(home, "first.hopcost");
+            let (far, first) = begun(home);
             signal(far.child.id(), libc::SIGSTOP);
             let output = first.wait_with_output().expect("to wait");
             far.end(libc::SIGKILL);
@@ -216,9 +214,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &[],
         within_s: 90,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
-            let mut first = long(home, &far.address, "first.hopcost", &[]);
-            measured_a_few(home, "first.hopcost");
+            let (far, mut first) = begun(home);
             first.kill().expect("to kill");
             first.wait().expect("to wait");
             // The far end keeps to a run for ten seconds.
@@ -239,9 +235,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &["the far host does not answer any more", "finished trials are kept"],
         within_s: 60,
         play: |home| {
-            let far = Far::start(home, "KEY", &[]);
-            let first = long(home, &far.address, "first.hopcost", &[]);
-            measured_a_few(home, "first.hopcost");
+            let (far, first) = begun(home);
             far.end(libc::SIGINT);
             Ok(first.wait_with_output().expect("to wait"))
         },
@@ -251,7 +245,7 @@ pub(super) const FAULTS: &[Fault] = &[
         codes: &[1],
         says: &["the far host does not answer any more", "finished trials are kept"],
         within_s: 120,
-        play: |home| super::hosts::partitioned(home),
+        play: partitioned,
     },
     Fault {
         name: "an agent whose hopcost is killed while it is stopped goes on",
@@ -260,11 +254,7 @@ pub(super) const FAULTS: &[Fault] = &[
         within_s: 30,
         play: |home| {
             let agent = Agent::start();
-            let id = agent.0.id().to_string();
-            let arguments =
-                ["run", "pipe", "--rounds", "400", "--agent", &id, "--out", "first.hopcost"];
-            let mut run =
-                home.interruptible(&arguments).stdout(Stdio::null()).spawn().expect("it starts");
+            let mut run = begun_for(&agent, home);
             until(Duration::from_secs(10), "the agent is stopped", || state(agent.0.id()) == 'T');
             run.kill().expect("to kill");
             run.wait().expect("to wait");
@@ -279,12 +269,8 @@ pub(super) const FAULTS: &[Fault] = &[
         within_s: 30,
         play: |home| {
             let mut agent = Agent::start();
-            let id = agent.0.id().to_string();
-            let arguments =
-                ["run", "pipe", "--rounds", "400", "--agent", &id, "--out", "first.hopcost"];
-            let run =
-                home.interruptible(&arguments).stderr(Stdio::piped()).spawn().expect("it starts");
-            measured_a_few(home, "first.hopcost");
+            let run = begun_for(&agent, home);
+            measured_a_few(home);
             agent.0.kill().expect("to kill");
             agent.0.wait().expect("to wait");
             Ok(run.wait_with_output().expect("to wait"))
@@ -296,16 +282,7 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &["the lease is over", "finished trials are kept"],
         within_s: 30,
         play: |home| {
-            Ok(home.run(&[
-                "run",
-                "pipe",
-                "--rounds",
-                "400",
-                "--lease",
-                "2s",
-                "--out",
-                "first.hopcost",
-            ]))
+            Ok(home.run(&["run", "pipe", "--rounds", "400", "--lease", "2s", "--out", FIRST]))
         },
     },
 ];
@@ -317,11 +294,10 @@ pub struct Far {
 }
 
 impl Far {
-    /// Starts one, with a key of its own in the home.
-    pub fn start(home: &Home, name: &str, arguments: &[&str]) -> Self {
-        key(home, name, b"the key of these tests, which is long enough", 0o600);
-        let fixed = ["serve", "--bind", "127.0.0.1:0", "--key", name];
-        Self::of(home.interruptible(&[&fixed, arguments].concat()))
+    /// Starts one, with its key in the home.
+    pub fn start(home: &Home) -> Self {
+        key(home, "KEY", SHARED, 0o600);
+        Self::of(home.interruptible(&["serve", "--bind", "127.0.0.1:0", "--key", "KEY"]))
     }
 
     fn of(mut command: Command) -> Self {
@@ -363,16 +339,28 @@ pub fn near(home: &Home, address: &str, name: &str, cases: &[&str]) -> Output {
     output.expect("it starts")
 }
 
-/// A run that goes on until something happens.
-fn long(home: &Home, address: &str, out: &str, arguments: &[&str]) -> Child {
-    let fixed = ["run", "--peer", address, "--key", "KEY", TCP, "--out", out, "--rounds", "400"];
-    let mut command = home.interruptible(&[&fixed, arguments].concat());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+/// A far end, and a run that goes on until something happens and has some trials.
+fn begun(home: &Home) -> (Far, Child) {
+    let far = Far::start(home);
+    let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--rounds", "400"];
+    let mut command = home.interruptible(&[&fixed[..], &["--out", FIRST]].concat());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = command.spawn().expect("it starts");
+    measured_a_few(home);
+    (far, run)
+}
+
+/// The same of a run on one host, for an agent.
+fn begun_for(agent: &Agent, home: &Home) -> Child {
+    let id = agent.0.id().to_string();
+    let arguments = ["run", "pipe", "--rounds", "400", "--agent", &id, "--out", FIRST];
+    let mut command = home.interruptible(&arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
 /// Waits until a run has some trials.
-fn measured_a_few(home: &Home, out: &str) {
-    let path = home.path().join(out);
+fn measured_a_few(home: &Home) {
+    let path = home.path().join(FIRST);
     let trials = || {
         let run = hopcost_file::open(&path, &|| Ok(Box::new(tempfile::tempdir()?)));
         run.map_or(0, |run| run.trials.len())
@@ -417,8 +405,7 @@ fn proved(address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
     lines.read_line(&mut greeting).expect("a greeting");
     let far = greeting.trim().rsplit(' ').next().expect("a nonce").to_owned();
     let near = "ab".repeat(32);
-    let key = b"the key of these tests, which is long enough";
-    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(key).expect("any length");
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(SHARED).expect("any length");
     for word in ["near", &far, &near] {
         mac.update(&(word.len() as u64).to_le_bytes());
         mac.update(word.as_bytes());
@@ -494,7 +481,7 @@ impl Namespaces {
 
     /// Has a far end listen in its namespace.
     pub fn far(&self, home: &Home) -> Far {
-        key(home, "KEY", b"the key of these tests, which is long enough", 0o600);
+        key(home, "KEY", SHARED, 0o600);
         let serve = home.interruptible(&["serve", "--bind", "10.202.0.2:0", "--key", "KEY"]);
         Far::of(self.within("far", &serve))
     }
@@ -521,11 +508,11 @@ fn ip(arguments: &[&str]) -> bool {
 fn partitioned(home: &Home) -> Played {
     let two = Namespaces::make()?;
     let far = two.far(home);
-    let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--out", "first.hopcost"];
+    let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--out", FIRST];
     let run = home.hopcost(&[&fixed[..], &["--rounds", "400"]].concat());
     let mut run = two.within("near", &run);
     let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    measured_a_few(home, "first.hopcost");
+    measured_a_few(home);
     two.cut();
     let output = run.wait_with_output().expect("to wait");
     assert!(alive(far.child.id()), "the far end is gone");

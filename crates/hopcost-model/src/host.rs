@@ -26,6 +26,14 @@ document! {
     }
 }
 
+impl Reading {
+    /// One that could be read.
+    pub fn known(section: &str, key: &str, value: String) -> Self {
+        let (section, key) = (section.to_owned(), key.to_owned());
+        Self { section, key, value: Some(value), reason: None }
+    }
+}
+
 /// Key of the reading that says how long the machine has been suspended since it was booted, in
 /// whole milliseconds (`0 ms`).
 pub const SUSPENDED: &str = "load.suspended";

@@ -473,6 +473,10 @@ document! {
 }
 
 impl EventReading {
+    /// What was read at once and not counted over a time.
+    pub fn read_at_once(event: String, value: u64) -> Self {
+        Self { event, value: Some(value), enabled_ns: 0, running_ns: 0, unavailable: None }
+    }
     /// The readings of several threads or ends added up by event: a number that one of them
     /// lacks is lacking.
     pub fn totals(readings: impl IntoIterator<Item = Self>) -> Vec<Self> {

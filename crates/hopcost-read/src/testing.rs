@@ -140,12 +140,8 @@ pub fn foreign_clock(runtime: &str, cpu: u32) -> ClockReading {
 
 /// A fingerprint of these readings.
 pub fn host(readings: &[(&str, &str)]) -> Host {
-    let readings = readings.iter().map(|(key, value)| Reading {
-        section: "test".into(),
-        key: (*key).into(),
-        value: Some((*value).into()),
-        reason: None,
-    });
+    let known = |(key, value): &(&str, &str)| Reading::known("test", key, (*value).to_owned());
+    let readings = readings.iter().map(known);
     Host { readings: readings.collect() }
 }
 

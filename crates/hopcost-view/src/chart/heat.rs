@@ -4,8 +4,7 @@ use hopcost_model::finding::Validity;
 use hopcost_model::results::{CaseResult, Results, RuntimeCell, RuntimeHeatMap};
 
 use super::labels::width;
-use super::model::{Axis, Cell, Cells, Chart, STEPS, Scale, Table, Vertical};
-use super::unit::Unit;
+use super::model::{Cell, Cells, Chart, STEPS};
 use super::{cells, lines};
 use crate::names::{absent, capitalised, case_at, plain_id};
 use crate::number;
@@ -45,24 +44,18 @@ fn chart(map: &RuntimeHeatMap, results: &Results) -> Option<Chart> {
         ends: (ends.1 > ends.0).then(|| (end(ends.0), end(ends.1))),
         ..Cells::default()
     };
-    Some(Chart {
-        id: format!("plot-runtime-heat-{}", plain_id(&mechanism(map, results))),
-        // It begins with the mechanism's name, which stays as it is.
-        title: map.title.clone(),
-        description: format!(
-            "{}; the caller's runtime in the rows, the callee's in the columns. Each cell says its \
-             p50; its ground is one of {STEPS} steps of a logarithmic scale from the least to the \
-             greatest. The table below holds the same numbers.",
-            map.title
-        ),
-        // Its title is not to be cut.
-        width: cells::width_of(&grid).max((width(&map.title, 15.0) + 1.0).min(WIDTH_MAX)),
-        x: Axis::new("", Scale::Linear, Unit::Ns),
-        y: Vertical::Cells(grid),
-        series: Vec::new(),
-        notes: notes(map, results),
-        table: Table::default(),
-    })
+    // Its title is not to be cut.
+    let width = cells::width_of(&grid).max((width(&map.title, 15.0) + 1.0).min(WIDTH_MAX));
+    let description = format!(
+        "{}; the caller's runtime in the rows, the callee's in the columns. Each cell says its \
+         p50; its ground is one of {STEPS} steps of a logarithmic scale from the least to the \
+         greatest. The table below holds the same numbers.",
+        map.title
+    );
+    let id = format!("plot-runtime-heat-{}", plain_id(&mechanism(map, results)));
+    // The title begins with the mechanism's name, which stays as it is.
+    let square = cells::square(id, map.title.clone(), description, grid);
+    Some(Chart { width, notes: notes(map, results), ..square })
 }
 
 /// What is said under a drawing that stands alone.
@@ -131,6 +124,7 @@ fn cell(
 
 #[cfg(test)]
 mod tests {
+    use super::super::model::Vertical;
     use super::*;
     use crate::chart::tests::well_formed;
     use crate::stored;

@@ -4,12 +4,8 @@ use hopcost_model::results::PairedCase;
 
 use super::cells;
 use super::heat::step;
-use super::model::{Axis, Cell, Cells, Chart, Fit, Scale, Table, Vertical};
-use super::unit::Unit;
+use super::model::{Cell, Cells, Chart};
 use crate::number;
-
-/// Names up to which a cell has room around its number.
-const ROOMY_MAX: usize = 8;
 
 /// The square of a case; `None` where nothing in it was measured.
 pub(crate) fn chart(case: &PairedCase, at: usize) -> Option<Chart> {
@@ -46,22 +42,17 @@ pub(crate) fn chart(case: &PairedCase, at: usize) -> Option<Chart> {
         columns: matrix.names.clone(),
         rows: matrix.names.iter().zip(&matrix.cells).map(row).collect(),
         ends: (ends.1 > ends.0).then(|| (end(ends.0), end(ends.1))),
-        fit: if matrix.names.len() > ROOMY_MAX { Fit::Texts } else { Fit::Whole },
+        fit: cells::fit_of(matrix.names.len()),
     };
     let unit = if case.is_rate { case.unit.as_str() } else { "µs" };
-    Some(Chart {
-        id: format!("plot-pairs-{at}"),
-        title: format!("{}, {unit}", case.case),
-        description: format!(
+    Some(cells::square(
+        format!("plot-pairs-{at}"),
+        format!("{}, {unit}", case.case),
+        format!(
             "{} between every two of {} in {unit}: the near end in the rows, the far end in the columns. The table below \
              holds the slowest.",
             case.statistic, matrix.by
         ),
-        width: cells::width_of(&grid),
-        x: Axis::new("", Scale::Linear, Unit::Ns),
-        y: Vertical::Cells(grid),
-        series: Vec::new(),
-        notes: Vec::new(),
-        table: Table::default(),
-    })
+        grid,
+    ))
 }

@@ -4,12 +4,8 @@ use hopcost_model::results::Checkup;
 
 use super::cells;
 use super::heat::step;
-use super::model::{Axis, Cell, Cells, Chart, Fit, Scale, Table, Vertical};
-use super::unit::Unit;
+use super::model::{Cell, Cells, Chart};
 use crate::number;
-
-/// CPUs up to which a cell has room around its number.
-const ROOMY_MAX: usize = 8;
 
 /// The chart; `None` where there are no two CPUs.
 pub(crate) fn chart(found: &Checkup) -> Option<Chart> {
@@ -39,19 +35,14 @@ pub(crate) fn chart(found: &Checkup) -> Option<Chart> {
         columns: cpus.iter().map(u32::to_string).collect(),
         rows: cpus.iter().map(row).collect(),
         ends: (ends.1 > ends.0).then(|| (end(ends.0), end(ends.1))),
-        fit: if cpus.len() > ROOMY_MAX { Fit::Texts } else { Fit::Whole },
+        fit: cells::fit_of(cpus.len()),
     };
-    Some(Chart {
-        id: "plot-cpu-pairs".to_owned(),
-        title: "Spinning round trip between two CPUs".to_owned(),
-        description: "The round trip of a cache line between each two CPUs, in nanoseconds unless \
-                      a unit is given. The table below holds the same numbers."
+    Some(cells::square(
+        "plot-cpu-pairs".to_owned(),
+        "Spinning round trip between two CPUs".to_owned(),
+        "The round trip of a cache line between each two CPUs, in nanoseconds unless a unit is given. The table \
+         below holds the same numbers."
             .to_owned(),
-        width: cells::width_of(&grid),
-        x: Axis::new("", Scale::Linear, Unit::Ns),
-        y: Vertical::Cells(grid),
-        series: Vec::new(),
-        notes: Vec::new(),
-        table: Table::default(),
-    })
+        grid,
+    ))
 }

@@ -2,18 +2,16 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
 use hopcost_machine::Root;
 use hopcost_model::protocol;
-use hopcost_probe::sys;
 use serde_json::json;
 
-use super::{exit, output};
+use super::{exit, host, output};
 use crate::about;
 
 /// Prints one JSON object; measures nothing.
 pub fn run() -> anyhow::Result<u8> {
-    let cpus = sys::allowed_cpus().context("asking which CPUs may be used")?;
+    let cpus = host::allowed_cpus()?;
     let cpus = &cpus[..cpus.len().min(2)];
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let facts = json!({

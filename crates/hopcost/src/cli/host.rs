@@ -11,7 +11,7 @@ use crate::run::scratch::Scratch;
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
 pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
-    let allowed_cpus = sys::allowed_cpus().context("asking which CPUs may be used")?;
+    let allowed_cpus = allowed_cpus()?;
     let topology = hopcost_machine::topology(&Root::default(), &allowed_cpus);
     Ok(Machine {
         pairs: topology.pairs_by_relation(&allowed_cpus),
@@ -30,9 +30,14 @@ pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
     })
 }
 
+/// The CPUs that this process may use.
+pub fn allowed_cpus() -> anyhow::Result<Vec<u32>> {
+    sys::allowed_cpus().context("asking which CPUs may be used")
+}
+
 /// The CPU of an end that is alone on this host: the first of those that a pair of ends would have.
 pub fn first_cpu() -> anyhow::Result<u32> {
-    let allowed = sys::allowed_cpus().context("asking which CPUs may be used")?;
+    let allowed = allowed_cpus()?;
     let pair = hopcost_machine::topology(&Root::default(), &allowed).choose_pair(&allowed);
     let first = pair.map(|(first, ..)| first).or(allowed.first().copied());
     first.context("this process may use no CPU at all")
@@ -70,15 +75,9 @@ fn suspended_ms() -> u64 {
 pub fn of_run(plan: &hopcost_model::plan::Plan, scratch: &Scratch) -> hopcost_model::host::Host {
     let mut host = fingerprint(plan);
     let at = host.readings.iter().rposition(|reading| reading.section == "load");
-    let reading = |key: &str, value: String| Reading {
-        section: "load".into(),
-        key: key.into(),
-        value: Some(value),
-        reason: None,
-    };
     let seen = [
-        reading("load.hopcost_runs", scratch.others().to_string()),
-        reading(SUSPENDED, format!("{} ms", suspended_ms())),
+        Reading::known("load", "load.hopcost_runs", scratch.others().to_string()),
+        Reading::known("load", SUSPENDED, format!("{} ms", suspended_ms())),
     ];
     let at = at.map_or(0, |at| at + 1);
     host.readings.splice(at..at, seen);

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use hopcost_model::units;
-use hopcost_probe::sys;
 
 use super::exit::{self, usage};
+use super::host;
 use super::output;
 use super::peer::{self, AgentArgs};
 use super::run;
@@ -57,10 +57,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let address = peer::address("--bind", &args.bind)?;
     let limit_ns = units::parse_duration_ns(&args.trial_limit);
     let limit_ns = limit_ns.map_err(|error| usage(format!("--trial-limit: {error}")))?;
-    let allowed = sys::allowed_cpus().context("asking which CPUs may be used")?;
     let cpu = match args.cpu {
-        None => super::host::first_cpu()?,
-        Some(cpu) if allowed.contains(&cpu) => cpu,
+        None => host::first_cpu()?,
+        Some(cpu) if host::allowed_cpus()?.contains(&cpu) => cpu,
         Some(cpu) => return Err(usage(format!("--cpu: this process may not use CPU {cpu}"))),
     };
     run::prepare_machine()?;

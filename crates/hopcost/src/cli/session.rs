@@ -430,12 +430,7 @@ fn thinned(mut trial: RawTrial) -> RawTrial {
 impl Sink for Store<'_> {
     fn waited(&mut self, what: &str) -> anyhow::Result<()> {
         output::say(&format!("hopcost: {what}"));
-        let reading = Reading {
-            section: "load".into(),
-            key: WAITED.into(),
-            value: Some(what.to_owned()),
-            reason: None,
-        };
+        let reading = Reading::known("load", WAITED, what.to_owned());
         self.file.add_reading(&reading).context("storing what was waited for")
     }
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {

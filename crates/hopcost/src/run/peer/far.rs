@@ -57,7 +57,7 @@ pub struct Limits {
 pub enum Served {
     /// It was interrupted, or its time was over.
     Interrupted,
-    /// A run was over, or the trials were used up.
+    /// A run was over.
     Complete,
 }
 
@@ -186,12 +186,7 @@ impl<'a> Far<'a> {
         let (_, mut levels) = read.pop()?;
         levels.sort_by(f64::total_cmp);
         let level_ns = levels.get(levels.len() / 2)?;
-        Some(Reading {
-            section: "load".into(),
-            key: "load.switch".into(),
-            value: Some(format!("{:.2} µs", level_ns / 1e3)),
-            reason: None,
-        })
+        Some(Reading::known("load", "load.switch", format!("{:.2} µs", level_ns / 1e3)))
     }
 
     fn hello(&mut self, lines: &Lines, cpu: Option<u32>) -> io::Result<FarHost> {
@@ -208,7 +203,6 @@ impl<'a> Far<'a> {
         host.readings.extend(self.level(cpu, &clock));
         let description = hopcost_probe::worker::description();
         Ok(FarHost {
-            wire: wire::VERSION,
             protocol: protocol::VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("HOPCOST_COMMIT").to_owned(),

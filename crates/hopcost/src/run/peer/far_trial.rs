@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Case, Role, Workload};
-use hopcost_model::mechanism::Loss;
+use hopcost_model::mechanism::{Loss, Payload};
 use hopcost_model::protocol::{Command, FailureCause, LinkHalf, Reply};
 use hopcost_probe::mechanism;
 use hopcost_probe::registry::Row;
@@ -18,6 +18,7 @@ use super::key;
 use super::lobby::Lobby;
 use super::near;
 use super::wire::{self, Answer, Lines, TrialAsk};
+use crate::run::agent::Agent;
 use crate::run::setup::Setup;
 use crate::run::worker::{ReplyError, Worker};
 
@@ -43,7 +44,7 @@ pub fn play(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> Result<(), Str
         let _ = wire::send(lines.stream(), &Answer::Refused { reason: reason.clone() });
         reason
     })?;
-    let frozen = far.setup.agent.as_ref().map(|agent| agent.freeze());
+    let frozen = far.setup.agent.as_ref().and_then(Agent::freeze);
     let played = opened.play(far, lines).map_err(|error| {
         let reason = error.to_string();
         let _ = wire::send(lines.stream(), &Reply::Failed { reason: reason.clone(), cause: None });
@@ -106,8 +107,10 @@ fn admitted(id: &str) -> Result<(Case, &'static Row), String> {
     if !matches!(case.workload, Workload::Roundtrip | Workload::Stream) {
         return Err(format!("it plays no {} between hosts", case.workload));
     }
-    let most =
-        hopcost_model::mechanism::Mechanism::of(&row.facts).payload.map_or(0, |range| range.max);
+    let most = match row.facts.payload {
+        Payload::Bytes { max, .. } => max,
+        Payload::None => 0,
+    };
     if case.payload_bytes.unwrap_or(0) > most || case.flows.unwrap_or(1) > FLOWS_MAX {
         return Err(format!("it plays messages of {most} bytes and {FLOWS_MAX} flows at most"));
     }

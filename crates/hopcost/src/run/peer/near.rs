@@ -63,7 +63,7 @@ impl Peer {
     /// Greets the far end on behalf of a run; `cpu` is the one that its end is to have.
     pub fn greet(address: SocketAddr, key: Key, run: &str, cpu: Option<u32>) -> io::Result<Self> {
         let (far, local) = hello(address, &key, run, cpu)?;
-        if far.wire != wire::VERSION || !far.cpus.contains(&far.cpu) {
+        if !far.cpus.contains(&far.cpu) {
             return Err(sys::failure("it does not say of itself what it must"));
         }
         if !(1e3..1e12).contains(&far.clock.ticks_per_second) {
@@ -94,24 +94,26 @@ impl Peer {
     }
 
     fn readings_of(&self, far: &FarHost, local: SocketAddr) -> Vec<Reading> {
-        let reading = |key: &str, value: String| Reading {
-            section: "peer".into(),
-            key: format!("peer.{key}"),
-            value: Some(value),
-            reason: None,
-        };
+        let reading = |key: &str, value| Reading::known("peer", key, value);
         let mut all = net::readings(local.ip());
-        all.push(reading("address", self.address.to_string()));
-        all.push(reading("hopcost", format!("{} ({})", far.version, far.commit)));
-        all.extend(far.checksum.clone().map(|checksum| reading("checksum", checksum)));
-        all.push(reading("cpu", far.cpu.to_string()));
+        all.push(reading("peer.address", self.address.to_string()));
+        all.push(reading("peer.hopcost", format!("{} ({})", far.version, far.commit)));
+        all.extend(far.checksum.clone().map(|checksum| reading("peer.checksum", checksum)));
+        all.push(reading("peer.cpu", far.cpu.to_string()));
         all.extend(net::of_peer(&far.host.readings));
         all
     }
 
-    /// Asks for a trial and opens its links.
-    pub fn trial(&self, case: &Case, row: &Row, ask: TrialAsk) -> io::Result<Opened> {
-        let opened = self.open(case, row, ask);
+    /// Asks for a trial of a case, whose caller has a clock of this rate, and opens its links.
+    pub fn trial(
+        &self,
+        case: &Case,
+        row: &Row,
+        (deadline_ms, ticks_per_second): (u64, f64),
+    ) -> io::Result<Opened> {
+        let (run, id) = (self.run.clone(), case.id());
+        let opened =
+            self.open(case, row, TrialAsk { run, case: id, deadline_ms, ticks_per_second });
         self.in_vain.set(if opened.is_ok() { 0 } else { self.in_vain.get() + 1 });
         opened
     }
@@ -119,7 +121,7 @@ impl Peer {
     fn open(&self, case: &Case, row: &Row, ask: TrialAsk) -> io::Result<Opened> {
         let deadline = Instant::now() + Duration::from_millis(ask.deadline_ms).max(HELLO);
         let mut lines = Lines::of(self.control()?);
-        wire::send(lines.stream(), &Ask::Trial(TrialAsk { run: self.run.clone(), ..ask }))?;
+        wire::send(lines.stream(), &Ask::Trial(ask))?;
         let (token, udp_port) = match answer(&mut lines, deadline)? {
             Answer::Expecting { token, udp_port } => (token, udp_port),
             _ => return Err(unexpected()),

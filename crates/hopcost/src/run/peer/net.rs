@@ -26,12 +26,12 @@ pub fn readings(address: IpAddr) -> Vec<Reading> {
         let text = root.text(&format!("/sys/class/net/{name}/{what}"));
         text.map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
     };
-    let driver = |name: &str| nic::driver(name).map_err(|error| error.to_string());
+    let driver = of(&|name| nic::driver(name).map_err(|error| error.to_string()));
     let all: [(&str, Result<String, String>); 7] = [
         ("address", Ok(address.to_string())),
         ("interface", of(&|name| Ok(name.to_owned()))),
-        ("path", of(&|name| Ok(path(&root, name, driver(name).ok().as_deref())))),
-        ("driver", of(&driver)),
+        ("path", of(&|name| Ok(path(&root, name, driver.as_deref().ok())))),
+        ("driver", driver.clone()),
         ("mtu", of(&|name| file(name, "mtu"))),
         ("speed", of(&|name| file(name, "speed").map(|speed| format!("{speed} Mbit/s")))),
         ("offloads", of(&|name| nic::offloads(name).map_err(|error| error.to_string()))),
@@ -39,8 +39,8 @@ pub fn readings(address: IpAddr) -> Vec<Reading> {
     let reading = |(key, found): (&str, Result<String, String>)| Reading {
         section: "net".into(),
         key: format!("net.{key}"),
-        value: found.as_ref().ok().cloned(),
-        reason: found.err(),
+        reason: found.as_ref().err().cloned(),
+        value: found.ok(),
     };
     all.into_iter().map(reading).collect()
 }

@@ -98,8 +98,6 @@ pub enum Answer {
 /// The far host, as it tells of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FarHost {
-    /// Spoken version.
-    pub wire: u32,
     /// Version of the worker protocol.
     pub protocol: u32,
     /// hopcost's version.

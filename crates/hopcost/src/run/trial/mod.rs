@@ -21,6 +21,7 @@ use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
 use hopcost_probe::worker::events::{Events, Set};
 
+use super::agent::Agent;
 use super::idle::Knob;
 use super::pace::Pace;
 use super::yardstick::Beside;
@@ -44,7 +45,7 @@ const COUNTED_TRIALS: u32 = 3;
 pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     let started = Instant::now();
     let mut trial = empty_trial(spec);
-    let frozen = spec.setup.agent.as_ref().map(|agent| agent.freeze());
+    let frozen = spec.setup.agent.as_ref().and_then(Agent::freeze);
     let result = perform(spec, &mut trial, &mut beside);
     spec.setup.orphans.end(&beside.pids());
     drop(frozen);
@@ -97,12 +98,8 @@ fn perform(
 /// Looks where the memory lies that both ends share, once nothing is timed any more.
 fn memory(workers: &TrialWorkers<'_>, trial: &mut RawTrial) {
     let pages = workers.pids().next().map(|pid| shared_pages(&Root::default(), pid));
-    let reading = |(node, pages): (u32, u64)| EventReading {
-        event: format!("{SHARED_PAGES}{node}"),
-        value: Some(pages),
-        enabled_ns: 0,
-        running_ns: 0,
-        unavailable: None,
+    let reading = |(node, pages): (u32, u64)| {
+        EventReading::read_at_once(format!("{SHARED_PAGES}{node}"), pages)
     };
     if let Some(end) = trial.ends.first_mut() {
         end.events.extend(pages.unwrap_or_default().into_iter().map(reading));

@@ -13,17 +13,15 @@ use std::time::{Duration, Instant};
 use hopcost_model::case::{Boundary, Role, Sched, Workload};
 use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Reply, Seat};
-use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::meeting;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
 use super::dial;
 use super::snapshot::Seated;
-use super::spec::{Counts, Failure, Lives, TrialSpec};
+use super::spec::{Failure, Lives, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::peer::near::Opened;
-use crate::run::peer::wire::TrialAsk;
 use crate::run::worker::{Launch, Program, Worker};
 
 /// Time that the control plane grants beyond the workers' own deadline.
@@ -138,17 +136,8 @@ impl TrialWorkers<'_> {
         let (Some(peer), Some(row)) = (&spec.setup.peer, spec.workers.link) else {
             return Err("boundary=host needs another host (--peer)".into());
         };
-        let ask = TrialAsk {
-            run: String::new(),
-            case: spec.case.id(),
-            deadline_ms: spec.deadline_ms(),
-            ticks_per_second: match spec.counts {
-                Counts::Fitted(clocks) => clocks.caller.ticks_per_second,
-                Counts::Exactly { .. } => rough_ticks(1_000_000_000) as f64,
-            },
-        };
         let Opened { control, halves } = peer
-            .trial(spec.case, row, ask)
+            .trial(spec.case, row, (spec.deadline_ms(), spec.ticks_per_second()))
             .map_err(|e| Failure::Reason(format!("opening the link to {}: {e}", peer.address())))?;
         let mut callee = WorkerSpec::of(Role::Callee);
         let program = Program::own()?;

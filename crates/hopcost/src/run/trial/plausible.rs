@@ -129,16 +129,16 @@ pub fn long_phase(phase: Measure, ticks: u64) -> Result<(), String> {
     }
 }
 
-/// Whether what a worker of another runtime says of any phase is about what it was told to do.
-pub fn foreign(
-    phase: Measure,
-    ends: &[EndCounters],
-    seats: &[Seated],
-    count: u64,
-) -> Result<(), String> {
-    if !ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role)) {
-        return Err("does not answer for the ends it plays".into());
+/// Whether a worker speaks of its own ends, and of all of them.
+pub fn of_seats(ends: &[EndCounters], seats: &[Seated]) -> Result<(), String> {
+    match ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role)) {
+        true => Ok(()),
+        false => Err("does not answer for the ends it plays".into()),
     }
+}
+
+/// Whether what a worker of another runtime says of any phase is about what it was told to do.
+pub fn foreign(phase: Measure, ends: &[EndCounters], count: u64) -> Result<(), String> {
     if let Some(caller) = ends.iter().find(|end| end.role == Role::Caller && end.lost == 0) {
         let what = format!("says that {count} operations took");
         phase.holds(caller.elapsed_ticks, &what)?;

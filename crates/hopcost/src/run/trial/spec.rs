@@ -149,15 +149,18 @@ impl<'a> TrialSpec<'a> {
         matches!(self.counts, Counts::Exactly { .. })
     }
 
-    /// What the times follow from at which a `load` sends; without a clock, by one that is good to
-    /// a percent.
-    pub fn schedule(&self) -> ScheduleSeed {
-        let ticks_per_second = match self.counts {
+    /// Ticks of the caller's clock in a second; where nobody has looked at it, good to a percent.
+    pub fn ticks_per_second(&self) -> f64 {
+        match self.counts {
             _ if self.case.has_virtual_clock() => 1e9,
             Counts::Fitted(clocks) => clocks.caller.ticks_per_second,
             Counts::Exactly { .. } => rough_ticks(1_000_000_000) as f64,
-        };
-        ScheduleSeed { seed: self.seed, ticks_per_second }
+        }
+    }
+
+    /// What the times follow from at which a `load` sends.
+    pub fn schedule(&self) -> ScheduleSeed {
+        ScheduleSeed { seed: self.seed, ticks_per_second: self.ticks_per_second() }
     }
 
     /// Messages of each sender of a `load`: of the generator without a channel, of the warm-up,

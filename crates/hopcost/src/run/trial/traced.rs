@@ -118,13 +118,7 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
 
 /// What the kernel counted of the ends in both phases, and of their CPUs while the second was traced.
 fn beside(trial: &mut RawTrial, phases: [&[EndCounters]; 2], mut stolen: Vec<(u32, u64)>) {
-    let reading = |event: &str, value: u64| EventReading {
-        event: event.to_owned(),
-        value: Some(value),
-        enabled_ns: 0,
-        running_ns: 0,
-        unavailable: None,
-    };
+    let reading = |event: &str, value| EventReading::read_at_once(event.to_owned(), value);
     for (at, end) in trial.ends.iter_mut().enumerate() {
         for (event, ends) in TRACE_CPU.iter().zip(phases) {
             end.events.extend(ends.get(at).map(|own| reading(event, own.thread_cpu_ns)));

@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::Boundary;
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
 use hopcost_probe::worker::events::{Events, Set, Whose};
@@ -160,17 +159,14 @@ impl TrialWorkers<'_> {
                 return Err(unexpected("run"));
             };
             let seats = &self.all[at].seats;
-            // Another host is believed no more than a worker of another runtime.
-            let fits = ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role));
-            if self.spec.case.boundary == Boundary::Host && !fits {
-                return Err(unexpected("run"));
-            }
+            let wrong = |why: String| format!("{} {why}", self.name(at));
+            plausible::of_seats(&ends, seats).map_err(wrong)?;
             for (end, seat) in ends.iter_mut().zip(seats) {
                 snapshot::add_helpers(end, seat, &did);
             }
             if let Some(ticks_per_ns) = self.all[at].foreign_ticks_per_ns {
-                plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, seats, count)
-                    .map_err(|why| format!("{} {why}", self.name(at)))?;
+                plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count)
+                    .map_err(wrong)?;
                 wall_ns = outside_ns;
                 process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
                 for (end, seat) in ends.iter_mut().zip(seats) {
