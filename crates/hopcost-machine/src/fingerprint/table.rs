@@ -137,6 +137,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
     ]),
     ("virt", &[
         code("virt.hypervisor", virt::hypervisor),
+        code("virt.firmware", virt::firmware),
         row("virt.dmi_vendor", "/sys/class/dmi/id/sys_vendor", Text(AS_IS), NO_DMI),
         row("virt.dmi_product", "/sys/class/dmi/id/product_name", Text(AS_IS), NO_DMI),
         code("virt.container", virt::container),

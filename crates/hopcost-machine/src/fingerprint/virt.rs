@@ -3,9 +3,10 @@
 use super::seen::{Found, Seen};
 use crate::root::Root;
 
-/// `KVM (Firecracker)`: the hypervisor's interface, then the product on top.
+/// `KVM (Google Compute Engine)`: the hypervisor's interface, then the product on top.
 /// The interface is known from what the kernel set up for it, the product from
-/// firmware tables; nothing is guessed from the kernel's name.
+/// DMI; nothing is guessed from the kernel's name, and only what everybody may read
+/// counts, so that runs of root and of others are of one machine.
 pub(super) fn hypervisor(seen: &Seen) -> Found {
     let info = seen.info.as_ref().map_err(ToString::to_string)?;
     let flags = info.first().and_then(|cpu| info.flags(cpu)).unwrap_or_default();
@@ -54,7 +55,7 @@ fn interface(root: &Root) -> Option<String> {
 const VENDORS: &str = "QEMU,DigitalOcean,Hetzner,OpenStack Foundation,Alibaba Cloud,Scaleway,Vultr,\
     Parallels,BHYVE,Xen,Nutanix,Red Hat";
 
-/// The product, from DMI, the ACPI tables (root only) or the device tree.
+/// The product, from DMI or the device tree.
 fn product(root: &Root) -> Option<String> {
     let dmi = |name: &str| root.text(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default();
     let (vendor, product) = (dmi("sys_vendor"), dmi("product_name"));
@@ -70,25 +71,26 @@ fn product(root: &Root) -> Option<String> {
         _ if product.contains("KVM") || product.contains("Virtual Machine") => Some(product),
         _ => None,
     };
-    name.or_else(|| acpi_product(root)).or_else(|| {
+    name.or_else(|| {
         let model = root.text("/proc/device-tree/model").unwrap_or_default();
         (model == "linux,dummy-virt").then(|| "virtual board of QEMU or Firecracker".to_owned())
     })
 }
 
-/// The maker's mark in the fixed ACPI description table: six bytes at offset 10.
-fn acpi_product(root: &Root) -> Option<String> {
-    let table = root.bytes("/sys/firmware/acpi/tables/FACP").ok()?;
-    let name = match table.get(10..16)? {
-        b"FIRECK" => "Firecracker",
-        b"CLOUDH" => "Cloud Hypervisor",
-        b"BOCHS " => "QEMU",
-        b"CROSVM" => "crosvm",
-        b"VRTUAL" => "Hyper-V",
-        b"VBOX  " => "VirtualBox",
-        _ => return None,
-    };
-    Some(name.to_owned())
+/// Who made the firmware: the mark in the fixed ACPI description table, six bytes at offset 10,
+/// as the product that is known by it. Only root may read that.
+pub(super) fn firmware(seen: &Seen) -> Found {
+    let table = seen.root.bytes("/sys/firmware/acpi/tables/FACP").map_err(|e| e.to_string())?;
+    let mark = table.get(10..16).ok_or("the ACPI table is too short")?;
+    Ok(match mark {
+        b"FIRECK" => "Firecracker".to_owned(),
+        b"CLOUDH" => "Cloud Hypervisor".to_owned(),
+        b"BOCHS " => "QEMU".to_owned(),
+        b"CROSVM" => "crosvm".to_owned(),
+        b"VRTUAL" => "Hyper-V".to_owned(),
+        b"VBOX  " => "VirtualBox".to_owned(),
+        other => other.escape_ascii().to_string().trim().to_owned(),
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -116,7 +116,8 @@ fn firecracker_guest() {
                  haltpoll.guest_halt_poll_ns=0",
             ),
             ("kernel.preempt", "PREEMPT_DYNAMIC, mode not readable (needs root and debugfs)"),
-            ("virt.hypervisor", "KVM (Firecracker)"),
+            ("virt.hypervisor", "KVM"),
+            ("virt.firmware", "Firecracker"),
             ("virt.container", "- namespaces are the kernel's first"),
             ("idle.driver", "haltpoll"),
             ("cpu0.idle_states", "POLL:0us, haltpoll idle:1us"),
@@ -143,11 +144,11 @@ fn firecracker_guest() {
 }
 
 #[test]
-fn without_root_the_product_of_a_guest_is_not_guessed() {
+fn without_root_a_guest_is_the_same_and_its_firmware_is_not_guessed() {
     let machine = Machine::unpack("firecracker");
     machine.remove("sys/firmware");
     let host = fingerprint(&machine.root, &[0]);
-    assert_eq!(host.get("virt.hypervisor"), Some("KVM"));
+    assert_eq!((host.get("virt.hypervisor"), host.get("virt.firmware")), (Some("KVM"), None));
     machine.set("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc");
     let host = fingerprint(&machine.root, &[0]);
     assert!(host.get("virt.hypervisor").unwrap().starts_with("make unknown"));

@@ -9,7 +9,7 @@ use hopcost_model::text::count;
 use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
 use crate::names::cpus;
 
-/// `Intel Xeon, KVM (Firecracker), Linux 6.18.44`
+/// `Intel Xeon, KVM, Linux 6.18.44`
 pub(crate) fn machine(host: &Host) -> String {
     let model = host.get("cpu.model").unwrap_or("unknown processor");
     let model = model.split(" @").next().unwrap_or(model);
@@ -23,7 +23,7 @@ pub(crate) fn machine(host: &Host) -> String {
     machine.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// `hopcost · ladder · Intel Xeon, KVM (Firecracker), Linux 6.18.44 · 54 cases × 15 rounds, 59 s`
+/// `hopcost · ladder · Intel Xeon, KVM, Linux 6.18.44 · 54 cases × 15 rounds, 59 s`
 pub(super) fn line(results: &Results) -> String {
     let plan = &results.plan;
     let skipped = results.results.iter().filter(|case| case.status == Status::Skipped).count();
