@@ -55,7 +55,7 @@ fn slow_hosts_are_told_on_one_screen_with_what_they_have_in_common() {
         "no route to host",
         "Clocks off the driver's by more than a minute: h00050 by 2",
         "Agents took at work 2.1 % CPU",
-        "Slowest over all their pairs: h00003",
+        "Slower in most of their pairs: h00003 (×1.",
         "hosts with are and by [interval] in error",
     ] {
         assert!(flat(&said).contains(part), "{part}\n{said}");

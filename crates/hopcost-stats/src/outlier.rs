@@ -266,6 +266,30 @@ mod tests {
         }
     }
 
+    /// What a host adds to each of its pairs spreads them, so that fewer of them lie off than of independent values.
+    #[test]
+    fn pairs_that_have_hosts_in_common_raise_no_more_alarms() {
+        const FLEETS: usize = 2000;
+        let mut rng = Rng::new(8);
+        for (hosts, own) in [(8usize, 1.0), (8, 0.3), (16, 1.0)] {
+            let threshold = threshold(hosts * (hosts - 1) / 2, 1).unwrap();
+            let mut alarmed = 0;
+            for _ in 0..FLEETS {
+                let of_hosts: Vec<f64> = (0..hosts).map(|_| rng.normal()).collect();
+                let pairs = (0..hosts).flat_map(|a| (a + 1..hosts).map(move |b| (a, b)));
+                let log = |(a, b): (usize, usize)| {
+                    0.01 * (of_hosts[a] + of_hosts[b] + own * rng.normal())
+                };
+                let values: Vec<Value> =
+                    pairs.map(log).map(|log| Value { log, error: 0.0 }).collect();
+                let placed = place(&values).unwrap();
+                alarmed += usize::from(placed.scores.iter().any(|of| of.abs() > threshold));
+            }
+            let share = alarmed as f64 / FLEETS as f64;
+            assert!(share <= FALSE_ALARMS, "{hosts} hosts, {own}: {share}");
+        }
+    }
+
     #[test]
     fn tails_are_those_of_their_distributions() {
         assert!((Tail::Normal.above(1.959_963_984_540_054) - 0.025).abs() < 1e-12);

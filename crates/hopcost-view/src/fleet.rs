@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use hopcost_model::fleet::{IndexedEstimate, RawFleet};
-use hopcost_model::results::{FleetHost, FleetReport, HostValue};
+use hopcost_model::results::{FleetHost, FleetReport, HostValue, PairValue};
 
 use crate::csv::{self, push_row};
 use crate::section::fleet::{self, PAGE, SCREEN, WHOLE};
@@ -49,7 +49,7 @@ pub struct Row<'a> {
     /// Where this is what hosts are compared by.
     compared: Option<&'a HostValue>,
     /// The same of a pair.
-    ratio: Option<f64>,
+    of_pair: Option<&'a PairValue>,
 }
 
 /// What a column holds of a row.
@@ -76,9 +76,21 @@ pub const COLUMNS: &[(&str, Field)] = &[
     ("trials", Field::Number(|row| Some(f64::from(row.estimate?.trials)))),
     ("validity", Field::Text(|row| Some(row.estimate?.validity?.word().to_owned()))),
     ("skip", Field::Text(|row| Some(row.estimate?.skip.as_ref()?.to_string()))),
-    ("ratio", Field::Number(|row| row.ratio.or(Some(row.compared?.ratio)))),
+    (
+        "ratio",
+        Field::Number(|row| match row.of_pair {
+            Some(pair) => Some(pair.ratio),
+            None => Some(row.compared?.ratio),
+        }),
+    ),
     ("distance", Field::Number(|row| row.compared?.score)),
-    ("off", Field::Text(|row| Some(row.compared?.off?.word().to_owned()))),
+    (
+        "off",
+        Field::Text(|row| {
+            let off = row.of_pair.map_or(row.compared.and_then(|of| of.off), |pair| pair.off);
+            Some(off?.word().to_owned())
+        }),
+    ),
     ("cpu", Field::Text(|row| row.of?.cpu.clone())),
     ("kernel", Field::Text(|row| row.of?.kernel.clone())),
     ("hypervisor", Field::Text(|row| row.of?.hypervisor.clone())),
@@ -111,7 +123,7 @@ pub fn rows<E>(
             case: None,
             estimate: None,
             compared: None,
-            ratio: None,
+            of_pair: None,
         };
         let estimates = file.map_or(&[][..], |file| &raw.files[*file].estimates);
         if estimates.is_empty() {
@@ -146,7 +158,7 @@ pub fn rows<E>(
                 case: Some(&case.case),
                 estimate: Some(&estimate),
                 compared: None,
-                ratio: Some(pair.ratio),
+                of_pair: Some(pair),
             })?;
         }
     }

@@ -30,6 +30,8 @@ document! {
         pub confounded: Vec<String>,
         /// Cases of pairs of hosts.
         pub pairs: Vec<PairedCase>,
+        /// Why pairs have no run, a sentence each, a few of them.
+        pub missing_pairs: Vec<String>,
         /// What agents took, medians over hosts.
         pub agents: AgentCost,
         /// What was left out or could not be told, a sentence each.
@@ -54,9 +56,9 @@ document! {
         pub status: String,
         /// Hosts by state.
         pub hosts: BTreeMap<String, u32>,
-        /// Tasks of single hosts by state.
+        /// Tasks of single hosts by state: of several attempts at one by that which was done, or the last.
         pub host_tasks: BTreeMap<String, u32>,
-        /// Tasks of pairs by state.
+        /// The same of pairs.
         pub pair_tasks: BTreeMap<String, u32>,
         /// Ratios off 1 by no more than this share are of no interest.
         pub margin: f64,
@@ -215,6 +217,8 @@ document! {
         pub high: Option<f64>,
         /// By how many scales.
         pub score: f64,
+        /// How far the numbers of its run can be trusted.
+        pub validity: Option<Validity>,
     }
 }
 
@@ -278,6 +282,8 @@ document! {
         pub is_rate: bool,
         /// Median over pairs.
         pub median: f64,
+        /// By how many scales a pair lies off that is told; `null` below eight pairs.
+        pub threshold: Option<f64>,
         /// The pairs.
         pub pairs: Vec<PairValue>,
         /// Each host's median over its pairs as a ratio to that of all, the slowest first.
@@ -314,6 +320,8 @@ document! {
         pub high: Option<f64>,
         /// Its time over the median of all pairs.
         pub ratio: f64,
+        /// Whether it is told to lie off, and to which side.
+        pub off: Option<Off>,
     }
 }
 
@@ -322,8 +330,10 @@ document! {
     pub struct PairRow {
         /// Its name.
         pub host: String,
-        /// Pairs that it is an end of.
+        /// Pairs that it is an end of, …
         pub n: u32,
+        /// … and those of them that are told to be slower.
+        pub n_slower: u32,
         /// The median of their ratios.
         pub ratio: f64,
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hopcost_model::finding::Validity;
 use hopcost_model::fleet::{IndexedEstimate, RawFleet, RawTask};
 use hopcost_model::text::count;
 
@@ -23,15 +24,20 @@ pub(super) struct Files {
     pub of_hosts: Vec<Option<usize>>,
     /// Near end, far end, and file of each pair.
     pub of_pairs: Vec<(String, String, usize)>,
+    /// Why pairs have no run.
+    pub failed_pairs: Vec<String>,
     /// What is to be known of them.
     pub remarks: Vec<String>,
+}
+
+/// Of several attempts the greatest counts: one that failed may have left trials all the same, and one that was done goes first.
+pub(super) fn rank(task: &RawTask) -> (bool, u32) {
+    (task.state == "done", task.attempt)
 }
 
 /// Finds them: of several the last that was done.
 pub(super) fn files(raw: &RawFleet) -> Files {
     let readable = |task: &&RawTask| task.file.is_some_and(|file| raw.files[file].error.is_none());
-    // A task that failed may have left trials all the same; one that was done goes first.
-    let rank = |task: &RawTask| (task.state == "done", task.attempt);
     let mut best: Best = BTreeMap::new();
     for task in raw.tasks.iter().filter(readable) {
         let known = best.entry((&task.a, task.b.as_deref())).or_insert((task, 0));
@@ -55,10 +61,9 @@ pub(super) fn files(raw: &RawFleet) -> Files {
         remark(strangers, "run", "of hosts that the table of hosts does not have: left out."),
         remark(broken, "run file", "that cannot be read: `error` in the table run_file says why."),
     ];
-    let remarks = remarks.into_iter().flatten().chain(failed_pairs(raw, &best));
-    let remarks = remarks.collect();
+    let remarks = remarks.into_iter().flatten().collect();
     let of_pairs = best.iter().filter_map(of_pair).collect();
-    Files { of_hosts, of_pairs, remarks }
+    Files { of_hosts, of_pairs, failed_pairs: failed_pairs(raw, &best), remarks }
 }
 
 /// Why pairs have no run, a few of them.
@@ -129,14 +134,17 @@ impl Case<'_> {
     }
 }
 
-/// The cases of these files, in the order of their spellings.
+/// The cases of these files, in the order of their spellings. What its run calls invalid is no value of the case.
 pub(super) fn cases<'a>(raw: &'a RawFleet, files: &[Option<usize>]) -> Vec<Case<'a>> {
     let mut found: BTreeMap<&str, [Vec<Measured>; HEADLINE.len()]> = BTreeMap::new();
     let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
     for (host, file) in files.iter().enumerate().filter_map(|(host, file)| Some((host, (*file)?))) {
         for estimate in &raw.files[file].estimates {
             let at = HEADLINE.iter().position(|(known, _)| *known == &*estimate.statistic);
-            let (Some(at), Some(value)) = (at, estimate.point) else { continue };
+            let is_valid = estimate.validity != Some(Validity::Invalid);
+            let (Some(at), Some(value)) = (at, estimate.point.filter(|_| is_valid)) else {
+                continue;
+            };
             let id = raw.cases[estimate.case].as_str();
             indices.insert(id, estimate.case);
             found.entry(id).or_default()[at].push(measured(host, estimate, value, HEADLINE[at].1));

@@ -12,7 +12,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::fleet::{IndexedFile, RawFleet, RawHost};
+use hopcost_model::finding::Validity;
+use hopcost_model::fleet::{IndexedEstimate, IndexedFile, RawFleet, RawHost, RawTask};
 use hopcost_model::results::{
     AgentCost, FleetAbout, FleetHost, FleetReport, HostValue, MissingValue,
 };
@@ -57,7 +58,8 @@ pub fn report(raw: &RawFleet, margin: f64) -> FleetReport {
         groups_compared,
         of_slow: slow,
         confounded,
-        pairs: pairs::cases(raw, &files.of_pairs),
+        pairs: pairs::cases(raw, &files.of_pairs, margin),
+        missing_pairs: files.failed_pairs,
         agents: agents(raw),
         remarks,
     }
@@ -70,9 +72,16 @@ fn about(raw: &RawFleet, margin: f64) -> FleetAbout {
         states.for_each(|state| *by_state.entry(state.clone()).or_default() += 1);
         by_state
     };
+    // Of several attempts the one that was done counts, or the last.
     let tasks = |is_pair: bool| {
-        let tasks = raw.tasks.iter().filter(move |task| task.b.is_some() == is_pair);
-        counted(&mut tasks.map(|task| &task.state))
+        let mut last: BTreeMap<(&str, Option<&str>), &RawTask> = BTreeMap::new();
+        for task in raw.tasks.iter().filter(|task| task.b.is_some() == is_pair) {
+            let known = last.entry((&task.a, task.b.as_deref())).or_insert(task);
+            if measured::rank(task) >= measured::rank(known) {
+                *known = task;
+            }
+        }
+        counted(&mut last.values().map(|task| &task.state))
     };
     FleetAbout {
         id: word("id"),
@@ -133,12 +142,17 @@ fn missing(raw: &RawFleet, files: &[Option<usize>], cases: &[Case], hosts: &mut 
     let known: std::collections::BTreeSet<usize> = cases.iter().map(|case| case.index).collect();
     for (host, file) in hosts.iter_mut().zip(files) {
         let Some(file) = file.map(|file| &raw.files[file]) else { continue };
-        let without = file.estimates.iter().filter(|of| of.point.is_none());
+        let is_invalid = |of: &IndexedEstimate| of.validity == Some(Validity::Invalid);
+        let without = file.estimates.iter().filter(|of| of.point.is_none() || is_invalid(of));
         let without = without.filter(|of| of.statistic.is_empty() || known.contains(&of.case));
         for estimate in without {
             let has =
                 host.values.iter().any(|value| cases[value.case as usize].index == estimate.case);
-            let reason = estimate.skip.as_deref().unwrap_or("no value");
+            let reason = match estimate.skip.as_deref() {
+                Some(skip) => skip,
+                None if is_invalid(estimate) => "invalid, by the findings of its run",
+                None => "no value",
+            };
             if !has && host.missing.iter().all(|one| one.case != raw.cases[estimate.case]) {
                 let case = raw.cases[estimate.case].clone();
                 host.missing.push(MissingValue { case, reason: reason.to_owned() });

@@ -3,51 +3,68 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::fleet::RawFleet;
-use hopcost_model::results::{PairMatrix, PairRow, PairValue, PairedCase};
+use hopcost_model::results::{Off, PairMatrix, PairRow, PairValue, PairedCase};
 use hopcost_stats::sample::median;
 
 use super::measured;
+use super::outliers::Thresholds;
 
 /// Names that a square has room for.
 const NAMES_MAX: usize = 40;
 
-/// The cases that pairs measured.
-pub(super) fn cases(raw: &RawFleet, pairs: &[(String, String, usize)]) -> Vec<PairedCase> {
+/// The cases that pairs measured. By the rule of hosts pairs lie off each other too, over all their cases.
+pub(super) fn cases(
+    raw: &RawFleet,
+    pairs: &[(String, String, usize)],
+    margin: f64,
+) -> Vec<PairedCase> {
     let files: Vec<Option<usize>> = pairs.iter().map(|(.., file)| Some(*file)).collect();
+    let cases = measured::cases(raw, &files);
+    let mut thresholds = Thresholds::for_all(&cases);
     let of = |case: measured::Case| {
-        let middle = median(&case.hosts.iter().map(|one| one.log).collect::<Vec<_>>())?;
-        let pair = |one: &measured::Measured| PairValue {
+        let judged = thresholds.judge(&case, margin)?;
+        let middle = judged.logs.median();
+        let pair = |(one, (_, off)): (&measured::Measured, &(_, Option<Off>))| PairValue {
             a: pairs[one.host].0.clone(),
             b: pairs[one.host].1.clone(),
             value: one.value,
             low: one.estimate.low,
             high: one.estimate.high,
             ratio: one.ratio(middle),
+            off: *off,
         };
-        let values: Vec<PairValue> = case.hosts.iter().map(pair).collect();
+        let values: Vec<PairValue> = case.hosts.iter().zip(&judged.values).map(pair).collect();
         Some(PairedCase {
             case: raw.cases[case.index].clone(),
             statistic: case.statistic.to_owned(),
             unit: case.unit(),
             is_rate: case.is_rate,
             median: case.value(middle),
+            threshold: judged.threshold,
             rows: rows(&values),
             matrix: matrix(raw, &values),
             pairs: values,
         })
     };
-    measured::cases(raw, &files).into_iter().filter_map(of).collect()
+    cases.into_iter().filter_map(of).collect()
 }
 
 fn rows(pairs: &[PairValue]) -> Vec<PairRow> {
-    let mut of: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut of: BTreeMap<&str, Vec<&PairValue>> = BTreeMap::new();
     for pair in pairs {
         for host in [&pair.a, &pair.b] {
-            of.entry(host).or_default().push(pair.ratio);
+            of.entry(host).or_default().push(pair);
         }
     }
-    let row = |(host, ratios): (&str, Vec<f64>)| {
-        Some(PairRow { host: host.to_owned(), n: ratios.len() as u32, ratio: median(&ratios)? })
+    let row = |(host, own): (&str, Vec<&PairValue>)| {
+        let ratios: Vec<f64> = own.iter().map(|pair| pair.ratio).collect();
+        let n_slower = own.iter().filter(|pair| pair.off == Some(Off::Slower)).count();
+        Some(PairRow {
+            host: host.to_owned(),
+            n: own.len() as u32,
+            n_slower: n_slower as u32,
+            ratio: median(&ratios)?,
+        })
     };
     let mut rows: Vec<PairRow> = of.into_iter().filter_map(row).collect();
     rows.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));

@@ -178,7 +178,8 @@ fn hosts_that_failed_say_why_and_the_last_run_counts() {
         Some("its run file cannot be read: it is damaged")
     );
     assert!(found.remarks[0].starts_with("1 task measured more than once"));
-    assert_eq!(found.about.host_tasks["failed"], 1);
+    let tasks = &found.about.host_tasks;
+    assert_eq!((tasks["done"], tasks["failed"]), (11, 1), "a host that was measured twice is one");
 }
 
 #[test]
@@ -204,6 +205,10 @@ fn pairs_have_their_median_and_the_hosts_that_are_slow_in_all_of_theirs() {
     assert_eq!((found.pairs.len(), case.pairs.len(), case.rows.len()), (1, 28, 8));
     assert_eq!((case.rows[0].host.as_str(), case.rows[0].n), ("h0002", 7));
     assert!((case.rows[0].ratio - 1.5).abs() < 0.01 && case.rows[1].ratio < 1.1);
+    let off: Vec<_> = case.pairs.iter().filter(|pair| pair.off == Some(Off::Slower)).collect();
+    assert!(
+        off.len() == 7 && off.iter().all(|pair| [&pair.a, &pair.b].contains(&&"h0002".to_string()))
+    );
 }
 
 #[test]

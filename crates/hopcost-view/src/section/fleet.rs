@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopcost_model::finding::Validity;
 use hopcost_model::results::{
-    Estimate, FleetCase, FleetHost, FleetReport, HostValue, Off, Outlier, PairedCase, SlowFact,
+    Estimate, FleetCase, FleetHost, FleetReport, HostValue, Off, Outlier, PairRow, PairedCase,
+    SlowFact,
 };
 use hopcost_model::text::count;
 
@@ -217,6 +219,7 @@ fn outliers(found: &FleetReport, room: Room) -> Vec<Block> {
         .column(words("host"), |of| name(&of.host, room))
         .column(words("is"), |of| Cell::text(of.off.word()))
         .column(numbers("by [interval]"), |of| times(of.ratio, of.low.zip(of.high)))
+        .column(words("its run").fold(2), |of| Cell::text(of.validity.map_or("", Validity::word)))
         .column(words("in"), |of: &Outlier| {
             let case = found.cases.get(of.case as usize);
             Cell::code(case.map_or(String::new(), |case| beside(&case.case, &common)))
@@ -309,27 +312,41 @@ fn pairs(found: &FleetReport, room: Room) -> Vec<Block> {
             let chart = chart::hosts::chart(case, at);
             blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
         }
-        blocks.extend(worst(case, room));
+        blocks.extend(worst(case, room, found.about.margin));
     }
     blocks
 }
 
-/// The slowest pairs and the hosts that are slowest over all of theirs.
-fn worst(case: &PairedCase, room: Room) -> Vec<Block> {
-    let mut pairs: Vec<_> = case.pairs.iter().collect();
+/// The pairs told to lie off, the slowest first, and the hosts that are slow over all of theirs.
+fn worst(case: &PairedCase, room: Room, margin: f64) -> Vec<Block> {
+    let mut pairs: Vec<_> = case.pairs.iter().filter(|of| of.off.is_some()).collect();
     pairs.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    let told = pairs.len();
     pairs.truncate(room.pairs);
     let table = Rows::of(&pairs)
         .column(words("pair"), |of| Cell::text(format!("{} to {}", of.a, of.b)))
         .column(numbers("off the median"), |of| off(of.ratio))
         .column(estimates("value"), |of| measured(of.value, of.low.zip(of.high), 1, &case.unit));
-    let row = |of: &hopcost_model::results::PairRow| {
+    let mut blocks = vec![match case.threshold {
+        _ if told > 0 => table.table(),
+        Some(scales) => note(format!(
+            "No pair is more than {} scales and {} % off the median.",
+            number::plain(scales, 3),
+            number::plain(margin * 100.0, 2)
+        )),
+        None => note("Fewer than 8 pairs: no rule tells which lie off.".to_owned()),
+    }];
+    blocks.extend(more(told, pairs.len(), "pair"));
+    let row = |of: &PairRow| {
         let by = number::plain(of.ratio, 3);
-        format!("{} ×{by} ({})", of.host, count(of.n as usize, "pair"))
+        format!("{} (×{by}, {} of {})", of.host, of.n_slower, count(of.n as usize, "pair"))
     };
-    let rows: Vec<String> = case.rows.iter().take(NAMED_MAX).map(row).collect();
-    let rows = format!("Slowest over all their pairs: {}.", rows.join(", "));
-    vec![table.table(), note(rows)]
+    let slow = case.rows.iter().filter(|row| 2 * row.n_slower > row.n);
+    let rows: Vec<String> = slow.take(NAMED_MAX).map(row).collect();
+    if !rows.is_empty() {
+        blocks.push(note(format!("Slower in most of their pairs: {}.", rows.join(", "))));
+    }
+    blocks
 }
 
 /// Hosts without a run, each with its reason; on a screen those of one reason together.
@@ -360,7 +377,11 @@ fn missing(found: &FleetReport, room: Room) -> Vec<Block> {
         blocks.push(table.lines());
         blocks.extend(more(alike.len(), shown.len(), "reason"));
     }
-    if missing.is_empty() { Vec::new() } else { blocks }
+    if missing.is_empty() {
+        blocks.clear();
+    }
+    blocks.extend(found.missing_pairs.iter().cloned().map(note));
+    blocks
 }
 
 fn hosts(found: &FleetReport, room: Room) -> Vec<Block> {
