@@ -36,7 +36,7 @@ impl Element {
 }
 
 fn element(gate: &Gate, of: &GatedCase) -> Option<Element> {
-    match of.decision() {
+    match of.decision(gate.margin) {
         Decision::Unmeasured => Some(Element::Error),
         _ if gate.outcome() == Outcome::Invalid => Some(Element::Error),
         Decision::Regression => Some(Element::Failure),
@@ -67,9 +67,9 @@ pub fn junit(gate: &Gate) -> String {
             out.push_str("/>\n");
             continue;
         };
-        let why: Vec<String> = gate.invalid.iter().cloned().chain(why(of)).collect();
+        let why: Vec<String> = gate.invalid.iter().cloned().chain(why(of, gate.margin)).collect();
         let (name, why) = (element.name(), why.join(" "));
-        let kind = of.decision().word();
+        let kind = of.decision(gate.margin).word();
         put!(out, ">\n<{name} message=\"{}\"", Esc(&format!("{kind}: {why}")));
         // `skipped` has a message and no type.
         if *element != Element::Skipped {
@@ -138,6 +138,12 @@ mod tests {
             assert_eq!(gate(cases, Undecided::Pass).outcome(), passes);
             assert_eq!(gate(cases, Undecided::Fail).outcome(), strict);
         }
+        let mut wide = gate(&ALL[2..3], Undecided::Fail);
+        wide.cases[0].first.high = Some(1.06);
+        assert_eq!(wide.outcome(), Inconclusive);
+        wide.cases[0].first.high = Some(1.04);
+        assert_eq!(wide.cases[0].decision(0.05), Decision::NotSlower);
+        assert_eq!(wide.outcome(), Passed);
         let mut all = gate(ALL, Undecided::Pass);
         all.invalid.push("the build is slow".to_owned());
         assert_eq!(all.outcome(), Invalid);

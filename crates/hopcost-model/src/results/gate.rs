@@ -46,6 +46,8 @@ pub enum Decision {
     Unconfirmed,
     /// That is not known.
     Inconclusive,
+    /// It is not slower by more than the margin; whether it is faster is not known.
+    NotSlower,
     /// It is faster.
     Improvement,
     /// It takes as long as before.
@@ -68,8 +70,8 @@ pub enum Outcome {
 }
 
 impl GatedCase {
-    /// What is said of it.
-    pub fn decision(&self) -> Decision {
+    /// What is said of it, with this margin.
+    pub fn decision(&self, margin: f64) -> Decision {
         let again = self.again.as_ref().map(|again| again.verdict);
         let values = [Some(&self.first), self.again.as_ref()];
         if values.into_iter().flatten().any(|of| of.ratio.is_none()) {
@@ -78,6 +80,10 @@ impl GatedCase {
         match (self.first.verdict, again) {
             (Verdict::Slower, Some(Verdict::Slower)) => Decision::Regression,
             (Verdict::Slower, _) => Decision::Unconfirmed,
+            // All that a gate asks is whether it is slower.
+            (Verdict::Inconclusive, _) if self.first.high.is_some_and(|of| of < 1.0 + margin) => {
+                Decision::NotSlower
+            }
             (Verdict::Inconclusive, _) => Decision::Inconclusive,
             (Verdict::Faster, _) => Decision::Improvement,
             (Verdict::Equivalent, _) => Decision::Unchanged,
@@ -93,6 +99,7 @@ impl Decision {
             Decision::Regression => "regression",
             Decision::Unconfirmed => "not confirmed",
             Decision::Inconclusive => "inconclusive",
+            Decision::NotSlower => "not slower",
             Decision::Improvement => "improvement",
             Decision::Unchanged => "unchanged",
         }
@@ -106,8 +113,9 @@ impl Decision {
 impl Gate {
     /// How it ended.
     pub fn outcome(&self) -> Outcome {
-        let any =
-            |is_it: &dyn Fn(Decision) -> bool| self.cases.iter().any(|of| is_it(of.decision()));
+        let any = |is_it: &dyn Fn(Decision) -> bool| {
+            self.cases.iter().any(|of| is_it(of.decision(self.margin)))
+        };
         match () {
             () if any(&|of| of == Decision::Unmeasured) => Outcome::Unmeasured,
             () if !self.invalid.is_empty() => Outcome::Invalid,

@@ -5,7 +5,7 @@ use hopcost_model::results::{
 };
 use hopcost_model::text::count;
 
-use super::comparison::{beside, charts, difference, sentences};
+use super::comparison::{beside, charts, difference, out_of_reach, sentences};
 use super::model::{
     Block, Cell, Document, Medium, Rows, Section, Tone, Unit, notes, numbers, words,
 };
@@ -177,11 +177,7 @@ fn undecided(found: &RunComparison) -> Vec<String> {
         said.push(format!("{cases}: {runs} {units} probably decide."));
     }
     if !never.is_empty() {
-        said.push(format!(
-            "{}: the difference is about the {}; another --margin decides.",
-            inconclusive(never.len()),
-            margin(found)
-        ));
+        said.push(format!("{}: {}.", inconclusive(never.len()), out_of_reach(found.margin)));
     }
     said
 }

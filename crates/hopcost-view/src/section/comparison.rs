@@ -128,12 +128,17 @@ fn undecided(of: &Compared, found: &Comparison) -> Option<String> {
             "{name} is not decided; {blocks} blocks probably would: --duration {}s.",
             seconds.ceil()
         ),
-        None => format!(
-            "{name} is not decided: the difference is about the margin of {} %; another --margin \
-             decides.",
-            number::plain(found.margin * 100.0, 2)
-        ),
+        None => format!("{name} is not decided, and {}.", out_of_reach(found.margin)),
     })
+}
+
+/// What is left where no number of blocks or runs in reach decides.
+pub(crate) fn out_of_reach(margin: f64) -> String {
+    format!(
+        "the difference lies too near the margin of {} % for an interval so wide: a quieter machine \
+         or another --margin decides, and not more of the same",
+        number::plain(margin * 100.0, 2)
+    )
 }
 
 #[cfg(test)]

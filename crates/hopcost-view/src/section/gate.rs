@@ -3,18 +3,18 @@
 use hopcost_model::results::{Decision, Gate, GatedCase, Outcome};
 use hopcost_model::text::count;
 
-use super::comparison::difference;
+use super::comparison::{difference, out_of_reach};
 use super::model::{Block, Cell, Document, Rows, Tone, notes, numbers, words};
 use crate::number;
 
 /// The gate.
 pub(crate) fn document(gate: &Gate) -> Document {
     let mut cases: Vec<&GatedCase> = gate.cases.iter().collect();
-    cases.sort_by_key(|of| of.decision());
+    cases.sort_by_key(|of| of.decision(gate.margin));
     let invalid =
         gate.invalid.iter().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}")));
     let table = Rows::of(&cases)
-        .column(words("decision"), |of| Cell::text(of.decision().word()))
+        .column(words("decision"), |of| Cell::text(of.decision(gate.margin).word()))
         .column(numbers("difference [interval]"), |of| difference(&of.first))
         .column(numbers("measured again"), |of| of.again.as_ref().map_or(Cell::none(), difference))
         .column(words("of"), |of| Cell::code(of.first.case.clone()));
@@ -24,7 +24,7 @@ pub(crate) fn document(gate: &Gate) -> Document {
 
 /// `hopcost · gate · failed: 1 regression in 3 cases`
 fn title(gate: &Gate) -> String {
-    let of = |one: Decision| gate.cases.iter().filter(|of| of.decision() == one).count();
+    let of = |one: Decision| gate.cases.iter().filter(|of| of.decision(gate.margin) == one).count();
     let ended = match gate.outcome() {
         Outcome::Passed => "passed".to_owned(),
         Outcome::Unmeasured => format!("failed: {} not measured", of(Decision::Unmeasured)),
@@ -42,26 +42,26 @@ fn said(gate: &Gate) -> Vec<String> {
     let margin = number::plain(gate.margin * 100.0, 2);
     let mut said = vec![format!("{} Margin {margin} %.", gate.sides)];
     said.extend(gate.cases.iter().filter_map(|of| {
-        let why = why(of)?;
+        let why = why(of, gate.margin)?;
         Some(format!("{}: {why}.", of.first.case))
     }));
     said
 }
 
-/// What a decision other than `unchanged` and `improvement` rests on.
-pub(crate) fn why(of: &GatedCase) -> Option<String> {
+/// What a decision that is no good news rests on.
+pub(crate) fn why(of: &GatedCase, margin: f64) -> Option<String> {
     let shown = |of| difference(of).value.shown().map_or("no value".to_owned(), |s| s.to_string());
     let first = shown(&of.first);
     let again = of.again.as_ref().map_or("nothing".to_owned(), shown);
-    Some(match of.decision() {
+    Some(match of.decision(margin) {
         Decision::Unmeasured => "it was not measured; hopcost run of it says why".to_owned(),
         Decision::Regression => format!("slower by {first}, measured again by {again}"),
         Decision::Unconfirmed => format!("slower by {first}, but measured again {again}"),
         Decision::Inconclusive => match needed(of) {
             Some(needed) => format!("{first} decides nothing; {needed} probably would"),
-            None => format!("{first} is about the margin; another --margin decides"),
+            None => format!("{first} decides nothing, and {}", out_of_reach(margin)),
         },
-        Decision::Improvement | Decision::Unchanged => return None,
+        Decision::NotSlower | Decision::Improvement | Decision::Unchanged => return None,
     })
 }
 

@@ -48,7 +48,13 @@ pub struct Args {
           conflicts_with = "live_binaries")]
     pub(super) statistic: Option<Statistic>,
     /// Time of a case at most
-    #[arg(long, value_name = "TIME", default_value = "20s", conflicts_with = "baseline")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        visible_alias = "budget",
+        default_value = "20s",
+        conflicts_with = "baseline"
+    )]
     pub(super) duration: String,
     /// Aimed length of a trial's measured phase (20ms)
     #[arg(long, value_name = "TIME", conflicts_with = "baseline")]
@@ -199,7 +205,7 @@ mod tests {
             Ok(Some(vec![found("a", Verdict::Slower), found("c", Verdict::Inconclusive)]))
         };
         let gated = confirmed(first.clone(), again).unwrap().unwrap();
-        let decisions: Vec<Decision> = gated.iter().map(GatedCase::decision).collect();
+        let decisions: Vec<Decision> = gated.iter().map(|of| of.decision(0.05)).collect();
         let [regression, faster, not] = decisions[..] else { panic!("{decisions:?}") };
         assert_eq!((regression, faster), (Decision::Regression, Decision::Improvement));
         assert_eq!(not, Decision::Unconfirmed);
