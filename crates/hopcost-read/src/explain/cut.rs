@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::Role;
 use hopcost_model::results::{Leg, Segment, SegmentKind};
+use hopcost_model::text::count;
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 
 /// What a phase was cut into.
@@ -282,8 +283,10 @@ pub fn broken(trace: &Trace) -> Option<String> {
     match trace.lost {
         0 if trace.events.is_sorted_by_key(|event| event.at_ns) => None,
         0 => Some("the events are not in time order".to_owned()),
-        1 => Some("an event of the phase was lost".to_owned()),
-        lost => Some(format!("{lost} events of the phase were lost")),
+        lost => Some(format!(
+            "{} of the phase lost, because the buffers were full: other work on these CPUs, or too long a gap",
+            count(lost as usize, "event")
+        )),
     }
 }
 

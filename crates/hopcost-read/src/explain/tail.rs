@@ -101,7 +101,7 @@ fn doubt(unseen: &UnseenTime) -> String {
     format!("; over all hops the kernel counts {says}{steal}")
 }
 
-/// `the slowest 1 % take 9.10 µs longer than typical hops: 5.20 µs in softirq (back); a timer in 34 % of them …`
+/// `the slowest 1 % take 9.10 µs longer on average than the typical hops of all trials, of which 5.20 µs in “softirq, back”; a timer in 34 % of them …`
 fn sentence(
     longer_ns: f64,
     quantile: f64,
@@ -123,12 +123,12 @@ fn sentence(
         };
         format!("; {}{why} in {slow} of them and {typical} of typical ones", one.what)
     });
-    let colon = if told.is_empty() { "" } else { ": " };
+    let of_which = if told.is_empty() { "" } else { ", of which " };
     format!(
-        "the slowest {} take {} longer than typical hops{colon}{}{}",
+        "the slowest {} take {} longer on average than the typical hops of all trials{of_which}{}{}",
         format::percent(1.0 - quantile),
         format::ns(longer_ns),
-        told.join(", "),
+        told.join(" and "),
         oftener.collect::<String>()
     )
 }

@@ -545,7 +545,13 @@ fn what_events_do_not_show_is_left_out_with_its_reason() {
     };
     let left_out = |reason: &str, n: u64| vec![(reason.to_owned(), n)];
     let lost = Trace { lost: 3, ..same(5, ONE_CPU) };
-    assert_eq!(reasons(&lost), left_out("3 events of the phase were lost", 5));
+    assert_eq!(
+        reasons(&lost),
+        left_out(
+            "3 events of the phase lost, because the buffers were full: other work on these CPUs, or too long a gap",
+            5
+        )
+    );
     let mut unsorted = same(5, ONE_CPU);
     unsorted.events.swap(3, 4);
     assert_eq!(reasons(&unsorted), left_out("the events are not in time order", 5));

@@ -258,12 +258,15 @@ fn cost_in(difference: &TracedDifference) -> String {
     format!("{cost}; untraced, the medians differ by {}{interval}{agrees}.", number::time(ns, 3))
 }
 
-/// `; bare of these it would be 4.61 µs, 3 % more than untraced`
+/// `; bare of these, trial by trial, it would be 4.61 µs, 3 % more than untraced`
 fn without_events(case: &ExplainedCase) -> String {
     let Some((ns, off)) = case.without_events_ns.point.zip(case.off) else { return String::new() };
     let side = if off < 0.0 { "less" } else { "more" };
     let off = number::share(off.abs());
-    format!("; bare of these it would be {}, {off} {side} than untraced", number::time(ns, 3))
+    format!(
+        "; bare of these, trial by trial, it would be {}, {off} {side} than untraced",
+        number::time(ns, 3)
+    )
 }
 
 /// Why the kernel's account of a stream is another than what events show.
@@ -329,8 +332,8 @@ fn slow(tail: &ExplainedTail, lines: usize) -> Vec<Block> {
     let time = |ns: f64| Cell::number(ns, Unit::Time(3));
     let segments = Rows::of(tail.segments.get(..lines).unwrap_or(&tail.segments))
         .column(words("slow hops"), |of| Cell::text(of.segment.to_string()))
-        .column(numbers("typical"), |of| time(of.typical_ns))
-        .column(numbers("slow"), |of| time(of.slow_ns))
+        .column(numbers("typical, mean"), |of| time(of.typical_ns))
+        .column(numbers("slow, mean"), |of| time(of.slow_ns))
         .table();
     let occurrences = Rows::of(&tail.occurrences)
         .column(words("what happens"), |of| Cell::text(of.what.clone()))
@@ -492,7 +495,7 @@ mod tests {
         for said in [
             "roundtrip/pipe?place=same-llc: 5.90 µs a typical hop",
             "Median hop: 5.90 µs traced, 4.72 µs untraced; a hop waits for 12 events, each of which costs 91 ns; \
-             bare of these it would be 4.84 µs, 2.5 % more than untraced",
+             bare of these, trial by trial, it would be 4.84 µs, 2.5 % more than untraced",
             "Bare below 0, since events cost more there than it took: “callee in user space”.",
             "Left out: 10 of 8000 hops: no event shows it.",
             "Not seen: ipi:ipi_send_cpu: this kernel does not have it.",

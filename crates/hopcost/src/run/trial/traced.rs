@@ -3,6 +3,8 @@
 //! Tracing slows what it watches, so that nothing of it is among the measured samples. A phase
 //! of as many operations without events comes right before it, to be held against it.
 
+use std::time::Instant;
+
 use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::{
@@ -45,7 +47,7 @@ pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
         ));
     }
     let cpus = cpus(spec)?;
-    bytes(spec, &cpus, operations)?;
+    bytes(spec, &cpus, operations, 0)?;
     let refused = cpus.first().and_then(|cpu| probe::refused(*cpu));
     refused.map_or(Ok(()), |why| Err(untraceable(&why)))
 }
@@ -66,9 +68,14 @@ fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>, Failure> {
     Ok(cpus)
 }
 
-/// Bytes of buffer for each of these CPUs.
-fn bytes(spec: &TrialSpec<'_>, cpus: &[u32], operations: u64) -> Result<usize, Failure> {
-    let gap_ns = spec.case.gap_ns.unwrap_or(0);
+/// Bytes of buffer for each of these CPUs, where an operation takes about so long, most of which the ends wait.
+fn bytes(
+    spec: &TrialSpec<'_>,
+    cpus: &[u32],
+    operations: u64,
+    each_ns: u64,
+) -> Result<usize, Failure> {
+    let gap_ns = spec.case.gap_ns.unwrap_or(0).max(each_ns);
     // What a message makes happen grows with its length.
     let bytes = operations.saturating_mul(spec.case.payload_bytes.unwrap_or(0).into());
     let operations = operations.max(bytes / BYTES_PER_OPERATION);
@@ -81,9 +88,11 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;
-    let bytes = bytes(spec, &cpus, operations)?;
     workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, cap_ns(spec))?;
+    let begun = Instant::now();
     let untraced = stamps(workers, operations)?;
+    let each_ns = begun.elapsed().as_nanos() as u64 / operations.max(1);
+    let bytes = bytes(spec, &cpus, operations, each_ns)?;
     let first = *cpus.first().ok_or_else(|| untraceable("no CPU"))?;
     let bare = Bare::measured(first);
     // Only now: what is open slows the system calls of the whole machine, even switched off.
