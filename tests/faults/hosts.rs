@@ -66,7 +66,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "nobody listens",
         codes: &[2],
-        says: &["--peer 127.0.0.1:1: ", "refused"],
+        says: &["--peer 127.0.0.1:1: ", "refused", "`hopcost serve` running"],
         within_s: 20,
         play: |home| Ok(near(home, "127.0.0.1:1", "KEY", &[TCP])),
     },

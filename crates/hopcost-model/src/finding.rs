@@ -143,7 +143,7 @@ codes! {
         "Offer a lower rate, or give the sender a CPU that nothing else uses (--cpus, isolcpus); do not read this response as that of the channel.";
     /// The rate was not reached.
     RateMissed = "RATE_MISSED",
-        "Less than 99 % of the offered rate got through: messages were still being sent or received well after the schedule's end, so the response grows with the length of the trial.",
+        "Less than 99 % of the offered rate was kept: messages were still being sent or received well after the schedule's end, so the response grows with the length of the trial. What was lost on the way does not count here (LOST).",
         "Offer a lower rate: this one is beyond what the channel or its receiver can take.";
     /// Messages were lost.
     Lost = "LOST",

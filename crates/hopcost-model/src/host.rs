@@ -46,6 +46,11 @@ impl Host {
     pub fn get(&self, key: &str) -> Option<&str> {
         self.readings.iter().find(|r| r.key == key).and_then(|r| r.value.as_deref())
     }
+    /// Whether the far end of a run was on this same machine, in another network namespace.
+    pub fn is_its_peer(&self) -> bool {
+        let near = self.get("kernel.boot_id");
+        near.is_some() && near == self.get("peer.kernel.boot_id")
+    }
     /// The reason why a reading has no value.
     pub fn reason(&self, key: &str) -> Option<&str> {
         self.readings.iter().find(|r| r.key == key).and_then(|r| r.reason.as_deref())

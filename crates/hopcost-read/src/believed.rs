@@ -96,8 +96,10 @@ fn counts(trial: &RawTrial) -> Option<String> {
         let said = trial.samples_max_ticks;
         return Some(format!("its longest sample is {longest} ticks and not {said}"));
     }
-    let lost = trial.ends.iter().find(|end| end.lost > end.count);
-    lost.map(|end| format!("{} of {} operations were lost", end.lost, end.count))
+    // Of a load the receiver counts what came, and what is lost is the rest of what was sent.
+    let sent = |end: &EndCounters| trial.load.as_ref().map_or(end.count, |load| load.offered);
+    let lost = trial.ends.iter().find(|end| end.lost > sent(end));
+    lost.map(|end| format!("{} of {} operations were lost", end.lost, sent(end)))
 }
 
 /// How long a trial took, and what does not fit into it.

@@ -1,4 +1,4 @@
-//! What is particular to a load: what got through, and of what a response is made.
+//! What is particular to a load: how much of its rate was kept, and of what a response is made.
 
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::raw::{RawLoad, RawTrial};
@@ -125,6 +125,21 @@ mod tests {
 
     fn run(make: impl Fn(u32, &mut TrialBuilder)) -> hopcost_model::results::Results {
         read(&Builder::new().case(LOAD, 8, make).build())
+    }
+
+    #[test]
+    fn more_may_be_lost_than_comes() {
+        let results = run(|_, t| {
+            t.load(&vec![100; 1000], 2_000);
+            let raw = &mut t.raw;
+            raw.samples.truncate(300);
+            (raw.samples_taken, raw.operations) = (300, 300);
+            let load = raw.load.as_mut().unwrap();
+            (load.delivered, load.lags, load.own_lags) = (300, vec![100; 300], None);
+            (raw.ends[1].count, raw.ends[1].lost) = (300, 700);
+        });
+        let case = &results.results[0];
+        assert_eq!((case.n_failed, case.load.as_ref().map(|of| of.lost_share)), (0, Some(0.7)));
     }
 
     #[test]

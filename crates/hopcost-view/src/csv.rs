@@ -166,7 +166,7 @@ const PLAIN: &[Plain] = &[
     ("clock_offset", "ns", |case| case.wake.as_ref()?.clock_offset_ns, "offset that was taken out: median over trials"),
     ("clock_moved", "ns", |case| case.wake.as_ref()?.clock_moved_ns, "largest change of the offset during a trial"),
     ("overrun_share", "1", |case| Some(case.wake.as_ref()?.overrun_share), "share of wake-ups deferred"),
-    ("achieved", "1", |case| case.load.as_ref()?.achieved, "share of the offered rate that got through: median over trials"),
+    ("achieved", "1", |case| case.load.as_ref()?.achieved, "the schedule's length over the time until the last message was sent and the last one received, lost ones aside: median over trials"),
     ("received_per_s", "1/s", |case| case.load.as_ref()?.received_per_s.point, "messages received a second: median over trials"),
     ("lost_share", "1", |case| Some(case.load.as_ref()?.lost_share), "share of the messages offered that did not come"),
     ("dropped_share", "1", |case| Some(case.load.as_ref()?.dropped_share), "share of the messages offered that were dropped because the case says so"),

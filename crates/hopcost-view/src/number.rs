@@ -235,7 +235,9 @@ pub fn share(share: f64) -> String {
         return "not known".to_owned();
     }
     let percent = share * 100.0;
-    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    let (decimals, tenths) = if percent.abs() < 10.0 { (1, 10.0) } else { (0, 1.0) };
+    // Adding 0 turns -0 into 0.
+    format!("{:.decimals$} %", (percent * tenths).round() / tenths + 0.0)
 }
 
 /// A relative difference that can be told apart, as per cent, rounded up: never

@@ -91,7 +91,9 @@ fn known(plan: &Plan, estimate_ns: u64) -> Vec<(&'static str, Cell)> {
         ("CPUs", cpus),
         ("Takes", format!("about {}", number::expected(estimate_ns))),
     ];
-    lines.into_iter().map(|(name, text)| (name, Cell::text(text))).collect()
+    // Where nothing is measured nothing takes time.
+    let shown = if live == 0 { 2 } else { lines.len() };
+    lines.into_iter().take(shown).map(|(name, text)| (name, Cell::text(text))).collect()
 }
 
 /// A plan for programs: `{schema, estimate_ns, plan}`, with a line feed at its end.

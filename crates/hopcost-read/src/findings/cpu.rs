@@ -174,6 +174,8 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
             Some((1.0 - own - stolen(run, trial, cpu) - withheld - stopped).max(0.0))
         }
         _ if !threads.both() => None,
+        // The ends of two hosts that are one may have one CPU, and then wait for each other.
+        Placement::Pinned if run.raw.host_before.is_its_peer() => None,
         _ => trial
             .ends
             .iter()

@@ -90,7 +90,7 @@ fn rate_missed(trials: &[&RawTrial]) -> Option<Finding> {
     let (missed, severity) = wrong(trials, missed)?;
     let least = 1.0 - missed.iter().copied().fold(0.0, f64::max);
     let evidence = format!(
-        "In {}, down to {} of the offered rate got through.",
+        "In {}, down to {} of the offered rate was kept, lost messages aside.",
         of_trials(missed.len(), trials.len()),
         format::percent(least)
     );

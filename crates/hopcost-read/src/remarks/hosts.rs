@@ -26,8 +26,7 @@ pub fn between(run: &Run) -> Option<String> {
         ),
         _ => String::new(),
     };
-    let boot = |prefix: &str| host.get(&format!("{prefix}kernel.boot_id"));
-    let one = match boot("").is_some() && boot("") == boot("peer.") {
+    let one = match host.is_its_peer() {
         true => "Both ends are on one machine (the same boot id). ",
         false => "",
     };

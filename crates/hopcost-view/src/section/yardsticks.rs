@@ -3,7 +3,6 @@
 use hopcost_model::results::{Adjustment, Applied, Results, YardstickLevel};
 
 use super::model::{Block, Cell, Medium, Rows, Section, Unit, numbers, words};
-use crate::number;
 
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     if results.yardsticks.is_empty() {
@@ -45,7 +44,7 @@ fn adjustments(adjustments: &[Adjustment]) -> Block {
                     .unwrap_or_else(|| "cannot be told from so few or so even trials".to_owned()),
             )
         })
-        .column(numbers("variance removed"), |a| Cell::sorted(a.removed_share, number::percent))
+        .column(numbers("variance removed"), |a| Cell::maybe(a.removed_share, Unit::Share))
         .column(words("values are"), |a| {
             Cell::text(match a.applied {
                 Applied::Divided => "at the reference speed",

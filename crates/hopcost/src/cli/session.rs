@@ -239,7 +239,7 @@ impl RunSession {
                 if let Some(known) = known {
                     output::say(&format!(
                         "hopcost: the machine is faster than its stored reference speed ({} takes {}, \
-                         not {}), which was learnt when it was not quiet: this run has its own",
+                         not {}), which was learnt when it was slower: this run has its own",
                         one.class.word(),
                         number::time(found.operation_ns, 3),
                         number::time(known.operation_ns, 3),

@@ -169,8 +169,10 @@ impl Shown {
             let of = format!("the run {}", run.display());
             plots(&hopcost_view::chart::plots(results), directory, &of, Some(run))
         };
-        self.put(&document, &charts, self.page(&results.about.id), printed)?;
-        self.hdr.as_deref().map_or(Ok(()), |file| hdr(results, run, file))
+        let shown = self.put(&document, &charts, self.page(&results.about.id), printed);
+        // What one of them refuses does not cost the other.
+        let logged = self.hdr.as_deref().map_or(Ok(()), |file| hdr(results, run, file));
+        shown.and(logged)
     }
 
     /// Refuses what a comparison of stored runs does not have.

@@ -8,6 +8,7 @@ use hopcost_model::text::count;
 use super::doubt::Doubts;
 use super::wake;
 use crate::names::{all_of, row_label};
+use crate::number;
 use crate::section::cases::where_placed;
 use crate::section::head;
 use crate::section::model::Block;
@@ -26,6 +27,7 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
     remarks.extend(of_run(results));
     remarks.extend(copied(results));
     remarks.extend(of_most(doubts));
+    let before_few = remarks.len();
     remarks.extend(of_few(results, doubts));
     remarks.extend(placed(results));
     // How CPUs idle stands under the wake-ups.
@@ -38,6 +40,7 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
     });
     let told = told.count();
     remarks.truncate(told.clamp(REMARKS_MIN, REMARKS_MAX));
+    remarks.extend(marked_besides(doubts, remarks.len().saturating_sub(before_few)));
     match remarks.is_empty() {
         true => Vec::new(),
         false => vec![Block::Heading("What to know".to_owned()), Block::List(remarks)],
@@ -74,11 +77,11 @@ fn copied(results: &Results) -> Option<String> {
 fn placed(results: &Results) -> Option<String> {
     let case = results.results.iter().find(|case| !case.placed.is_empty())?;
     let one = |of: &PlacedShare| {
-        let share = crate::number::share(of.share);
+        let share = number::share(of.share);
         format!(
             "{} in {share} of the trials ({})",
             where_placed(of.placed),
-            crate::number::time(of.p50_ns, 2)
+            number::time(of.p50_ns, 2)
         )
     };
     let shares: Vec<String> = case.placed.iter().map(one).collect();
@@ -127,14 +130,26 @@ fn of_few(results: &Results, doubts: &Doubts) -> Vec<String> {
     doubts.few.iter().map(line).collect()
 }
 
+/// For what rows are marked of which no line says why, after so many lines that do.
+fn marked_besides(doubts: &Doubts, said: usize) -> Option<String> {
+    let besides = doubts.few.iter().skip(said);
+    let codes: Vec<String> =
+        besides.map(|(code, found)| format!("{code} ({})", found.len())).collect();
+    (!codes.is_empty()).then(|| format!("! besides: {}; --details says why.", codes.join(", ")))
+}
+
 /// `tcp, one CPU`: as its row is called, or else its id.
 fn called(results: &Results, id: &str) -> String {
     let mut cases = results.ladder.iter().flat_map(|group| all_of(group, results));
     let found = cases.find(|(.., case)| case.id == id);
     found.map_or(id.to_owned(), |(row, place, _, case)| {
         let size = case.case.payload_bytes.filter(|bytes| *bytes > 0);
-        let size = size.map_or(String::new(), |bytes| format!(", {}", crate::number::bytes(bytes)));
-        format!("{}{size}, {}", row_label(row, results), place.name())
+        let size = size.map_or(String::new(), |bytes| format!(", {}", number::bytes(bytes)));
+        let rate =
+            case.case.rate.map(|rate| format!(", {} a second", number::grouped(rate.into())));
+        let gap = case.case.gap_ns.map(|gap| format!(", gap {}", number::exact(gap)));
+        let also = rate.or(gap).unwrap_or_default();
+        format!("{}{size}{also}, {}", row_label(row, results), place.name())
     })
 }
 

@@ -188,7 +188,14 @@ pub fn drain(socket: &UdpSocket) -> io::Result<()> {
 }
 
 fn control(address: SocketAddr, key: &Key) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect_timeout(&address, wire::PATIENCE)?;
+    let mut stream = TcpStream::connect_timeout(&address, wire::PATIENCE).map_err(|error| {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => {
+                sys::failure(format!("{error}: is `hopcost serve` running there?"))
+            }
+            _ => error,
+        }
+    })?;
     // Questions and answers are short, and wait for each other.
     stream.set_nodelay(true)?;
     wire::prove_near(&mut stream, key)?;
