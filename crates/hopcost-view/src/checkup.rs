@@ -235,7 +235,7 @@ fn set_up(found: &Checkup, extent: Extent) -> Vec<(&'static str, Cell)> {
         ("perf_event_paranoid", "perf.paranoid"),
     ];
     let load =
-        [("1 min", "load.1"), ("runnable", "load.runnable"), ("waiting", "load.cpu_pressure")];
+        [("1 min", "load.1"), ("runnable", "load.runnable"), ("CPU pressure", "load.cpu_pressure")];
     let facts = [
         ("CPUs", named(host, &cpus)),
         ("frequency", or_reason(frequency, governor)),

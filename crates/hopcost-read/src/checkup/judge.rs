@@ -157,7 +157,7 @@ fn quieter(found: &Checkup) -> Option<String> {
     quiet.sort_by(|a, b| a.lost_share.total_cmp(&b.lost_share));
     let named: Vec<String> = quiet.iter().take(2).map(|of| of.cpu.to_string()).collect();
     Some(match quiet.last() {
-        None => format!("{} So do all others: stop the other work, then measure.", busy.evidence),
+        None => format!("{} No CPU is quieter: stop the other work, then measure.", busy.evidence),
         Some(_) => format!(
             "{} Stop the other work there, or measure elsewhere: `--cpus {}` lost {} at most.",
             busy.evidence,

@@ -8,7 +8,8 @@ use hopcost_model::units::format_number;
 use crate::names::capitalised;
 
 use super::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, notes, numbers, verdicts,
+    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, note, notes, numbers,
+    verdicts,
 };
 use super::words::{Of, cases_of, estimated, mechanism, missing, payload, setting};
 
@@ -27,7 +28,14 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
 
 /// The same with as much as an answer has.
 pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
-    blocks(results, &|rows| brief(rows, mark))
+    let is_pooled = |(_, case): (usize, &CaseResult)| {
+        let quantiles = [Statistic::P99, Statistic::P999];
+        quantiles.into_iter().filter_map(|of| estimated(case, of)).any(|of| of.pooled)
+    };
+    let pooled = cases_of(results, Workload::Load).into_iter().any(is_pooled);
+    let says = "* of the messages of all trials together: one trial has too few of them.";
+    let says = pooled.then(|| note(says.to_owned()));
+    blocks(results, &|rows| brief(rows, mark)).into_iter().chain(says).collect()
 }
 
 /// A table for what differs in its rate alone, with what it carries above it.
