@@ -68,14 +68,17 @@ fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>, Failure> {
     Ok(cpus)
 }
 
-/// Bytes of buffer for each of these CPUs, where an operation takes about so long, most of which the ends wait.
+/// What an operation may take that does not wait for something slow.
+const NO_WAIT_NS: u64 = 100_000;
+
+/// Bytes of buffer for each of these CPUs, where an operation takes about so long.
 fn bytes(
     spec: &TrialSpec<'_>,
     cpus: &[u32],
     operations: u64,
     each_ns: u64,
 ) -> Result<usize, Failure> {
-    let gap_ns = spec.case.gap_ns.unwrap_or(0).max(each_ns);
+    let gap_ns = spec.case.gap_ns.unwrap_or(0).max(each_ns.saturating_sub(NO_WAIT_NS));
     // What a message makes happen grows with its length.
     let bytes = operations.saturating_mul(spec.case.payload_bytes.unwrap_or(0).into());
     let operations = operations.max(bytes / BYTES_PER_OPERATION);
