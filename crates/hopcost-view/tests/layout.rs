@@ -2,7 +2,7 @@
 
 mod stored;
 
-use hopcost_model::results::{Results, RuntimeComparison, Statistic};
+use hopcost_model::results::{LadderGroup, Results, RuntimeComparison, Statistic};
 use hopcost_view::text::{self, Charset, Color, TextStyle};
 use stored::{RUNS, judged, results, with_texts, worn};
 use unicode_width::UnicodeWidthStr;
@@ -90,6 +90,21 @@ fn the_answer_is_one_screen() {
         let rest = lines(&results);
         assert!(rest <= most, "{suite}: {rest} lines");
         assert!(all - rest <= document, "{suite}: {} lines of its document", all - rest);
+    }
+}
+
+#[test]
+fn round_trips_in_batches_take_no_table_from_the_others() {
+    let mut results = results("ladder");
+    let is_bare = |group: &&LadderGroup| group.title.contains("bare notification");
+    let mut batched = results.ladder.iter().find(is_bare).unwrap().clone();
+    (batched.batched, batched.title) = (true, "round trip, spinning, in batches".to_owned());
+    batched.rows.truncate(3);
+    batched.rankings.clear();
+    results.ladder.insert(1, batched);
+    let shown = text::answer(&results, None, &TextStyle::plain(100));
+    for part in ["bare notification", "64 bytes each way", "\nRound trip, spinning, in batches"] {
+        assert!(shown.contains(part), "{part}: {shown}");
     }
 }
 

@@ -30,6 +30,8 @@ const ROWS_MAX: usize = 23;
 
 /// Rows of a stream's group up to which they stand in a line, where others have tables.
 const IN_A_LINE_MAX: usize = 2;
+/// Rows up to which round trips in batches stand in a line beside the tables of others.
+const BATCHED_IN_A_LINE_MAX: usize = 4;
 
 /// The answer as a section, where other sections follow; that of a comparison has its own.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
@@ -124,14 +126,24 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     said.map(|said| format!("{said} ({where_from}{doubts})")).collect()
 }
 
-/// Round trips: a table a group, or one of all sizes where that would be too long.
+/// Round trips: a table a group, or one of all sizes where that would be too long. What a fast machine times in batches
+/// stands in a line: costs are no column beside medians.
 fn round_trips(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let is_aside =
+        |group: &&LadderGroup| group.batched && group.rows.len() <= BATCHED_IN_A_LINE_MAX;
+    let (aside, groups): (Vec<&LadderGroup>, Vec<&LadderGroup>) =
+        groups.iter().copied().partition(is_aside);
+    if groups.is_empty() {
+        return aside.into_iter().flat_map(|of| group::table(of, results, doubts)).collect();
+    }
     let rows: usize = groups.iter().map(|group| group.rows.len()).sum();
     let sizes = groups.len() > 2 && rows <= 2 * groups.len();
-    match groups.len() > 1 && rows > ROWS_MAX || sizes {
-        true => cross::tables(groups, RankedBy::Time, results, doubts),
+    let mut blocks = match groups.len() > 1 && rows > ROWS_MAX || sizes {
+        true => cross::tables(&groups, RankedBy::Time, results, doubts),
         false => groups.iter().flat_map(|group| group::table(group, results, doubts)).collect(),
-    }
+    };
+    blocks.extend(aside.into_iter().flat_map(|of| group::in_lines(of, results, doubts)));
+    blocks
 }
 
 /// What was swept: a table of its own, or crossed with what it was swept over.
