@@ -100,6 +100,13 @@ pub struct IndexedEstimate {
     pub skip: Option<Arc<str>>,
 }
 
+impl IndexedEstimate {
+    /// The value, where its run does not call it invalid.
+    pub fn value(&self) -> Option<f64> {
+        self.point.filter(|_| self.validity != Some(Validity::Invalid))
+    }
+}
+
 /// Whether a name is one that a host may have: it becomes a part of file names.
 pub fn is_host_name(name: &str) -> bool {
     const LENGTH_MAX: usize = 64;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::finding::Validity;
 use hopcost_model::fleet::{IndexedEstimate, RawFleet, RawTask};
 use hopcost_model::text::count;
 
@@ -16,7 +15,7 @@ const HALF: f64 = 1.959_963_984_540_054;
 const PAIRS_NAMED: usize = 3;
 
 /// The task of each host and pair that counts, of so many.
-type Best<'a> = BTreeMap<(&'a str, Option<&'a str>), (&'a RawTask, usize)>;
+pub(super) type Best<'a> = BTreeMap<(&'a str, Option<&'a str>), (&'a RawTask, usize)>;
 
 /// The run files that count.
 pub(super) struct Files {
@@ -30,22 +29,25 @@ pub(super) struct Files {
     pub remarks: Vec<String>,
 }
 
-/// Of several attempts the greatest counts: one that failed may have left trials all the same, and one that was done goes first.
-pub(super) fn rank(task: &RawTask) -> (bool, u32) {
-    (task.state == "done", task.attempt)
-}
-
-/// Finds them: of several the last that was done.
-pub(super) fn files(raw: &RawFleet) -> Files {
-    let readable = |task: &&RawTask| task.file.is_some_and(|file| raw.files[file].error.is_none());
+/// Of several attempts the one that counts, and how many there are: one that failed may have left trials all the same, and one
+/// that was done goes first.
+pub(super) fn best<'a>(tasks: impl Iterator<Item = &'a RawTask>) -> Best<'a> {
+    let rank = |task: &RawTask| (task.state == "done", task.attempt);
     let mut best: Best = BTreeMap::new();
-    for task in raw.tasks.iter().filter(readable) {
+    for task in tasks {
         let known = best.entry((&task.a, task.b.as_deref())).or_insert((task, 0));
         known.1 += 1;
         if rank(task) >= rank(known.0) {
             known.0 = task;
         }
     }
+    best
+}
+
+/// Finds them: of several the last that was done.
+pub(super) fn files(raw: &RawFleet) -> Files {
+    let readable = |task: &&RawTask| task.file.is_some_and(|file| raw.files[file].error.is_none());
+    let best = best(raw.tasks.iter().filter(readable));
     let of_host = |name: &str| best.get(&(name, None)).and_then(|(task, _)| task.file);
     let of_hosts: Vec<Option<usize>> = raw.hosts.iter().map(|host| of_host(&host.name)).collect();
     let of_pair = |((a, b), (task, _)): (&(&str, Option<&str>), &(&RawTask, usize))| {
@@ -141,10 +143,7 @@ pub(super) fn cases<'a>(raw: &'a RawFleet, files: &[Option<usize>]) -> Vec<Case<
     for (host, file) in files.iter().enumerate().filter_map(|(host, file)| Some((host, (*file)?))) {
         for estimate in &raw.files[file].estimates {
             let at = HEADLINE.iter().position(|(known, _)| *known == &*estimate.statistic);
-            let is_valid = estimate.validity != Some(Validity::Invalid);
-            let (Some(at), Some(value)) = (at, estimate.point.filter(|_| is_valid)) else {
-                continue;
-            };
+            let (Some(at), Some(value)) = (at, estimate.value()) else { continue };
             let id = raw.cases[estimate.case].as_str();
             indices.insert(id, estimate.case);
             found.entry(id).or_default()[at].push(measured(host, estimate, value, HEADLINE[at].1));

@@ -12,8 +12,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::finding::Validity;
-use hopcost_model::fleet::{IndexedEstimate, IndexedFile, RawFleet, RawHost, RawTask};
+use hopcost_model::fleet::{IndexedFile, RawFleet, RawHost};
 use hopcost_model::results::{
     AgentCost, FleetAbout, FleetHost, FleetReport, HostValue, MissingValue,
 };
@@ -74,14 +73,8 @@ fn about(raw: &RawFleet, margin: f64) -> FleetAbout {
     };
     // Of several attempts the one that was done counts, or the last.
     let tasks = |is_pair: bool| {
-        let mut last: BTreeMap<(&str, Option<&str>), &RawTask> = BTreeMap::new();
-        for task in raw.tasks.iter().filter(|task| task.b.is_some() == is_pair) {
-            let known = last.entry((&task.a, task.b.as_deref())).or_insert(task);
-            if measured::rank(task) >= measured::rank(known) {
-                *known = task;
-            }
-        }
-        counted(&mut last.values().map(|task| &task.state))
+        let tasks = raw.tasks.iter().filter(|task| task.b.is_some() == is_pair);
+        counted(&mut measured::best(tasks).values().map(|(task, _)| &task.state))
     };
     FleetAbout {
         id: word("id"),
@@ -142,15 +135,14 @@ fn missing(raw: &RawFleet, files: &[Option<usize>], cases: &[Case], hosts: &mut 
     let known: std::collections::BTreeSet<usize> = cases.iter().map(|case| case.index).collect();
     for (host, file) in hosts.iter_mut().zip(files) {
         let Some(file) = file.map(|file| &raw.files[file]) else { continue };
-        let is_invalid = |of: &IndexedEstimate| of.validity == Some(Validity::Invalid);
-        let without = file.estimates.iter().filter(|of| of.point.is_none() || is_invalid(of));
+        let without = file.estimates.iter().filter(|of| of.value().is_none());
         let without = without.filter(|of| of.statistic.is_empty() || known.contains(&of.case));
         for estimate in without {
             let has =
                 host.values.iter().any(|value| cases[value.case as usize].index == estimate.case);
             let reason = match estimate.skip.as_deref() {
                 Some(skip) => skip,
-                None if is_invalid(estimate) => "invalid, by the findings of its run",
+                None if estimate.point.is_some() => "invalid, by the findings of its run",
                 None => "no value",
             };
             if !has && host.missing.iter().all(|one| one.case != raw.cases[estimate.case]) {
