@@ -28,7 +28,6 @@
 //! | how much of a variance each factor explains | [`variance`] |
 //! | quantiles of the normal and of Student's distribution | [`tail`] |
 //! | which samples of many are kept | [`thinning`] |
-//! | log-linear histogram | [`histogram`] |
 //! | does a nominal 95 % hold what it says? | [`coverage`] |
 //! | operations and hosts that are simulated for it | [`synthetic`], [`hosts`] |
 
@@ -36,7 +35,6 @@ pub mod compare;
 pub mod coverage;
 pub mod crossover;
 pub mod effective;
-pub mod histogram;
 pub mod hosts;
 pub mod interval;
 pub mod line;
