@@ -261,19 +261,6 @@ impl RunFile {
         })
     }
 
-    /// Adds a reading to those of the host before the run.
-    ///
-    /// # Errors
-    /// Only from below.
-    pub fn add_reading(&mut self, reading: &Reading) -> Result<()> {
-        self.transaction("store a reading of the host", "a reading of the host", |tx| {
-            let next =
-                "SELECT coalesce(max(position) + 1, 0) FROM host_reading WHERE moment = 'before'";
-            let next: i64 = tx.query_row(next, [], |row| row.get(0))?;
-            t::HOST.insert(tx, [("before", next, reading)])
-        })
-    }
-
     /// Adds the CPU accounting of a round to that stored before.
     ///
     /// # Errors

@@ -38,9 +38,6 @@ impl Reading {
 /// whole milliseconds (`0 ms`).
 pub const SUSPENDED: &str = "load.suspended";
 
-/// Key of the reading that says what a run waited for before its first trial.
-pub const WAITED: &str = "load.waited";
-
 impl Host {
     /// The value of a reading, if it could be read.
     pub fn get(&self, key: &str) -> Option<&str> {

@@ -7,7 +7,6 @@ mod idle;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Placement, Role, Workload};
-use hopcost_model::host::WAITED;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::{Applied, Pinning, YardstickLevel};
 use hopcost_stats::sample::median;
@@ -41,17 +40,8 @@ pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<Str
         one_cpu(run),
     ];
     let mut remarks: Vec<String> = all.into_iter().flatten().collect();
-    remarks.extend(waited(run));
     remarks.extend(ends_without_threads(readings));
     remarks
-}
-
-/// What was waited for before the first trial, of each sitting.
-fn waited<'a>(run: &Run<'a>) -> impl Iterator<Item = String> + use<'a> {
-    let readings = run.raw.host_before.readings.iter().filter(|reading| reading.key == WAITED);
-    readings.filter_map(|reading| {
-        Some(format!("Before the first trial hopcost {}.", reading.value.as_deref()?))
-    })
 }
 
 /// Files say what their mechanisms are only since `rust` is among their workers.
@@ -346,14 +336,6 @@ mod tests {
             .case(TWO, 6, |_, t| t.each(&[two_ns; 50]))
             .build();
         read(&raw).remarks.join("\n")
-    }
-
-    #[test]
-    fn what_was_waited_for() {
-        let text =
-            remarks(&[("load.waited", "waited 12 s: others used 42 % of CPU 1, now 0 %")], 3000);
-        assert!(text.contains("Before the first trial hopcost waited 12 s: others used"), "{text}");
-        assert!(!remarks(&[], 3000).contains("Before the first trial"));
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! in the usual state would be divided by more than the usual state is slow.
 
 use crate::effective::n_eff;
-use crate::sample::median;
 
 /// The quantile of the readings that counts as quiet.
 pub const QUIET: f64 = 0.25;
@@ -39,47 +38,6 @@ pub fn quiet_level(readings: &[f64]) -> Option<QuietLevel> {
     Some(QuietLevel { level, log_error: libm::log(high / low) / 2.0 })
 }
 
-/// Readings that say how far a yardstick is from its reference now.
-pub const LATEST: usize = 7;
-/// What the level may be above its reference even where readings err by nothing: the reference
-/// is a lower quartile, and this is the median.
-const TOLERANCE: f64 = 0.03;
-/// The most, however much readings differ.
-const TOLERANCE_MAX: f64 = 0.10;
-
-/// How far a yardstick is from its reference now.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Nearness {
-    /// The median of the latest readings over the reference.
-    pub ratio: f64,
-    /// By how much it may be above 1: 3 % and two standard errors of that median, as far as
-    /// neighbouring readings tell, and at most 10 %.
-    pub tolerance: f64,
-}
-
-impl Nearness {
-    /// Whether it is at its reference, or faster.
-    pub fn is_near(&self) -> bool {
-        self.ratio <= 1.0 + self.tolerance
-    }
-}
-
-/// How far the latest of some readings are from a reference; `None` where there are too few, or
-/// one is not a positive number.
-pub fn nearness(readings: &[f64], reference: f64) -> Option<Nearness> {
-    let latest = &readings[readings.len().checked_sub(LATEST)?..];
-    if !latest.iter().chain([&reference]).all(|x| x.is_finite() && *x > 0.0) {
-        return None;
-    }
-    // Of neighbours, because a state that lasts is what is waited for and no error.
-    let steps: Vec<f64> = latest.windows(2).map(|two| libm::log(two[1] / two[0]).abs()).collect();
-    // The median step of normal errors is 0.954 standard deviations, and the standard error of
-    // a median 1.2533 / √n of one.
-    let error = 1.2533 / libm::sqrt(LATEST as f64) * median(&steps)? / 0.954;
-    let tolerance = (TOLERANCE + 2.0 * error).min(TOLERANCE_MAX);
-    Some(Nearness { ratio: median(latest)? / reference, tolerance })
-}
-
 /// The value at a share of the ranks, between two of them in proportion.
 fn at(sorted: &[f64], share: f64) -> f64 {
     let place = (share * sorted.len() as f64 - 0.5).clamp(0.0, (sorted.len() - 1) as f64);
@@ -105,26 +63,6 @@ mod tests {
             readings[3] = bad;
             assert_eq!(quiet_level(&readings), None);
         }
-    }
-
-    #[test]
-    fn near_is_what_the_latest_readings_differ_by_and_no_more_than_a_tenth() {
-        assert_eq!(nearness(&[100.0; LATEST - 1], 100.0), None);
-        assert_eq!(nearness(&[100.0; LATEST], 0.0), None);
-        let of = |readings: &[f64]| nearness(readings, 100.0).unwrap();
-        let exact = of(&[103.0; LATEST]);
-        assert!(exact.is_near() && (exact.tolerance, exact.ratio) == (0.03, 1.03));
-        assert!(!of(&[103.1; LATEST]).is_near());
-        // A state that ended just now widens nothing, and only the latest count.
-        let mut ended = vec![130.0; 50];
-        ended.extend([101.0; LATEST]);
-        assert_eq!(of(&ended).tolerance, 0.03);
-        assert!(of(&[131.0, 131.0, 131.0, 131.0, 101.0, 101.0, 101.0]).ratio > 1.3);
-        // By 2 % to either side in turn: 3 % + 2 · 1.2533 / √7 · 4 % / 0.954.
-        let noisy = of(&[102.0, 98.0, 102.0, 98.0, 102.0, 98.0, 102.0]);
-        assert!((noisy.tolerance - 0.0697).abs() < 0.0005, "{noisy:?}");
-        assert_eq!(of(&[50.0, 200.0, 50.0, 200.0, 50.0, 200.0, 50.0]).tolerance, 0.10);
-        assert!(of(&[60.0; LATEST]).is_near(), "faster than the reference");
     }
 
     #[test]

@@ -263,7 +263,7 @@ fn measured(
     let plan = hopcost_plan::advice(&ask, &request, &rust, &facts, &machine).map_err(usage)?;
     hopcost_plan::ensure_live(&plan).map_err(usage)?;
     let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
-    if measure(&mut session, None)? == Ending::Interrupted {
+    if measure(&mut session)? == Ending::Interrupted {
         let (path, kept) = session.kept().context("interrupted")?;
         output::say(&format!(
             "hopcost: interrupted; {kept} finished trials are kept in {}: the same command with \

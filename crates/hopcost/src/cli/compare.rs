@@ -143,7 +143,7 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
     prepare(&args.shown, args.measured.out.as_deref())?;
     let mut session = begin(args, words, None, None)?;
-    if measure(&mut session, None)? == Ending::Interrupted {
+    if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, REPORT, &[]);
     }
     let results = finish(&mut session, orphans, &args.shown)?;

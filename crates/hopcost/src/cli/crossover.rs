@@ -60,7 +60,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
     let plan = plan(args, &setup.runtimes)?;
     let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
-    if measure(&mut session, None)? == Ending::Interrupted {
+    if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, REPORT, &[]);
     }
     Ok(report::verdict(&finish(&mut session, orphans, &args.shown)?))

@@ -31,7 +31,7 @@ pub fn found(args: &Args, words: &[OsString], kept: &Runs) -> anyhow::Result<Opt
         for case in names {
             let asked = compare::Args::of_gate(args, case);
             let mut session = compare::begin(&asked, words, Some(cases.len()), Some(kept))?;
-            if run::measure(&mut session, None)? == Ending::Interrupted {
+            if run::measure(&mut session)? == Ending::Interrupted {
                 return Ok(None);
             }
             let results = session.results()?;

@@ -170,7 +170,7 @@ impl New<'_> {
             }
             let path = self.kept.path_for(&about.id).map_err(usage)?;
             let mut session = RunSession::begin(setup, &about, plan, Some(&path))?;
-            if run::measure(&mut session, None)? == Ending::Interrupted {
+            if run::measure(&mut session)? == Ending::Interrupted {
                 return Ok(None);
             }
             session.results()?;

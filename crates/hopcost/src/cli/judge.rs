@@ -76,7 +76,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let (about, setup) = begun(words, runtimes)?;
     let plan = plan(args, &files, &setup.runtimes)?;
     let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
-    if measure(&mut session, None)? == Ending::Interrupted {
+    if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, RESUME, &args.measured.worker);
     }
     let results = finish(&mut session, orphans, &args.shown)?;

@@ -4,7 +4,6 @@ use hopcost_probe::orphans::Orphans;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
 use hopcost_model::axis::{AXES, Axis};
@@ -65,9 +64,6 @@ pub struct Args {
     /// Time for all of it (75s, 2m)
     #[arg(long, value_name = "TIME", visible_alias = "duration")]
     budget: Option<String>,
-    /// Wait for a quiet machine before the first trial, this long at most (60s)
-    #[arg(long, value_name = "TIME")]
-    wait_for_quiet: Option<String>,
     /// Aimed length of a trial's measured phase (50ms)
     #[arg(long, value_name = "TIME")]
     measure: Option<String>,
@@ -186,9 +182,6 @@ impl MeasuredArgs {
     }
 }
 
-/// The shortest time in which the machine can be told to be quiet.
-const WAIT_MIN: Duration = Duration::from_secs(1);
-
 /// What goes on with a run that the user ended.
 pub(super) const RESUME: &str = "go on with: hopcost run --resume";
 /// What shows one that cannot be gone on with.
@@ -214,7 +207,6 @@ pub(super) fn interrupted(
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
-    let wait_for_quiet = wait_for_quiet(&args.wait_for_quiet)?;
     let runtimes = Runtimes::new(args.worker.clone());
     if args.dry_run {
         let peer = args.peer.greet("dry-run", &args.cpus)?;
@@ -236,7 +228,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             (RunSession::begin(setup, &about, plan, args.out.as_deref())?, lease)
         }
     };
-    let ending = measure(&mut session, wait_for_quiet)?;
+    let ending = measure(&mut session)?;
     if ending == Ending::Interrupted && lease.is_over() {
         let (path, kept) = session.kept().context("the lease is over")?;
         let path = path.display();
@@ -293,11 +285,8 @@ pub(super) fn finish(
 }
 
 /// Measures; where that fails, says what is kept.
-pub(super) fn measure(
-    session: &mut RunSession,
-    wait_for_quiet: Option<Duration>,
-) -> anyhow::Result<Ending> {
-    session.measure(wait_for_quiet).map_err(|error| {
+pub(super) fn measure(session: &mut RunSession) -> anyhow::Result<Ending> {
+    session.measure().map_err(|error| {
         let kept = match session.kept() {
             Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
             Err(why) => why.to_string(),
@@ -335,16 +324,6 @@ pub(super) fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Opti
     let parse =
         |text| units::parse_duration_ns(text).map_err(|error| usage(format!("{name}: {error}")));
     text.as_deref().map(parse).transpose()
-}
-
-/// How long to wait for a quiet machine.
-fn wait_for_quiet(text: &Option<String>) -> anyhow::Result<Option<Duration>> {
-    match duration("--wait-for-quiet", text)?.map(Duration::from_nanos) {
-        Some(most) if most < WAIT_MIN => {
-            Err(usage("--wait-for-quiet: want 1s or more, which a first look takes"))
-        }
-        most => Ok(most),
-    }
 }
 
 /// What is measured between two hosts where nothing is named.

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
 use hopcost_model::case::{Case, Sched};
 use hopcost_model::finding::Code;
-use hopcost_model::host::{Host, Reading, WAITED};
+use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, YardstickClass};
@@ -135,8 +134,8 @@ impl RunSession {
         Ok(sys::poll_readable(&[self.setup.interrupt.as_raw_fd()], 0)? == [true])
     }
 
-    /// Measures what is left of the plan, once the machine is quiet where that is asked for.
-    pub fn measure(&mut self, wait_for_quiet: Option<Duration>) -> anyhow::Result<Ending> {
+    /// Measures what is left of the plan.
+    pub fn measure(&mut self) -> anyhow::Result<Ending> {
         if self.clocks.is_empty() {
             let Some(clocks) = clocks::calibrate(&self.plan, &self.setup)? else {
                 return Ok(Ending::Interrupted);
@@ -157,7 +156,6 @@ impl RunSession {
             yardsticks: &yardsticks,
             expected_ns: expected.ns,
             earlier: &self.earlier,
-            wait_for_quiet,
         };
         let mut readings_ns = BTreeMap::new();
         self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
@@ -428,11 +426,6 @@ fn thinned(mut trial: RawTrial) -> RawTrial {
 }
 
 impl Sink for Store<'_> {
-    fn waited(&mut self, what: &str) -> anyhow::Result<()> {
-        output::say(&format!("hopcost: {what}"));
-        let reading = Reading::known("load", WAITED, what.to_owned());
-        self.file.add_reading(&reading).context("storing what was waited for")
-    }
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
         trial.started_ns += self.base_ns;
         collect(&mut self.readings_ns, &trial);

@@ -11,7 +11,6 @@ pub mod idle;
 pub mod install;
 pub mod pace;
 pub mod peer;
-mod quiet;
 pub mod reference;
 mod remembered;
 pub mod runtimes;
@@ -106,14 +105,7 @@ pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<End
     let players = yardstick::players(planned, session.setup);
     let specs = yardstick::specs(&players, planned, session.setup, session.clocks);
     match OpenYardsticks::open(planned, &specs) {
-        Ok(mut yardsticks) => {
-            if let Some(most) = session.wait_for_quiet {
-                let waited = quiet::wait(&mut yardsticks, session.setup, most);
-                let Some(waited) = waited else { return Ok(Ending::Interrupted) };
-                sink.waited(&waited)?;
-            }
-            Rounds::of(session, yardsticks)?.run(sink)
-        }
+        Ok(yardsticks) => Rounds::of(session, yardsticks)?.run(sink),
         Err(_) => Ok(Ending::Interrupted),
     }
 }

@@ -1,7 +1,6 @@
 //! What a run starts from, where what it brings goes, and how it ends.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
@@ -24,8 +23,6 @@ pub struct Session<'a> {
     pub expected_ns: u64,
     /// Trials (case, round) that an earlier sitting finished, with what a case's trials taught.
     pub earlier: &'a [RawTrial],
-    /// How long to wait, at most, for a quiet machine before the first trial.
-    pub wait_for_quiet: Option<Duration>,
 }
 
 /// What happens during a run.
@@ -56,8 +53,6 @@ pub struct Progress {
 
 /// Where everything goes that a run brings.
 pub trait Sink {
-    /// What was waited for before the first trial, in words.
-    fn waited(&mut self, what: &str) -> anyhow::Result<()>;
     /// A finished trial; when this returns, it is durable.
     fn trial(&mut self, trial: RawTrial) -> anyhow::Result<()>;
     /// What is known of the yardsticks: at first, and whenever that has changed.

@@ -30,7 +30,7 @@ impl<'a> Measuring<'a> {
         let (about, setup) = begun(self.words, Runtimes::new(Vec::new()))?;
         let path = self.folder.path().join(&about.id);
         let mut session = RunSession::begin(setup, &about, plan, Some(&path))?;
-        if run::measure(&mut session, None)? == Ending::Interrupted {
+        if run::measure(&mut session)? == Ending::Interrupted {
             return Ok(None);
         }
         let results = session.results()?;
