@@ -75,9 +75,7 @@ fn store(path: &Path, journal: &str, page: u32, blobs: &[Vec<u8>]) -> Outcome<(f
         "CREATE TABLE trial (trial INTEGER PRIMARY KEY, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p,
                              q, samples, UNIQUE (a, b));
          CREATE TABLE trial_end (trial, position, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o,
-                                 PRIMARY KEY (trial, position)) WITHOUT ROWID;
-         CREATE TABLE sentinel (trial, moment, position, a, b,
-                                PRIMARY KEY (trial, moment, position)) WITHOUT ROWID",
+                                 PRIMARY KEY (trial, position)) WITHOUT ROWID",
     )?;
     let mut us = Vec::new();
     for (i, blob) in blobs.iter().enumerate() {
@@ -92,10 +90,6 @@ fn store(path: &Path, journal: &str, page: u32, blobs: &[Vec<u8>]) -> Outcome<(f
                 "INSERT INTO trial_end VALUES (last_insert_rowid(),?1,'caller',1,2,3,4,5,6,7,8,9,10,0,1,11,1)",
             )?
             .execute([end])?;
-            for moment in ["before", "after"] {
-                tx.prepare_cached("INSERT INTO sentinel VALUES (?1,?2,?3,?3,101.25)")?
-                    .execute(params![i as i64 + 1, moment, end])?;
-            }
         }
         tx.commit()?;
         us.push(start.elapsed().as_secs_f64() * 1e6);

@@ -8,7 +8,7 @@ use hopcost_model::describe::Description;
 use hopcost_model::host::{Host, Reading as HostReading};
 use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
-use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawLoad, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{CpuAccounting, RawLoad, RawRun, RawTrial, RunAbout};
 use hopcost_model::raw::{CpuUse, StampCheck, ThreadUse, Yardstick, YardstickReading};
 use hopcost_model::trace::Trace;
 use rusqlite::Connection;
@@ -227,12 +227,6 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         |row: &(i64, i64, u32, EventReading)| (row.0, row.1, row.2),
         |row| ((row.0, row.1), row.3),
     )?;
-    let mut sentinels = belonging(
-        source,
-        &t::SENTINEL,
-        |row: &(i64, String, u32, CpuSentinel)| (row.0, row.1 == "after", row.2),
-        |(trial, moment, _, sentinel)| (trial, (moment, sentinel)),
-    )?;
     let mut gates = by_trial::<GateReading>(source, &t::GATE)?;
     let mut threads = by_trial::<ThreadUse>(source, &t::THREAD_USE)?;
     let mut warm_ups = by_trial::<f64>(source, &t::WARM_UP)?;
@@ -254,13 +248,6 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         };
         trial.ends = ends.take(&number).into_iter().map(with_events).collect();
         trial.counted = counted;
-        for (moment, sentinel) in sentinels.take(&number) {
-            match moment.as_str() {
-                "before" => trial.sentinel_before_ns.push(sentinel),
-                "after" => trial.sentinel_after_ns.push(sentinel),
-                _ => {}
-            }
-        }
         trial.gates = gates.take(&number);
         trial.threads = threads.take(&number);
         trial.warm_up_ns = warm_ups.take(&number);
@@ -307,7 +294,6 @@ fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
         None => Ok(()),
     };
     orphan(ends.table, ends.rows.peek().map(|row| &row.0))?;
-    orphan(sentinels.table, sentinels.rows.peek().map(|row| &row.0))?;
     orphan(gates.table, gates.rows.peek().map(|row| &row.0))?;
     orphan(threads.table, threads.rows.peek().map(|row| &row.0))?;
     orphan(warm_ups.table, warm_ups.rows.peek().map(|row| &row.0))?;

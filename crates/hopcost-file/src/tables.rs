@@ -9,7 +9,7 @@ use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::host::Reading as HostReading;
 use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading};
-use hopcost_model::raw::{CpuAccounting, CpuSentinel, RawTrial, RunAbout, StampCheck, ThreadUse};
+use hopcost_model::raw::{CpuAccounting, RawTrial, RunAbout, StampCheck, ThreadUse};
 use hopcost_model::raw::{CpuUse, RawLoad, Reference, Yardstick, YardstickReading};
 use hopcost_model::results::Estimate;
 use hopcost_model::trace::Trace;
@@ -160,11 +160,6 @@ fields!(END_COUNTERS of EndCounters {
     fill_ns: fill_ns MAYBE_REAL 4,
     verify_ns: verify_ns MAYBE_REAL 4,
 } events: Vec::new());
-
-fields!(CPU_SENTINEL of CpuSentinel {
-    cpu: cpu INT 1,
-    call_ns: call_ns BITS 1,
-});
 
 fields!(GATE_READING of GateReading {
     offset_ticks: offset_ticks INT 2,
@@ -418,8 +413,6 @@ tables! {
     ACCOUNTING: "cpu_accounting" &[POSITION, CPU_ACCOUNTING], "\n)", 1, ROWS;
     TRIAL: "trial" &[list![trial KEY 1], RAW_TRIAL], ",\n    UNIQUE (case_index, round)\n)", 1, 200_000;
     END: "trial_end" &[OF_TRIAL, END_COUNTERS], BY_TRIAL, 1, ROWS;
-    SENTINEL: "sentinel" &[list![trial INT 1, moment TEXT 1, position INT 1], CPU_SENTINEL],
-        ",\n    PRIMARY KEY (trial, moment, position)\n) WITHOUT ROWID", 1, ROWS;
     ESTIMATE: "estimate" &[ESTIMATED], ",\n    PRIMARY KEY (case_id, statistic)\n) WITHOUT ROWID", 1, ROWS;
     FINDING: "finding" &[POSITION, FOUND], "\n)", 1, ROWS;
     GATE: "clock_gate" &[OF_TRIAL, GATE_READING], BY_TRIAL, 2, ROWS;

@@ -32,8 +32,6 @@ SELECT t.trial, t.round, t.position, c.case_id,
        (SELECT MAX(g.bound_ticks) FROM clock_gate g WHERE g.trial = t.trial) *
          CASE WHEN c.case_id LIKE '%clock=virtual%' THEN 1.0 ELSE 1e9 / k.ticks_per_second END
          AS clock_bound_ns,
-       (SELECT AVG(s.call_ns) FROM sentinel s
-         WHERE s.trial = t.trial AND s.position = 0) AS sentinel_ns,
        (SELECT MIN(y.class) FROM yardstick_reading r JOIN yardstick y ON y.position = r.yardstick
          WHERE r.trial = t.trial) AS yardstick_class,
        (SELECT AVG(r.operation_ns) FROM yardstick_reading r WHERE r.trial = t.trial)

@@ -199,12 +199,6 @@ impl RunFile {
                 t::EVENT.insert(tx, counted(number, position, &end.events))?;
             }
             t::EVENT.insert(tx, counted(number, BOTH_ENDS, &trial.counted))?;
-            for (moment, read) in
-                [("before", &trial.sentinel_before_ns), ("after", &trial.sentinel_after_ns)]
-            {
-                let rows = (0i64..).zip(read).map(|(at, read)| (number, moment, at, read));
-                t::SENTINEL.insert(tx, rows)?;
-            }
             t::GATE.insert(tx, numbered(number, &trial.gates))?;
             t::THREAD_USE.insert(tx, numbered(number, &trial.threads))?;
             t::WARM_UP.insert(tx, numbered(number, &trial.warm_up_ns))?;

@@ -25,10 +25,6 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The sentinel splits the trials into states of the host.
-    HostState = "HOST_STATE",
-        "A fixed piece of work timed beside every trial ran at clearly different speeds, so the host changed state under the run.",
-        "Read each state's own p50 and share; compare mechanisms within one state, or run on a quieter or dedicated host.";
     /// A class of cases does not follow its yardstick.
     NotAdjusted = "NOT_ADJUSTED",
         "The values of a class of cases were not divided by its yardstick, because that would have been wrong.",

@@ -141,11 +141,6 @@ document! {
         pub cpus_asked: Vec<Option<u32>>,
         /// Why an end could not be pinned.
         pub pin_errors: Vec<String>,
-        /// Of older versions: the sentinel on each used CPU before the trial, median chunk,
-        /// nanoseconds.
-        pub sentinel_before_ns: Vec<CpuSentinel>,
-        /// The same after the trial.
-        pub sentinel_after_ns: Vec<CpuSentinel>,
         /// Operations measured, exactly (samples × batch).
         pub operations: u64,
         /// Samples taken, exactly.
@@ -408,18 +403,6 @@ document! {
 }
 
 document! {
-    /// A reading of the sentinel, a run of getppid(2) that older versions timed beside each trial
-    /// where yardsticks are now.
-    #[derive(Copy)]
-    pub struct CpuSentinel {
-        /// The CPU it ran on.
-        pub cpu: u32,
-        /// Median over chunks of the nanoseconds of one system call.
-        pub call_ns: f64,
-    }
-}
-
-document! {
     /// Time accounting of one used CPU over one round (/proc/stat).
     #[derive(Copy)]
     pub struct CpuAccounting {
@@ -456,8 +439,6 @@ impl RawTrial {
             ends: Vec::new(),
             cpus_asked: Vec::new(),
             pin_errors: Vec::new(),
-            sentinel_before_ns: Vec::new(),
-            sentinel_after_ns: Vec::new(),
             operations: 0,
             samples_taken: 0,
             samples_max_ticks: 0,

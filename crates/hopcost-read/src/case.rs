@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{
-    CaseParts, CaseResult, Estimate, Estimates, HostStateShare, Statistic, Status,
-};
+use hopcost_model::results::{CaseParts, CaseResult, Estimate, Estimates, Statistic, Status};
 use hopcost_stats::sample::median;
 
 use crate::estimate::{self, Measured, estimates};
@@ -32,9 +30,6 @@ pub struct Reading<'a> {
     pub trials: Vec<&'a RawTrial>,
     /// Each measured trial's own statistics, in time order.
     pub per_trial: Vec<PerTrial>,
-    /// Whether the several modes come from the host's states: within each state,
-    /// one mode holds nearly everything.
-    pub modes_by_state: bool,
     /// p5 and p95 of the samples of all trials, where they support them.
     pub band: Option<(f64, f64)>,
     /// The quantiles of the samples of all trials, of workloads whose mean is of these too.
@@ -144,8 +139,7 @@ fn of_case<'a>(
     let table = trials(run, case, index);
     let raw: Vec<&RawTrial> = table.measured().map(|(row, _)| row.raw).collect();
     let per_trial = table.statistics(run);
-    let pooled = Pooled::of(run, &table);
-    let states = states(run, &table);
+    let pooled = Pooled::of(&table);
     let (status, reason) = status(run, index, &table);
     let estimates = estimates_of(run, index, case, &table);
     let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
@@ -203,8 +197,7 @@ fn of_case<'a>(
         }),
         curve: pooled.curve,
         modes: pooled.modes,
-        trials: table.rows.iter().map(|row| row.point(state(run, row, &states))).collect(),
-        states,
+        trials: table.rows.iter().map(|row| row.point()).collect(),
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
         wake,
         load,
@@ -223,7 +216,6 @@ fn of_case<'a>(
         family: table.family,
         trials: raw,
         per_trial,
-        modes_by_state: pooled.modes_by_state,
         band: pooled.band,
         pooled_quantiles: pooled_quantiles.map(widened).unwrap_or_default(),
     }
@@ -274,29 +266,6 @@ fn replay(run: &Run, id: &str, trials: &Trials) -> Option<String> {
     Some(command::of_trial(id, first, run.raw))
 }
 
-/// The host's states as this case met them; none unless it met both.
-fn states(run: &Run, trials: &Trials) -> Vec<HostStateShare> {
-    let Some(two) = &run.states else { return Vec::new() };
-    let met = |state: usize| {
-        let of_state = |row: &Row| row.sentinel_ns.is_some_and(|ns| two.of(ns) == state);
-        let met = trials.measured().filter(|(row, _)| of_state(row));
-        let values: Vec<f64> = met.map(|(_, trial)| trial.value_ns()).collect();
-        Some(HostStateShare {
-            sentinel_ns: two.medians[state],
-            share: values.len() as f64 / trials.measured().count() as f64,
-            p50_ns: median(&values)?,
-            n_trials: values.len() as u32,
-        })
-    };
-    met(0).zip(met(1)).map_or(Vec::new(), |(fast, slow)| vec![fast, slow])
-}
-
-/// Which of the states a trial met, if the case met both.
-fn state(run: &Run, row: &Row, states: &[HostStateShare]) -> Option<u8> {
-    let two = run.states.as_ref().filter(|_| !states.is_empty())?;
-    row.sentinel_ns.map(|ns| two.of(ns) as u8)
-}
-
 /// A row for a plan's case whose spelling this version cannot read.
 fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
     let id = unknown.id.as_str();
@@ -310,7 +279,6 @@ fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
         family: None,
         trials: Vec::new(),
         per_trial: Vec::new(),
-        modes_by_state: false,
         band: None,
         pooled_quantiles: Estimates::default(),
     }

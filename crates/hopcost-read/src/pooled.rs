@@ -6,13 +6,9 @@ use hopcost_stats::effective::publishable;
 use hopcost_stats::modes::{RATIO_MIN, find_modes};
 use hopcost_stats::sample::{quantile_sorted, rank};
 
-use crate::run::Run;
 use crate::trial::{Family, Trial};
 use crate::trials::Trials;
 
-/// Within a state of the host, the share of its main mode from which on the
-/// states explain the modes (a state may change in the middle of a trial).
-const MAIN_MODE_MIN: f64 = 0.8;
 /// Above this share of costs that are zero or negative, no modes are looked for.
 const NEGATIVE_MAX: f64 = 0.01;
 
@@ -22,42 +18,26 @@ pub struct Pooled {
     pub curve: Vec<CurvePoint>,
     /// Several modes, or none.
     pub modes: Vec<Mode>,
-    /// Whether these come from the host's states.
-    pub modes_by_state: bool,
     /// p5 and p95, where the samples support them.
     pub band: Option<(f64, f64)>,
 }
 
 impl Pooled {
     /// Pools the measured trials of a case.
-    pub fn of(run: &Run, table: &Trials) -> Self {
+    pub fn of(table: &Trials) -> Self {
         let trials: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
         let pooled = pool(trials.iter().copied());
         let batched = table.family == Some(Family::Batch);
-        let modes = modes(&trials, &pooled);
         let quantile = |q: f64| {
             let enough = publishable(support(&trials, q), q.max(1.0 - q));
             quantile_sorted(&pooled, q).filter(|_| enough)
         };
         Pooled {
             curve: if batched { Vec::new() } else { curve(&trials, &pooled) },
-            modes_by_state: modes.len() > 1 && are_states(run, table),
-            modes,
+            modes: modes(&trials, &pooled),
             band: quantile(0.05).zip(quantile(0.95)),
         }
     }
-}
-
-/// Whether within each of the host's states one mode holds nearly everything.
-fn are_states(run: &Run, table: &Trials) -> bool {
-    let Some(two) = run.states else { return false };
-    [0, 1].iter().all(|state| {
-        let of_state = table
-            .measured()
-            .filter(|(row, _)| row.sentinel_ns.is_some_and(|ns| two.of(ns) == *state));
-        let modes = find_modes(&pool(of_state.map(|(_, trial)| trial)), RATIO_MIN);
-        modes.iter().any(|mode| mode.share >= MAIN_MODE_MIN)
-    })
 }
 
 /// Several modes, or none. A value a trial is not a distribution of durations.

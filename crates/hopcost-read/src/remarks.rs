@@ -28,7 +28,6 @@ pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<Str
         idle::remark(run, readings, published),
         moment(readings),
         cross_cpu(run, readings),
-        host_states(run),
         host_speed(run),
         guest(run),
         stamps(run, readings),
@@ -135,16 +134,6 @@ fn polling<'a>(run: &Run<'a>) -> Option<&'a str> {
 /// Whether nothing is known to keep an idle virtual CPU polling before it halts.
 fn halts_at_once(run: &Run) -> bool {
     polling(run).is_none_or(|word| word.ends_with("guest_halt_poll_ns=0"))
-}
-
-fn host_states(run: &Run) -> Option<String> {
-    let two = run.states?;
-    Some(format!(
-        "The host changed speed during the run: the same system call took {} or {}. Where that \
-         moves a case, each state's own p50 is shown.",
-        format::ns(two.medians[0]),
-        format::ns(two.medians[1])
-    ))
 }
 
 /// Why there are no intervals, where the run was too short for them.

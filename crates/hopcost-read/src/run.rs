@@ -1,5 +1,5 @@
-//! The run as a whole: which trial belongs to which case, when it ran, in which
-//! state of the host, and how much time was stolen.
+//! The run as a whole: which trial belongs to which case, when it ran, and how much time was
+//! stolen.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuSentinel, RawRun, RawTrial};
-use hopcost_stats::states::{TwoStates, split};
+use hopcost_model::raw::{RawRun, RawTrial};
 
 use crate::yardstick::{Doubt, Yardsticks};
 
@@ -38,12 +37,8 @@ pub struct Run<'a> {
     /// Seconds from the start of the run, a trial each; a resumed sitting
     /// continues where the one before ended.
     pub at_s: Vec<f64>,
-    /// Sentinel of each trial: mean of before and after on the caller's CPU.
-    pub sentinels: Vec<Option<f64>>,
     /// What of each trial's yardsticks becomes of its values.
     pub yardsticks: Yardsticks,
-    /// The host's states, if the sentinels of the whole run show two.
-    pub states: Option<TwoStates>,
     /// Steal by CPU.
     pub steal: BTreeMap<u32, Steal>,
 }
@@ -57,9 +52,6 @@ impl<'a> Run<'a> {
                 trials.push(i);
             }
         }
-        let sentinels: Vec<Option<f64>> =
-            raw.trials.iter().map(|trial| sentinel(raw, trial)).collect();
-        let seen: Vec<f64> = sentinels.iter().flatten().copied().collect();
         let mut steal: BTreeMap<u32, Steal> = BTreeMap::new();
         for row in &raw.accounting {
             let sum = steal.entry(row.cpu).or_default();
@@ -72,8 +64,6 @@ impl<'a> Run<'a> {
             trials_of,
             at_s: times(&raw.trials),
             yardsticks: Yardsticks::of(raw),
-            states: split(&seen),
-            sentinels,
             steal,
         }
     }
@@ -131,21 +121,6 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Mean of the readings before and after, on the CPU that the plan gives the
-/// caller; a CPU that a free caller happened to choose has its own speed and
-/// would look like a state.
-fn sentinel(raw: &RawRun, trial: &RawTrial) -> Option<f64> {
-    let cpu = raw.plan.cpus.first().copied().or_else(|| trial.caller_cpu());
-    let of = |readings: &[CpuSentinel]| {
-        let found = readings.iter().find(|r| Some(r.cpu) == cpu).or_else(|| readings.first());
-        found.map(|r| r.call_ns).filter(|ns| ns.is_finite() && *ns > 0.0)
-    };
-    match (of(&trial.sentinel_before_ns), of(&trial.sentinel_after_ns)) {
-        (Some(before), Some(after)) => Some((before + after) / 2.0),
-        (one, other) => one.or(other),
-    }
-}
-
 fn times(trials: &[RawTrial]) -> Vec<f64> {
     let mut offset_ns = 0u64;
     let mut last: Option<&RawTrial> = None;
@@ -196,23 +171,6 @@ mod tests {
         raw.workers.push(rust);
         assert!(notifies(&raw));
         assert!(crate::read(&raw, &MECHANISMS).workers.is_empty(), "none of another runtime");
-    }
-
-    #[test]
-    fn two_speeds_of_the_sentinel_are_two_states() {
-        let build = |slow: f64| {
-            Builder::new()
-                .case(PIPE, 20, |round, trial| {
-                    trial.each(&[1000; 100]);
-                    let noise = 1.0 + f64::from(round % 5) * 0.004;
-                    trial.sentinel(noise * if round % 3 == 0 { slow } else { 100.0 });
-                })
-                .build()
-        };
-        let two = build(150.0);
-        let states = Run::new(&two, &MECHANISMS).states.unwrap();
-        assert_eq!(states.counts, [13, 7]);
-        assert!(Run::new(&build(103.0), &MECHANISMS).states.is_none());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use hopcost_model::mechanism::{Facts, Loss, Mechanism, Parameter, PerOperation, 
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{
-    Build, CpuSentinel, CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, Yardstick,
+    Build, CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, Yardstick,
     YardstickClass, YardstickReading,
 };
 use hopcost_model::results::{Estimate, Results, Statistic};
@@ -301,11 +301,6 @@ impl TrialBuilder {
         self.raw.yardsticks = [(Moment::Before, before), (Moment::After, after)]
             .map(|(moment, operation_ns)| YardstickReading { yardstick: 0, moment, operation_ns })
             .to_vec();
-    }
-    /// The sentinel before and after.
-    pub fn sentinel(&mut self, call_ns: f64) {
-        self.raw.sentinel_before_ns = vec![CpuSentinel { cpu: 0, call_ns }];
-        self.raw.sentinel_after_ns = vec![CpuSentinel { cpu: 0, call_ns }];
     }
 }
 

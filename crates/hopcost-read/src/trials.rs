@@ -25,8 +25,6 @@ pub struct Row<'a> {
     pub raw: &'a RawTrial,
     /// Seconds from the start of the run.
     pub at_s: f64,
-    /// The sentinel around it.
-    pub sentinel_ns: Option<f64>,
     /// What its samples were divided by.
     pub factor: Option<f64>,
     /// Its samples, or why there are none.
@@ -48,8 +46,7 @@ pub fn trials<'a>(run: &Run<'a>, case: &Case, index: usize) -> Trials<'a> {
             _ => Ok(trial),
         });
         family = family.or(trial.as_ref().ok().map(|trial| trial.family));
-        let (at_s, sentinel_ns) = (run.at_s[i], run.sentinels[i]);
-        rows.push(Row { raw, at_s, sentinel_ns, factor: run.factor(raw), trial });
+        rows.push(Row { raw, at_s: run.at_s[i], factor: run.factor(raw), trial });
     }
     Trials { rows, family }
 }
@@ -85,8 +82,8 @@ impl<'a> Trials<'a> {
 }
 
 impl Row<'_> {
-    /// As shown; `state` is the host's.
-    pub fn point(&self, state: Option<u8>) -> TrialPoint {
+    /// As shown.
+    pub fn point(&self) -> TrialPoint {
         let trial = self.trial.as_ref().ok();
         TrialPoint {
             round: self.raw.round,
@@ -94,9 +91,7 @@ impl Row<'_> {
             value_ns: trial.map(Trial::value_ns),
             p99_ns: trial.and_then(|trial| trial.statistic(Statistic::P99)),
             samples: self.raw.samples_taken,
-            sentinel_ns: self.sentinel_ns,
             factor: self.factor,
-            state,
             error: self.trial.as_ref().err().cloned(),
         }
     }

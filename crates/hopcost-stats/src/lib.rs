@@ -20,7 +20,6 @@
 //! | where one way overtakes another along an axis, and where to measure next | [`crossover`] |
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
-//! | a host that changes state | [`states`] |
 //! | the quiet level of a yardstick | [`quiet`] |
 //! | quantiles that need the samples of all trials | [`pooled`] |
 //! | what differences and digits a spread supports | [`precision`] |
@@ -49,7 +48,6 @@ pub mod ratio;
 pub mod region;
 pub mod rng;
 pub mod sample;
-pub mod states;
 pub mod synthetic;
 pub mod tail;
 pub mod thinning;

@@ -9,7 +9,6 @@ use crate::common::{
 use hopcost_file::{Error, EstimateRow, RunFile, finished, open_for_resume};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::host::Host;
-use hopcost_model::raw::CpuSentinel;
 use hopcost_model::results::Estimate;
 use rusqlite::Connection;
 
@@ -112,7 +111,6 @@ fn what_does_not_belong_is_refused_and_leaves_no_trace() {
     let (_dir, path, mut file) = begun();
     file.append_trial(&trial(0, 0)).unwrap();
     let big = u64::MAX;
-    let sentinel = |call_ns| vec![CpuSentinel { cpu: 0, call_ns }];
     let mut late = trial(0, 1);
     late.ends[1].involuntary = 1 << 63;
     let refused = [
@@ -121,7 +119,7 @@ fn what_does_not_belong_is_refused_and_leaves_no_trace() {
         (hopcost_model::raw::RawTrial { wall_ns: big, ..trial(0, 1) }, "wall_ns"),
         (late, "involuntary is 9223372036854775808, more than 2^63 - 1"),
         (
-            hopcost_model::raw::RawTrial { sentinel_after_ns: sentinel(f64::NAN), ..trial(0, 1) },
+            hopcost_model::raw::RawTrial { warm_up_ns: vec![f64::NAN], ..trial(0, 1) },
             "not a finite number",
         ),
         (
@@ -164,12 +162,12 @@ fn derived_rows_are_there_for_sql() {
         validity: Validity::Suspect,
     };
     let finding = Finding {
-        code: Code::HostState,
+        code: Code::Steal,
         severity: Severity::Note,
         case: None,
         evidence: "two states".into(),
         values: [("share".to_owned(), 0.25)].into(),
-        remedy: Code::HostState.remedy().into(),
+        remedy: Code::Steal.remedy().into(),
     };
     let rows = [
         row(PIPE, "p50_ns", Some(8571.5)),
@@ -210,20 +208,20 @@ fn the_view_of_trials_counts_in_nanoseconds() {
     let conn = Connection::open(&path).unwrap();
     let row = conn
         .query_row(
-            "SELECT sample_max_ns, wall_ns_per_operation, switches_per_operation, sentinel_ns,
+            "SELECT sample_max_ns, wall_ns_per_operation, switches_per_operation,
                     yardstick_ns, yardstick_reference_ns, placement, wait_caller, yardstick_class
                FROM trials WHERE case_id = ?1 AND round = 1",
             [PIPE],
             |r| {
-                let numbers = [0, 1, 2, 3, 4, 5].map(|at| r.get::<_, f64>(at).unwrap());
-                let words = [6, 7, 8].map(|at| r.get::<_, String>(at).unwrap());
+                let numbers = [0, 1, 2, 3, 4].map(|at| r.get::<_, f64>(at).unwrap());
+                let words = [5, 6, 7].map(|at| r.get::<_, String>(at).unwrap());
                 Ok((numbers, words))
             },
         )
         .unwrap();
-    let ([max, wall, switches, sentinel, yardstick, reference], words) = row;
+    let ([max, wall, switches, yardstick, reference], words) = row;
     assert!((max - 90_000.0 * 1e9 / run.clocks[1].ticks_per_second).abs() < 1e-6);
-    assert_eq!((wall, switches, sentinel), (95_238.0 / 5.0, 12.0 / 5.0, 102.25));
+    assert_eq!((wall, switches), (95_238.0 / 5.0, 12.0 / 5.0));
     assert_eq!((yardstick, reference), (2_500.5, 0.1 + 0.2));
     assert_eq!(words, ["same-cpu", "block", "switch"]);
     // A failed trial divides by no operations.

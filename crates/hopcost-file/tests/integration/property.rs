@@ -8,8 +8,8 @@ use hopcost_file::{Error, open_for_resume};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{EndCounters, EventReading, GateReading, Stamp, ZeroCopySends};
 use hopcost_model::raw::{
-    CpuSentinel, CpuUse, Moment, RawLoad, RawTrial, Reference, StampCheck, ThreadUse, Throttling,
-    Yardstick, YardstickClass, YardstickReading,
+    CpuUse, Moment, RawLoad, RawTrial, Reference, StampCheck, ThreadUse, Throttling, Yardstick,
+    YardstickClass, YardstickReading,
 };
 use hopcost_model::text::escaped;
 use proptest::collection::vec;
@@ -108,10 +108,6 @@ fn stamp() -> impl Strategy<Value = Option<Stamp>> {
     ]
 }
 
-fn sentinels() -> impl Strategy<Value = Vec<CpuSentinel>> {
-    vec((any::<u32>(), finite()).prop_map(|(cpu, call_ns)| CpuSentinel { cpu, call_ns }), 0..3)
-}
-
 fn role() -> impl Strategy<Value = Role> {
     prop_oneof![Just(Role::Caller), Just(Role::Callee)]
 }
@@ -192,21 +188,13 @@ fn trial() -> impl Strategy<Value = RawTrial> {
         (0..4u32, any::<u32>(), any::<u32>(), proptest::array::uniform8(count())),
         (option::of(text()), stamp(), vec(end(), 0..3)),
         (vec(option::of(any::<u32>()), 0..3), vec(text(), 0..3)),
-        (sentinels(), sentinels(), vec(any::<u32>(), 0..300)),
+        vec(any::<u32>(), 0..300),
         (vec(gate(), 0..3), count(), vec(event(), 0..4), count()),
         (vec(thread(), 0..4), vec(finite(), 0..5), option::of(stamp_check()), readings()),
         (count(), vec(cpu_use(), 0..3), throttling()),
     )
         .prop_map(
-            |(
-                (case, round, position, c),
-                (error, stamp, ends),
-                (asked, pins),
-                (b, a, s),
-                n,
-                r,
-                w,
-            )| {
+            |((case, round, position, c), (error, stamp, ends), (asked, pins), s, n, r, w)| {
                 // Of every other trial, as many as it has samples.
                 let load = (round % 2 == 0).then(|| RawLoad {
                     offered: c[5] % (1 << 42),
@@ -235,8 +223,6 @@ fn trial() -> impl Strategy<Value = RawTrial> {
                     ends,
                     cpus_asked: asked,
                     pin_errors: pins,
-                    sentinel_before_ns: b,
-                    sentinel_after_ns: a,
                     operations: c[5] % (1 << 42),
                     samples_taken: c[6],
                     samples_max_ticks: c[7] % (1 << 62),
@@ -260,13 +246,12 @@ fn trial() -> impl Strategy<Value = RawTrial> {
 }
 
 fn bits(trial: &RawTrial) -> Vec<u64> {
-    let all = trial.sentinel_before_ns.iter().chain(&trial.sentinel_after_ns);
     let check = trial
         .stamp_check
         .iter()
         .flat_map(|c| [c.stamped_ns, c.stamped_by_caller_ns, c.bare_before_ns, c.bare_after_ns]);
-    all.map(|s| s.call_ns)
-        .chain(trial.warm_up_ns.iter().copied())
+    let warm_ups = trial.warm_up_ns.iter().copied();
+    warm_ups
         .chain(trial.yardsticks.iter().map(|read| read.operation_ns))
         .chain(check)
         .map(f64::to_bits)

@@ -65,8 +65,8 @@ fn hostile_content_is_named_and_refused() {
     let path = dir.path().join("changed");
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS ";
     let view = format!(
-        "DROP TABLE sentinel; CREATE VIEW sentinel AS {endless} trial, 'before' AS moment,
-         0 AS position, 0 AS cpu, 1.0 AS call_ns FROM n"
+        "DROP TABLE warm_up; CREATE VIEW warm_up AS {endless} trial, 0 AS position,
+         1.0 AS operation_ns FROM n"
     );
     for (sql, part) in [
         (
@@ -99,7 +99,6 @@ fn hostile_content_is_named_and_refused() {
         ("DELETE FROM run", "run: it should have one row"),
         ("UPDATE clock SET ticks_per_second = 9e999", "clock 1: ticks_per_second is infinite"),
         ("UPDATE clock SET ticks_per_second = 'fast'", "ticks_per_second is Text, not a number"),
-        ("UPDATE sentinel SET call_ns = NULL", "call_ns is Null, not a number"),
         ("UPDATE trial SET operations = 1 << 60", "trial 1: it has 1152921504606846976 operations"),
         ("UPDATE trial_end SET count = 1 << 43", "more than 4398046511104"),
         ("UPDATE trial_end SET elapsed_ticks = 1 << 62", "a clock shows 4611686018427387904 ticks"),
@@ -109,7 +108,6 @@ fn hostile_content_is_named_and_refused() {
         ("UPDATE trial_end SET pinned = 2", "pinned is 2, not 0 or 1"),
         ("UPDATE trial_end SET role = 'boss'", "role is `boss`"),
         ("UPDATE trial_end SET trial = 77 WHERE trial = 1", "trial 77, which does not exist"),
-        ("UPDATE sentinel SET trial = -7 WHERE trial = 1", "trial -7, which does not exist"),
         ("UPDATE trial SET negative_samples = -1", "negative_samples is -1"),
         ("UPDATE trial SET counted_operations = 'x'", "counted_operations is Text"),
         ("UPDATE trial_end SET first_tick = -1", "first_tick is -1, which is out of range"),
@@ -208,7 +206,7 @@ fn hostile_content_is_named_and_refused() {
         ("DROP TABLE event", "table event: it is missing"),
         ("DROP TABLE clock", "table clock: it is missing"),
         ("ALTER TABLE clock DROP COLUMN source", "table clock: its columns are not those"),
-        (view.as_str(), "table sentinel: it is missing"),
+        (view.as_str(), "table warm_up: it is missing"),
         (
             "DROP TABLE clock; CREATE TABLE clock (position, cpu, source, ticks_per_second,
              rate_spread_ppm, resolution_ticks, stamp_min_ns, stamp_p50_ns, stamp_p99_ns,
@@ -276,7 +274,7 @@ fn what_takes_long_to_read_is_refused_before_it_is_read() {
         ),
         (
             "CREATE TABLE one AS SELECT * FROM trial WHERE trial = 1; DELETE FROM trial;
-             DELETE FROM trial_end; DELETE FROM sentinel; DELETE FROM event;
+             DELETE FROM trial_end; DELETE FROM event;
              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 10001)
              INSERT INTO trial SELECT i + 1, case_index, i, position, started_ns, took_ns, phases_ns,
                     error, stamp, stamp_n, wall_ns, cpu_ns, cpus_asked, pin_errors, operations,

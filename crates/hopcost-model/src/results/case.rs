@@ -74,8 +74,6 @@ document! {
         pub curve: Vec<CurvePoint>,
         /// Typical durations, if there are several.
         pub modes: Vec<Mode>,
-        /// The host's states as the sentinel saw them, if there are several.
-        pub states: Vec<HostStateShare>,
         /// How the scheduler placed the ends; empty where they are pinned, or where nobody
         /// knows.
         #[serde(default)]
@@ -195,7 +193,6 @@ impl CaseResult {
             switches_per_operation: None,
             curve: Vec::new(),
             modes: Vec::new(),
-            states: Vec::new(),
             placed: Vec::new(),
             trials: Vec::new(),
             validity: None,
@@ -239,21 +236,6 @@ document! {
         pub ns: f64,
         /// Share of the samples, 0 to 1.
         pub share: f64,
-    }
-}
-
-document! {
-    /// One of several states of the host.
-    #[derive(Copy)]
-    pub struct HostStateShare {
-        /// Sentinel of this state: nanoseconds of one getppid.
-        pub sentinel_ns: f64,
-        /// Share of this case's trials, 0 to 1.
-        pub share: f64,
-        /// Median over these trials of the trial's p50 (or batch cost).
-        pub p50_ns: f64,
-        /// Trials.
-        pub n_trials: u32,
     }
 }
 
@@ -304,13 +286,9 @@ document! {
         pub p99_ns: Option<f64>,
         /// Samples.
         pub samples: u64,
-        /// Sentinel around it: mean of before and after on the caller's CPU.
-        pub sentinel_ns: Option<f64>,
         /// What it was divided by: how much slower than at its reference speed the machine
         /// was; `null` where values are as met.
         pub factor: Option<f64>,
-        /// Index into `states`; `null` if there is but one.
-        pub state: Option<u8>,
         /// Why it failed.
         pub error: Option<String>,
     }

@@ -186,7 +186,7 @@ document! {
         All,
         /// Not those of the cases whose placement is `free`.
         Some,
-        /// None: every case was `free`, and the CPUs named are those of the sentinel.
+        /// None: every case was `free`.
         None,
     }
 }

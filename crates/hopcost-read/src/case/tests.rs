@@ -49,24 +49,6 @@ fn a_round_trip_is_two_messages_and_is_never_halved() {
 }
 
 #[test]
-fn states_of_the_host_are_shown_with_their_own_p50() {
-    let raw = Builder::new()
-        .case(PIPE, 20, |round, t| {
-            let slow = round % 4 == 0;
-            let base = noisy(300, round);
-            t.each(&base.iter().map(|v| if slow { v * 3 / 2 } else { *v }).collect::<Vec<_>>());
-            t.sentinel(if slow { 150.0 } else { 100.0 } + f64::from(round % 3));
-        })
-        .build();
-    let result = &read_run(&raw).results[0];
-    assert_eq!(result.states.len(), 2);
-    assert_eq!((result.states[1].n_trials, result.states[1].share), (5, 0.25));
-    assert!((result.states[1].p50_ns / result.states[0].p50_ns - 1.5).abs() < 0.05);
-    assert_eq!(result.trials[0].state, Some(1));
-    assert_eq!(result.trials[1].state, Some(0));
-}
-
-#[test]
 fn a_call_that_is_no_dearer_than_the_empty_loop_is_a_bound() {
     let run = |of_call: u32| {
         let raw = Builder::new()

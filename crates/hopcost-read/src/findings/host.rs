@@ -22,7 +22,7 @@ const CLOCK_GETTIME_MAX_NS: f64 = 150.0;
 
 /// All of them.
 pub fn findings(run: &Run) -> Vec<Finding> {
-    let mut found = vec![build_slow(run), host_state(run), hypervisor(run)];
+    let mut found = vec![build_slow(run), hypervisor(run)];
     // A test engine's made-up time knows no other programs.
     if !run.is_virtual() {
         found.extend([
@@ -115,30 +115,6 @@ fn steal(run: &Run) -> Option<Finding> {
     );
     let values = [("share", worst.share()), ("stolen_ns", worst.stolen_ns as f64)];
     Some(finding(Code::Steal, suspect_if(suspect), evidence, &values))
-}
-
-/// A note for the run; where a case's own numbers differ between the states, the
-/// case gets a finding of its own.
-fn host_state(run: &Run) -> Option<Finding> {
-    let two = run.states?;
-    let ratio = two.medians[1] / two.medians[0];
-    let share = two.counts[1] as f64 / (two.counts[0] + two.counts[1]) as f64;
-    let evidence = format!(
-        "The sentinel ran at {} or at {} a call, a factor {} apart; {} of the trials were in the \
-         slower state.",
-        format::ns(two.medians[0]),
-        format::ns(two.medians[1]),
-        format::three(ratio),
-        format::percent(share)
-    );
-    let values = [
-        ("sentinel_fast_ns", two.medians[0]),
-        ("sentinel_slow_ns", two.medians[1]),
-        ("ratio", ratio),
-        ("slow_share", share),
-        ("variance_explained", two.explained),
-    ];
-    Some(finding(Code::HostState, Severity::Note, evidence, &values))
 }
 
 /// The classes whose values are not divided, because that would be wrong.
@@ -265,31 +241,6 @@ mod tests {
         );
         let one_tick = stolen(10_000_000, 500_000_000);
         assert_eq!(severity(&one_tick, Code::Steal), Some(Severity::Note), "one tick is coarse");
-    }
-
-    #[test]
-    fn host_state() {
-        let run = |slow: f64, slower: u32| {
-            Builder::new()
-                .case(PIPE, 20, |round, t| {
-                    let is_slow = round % 3 == 0;
-                    t.each(&[if is_slow { slower } else { 3000 }; 100]);
-                    t.sentinel(if is_slow { slow } else { 100.0 } + f64::from(round % 4));
-                })
-                .read()
-        };
-        let case = |results: &hopcost_model::results::Results| {
-            results.results[0].findings.iter().any(|f| f.code == Code::HostState)
-        };
-        let both = run(150.0, 4500);
-        assert!(case(&both));
-        assert_eq!(both.results[0].validity, Some(Validity::Suspect));
-        let runs = both.findings.iter().filter(|f| f.code == Code::HostState && f.case.is_none());
-        assert_eq!(runs.map(|f| f.severity).collect::<Vec<_>>(), [Severity::Note]);
-        let unmoved = run(150.0, 3100);
-        assert!(!case(&unmoved), "the case does not follow the host");
-        assert_eq!(unmoved.results[0].validity, Some(Validity::Valid));
-        assert_eq!(severity(&run(104.0, 4500), Code::HostState), None);
     }
 
     #[test]

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::results::HostStateShare;
 use hopcost_stats::sample::median;
-use hopcost_stats::states;
 use hopcost_stats::trend::{false_discovery_rates, mann_kendall, theil_sen};
 
 use super::make::finding;
@@ -33,7 +31,6 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading, drifts: &Drifts) -> V
     let all = [
         timer_dominates(run, case, reading),
         few_trials(reading),
-        host_state(reading),
         drifts.finding(reading),
         multimodal(reading),
     ];
@@ -72,33 +69,6 @@ fn few_trials(reading: &Reading) -> Option<Finding> {
             format!("{} succeeded; an interval needs {TRIALS_MIN}.", format::count(n, "trial"));
         finding(Code::FewTrials, Severity::Suspect, evidence, &[("trials", n as f64)])
     })
-}
-
-/// The host changed state, and this case with it: by at least the ratio that
-/// separates states.
-fn host_state(reading: &Reading) -> Option<Finding> {
-    let states = &reading.result.states;
-    let [fast, slow] = states.as_slice() else { return None };
-    let (least, most) = (fast.p50_ns.min(slow.p50_ns), fast.p50_ns.max(slow.p50_ns));
-    (least > 0.0 && most >= states::RATIO_MIN * least).then(|| {
-        let evidence = format!(
-            "This case follows the host's state: {}; the p50 over all trials mixes them.",
-            in_words(states)
-        );
-        let values = [
-            ("fast_p50_ns", fast.p50_ns),
-            ("slow_p50_ns", slow.p50_ns),
-            ("slow_share", slow.share),
-        ];
-        finding(Code::HostState, Severity::Suspect, evidence, &values)
-    })
-}
-
-fn in_words(states: &[HostStateShare]) -> String {
-    let each = states.iter().map(|state| {
-        format!("{} in {} of its trials", format::ns(state.p50_ns), format::percent(state.share))
-    });
-    each.collect::<Vec<_>>().join(", ")
 }
 
 /// A change from a case's first trial to its last.
@@ -161,9 +131,7 @@ fn multimodal(reading: &Reading) -> Option<Finding> {
         .map(|mode| format!("{} ({})", format::ns(mode.ns), format::percent(mode.share)));
     let list = each.collect::<Vec<_>>().join(", ");
     let main_share = modes.iter().map(|mode| mode.share).fold(0.0, f64::max);
-    let (severity, why) = if reading.modes_by_state {
-        (Severity::Note, " They are the host's states.")
-    } else if main_share >= MAIN_MODE {
+    let (severity, why) = if main_share >= MAIN_MODE {
         (Severity::Note, " The p50 describes the most frequent one.")
     } else {
         (Severity::Suspect, "")
@@ -270,21 +238,5 @@ mod tests {
         let one = run(8, |round, t| t.each(&two_modes(round, 0)));
         assert_eq!(severity(&one, Code::Multimodal), None);
         assert!(one.results[0].modes.is_empty());
-    }
-
-    #[test]
-    fn modes_that_the_host_explains_are_a_note() {
-        let with_sentinel = |slow: f64| {
-            run(20, move |round, t| {
-                let state = if round % 3 == 0 { 3 } else { 0 };
-                t.each(&two_modes(round, state));
-                t.sentinel(if state > 0 { slow } else { 100.0 } + f64::from(round % 4));
-            })
-        };
-        let modes = |results: &Results| {
-            results.findings.iter().find(|f| f.code == Code::Multimodal).map(|f| f.severity)
-        };
-        assert_eq!(modes(&with_sentinel(150.0)), Some(Severity::Note));
-        assert_eq!(modes(&with_sentinel(102.0)), Some(Severity::Suspect));
     }
 }

@@ -1,7 +1,5 @@
 //! Trials in time order: drift, and what the host did meanwhile.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::results::{CaseResult, LadderGroup, LadderRow, Results, TrialPoint};
 
 use super::gutter::Gutter;
@@ -19,8 +17,7 @@ const EDGES: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 5.0, 10.0, 100.0];
 
 /// The machine's speed over the run, then the trials of every group and place.
 pub(crate) fn charts(results: &Results) -> Vec<Chart> {
-    let mut charts: Vec<Chart> =
-        machine(results, &SPEED).or_else(|| machine(results, &SYSTEM_CALL)).into_iter().collect();
+    let mut charts: Vec<Chart> = speed(results).into_iter().collect();
     let x = seconds(results);
     for (i, group) in results.ladder.iter().enumerate() {
         for place in Place::ALL {
@@ -35,25 +32,22 @@ pub(crate) fn charts(results: &Results) -> Vec<Chart> {
     charts
 }
 
-/// A series for each state that the host was in, and one for trials that failed.
-fn by_state<'a>(marks: impl Iterator<Item = (&'a TrialPoint, Mark)>) -> Vec<Series> {
-    let looks = [
-        (Colour::BLUE, Marker::DIAMOND),
-        (Colour::VERMILION, Marker::SQUARE),
-        (Colour::GREEN, Marker::TRIANGLE),
-    ];
-    let mut series: BTreeMap<usize, Series> = BTreeMap::new();
+/// A series for the trials that were measured, and one for those that failed.
+fn by_outcome<'a>(marks: impl Iterator<Item = (&'a TrialPoint, Mark)>) -> Vec<Series> {
+    let (mut measured, mut failed) = (Vec::new(), Vec::new());
     for (trial, mark) in marks {
-        let state = trial.state.map(usize::from);
-        let (order, name, (colour, marker)) = match (&trial.error, state) {
-            (Some(_), _) => (usize::MAX, "failed".into(), (Colour::PURPLE, Marker::CROSS)),
-            (None, None) => (0, "trial".into(), (Colour::INK, Marker::CIRCLE)),
-            (None, Some(n)) => (n + 1, format!("trial in host state {}", n + 1), looks[n % 3]),
-        };
-        let style = Style::of(colour, marker, Dash::SOLID);
-        series.entry(order).or_insert_with(|| Series::new(name, style)).marks.push(mark);
+        if trial.error.is_none() { measured.push(mark) } else { failed.push(mark) }
     }
-    series.into_values().collect()
+    let series = [
+        ("trial", Colour::INK, Marker::CIRCLE, measured),
+        ("failed", Colour::PURPLE, Marker::CROSS, failed),
+    ];
+    let series = series.into_iter().filter(|(.., marks)| !marks.is_empty());
+    let of = |(name, colour, marker, marks)| Series {
+        marks,
+        ..Series::new(name, Style::of(colour, marker, Dash::SOLID))
+    };
+    series.map(of).collect()
 }
 
 /// The same seconds under every chart, so that they can be read against each other.
@@ -85,9 +79,6 @@ const VALUE: Column = ("value", |t| match &t.error {
 const P99: Column = ("p99", |t| known(t.p99_ns));
 const FACTOR: Column =
     ("divided by", |t| t.factor.map_or("–".to_owned(), |factor| format!("{factor:.3}")));
-const SENTINEL: Column = ("sentinel", |t| known(t.sentinel_ns));
-const STATE: Column =
-    ("state", |t| t.state.map_or("–".to_owned(), |n| (u32::from(n) + 1).to_string()));
 const SAMPLES: Column = ("samples", |t| t.samples.to_string());
 
 /// A row a trial of the cases of these names.
@@ -102,78 +93,37 @@ fn table<'a>(trials: impl Iterator<Item = (String, &'a TrialPoint)>, columns: &[
     }
 }
 
-/// Trials of all cases in time order, each with its case, that a column says something of.
-fn known_by(
-    results: &Results,
-    of: fn(&TrialPoint) -> Option<f64>,
-) -> Vec<(&CaseResult, &TrialPoint, f64)> {
+/// How much slower than at its reference speed the machine was beside each trial, over the time
+/// of the run.
+fn speed(results: &Results) -> Option<Chart> {
     let all = results.results.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
     let mut trials: Vec<_> =
-        all.filter_map(|(case, trial)| Some((case, trial, of(trial)?))).collect();
+        all.filter_map(|(case, trial)| Some((case, trial, trial.factor?))).collect();
     trials.sort_by(|a, b| a.1.at_s.total_cmp(&b.1.at_s));
-    trials
-}
-
-/// A number beside each trial that tells of the machine.
-struct Beside {
-    id: &'static str,
-    title: &'static str,
-    description: &'static str,
-    axis: (&'static str, Unit),
-    of: fn(&TrialPoint) -> Option<f64>,
-    tip: fn(f64) -> String,
-    columns: &'static [Column],
-}
-
-/// How much slower than at its reference speed the machine was.
-const SPEED: Beside = Beside {
-    id: "speed",
-    title: "The machine during the run: how much slower than at its reference speed",
-    description: "Level of the yardstick of each trial's class, read right before and after \
-                  it, over its reference, over the time of the run. The trial's times were \
-                  divided by it.",
-    axis: ("times slower", Unit::Named(String::new())),
-    of: |trial| trial.factor,
-    tip: |factor| format!("× {factor:.3}"),
-    columns: &[ROUND, AT, FACTOR],
-};
-
-/// The same in files that have no yardsticks.
-const SYSTEM_CALL: Beside = Beside {
-    id: "sentinel",
-    title: "The host during the run: one system call (sentinel) around each trial",
-    description: "Time of one getppid call, measured right before and after each trial, over \
-                  the time of the run. Steps or clusters are states of the host.",
-    axis: ("time per call", Unit::Ns),
-    of: |trial| trial.sentinel_ns,
-    tip: |ns| format!("sentinel {}", time(ns)),
-    columns: &[ROUND, AT, SENTINEL, STATE],
-};
-
-/// Over the time of the run, where it is known of any trial.
-fn machine(results: &Results, beside: &Beside) -> Option<Chart> {
-    let trials = known_by(results, beside.of);
     let measured = trials.iter().filter(|(_, trial, _)| trial.error.is_none());
-    let marks = measured.map(|(case, trial, value)| {
-        let tip = format!("{}\nround {}, {}", (beside.tip)(*value), trial.round + 1, case.id);
-        (*trial, Mark::at(trial.at_s, *value, tip))
+    let marks = measured.map(|(case, trial, factor)| {
+        let tip = format!("× {factor:.3}\nround {}, {}", trial.round + 1, case.id);
+        (*trial, Mark::at(trial.at_s, *factor, tip))
     });
-    let series = by_state(marks);
+    let series = by_outcome(marks);
     if series.is_empty() {
         return None;
     }
     let named = trials.iter().map(|(case, trial, _)| (case.id.clone(), *trial));
-    let (label, unit) = &beside.axis;
+    let axis = Axis::new("times slower", Scale::Log, Unit::Named(String::new()));
     Some(Chart {
-        id: beside.id.to_owned(),
-        title: beside.title.to_owned(),
-        description: beside.description.to_owned(),
+        id: "speed".to_owned(),
+        title: "The machine during the run: how much slower than at its reference speed".to_owned(),
+        description: "Level of the yardstick of each trial's class, read right before and after \
+                      it, over its reference, over the time of the run. The trial's times were \
+                      divided by it."
+            .to_owned(),
         width: 780.0,
         x: seconds(results),
-        y: Vertical::Value(Axis::new(*label, Scale::Log, unit.clone()), 170.0),
+        y: Vertical::Value(axis, 170.0),
         series,
         notes: Vec::new(),
-        table: table(named, beside.columns),
+        table: table(named, &[ROUND, AT, FACTOR]),
     })
 }
 
@@ -202,7 +152,7 @@ fn chart(
         cells.push(headline(case).map_or(String::new(), |(_, e)| reported(e)));
         rows.push(Row { cells, note: None, end: format!("×÷ {}", strip.edge) });
     }
-    series.extend(by_state(marks.into_iter()));
+    series.extend(by_outcome(marks.into_iter()));
     let (value, at) = match group.batched {
         true => ("cost", String::new()),
         false => ("p50", format!(", {}", place.name())),
@@ -229,7 +179,7 @@ fn chart(
         }),
         series,
         notes: Vec::new(),
-        table: table(trials, &[ROUND, AT, VALUE, P99, FACTOR, SENTINEL, STATE, SAMPLES]),
+        table: table(trials, &[ROUND, AT, VALUE, P99, FACTOR, SAMPLES]),
     }
 }
 
@@ -276,9 +226,7 @@ fn line(name: &str, dash: Dash, line: Vec<(f64, f64)>) -> Series {
 
 fn tip(name: &str, trial: &TrialPoint) -> String {
     let mut tip = format!("{name}\nround {}, at {:.1} s", trial.round + 1, trial.at_s);
-    let numbers =
-        [("\n", trial.value_ns), (", p99 ", trial.p99_ns), ("\nsentinel ", trial.sentinel_ns)];
-    for (before, ns) in numbers {
+    for (before, ns) in [("\n", trial.value_ns), (", p99 ", trial.p99_ns)] {
         tip.extend(ns.map(|ns| format!("{before}{}", time(ns))));
     }
     tip.extend(trial.error.as_ref().map(|error| format!("\nfailed: {error}")));

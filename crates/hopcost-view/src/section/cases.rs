@@ -60,7 +60,6 @@ fn one(index: usize, case: &CaseResult) -> Block {
             estimates.map(|table| ("", table)),
             (!case.counters.is_empty()).then(|| ("Counted", counters(case))),
             (!case.threads.is_empty()).then(|| ("Threads", threads::of_case(case))),
-            (!case.states.is_empty()).then(|| ("States of the host", states(case))),
             (!case.placed.is_empty())
                 .then(|| ("Where the scheduler put the ends", placed(&case.placed))),
             (!case.modes.is_empty()).then(|| ("Typical durations", modes(case))),
@@ -206,17 +205,6 @@ fn this_run(estimate: Option<&Estimate>) -> String {
     let ends = estimate.and_then(|e| e.this_run_low.zip(e.this_run_high));
     let time = |ns| number::time(ns, 3);
     ends.map_or(String::new(), |(low, high)| format!("{} to {}", time(low), time(high)))
-}
-
-fn states(case: &CaseResult) -> Block {
-    let states: Vec<_> = case.states.iter().enumerate().collect();
-    Rows::of(&states)
-        .column(words("state"), |(i, _)| Cell::text((i + 1).to_string()))
-        .column(numbers("sentinel"), |(_, s)| Cell::number(s.sentinel_ns, Unit::Time(3)))
-        .column(numbers("p50 or cost"), |(_, s)| Cell::number(s.p50_ns, Unit::Time(3)))
-        .column(numbers("trials"), |(_, s)| Cell::number(s.n_trials, Unit::Whole))
-        .column(numbers("share"), |(_, s)| Cell::number(s.share, Unit::Share))
-        .table()
 }
 
 /// How the scheduler placed the ends that nobody pinned: in a document, which has no details

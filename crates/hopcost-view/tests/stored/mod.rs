@@ -67,10 +67,6 @@ fn worn_raw() -> RawRun {
             trial.stamp = None;
             trial.samples.clear();
         }
-        let slower = if trial.round < 3 { 1.0 } else { 1.6 };
-        for sentinel in trial.sentinel_before_ns.iter_mut().chain(&mut trial.sentinel_after_ns) {
-            sentinel.call_ns = 150.0 * slower + f64::from(trial.position) * 0.01;
-        }
         for end in &mut trial.ends {
             end.lost += u64::from(is_partly);
             for event in end.events.iter_mut().filter(|event| event.event == "cycles") {

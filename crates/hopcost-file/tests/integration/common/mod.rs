@@ -13,8 +13,8 @@ use hopcost_model::protocol::{
     ClockReading, EndCounters, EventReading, GateReading, Stamp, ZeroCopySends,
 };
 use hopcost_model::raw::{
-    Build, CpuAccounting, CpuSentinel, CpuUse, Moment, RawRun, RawTrial, Reference, RunAbout,
-    StampCheck, ThreadUse, Throttling, Yardstick, YardstickClass, YardstickReading,
+    Build, CpuAccounting, CpuUse, Moment, RawRun, RawTrial, Reference, RunAbout, StampCheck,
+    ThreadUse, Throttling, Yardstick, YardstickClass, YardstickReading,
 };
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use rusqlite::Connection;
@@ -189,8 +189,6 @@ pub fn trial(case: u32, round: u32) -> RawTrial {
         ends: vec![end(Role::Caller), end(Role::Callee)],
         cpus_asked: vec![Some(0), None],
         pin_errors: vec![],
-        sentinel_before_ns: vec![CpuSentinel { cpu: 0, call_ns: 101.25 }],
-        sentinel_after_ns: vec![CpuSentinel { cpu: 0, call_ns: 103.25 }],
         operations: 5,
         samples_taken: 5,
         samples_max_ticks: 90_000,
@@ -206,8 +204,6 @@ pub fn failed(case: u32, round: u32) -> RawTrial {
         ends: vec![],
         cpus_asked: vec![],
         pin_errors: vec!["CPU 1 is offline".into()],
-        sentinel_before_ns: vec![],
-        sentinel_after_ns: vec![],
         wall_ns: 0,
         cpu_ns: 0,
         operations: 0,
