@@ -33,7 +33,7 @@ def recompute(path):
     """The median over trials of every measured case: {case: (statistic, value, trials)}."""
     run = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     assert run.execute("PRAGMA application_id").fetchone() == (0x686F7063,), "not a run file"
-    assert run.execute("PRAGMA user_version").fetchone() == (8,), "another format"
+    assert run.execute("PRAGMA user_version").fetchone() == (9,), "another format"
     values = {}
     for case, stamp, n, kept, ns_per_tick, blob in run.execute("""
             SELECT v.case_id, t.stamp, t.stamp_n, t.samples_kept, v.ns_per_tick, t.samples

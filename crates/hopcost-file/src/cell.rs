@@ -15,12 +15,11 @@ use crate::error::{Cell, Problem};
 use crate::limits::{JSON_MAX_BYTES, TEXT_MAX_BYTES};
 use crate::{samples, trace};
 
-/// A column: name, declaration, and the format that brought it.
+/// A column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) sql: &'static str,
-    pub(crate) since: i64,
 }
 
 /// Cells being written.

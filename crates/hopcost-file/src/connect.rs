@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{DOING_READ, Error, Result, beside};
 use crate::limits::{Limits, SCHEMA_STEPS, VALUE_MAX_BYTES};
-use crate::schema::{APPLICATION_ID, VERSION};
+use crate::schema::{APPLICATION_ID, check_version};
 
 /// How long to wait for another program's lock: a reader's is short.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -124,14 +124,7 @@ fn check_header(path: &Path, header: &[u8]) -> Result<()> {
     if application != APPLICATION_ID {
         return not_a_run("it is the SQLite database of something else");
     }
-    if i64::from(version) > VERSION {
-        let path = path.to_owned();
-        return Err(Error::Newer { path, found: version.into(), known: VERSION });
-    }
-    if version < 1 {
-        return not_a_run("it has no format version");
-    }
-    Ok(())
+    check_version(path, version.into())
 }
 
 /// What every connection gets, whoever made the file.

@@ -57,14 +57,14 @@ pub enum Error {
         /// How that shows.
         why: String,
     },
-    /// A schema from the future.
-    #[error("{}: written by a newer hopcost (format {found}, this one knows up to {known}); update hopcost to read it", path.display())]
-    Newer {
+    /// A run of another format.
+    #[error("{}: a run file of format {found}; this hopcost reads format {known} alone: use the one that wrote it", path.display())]
+    Format {
         /// The file.
         path: PathBuf,
-        /// Its schema version.
+        /// Its format.
         found: i64,
-        /// The newest schema version known here.
+        /// The format that is read.
         known: i64,
     },
     /// Cut short or overwritten in places.

@@ -19,7 +19,7 @@ use crate::error::{Cell, DOING_READ, Error, Result};
 use crate::limits::{CASES_MAX, Limits, OPERATIONS_MAX, TICKS_MAX, TRIALS_OF_CASE_MAX};
 use crate::rows::Source;
 use crate::samples;
-use crate::schema::{self, VERSION};
+use crate::schema;
 use crate::tables::{self as t, Table};
 
 /// Reads a whole run. The file may lie in a directory that cannot be written to,
@@ -28,7 +28,7 @@ use crate::tables::{self as t, Table};
 ///
 /// # Errors
 /// [`Error::NotFound`], [`Error::Directory`], [`Error::Denied`],
-/// [`Error::NotARun`], [`Error::Newer`], [`Error::Empty`]; [`Error::Damaged`]
+/// [`Error::NotARun`], [`Error::Format`], [`Error::Empty`]; [`Error::Damaged`]
 /// with the number of trials that can still be read; [`Error::Content`] for what
 /// hopcost would never have written.
 pub fn open(path: &Path, folder: &MakeFolder) -> Result<RawRun> {
@@ -67,12 +67,12 @@ pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
     Error::Damaged { path: told, why, readable_trials: count().unwrap_or(0) }
 }
 
-/// Reads a run of any known format, as of one moment.
+/// Reads a run, as of one moment.
 pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
     of_file(conn, path, of_source)
 }
 
-/// Reads some of a run of any known format, as of one moment.
+/// Reads some of a run, as of one moment.
 pub(crate) fn of_file<T>(
     conn: &Connection,
     path: &Path,
@@ -89,27 +89,24 @@ pub(crate) fn of_file<T>(
     }
     // The header is not the last word: a journal may have changed it since.
     let version = schema::version(conn).map_err(sqlite)?;
-    if version > VERSION {
-        return Err(Error::Newer { path: path.to_owned(), found: version, known: VERSION });
-    }
-    schema::check(conn, path, version)?;
+    schema::check_version(path, version)?;
+    schema::check(conn, path)?;
     let pages = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let bytes = pages("page_count").and_then(|count| Ok(count * pages("page_size")?));
     let bytes = u64::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
     let on_disk = fs::metadata(path).map_or(0, |found| found.len());
     let limits = Limits::of(bytes.min(on_disk));
-    let source = Source { conn, path, version, limits, bytes_left: bytes.into() };
+    let source = Source { conn, path, limits, bytes_left: bytes.into() };
     let found = read(&source)?;
     drop(snapshot);
     Ok(found)
 }
 
 fn of_source(source: &Source<'_>) -> Result<RawRun> {
-    let runs = source.read::<(i64, RunAbout, Plan, Option<String>), _>(&t::RUN, |row| row.0)?;
-    let Ok([(_, about, plan, group)]) = <[_; 1]>::try_from(runs) else {
+    let runs = source.read::<(i64, RunAbout, Plan), _>(&t::RUN, |row| row.0)?;
+    let Ok([(_, about, plan)]) = <[_; 1]>::try_from(runs) else {
         return source.wrong("run", "it should have one row");
     };
-    let about = RunAbout { group, ..about };
     if plan.cases.len() > CASES_MAX {
         return source.wrong("run", format!("plan has more than {CASES_MAX} cases"));
     }

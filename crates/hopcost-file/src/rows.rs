@@ -12,13 +12,8 @@ use crate::limits::Limits;
 use crate::tables::Table;
 
 impl Table {
-    /// Its columns in a format, in order.
-    pub(crate) fn columns_of(&self, version: i64) -> Vec<&'static Column> {
-        let columns = self.columns.iter().copied().flatten();
-        columns.filter(|column| column.since <= version).collect()
-    }
-
-    fn all_columns(&self) -> Vec<&'static Column> {
+    /// Its columns, in order.
+    pub(crate) fn all_columns(&self) -> Vec<&'static Column> {
         self.columns.iter().copied().flatten().collect()
     }
 
@@ -60,11 +55,10 @@ impl Table {
     }
 }
 
-/// A file that is read, of a known format.
+/// A file that is read.
 pub(crate) struct Source<'a> {
     pub(crate) conn: &'a Connection,
     pub(crate) path: &'a Path,
-    pub(crate) version: i64,
     pub(crate) limits: Limits,
     /// Bytes that its cells may still have: no more than the file.
     pub(crate) bytes_left: cell::Cell<u64>,
@@ -76,20 +70,17 @@ impl Source<'_> {
         Err(Error::Content { path: self.path.to_owned(), place: place.into(), why: why.into() })
     }
 
-    /// Every row of a table, by its first column and, where `key` says so, by more. A table
-    /// of a later format has none.
+    /// Every row of a table, by its first column and, where `key` says so, by more.
     pub(crate) fn read<T: Get, K: Ord>(
         &self,
         table: &Table,
         key: impl Fn(&T) -> K,
     ) -> Result<Vec<T>> {
-        if table.since > self.version {
-            return Ok(Vec::new());
-        }
         let columns = table.all_columns();
         let sqlite = |error| Error::sqlite(self.path, DOING_READ, error);
         // No index and no sorting by SQLite, which a made-up file can make long.
-        let query = format!("SELECT {} FROM {} NOT INDEXED", self.select(&columns), table.name);
+        let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+        let query = format!("SELECT {} FROM {} NOT INDEXED", names.join(","), table.name);
         let mut query = self.conn.prepare(&query).map_err(sqlite)?;
         let mut cursor = query.query([]).map_err(sqlite)?;
         let most = self.limits.rows(table.rows_max);
@@ -116,36 +107,25 @@ impl Source<'_> {
         }
         Ok(out)
     }
-
-    /// The columns, those of later formats as what they are in an older file.
-    fn select(&self, columns: &[&Column]) -> String {
-        let select = |column: &&Column| match column.since <= self.version {
-            true => column.name.to_owned(),
-            false => {
-                column.sql.split_once(" DEFAULT ").map_or("NULL", |(_, value)| value).to_owned()
-            }
-        };
-        columns.iter().map(select).collect::<Vec<_>>().join(",")
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{VERSION, bring_up_to_date};
+    use crate::schema;
     use crate::tables::CLOCK;
     use hopcost_model::protocol::ClockReading;
 
     /// The clocks of a file that holds one, as far as so many bytes reach.
     fn read(bytes: u64) -> Result<Vec<(i64, ClockReading)>> {
         let mut conn = Connection::open_in_memory().unwrap();
-        bring_up_to_date(&conn, 0).unwrap();
+        schema::create(&conn).unwrap();
         let tx = conn.transaction().unwrap();
         CLOCK.insert(&tx, [(0i64, ClockReading::of_rate("rust", "tsc", 2e9))]).unwrap();
         tx.commit().unwrap();
         let (path, limits) = (Path::new("f"), Limits::of(0));
         let bytes_left = bytes.into();
-        let source = Source { conn: &conn, path, version: VERSION, limits, bytes_left };
+        let source = Source { conn: &conn, path, limits, bytes_left };
         source.read(&CLOCK, |row: &(i64, ClockReading)| row.0)
     }
 

@@ -1,8 +1,5 @@
-//! The tables of a run file: one list of columns each, by which it is created, brought up to
-//! date, written and read. FORMAT.md explains every table and column.
-//!
-//! A released column is never edited. A change is a further format: columns at the end of
-//! their table, or a table, with the number of that format.
+//! The tables of a run file: one list of columns each, by which it is created, written and read.
+//! FORMAT.md explains every table and column. A change of any is a further format.
 
 use hopcost_model::columns::{self, CaseParts};
 use hopcost_model::finding::{Finding, Severity, Validity};
@@ -23,14 +20,11 @@ pub(crate) struct Table {
     pub(crate) columns: &'static [&'static [Column]],
     /// What stands behind the columns in its declaration.
     pub(crate) end: &'static str,
-    pub(crate) since: i64,
     pub(crate) rows_max: usize,
 }
 
 const INT: &str = "INTEGER NOT NULL";
 const MAYBE_INT: &str = "INTEGER";
-/// A count that older formats did not have.
-const NO_INT: &str = "INTEGER NOT NULL DEFAULT 0";
 const REAL: &str = "REAL NOT NULL";
 /// A real number without a type, so that its bits stay as they are.
 const BITS: &str = "";
@@ -39,21 +33,21 @@ const TEXT: &str = "TEXT NOT NULL";
 const MAYBE_TEXT: &str = "TEXT";
 const KEY: &str = "INTEGER PRIMARY KEY";
 
-const fn column(name: &'static str, sql: &'static str, since: i64) -> Column {
-    Column { name, sql, since }
+const fn column(name: &'static str, sql: &'static str) -> Column {
+    Column { name, sql }
 }
 
 macro_rules! list {
-    ($($name:ident $sql:ident $since:literal),+ $(,)?) => {
-        &[$(column(stringify!($name), $sql, $since)),+]
+    ($($name:ident $sql:ident),+ $(,)?) => {
+        &[$(column(stringify!($name), $sql)),+]
     };
 }
 
 /// Fields and the columns that hold them, in the order of the columns; `rest` is where the
 /// fields that other tables hold come from.
 macro_rules! fields {
-    ($list:ident of $type:ty { $($field:ident: $($name:ident $sql:ident $since:literal)/+,)+ } $($rest:tt)*) => {
-        const $list: &[Column] = list![$($($name $sql $since),+),+];
+    ($list:ident of $type:ty { $($field:ident: $($name:ident $sql:ident)/+,)+ } $($rest:tt)*) => {
+        const $list: &[Column] = list![$($($name $sql),+),+];
         impl Put for $type {
             fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
                 $(self.$field.put(row)?;)+
@@ -69,135 +63,133 @@ macro_rules! fields {
 }
 
 fields!(ABOUT of RunAbout {
-    id: run_id TEXT 1,
-    version: version TEXT 1,
-    commit: revision TEXT 1,
-    build: build TEXT 1,
-    argv: argv TEXT 1,
-    started: started TEXT 1,
-    ended: ended MAYBE_TEXT 1,
-    resumed: resumed INT 1,
-} group: None);
-
-fields!(HOST_READING of HostReading {
-    section: section TEXT 1,
-    key: key TEXT 1,
-    value: value MAYBE_TEXT 1,
-    reason: reason MAYBE_TEXT 1,
+    id: run_id TEXT,
+    version: version TEXT,
+    commit: revision TEXT,
+    build: build TEXT,
+    argv: argv TEXT,
+    started: started TEXT,
+    ended: ended MAYBE_TEXT,
+    resumed: resumed INT,
+    group: run_group MAYBE_TEXT,
 });
 
-/// `clock.runtime`: older formats have Rust's clocks alone.
-const OF_RUST: &str = "TEXT NOT NULL DEFAULT 'rust'";
+fields!(HOST_READING of HostReading {
+    section: section TEXT,
+    key: key TEXT,
+    value: value MAYBE_TEXT,
+    reason: reason MAYBE_TEXT,
+});
 
 fields!(CLOCK_READING of ClockReading {
-    cpu: cpu INT 1,
-    source: source TEXT 1,
-    ticks_per_second: ticks_per_second REAL 1,
-    rate_spread_ppm: rate_spread_ppm REAL 1,
-    resolution_ticks: resolution_ticks INT 1,
-    stamp_min_ns: stamp_min_ns REAL 1,
-    stamp_p50_ns: stamp_p50_ns REAL 1,
-    stamp_p99_ns: stamp_p99_ns REAL 1,
-    clock_gettime_p50_ns: clock_gettime_p50_ns REAL 1,
-    runtime: runtime OF_RUST 3,
+    cpu: cpu INT,
+    source: source TEXT,
+    ticks_per_second: ticks_per_second REAL,
+    rate_spread_ppm: rate_spread_ppm REAL,
+    resolution_ticks: resolution_ticks INT,
+    stamp_min_ns: stamp_min_ns REAL,
+    stamp_p50_ns: stamp_p50_ns REAL,
+    stamp_p99_ns: stamp_p99_ns REAL,
+    clock_gettime_p50_ns: clock_gettime_p50_ns REAL,
+    runtime: runtime TEXT,
 });
 
 fields!(CPU_ACCOUNTING of CpuAccounting {
-    round: round INT 1,
-    cpu: cpu INT 1,
-    wall_ns: wall_ns INT 1,
-    steal_ns: steal_ns INT 1,
+    round: round INT,
+    cpu: cpu INT,
+    wall_ns: wall_ns INT,
+    steal_ns: steal_ns INT,
 });
 
 const BLOB: &str = "BLOB NOT NULL";
 const MAYBE_BLOB: &str = "BLOB";
 
 fields!(RAW_TRIAL of RawTrial {
-    case: case_index INT 1,
-    round: round INT 1,
-    position: position INT 1,
-    started_ns: started_ns INT 1,
-    took_ns: took_ns INT 1,
-    phases_ns: phases_ns INT 1,
-    error: error MAYBE_TEXT 1,
-    stamp: stamp MAYBE_TEXT 1 / stamp_n MAYBE_INT 1,
-    wall_ns: wall_ns INT 1,
-    cpu_ns: cpu_ns INT 1,
-    cpus_asked: cpus_asked TEXT 1,
-    pin_errors: pin_errors TEXT 1,
-    operations: operations INT 1,
-    samples_taken: samples_taken INT 1,
-    samples_max_ticks: samples_max_ticks INT 1,
-    samples: samples_kept INT 1 / samples BLOB 1,
-    negative_samples: negative_samples NO_INT 2,
-    counted_operations: counted_operations NO_INT 2,
-    watched_ns: watched_ns NO_INT 5,
-    throttling: throttled_times MAYBE_INT 5 / throttled_ns MAYBE_INT 5,
+    case: case_index INT,
+    round: round INT,
+    position: position INT,
+    started_ns: started_ns INT,
+    took_ns: took_ns INT,
+    phases_ns: phases_ns INT,
+    error: error MAYBE_TEXT,
+    stamp: stamp MAYBE_TEXT / stamp_n MAYBE_INT,
+    wall_ns: wall_ns INT,
+    cpu_ns: cpu_ns INT,
+    cpus_asked: cpus_asked TEXT,
+    pin_errors: pin_errors TEXT,
+    operations: operations INT,
+    samples_taken: samples_taken INT,
+    samples_max_ticks: samples_max_ticks INT,
+    samples: samples_kept INT / samples BLOB,
+    negative_samples: negative_samples INT,
+    counted_operations: counted_operations INT,
+    watched_ns: watched_ns INT,
+    throttling: throttled_times MAYBE_INT / throttled_ns MAYBE_INT,
 } ..RawTrial::empty());
 
 fields!(END_COUNTERS of EndCounters {
-    role: role TEXT 1,
-    count: count INT 1,
-    samples: samples INT 1,
-    max_ticks: max_ticks INT 1,
-    elapsed_ticks: elapsed_ticks INT 1,
-    thread_cpu_ns: thread_cpu_ns INT 1,
-    voluntary: voluntary INT 1,
-    involuntary: involuntary INT 1,
-    minor_faults: minor_faults INT 1,
-    major_faults: major_faults INT 1,
-    run_delay_ns: run_delay_ns MAYBE_INT 1,
-    cpu_before: cpu_before INT 1,
-    cpu_after: cpu_after INT 1,
-    cpu_changes: cpu_changes INT 1,
-    pinned: pinned INT 1,
-    flow: flow NO_INT 2,
-    first_tick: first_tick NO_INT 2,
-    bytes: bytes NO_INT 2,
-    lost: lost NO_INT 2,
-    overruns: overruns NO_INT 2,
-    zero_copy: zero_copy_completed MAYBE_INT 2 / zero_copy_copied MAYBE_INT 2,
-    fill_ns: fill_ns MAYBE_REAL 4,
-    verify_ns: verify_ns MAYBE_REAL 4,
+    role: role TEXT,
+    count: count INT,
+    samples: samples INT,
+    max_ticks: max_ticks INT,
+    elapsed_ticks: elapsed_ticks INT,
+    thread_cpu_ns: thread_cpu_ns INT,
+    voluntary: voluntary INT,
+    involuntary: involuntary INT,
+    minor_faults: minor_faults INT,
+    major_faults: major_faults INT,
+    run_delay_ns: run_delay_ns MAYBE_INT,
+    cpu_before: cpu_before INT,
+    cpu_after: cpu_after INT,
+    cpu_changes: cpu_changes INT,
+    pinned: pinned INT,
+    flow: flow INT,
+    first_tick: first_tick INT,
+    bytes: bytes INT,
+    lost: lost INT,
+    overruns: overruns INT,
+    zero_copy: zero_copy_completed MAYBE_INT / zero_copy_copied MAYBE_INT,
+    fill_ns: fill_ns MAYBE_REAL,
+    verify_ns: verify_ns MAYBE_REAL,
 } events: Vec::new());
 
 fields!(GATE_READING of GateReading {
-    offset_ticks: offset_ticks INT 2,
-    bound_ticks: bound_ticks INT 2,
-    exchanges: exchanges INT 2,
-    steps: steps INT 2,
-    backward_steps: backward_steps INT 2,
+    offset_ticks: offset_ticks INT,
+    bound_ticks: bound_ticks INT,
+    exchanges: exchanges INT,
+    steps: steps INT,
+    backward_steps: backward_steps INT,
 });
 
 fields!(EVENT_READING of EventReading {
-    event: event TEXT 2,
-    value: value MAYBE_INT 2,
-    enabled_ns: enabled_ns INT 2,
-    running_ns: running_ns INT 2,
-    unavailable: unavailable MAYBE_TEXT 2,
+    event: event TEXT,
+    value: value MAYBE_INT,
+    enabled_ns: enabled_ns INT,
+    running_ns: running_ns INT,
+    unavailable: unavailable MAYBE_TEXT,
 });
 
 fields!(THREAD of ThreadUse {
-    process: process TEXT 3,
-    seat: seat MAYBE_TEXT 3,
-    name: name TEXT 3,
-    cpu_ns: cpu_ns INT 3,
-    voluntary: voluntary INT 3,
-    involuntary: involuntary INT 3,
+    process: process TEXT,
+    seat: seat MAYBE_TEXT,
+    name: name TEXT,
+    cpu_ns: cpu_ns INT,
+    voluntary: voluntary INT,
+    involuntary: involuntary INT,
 });
 
 fields!(CHECKED_STAMP of StampCheck {
-    exchanges: exchanges INT 3,
-    stamped_ns: stamped_ns BITS 3,
-    stamped_by_caller_ns: stamped_by_caller_ns BITS 3,
-    bare_before_ns: bare_before_ns BITS 3,
-    bare_after_ns: bare_after_ns BITS 3,
+    exchanges: exchanges INT,
+    stamped_ns: stamped_ns BITS,
+    stamped_by_caller_ns: stamped_by_caller_ns BITS,
+    bare_before_ns: bare_before_ns BITS,
+    bare_after_ns: bare_after_ns BITS,
 });
 
 const YARDSTICK_PLAYED: &[Column] = list![
-    class TEXT 5, case_id TEXT 5, cpu_caller INT 5, cpu_callee MAYBE_INT 5, operations INT 5,
-    reference_ns BITS 5, reference_log_error BITS 5, reference_readings MAYBE_INT 5,
-    reference_learnt_from MAYBE_TEXT 5, gone MAYBE_TEXT 5,
+    class TEXT, case_id TEXT, cpu_caller INT, cpu_callee MAYBE_INT, operations INT,
+    reference_ns BITS, reference_log_error BITS, reference_readings MAYBE_INT,
+    reference_learnt_from MAYBE_TEXT, gone MAYBE_TEXT,
 ];
 
 impl Put for Yardstick {
@@ -235,85 +227,74 @@ impl Get for Yardstick {
 }
 
 fields!(CPU_USED of CpuUse {
-    cpu: cpu INT 5,
-    steal_ns: steal_ns MAYBE_INT 5,
-    interrupt_ns: interrupt_ns MAYBE_INT 5,
-    interrupts: interrupts MAYBE_INT 5,
-    softirqs: softirqs MAYBE_INT 5,
-    network_softirqs: network_softirqs MAYBE_INT 5,
+    cpu: cpu INT,
+    steal_ns: steal_ns MAYBE_INT,
+    interrupt_ns: interrupt_ns MAYBE_INT,
+    interrupts: interrupts MAYBE_INT,
+    softirqs: softirqs MAYBE_INT,
+    network_softirqs: network_softirqs MAYBE_INT,
 });
 
 fields!(YARDSTICK_READ of YardstickReading {
-    yardstick: yardstick INT 5,
-    moment: moment TEXT 5,
-    operation_ns: operation_ns BITS 5,
+    yardstick: yardstick INT,
+    moment: moment TEXT,
+    operation_ns: operation_ns BITS,
 });
 
 fields!(LOADED of RawLoad {
-    offered: offered INT 6,
-    delivered: delivered INT 6,
-    intended_ticks: intended_ticks INT 6,
-    sent_ticks: sent_ticks INT 6,
-    received_ticks: received_ticks INT 6,
-    generator_messages: generator_messages INT 6,
-    generator_lag_p99_ticks: generator_lag_p99_ticks INT 6,
-    generator_lag_last_ticks: generator_lag_last_ticks INT 6,
-    lags: lags_kept INT 6 / lags BLOB 6,
-    gaps: gaps_kept INT 6 / gaps BLOB 6,
-    own_lags: own_lags_kept MAYBE_INT 8 / own_lags MAYBE_BLOB 8,
+    offered: offered INT,
+    delivered: delivered INT,
+    intended_ticks: intended_ticks INT,
+    sent_ticks: sent_ticks INT,
+    received_ticks: received_ticks INT,
+    generator_messages: generator_messages INT,
+    generator_lag_p99_ticks: generator_lag_p99_ticks INT,
+    generator_lag_last_ticks: generator_lag_last_ticks INT,
+    lags: lags_kept INT / lags BLOB,
+    gaps: gaps_kept INT / gaps BLOB,
+    own_lags: own_lags_kept MAYBE_INT / own_lags MAYBE_BLOB,
 });
 
 fields!(TRACED of Trace {
-    operations: operations INT 7,
-    lost: lost INT 7,
-    clock_bound_ns: clock_bound_ns INT 7,
-    event_cost_ns: event_cost_ns BITS 7,
-    missing: missing TEXT 7,
-    untraced_ns: untraced_kept INT 7 / untraced_ns BLOB 7,
-    events: events_kept INT 7 / events BLOB 7,
+    operations: operations INT,
+    lost: lost INT,
+    clock_bound_ns: clock_bound_ns INT,
+    event_cost_ns: event_cost_ns BITS,
+    missing: missing TEXT,
+    untraced_ns: untraced_kept INT / untraced_ns BLOB,
+    events: events_kept INT / events BLOB,
 });
 
-/// The last format whose columns of cases are listed here. Those of later formats say
-/// themselves what they are, in the table of a case's parts.
-const LISTED: i64 = 3;
-
 /// `plan.cases` taken apart, for SQL alone: hopcost reads the plan.
-const PLANNED: &[Column] = list![
-    case_id TEXT 1, skip MAYBE_TEXT 1, workload MAYBE_TEXT 1, mechanism MAYBE_TEXT 1,
-    payload_bytes MAYBE_INT 1, boundary MAYBE_TEXT 1, placement MAYBE_TEXT 1, wait MAYBE_TEXT 1,
-    wait_caller MAYBE_TEXT 1, wait_callee MAYBE_TEXT 1, spin_budget_ns MAYBE_INT 1,
-    parameters MAYBE_TEXT 1, sched MAYBE_TEXT 1, fields MAYBE_INT 2, flows MAYBE_INT 2,
-    ack MAYBE_TEXT 2, gap_ns MAYBE_INT 2, idle_knob MAYBE_TEXT 2, runtime_caller MAYBE_TEXT 3,
-    runtime_callee MAYBE_TEXT 3,
-];
-
-/// The same, of later formats.
-pub(crate) const PLANNED_LATER: &[Column] = &{
-    let mut later = [column("", "", 0); later_parts()];
-    let (mut at, mut found) = (0, 0);
-    while found < later.len() {
+const PLANNED: &[Column] = &{
+    let mut planned = [column("", ""); 2 + PARTS];
+    planned[0] = column("case_id", TEXT);
+    planned[1] = column("skip", MAYBE_TEXT);
+    let (mut at, mut found) = (0, 2);
+    while at < columns::COLUMNS.len() {
         let part = &columns::COLUMNS[at];
-        at += 1;
-        if part.since > LISTED {
+        if part.is_in_run_files() {
             let sql = match part.holds {
                 columns::Holds::Numbers => MAYBE_INT,
                 columns::Holds::Text => MAYBE_TEXT,
             };
-            later[found] = column(part.name, sql, part.since);
+            planned[found] = column(part.name, sql);
             found += 1;
         }
+        at += 1;
     }
-    later
+    planned
 };
 
-const fn later_parts() -> usize {
+/// The number of columns that a case has in run files.
+const PARTS: usize = {
     let (mut at, mut found) = (0, 0);
     while at < columns::COLUMNS.len() {
-        found += (columns::COLUMNS[at].since > LISTED) as usize;
+        found += columns::COLUMNS[at].is_in_run_files() as usize;
         at += 1;
     }
     found
-}
+};
 
 impl Put for PlannedCase {
     fn put(&self, row: &mut Writing<'_>) -> Cell<()> {
@@ -336,9 +317,9 @@ impl Put for PlannedCase {
 
 /// Derived, for SQL alone.
 const ESTIMATED: &[Column] = list![
-    case_id TEXT 1, statistic TEXT 1, point MAYBE_REAL 1, low MAYBE_REAL 1, high MAYBE_REAL 1,
-    level MAYBE_REAL 1, n_trials INT 1, pooled INT 1, at_most INT 1, digits INT 1,
-    detectable MAYBE_REAL 1, insufficient MAYBE_TEXT 1, estimand TEXT 1, validity TEXT 1,
+    case_id TEXT, statistic TEXT, point MAYBE_REAL, low MAYBE_REAL, high MAYBE_REAL,
+    level MAYBE_REAL, n_trials INT, pooled INT, at_most INT, digits INT,
+    detectable MAYBE_REAL, insufficient MAYBE_TEXT, estimand TEXT, validity TEXT,
 ];
 
 /// One row of the table `estimate`: a statistic of a case for people who never
@@ -367,12 +348,12 @@ impl Put for EstimateRow {
 
 /// Derived, for SQL alone.
 const FOUND: &[Column] = &[
-    column("code", TEXT, 1),
-    column("severity", TEXT, 1),
-    column("case_id", MAYBE_TEXT, 1),
-    column("evidence", TEXT, 1),
-    column("\"values\"", TEXT, 1),
-    column("remedy", TEXT, 1),
+    column("code", TEXT),
+    column("severity", TEXT),
+    column("case_id", MAYBE_TEXT),
+    column("evidence", TEXT),
+    column("\"values\"", TEXT),
+    column("remedy", TEXT),
 ];
 
 impl Put for Finding {
@@ -387,15 +368,15 @@ impl Put for Finding {
     }
 }
 
-const OF_TRIAL: &[Column] = list![trial INT 1, position INT 1];
+const OF_TRIAL: &[Column] = list![trial INT, position INT];
 const BY_TRIAL: &str = ",\n    PRIMARY KEY (trial, position)\n) WITHOUT ROWID";
-const POSITION: &[Column] = list![position KEY 1];
+const POSITION: &[Column] = list![position KEY];
 const ROWS: usize = 2_000_000;
 
 macro_rules! tables {
-    ($($table:ident: $name:literal $columns:expr, $end:expr, $since:literal, $rows_max:expr;)+) => {
+    ($($table:ident: $name:literal $columns:expr, $end:expr, $rows_max:expr;)+) => {
         $(pub(crate) const $table: Table = Table {
-            name: $name, columns: $columns, end: $end, since: $since, rows_max: $rows_max,
+            name: $name, columns: $columns, end: $end, rows_max: $rows_max,
         };)+
         /// Every table, in the order in which they are created.
         pub(crate) const TABLES: &[&Table] = &[$(&$table),+];
@@ -403,47 +384,28 @@ macro_rules! tables {
 }
 
 tables! {
-    RUN: "run" &[&[column("one", "INTEGER PRIMARY KEY CHECK (one = 1)", 1)], ABOUT, list![plan TEXT 1],
-        list![run_group MAYBE_TEXT 5]],
-        "\n)", 1, 1;
-    PLANNED_CASE: "planned_case" &[list![case_index KEY 1], PLANNED, PLANNED_LATER], "\n)", 1, ROWS;
-    HOST: "host_reading" &[list![moment TEXT 1, position INT 1], HOST_READING],
-        ",\n    PRIMARY KEY (moment, position)\n) WITHOUT ROWID", 1, 10_000;
-    CLOCK: "clock" &[POSITION, CLOCK_READING], "\n)", 1, 10_000;
-    ACCOUNTING: "cpu_accounting" &[POSITION, CPU_ACCOUNTING], "\n)", 1, ROWS;
-    TRIAL: "trial" &[list![trial KEY 1], RAW_TRIAL], ",\n    UNIQUE (case_index, round)\n)", 1, 200_000;
-    END: "trial_end" &[OF_TRIAL, END_COUNTERS], BY_TRIAL, 1, ROWS;
-    ESTIMATE: "estimate" &[ESTIMATED], ",\n    PRIMARY KEY (case_id, statistic)\n) WITHOUT ROWID", 1, ROWS;
-    FINDING: "finding" &[POSITION, FOUND], "\n)", 1, ROWS;
-    GATE: "clock_gate" &[OF_TRIAL, GATE_READING], BY_TRIAL, 2, ROWS;
-    EVENT: "event" &[list![trial INT 2, end_position INT 2, position INT 2], EVENT_READING],
-        ",\n    PRIMARY KEY (trial, end_position, position)\n) WITHOUT ROWID", 2, ROWS;
-    WORKER: "worker" &[POSITION, list![runtime TEXT 3, version TEXT 3, description TEXT 3]],
-        "\n)", 3, 100;
-    THREAD_USE: "thread_use" &[OF_TRIAL, THREAD], BY_TRIAL, 3, ROWS;
-    WARM_UP: "warm_up" &[OF_TRIAL, list![operation_ns BITS 3]], BY_TRIAL, 3, ROWS;
-    STAMP_CHECK: "stamp_check" &[list![trial KEY 3], CHECKED_STAMP], "\n)", 3, 200_000;
-    CPU_USE: "cpu_use" &[OF_TRIAL, CPU_USED], BY_TRIAL, 5, ROWS;
-    CLOCK_AFTER: "clock_after" &[POSITION, CLOCK_READING], "\n)", 5, 10_000;
-    YARDSTICK: "yardstick" &[POSITION, YARDSTICK_PLAYED], "\n)", 5, 10_000;
-    YARDSTICK_READING: "yardstick_reading" &[OF_TRIAL, YARDSTICK_READ], BY_TRIAL, 5, ROWS;
-    LOAD: "load" &[list![trial KEY 6], LOADED], "\n)", 6, 200_000;
-    TRACE: "trace" &[list![trial KEY 7], TRACED], "\n)", 7, 200_000;
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn every_part_of_a_case_that_files_hold_has_its_column() {
-        let parts = columns::Column::of(columns::Table::RunFile);
-        let parts = parts.map(|part| (part.name, part.since));
-        let own = [("case_id", 1), ("skip", 1)];
-        let stored = PLANNED.iter().chain(PLANNED_LATER);
-        let stored: BTreeSet<(&str, i64)> = stored.map(|c| (c.name, c.since)).collect();
-        assert_eq!(stored, own.into_iter().chain(parts).collect());
-    }
+    RUN: "run" &[&[column("one", "INTEGER PRIMARY KEY CHECK (one = 1)")], ABOUT, list![plan TEXT]], "\n)", 1;
+    PLANNED_CASE: "planned_case" &[list![case_index KEY], PLANNED], "\n)", ROWS;
+    HOST: "host_reading" &[list![moment TEXT, position INT], HOST_READING],
+        ",\n    PRIMARY KEY (moment, position)\n) WITHOUT ROWID", 10_000;
+    CLOCK: "clock" &[POSITION, CLOCK_READING], "\n)", 10_000;
+    ACCOUNTING: "cpu_accounting" &[POSITION, CPU_ACCOUNTING], "\n)", ROWS;
+    TRIAL: "trial" &[list![trial KEY], RAW_TRIAL], ",\n    UNIQUE (case_index, round)\n)", 200_000;
+    END: "trial_end" &[OF_TRIAL, END_COUNTERS], BY_TRIAL, ROWS;
+    ESTIMATE: "estimate" &[ESTIMATED], ",\n    PRIMARY KEY (case_id, statistic)\n) WITHOUT ROWID", ROWS;
+    FINDING: "finding" &[POSITION, FOUND], "\n)", ROWS;
+    GATE: "clock_gate" &[OF_TRIAL, GATE_READING], BY_TRIAL, ROWS;
+    EVENT: "event" &[list![trial INT, end_position INT, position INT], EVENT_READING],
+        ",\n    PRIMARY KEY (trial, end_position, position)\n) WITHOUT ROWID", ROWS;
+    WORKER: "worker" &[POSITION, list![runtime TEXT, version TEXT, description TEXT]],
+        "\n)", 100;
+    THREAD_USE: "thread_use" &[OF_TRIAL, THREAD], BY_TRIAL, ROWS;
+    WARM_UP: "warm_up" &[OF_TRIAL, list![operation_ns BITS]], BY_TRIAL, ROWS;
+    STAMP_CHECK: "stamp_check" &[list![trial KEY], CHECKED_STAMP], "\n)", 200_000;
+    CPU_USE: "cpu_use" &[OF_TRIAL, CPU_USED], BY_TRIAL, ROWS;
+    CLOCK_AFTER: "clock_after" &[POSITION, CLOCK_READING], "\n)", 10_000;
+    YARDSTICK: "yardstick" &[POSITION, YARDSTICK_PLAYED], "\n)", 10_000;
+    YARDSTICK_READING: "yardstick_reading" &[OF_TRIAL, YARDSTICK_READ], BY_TRIAL, ROWS;
+    LOAD: "load" &[list![trial KEY], LOADED], "\n)", 200_000;
+    TRACE: "trace" &[list![trial KEY], TRACED], "\n)", 200_000;
 }

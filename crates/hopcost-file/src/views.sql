@@ -1,13 +1,11 @@
--- The views, as FORMAT.md describes them. Where `later` stands, the columns of a case go that
--- formats after the third have brought.
+-- The views, as FORMAT.md describes them.
 
-DROP VIEW IF EXISTS trials;
 CREATE VIEW trials AS
 SELECT t.trial, t.round, t.position, c.case_id,
        c.workload, c.mechanism, c.payload_bytes, c.fields, c.flows, c.ack, c.gap_ns,
        c.boundary, c.placement,
        c.wait, c.wait_caller, c.wait_callee, c.spin_budget_ns, c.parameters, c.idle_knob, c.sched,
-       c.runtime_caller, c.runtime_callee/* later */,
+       c.runtime_caller, c.runtime_callee, c.touch, c.rate, c.arrivals,
        t.error, t.stamp, t.stamp_n,
        t.started_ns, t.took_ns, t.wall_ns, t.cpu_ns, t.operations,
        CAST(t.wall_ns AS REAL) / NULLIF(t.operations, 0) AS wall_ns_per_operation,
@@ -49,13 +47,12 @@ SELECT t.trial, t.round, t.position, c.case_id,
          WHERE k2.runtime = COALESCE(c.runtime_caller, 'rust')))
  ORDER BY t.trial;
 
-DROP VIEW IF EXISTS estimates;
 CREATE VIEW estimates AS
 SELECT c.case_index, c.case_id,
        c.workload, c.mechanism, c.payload_bytes, c.fields, c.flows, c.ack, c.gap_ns,
        c.boundary, c.placement,
        c.wait, c.wait_caller, c.wait_callee, c.spin_budget_ns, c.parameters, c.idle_knob, c.sched,
-       c.runtime_caller, c.runtime_callee/* later */,
+       c.runtime_caller, c.runtime_callee, c.touch, c.rate, c.arrivals,
        e.statistic, e.point, e.low, e.high, e.level, e.n_trials, e.pooled, e.at_most,
        e.digits, e.detectable, e.insufficient, e.estimand, e.validity
   FROM estimate e

@@ -17,7 +17,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::connect;
 use crate::error::{Cell, Error, Problem, Result, beside};
 use crate::read::BOTH_ENDS;
-use crate::schema::{self, APPLICATION_ID, VERSION};
+use crate::schema::{self, APPLICATION_ID};
 use crate::tables::{self as t, EstimateRow};
 
 /// A run being written. Its lock keeps every other hopcost from appending to
@@ -287,10 +287,6 @@ impl RunFile {
     /// Only from below.
     pub fn set_resumed(&mut self, times: u32) -> Result<()> {
         self.transaction("resume it", "the run", |tx| {
-            let from = schema::version(tx)?;
-            if from < VERSION {
-                schema::bring_up_to_date(tx, from)?;
-            }
             tx.execute("UPDATE run SET resumed = ?1, ended = NULL", [times])?;
             tx.execute("DELETE FROM host_reading WHERE moment = 'after'", [])?;
             tx.execute("DELETE FROM estimate", [])?;
@@ -340,8 +336,8 @@ fn host<'a>(moment: &'a str, host: &'a Host) -> impl Iterator<Item = (&'a str, i
 fn fill(conn: &mut Connection, about: &RunAbout, plan: &Plan, before: &Host) -> Cell<()> {
     let tx = begin(conn)?;
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-    schema::bring_up_to_date(&tx, 0)?;
-    t::RUN.insert(&tx, [(1i64, about, plan, &about.group)])?;
+    schema::create(&tx)?;
+    t::RUN.insert(&tx, [(1i64, about, plan)])?;
     t::PLANNED_CASE.insert(&tx, (0i64..).zip(&plan.cases))?;
     t::HOST.insert(&tx, host("before", before))?;
     tx.commit()?;

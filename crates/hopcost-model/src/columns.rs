@@ -14,8 +14,6 @@ pub struct Column {
     pub name: &'static str,
     /// The tables that have it; JSON has every one.
     pub tables: &'static [Table],
-    /// The format that brought it to run files; 0 where they do not have it.
-    pub since: i64,
     /// What stands in it.
     pub holds: Holds,
     /// What it holds of a case; nothing where a case has no such thing.
@@ -56,6 +54,18 @@ impl Column {
     pub fn of(table: Table) -> impl Iterator<Item = &'static Column> {
         COLUMNS.iter().filter(move |column| column.tables.contains(&table))
     }
+
+    /// Whether the tables of a run file have it.
+    pub const fn is_in_run_files(&self) -> bool {
+        let mut at = 0;
+        while at < self.tables.len() {
+            if matches!(self.tables[at], Table::RunFile) {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
 }
 
 trait IntoCell {
@@ -92,12 +102,11 @@ macro_rules! words {
 numbers!(u32, u64);
 words!(Workload, Boundary, Placement, WaitKind, IdleKnob, AckSize, Arrivals, Touch);
 
-/// Declares the columns: name, type, value, the tables that have it besides JSON, the format
-/// that brought it to run files, and where only some cases have it in those tables, which. A
-/// column that a new format brings goes last.
+/// Declares the columns: name, type, value, the tables that have it besides JSON, and where only
+/// some cases have it in those tables, which.
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr,
-        in $tables:expr $(, since $since:literal)? $(, of $has:expr)?;)+) => {
+        in $tables:expr $(, of $has:expr)?;)+) => {
         document! {
             /// A case taken apart, for programs.
             pub struct CaseParts { $($(#[$doc])* pub $name: $type,)+ }
@@ -113,7 +122,6 @@ macro_rules! columns {
         pub const COLUMNS: &[Column] = &[$(Column {
             name: stringify!($name),
             tables: $tables,
-            since: 0 $(+ $since)?,
             holds: <$type as IntoCell>::HOLDS,
             cell: |case| {
                 $(let has: fn(&CaseParts) -> bool = $has;
@@ -128,56 +136,55 @@ const ALL: &[Table] = &[Table::Csv, Table::RunFile];
 
 columns! {
     /// What was done.
-    workload: Workload = |case| case.workload, in ALL, since 1;
+    workload: Workload = |case| case.workload, in ALL;
     /// With what.
-    mechanism: String = |case| case.mechanism.clone(), in ALL, since 1;
+    mechanism: String = |case| case.mechanism.clone(), in ALL;
     /// Bytes a message; `null` where the mechanism carries none.
-    payload_bytes: Option<u32> = |case| case.payload_bytes, in ALL, since 1;
+    payload_bytes: Option<u32> = |case| case.payload_bytes, in ALL;
     /// Fields of a message of a stream.
-    fields: Option<u32> = |case| case.fields, in ALL, since 2;
+    fields: Option<u32> = |case| case.fields, in ALL;
     /// Bytes of one of them.
     field_bytes: Option<u32> = |case| case.field_bytes(), in &[Table::Csv];
     /// Flows of a stream.
-    flows: Option<u32> = |case| case.flows, in ALL, since 2;
+    flows: Option<u32> = |case| case.flows, in ALL;
     /// When a stream is acknowledged.
-    ack: Option<String> = |case| Some(case.ack?.to_string()), in ALL, since 2;
+    ack: Option<String> = |case| Some(case.ack?.to_string()), in ALL;
     /// How long the acknowledgement of a stream's message is.
     ack_size: Option<AckSize> = |case| case.ack?.window().map(|_| case.ack_size),
         in &[Table::Csv];
     /// How long the sender of a wake-up sleeps before it.
-    gap_ns: Option<u64> = |case| case.gap_ns, in ALL, since 2;
+    gap_ns: Option<u64> = |case| case.gap_ns, in ALL;
     /// What keeps the receiver's CPU from idling deeply.
-    idle_knob: IdleKnob = |case| case.idle_knob, in ALL, since 2,
+    idle_knob: IdleKnob = |case| case.idle_knob, in ALL,
         of |case| case.workload == Workload::Wake;
     /// What separates the ends.
-    boundary: Boundary = |case| case.boundary, in ALL, since 1;
+    boundary: Boundary = |case| case.boundary, in ALL;
     /// Where they run; `null` for `call`.
-    placement: Option<Placement> = |case| case.placement, in ALL, since 1;
+    placement: Option<Placement> = |case| case.placement, in ALL;
     /// How the caller waits; `null` for `call`.
-    wait_caller: Option<WaitKind> = |case| Some(case.waits?.caller), in ALL, since 1;
+    wait_caller: Option<WaitKind> = |case| Some(case.waits?.caller), in ALL;
     /// How the callee waits; `null` for `call`.
-    wait_callee: Option<WaitKind> = |case| Some(case.waits?.callee), in ALL, since 1;
+    wait_callee: Option<WaitKind> = |case| Some(case.waits?.callee), in ALL;
     /// Both waits in one word (`block`, `block:spin`); `null` for `call`.
-    wait: Option<String> = |case| Some(case.waits?.to_string()), in &[Table::RunFile], since 1;
+    wait: Option<String> = |case| Some(case.waits?.to_string()), in &[Table::RunFile];
     /// Budget of `spin-then-block`.
-    spin_budget_ns: Option<u64> = |case| case.spin_budget_ns, in ALL, since 1;
+    spin_budget_ns: Option<u64> = |case| case.spin_budget_ns, in ALL;
     /// What the ends are written in, in one word (`python`, `python:rust`).
     runtime: String = |case| case.runtimes.to_string(), in &[Table::Csv];
     /// What the caller is written in.
-    runtime_caller: String = |case| case.runtimes.caller.to_string(), in ALL, since 3;
+    runtime_caller: String = |case| case.runtimes.caller.to_string(), in ALL;
     /// What the callee is written in; the caller's for `call`.
-    runtime_callee: String = |case| case.runtimes.callee.to_string(), in ALL, since 3;
+    runtime_callee: String = |case| case.runtimes.callee.to_string(), in ALL;
     /// Scheduling policy.
-    sched: String = |case| case.sched.to_string(), in ALL, since 1;
+    sched: String = |case| case.sched.to_string(), in ALL;
     /// The mechanism's own parameters.
-    parameters: BTreeMap<String, String> = |case| case.parameters.clone(), in ALL, since 1;
+    parameters: BTreeMap<String, String> = |case| case.parameters.clone(), in ALL;
     /// How much of a message is written and compared; `null` for `call`.
-    touch: Option<Touch> = |case| (case.workload != Workload::Call).then_some(case.touch), in ALL,
-        since 4;
+    touch: Option<Touch> = |case| (case.workload != Workload::Call).then_some(case.touch), in ALL;
     /// Messages a second that a load offers.
-    rate: Option<u32> = |case| case.rate, in ALL, since 6;
+    rate: Option<u32> = |case| case.rate, in ALL;
     /// When they are to be sent; `null` for all but `load`.
-    arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals), in ALL, since 6;
+    arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals), in ALL;
     /// What becomes of messages when many are in flight; `null` for all but `load`.
     queue: Option<String> = |case| case.rate.map(|_| case.queue.to_string()), in &[Table::Csv];
     /// What else the machine does on purpose; `null` for all but `load`.

@@ -29,7 +29,7 @@ fn the_file_says_what_it_is() {
     let (_dir, path, _) = made(1);
     let header = fs::read(&path).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
-    assert_eq!(&header[60..64], 8u32.to_be_bytes());
+    assert_eq!(&header[60..64], 9u32.to_be_bytes());
     assert_eq!(&header[68..72], b"hopc");
     assert_eq!(header[18..20], [1, 1], "a rollback journal, not a WAL");
     let conn = Connection::open(&path).unwrap();

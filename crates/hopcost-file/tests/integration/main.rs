@@ -9,8 +9,6 @@ mod document;
 mod kill;
 /// What is written comes back, finished or not.
 mod life;
-/// Files of earlier formats are read.
-mod migrate;
 /// Any run comes back as it was, and no damage panics.
 mod property;
 /// What is no run of ours is refused in one line.
