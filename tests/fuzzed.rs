@@ -10,12 +10,7 @@ use hopcost_stats::rng::SplitMix64;
 use targets::TARGETS;
 
 /// Files outside of `fuzz/corpus` that a target takes too.
-const FURTHER: [(&str, &str); 4] = [
-    ("suite", "suites"),
-    ("published", "published"),
-    ("lint", "crates/hopcost-lint/tests/clean"),
-    ("lint", "crates/hopcost-lint/tests/faulty"),
-];
+const FURTHER: [(&str, &str); 2] = [("suite", "suites"), ("published", "published")];
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));

@@ -80,35 +80,6 @@ fn the_findings_page_is_fresh() {
 }
 
 #[test]
-fn the_lint_page_is_fresh() {
-    let roles: Vec<String> = hopcost_lint::roles().map(|role| format!("`{role}`")).collect();
-    let mut page = format!(
-        "# Lint\n\n{}\
-         `hopcost lint FILE…` checks published tables by arithmetic alone: it measures nothing and asks nothing outside of \
-         the file. It reads CSV, HTML, Markdown, and text into which tables were pasted (comma-separated values, columns by \
-         tabs or alignment, lists of `name=value`, over several lines too, what sockperf, fio and Criterion print). A `-` is stdin; other files have to be regular, \
-         or a pipe that hopcost was given (`<(command)`).\n\n\
-         What a column holds is guessed from its heading and its unit, and said below the findings; `--column NAME=ROLE` or \
-         `NAME=ROLE:UNIT` says it better. Roles are {} and percentiles (`p99`, `p99.9`). A column that is not understood is not checked. A \
-         table whose headings stand in its first column is turned, and one with a number a line (columns `statistic` or `metric`, `value`, \
-         `unit`, `low`, `high`) gets a column for each statistic; numbers with intervals of their own are not held against each \
-         other as mean and percentiles of the same samples are.\n\n\
-         Every printed number is taken for whatever rounds to it or is cut off to it: `8.04` for 8.03 to 8.05, `20,000` for \
-         19,000 to 21,000. Only what lies outside of that is told, so a finding is either a fault of the table or of how it was read. Nothing \
-         found does not mean that the numbers are right. A finding names the cells with their line, shows the arithmetic, and says \
-         what would explain it; `--format json|md` has the same, and all findings where a terminal is told three of a kind and how many more there are. With \
-         `--gate` the exit code is 4 where something was found, and 2 where no table was, or where a note says that something was not checked.\n\n\
-         | check | what it says |\n|---|---|\n",
-        by_hand_never("crates/hopcost-lint/src/check/mod.rs"),
-        roles.join(", ")
-    );
-    for check in hopcost_lint::CHECKS {
-        page.push_str(&format!("| `{}` | {} |\n", check.name, check.about));
-    }
-    fresh("docs/lint.md", &page);
-}
-
-#[test]
 fn the_command_line_reference_is_fresh() {
     fresh("docs/cli.md", &Home::new().expect(&["reference"], 0));
 }

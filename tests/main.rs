@@ -65,8 +65,6 @@ mod install;
 #[path = "load.rs"]
 mod load;
 /// Published tables against arithmetic.
-#[path = "lint.rs"]
-mod lint;
 /// The list of mechanisms, and when workers are asked for it.
 #[path = "list.rs"]
 mod list;

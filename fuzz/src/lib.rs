@@ -34,7 +34,6 @@ pub const TARGETS: &[Target] = &[
     ("protocol", protocol),
     ("machine", machine),
     ("published", published),
-    ("lint", lint),
     ("samples", samples),
     ("run_file", run_file),
 ];
@@ -149,18 +148,6 @@ pub fn published(data: &[u8]) {
         assert!(source.rows.len() < text.lines().count());
         let numbers = source.rows.iter().flat_map(|row| row.value.iter().chain(&row.high));
         numbers.for_each(|number| assert!(number.is_finite()));
-    }
-}
-
-/// Text with tables in it, as it is and as CSV and HTML.
-pub fn lint(data: &[u8]) {
-    let text = String::from_utf8_lossy(data);
-    for name in ["fuzz.md", "fuzz.csv", "fuzz.html"] {
-        let report = hopcost_lint::lint(name, &text, &[]);
-        let shown = hopcost_lint::text(std::slice::from_ref(&report));
-        assert!(shown.chars().all(|c| c == '\n' || is_plain(c)), "{shown:?}");
-        let lines = text.lines().count();
-        assert!(report.findings.iter().all(|found| (1..=lines).contains(&found.line())));
     }
 }
 

@@ -1,6 +1,9 @@
 //! Suite files that are broken, hostile or no files.
 
+use std::fs::File;
+use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::one_line;
 use crate::support::{Home, together};
@@ -50,7 +53,7 @@ fn a_fifo_is_no_suite_and_a_full_stderr_no_reason_to_fail() {
     let made = Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
     assert!(made.success());
     one_line(&home.run(&["run", "--suite", "./fifo.toml"]), "a FIFO", 2);
-    let full = || std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+    let full = || File::options().write(true).open("/dev/full").expect("/dev/full");
     let case = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
     for (arguments, code) in
         [(vec!["run", case, "--rounds", "1"], None), (vec!["report", "nope"], Some(2))]
@@ -63,5 +66,32 @@ fn a_fifo_is_no_suite_and_a_full_stderr_no_reason_to_fail() {
             .expect("to start");
         assert!(status.code().is_some(), "{arguments:?}: {status:?}");
         assert!(code.is_none() || status.code() == code, "{arguments:?}: {status:?}");
+    }
+}
+
+#[test]
+fn a_pipe_that_hopcost_was_given_is_read_to_its_end() {
+    let home = Home::new();
+    let mut run = home.hopcost(&["run", "--dry-run", "--suite", "/dev/fd/0"]);
+    run.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = run.spawn().expect("the binary starts");
+    let mut suite = run.stdin.take().expect("a pipe");
+    for part in ["name = \"given\"\n[[cases]]\n", "select = \"pipe\"\n"] {
+        // It has read what there is, and waits.
+        std::thread::sleep(Duration::from_millis(100));
+        suite.write_all(part.as_bytes()).expect("to write");
+    }
+    drop(suite);
+    let output = run.wait_with_output().expect("it ends");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && shown.contains("roundtrip/pipe"), "{output:?}");
+    // Of these two, hopcost holds the end that is written to: nothing would end them.
+    let fifo = home.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+    let both = File::options().read(true).write(true).open(&fifo).expect("a FIFO");
+    for (path, stdin) in [("/dev/fd/1", Stdio::null()), ("./fifo", Stdio::from(both))] {
+        let output =
+            home.hopcost(&["run", "--suite", path]).stdin(stdin).output().expect("it ends");
+        assert!(one_line(&output, path, 2).contains("not a regular file"), "{path}");
     }
 }

@@ -53,7 +53,7 @@ impl Read for Waiting {
 }
 
 /// All bytes of a stream, `bytes_max` at most.
-pub fn capped(from: impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
+fn capped(from: impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {

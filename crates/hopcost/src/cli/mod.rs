@@ -23,7 +23,6 @@ mod gate_runs;
 mod host;
 mod input;
 mod judge;
-mod lint;
 mod list;
 mod output;
 mod own;
@@ -55,7 +54,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 4 with gate or --gate: regression, failed claim or finding, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
+3 invalid measurement, 4 with gate or --gate: regression or failed claim, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -84,8 +83,6 @@ enum Command {
     Fleet(fleet::Args),
     /// Fail where cases have become slower: a gate for CI
     Gate(Box<gate_args::Args>),
-    /// Check published tables by arithmetic alone: totals, ratios, percentiles, Little's law
-    Lint(lint::Args),
     /// Say which published sentences about costs are true on this machine
     Judge(Box<judge::Args>),
     /// Learn how fast this machine is when it is quiet: what runs are put in relation to
@@ -171,7 +168,6 @@ pub fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::run(&args, &words),
         Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Gate(args)) => gate::run(&args, &words),
-        Some(Command::Lint(args)) => lint::run(&args),
         Some(Command::Judge(args)) => judge::run(&args, &words),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
