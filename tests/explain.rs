@@ -65,91 +65,16 @@ fn two_cases_are_put_side_by_side_and_shown_again() {
     );
 }
 
-/// A pipe on one CPU.
-const PIPE: [&str; 8] =
-    ["explain", "pipe", "--placement", "same-cpu", "--measure", "2ms", "--budget", "10s"];
-
 #[test]
-fn who_may_not_record_events_is_told_parts_and_bounds() {
-    let _alone = alone();
+fn who_may_not_record_events_is_refused() {
     let home = Home::new();
-    let Some(mut command) = home.hopcost_by_stranger(&PIPE) else {
+    let Some(mut command) = home.hopcost_by_stranger(&["explain", "pipe"]) else {
         return eprintln!("NOT CHECKED: only root can be somebody else");
     };
     let output = command.output().expect("the binary starts");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let error = String::from_utf8_lossy(&output.stderr);
-    if told.contains("no round has all") {
-        return eprintln!("NOT CHECKED: others had the CPUs in every round");
-    }
-    assert_eq!(output.status.code(), Some(measured()), "{told}{error}");
-    let flat = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in ["events cannot be recorded: ", "root", "2 switches", "call/pipe-inline?payload=64"]
-    {
-        assert!(flat.contains(said), "{said}: {told}");
-    }
-    assert!(told.lines().count() < 30, "one screen: {told}");
-    let slow = home.hopcost_by_stranger(&[&PIPE[..], &["--tail", "p99"]].concat());
-    let output = slow.expect("root").output().expect("the binary starts");
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("hopcost explain --ablation pipe"), "{error}");
-}
-
-/// Of a round trip: by how much what two runs find may differ.
-const SLACK: f64 = 0.05;
-
-/// The explanation of a pipe on one CPU, as JSON.
-fn explained(home: &Home, more: &[&str]) -> serde_json::Value {
-    let mut json = home.json(&[&PIPE[..], &["--format", "json"], more].concat());
-    crate::schema::valid("Results", &json.to_string());
-    json["explanation"].take()
-}
-
-#[test]
-fn the_bounds_contain_what_the_kernels_events_show() {
-    let _alone = alone();
-    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
-    let home = Home::new();
-    // Where others want the CPU all the time, sched_yield gives it to them, and rounds are left out.
-    let apart = (0..3).map(|_| explained(&home, &["--ablation"])["ablation"]["cases"][0].take());
-    let has_interval = |of: &serde_json::Value| of["total_ns"]["low"].is_number();
-    let Some(apart) = &apart.into_iter().find(has_interval) else {
-        return eprintln!("NOT CHECKED: others had the CPUs in nearly every round");
-    };
-    let traced = &explained(&home, &[])["cases"][0];
-    let point = |of: &serde_json::Value| of["point"].as_f64().unwrap();
-    let parts: f64 = apart["parts"].as_array().unwrap().iter().map(|of| point(&of["ns"])).sum();
-    let whole_ns = point(&apart["total_ns"]);
-    assert!((parts - whole_ns).abs() < 1e-6 * whole_ns, "{parts} of {whole_ns}: {apart}");
-    // What the events of a hop cost it is what it takes longer with them. The machine may have been
-    // slower in one of the two runs, so that shares are compared.
-    let untraced_ns = point(&traced["untraced_p50_ns"]);
-    let cost_ns = (point(&traced["total_ns"]) - untraced_ns) / traced["events"].as_f64().unwrap();
-    let without_events = |kinds: &[&str]| -> f64 {
-        let of = traced["segments"].as_array().unwrap().iter();
-        let of = of.filter(|of| kinds.contains(&of["segment"]["kind"].as_str().unwrap()));
-        of.map(|of| point(&of["typical_ns"]) - of["events"].as_f64().unwrap() * cost_ns).sum()
-    };
-    let [paths, waking] = [&apart["bounds"][0], &apart["bounds"][1]];
-    let least = |of: &serde_json::Value| of["least_ns"]["low"].as_f64().unwrap() / whole_ns - SLACK;
-    let most = |of: &serde_json::Value| of["most_ns"]["high"].as_f64().unwrap() / whole_ns + SLACK;
-    // The end of a switch comes after its event, so that the receiver's segment has it.
-    let at_least = [
-        (&["user", "send", "receive", "softirq"][..], least(paths)),
-        (&["wake-up", "ipi", "idle-exit", "switch", "receive"], least(waking)),
-    ];
-    let at_most = [
-        (&["user", "send", "softirq"][..], most(paths)),
-        (&["wake-up", "ipi", "idle-exit", "switch"], most(waking)),
-    ];
-    let share = |kinds: &[&str]| without_events(kinds) / untraced_ns;
-    for (kinds, least) in at_least {
-        assert!(share(kinds) >= least, "{} of {kinds:?}, {least} at least: {apart}", share(kinds));
-    }
-    for (kinds, most) in at_most {
-        assert!(share(kinds) <= most, "{} of {kinds:?}, {most} at most: {apart}", share(kinds));
-    }
+    assert!(error.contains("run as root") && error.lines().count() == 1, "{error}");
 }
 
 /// The segments of each case of a run, by kind, in nanoseconds.
@@ -364,12 +289,10 @@ fn what_cannot_be_explained_is_refused() {
         (&["stream/tcp-send", "--flows", "2"], "want flows=1"),
         (&["stream/tcp-send", "pipe", "--placement", "same-cpu"], "cannot be compared"),
         (&["stream/tcp-send", "--tail", "p99"], "are not told apart"),
-        (&["stream/tcp-send", "--ablation"], "only round trips are taken apart"),
         (&["wake/flag"], "an end that spins"),
         (&["wake/pipe", "wake/eventfd", "--gap", "10us,1ms"], "it selects"),
         (&["pipe", "pipe", "--placement", "same-cpu"], "both cases are the same"),
         (&["pipe", "--tail", "p50"], "above the median"),
-        (&["pipe", "--ablation", "--tail", "p99"], "--ablation"),
         (&["pipe", "--tail", "p99", "tcp", "udp"], "want one case or two"),
         (&["pipe", "--perfetto", "x.json", "-o", "./x.json"], "--output would overwrite x.json"),
         (&["pipe", "--perfetto", "/nowhere/at/all.json"], "/nowhere/at/all.json"),

@@ -122,21 +122,21 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "explain without perf events in the kernel",
         codes: &[2],
-        says: &["events cannot be recorded", "CONFIG_PERF_EVENTS", "explain --ablation pipe"],
+        says: &["cannot record the kernel's events", "CONFIG_PERF_EVENTS"],
         within_s: 30,
         play: |home| unexplained(home, || fail(libc::SYS_perf_event_open, libc::ENOSYS)),
     },
     Fault {
         name: "explain where seccomp denies perf events",
         codes: &[2],
-        says: &["events cannot be recorded", "seccomp profile", "explain --ablation pipe"],
+        says: &["cannot record the kernel's events", "seccomp profile"],
         within_s: 30,
         play: |home| unexplained(home, || deny(libc::SYS_perf_event_open)),
     },
     Fault {
         name: "explain without tracefs in the kernel",
         codes: &[2],
-        says: &["this kernel has no tracefs", "CONFIG_FTRACE", "explain --ablation pipe"],
+        says: &["this kernel has no tracefs", "CONFIG_FTRACE"],
         within_s: 30,
         play: |home| match tracefs_is_mounted() {
             true => Err("tracefs is mounted here"),
@@ -146,7 +146,7 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "explain as root of a container without CAP_SYS_ADMIN",
         codes: &[2],
-        says: &["--cap-add SYS_ADMIN", "explain --ablation pipe"],
+        says: &["--cap-add SYS_ADMIN"],
         within_s: 30,
         play: |home| super::in_namespace(home, "-m", WITHOUT_RIGHT, &UNEXPLAINED),
     },
@@ -166,7 +166,7 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "explain in a time namespace whose clock is not that of the events",
         codes: &[2],
-        says: &["clocks of events and stamps cannot be tied", "explain --ablation pipe"],
+        says: &["clocks of events and stamps cannot be tied"],
         within_s: 30,
         play: |home| match hopcost_probe::trace::refused(0) {
             Some(_) => Err("the kernel's events cannot be recorded here"),
@@ -176,14 +176,14 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "explain by a user without rights",
         codes: &[2],
-        says: &["events cannot be recorded", "run as root", "explain --ablation pipe"],
+        says: &["cannot record the kernel's events", "run as root"],
         within_s: 30,
         play: |home| by_nobody(home, &UNEXPLAINED),
     },
     Fault {
         name: "explain in a kernel that is in lockdown",
         codes: &[2],
-        says: &["lockdown (confidentiality)", "boot without it", "explain --ablation pipe"],
+        says: &["lockdown (confidentiality)", "boot without it"],
         within_s: 30,
         play: |home| {
             if !Path::new("/sys/kernel/security").is_dir() {

@@ -78,7 +78,7 @@ impl Question {
 impl Plan {
     /// Whether cases are compared with their neighbours in time, which are to be near.
     pub fn pairs_neighbours(&self) -> bool {
-        self.comparison.is_some() || self.crossover().is_some() || self.ablation().is_some()
+        self.comparison.is_some() || self.crossover().is_some()
     }
     /// What a run is to explain, if it is one that explains.
     pub fn explanation(&self) -> Option<&ExplanationPlan> {
@@ -86,10 +86,6 @@ impl Plan {
             Some(Question::Explanation(plan)) => Some(plan),
             _ => None,
         }
-    }
-    /// How round trips are taken apart by differences, where they are.
-    pub fn ablation(&self) -> Option<&AblationPlan> {
-        self.explanation()?.ablation.as_ref()
     }
     /// The search for a crossing that the run is, if it is one.
     pub fn crossover(&self) -> Option<&CrossoverPlan> {
@@ -106,65 +102,6 @@ document! {
     pub struct ExplanationPlan {
         /// The quantile of a trial from which on its round trips are slow, where these are asked for.
         pub tail: Option<f64>,
-        /// How it is found out without the kernel's events; absent where these are recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub ablation: Option<AblationPlan>,
-    }
-}
-
-document! {
-    /// Round trips taken apart by differences: the plan has cases beside them that do a part of their work.
-    #[derive(Default)]
-    pub struct AblationPlan {
-        /// Why the kernel's events cannot be recorded; absent where nobody asked for them.
-        pub refused: Option<String>,
-        /// What is taken apart, and into what.
-        pub cases: Vec<AblationOf>,
-    }
-}
-
-document! {
-    /// The parts of a case's round trip, which add up to it.
-    pub struct AblationOf {
-        /// The case, by its place in the plan.
-        pub case: u32,
-        /// Its parts.
-        pub parts: Vec<AblationPart>,
-        /// Between what the segments lie that tracing would show; empty where nothing bounds them.
-        pub bounds: Vec<AblationBounds>,
-    }
-}
-
-document! {
-    /// A part of a round trip.
-    pub struct AblationPart {
-        /// Which, in words.
-        pub what: String,
-        /// What it is the sum of.
-        pub sum: Vec<AblationTerm>,
-    }
-}
-
-document! {
-    /// Between what the work of some segments lies.
-    pub struct AblationBounds {
-        /// Which, in words.
-        pub what: String,
-        /// The sum that it takes at least.
-        pub least: Vec<AblationTerm>,
-        /// The sum that it takes at most.
-        pub most: Vec<AblationTerm>,
-    }
-}
-
-document! {
-    /// So many times one operation of a case.
-    #[derive(Copy, Eq)]
-    pub struct AblationTerm {
-        /// How many times; less than none where it is taken away.
-        pub times: i32,
-        /// The case, by its place in the plan.
-        pub case: u32,
     }
 }
 

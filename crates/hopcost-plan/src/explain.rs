@@ -1,13 +1,10 @@
 //! A plan that finds out where the time of a hop goes.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::case::{Case, Role, WaitKind, Workload};
 use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{ExplanationPlan, Plan, PlannedCase, Question};
 
-use crate::ablation::ablation;
 use crate::ask::Ask;
 use crate::compare::{MEASURE_NS, only};
 use crate::error::{Origin, PlanError};
@@ -70,22 +67,14 @@ pub fn explanation(
     fit_each_other(&ask, &asked, &cases)?;
     whole.trial.traced_operations = cases.iter().map(traced).min();
     let cases = cases.into_iter().map(|case| PlannedCase { case: Ok(case), skip: None });
-    let ExplanationPlan { tail, ablation: apart } = asked.clone();
-    let plan = Plan {
+    Ok(Plan {
         suite: "explanation".to_owned(),
         rounds: ROUNDS,
         baseline: None,
         cases: cases.collect(),
         question: Some(Question::Explanation(asked)),
         ..whole
-    };
-    let Some(apart) = apart else { return Ok(plan) };
-    // What is said of the asked cases (`--payload`) is in them already.
-    let ask = Ask { axes: BTreeMap::new(), parameters: Vec::new(), ..ask };
-    let select = |selector: &str| {
-        only(selector, &of(&Ask { selectors: vec![selector.to_owned()], ..ask.clone() })?)
-    };
-    ablation(plan, tail, apart, &select)
+    })
 }
 
 /// Refuses cases that cannot be put side by side, and what is not told of a stream.

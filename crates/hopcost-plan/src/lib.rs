@@ -32,7 +32,6 @@
 //! is for the suite as written: where the command line adds cases to it, only
 //! its rounds count. See [`estimate_ns`].
 
-mod ablation;
 mod advise;
 mod ask;
 mod asked;

@@ -1,8 +1,6 @@
-//! Where the time of a round trip goes, as a table for programs: one row a segment of a case, or a part.
+//! Where the time of a round trip goes, as a table for programs: one row a segment of a case.
 
-use hopcost_model::results::{
-    AblatedCase, AblatedPart, AblatedTerm, ExplainedCase, ExplainedSegment, Explanation,
-};
+use hopcost_model::results::{ExplainedCase, ExplainedSegment, Explanation};
 use hopcost_model::system_call::SystemCall;
 
 use crate::csv::{self, number, push_row};
@@ -29,46 +27,9 @@ const COLUMNS: &[(&str, Field)] = &[
     ("call", |_, of| csv::text(of.segment.call.map(SystemCall::word))),
 ];
 
-type PartField = fn(&AblatedCase, &AblatedPart) -> String;
-
-const PART_COLUMNS: &[(&str, PartField)] = &[
-    ("case", |case, _| case.case.clone()),
-    ("part", |_, of| of.what.clone()),
-    ("is", |_, of| arithmetic(&of.sum, |times, id| format!("{times} × {id}"))),
-    ("ns", |_, of| number(of.ns.point)),
-    ("low", |_, of| number(of.ns.low)),
-    ("high", |_, of| number(of.ns.high)),
-    ("coverage", |_, of| number(of.ns.level)),
-    ("n_rounds", |_, of| csv::text(Some(of.ns.n_trials))),
-    ("share", |_, of| number(Some(of.share))),
-];
-
-/// A sum in words: `2 × a − 4 × b`, of how `named` writes so many times a case.
-pub(crate) fn arithmetic(sum: &[AblatedTerm], named: impl Fn(u32, &str) -> String) -> String {
-    let term = |(at, term): (usize, &AblatedTerm)| {
-        let sign = match (at, term.times < 0) {
-            (0, false) => "",
-            (0, true) => "−",
-            (_, false) => " + ",
-            (_, true) => " − ",
-        };
-        format!("{sign}{}", named(term.times.unsigned_abs(), &term.case))
-    };
-    sum.iter().enumerate().map(term).collect()
-}
-
-/// As CSV: one row a segment of a case, or a part.
+/// As CSV: one row a segment of a case.
 pub fn csv(found: &Explanation) -> String {
     let mut out = String::new();
-    if let Some(ablation) = &found.ablation {
-        push_row(&mut out, PART_COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
-        for case in &ablation.cases {
-            for of in &case.parts {
-                push_row(&mut out, PART_COLUMNS.iter().map(|(_, field)| field(case, of)));
-            }
-        }
-        return out;
-    }
     push_row(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
     for case in &found.cases {
         for of in &case.segments {

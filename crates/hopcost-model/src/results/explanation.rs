@@ -6,13 +6,10 @@ use crate::document;
 use crate::system_call::SystemCall;
 
 document! {
-    /// Where the time of a hop goes, of each case that was traced or taken apart.
+    /// Where the time of a hop goes, of each case that was traced.
     pub struct Explanation {
         /// The cases that were traced, in the order of the plan.
         pub cases: Vec<ExplainedCase>,
-        /// Those that were taken apart by differences; absent where none was.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub ablation: Option<Ablation>,
         /// The second case beside the first; absent of any other number of cases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub difference: Option<ExplainedDifference>,
@@ -318,9 +315,8 @@ document! {
     pub struct ExplainedDifference {
         /// Of typical hops.
         pub total_ns: Estimate,
-        /// What the kernel's events do to it; absent where none were recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub traced: Option<TracedDifference>,
+        /// What the kernel's events do to it.
+        pub traced: TracedDifference,
         /// What of it each kind of work makes, the greatest first.
         pub parts: Vec<DifferencePart>,
         /// By segment, in the order of the hop; one that a case does not have takes it no time.
@@ -379,80 +375,5 @@ document! {
         /// longer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ns_per_kib: Option<f64>,
-    }
-}
-
-document! {
-    /// Round trips taken apart by differences between cases of the same round, as met.
-    pub struct Ablation {
-        /// Why the kernel's events could not be recorded; absent where nobody asked for them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub refused: Option<String>,
-        /// The cases, in the order in which they were asked for.
-        pub cases: Vec<AblatedCase>,
-    }
-}
-
-document! {
-    /// A case and its parts. In each round these add up to the round trip.
-    pub struct AblatedCase {
-        /// Its id.
-        pub case: String,
-        /// Its round trip, over the rounds that have all cases.
-        pub total_ns: Estimate,
-        /// Rounds that do not have all of them: a trial failed, or another task had the CPU of its ends.
-        pub left_out: u32,
-        /// What was measured: the case, and those that do a part of its work.
-        pub measured: Vec<AblationCase>,
-        /// Its parts. One may be negative: then what is taken away takes longer than what is left of it.
-        pub parts: Vec<AblatedPart>,
-        /// Between what traced segments lie, events aside; empty where nothing bounds them.
-        pub bounds: Vec<AblatedBounds>,
-    }
-}
-
-document! {
-    /// A case of which parts are differences.
-    pub struct AblationCase {
-        /// Its id.
-        pub case: String,
-        /// One operation, over the same rounds.
-        pub ns: Estimate,
-    }
-}
-
-document! {
-    /// A part of a round trip.
-    pub struct AblatedPart {
-        /// Which, in words.
-        pub what: String,
-        /// What it is the sum of.
-        pub sum: Vec<AblatedTerm>,
-        /// Its time: median over rounds, with its interval.
-        pub ns: Estimate,
-        /// Share of the round trip.
-        pub share: f64,
-    }
-}
-
-document! {
-    /// So many times one operation of a case.
-    pub struct AblatedTerm {
-        /// How many times; less than none where it is taken away.
-        pub times: i32,
-        /// Its id.
-        pub case: String,
-    }
-}
-
-document! {
-    /// Between what the work of some segments lies.
-    pub struct AblatedBounds {
-        /// Which, in words.
-        pub what: String,
-        /// What it takes at least.
-        pub least_ns: Estimate,
-        /// What it takes at most.
-        pub most_ns: Estimate,
     }
 }

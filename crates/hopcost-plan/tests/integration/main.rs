@@ -4,7 +4,6 @@
 mod common;
 
 /// Round trips that are taken apart by other cases.
-mod ablation;
 /// Dockets: checks, their mistakes and their plan.
 mod dockets;
 

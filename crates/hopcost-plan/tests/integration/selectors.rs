@@ -634,7 +634,7 @@ fn one_way_times_need_clocks_that_agree() {
 #[test]
 fn wake_ups_to_be_explained_may_differ_by_their_gap_alone() {
     let explained = |ask: &Ask| {
-        let asked = ExplanationPlan { tail: None, ablation: None };
+        let asked = ExplanationPlan { tail: None };
         hopcost_plan::explanation(ask, asked, &mechanisms(), &Vec::new, &two())
     };
     let gaps = |gaps, selectors: &[&str]| on([("gap", gaps)], ask(selectors));

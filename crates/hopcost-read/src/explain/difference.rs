@@ -1,7 +1,9 @@
 //! What makes one case take longer than another, in a sentence.
 
 use hopcost_model::case::Case;
-use hopcost_model::results::{DifferencePart, Estimate, ExplainedDifference, SegmentDifference};
+use hopcost_model::results::{
+    DifferencePart, Estimate, ExplainedDifference, SegmentDifference, TracedDifference,
+};
 
 use crate::format;
 
@@ -9,6 +11,7 @@ use crate::format;
 pub fn made_of(
     [first, second]: [&Case; 2],
     total_ns: Estimate,
+    traced: TracedDifference,
     mut parts: Vec<DifferencePart>,
     segments: Vec<SegmentDifference>,
 ) -> Option<ExplainedDifference> {
@@ -16,7 +19,7 @@ pub fn made_of(
     parts.sort_by(|a, b| size(b).total_cmp(&size(a)));
     total_ns.point?;
     let says = sentence(&names(first, second), &total_ns, &parts);
-    Some(ExplainedDifference { says, segments, total_ns, traced: None, parts })
+    Some(ExplainedDifference { says, segments, total_ns, traced, parts })
 }
 
 /// What tells two cases apart.

@@ -1,6 +1,5 @@
-//! Where the time of a hop goes: of the trials that have a traced phase, or by differences between cases.
+//! Where the time of a hop goes, by the traced phases of a run.
 
-mod ablation;
 mod cut;
 mod difference;
 mod on_cpu;
@@ -54,11 +53,7 @@ pub fn of_run(raw: &RawRun) -> Option<Explanation> {
         _ => None,
     };
     let by_gap = if known.len() > 2 { by_gap(&known) } else { Vec::new() };
-    if let Some(plan) = raw.plan.ablation() {
-        let (ablation, difference) = ablation::of(raw, plan);
-        return Some(Explanation { cases, ablation: Some(ablation), difference, by_gap });
-    }
-    (!cases.is_empty()).then_some(Explanation { cases, ablation: None, difference, by_gap })
+    (!cases.is_empty()).then_some(Explanation { cases, difference, by_gap })
 }
 
 /// Segments less their events may be off a hop without events by this share of it.
@@ -421,10 +416,10 @@ fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<Expla
     let untraced_ns = over_trials(untraced.collect(), estimand.to_owned());
     let agrees = meet(&total_ns, &untraced_ns);
     let segments = segments.iter().map(of_segment).collect();
-    let mut difference = made_of([first.case, second.case], total_ns, parts, segments)?;
+    let traced = TracedDifference { events, untraced_ns, agrees };
+    let mut difference = made_of([first.case, second.case], total_ns, traced, parts, segments)?;
     if events == EventsCost::Included {
         difference.says.insert_str(0, "While traced, ");
     }
-    difference.traced = Some(TracedDifference { events, untraced_ns, agrees });
     Some(difference)
 }

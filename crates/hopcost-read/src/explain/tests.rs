@@ -1,12 +1,8 @@
 use hopcost_model::case::Role::{Callee, Caller};
 use hopcost_model::finding::{Code, Severity};
-use hopcost_model::plan::{
-    AblationBounds, AblationOf, AblationPart, AblationPlan, AblationTerm, ExplanationPlan, Question,
-};
+use hopcost_model::plan::{ExplanationPlan, Question};
 use hopcost_model::protocol::{TRACE_CPU, TRACE_OPERATIONS, TRACE_STEAL};
-use hopcost_model::results::{
-    AblatedCase, AblatedTerm, Leg, Leg::Back, Leg::Forth, SegmentKind as Kind,
-};
+use hopcost_model::results::{Leg, Leg::Back, Leg::Forth, SegmentKind as Kind};
 use hopcost_model::system_call::SystemCall;
 use hopcost_model::trace::TraceKind::{
     IdleEnter, IdleExit, IpiSend, Migrate, RescheduleEntry, RescheduleExit, SoftirqEntry,
@@ -16,7 +12,7 @@ use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_stats::rng::Rng;
 
 use super::*;
-use crate::testing::{Builder, CALL, PIPE, STREAM, STREAM_NO_ACK, TCP, WAKE, event, found, read};
+use crate::testing::{Builder, PIPE, STREAM, STREAM_NO_ACK, TCP, WAKE, event, found, read};
 
 const A: TraceThread = TraceThread::Caller;
 const B: TraceThread = TraceThread::Callee;
@@ -642,7 +638,7 @@ fn run(cases: &[(&str, &dyn Fn(u32) -> Trace)], tail: Option<f64>) -> RawRun {
         });
     }
     let mut raw = builder.build();
-    raw.plan.question = Some(Question::Explanation(ExplanationPlan { tail, ablation: None }));
+    raw.plan.question = Some(Question::Explanation(ExplanationPlan { tail }));
     raw
 }
 
@@ -748,7 +744,7 @@ fn a_difference_is_without_what_events_cost() {
         read(&run(&[(PIPE, &pipe), (TCP, tcp)], None)).explanation.unwrap().difference.unwrap()
     };
     let traced = |difference: &ExplainedDifference| {
-        let of = difference.traced.as_ref().unwrap();
+        let of = &difference.traced;
         (of.events, of.untraced_ns.point, of.agrees)
     };
     let traced_ns = 3160.0 - 2640.0;
@@ -995,133 +991,9 @@ fn a_run_without_traces_explains_nothing() {
     assert_eq!(explained.left_out[0].hops, 400);
 }
 
-/// A pipe on one CPU and what does a part of its work, with what one operation takes in a round.
-const PARTS: [(&str, u32); 6] = [
-    (PIPE, 4000),
-    ("call/pipe-inline?payload=64", 520),
-    ("call/pipe-inline?payload=1", 500),
-    (CALL, 100),
-    ("roundtrip/flag?payload=0&boundary=process&place=same-cpu&wait=yield", 1300),
-    ("call/sched-yield", 150),
-];
-
-fn terms(sum: &[(i32, u32)]) -> Vec<AblationTerm> {
-    sum.iter().map(|(times, case)| AblationTerm { times: *times, case: *case }).collect()
-}
-
-fn taken_apart(own: u32, beyond: &[(i32, u32)]) -> AblationOf {
-    let part =
-        |what: &str, sum: &[(i32, u32)]| AblationPart { what: what.to_owned(), sum: terms(sum) };
-    let mut parts = vec![
-        part("calls", &[(4, 3)]),
-        part("paths", &[(2, 2), (-4, 3)]),
-        part("copies", &[(2, 1), (-2, 2)]),
-        part("switches", &[(1, 4), (-2, 5)]),
-        part("wake-ups", &[(1, 0), (-2, 1), (-1, 4), (2, 5)]),
-    ];
-    if !beyond.is_empty() {
-        parts.push(part("its own paths", beyond));
-    }
-    let bounds = AblationBounds {
-        what: "waking".to_owned(),
-        least: terms(&[(1, 4), (-2, 5)]),
-        most: terms(&[(1, 0), (-2, 1)]),
-    };
-    AblationOf { case: own, parts, bounds: vec![bounds] }
-}
-
-/// A run of these cases, of which some are taken apart. Every case is slower in a later round.
-fn run_of(measured: &[(&str, u32)], cases: Vec<AblationOf>) -> RawRun {
-    let mut builder = Builder::new();
-    for &(id, ns) in measured {
-        builder = builder.case(id, 8, |round, t| match id.starts_with("call/") {
-            true => t.batch(10, &[10 * (ns + round); 50]),
-            false => t.each(&[ns + 10 * round; 400]),
-        });
-    }
-    let mut raw = builder.build();
-    let ablation = Some(AblationPlan { refused: Some("no rights".to_owned()), cases });
-    raw.plan.question = Some(Question::Explanation(ExplanationPlan { tail: None, ablation }));
-    raw
-}
-
-fn points(case: &AblatedCase) -> Vec<f64> {
-    case.parts.iter().map(|part| part.ns.point.unwrap().round()).collect()
-}
-
-#[test]
-fn a_round_trip_is_the_sum_of_differences_in_its_rounds() {
-    let mut raw = run_of(&PARTS, vec![taken_apart(0, &[])]);
-    let explanation = read(&raw).explanation.unwrap();
-    assert_eq!((explanation.cases.len(), &explanation.difference), (0, &None));
-    let ablation = explanation.ablation.unwrap();
-    assert_eq!(ablation.refused.as_deref(), Some("no rights"));
-    let case = &ablation.cases[0];
-    // By a round r: r more a call and 10 r more a round trip, and the median round is 3.5.
-    assert_eq!(points(case), [414.0, 593.0, 40.0, 1028.0, 1960.0]);
-    let (sum, whole) = (points(case).iter().sum::<f64>(), case.total_ns.point.unwrap());
-    assert!((sum - whole).abs() < 1.0 && whole == 4035.0, "{sum} {whole}");
-    assert!((case.parts[0].share - 414.0 / 4035.0).abs() < 1e-3);
-    let calls = &case.parts[0];
-    assert_eq!((calls.ns.low, calls.ns.high, calls.ns.n_trials), (Some(400.0), Some(428.0), 8));
-    assert_eq!(calls.sum, [AblatedTerm { times: 4, case: CALL.to_owned() }]);
-    let ids: Vec<&str> = case.measured.iter().map(|one| one.case.as_str()).collect();
-    assert_eq!(ids, [PIPE, CALL, PARTS[2].0, PARTS[1].0, PARTS[4].0, PARTS[5].0]);
-    let bounds = &case.bounds[0];
-    assert_eq!((bounds.least_ns.point, bounds.most_ns.point), (Some(1028.0), Some(2988.0)));
-    // A round in which one of the cases failed has no parts.
-    let of_call = |trial: &&mut hopcost_model::raw::RawTrial| (trial.case, trial.round) == (3, 7);
-    raw.trials.iter_mut().find(of_call).unwrap().error = Some("gone".to_owned());
-    let case = &read(&raw).explanation.unwrap().ablation.unwrap().cases[0];
-    assert_eq!((case.total_ns.n_trials, case.total_ns.point), (7, Some(4030.0)));
-    assert_eq!(case.left_out, 1);
-    // Nor has one in which another task has the CPU that is given away.
-    let of_yield = |trial: &&mut hopcost_model::raw::RawTrial| (trial.case, trial.round) == (5, 6);
-    raw.trials.iter_mut().find(of_yield).unwrap().wall_ns *= 100;
-    let case = &read(&raw).explanation.unwrap().ablation.unwrap().cases[0];
-    assert_eq!((case.total_ns.n_trials, case.left_out), (6, 2));
-}
-
-#[test]
-fn a_part_that_is_less_than_nothing_is_told_as_that() {
-    let mut measured = PARTS;
-    measured[4].1 = 4000;
-    let case = read(&run_of(&measured, vec![taken_apart(0, &[])])).explanation.unwrap();
-    let case = case.ablation.unwrap().cases.remove(0);
-    assert_eq!(points(&case)[4], -740.0);
-    assert!(case.parts[4].ns.high.unwrap() < 0.0 && case.parts[4].share < -0.1);
-}
-
-#[test]
-fn what_two_cases_have_in_common_makes_no_difference() {
-    let measured = [&PARTS[..], &[(TCP, 9000)]].concat();
-    let apart = vec![taken_apart(0, &[]), taken_apart(6, &[(1, 6), (-1, 0)])];
-    let explanation = read(&run_of(&measured, apart)).explanation.unwrap();
-    assert_eq!(points(&explanation.ablation.unwrap().cases[1])[5], 5000.0);
-    assert_eq!(
-        explanation.difference.unwrap().says,
-        "tcp costs 5.00 µs more than pipe [5.00 µs, 5.00 µs]: 5.00 µs in its own paths"
-    );
-}
-
-#[test]
-fn nonsense_in_the_plan_of_an_ablation_is_read_without_a_panic() {
-    let nonsense = |case| AblationOf {
-        case,
-        parts: vec![AblationPart {
-            what: String::new(),
-            sum: terms(&[(i32::MIN, 0), (i32::MAX, 99)]),
-        }],
-        bounds: Vec::new(),
-    };
-    let raw = run_of(&PARTS, vec![nonsense(0), nonsense(u32::MAX)]);
-    let explanation = read(&raw).explanation.unwrap();
-    assert!(explanation.ablation.unwrap().cases.is_empty() && explanation.difference.is_none());
-}
-
 /// Medians of segments do not add up where trials differ: each of three segments is long in a third of them.
 #[test]
-fn segments_and_parts_add_up_to_the_whole_where_trials_differ() {
+fn segments_add_up_to_the_whole_where_trials_differ() {
     let lines = |round: u32, by: u64| {
         let mut lines = ONE_CPU.to_vec();
         lines[[1, 5, 7][round as usize % 3]].0 += by;

@@ -7,7 +7,6 @@ use hopcost_model::results::{
     LeftOutHops, Results, Segment, SegmentKind, TracedDifference,
 };
 
-use super::ablation::{self, letter};
 use super::model::{
     Block, Cell, Frame, Medium, Rows, Scale, Section, Tone, Unit, estimates, note, numbers, says,
     words,
@@ -27,6 +26,11 @@ const ACCOUNT_OFF_MAX: f64 = 0.05;
 /// Which of two cases is spoken of.
 const WHICH: [&str; 2] = ["First", "Second"];
 
+/// The letter of a line.
+fn letter(at: usize) -> char {
+    ('a'..='z').nth(at).unwrap_or('.')
+}
+
 /// On one screen.
 pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
     let changed = results.findings.iter().filter(|finding| finding.code == Code::TracingChanged);
@@ -38,7 +42,6 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
         )
     });
     let blocks = match &found.difference {
-        _ if found.ablation.is_some() => ablation::blocks(found),
         Some(difference) => {
             let mut blocks = vec![says(format!("{}.", difference.says))];
             let all: Vec<Segment> = difference.segments.iter().map(|of| of.segment).collect();
@@ -47,7 +50,7 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
                 blocks.extend(lanes(case, &all));
             }
             blocks.push(beside(difference));
-            blocks.extend(difference.traced.as_ref().map(cost_in).map(note));
+            blocks.push(note(cost_in(&difference.traced)));
             for (case, which) in found.cases.iter().zip(WHICH) {
                 let tail = case.tail.as_ref().map(slowest);
                 let said = doubts(case).into_iter().chain(tail);
@@ -86,13 +89,10 @@ fn has_kib(difference: &ExplainedDifference) -> bool {
 /// All of it, where other sections follow.
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let found = results.explanation.as_ref()?;
-    if found.ablation.is_some() {
-        return Section::of("explanation", ablation::blocks(found));
-    }
     let mut blocks = Vec::new();
     if let Some(difference) = &found.difference {
         blocks.extend([says(format!("{}.", difference.says)), beside(difference)]);
-        blocks.extend(difference.traced.as_ref().map(cost_in).map(note));
+        blocks.push(note(cost_in(&difference.traced)));
     }
     if !found.by_gap.is_empty() {
         blocks.push(by_gap(found));
@@ -405,12 +405,7 @@ mod tests {
         ];
         let cases = vec![case("roundtrip/pipe?place=same-llc", &pipe)];
         Results {
-            explanation: Some(Explanation {
-                cases,
-                ablation: None,
-                difference: None,
-                by_gap: Vec::new(),
-            }),
+            explanation: Some(Explanation { cases, difference: None, by_gap: Vec::new() }),
             ..stored::results("copies")
         }
     }

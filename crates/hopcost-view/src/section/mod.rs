@@ -2,7 +2,6 @@
 //! write it; which sections there are, in which order, and what stands in them is
 //! decided here alone.
 
-mod ablation;
 pub(crate) mod advice;
 mod answer;
 mod cases;

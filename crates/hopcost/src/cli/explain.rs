@@ -1,12 +1,10 @@
-//! `hopcost explain`: where the time of a hop goes, by the kernel's events or, where these cannot be
-//! recorded, by differences between cases.
+//! `hopcost explain`: where the time of a hop goes, by the kernel's events.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use hopcost_model::plan::{AblationPlan, ExplanationPlan, Plan};
-use hopcost_model::text::shell_word;
+use hopcost_model::plan::{ExplanationPlan, Plan};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 
@@ -26,9 +24,6 @@ pub struct Args {
     /// several gaps: `wake/pipe --gap 10us,1ms`; the CPU time of a stream: `stream/tcp-send`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
     cases: Vec<String>,
-    /// Take it apart by cases that do a part of its work, not by the kernel's events: bounds that need no rights
-    #[arg(long, conflicts_with_all = ["tail", "perfetto"])]
-    ablation: bool,
     /// What is different in the slowest hops: those from this percentile of a trial on (p99)
     #[arg(long, value_name = "PERCENTILE", value_parser = tail)]
     tail: Option<f64>,
@@ -86,39 +81,23 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     Ok(report::verdict(&results))
 }
 
-/// The plan: by the kernel's events, unless they are not asked for or cannot be recorded.
+/// Resolves the command line into a plan, if the kernel's events can be recorded here.
 fn planned(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let by_cases = |refused| Some(AblationPlan { refused, cases: Vec::new() });
-    if args.ablation {
-        return plan(args, runtimes, by_cases(None));
-    }
-    let traced = plan(args, runtimes, None)?;
-    let refused = traced.cpus.first().and_then(|cpu| hopcost_probe::trace::refused(*cpu));
-    let Some(why) = refused else { return Ok(traced) };
-    if args.tail.is_some() || args.perfetto.is_some() {
-        let cases: Vec<String> = args.cases.iter().map(|case| shell_word(case)).collect();
-        return Err(usage(format!(
-            "the kernel's events cannot be recorded: {why}; bounds without them: hopcost explain --ablation {}",
-            cases.join(" ")
-        )));
-    }
-    let without = |error| usage(format!("the kernel's events cannot be recorded: {why}; {error}"));
-    plan(args, runtimes, by_cases(Some(why.clone()))).map_err(without)
-}
-
-/// Resolves the command line into a plan.
-fn plan(args: &Args, runtimes: &Runtimes, ablation: Option<AblationPlan>) -> anyhow::Result<Plan> {
     let ask = Ask {
         selectors: args.cases.clone(),
         axes: args.axes.0.clone(),
         measure_ns: duration("--measure", &args.measure)?,
         ..args.measured.ask("--budget", &args.budget)?
     };
-    let asked = ExplanationPlan { tail: args.tail, ablation };
+    let asked = ExplanationPlan { tail: args.tail };
     let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
     let plan = hopcost_plan::explanation(&ask, asked, &rust, &|| runtimes.facts(), &machine);
     let plan = plan.map_err(usage)?;
     hopcost_plan::ensure_live(&plan).map_err(usage)?;
-    Ok(plan)
+    let refused = plan.cpus.first().and_then(|cpu| hopcost_probe::trace::refused(*cpu));
+    match refused {
+        Some(why) => Err(usage(format!("cannot record the kernel's events: {why}"))),
+        None => Ok(plan),
+    }
 }

@@ -77,7 +77,7 @@ enum Command {
     Advise(Box<advise::Args>),
     /// Find from which payload, flows, gap or rate on one case overtakes another
     Crossover(Box<crossover::Args>),
-    /// Say where the time of a round trip goes, by the kernel's events or in bounds
+    /// Say where the time of a round trip goes, by the kernel's events
     Explain(Box<explain::Args>),
     /// Measure many hosts, and say which of them lie off
     Fleet(fleet::Args),
