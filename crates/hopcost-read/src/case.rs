@@ -13,7 +13,7 @@ use crate::pooled::Pooled;
 use crate::run::Run;
 use crate::sums::{Whose, handled, lost, messages, per, switches, total};
 use crate::trial::{Family, Trial};
-use crate::trials::{PerTrial, Row, Trials, trials};
+use crate::trials::{PerTrial, Trials, trials};
 use crate::{command, counters, load, placed, stream, threads, touch, wake};
 
 /// A case as read, with what comparisons and findings need besides.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Builder, CALL, PIPE, TCP, noisy, read as read_run};
+use crate::testing::{Builder, CALL, PIPE, TCP, read as read_run};
 use hopcost_model::results::Statistic;
 
 #[test]
