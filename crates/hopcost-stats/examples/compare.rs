@@ -2,7 +2,7 @@
 //! stored runs, and whether identical cases are told apart as often as they may be: in 1 to 9 % (5 % is
 //! nominal, and a test that never does is broken too), and told faster or slower in 2 % at most.
 //!
-//! `cargo run --release -p hopcost-stats --example compare [RUNS [BLOCKS [SEED]]]`
+//! `cargo run --release -p hopcost-stats --features testing --example compare [RUNS [BLOCKS [SEED]]]`
 
 use hopcost_stats::compare::simulated::{Cell, Shares, simulate, simulate_runs, table};
 use hopcost_stats::hosts::Host;

@@ -4,7 +4,7 @@
 //! shortfall of one point is not an accident of the seed (of 36 rows of 2000 runs,
 //! one is expected to look like it).
 //!
-//! `cargo run --release -p hopcost-stats --example coverage [RUNS [TRIALS [SEED]]]`
+//! `cargo run --release -p hopcost-stats --features testing --example coverage [RUNS [TRIALS [SEED]]]`
 
 use hopcost_stats::coverage::{simulate, table};
 

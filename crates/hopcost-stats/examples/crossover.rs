@@ -1,7 +1,7 @@
 //! Prints how often a search for a crossing on simulated hosts tells one where it is (93 % is wanted), and
 //! one where there is none (3 % at most).
 //!
-//! `cargo run --release -p hopcost-stats --example crossover [SEARCHES [SEED]]`
+//! `cargo run --release -p hopcost-stats --features testing --example crossover [SEARCHES [SEED]]`
 
 use hopcost_stats::crossover::simulated::{Costs, simulate};
 use hopcost_stats::hosts::Host;

@@ -1,7 +1,7 @@
 //! Prints how often the rule for hosts that lie off tells a sound host, how many scales that takes, and whether slow
 //! hosts are found: fleets of many sizes, of normal and of heavier tails, with and without the margin.
 //!
-//! `cargo run --release -p hopcost-stats --example fleet [FLEETS [SEED]]`
+//! `cargo run --release -p hopcost-stats --features testing --example fleet [FLEETS [SEED]]`
 
 use hopcost_stats::outlier::simulated::{Kind, simulate};
 use hopcost_stats::outlier::{Tail, threshold};

@@ -1,7 +1,7 @@
 //! Prints how often intervals for the next run hold its median, and how wide they are
 //! (`!` where surely in less than 93 % of the pairs of runs).
 //!
-//! `cargo run --release -p hopcost-stats --example next_run [RUNS [SEED]]`
+//! `cargo run --release -p hopcost-stats --features testing --example next_run [RUNS [SEED]]`
 
 use hopcost_stats::coverage::{NEXT_RUN_COVERED_MIN, next_run_table, simulate_next_run};
 

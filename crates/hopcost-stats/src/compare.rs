@@ -11,6 +11,7 @@
 
 pub mod gate;
 mod log_ratio;
+#[cfg(any(test, feature = "testing"))]
 pub mod simulated;
 
 pub use log_ratio::{BLOCKS_MAX, LogRatio, RUNS_MAX, RUNS_MIN, Spread};

@@ -8,6 +8,7 @@
 //! So the intervals are a simultaneous band, and a crossing lies between the last point at which the band tells that one way is
 //! faster and the first at which it tells that the other is.
 
+#[cfg(any(test, feature = "testing"))]
 pub mod simulated;
 
 use std::collections::BTreeSet;

@@ -27,13 +27,16 @@
 //! | how much of a variance each factor explains | [`variance`] |
 //! | quantiles of the normal and of Student's distribution | [`tail`] |
 //! | which samples of many are kept | [`thinning`] |
-//! | does a nominal 95 % hold what it says? | [`coverage`] |
-//! | operations and hosts that are simulated for it | [`synthetic`], [`hosts`] |
+//!
+//! Tests and examples alone compile the simulations (feature `testing`): `coverage` asks whether a
+//! nominal 95 % holds what it says, of the operations of `synthetic` and the hosts of `hosts`.
 
 pub mod compare;
+#[cfg(any(test, feature = "testing"))]
 pub mod coverage;
 pub mod crossover;
 pub mod effective;
+#[cfg(any(test, feature = "testing"))]
 pub mod hosts;
 pub mod interval;
 pub mod line;
@@ -48,6 +51,7 @@ pub mod ratio;
 pub mod region;
 pub mod rng;
 pub mod sample;
+#[cfg(any(test, feature = "testing"))]
 pub mod synthetic;
 pub mod tail;
 pub mod thinning;

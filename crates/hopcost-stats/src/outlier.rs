@@ -11,6 +11,7 @@
 //! therefore known from the others, and a few hundred simulated fleets tell probabilities of 10⁻⁸.
 
 pub mod groups;
+#[cfg(any(test, feature = "testing"))]
 pub mod simulated;
 
 use crate::rng::Rng;
