@@ -7,7 +7,7 @@ use hopcost_model::raw::RawRun;
 use serde_json::Value;
 
 use crate::schema;
-use crate::support::{Home, alone, hopcost_path, measured, together};
+use crate::support::{Home, alone, measured, together};
 
 /// 4 µs of a time that passes only as the engine says, …
 pub const BASELINE: &str = "roundtrip/spin:4000?clock=virtual&place=same-cpu";
@@ -84,18 +84,6 @@ fn a_stored_comparison_is_shown_again() {
     assert!(sentence.starts_with("slower: roundtrip/spin:4200"), "{sentence}");
     let refused = home.run(&["run", "--resume", "last"]);
     assert_eq!(refused.status.code(), Some(2));
-}
-
-#[test]
-fn two_builds_are_compared_by_one_case() {
-    let _alone = alone();
-    let home = Home::new();
-    let own = hopcost_path().to_str().expect("a path");
-    let found = json(&home, &["--live-binaries", own, own, BASELINE], measured());
-    let found = &found["comparison"];
-    assert_eq!(found["compared"][0]["verdict"], "equivalent");
-    assert_eq!(found["compared"][0]["build"], found["baseline_build"]);
-    assert_eq!(stored(&home).plan.comparison.expect("it compares").builds.len(), 3);
 }
 
 /// The run with every time that much longer, stored in a file of its own.
@@ -238,20 +226,6 @@ fn what_runs_differ_in_is_told_and_nothing_is_compared() {
 }
 
 #[test]
-fn a_build_that_cannot_play_the_case_is_refused_before_anything_is_measured() {
-    let _together = together();
-    let home = Home::new();
-    let own = hopcost_path().to_str().expect("a path");
-    for pair in [[own, "/bin/true"], ["/bin/true", own], [own, "/bin/cat"]] {
-        home.refuses(
-            &["compare", "--live-binaries", pair[0], pair[1], BASELINE],
-            2,
-            "cannot use /",
-        );
-    }
-}
-
-#[test]
 fn what_cannot_be_compared_is_refused_in_a_line() {
     let _together = together();
     let home = Home::new();
@@ -265,8 +239,6 @@ fn what_cannot_be_compared_is_refused_in_a_line() {
         (&["--live", BASELINE], 2, "name a second"),
         (&["--live", BASELINE, "pipe?wait=block,spin"], 2, "of which one can be compared"),
         (&[BASELINE, SLOWER], 2, "--live"),
-        (&["--live-binaries", "/nowhere", "/nowhere", BASELINE], 2, "/nowhere"),
-        (&["--live-binaries", "/bin/true", "/bin/true", BASELINE, SLOWER], 2, "not 2 cases"),
         (&["--live", BASELINE, SLOWER, "--margin", "3"], 2, "percentage"),
     ] {
         home.refuses(&[&["compare"][..], arguments].concat(), code, why);

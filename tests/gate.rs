@@ -1,4 +1,4 @@
-//! Gates with known answers: stored runs that were edited, and builds that are the same.
+//! Gates with known answers: stored runs that were edited.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use hopcost_model::raw::RawRun;
 
 use crate::compare::{BASELINE, stored, vary};
-use crate::support::{Home, alone, hopcost_path, measured};
+use crate::support::{Home, alone, measured};
 
 /// The exit code of a gate in which everything was measured: a build whose probe is not optimised
 /// calls its own numbers invalid.
@@ -83,24 +83,10 @@ fn a_gate_may_be_of_a_percentile() {
 }
 
 #[test]
-fn a_build_is_no_slower_than_itself() {
-    let _alone = alone();
-    let home = Home::new();
-    let own = hopcost_path().to_str().expect("a path");
-    let slower = BASELINE.replace("4000", "4200");
-    let arguments =
-        ["gate", "--live-binaries", own, own, BASELINE, &slower, "--measure", "1ms", "--strict"];
-    let text = home.expect(&arguments, ends(0));
-    assert_eq!(text.matches("unchanged").count(), 2, "{text}");
-    assert!(!home.path().join("data/hopcost/runs").exists(), "its runs are removed");
-}
-
-#[test]
 fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
     let _alone = alone();
     let home = Home::new();
     let raw = baseline(&home, 1000);
-    let own = hopcost_path().to_str().expect("a path");
     let kernel = |raw: &mut RawRun| {
         let release = raw.host_before.readings.iter_mut().find(|r| r.key == "kernel.release");
         release.expect("a release").value = Some("9.9".to_owned());
@@ -118,16 +104,7 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
         (&few, 2, "has 3 runs of a case, and a test over runs wants 4"),
         (&["--baseline", "old", "tcp"], 2, "tcp selects no case of the baseline"),
         (&["--baseline", "old", "--junit", "old/a0.hopcost"], 2, "would overwrite"),
-        (&["--live-binaries", "a", "b", "--statistic", "99"], 2, "--statistic"),
         (&["--baseline", "old", "--summary", "/nowhere/x"], 2, "/nowhere"),
-        (&["--live-binaries", own, own], 2, "wants cases"),
-        (&["--live-binaries", own, own, "--suite", "ladder"], 2, "8 at most"),
-        (&["--live-binaries", own, own, BASELINE, "call/null", "--duration", "1ms"], 2, "block"),
-        (
-            &["--live-binaries", own, own, "pipe,tcp?payload=1,2,3,4,5", "--duration", "1s"],
-            2,
-            "8 at most",
-        ),
         (&[BASELINE], 2, "required"),
     ] {
         home.refuses(&[&["gate"][..], arguments].concat(), code, why);
@@ -144,7 +121,7 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
 fn the_workflows_are_yaml() {
     let script = "import re, sys, yaml\n\
         pages = re.findall(r'```yaml\\n(.*?)```', open(sys.argv[1]).read(), re.S)\n\
-        assert len(pages) == 2, len(pages)\n\
+        assert len(pages) == 1, len(pages)\n\
         for page in pages: assert yaml.safe_load(page)['jobs']['gate']['steps']";
     let python = |arguments: &[&str]| Command::new("python3").args(arguments).output();
     if !python(&["-c", "import yaml"]).is_ok_and(|output| output.status.success()) {

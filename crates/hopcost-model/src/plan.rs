@@ -155,25 +155,6 @@ document! {
     pub struct ComparisonPlan {
         /// Ratios off 1 by no more than this share are those of equals.
         pub margin: f64,
-        /// Comparisons that share one error, each in a run of its own; absent where there is this
-        /// one alone.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub sharing: Option<u32>,
-        /// What plays Rust's ends of each case, in the order of the cases; empty where that is the
-        /// binary that made the run.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub builds: Vec<ComparedBuild>,
-    }
-}
-
-document! {
-    /// A build of hopcost that is compared with another.
-    #[derive(Eq)]
-    pub struct ComparedBuild {
-        /// Its path.
-        pub path: String,
-        /// A checksum of the file.
-        pub checksum: String,
     }
 }
 

@@ -22,8 +22,7 @@ const BLOCKS_DEFAULT: u32 = 72;
 pub(crate) const NAMED_MAX: usize = 4;
 
 /// Resolves a comparison: the first selector's case is the baseline, which stands in the plan twice, and
-/// each selector selects one case. Builds play the one case that there is then, the first of them
-/// twice. The others as for [`plan`].
+/// each selector selects one case. The others as for [`plan`].
 ///
 /// # Errors
 /// Everything wrong with the question, and what this machine cannot do.
@@ -42,7 +41,6 @@ pub fn comparison(
     let mut cases: Vec<Case> = cases.collect::<Result<_, _>>()?;
     let whole = of(ask.selectors.clone())?;
     let Some(baseline) = cases.first().cloned() else { return Ok(whole) };
-    cases.extend(compared.builds.iter().skip(cases.len() + 1).map(|_| baseline.clone()));
     cases.insert(1, baseline);
     let block_ns = cases.iter().map(|case| trial_ns(&whole.trial, case, &[])).sum::<u64>();
     let blocks = ask.budget_ns.map_or(u64::from(BLOCKS_DEFAULT), |budget_ns| {

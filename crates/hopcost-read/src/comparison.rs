@@ -49,10 +49,9 @@ pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
     });
     let compared = compared.collect();
     let of_copy = known.copy.as_ref();
-    let answer = of_copy
-        .map(|copy| compare::answers(&[copy], known.margin(), known.shared(ERROR_OF_COPY))[0]);
+    let answer = of_copy.map(|copy| compare::answers(&[copy], known.margin(), ERROR_OF_COPY)[0]);
     let copy = known.told(raw, COPY, of_copy, answer, took_s);
-    let differs = of_copy.is_some_and(|copy| copy.differs(known.shared(ERROR_OF_COPY)));
+    let differs = of_copy.is_some_and(|copy| copy.differs(ERROR_OF_COPY));
     let measured = known.median_ns(BASELINE);
     let invalid = match (measured, differs) {
         (None, _) => Some("the baseline was never measured".to_owned()),
@@ -70,7 +69,6 @@ pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
         took_s,
         baseline: copy.case.clone(),
         baseline_ns: measured,
-        baseline_build: known.build(BASELINE),
         copy,
         invalid,
         compared,
@@ -109,17 +107,8 @@ impl<'a> Known<'a> {
     fn answers(&self) -> Vec<Answer> {
         let blocks: Vec<&LogRatio> =
             self.compared.iter().filter_map(|(_, blocks)| blocks.as_ref()).collect();
-        let error = self.shared(compare::error_at(self.made, self.planned));
+        let error = compare::error_at(self.made, self.planned);
         compare::answers(&blocks, self.margin(), error)
-    }
-
-    /// This comparison's share of an error.
-    fn shared(&self, error: f64) -> f64 {
-        error / f64::from(self.plan.sharing.unwrap_or(1).max(1))
-    }
-
-    fn build(&self, case: u32) -> Option<String> {
-        Some(self.plan.builds.get(case as usize)?.path.clone())
     }
 
     fn median_ns(&self, case: u32) -> Option<f64> {
@@ -139,7 +128,6 @@ impl<'a> Known<'a> {
         let block_s = took_s / f64::from(self.made.max(1));
         let id = raw.plan.cases.get(case as usize).map_or(String::new(), |case| case.id());
         Compared {
-            build: self.build(case),
             value_ns: self.median_ns(case),
             seconds_to_decide: more.map(|blocks| f64::from(blocks) * block_s),
             ..compared(id, blocks, answer)
@@ -157,7 +145,6 @@ pub(crate) fn compared(case: String, of: Option<&LogRatio>, answer: Option<Answe
     let interval = answer.and_then(|answer| answer.interval);
     Compared {
         case,
-        build: None,
         verdict: answer.map_or(Verdict::Inconclusive, |answer| word(answer.verdict)),
         ratio: answer.map(|answer| libm::exp(answer.point)),
         low: interval.map(|(low, _)| libm::exp(low)),
@@ -247,8 +234,7 @@ mod tests {
             .build();
         raw.plan.rounds = 2 * planned;
         raw.plan.cases[1] = raw.plan.cases[0].clone();
-        raw.plan.comparison =
-            Some(ComparisonPlan { margin: 0.03, sharing: None, builds: Vec::new() });
+        raw.plan.comparison = Some(ComparisonPlan { margin: 0.03 });
         raw
     }
 
@@ -269,17 +255,6 @@ mod tests {
         assert_eq!((all.invalid, is_settled(&raw)), (None, true));
         assert_eq!(found(&compared(20, 20, 1.0, 0.94)).compared[0].verdict, Verdict::Faster);
         assert_eq!(found(&compared(20, 20, 1.0, 1.01)).compared[0].verdict, Verdict::Equivalent);
-    }
-
-    #[test]
-    fn comparisons_that_share_an_error_take_a_part_each() {
-        // Of 9 blocks that all lie on one side, the error is 2^-9: less than 0.025, more than 0.025 / 20.
-        let mut raw = compared(9, 9, 1.0, 1.2);
-        assert_eq!(found(&raw).compared[0].verdict, Verdict::Slower);
-        raw.plan.comparison.as_mut().unwrap().sharing = Some(20);
-        let one = &found(&raw).compared[0];
-        assert_eq!((one.verdict, one.low), (Verdict::Inconclusive, None));
-        assert!((one.coverage - (1.0 - 2.0 * ERROR / 20.0)).abs() < 1e-12);
     }
 
     #[test]

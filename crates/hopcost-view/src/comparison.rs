@@ -48,7 +48,6 @@ pub fn csv(found: &RunComparison) -> String {
             baseline: runs
                 .and_then(|runs| runs.baseline.clone())
                 .unwrap_or_else(|| of.case.clone()),
-            baseline_build: None,
             baseline_ns: runs.and_then(|runs| runs.baseline_ns),
             n: runs.map_or((0, 0), |runs| (runs.n_baseline, runs.n_other)),
             to_decide: runs.and_then(|runs| runs.runs_to_decide),
@@ -64,7 +63,6 @@ pub fn csv_of_live(found: &Comparison) -> String {
         of,
         unit: "block",
         baseline: found.baseline.clone(),
-        baseline_build: found.baseline_build.clone(),
         baseline_ns: found.baseline_ns,
         n: (of.n_blocks, of.n_blocks),
         to_decide: of.blocks_to_decide,
@@ -77,7 +75,6 @@ struct Row<'a> {
     of: &'a Compared,
     unit: &'static str,
     baseline: String,
-    baseline_build: Option<String>,
     baseline_ns: Option<f64>,
     n: (u32, u32),
     to_decide: Option<u32>,
@@ -90,9 +87,7 @@ type Field = fn(&Row) -> String;
 const COLUMNS: &[(&str, Field)] = &[
     ("verdict", |row| row.of.verdict.word().to_owned()),
     ("case", |row| row.of.case.clone()),
-    ("build", |row| csv::text(row.of.build.as_ref())),
     ("baseline", |row| row.baseline.clone()),
-    ("baseline_build", |row| csv::text(row.baseline_build.as_ref())),
     ("ratio", |row| number(row.of.ratio)),
     ("low", |row| number(row.of.low)),
     ("high", |row| number(row.of.high)),

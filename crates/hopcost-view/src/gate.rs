@@ -93,7 +93,6 @@ mod tests {
     fn compared(verdict: Verdict, ratio: f64) -> Compared {
         Compared {
             case: CASE.to_owned(),
-            build: None,
             verdict,
             ratio: Some(ratio),
             low: Some(ratio - 0.01),

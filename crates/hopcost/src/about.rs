@@ -19,7 +19,7 @@ pub fn build() -> Build {
 
 /// A checksum of a binary (64-bit FNV-1a of its whole words), against mistakes and not
 /// against anybody who wants two to be alike.
-pub fn checksum(binary: &Path) -> std::io::Result<String> {
+fn checksum(binary: &Path) -> std::io::Result<String> {
     let bytes = std::fs::read(binary)?;
     let (words, rest) = bytes.as_chunks::<8>();
     let mut sum = 0xcbf2_9ce4_8422_2325 ^ rest.len() as u64;

@@ -18,8 +18,6 @@ document! {
         pub baseline: String,
         /// What the baseline took as met, median over trials; `null` where it was not measured.
         pub baseline_ns: Option<f64>,
-        /// The build that played it, where builds are compared.
-        pub baseline_build: Option<String>,
         /// The baseline once more, compared with itself.
         pub copy: Compared,
         /// Why none of it counts; `null` where it does.
@@ -34,8 +32,6 @@ document! {
     pub struct Compared {
         /// The case.
         pub case: String,
-        /// The build that played it, where builds are compared.
-        pub build: Option<String>,
         /// What it is beside the baseline.
         pub verdict: Verdict,
         /// Its time over the baseline's; `null` without a block in which both were measured.

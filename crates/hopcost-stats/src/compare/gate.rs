@@ -4,7 +4,7 @@
 //! comparisons have to say so.
 
 use super::log_ratio::orders;
-use super::{BLOCKS_MAX, ERROR, RUNS_MAX, RUNS_MIN, looks};
+use super::{ERROR, RUNS_MAX, RUNS_MIN};
 
 /// Cases of one gate at most: each takes a share of the error from the others.
 pub const CASES_MAX: usize = 8;
@@ -30,15 +30,6 @@ pub fn cases_max(baseline: u32, new: u32) -> usize {
     }
 }
 
-/// The blocks from which one of so many comparisons, which share one error, can tell anything.
-pub fn least_blocks(cases: usize) -> u32 {
-    let enough = |planned: &u32| {
-        let (_, error) = looks(*planned).pop().unwrap_or((0, 0.0));
-        libm::exp2(-f64::from(*planned)) <= error / cases as f64
-    };
-    (1..=BLOCKS_MAX).find(enough).unwrap_or(BLOCKS_MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{LogRatio, Verdict, answers};
@@ -58,7 +49,6 @@ mod tests {
         for (baseline, new, most) in [(4, 4, 1), (4, 5, 3), (5, 5, 6), (5, 6, 11), (3, 90, 0)] {
             assert_eq!(cases_max(baseline, new), most, "{baseline} {new}");
         }
-        assert_eq!([1, 2, 8].map(least_blocks), [6, 7, 9]);
     }
 
     #[test]

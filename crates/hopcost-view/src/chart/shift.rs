@@ -11,9 +11,8 @@ use crate::names::{plain_id, quantile};
 pub(crate) fn charts(compared: &[Compared]) -> Vec<Chart> {
     let mut charts: Vec<Chart> = Vec::new();
     for of in compared.iter().filter(|of| of.deciles.len() > 1) {
-        let name = of.build.as_ref().unwrap_or(&of.case);
-        let id = lines::free_id(format!("shift-{}", plain_id(name)), charts.iter());
-        charts.push(chart(id, name, &of.deciles));
+        let id = lines::free_id(format!("shift-{}", plain_id(&of.case)), charts.iter());
+        charts.push(chart(id, &of.case, &of.deciles));
     }
     charts
 }

@@ -29,10 +29,7 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     let table = Rows::of(&found.compared)
         .column(words("verdict"), |of| Cell::text(of.verdict.word()))
         .column(numbers("difference [interval]"), difference)
-        .column(words("of"), |of| match &of.build {
-            Some(build) => Cell::code(build.clone()),
-            None => Cell::code(beside(&of.case, &found.baseline)),
-        })
+        .column(words("of"), |of| Cell::code(beside(&of.case, &found.baseline)))
         .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
         .column(numbers("blocks").fold(2), |of| Cell::number(of.n_blocks, Unit::Whole));
     let paired =
@@ -46,11 +43,10 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
 pub(super) fn sentences(compared: &[Compared], besides: &str) -> Vec<String> {
     let sentence = |of: &Compared| {
         let shown = difference(of).value.shown().map(|shown| format!(", {shown}"));
-        let name = of.build.as_ref().map_or(String::new(), |build| format!(" by {build}"));
         let after = of.runs.as_ref().and_then(|runs| runs.baseline.clone());
         let after = after.map_or(String::new(), |baseline| format!(" against {baseline}"));
         let shown = shown.unwrap_or_default();
-        format!("{}: {}{name}{after}{shown} ({besides})", of.verdict.word(), of.case)
+        format!("{}: {}{after}{shown} ({besides})", of.verdict.word(), of.case)
     };
     compared.iter().map(sentence).collect()
 }
@@ -98,12 +94,11 @@ pub(super) fn beside(case: &str, baseline: &str) -> String {
 
 /// What they are compared with, and how.
 fn against(found: &Comparison) -> String {
-    let build = found.baseline_build.as_ref().map_or(String::new(), |build| format!(" by {build}"));
     let time = found
         .baseline_ns
         .map_or("not measured".to_owned(), |ns| number::quantity(ns, 3).to_string());
     format!(
-        "Baseline: {}{build}, {time}. {} of adjacent trials in {}, margin {} %.",
+        "Baseline: {}, {time}. {} of adjacent trials in {}, margin {} %.",
         found.baseline,
         count(found.blocks as usize, "block"),
         number::expected((found.took_s * 1e9) as u64),
@@ -124,7 +119,7 @@ fn undecided(of: &Compared, found: &Comparison) -> Option<String> {
     if of.verdict != Verdict::Inconclusive || of.n_blocks == 0 {
         return None;
     }
-    let name = of.build.clone().unwrap_or_else(|| beside(&of.case, &found.baseline));
+    let name = beside(&of.case, &found.baseline);
     Some(match of.blocks_to_decide.zip(of.seconds_to_decide) {
         Some((blocks, seconds)) => format!(
             "{name} is not decided; {blocks} blocks probably would: --duration {}s.",
@@ -150,7 +145,6 @@ mod tests {
     fn compared(ratio: f64, low: f64, high: f64) -> Compared {
         Compared {
             case: "roundtrip/tcp?payload=64&place=same-cpu".into(),
-            build: None,
             verdict: Verdict::Inconclusive,
             ratio: Some(ratio),
             low: Some(low),

@@ -66,12 +66,6 @@ pub(crate) fn why(of: &GatedCase, margin: f64) -> Option<String> {
 }
 
 fn needed(of: &GatedCase) -> Option<String> {
-    let runs = of.first.runs.as_ref().map(|runs| runs.runs_to_decide);
-    match runs {
-        Some(runs) => Some(format!("{} a side", count(runs? as usize, "run"))),
-        None => {
-            let (blocks, seconds) = of.first.blocks_to_decide.zip(of.first.seconds_to_decide)?;
-            Some(format!("{blocks} blocks (--duration {}s)", seconds.ceil()))
-        }
-    }
+    let runs = of.first.runs.as_ref()?.runs_to_decide?;
+    Some(format!("{} a side", count(runs as usize, "run")))
 }

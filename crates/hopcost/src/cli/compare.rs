@@ -2,17 +2,14 @@
 //! trials.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hopcost_file::Runs;
 use hopcost_model::case::{Case, Workload};
-use hopcost_model::plan::{ComparedBuild, ComparisonPlan, Plan, ROUNDS_A_BLOCK};
+use hopcost_model::plan::{ComparisonPlan, Plan};
 use hopcost_model::results::Across;
-use hopcost_model::text::count;
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
-use hopcost_stats::compare::gate::least_blocks;
 
 use super::compare_fleets;
 use super::compare_runs::{self, Question, across, across_words};
@@ -23,37 +20,30 @@ use super::run::{
 use super::session::{RunSession, begun};
 use super::shown::Shown;
 use super::{host, report};
-use crate::about;
 use crate::run::Ending;
-use crate::run::runtimes::{self, Runtimes};
-use crate::run::worker::Program;
+use crate::run::runtimes::Runtimes;
 
 /// Arguments of `compare`.
-#[derive(clap::Args, Default)]
-#[command(group = clap::ArgGroup::new("how").args(["live", "live_binaries"]))]
-#[command(mut_group("measured", |group| group.requires("how")))]
+#[derive(clap::Args)]
+#[command(mut_group("measured", |group| group.requires("live")))]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
        hopcost compare [OPTIONS] OLD... -- NEW...
-       hopcost compare [OPTIONS] --live CASE CASE...
-       hopcost compare [OPTIONS] --live-binaries OLD NEW CASE")]
+       hopcost compare [OPTIONS] --live CASE CASE...")]
 pub struct Args {
     /// Runs (as `report` takes them), directories of runs or two fleets, the baseline first; with --live
     /// cases, each of which selects one, the baseline first
     #[arg(value_name = "RUN|CASE", required = true)]
     what: Vec<String>,
     /// Runs, where a side has several: those before `--` are the baseline
-    #[arg(last = true, value_name = "NEW", conflicts_with = "how")]
+    #[arg(last = true, value_name = "NEW", conflicts_with = "live")]
     new: Vec<String>,
     /// What the runs may differ in
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "how",
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "live",
           long_help = across_help())]
     across: Vec<Across>,
     /// Measure cases now, side by side
     #[arg(long)]
     live: bool,
-    /// Measure one case now with two builds of hopcost, the baseline first
-    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
-    live_binaries: Vec<PathBuf>,
     /// Ratios off 1 by no more than this are those of equals
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
@@ -63,37 +53,18 @@ pub struct Args {
         value_name = "TIME",
         visible_alias = "budget",
         default_value = "20s",
-        requires = "how"
+        requires = "live"
     )]
     duration: String,
     #[command(flatten)]
     axes: AxisArgs,
     /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME", requires = "how")]
+    #[arg(long, value_name = "TIME", requires = "live")]
     measure: Option<String>,
     #[command(flatten)]
     measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
-}
-
-impl Args {
-    /// The comparison of one case by a gate's two builds.
-    pub(super) fn of_gate(gate: &super::gate_args::Args, case: &str) -> Self {
-        Self {
-            what: vec![case.to_owned()],
-            live_binaries: gate.live_binaries.clone(),
-            margin: gate.margin,
-            duration: gate.duration.clone(),
-            measure: gate.measure.clone(),
-            measured: MeasuredArgs {
-                cpus: gate.cpus.clone(),
-                worker: gate.worker.clone(),
-                ..MeasuredArgs::default()
-            },
-            ..Self::default()
-        }
-    }
 }
 
 fn across_help() -> String {
@@ -107,7 +78,7 @@ fn across_help() -> String {
 
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    if args.live || !args.live_binaries.is_empty() {
+    if args.live {
         return live(args, words);
     }
     if let Some((key, _)) = args.axes.0.iter().find(|(_, values)| !values.is_empty()) {
@@ -142,7 +113,9 @@ fn is_case(word: &str) -> bool {
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
     prepare(&args.shown, args.measured.out.as_deref())?;
-    let mut session = begin(args, words, None, None)?;
+    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
+    let plan = plan(args, &setup.runtimes)?;
+    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
     if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, REPORT, &[]);
     }
@@ -154,28 +127,10 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     })
 }
 
-/// The run of a comparison, for a gate one of so many that share an error, before its first trial;
-/// stored among these runs, or where `--out` says.
-pub(super) fn begin(
-    args: &Args,
-    words: &[OsString],
-    sharing: Option<usize>,
-    kept: Option<&Runs>,
-) -> anyhow::Result<RunSession> {
-    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
-    let plan = plan(args, &setup.runtimes, sharing)?;
-    let kept = kept.map(|runs| runs.path_for(&about.id)).transpose().map_err(usage)?;
-    RunSession::begin(setup, &about, plan, kept.as_deref().or(args.measured.out.as_deref()))
-}
-
-/// The plan of a comparison; for a gate one of so many that share an error, refused where it could
-/// tell nothing.
-pub(super) fn plan(
-    args: &Args,
-    runtimes: &Runtimes,
-    sharing: Option<usize>,
-) -> anyhow::Result<Plan> {
-    let builds = builds(args)?;
+fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
+    if args.what.len() == 1 {
+        return Err(usage("--live compares with the first case: name a second"));
+    }
     let ask = Ask {
         selectors: args.what.clone(),
         axes: args.axes.0.clone(),
@@ -184,60 +139,11 @@ pub(super) fn plan(
     };
     let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
-    let shared = sharing.filter(|sharing| *sharing > 1);
-    let shared = shared.and_then(|sharing| u32::try_from(sharing).ok());
-    let compared = ComparisonPlan { margin: args.margin, sharing: shared, builds };
+    let compared = ComparisonPlan { margin: args.margin };
     let facts = || runtimes.facts();
     let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
     comparable(plan.live_cases())?;
-    able(&plan)?;
-    let planned = plan.rounds / ROUNDS_A_BLOCK;
-    let least = sharing.map_or(0, least_blocks);
-    if planned < least {
-        return Err(usage(format!(
-            "{} of {} can tell nothing of it, {least} can: want a longer --duration or fewer cases",
-            count(planned as usize, "block"),
-            args.what.join(" ")
-        )));
-    }
     Ok(plan)
-}
-
-/// Refuses, before anything is measured, a program that cannot play the case.
-fn able(plan: &Plan) -> anyhow::Result<()> {
-    let Some(compared) = &plan.comparison else { return Ok(()) };
-    let mechanism = plan.live_cases().next().map_or("", Case::mechanism_name);
-    for build in compared.builds.iter().skip(1) {
-        runtimes::is_build_with(&Program::of(&build.path), mechanism)
-            .map_err(|why| usage(format!("cannot use {}: {why}", build.path)))?;
-    }
-    Ok(())
-}
-
-/// The builds that play the baseline, its copy and what is compared with it; none where cases are
-/// compared.
-fn builds(args: &Args) -> anyhow::Result<Vec<ComparedBuild>> {
-    let (old, new) = match (args.live_binaries.as_slice(), args.what.len()) {
-        ([old, new], 1) => (old, new),
-        ([_, _], n) => {
-            let cases = count(n, "case");
-            return Err(usage(format!("--live-binaries compares builds by one case, not {cases}")));
-        }
-        (_, 1) => return Err(usage("--live compares with the first case: name a second")),
-        _ => return Ok(Vec::new()),
-    };
-    let build = |path: &Path| {
-        let path = path.canonicalize();
-        path.and_then(|path| {
-            let checksum = about::checksum(&path)?;
-            Ok(ComparedBuild { path: path.to_string_lossy().into_owned(), checksum })
-        })
-    };
-    let build = |path: &Path| {
-        build(path).map_err(|error| usage(format!("cannot use {}: {error}", path.display())))
-    };
-    let old = build(old)?;
-    Ok(vec![old.clone(), old, build(new)?])
 }
 
 /// Refuses to divide what does not mean the same.

@@ -1,4 +1,4 @@
-//! `hopcost gate`: a few cases against stored runs, or a build against another, for somebody's CI.
+//! `hopcost gate`: a few cases against stored runs, for somebody's CI.
 //! What looks slower is measured again before it fails anybody.
 
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use hopcost_view::gate;
 
 use super::gate_args::{Args, Found};
 use super::run::prepare_machine;
-use super::{exit, gate_live, gate_runs, output};
+use super::{exit, gate_runs, output};
 use crate::run::scratch::Scratch;
 
 /// Measures, decides and writes what was decided.
@@ -23,10 +23,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     // Removed with all that is in it.
     let removed = Scratch::for_copy()?;
     let kept = Runs::new(args.keep.as_deref().unwrap_or(removed.as_ref().as_ref()));
-    let found = match args.baseline.is_empty() {
-        true => gate_live::found(args, words, &kept)?,
-        false => gate_runs::found(args, words, &kept)?,
-    };
+    let found = gate_runs::found(args, words, &kept)?;
     drop(orphans);
     let Some(Found { sides, cases, invalid }) = found else {
         output::say("hopcost: interrupted; nothing is decided");

@@ -1,5 +1,5 @@
-//! What both kinds of gates share: what is asked of them, at most how many cases they take, and
-//! that what looks slower is measured again.
+//! What is asked of a gate, at most how many cases it takes, and that what looks slower is measured
+//! again.
 
 use std::path::{Path, PathBuf};
 
@@ -16,18 +16,12 @@ use super::{output, run};
 
 /// Arguments of `gate`.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("against").args(["baseline", "live_binaries"]).required(true))]
-#[command(override_usage = "hopcost gate [OPTIONS] --live-binaries OLD NEW CASE...
-       hopcost gate [OPTIONS] --baseline RUN|DIR [CASE]...")]
 pub struct Args {
-    /// Cases, 8 at most; of a baseline's cases all, where nothing is said
+    /// Cases, 8 at most (all of the baseline's)
     #[arg(value_name = "CASE")]
     pub(super) cases: Vec<String>,
-    /// Measure each case with two builds of hopcost side by side, the baseline first
-    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
-    pub(super) live_binaries: Vec<PathBuf>,
     /// A stored run of this machine or a directory of them; several times: all of them
-    #[arg(long, value_name = "RUN|DIR")]
+    #[arg(long, value_name = "RUN|DIR", required = true)]
     pub(super) baseline: Vec<String>,
     /// The cases of a suite: a name (`hopcost list --suites`) or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
@@ -36,32 +30,14 @@ pub struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
     pub(super) margin: f64,
     /// Runs to measure against the baseline's (as many as can tell anything, 5 at least)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000),
-          conflicts_with = "live_binaries")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: Option<u32>,
     /// What the new runs may differ in from the baseline's, as in `compare`
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across,
-          conflicts_with = "live_binaries")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across)]
     pub(super) across: Vec<Across>,
     /// Compare by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
-    #[arg(long, value_name = "PERCENTILE", value_parser = percentile,
-          conflicts_with = "live_binaries")]
+    #[arg(long, value_name = "PERCENTILE", value_parser = percentile)]
     pub(super) statistic: Option<Statistic>,
-    /// Time of a case at most
-    #[arg(
-        long,
-        value_name = "TIME",
-        visible_alias = "budget",
-        default_value = "20s",
-        conflicts_with = "baseline"
-    )]
-    pub(super) duration: String,
-    /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME", conflicts_with = "baseline")]
-    pub(super) measure: Option<String>,
-    /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B", conflicts_with = "baseline")]
-    pub(super) cpus: Vec<u32>,
     /// Use an additional worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     pub(super) worker: Vec<PathBuf>,
@@ -79,7 +55,7 @@ pub struct Args {
     pub(super) junit: Option<PathBuf>,
 }
 
-/// What two kinds of gates found, before anything is decided.
+/// What a gate found, before anything is decided.
 pub struct Found {
     /// What was compared with what, in a sentence.
     pub sides: String,
@@ -100,19 +76,10 @@ impl Args {
         ensure_spared(&self.files(), run)
     }
 
-    /// Whether the cases are those of a suite.
-    pub fn is_of_suite(&self) -> bool {
-        self.suite.is_some()
-    }
-
-    /// What is asked for of the planner, where it decides.
-    pub fn ask(&self) -> anyhow::Result<Ask> {
-        Ok(Ask {
-            suite: self.suite.as_deref().map(run::suite).transpose()?,
-            selectors: self.cases.clone(),
-            cpus: self.cpus.clone(),
-            ..Ask::default()
-        })
+    /// What is asked for of the planner, where the cases are those of a suite.
+    pub fn ask(&self) -> anyhow::Result<Option<Ask>> {
+        let suite = self.suite.as_deref().map(run::suite).transpose()?;
+        Ok(suite.map(|suite| Ask { suite: Some(suite), ..Ask::default() }))
     }
 
     /// Those of a baseline's cases that are asked for; `of_suite` are the cases of the suite.
@@ -148,7 +115,7 @@ impl Args {
 }
 
 /// Refuses more cases than can share an error.
-pub fn ensure_few(cases: Vec<Case>) -> anyhow::Result<Vec<Case>> {
+fn ensure_few(cases: Vec<Case>) -> anyhow::Result<Vec<Case>> {
     match cases.as_slice() {
         [] => Err(usage("no case is left to be gated")),
         [first, ..] if cases.len() > CASES_MAX => Err(usage(format!(
@@ -219,7 +186,7 @@ mod tests {
         let joined = PAGE.replace("\\\n", " ");
         let commands = joined.lines().map(|line| line.trim().trim_start_matches("- run: "));
         let commands: Vec<&str> = commands.filter(|line| line.starts_with("hopcost ")).collect();
-        assert!(commands.len() >= 3, "{commands:?}");
+        assert!(commands.len() >= 2, "{commands:?}");
         for command in commands {
             let words = command.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
             Cli::try_parse_from(words).map(drop).unwrap_or_else(|e| panic!("{command}: {e}"));

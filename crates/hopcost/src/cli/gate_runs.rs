@@ -1,4 +1,4 @@
-//! `hopcost gate --baseline`: new runs of a baseline's cases against its stored ones.
+//! `hopcost gate`: new runs of a baseline's cases against its stored ones.
 
 use std::ffi::OsString;
 
@@ -66,13 +66,11 @@ pub fn found(args: &Args, words: &[OsString], kept: &Runs) -> anyhow::Result<Opt
 
 /// The cases of the baseline's first run that are asked for.
 fn chosen(args: &Args, baseline: &Side) -> anyhow::Result<Vec<Case>> {
-    let ask = args.ask()?;
-    let of_suite = match ask.suite {
+    let of_suite = match args.ask()? {
         None => Vec::new(),
-        Some(_) => {
+        Some(ask) => {
             let (rust, machine) = (hopcost_probe::worker::mechanisms(), host::machine(&[])?);
             let runtimes = Runtimes::new(args.worker.clone());
-            let ask = hopcost_plan::Ask { selectors: Vec::new(), ..ask };
             let plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine);
             plan.map_err(usage)?.live_cases().cloned().collect()
         }

@@ -18,7 +18,6 @@ mod fleet_index;
 mod fleet_report;
 mod gate;
 mod gate_args;
-mod gate_live;
 mod gate_runs;
 mod host;
 mod input;

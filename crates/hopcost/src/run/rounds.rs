@@ -20,7 +20,6 @@ use super::peer::near::Peer;
 use super::session::{Ending, Progress, Session, Sink};
 use super::trial;
 use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
-use super::worker::Program;
 use super::workers::Workers;
 use super::yardstick::{Beside, OpenYardsticks};
 
@@ -371,12 +370,10 @@ fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
             })?;
             let workers = Workers::assemble(case, &session.setup.runtimes)
                 .map_err(|reason| anyhow!("{case}: {reason}"))?;
-            let mut builds = session.plan.comparison.iter().flat_map(|compared| &compared.builds);
-            let native = builds.nth(index as usize).map(|build| Program::of(&build.path));
             Ok(Live {
                 index,
                 case,
-                workers: workers.played_by(native),
+                workers,
                 stamp: stamps.get(&index).copied(),
                 tried: of_case().count() as u32,
                 succeeded: of_case().filter(|t| t.error.is_none()).count() as u32,

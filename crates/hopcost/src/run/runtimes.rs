@@ -276,24 +276,6 @@ fn listen(
     Ok(heard)
 }
 
-/// Whether a program is a build of hopcost that has a mechanism.
-///
-/// # Errors
-/// In a line, what it is instead.
-pub fn is_build_with(program: &Program, mechanism: &str) -> Result<(), String> {
-    let (description, _) = heard(ask(program)?)?;
-    spoken(&description)?;
-    if !description.is_rust() {
-        return Err(format!("it is the worker of `{}`, no build of hopcost", description.runtime));
-    }
-    // A description has no test engines.
-    let is_hidden = hopcost_probe::mechanism::find(mechanism).is_some_and(|row| row.facts.hidden);
-    match is_hidden || description.mechanisms.iter().any(|one| one.name == mechanism) {
-        true => Ok(()),
-        false => Err(format!("it has no mechanism `{mechanism}`")),
-    }
-}
-
 fn heard(mut worker: Worker) -> Result<(Description, Option<u64>), String> {
     // Its other end is open for as long as this goes on, so it never becomes readable.
     let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;

@@ -7,7 +7,6 @@ use hopcost_probe::mechanism;
 use hopcost_probe::registry::Row;
 
 use super::runtimes::{Ready, Runtimes};
-use super::worker::Program;
 
 /// The workers of a case.
 pub struct Workers<'a> {
@@ -15,7 +14,6 @@ pub struct Workers<'a> {
     pub roles: Roles,
     /// What opens the link, where hopcost does.
     pub link: Option<&'static Row>,
-    native: Option<Program>,
     caller: Option<&'a Ready>,
     callee: Option<&'a Ready>,
 }
@@ -38,17 +36,7 @@ impl<'a> Workers<'a> {
             row(&case.mechanism)?;
         }
         let link = roles.carrier.as_deref().map(row).transpose()?;
-        Ok(Self { roles, link, native: None, caller, callee })
-    }
-
-    /// The same with another build of hopcost in place of this one, where there is one.
-    pub fn played_by(self, native: Option<Program>) -> Self {
-        Self { native, ..self }
-    }
-
-    /// What plays the ends in Rust, where that is another build than this one.
-    pub fn native(&self) -> Option<&Program> {
-        self.native.as_ref()
+        Ok(Self { roles, link, caller, callee })
     }
 
     /// The worker of an end; `None` where it is the one inside this binary.

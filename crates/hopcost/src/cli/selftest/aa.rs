@@ -161,7 +161,7 @@ pub fn run(
             cpus: cpus.to_vec(),
             ..Ask::default()
         };
-        let compared = ComparisonPlan { margin: MARGIN, sharing: None, builds: Vec::new() };
+        let compared = ComparisonPlan { margin: MARGIN };
         let rust = hopcost_probe::worker::mechanisms();
         let machine = host::machine(cpus)?;
         let plan = hopcost_plan::comparison(&ask, compared, &rust, &Vec::new, &machine);

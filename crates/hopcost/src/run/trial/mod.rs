@@ -298,8 +298,7 @@ fn touch(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Fai
     let spec = workers.spec;
     let touches = spec.case.workload != Workload::Call && spec.case.payload_bytes > Some(0);
     let is_real = !spec.is_exact() && !spec.case.has_virtual_clock();
-    // An older build does not know the phase, and a comparison of builds has no use for it.
-    if !touches || !is_real || spec.workers.has_foreign() || spec.workers.native().is_some() {
+    if !touches || !is_real || spec.workers.has_foreign() {
         return Ok(());
     }
     let timed = workers.phase(Phase::Touch, 0, Stamp::Each, None)?.ends;

@@ -141,7 +141,7 @@ impl<'a> TrialSpec<'a> {
 
     /// What plays the ends in Rust.
     pub fn native(&self) -> &Program {
-        self.workers.native().unwrap_or(&self.setup.native)
+        &self.setup.native
     }
 
     /// Whether the counts are given.

@@ -40,10 +40,9 @@ pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
         return Err(untraceable("the threads of several flows are not told apart: want flows=1"));
     }
     let is_rust = case.runtimes.caller.is_rust() && !(is_stream && spec.workers.has_foreign());
-    if case.has_virtual_clock() || !is_rust || spec.workers.native().is_some() {
+    if case.has_virtual_clock() || !is_rust {
         return Err(untraceable(
-            "it takes a caller of this build, which stamps with the \
-                                processor's own counter",
+            "it takes a caller in Rust, which stamps with the processor's own counter",
         ));
     }
     let cpus = cpus(spec)?;
