@@ -1,8 +1,6 @@
 //! Steal: time in which the hypervisor ran something else although a CPU had work.
 
-use std::collections::BTreeMap;
-
-use crate::root::{Root, Unreadable};
+use crate::root::Root;
 
 /// Length of the tick in which /proc/stat counts. USER_HZ is 100 on every
 /// architecture hopcost runs on; it is part of the kernel's ABI.
@@ -14,14 +12,8 @@ const PATH: &str = "/proc/stat";
 /// kernel does not tell. Zero on bare metal and where the hypervisor does not tell;
 /// some let it go backwards.
 pub fn steal_ns(root: &Root, cpu: u32) -> Option<u64> {
-    of_cpus(root).ok()?.get(&cpu).copied()
-}
-
-/// The same of every CPU that is online.
-pub(crate) fn of_cpus(root: &Root) -> Result<BTreeMap<u32, u64>, Unreadable> {
-    let text = root.text(PATH)?;
-    let cpus: BTreeMap<u32, u64> = text.lines().filter_map(line).collect();
-    if cpus.is_empty() { Err(Unreadable::strange(PATH, &text)) } else { Ok(cpus) }
+    let text = root.text(PATH).ok()?;
+    text.lines().filter_map(line).find(|(of, _)| *of == cpu).map(|(_, ns)| ns)
 }
 
 /// CPU and steal of a line; none if it has fewer than eight counters, or something that

@@ -6,23 +6,6 @@ use crate::cpuinfo::CpuInfo;
 use crate::cpulist::format_cpu_list;
 use crate::topology::{Cache, CoreKind, CpuPlace, allowed_cpus, caches};
 
-/// Features of x86 that matter for clocks, waits, copies and system calls.
-const X86_FLAGS: &str = "constant_tsc nonstop_tsc tsc_known_freq tsc_reliable tsc_adjust \
-    tsc_deadline_timer rdtscp rdpid pcid invpcid arat monitor waitpkg erms fsrm";
-/// The same for Arm.
-const ARM_FLAGS: &str = "atomics lrcpc wfxt ecv sb mops";
-
-/// Who designed an Arm core.
-const IMPLEMENTERS: &[(&str, &str)] = &[
-    ("0x41", "Arm"),
-    ("0x43", "Cavium"),
-    ("0x46", "Fujitsu"),
-    ("0x48", "HiSilicon"),
-    ("0x4e", "NVIDIA"),
-    ("0x51", "Qualcomm"),
-    ("0x61", "Apple"),
-    ("0xc0", "Ampere"),
-];
 /// Arm cores by implementer and part.
 const PARTS: &[(&str, &str, &str)] = &[
     ("0x41", "0xd07", "Cortex-A57"),
@@ -36,8 +19,6 @@ const PARTS: &[(&str, &str, &str)] = &[
     ("0xc0", "0xac4", "Ampere-1A"),
 ];
 
-pub(super) const NO_FLAGS: &str = "/proc/cpuinfo lists no features known to hopcost";
-
 pub(super) fn model(info: &CpuInfo, cpu: u32) -> Option<String> {
     let named = ["model name", "cpu model", "cpu", "uarch"];
     if let Some(name) = named.iter().find_map(|key| info.field(cpu, key)) {
@@ -49,15 +30,6 @@ pub(super) fn model(info: &CpuInfo, cpu: u32) -> Option<String> {
     Some(known.map_or(numbers.clone(), |(.., name)| format!("{name} ({numbers})")))
 }
 
-pub(super) fn vendor(info: &CpuInfo, cpu: u32) -> Option<String> {
-    if let Some(vendor) = info.field(cpu, "vendor_id") {
-        return Some(vendor.to_owned());
-    }
-    let number = info.field(cpu, "CPU implementer")?;
-    let known = IMPLEMENTERS.iter().find(|(i, _)| *i == number);
-    Some(known.map_or(format!("implementer {number}"), |(_, name)| format!("{name} ({number})")))
-}
-
 pub(super) fn stepping(info: &CpuInfo, cpu: u32) -> Option<String> {
     let field = |key| info.field(cpu, key);
     if let (Some(family), Some(model), Some(stepping)) =
@@ -67,27 +39,6 @@ pub(super) fn stepping(info: &CpuInfo, cpu: u32) -> Option<String> {
     }
     let (variant, revision) = (field("CPU variant")?, field("CPU revision")?);
     Some(format!("variant {variant} revision {revision}"))
-}
-
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Presence {
-    Present,
-    Absent,
-}
-
-pub(super) fn flags(info: &CpuInfo, cpu: u32, wanted: Presence) -> Option<String> {
-    let has = info.flags(cpu)?;
-    let list = if info.is_x86() { X86_FLAGS } else { ARM_FLAGS };
-    let is_wanted = |flag: &&str| has.contains(flag) == (wanted == Presence::Present);
-    let found: Vec<&str> = list.split(' ').filter(is_wanted).collect();
-    Some(if found.is_empty() { "none".to_owned() } else { found.join(" ") })
-}
-
-/// The kernel sets both flags from the CPUID bit that is called "invariant TSC".
-pub(super) fn tsc_invariant(info: &CpuInfo, cpu: u32) -> Option<String> {
-    let flags = info.flags(cpu).filter(|_| info.is_x86())?;
-    let both = ["constant_tsc", "nonstop_tsc"].iter().all(|flag| flags.contains(flag));
-    Some(if both { "yes" } else { "no" }.to_owned())
 }
 
 pub(super) fn allowed(seen: &Seen) -> Found {
@@ -141,18 +92,6 @@ fn spell_size(size: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn features_are_told_apart_by_presence() {
-        let info = CpuInfo::parse(
-            "processor: 0\nvendor_id: GenuineIntel\nflags: fpu rdtscp constant_tsc nonstop_tsc_s3\n",
-        );
-        let present = flags(&info, 0, Presence::Present).unwrap();
-        assert_eq!(present, "constant_tsc rdtscp");
-        let absent = flags(&info, 0, Presence::Absent).unwrap();
-        assert!(absent.starts_with("nonstop_tsc "), "{absent}");
-        assert_eq!(tsc_invariant(&info, 0).as_deref(), Some("no"));
-    }
 
     #[test]
     fn odd_cache_descriptions_stay_readable() {

@@ -49,30 +49,6 @@ pub(super) fn kib(text: &str) -> Option<String> {
     kib.checked_mul(1024).map(human_bytes)
 }
 
-/// /proc/swaps, summed over its areas.
-pub(super) fn swap(text: &str) -> Option<String> {
-    let mut lines = text.lines();
-    if !lines.next()?.starts_with("Filename") {
-        return None;
-    }
-    let (mut bytes, mut areas, mut compressed) = (0u64, 0u32, 0u32);
-    for line in lines {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        // Filename Type Size Used Priority; the size in KiB.
-        let [.., size, _used, _priority] = words.as_slice() else { return None };
-        bytes = bytes.checked_add(size.parse::<u64>().ok()?.checked_mul(1024)?)?;
-        areas += 1;
-        compressed += u32::from(line.starts_with("/dev/zram"));
-    }
-    let size = human_bytes(bytes);
-    Some(match (areas, compressed) {
-        (0, _) => "none".to_owned(),
-        (n, z) if n == z => format!("{size} in compressed memory (zram)"),
-        (1, _) => format!("{size} in 1 area"),
-        (n, _) => format!("{size} in {n} areas"),
-    })
-}
-
 /// A list of NUMA nodes.
 pub(super) fn nodes(text: &str) -> Option<String> {
     let nodes = parse_cpu_list(text)?.len();
@@ -142,12 +118,6 @@ pub(super) fn pressure(text: &str) -> Option<String> {
     share.parse::<f64>().ok().map(|_| format!("{share} % of 10 s"))
 }
 
-/// Whole seconds since the start.
-pub(super) fn uptime(text: &str) -> Option<String> {
-    let whole = text.split('.').next()?;
-    whole.parse::<u64>().ok().map(|_| whole.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,23 +147,6 @@ mod tests {
         assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
         assert_eq!(bracketed("always madvise"), None);
         assert_eq!(bracketed("[open"), None);
-    }
-
-    #[test]
-    fn swap_is_summed_over_its_areas() {
-        let head = "Filename\tType\tSize\tUsed\tPriority";
-        let with = |rows: &str| swap(&format!("{head}{rows}"));
-        assert_eq!(with("").as_deref(), Some("none"));
-        let one = "\n/swap file\\040x file 2097148 0 -2";
-        assert_eq!(with(one).as_deref(), Some("2.00 GiB in 1 area"));
-        let two = "\n/dev/sda2 partition 1024 0 -2\n/dev/zram0 partition 1024 5 100";
-        assert_eq!(with(two).as_deref(), Some("2 MiB in 2 areas"));
-        let zram = "\n/dev/zram0 partition 1048576 5 100";
-        assert_eq!(with(zram).as_deref(), Some("1 GiB in compressed memory (zram)"));
-        for garbage in ["\nx", "\na b c d e", "\n/a file 18446744073709551615 0 0"] {
-            assert_eq!(with(garbage), None, "{garbage}");
-        }
-        assert_eq!(swap("nonsense"), None);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::parse::{SWITCH, filled, word};
 use super::seen::{Found, Seen, because};
 use crate::root::Why;
-use crate::steal;
 use crate::topology::{CPU_DIR, nodes_by_cpu};
 
 pub(super) const NO_DRIVER: &str = "no cpufreq driver (usual in virtual machines)";
@@ -52,15 +51,6 @@ pub(super) fn frequency_limits(seen: &Seen, cpu: u32) -> Found {
         (Ok(low), Ok(high)) => format!("{allowed}, hardware {low} to {high} MHz"),
         _ => allowed,
     })
-}
-
-pub(super) fn energy_preference(seen: &Seen, cpu: u32) -> Found {
-    let dir = format!("{CPU_DIR}/cpu{cpu}/cpufreq");
-    let missing = match seen.root.exists(&dir) {
-        true => "this cpufreq driver has no energy preference",
-        false => NO_DRIVER,
-    };
-    seen.text(&format!("{dir}/energy_performance_preference"), missing)
 }
 
 pub(super) fn node(seen: &Seen, cpu: u32) -> Found {
@@ -165,37 +155,4 @@ pub(super) fn preload(seen: &Seen) -> Found {
         return Ok("none".to_owned());
     }
     Ok(found.join(", ").chars().take(PRELOAD_CHARS_MAX).collect())
-}
-
-pub(super) fn rt_runtime(seen: &Seen) -> Found {
-    let read = |name: &str| {
-        let missing = "this kernel does not limit real-time tasks, or does not tell";
-        seen.text(&format!("/proc/sys/kernel/{name}"), missing)
-    };
-    match read("sched_rt_runtime_us")?.as_str() {
-        "-1" => Ok("unlimited".into()),
-        runtime => Ok(format!("{runtime} us in each {} us", read("sched_rt_period_us")?)),
-    }
-}
-
-/// The slice that the fair scheduler grants: of the system (debugfs), else of
-/// this process.
-pub(super) fn base_slice(seen: &Seen) -> Found {
-    let us = |ns: u64| format!("{} us", ns as f64 / 1000.0);
-    if let Ok(ns) = seen.root.number::<u64>("/sys/kernel/debug/sched/base_slice_ns") {
-        return Ok(us(ns));
-    }
-    let missing = "needs root and debugfs, and this kernel has no /proc/self/sched";
-    let text = seen.text("/proc/self/sched", missing)?;
-    let slice = text.lines().find_map(|line| line.strip_prefix("se.slice"));
-    let slice = slice.and_then(|rest| rest.trim_start().strip_prefix(':')?.trim().parse().ok());
-    slice
-        .map(|ns| format!("{} (of this process)", us(ns)))
-        .ok_or_else(|| "/proc/self/sched has no se.slice (kernel before 6.6)".to_owned())
-}
-
-pub(super) fn steal(seen: &Seen, cpu: u32) -> Found {
-    let steal_ns = steal::of_cpus(seen.root).map_err(|e| e.to_string())?;
-    let ms = steal_ns.get(&cpu).map(|ns| (ns / 1_000_000).to_string());
-    ms.ok_or_else(|| format!("/proc/stat has no steal counter for cpu{cpu}"))
 }

@@ -1,7 +1,7 @@
 //! Every reading: its key, its file, what is looked for in it, and what a missing
 //! file means.
 
-use super::cpu::{self, Presence};
+use super::cpu;
 use super::parse::{self, Limit, SWITCH, Words};
 use super::seen::{Found, Seen};
 use super::{cgroup, kernel, several, virt};
@@ -53,7 +53,6 @@ const ASLR: Words = &[("0", "off (0)"), ("1", "without heap (1)"), ("2", "full (
 const RING: Words = &[("0", "no"), ("1", "for users outside of its group"), ("2", "for all")];
 
 const NO_LIST: &str = "this kernel does not tell under /sys/devices/system/cpu";
-const NO_DMI: &str = "no DMI tables (usual in micro virtual machines and on device-tree boards)";
 const NO_CLOCK: &str = "no clock source under /sys";
 const NO_PROC: &str = "/proc is not mounted";
 
@@ -82,12 +81,8 @@ const fn info(
 pub(super) const SECTIONS: &[(&str, &[Row])] = &[
     ("cpu", &[
         info("cpu.model", cpu::model, "/proc/cpuinfo names no model"),
-        info("cpu.vendor", cpu::vendor, "/proc/cpuinfo names no vendor"),
         info("cpu.family_model_stepping", cpu::stepping, "/proc/cpuinfo has no stepping or revision"),
         info("cpu.microcode", |info, cpu| info.field(cpu, "microcode").map(str::to_owned), "/proc/cpuinfo has no microcode revision (only x86 has)"),
-        info("cpu.flags_relevant", |info, cpu| cpu::flags(info, cpu, Presence::Present), cpu::NO_FLAGS),
-        info("cpu.flags_absent", |info, cpu| cpu::flags(info, cpu, Presence::Absent), cpu::NO_FLAGS),
-        info("cpu.tsc_invariant", cpu::tsc_invariant, "not an x86: the kernel has no such flag here"),
         row("cpu.online", "/sys/devices/system/cpu/online", Text(AS_IS), NO_LIST),
         code("cpu.allowed", cpu::allowed),
         row("cpu.isolated", "/sys/devices/system/cpu/isolated", OrNone(AS_IS), NO_LIST),
@@ -108,12 +103,10 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         row("cpu{}.governor", "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", Text(AS_IS), several::NO_DRIVER),
         row("cpu{}.frequency_driver", "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_driver", Text(AS_IS), several::NO_DRIVER),
         of_cpu("cpu{}.frequency_limits", several::frequency_limits),
-        of_cpu("cpu{}.energy_preference", several::energy_preference),
     ]),
     ("memory", &[
         row("memory.total", "/proc/meminfo", Line("MemTotal:", parse::kib, "/proc/meminfo has no line `MemTotal: … kB`"), ""),
         row("memory.page_size", "/proc/self/smaps", Line("KernelPageSize:", parse::kib, "/proc/self/smaps has no line `KernelPageSize: … kB`"), ""),
-        row("memory.swap", "/proc/swaps", Of(parse::swap), "kernel without swap"),
         row("thp.enabled", "/sys/kernel/mm/transparent_hugepage/enabled", Of(|text| parse::bracketed(text).map(str::to_owned)), "kernel without transparent huge pages"),
         row("numa.nodes", "/sys/devices/system/node/online", Of(parse::nodes), several::NO_NUMA),
         row("numa.balancing", "/proc/sys/kernel/numa_balancing", Text(SWITCH), "kernel without automatic NUMA balancing"),
@@ -137,9 +130,6 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
     ]),
     ("virt", &[
         code("virt.hypervisor", virt::hypervisor),
-        code("virt.firmware", virt::firmware),
-        row("virt.dmi_vendor", "/sys/class/dmi/id/sys_vendor", Text(AS_IS), NO_DMI),
-        row("virt.dmi_product", "/sys/class/dmi/id/product_name", Text(AS_IS), NO_DMI),
         code("virt.container", virt::container),
     ]),
     ("idle", &[
@@ -160,7 +150,6 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         row("limits.memlock", "/proc/self/limits", Line("Max locked memory", |rest| parse::limit(rest, Limit::Bytes), "/proc/self/limits has no `Max locked memory`"), ""),
         row("limits.msgqueue", "/proc/self/limits", Line("Max msgqueue size", |rest| parse::limit(rest, Limit::Bytes), "/proc/self/limits has no `Max msgqueue size`"), ""),
         row("limits.rtprio", "/proc/self/limits", Line("Max realtime priority", |rest| parse::limit(rest, Limit::Count), "/proc/self/limits has no `Max realtime priority`"), ""),
-        row("limits.nproc", "/proc/self/limits", Line("Max processes", |rest| parse::limit(rest, Limit::Count), "/proc/self/limits has no `Max processes`"), ""),
     ]),
     ("security", &[
         code("security.seccomp", several::seccomp),
@@ -172,20 +161,12 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
     ]),
     ("sched", &[
         row("sched.policy", "/proc/self/stat", Of(parse::policy), ""),
-        row("sched.autogroup", "/proc/sys/kernel/sched_autogroup_enabled", Text(SWITCH), "kernel without CONFIG_SCHED_AUTOGROUP"),
-        code("sched.rt_runtime", several::rt_runtime),
         row("sched.timer_slack", "/proc/self/timerslack_ns", Of(|text| Some(format!("{} us", text.parse::<u64>().ok()? as f64 / 1e3))), "kernel before 4.6 or without /proc"),
-        code("sched.base_slice", several::base_slice),
     ]),
     ("load", &[
         row("load.1", "/proc/loadavg", Of(|text| parse::load(text, 0)), ""),
-        row("load.5", "/proc/loadavg", Of(|text| parse::load(text, 1)), ""),
-        row("load.15", "/proc/loadavg", Of(|text| parse::load(text, 2)), ""),
         row("load.runnable", "/proc/loadavg", Of(|text| parse::load(text, 3)), ""),
         row("load.cpu_pressure", "/proc/pressure/cpu", Of(parse::pressure), "kernel without pressure information (psi=1 would enable it)"),
-        row("stat.uptime_s", "/proc/uptime", Of(parse::uptime), ""),
         row("stat.pid", "/proc/self/status", Line("Pid:", parse::filled, "/proc/self/status does not tell"), ""),
-        of_cpu("stat.cpu{}.steal_ms", several::steal),
-        row("stat.cpu{}.thermal_throttles", "/sys/devices/system/cpu/cpu{}/thermal_throttle/core_throttle_count", Text(AS_IS), "no thermal counters (usual in virtual machines; only Intel has them)"),
     ]),
 ];

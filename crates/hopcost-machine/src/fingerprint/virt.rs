@@ -77,22 +77,6 @@ fn product(root: &Root) -> Option<String> {
     })
 }
 
-/// Who made the firmware: the mark in the fixed ACPI description table, six bytes at offset 10,
-/// as the product that is known by it. Only root may read that.
-pub(super) fn firmware(seen: &Seen) -> Found {
-    let table = seen.root.bytes("/sys/firmware/acpi/tables/FACP").map_err(|e| e.to_string())?;
-    let mark = table.get(10..16).ok_or("the ACPI table is too short")?;
-    Ok(match mark {
-        b"FIRECK" => "Firecracker".to_owned(),
-        b"CLOUDH" => "Cloud Hypervisor".to_owned(),
-        b"BOCHS " => "QEMU".to_owned(),
-        b"CROSVM" => "crosvm".to_owned(),
-        b"VRTUAL" => "Hyper-V".to_owned(),
-        b"VBOX  " => "VirtualBox".to_owned(),
-        other => other.escape_ascii().to_string().trim().to_owned(),
-    })
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wsl {
     One,

@@ -74,8 +74,6 @@ fn only_volatile_keys_differ_while_the_machine_works() {
     let machine = Machine::unpack("container");
     let before = fingerprint(&machine.root, &[1, 2]);
     machine.set("proc/loadavg", "3.00 1.00 0.50 9/400 5000");
-    machine.set("proc/uptime", "99999.00 1.00");
-    machine.set("proc/stat", "cpu1 9 9 9 9 9 9 9 99 0 0\\ncpu2 9 9 9 9 9 9 9 99 0 0");
     machine.set("sys/fs/cgroup/cpu.stat", "nr_throttled 99\\nthrottled_usec 9999999");
     let after = fingerprint(&machine.root, &[1, 2]);
     let changed: Vec<&str> = before
@@ -84,7 +82,7 @@ fn only_volatile_keys_differ_while_the_machine_works() {
         .filter(|reading| after.get(&reading.key) != reading.value.as_deref())
         .map(|reading| reading.key.as_str())
         .collect();
-    assert!(changed.len() >= 9, "{changed:?}");
+    assert!(changed.len() >= 4, "{changed:?}");
     let is_volatile = |key: &&str| key.starts_with("load.") || key.starts_with("stat.");
     assert!(changed.iter().all(is_volatile), "{changed:?}");
     machine.set("sys/fs/cgroup/cpu.max", "50000 100000");
@@ -101,15 +99,12 @@ fn firecracker_guest() {
             ("cpu.model", "Intel(R) Xeon(R) Processor"),
             ("cpu.family_model_stepping", "family 6 model 167 stepping 1"),
             ("cpu.microcode", "0x1"),
-            ("cpu.flags_absent", "tsc_reliable monitor waitpkg"),
-            ("cpu.tsc_invariant", "yes"),
             ("cpu.topology_source", "as /sys describes it"),
             ("cpu1.siblings", "1"),
             ("cpu1.l3", "480 MiB, shared by cpus 0-1"),
             ("cpu0.governor", "- no cpufreq driver (usual in virtual machines)"),
             ("cpu.turbo", "- no cpufreq driver"),
             ("memory.total", "23.54 GiB"),
-            ("memory.swap", "none"),
             (
                 "kernel.cmdline_relevant",
                 "mitigations=auto,no_guest_host,no_guest_guest cpuidle_haltpoll.force=1 \
@@ -117,7 +112,6 @@ fn firecracker_guest() {
             ),
             ("kernel.preempt", "PREEMPT_DYNAMIC, mode not readable (needs root and debugfs)"),
             ("virt.hypervisor", "KVM"),
-            ("virt.firmware", "Firecracker"),
             ("virt.container", "- namespaces are the kernel's first"),
             ("idle.driver", "haltpoll"),
             ("cpu0.idle_states", "POLL:0us, haltpoll idle:1us"),
@@ -129,12 +123,9 @@ fn firecracker_guest() {
             ("stat.cgroup.throttled_times", "0"),
             ("sched.policy", "other, nice 0"),
             ("sched.timer_slack", "50 us"),
-            ("sched.base_slice", "1400 us (of this process)"),
             ("load.1", "0.17"),
             ("load.runnable", "4"),
             ("load.cpu_pressure", "6.86 % of 10 s"),
-            ("stat.cpu0.steal_ms", "40"),
-            ("stat.cpu1.steal_ms", "140"),
             ("stat.pid", "6765"),
         ],
     );
@@ -144,11 +135,8 @@ fn firecracker_guest() {
 }
 
 #[test]
-fn without_root_a_guest_is_the_same_and_its_firmware_is_not_guessed() {
+fn a_guest_without_a_known_clock_has_no_known_make() {
     let machine = Machine::unpack("firecracker");
-    machine.remove("sys/firmware");
-    let host = fingerprint(&machine.root, &[0]);
-    assert_eq!((host.get("virt.hypervisor"), host.get("virt.firmware")), (Some("KVM"), None));
     machine.set("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc");
     let host = fingerprint(&machine.root, &[0]);
     assert!(host.get("virt.hypervisor").unwrap().starts_with("make unknown"));
@@ -160,7 +148,6 @@ fn bare_metal_server() {
         &read("server", &[0, 8]),
         &[
             ("virt.hypervisor", "- bare metal: no hypervisor bit"),
-            ("virt.dmi_product", "PowerEdge R650"),
             ("virt.container", "- none"),
             ("cpu.isolated", "4-5"),
             ("cpu.nohz_full", "4-5"),
@@ -173,12 +160,10 @@ fn bare_metal_server() {
             ("cpu0.governor", "powersave"),
             ("cpu0.frequency_driver", "intel_pstate"),
             ("cpu0.frequency_limits", "800 to 3700 MHz, hardware 800 to 3700 MHz"),
-            ("cpu0.energy_preference", "balance_performance"),
             ("cpu.turbo", "on"),
             ("numa.nodes", "2 nodes (0-1)"),
             ("numa.balancing", "on"),
             ("thp.enabled", "always"),
-            ("memory.swap", "1.00 GiB in 1 area"),
             (
                 "kernel.cmdline_relevant",
                 "isolcpus=4-5 nohz_full=4-5 transparent_hugepage=always preempt=none",
@@ -192,9 +177,6 @@ fn bare_metal_server() {
             ("cgroup.cpuset", "0-31"),
             ("stat.cgroup.throttled_ms", "- counts no throttling"),
             ("limits.nofile", "1024, can be raised to 1048576"),
-            ("sched.base_slice", "3000 us"),
-            ("stat.cpu0.thermal_throttles", "0"),
-            ("stat.cpu0.steal_ms", "0"),
         ],
     );
 }
@@ -213,7 +195,6 @@ fn hybrid_laptop() {
             ("cpu.nohz_full", "none"),
             ("cpu4.frequency_limits", "400 to 3300 MHz, hardware 400 to 3300 MHz"),
             ("cpu0.idle_states", "POLL:0us, C1E:2us, C6:133us (disabled), C10:230us (disabled)"),
-            ("memory.swap", "8.00 GiB in compressed memory (zram)"),
             ("kernel.cmdline_relevant", "none that matters"),
         ],
     );
@@ -242,7 +223,6 @@ fn container_with_a_quota() {
             ("kernel.preempt", "none or voluntary"),
             ("kernel.arch", "- kernel before 6.1"),
             ("clocksource.current", "kvm-clock"),
-            ("stat.cpu2.steal_ms", "500"),
             ("numa.balancing", "- without automatic NUMA balancing"),
         ],
     );
@@ -278,11 +258,8 @@ fn aarch64_server() {
         &read("aarch64", &[0, 1]),
         &[
             ("cpu.model", "Neoverse-N1 (implementer 0x41 part 0xd0c)"),
-            ("cpu.vendor", "Arm (0x41)"),
             ("cpu.family_model_stepping", "variant 0x3 revision 1"),
             ("cpu.microcode", "- only x86 has"),
-            ("cpu.flags_relevant", "atomics lrcpc"),
-            ("cpu.tsc_invariant", "- not an x86"),
             ("cpu0.package", "-1"),
             ("cpu1.siblings", "1"),
             ("cpu1.l2", "size not told, cpu 1 only"),
@@ -290,7 +267,6 @@ fn aarch64_server() {
             ("cpu0.core_kind", "capacity 1024 of 1024"),
             ("cpu.turbo", "off"),
             ("cpu0.governor", "schedutil"),
-            ("cpu0.energy_preference", "- this cpufreq driver has no energy preference"),
             ("cpu0.frequency_limits", "1000 to 3000 MHz"),
             ("memory.page_size", "64 KiB"),
             ("kernel.preempt", "voluntary by the command line (PREEMPT_DYNAMIC)"),
@@ -388,7 +364,6 @@ fn broken_files_are_named_in_the_reasons() {
             ("cpu0.frequency_limits", "- holds `fast`"),
             ("cpu.turbo", "- holds `2`"),
             ("memory.total", "- cannot read /proc/meminfo"),
-            ("memory.swap", "- holds `nonsense`"),
             ("thp.enabled", "- holds `always madvise never`"),
             ("numa.nodes", "- holds `zero`"),
             ("kernel.release", "- osrelease is empty"),
@@ -401,12 +376,8 @@ fn broken_files_are_named_in_the_reasons() {
             ("limits.nofile", "- has no `Max open files`"),
             ("security.seccomp", "- kernel without seccomp"),
             ("sched.policy", "- /proc/self/stat holds"),
-            ("sched.rt_runtime", "- does not limit real-time tasks"),
             ("load.1", "- holds `one two three`"),
             ("load.cpu_pressure", "- holds `some avg10=`"),
-            ("stat.uptime_s", "- holds `soon`"),
-            ("stat.cpu0.steal_ms", "5000"),
-            ("stat.cpu1.steal_ms", "- no steal counter for cpu1"),
         ],
     );
 }
