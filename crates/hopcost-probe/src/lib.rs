@@ -8,6 +8,7 @@
 pub mod clock;
 pub mod endpoint;
 pub mod folder;
+pub mod interrupt;
 pub mod mechanism;
 pub mod meeting;
 pub mod memory;

@@ -14,7 +14,8 @@ use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::sys;
+use crate::transport::tcp::PATIENCE;
+use crate::{interrupt, sys};
 use netlink::Netlink;
 
 /// Where the caller's sockets are bound; nothing outside the namespaces sees it.
@@ -41,9 +42,10 @@ pub fn tcp_pair() -> io::Result<Pair<TcpStream>> {
         two.enter(End::Callee)?;
         let listener = TcpListener::bind((CALLEE, 0))?;
         two.enter(End::Caller)?;
-        let caller = TcpStream::connect(listener.local_addr()?)?;
+        let until = Instant::now() + PATIENCE;
+        let caller = interrupt::connect(listener.local_addr()?, until)?;
         // Nobody else can have connected: the namespaces hold nothing but this.
-        let (callee, _) = listener.accept()?;
+        let (callee, _) = interrupt::accept(&listener, until)?;
         Ok(Pair { caller, callee })
     })
 }

@@ -20,6 +20,8 @@ pub struct Orphans {
 
 /// How long to go on ending what starts ever new processes.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The same where an interrupt ends the process.
+const PATIENCE_LAST: Duration = Duration::from_millis(150);
 
 impl Orphans {
     /// From now on. Not where this process has children already, as after `exec` in a
@@ -45,23 +47,39 @@ impl Orphans {
     }
 
     fn end_but(&self, spared: &[u32]) {
-        let until = Instant::now() + PATIENCE;
-        while self.adopted && has_children() && Instant::now() < until {
-            let children = children().into_iter().filter(|child| !spared.contains(child));
-            let children: Vec<u32> = children.collect();
-            if children.is_empty() && !spared.is_empty() {
-                return;
-            }
-            for child in children {
-                // SAFETY: kill and waitpid with integer arguments and no status to write, of a
-                // child that nobody has reaped.
-                unsafe {
-                    libc::kill(child as libc::pid_t, libc::SIGKILL);
-                    libc::waitpid(child as libc::pid_t, std::ptr::null_mut(), libc::WNOHANG);
-                }
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        if self.adopted {
+            end_within(PATIENCE, spared);
         }
+    }
+
+    /// Ends every child where the process ends before this is dropped.
+    pub fn ender(&self) -> impl FnOnce() + Send + use<> {
+        let adopted = self.adopted;
+        move || {
+            if adopted {
+                end_within(PATIENCE_LAST, &[]);
+            }
+        }
+    }
+}
+
+fn end_within(patience: Duration, spared: &[u32]) {
+    let until = Instant::now() + patience;
+    while has_children() && Instant::now() < until {
+        let children = children().into_iter().filter(|child| !spared.contains(child));
+        let children: Vec<u32> = children.collect();
+        if children.is_empty() && !spared.is_empty() {
+            return;
+        }
+        for child in children {
+            // SAFETY: kill and waitpid with integer arguments and no status to write, of a
+            // child that nobody has reaped.
+            unsafe {
+                libc::kill(child as libc::pid_t, libc::SIGKILL);
+                libc::waitpid(child as libc::pid_t, std::ptr::null_mut(), libc::WNOHANG);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

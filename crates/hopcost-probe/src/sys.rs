@@ -418,67 +418,6 @@ pub fn poll_readable(fds: &[RawFd], timeout_ms: i32) -> io::Result<Vec<bool>> {
     }
 }
 
-static INTERRUPT_PIPE: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(-1);
-
-/// Interrupts after which there is no more waiting for things to be tidied up;
-/// the first few may come at once (timeout(1) signals a process and its group).
-const INTERRUPTS_MAX: u32 = 5;
-
-extern "C" fn note_interrupt(_: libc::c_int) {
-    static SEEN: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let one = 1u64;
-    // SAFETY: write(2) and _exit(2) are async-signal-safe; the descriptor lives as long as the process.
-    unsafe {
-        if SEEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1 >= INTERRUPTS_MAX {
-            libc::_exit(130);
-        }
-        let fd = INTERRUPT_PIPE.load(std::sync::atomic::Ordering::Relaxed);
-        libc::write(fd, (&raw const one).cast(), 8);
-    }
-}
-
-/// Signals that end a process and say nothing of its state: all but SIGQUIT, which
-/// is to leave everything as it stands.
-const INTERRUPTS: [libc::c_int; 9] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-    libc::SIGALRM,
-    libc::SIGVTALRM,
-    libc::SIGPROF,
-    libc::SIGXCPU,
-];
-
-/// From now on, a signal that would end the process makes the returned descriptor
-/// readable instead; the fifth ends it. One that was ignored at the start stays so:
-/// nohup(1) has SIGHUP ignored, a shell SIGINT for what it runs in the background.
-/// A file that grows over its limit is an error (EFBIG) and not SIGXFSZ.
-pub fn catch_interrupts() -> io::Result<OwnedFd> {
-    // SAFETY: the descriptor is owned from here on; the handler only writes to a
-    // duplicate of it that is never closed.
-    unsafe {
-        let fd =
-            OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
-        let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
-        INTERRUPT_PIPE.store(forever, std::sync::atomic::Ordering::Relaxed);
-        for signal in INTERRUPTS {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            check(libc::sigaction(signal, std::ptr::null(), &mut action))?;
-            if action.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            action = std::mem::zeroed();
-            action.sa_sigaction = note_interrupt as *const () as usize;
-            action.sa_flags = libc::SA_RESTART;
-            check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
-        }
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        Ok(fd)
-    }
-}
-
 /// Whether descriptor 1 was closed when the process began.
 static STDOUT_WAS_CLOSED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 

@@ -4,24 +4,43 @@
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Case, Role, Workload};
 
+use crate::interrupt;
 use crate::namespace::{self, Pair};
 use crate::registry::always_available;
 use crate::shape::{Half, Link, Opening};
 use crate::sys;
 
-/// Whether sockets can be bound to 127.0.0.1 and reach each other, or why not.
+/// How long a connection within this machine may take to open: the kernel makes it at once.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+/// How long one over loopback may take to find out whether there are any.
+const AVAILABLE_WITHIN: Duration = Duration::from_millis(200);
+
+/// Whether sockets can be bound to 127.0.0.1 and reach each other, found out by connecting two
+/// the first time, or why not.
 pub fn loopback_available() -> Result<(), String> {
+    static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
     always_available()?;
+    KNOWN.get_or_init(connects).clone()
+}
+
+fn connects() -> Result<(), String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .map_err(|e| format!("no socket can be bound to 127.0.0.1: {e}"))?;
+    let until = Instant::now() + AVAILABLE_WITHIN;
     // Where the interface is down, binding works and connecting does not.
-    let connected = listener.local_addr().and_then(TcpStream::connect);
+    let connected = listener.local_addr().and_then(|to| interrupt::connect(to, until));
     connected.map(drop).map_err(|e| match e.kind() {
-        io::ErrorKind::NetworkUnreachable | io::ErrorKind::NetworkDown => {
-            "the loopback interface is down; `ip link set lo up` brings it up".to_owned()
+        io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::NetworkDown
+        | io::ErrorKind::TimedOut => {
+            format!(
+                "loopback carries nothing ({e}): is it down (`ip link set lo up`), or filtered?"
+            )
         }
         _ => format!("no socket can connect to 127.0.0.1: {e}"),
     })
@@ -31,11 +50,12 @@ pub fn loopback_available() -> Result<(), String> {
 pub fn connected(nodelay: bool) -> io::Result<[TcpStream; 2]> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .map_err(|e| sys::context(e, "listening on 127.0.0.1"))?;
-    let caller = TcpStream::connect(listener.local_addr()?)
+    let until = Instant::now() + PATIENCE;
+    let caller = interrupt::connect(listener.local_addr()?, until)
         .map_err(|e| sys::context(e, "connecting to 127.0.0.1"))?;
     // Any process of this machine could have connected first.
     let callee = loop {
-        let (stream, from) = listener.accept()?;
+        let (stream, from) = interrupt::accept(&listener, until)?;
         if from == caller.local_addr()? {
             break stream;
         }

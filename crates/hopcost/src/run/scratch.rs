@@ -112,6 +112,17 @@ impl Scratch {
         names.iter().filter(|name| is_run(name) && in_use(name)).count()
     }
 
+    /// Removes the directory where the process ends before this is dropped.
+    pub fn remover(&self) -> impl FnOnce() + Send + use<> {
+        let path = self.path.clone();
+        move || {
+            if let Ok(folder) = Folder::open(&path) {
+                clear(&folder, &path);
+            }
+            let _ = fs::remove_dir(&path);
+        }
+    }
+
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path

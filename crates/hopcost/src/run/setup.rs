@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use hopcost_probe::orphans::Orphans;
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, sys};
 
 use super::agent::Agent;
 use super::peer::near::Peer;
@@ -34,8 +34,13 @@ impl Setup {
     pub fn new(id: &str, native: Program, runtimes: Runtimes) -> std::io::Result<Self> {
         sys::close_on_exec_from_3();
         let orphans = Orphans::adopt()?;
-        let interrupt = sys::catch_interrupts()?;
+        let interrupt = interrupt::catch()?;
         let scratch = Scratch::create(id)?;
+        let (end_all, remove) = (orphans.ender(), scratch.remover());
+        interrupt::ensure_end(move || {
+            end_all();
+            remove();
+        });
         let (agent, peer) = (None, None);
         Ok(Self { native, runtimes, scratch, interrupt, orphans, agent, peer })
     }

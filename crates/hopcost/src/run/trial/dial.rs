@@ -2,18 +2,15 @@
 //! inherits the connected socket.
 
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
-use hopcost_probe::sys;
+use hopcost_probe::transport::tcp;
+use hopcost_probe::{interrupt, sys};
 
 use super::spec::Failure;
-
-/// How long connecting to loopback may take.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Connects, and shows the token.
 pub fn connect(
@@ -23,11 +20,12 @@ pub fn connect(
     scratch: &Path,
 ) -> Result<OwnedFd, Failure> {
     check(carrier, address, scratch)?;
+    let until = Instant::now() + tcp::PATIENCE;
     let dial = || -> std::io::Result<OwnedFd> {
         match carrier {
             "tcp" => {
                 let address: SocketAddr = address.parse().map_err(std::io::Error::other)?;
-                let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+                let mut stream = interrupt::connect(address, until)?;
                 stream.write_all(token.as_bytes())?;
                 Ok(stream.into())
             }
@@ -38,7 +36,7 @@ pub fn connect(
                 Ok(socket.into())
             }
             _ => {
-                let mut stream = UnixStream::connect(address)?;
+                let mut stream = interrupt::connect_unix(Path::new(address), until)?;
                 stream.write_all(token.as_bytes())?;
                 Ok(stream.into())
             }

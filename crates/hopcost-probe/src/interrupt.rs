@@ -1,0 +1,386 @@
+//! Interrupts, and calls that wait with one in view: no call of the control process blocks
+//! without a deadline, and a signal ends the process within a second wherever it is.
+//!
+//! A wait here is poll(2) on a descriptor and on the interrupt. What cannot be polled (a disk, a
+//! process that is being killed) ends with the process: a thread sleeps until a signal comes, and
+//! ends everything where the process has not ended in time. A worker catches no signals, and the
+//! same calls wait there for their deadline alone.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::sys::{check, context, failure};
+
+/// How long the process may take to end by itself after an interrupt.
+const GRACE: Duration = Duration::from_millis(800);
+/// How long a document may go on after an interrupt to a reader that takes it.
+const READER: Duration = Duration::from_millis(300);
+/// Bytes that a pipe takes without blocking once poll(2) calls it writable (PIPE_BUF).
+const AT_ONCE: usize = 4096;
+/// How long a Unix socket whose queue is full is left alone before the next try.
+const FULL: Duration = Duration::from_millis(5);
+/// Interrupts after which nothing is tidied up; the first few may come at once (timeout(1)
+/// signals a process and its group).
+const INTERRUPTS_MAX: u32 = 5;
+
+/// Signals that end a process and say nothing of its state: all but SIGQUIT, which
+/// is to leave everything as it stands.
+const INTERRUPTS: [libc::c_int; 9] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGXCPU,
+];
+
+static EVENT: AtomicI32 = AtomicI32::new(-1);
+static SEEN: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn note(_: libc::c_int) {
+    let one = 1u64;
+    // SAFETY: write(2) and _exit(2) are async-signal-safe; the descriptor lives as long as the process.
+    unsafe {
+        if SEEN.fetch_add(1, Ordering::Relaxed) + 1 >= INTERRUPTS_MAX {
+            libc::_exit(130);
+        }
+        libc::write(EVENT.load(Ordering::Relaxed), (&raw const one).cast(), 8);
+    }
+}
+
+/// From now on, a signal that would end the process makes the returned descriptor
+/// readable instead; the fifth ends it. One that was ignored at the start stays so:
+/// nohup(1) has SIGHUP ignored, a shell SIGINT for what it runs in the background.
+/// A file that grows over its limit is an error (EFBIG) and not SIGXFSZ.
+pub fn catch() -> io::Result<OwnedFd> {
+    // SAFETY: the descriptor is owned from here on; the handler only writes to a
+    // duplicate of it that is never closed.
+    unsafe {
+        let fd =
+            OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
+        let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
+        EVENT.store(forever, Ordering::Relaxed);
+        for signal in INTERRUPTS {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            check(libc::sigaction(signal, std::ptr::null(), &mut action))?;
+            if action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            // Without SA_RESTART: a call that blocks all the same returns with EINTR.
+            action = std::mem::zeroed();
+            action.sa_sigaction = note as *const () as usize;
+            check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
+        }
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        Ok(fd)
+    }
+}
+
+/// Whether an interrupt has come.
+pub fn came() -> bool {
+    SEEN.load(Ordering::Relaxed) > 0
+}
+
+/// Has a thread end the process where it has not ended by itself soon after an interrupt; `tidy`
+/// is what must not be left undone. Without a thread to be had, the fifth interrupt ends it.
+pub fn ensure_end(tidy: impl FnOnce() + Send + 'static) {
+    let wait = move || {
+        let mut polled = [readable(EVENT.load(Ordering::Relaxed))];
+        while poll(&mut polled, None).is_err() || polled[0].revents == 0 {}
+        std::thread::sleep(GRACE);
+        tidy();
+        say("hopcost: interrupted; finished trials are kept\n");
+        // SAFETY: an integer argument; nothing else of this process is to run.
+        unsafe { libc::_exit(130) };
+    };
+    let thread = std::thread::Builder::new().name("hopcost-end".into()).stack_size(128 << 10);
+    // It sleeps until the process ends.
+    drop(thread.spawn(wait));
+}
+
+/// Writes a line to standard error, unless that would block: what nobody reads is dropped.
+pub fn say(line: &str) {
+    if is_writable(libc::STDERR_FILENO) {
+        // SAFETY: the line is valid for its length.
+        unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+    }
+}
+
+/// Whether a short line can be written without blocking: not to a terminal that was stopped,
+/// nor to a full pipe. A closed one fails at once.
+pub fn is_writable(fd: RawFd) -> bool {
+    let mut polled = [libc::pollfd { fd, events: libc::POLLOUT, revents: 0 }];
+    poll(&mut polled, Some(Instant::now())).is_ok() && polled[0].revents != 0
+}
+
+/// The calls that may block, by the names under which a test has one of them never return.
+fn never_returns(call: &str) -> bool {
+    static STALLED: OnceLock<Option<String>> = OnceLock::new();
+    let stalled = STALLED.get_or_init(|| std::env::var("HOPCOST_STALL").ok());
+    stalled.as_deref() == Some(call)
+}
+
+/// A call that cannot be polled is about to be made: where a test says so, it never returns.
+pub fn stall(call: &str) {
+    while never_returns(call) {
+        std::thread::sleep(FULL);
+    }
+}
+
+const fn readable(fd: RawFd) -> libc::pollfd {
+    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
+}
+
+/// poll(2) until a moment, or without end; a signal ends it with nothing ready.
+fn poll(polled: &mut [libc::pollfd], until: Option<Instant>) -> io::Result<()> {
+    let timeout_ms = until.map_or(-1, |until| {
+        let left = until.saturating_duration_since(Instant::now());
+        // Rounded up, and in parts of a minute.
+        left.as_millis().min(60_000) as i32 + i32::from(!left.is_zero())
+    });
+    // SAFETY: the array is valid for its length.
+    let result =
+        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
+    match check(result) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+            polled.iter_mut().for_each(|one| one.revents = 0);
+            Ok(())
+        }
+        other => other.map(drop),
+    }
+}
+
+/// Waits until a descriptor is ready for these events. `call` is what it is for.
+///
+/// # Errors
+/// If the moment passes (TimedOut) or an interrupt comes.
+pub fn until_ready(
+    call: &str,
+    fd: &impl AsRawFd,
+    events: libc::c_short,
+    until: Option<Instant>,
+) -> io::Result<()> {
+    let fd = if never_returns(call) { -1 } else { fd.as_raw_fd() };
+    let polled = libc::pollfd { fd, events, revents: 0 };
+    let mut polled = [polled, readable(EVENT.load(Ordering::Relaxed))];
+    loop {
+        poll(&mut polled, until)?;
+        match () {
+            () if polled[1].revents != 0 => return Err(failure("interrupted")),
+            () if polled[0].revents != 0 => return Ok(()),
+            () if until.is_some_and(|until| Instant::now() >= until) => {
+                return Err(late());
+            }
+            () => {}
+        }
+    }
+}
+
+fn late() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "no answer in time")
+}
+
+/// Sleeps until a moment.
+///
+/// # Errors
+/// If an interrupt comes.
+pub fn sleep_until(call: &str, moment: Instant) -> io::Result<()> {
+    let until = if never_returns(call) { None } else { Some(moment) };
+    match until_ready(call, &-1, 0, until) {
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(()),
+        other => other,
+    }
+}
+
+/// Connects to a listener of this host or another.
+pub fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
+    let (family, address, len) = match address {
+        SocketAddr::V4(v4) => {
+            let address = libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: v4.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from(*v4.ip()).to_be() },
+                sin_zero: [0; 8],
+            };
+            (libc::AF_INET, Address { v4: address }, size_of::<libc::sockaddr_in>())
+        }
+        SocketAddr::V6(v6) => {
+            let address = libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: v6.port().to_be(),
+                sin6_flowinfo: v6.flowinfo(),
+                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                sin6_scope_id: v6.scope_id(),
+            };
+            (libc::AF_INET6, Address { v6: address }, size_of::<libc::sockaddr_in6>())
+        }
+    };
+    let socket = dial(family, &address, len, until)?;
+    Ok(TcpStream::from(socket))
+}
+
+/// Connects to a listener with a path.
+pub fn connect_unix(path: &Path, until: Instant) -> io::Result<UnixStream> {
+    let bytes = path.as_os_str().as_bytes();
+    // SAFETY: an all-zero address is one without a path.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    // A NUL ends it.
+    if bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
+        return Err(failure("the path of a socket has at most 107 bytes"));
+    }
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
+        *to = *from as libc::c_char;
+    }
+    let len = size_of::<libc::sockaddr_un>();
+    Ok(UnixStream::from(dial(libc::AF_UNIX, &Address { unix: address }, len, until)?))
+}
+
+union Address {
+    v4: libc::sockaddr_in,
+    v6: libc::sockaddr_in6,
+    unix: libc::sockaddr_un,
+}
+
+/// A connected stream socket that blocks, as one of a plain connect(2) does.
+fn dial(family: i32, address: &Address, len: usize, until: Instant) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: integer arguments; the descriptor is owned from here on.
+    let socket = unsafe { OwnedFd::from_raw_fd(check(libc::socket(family, kind, 0))?) };
+    loop {
+        let address: *const Address = address;
+        // SAFETY: the address is valid for its length.
+        let result =
+            unsafe { libc::connect(socket.as_raw_fd(), address.cast(), len as libc::socklen_t) };
+        match check(result).map_err(|error| (error.raw_os_error(), error)) {
+            Ok(_) if !never_returns("connect") => break,
+            Ok(_) | Err((Some(libc::EINPROGRESS), _)) => {
+                until_ready("connect", &socket, libc::POLLOUT, Some(until))?;
+                match crate::sys::get_option(&socket, libc::SOL_SOCKET, libc::SO_ERROR)? {
+                    0 => break,
+                    error => return Err(io::Error::from_raw_os_error(error)),
+                }
+            }
+            // The queue of a Unix socket is full.
+            Err((Some(libc::EAGAIN), _)) if Instant::now() < until => {
+                sleep_until("connect", Instant::now() + FULL)?;
+            }
+            Err((Some(libc::EAGAIN), _)) => return Err(late()),
+            Err((_, error)) => return Err(error),
+        }
+    }
+    // SAFETY: fcntl with integer arguments.
+    check(unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, 0) })?;
+    Ok(socket)
+}
+
+/// Takes a connection, which blocks as one of a plain accept(2) does; the listener no longer does.
+pub fn accept(listener: &TcpListener, until: Instant) -> io::Result<(TcpStream, SocketAddr)> {
+    listener.set_nonblocking(true)?;
+    loop {
+        until_ready("accept", listener, libc::POLLIN, Some(until))
+            .map_err(|error| context(error, "accepting a connection"))?;
+        match listener.accept() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            other => return other,
+        }
+    }
+}
+
+/// Writes all of a document, however long its reader takes; after an interrupt, no longer than a moment.
+pub fn write_all(fd: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        if !came() {
+            // After an interrupt the moment is what ends it.
+            let _ = until_ready("write", fd, libc::POLLOUT, None);
+        }
+        if came() {
+            static LAST: OnceLock<Instant> = OnceLock::new();
+            let last = *LAST.get_or_init(|| Instant::now() + READER);
+            let fd = if never_returns("write") { -1 } else { fd.as_raw_fd() };
+            let mut polled = [libc::pollfd { fd, events: libc::POLLOUT, revents: 0 }];
+            poll(&mut polled, Some(last))?;
+            if polled[0].revents == 0 || Instant::now() >= last {
+                return Err(failure("interrupted"));
+            }
+        }
+        let chunk = &bytes[..bytes.len().min(AT_ONCE)];
+        // SAFETY: the chunk is valid for its length.
+        match check(unsafe { libc::write(fd.as_raw_fd(), chunk.as_ptr().cast(), chunk.len()) }) {
+            Ok(written) => bytes = &bytes[written as usize..],
+            Err(error) => match error.kind() {
+                io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {}
+                _ => return Err(error),
+            },
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_millis(50)
+    }
+
+    fn blocks(socket: &impl AsRawFd) -> bool {
+        // SAFETY: fcntl with integer arguments.
+        let flags = unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_GETFL) };
+        flags & libc::O_NONBLOCK == 0
+    }
+
+    #[test]
+    fn sockets_that_were_connected_block_and_carry() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut caller = connect(listener.local_addr().unwrap(), soon()).unwrap();
+        let (mut callee, from) = accept(&listener, soon()).unwrap();
+        assert_eq!(from, caller.local_addr().unwrap());
+        assert!(blocks(&caller) && blocks(&callee));
+        caller.write_all(b"x").unwrap();
+        callee.read_exact(&mut [0]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let mut caller = connect_unix(&path, soon()).unwrap();
+        assert!(blocks(&caller));
+        caller.write_all(b"x").unwrap();
+        listener.accept().unwrap().0.read_exact(&mut [0]).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_answered_ends_in_time() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let refused = listener.local_addr().unwrap();
+        let error = accept(&listener, soon()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(listener);
+        assert_eq!(connect(refused, soon()).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        // Whose queue is full.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let mut held = Vec::new();
+        let error = loop {
+            match connect_unix(&path, soon()) {
+                Ok(one) => held.push(one),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{} held", held.len());
+    }
+}
