@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::results::Results;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, cross, hopcost_path, measured, together};
 
 /// Where cargo builds: the directory above the profile of the binary under test.
@@ -123,7 +124,7 @@ impl Disassembly {
 }
 
 fn objdump(arguments: &[&str], binary: &Path) -> String {
-    let output = Command::new("objdump").args(arguments).arg(binary).output().expect("objdump");
+    let output = Command::new("objdump").args(arguments).arg(binary).finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -228,7 +229,7 @@ fn times(one: &[&str], other: &[&str]) -> (Vec<Duration>, Vec<Duration>) {
         let mut command_line = Command::new(command[0]);
         command_line.args(&command[1..]).stdin(Stdio::null()).stdout(Stdio::null());
         let start = Instant::now();
-        let status = command_line.status().expect("to start");
+        let status = command_line.finish().status;
         assert!(status.success(), "{command:?}");
         start.elapsed()
     };
@@ -307,7 +308,7 @@ fn dom(report: &Report) -> String {
     let browser = ["chromium", "chromium-headless-shell"].into_iter().find(|name| {
         let mut command = Command::new(name);
         command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
+        command.try_finish().is_ok_and(|output| output.status.success())
     });
     let browser = browser.expect("no chromium: scripts/setup test");
     let mut command = Command::new(browser);
@@ -316,7 +317,7 @@ fn dom(report: &Report) -> String {
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .arg(format!("--user-data-dir={}", report.home.path().join("browser").display()))
         .args(["--dump-dom", &format!("file://{}", report.html.display())]);
-    let output = command.output().expect("chromium starts");
+    let output = command.finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
@@ -353,8 +354,7 @@ fn screenshots(report: &Report) {
     let shot = |mode: &str| {
         let png = artefacts.join(format!("report-{mode}.png"));
         let _ = fs::remove_file(&png);
-        let output =
-            Command::new(&script).arg(&report.html).arg(&png).arg(mode).output().expect("sh");
+        let output = Command::new(&script).arg(&report.html).arg(&png).arg(mode).finish();
         // Among other things: nothing on the console.
         assert!(output.status.success(), "{mode}: {}", String::from_utf8_lossy(&output.stderr));
         println!("{}", png.display());

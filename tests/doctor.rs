@@ -5,6 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::schema::valid;
+use crate::support::wait::{InTime, reap};
 use crate::support::{Home, alone, hopcost_path, measured};
 
 /// Numbers of an array's objects.
@@ -45,7 +46,7 @@ struct Busy(std::process::Child);
 impl Drop for Busy {
     fn drop(&mut self) {
         let _ = self.0.kill();
-        let _ = self.0.wait();
+        reap(&mut self.0);
     }
 }
 
@@ -62,7 +63,7 @@ fn gaps_are_what_another_task_takes_and_watching_takes_as_long_as_it_was_to() {
     let _busy = Busy(busy.expect("taskset"));
     let case = "roundtrip/gaps?boundary=inline&place=same-cpu&wait=block&clock=virtual";
     let hopcost = hopcost_path().to_str().expect("a path");
-    let output = pinned(&[hopcost, "trial", case, "--count", "5000"]).output().expect("taskset");
+    let output = pinned(&[hopcost, "trial", case, "--count", "5000"]).finish();
     let trial: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let gaps = trial["samples"].as_array().expect("samples").iter().filter_map(Value::as_f64);
     let gaps_ns: Vec<f64> = gaps.filter(|ns| *ns > 0.0).collect();
@@ -81,7 +82,7 @@ fn one_cpu_and_no_home_are_enough() {
     let home = Home::new();
     let mut command = Command::new("taskset");
     let command = command.args(["-c", "0"]).arg(hopcost_path()).arg("doctor");
-    let output = command.env_remove("HOME").current_dir(home.path()).output().expect("taskset");
+    let output = command.env_remove("HOME").current_dir(home.path()).finish();
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(measured()), "{said}{errors}");

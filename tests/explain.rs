@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, cross, measured};
 
 /// What keeps the kernel's events from being recorded here, if anything does.
@@ -51,7 +52,7 @@ fn two_cases_are_put_side_by_side_and_shown_again() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let [reader, glossary] =
         ["tests/support/trace_events.py", "GLOSSARY.md"].map(|file| format!("{root}/{file}"));
-    let read = Command::new("python3").args([&reader, events, &glossary]).output();
+    let read = Command::new("python3").args([&reader, events, &glossary]).try_finish();
     let read = read.expect("python3");
     let tracks = String::from_utf8_lossy(&read.stdout);
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
@@ -71,7 +72,7 @@ fn who_may_not_record_events_is_refused() {
     let Some(mut command) = home.hopcost_by_stranger(&["explain", "pipe"]) else {
         return eprintln!("NOT CHECKED: only root can be somebody else");
     };
-    let output = command.output().expect("the binary starts");
+    let output = command.finish();
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("run as root") && error.lines().count() == 1, "{error}");
@@ -177,7 +178,7 @@ fn what_a_shaped_device_delays_is_queued_and_nowhere_else() {
         command.args(["-n", "sh", "-c", &script, "sh"]).arg(inner.get_program());
         command.args(inner.get_args()).current_dir(home.path());
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let output = command.output().expect("unshare");
+        let output = command.finish();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(measured()), "{said}");
         let mut json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -190,7 +191,7 @@ fn what_a_shaped_device_delays_is_queued_and_nowhere_else() {
     };
     let total_ns = |case: &serde_json::Value| case["total_ns"]["point"].as_f64().unwrap();
     let shaper = "&& tc qdisc add dev lo root tbf rate 416kbit burst 600 limit 10000";
-    let tc = Command::new("unshare").args(["-n", "sh", "-c", &shaper[3..]]).output();
+    let tc = Command::new("unshare").args(["-n", "sh", "-c", &shaper[3..]]).try_finish();
     if !tc.is_ok_and(|output| output.status.success()) {
         return eprintln!("NOT CHECKED: no tc(8), or this kernel has no tbf");
     }

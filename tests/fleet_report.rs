@@ -8,14 +8,15 @@ use std::process::Command;
 use rusqlite::Connection;
 
 use crate::schema;
+use crate::support::wait::InTime;
 use crate::support::{Home, edit};
 
 /// Writes a fleet whose truth is known (tests/support/fleet.py says what the words mean).
 fn fleet(home: &Home, name: &str, words: &[&str]) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/support/fleet.py");
     let directory = home.path().join(name);
-    let made = Command::new("python3").arg(script).arg(&directory).args(words).status();
-    assert!(made.expect("python3").success(), "{words:?}");
+    let made = Command::new("python3").arg(script).arg(&directory).args(words).finish();
+    assert!(made.status.success(), "{words:?}");
     directory
 }
 
@@ -190,8 +191,8 @@ fn hostile_indices_are_one_line_or_a_row_that_says_so() {
     ] {
         let place = home.path().join("hostile");
         let _ = fs::remove_dir_all(&place);
-        let copied = Command::new("cp").arg("-a").arg(&good).arg(&place).status();
-        assert!(copied.expect("cp").success());
+        let copied = Command::new("cp").arg("-a").arg(&good).arg(&place).finish();
+        assert!(copied.status.success());
         edit(&index_of(&place), sql);
         for words in [
             &["--details"][..],
@@ -219,9 +220,7 @@ fn hostile_indices_are_one_line_or_a_row_that_says_so() {
     ] {
         let place = home.path().join("refused");
         let _ = fs::remove_dir_all(&place);
-        assert!(
-            Command::new("cp").arg("-a").arg(&good).arg(&place).status().expect("cp").success()
-        );
+        assert!(Command::new("cp").arg("-a").arg(&good).arg(&place).finish().status.success());
         let db = Connection::open(index_of(&place)).expect("the index");
         db.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         drop(db);
@@ -270,7 +269,7 @@ fn the_driver_is_started_only_from_beside_the_binary_and_only_if_nobody_else_may
     fs::copy(crate::support::hopcost_path(), &own).expect("a copy");
     let run = |words: &[&str]| {
         let elsewhere = home.path().join("path");
-        let output = Command::new(&own).args(words).env("PATH", elsewhere).output().expect("run");
+        let output = Command::new(&own).args(words).env("PATH", elsewhere).finish();
         (
             output.status.code(),
             String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),

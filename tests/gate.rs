@@ -6,6 +6,7 @@ use std::process::Command;
 use hopcost_model::raw::RawRun;
 
 use crate::compare::{BASELINE, stored, vary};
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, measured};
 
 /// The exit code of a gate in which everything was measured: a build whose probe is not optimised
@@ -123,7 +124,7 @@ fn the_workflows_are_yaml() {
         pages = re.findall(r'```yaml\\n(.*?)```', open(sys.argv[1]).read(), re.S)\n\
         assert len(pages) == 1, len(pages)\n\
         for page in pages: assert yaml.safe_load(page)['jobs']['gate']['steps']";
-    let python = |arguments: &[&str]| Command::new("python3").args(arguments).output();
+    let python = |arguments: &[&str]| Command::new("python3").args(arguments).try_finish();
     if !python(&["-c", "import yaml"]).is_ok_and(|output| output.status.success()) {
         eprintln!("python3 has no yaml here: not tried");
         return;

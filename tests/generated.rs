@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use hopcost_model::finding::Code;
 
 use crate::support::Home;
+use crate::support::wait::reap;
 use crate::{dockets, schema};
 
 /// Set, the tests write the files instead of comparing them.
@@ -143,7 +144,7 @@ fn parses(shell: &str, script: &str) {
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(script.as_bytes()).expect("the shell reads");
     drop(stdin);
-    assert!(child.wait().expect("its end").success(), "{shell} -n refuses the script");
+    assert!(reap(&mut child).success(), "{shell} -n refuses the script");
 }
 
 /// The exit codes of the code.

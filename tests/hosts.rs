@@ -6,6 +6,7 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::raw::RawRun;
 
 use crate::faults::hosts::{Far, Namespaces, near};
+use crate::support::wait::{InTime, reap};
 use crate::support::{Home, alone, measured, mechanisms, together};
 
 fn stored(home: &Home) -> RawRun {
@@ -92,7 +93,7 @@ fn a_pair_over_veth() {
     let arguments =
         ["run", "--peer", &far.address, "--key", "KEY", "--rounds", "2", "--measure", "5ms"];
     let run = home.hopcost(&arguments);
-    let output = two.within("near", &run).stdin(Stdio::null()).output().expect("it starts");
+    let output = two.within("near", &run).stdin(Stdio::null()).finish();
     assert_eq!(
         output.status.code(),
         Some(measured()),
@@ -133,7 +134,7 @@ fn an_agent_does_not_run_while_a_trial_does() {
     let (turns, took) = (ran(agent.id()) - before, begun.elapsed());
     let is_alive = agent.try_wait().expect("to ask").is_none();
     agent.kill().expect("to kill");
-    agent.wait().expect("to wait");
+    reap(&mut agent);
     assert_eq!(output.status.code(), Some(measured()), "{output:?}");
     assert!(is_alive);
     let trials = stored(&home).trials;

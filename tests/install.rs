@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, together};
 
 /// What the builds need of any system, and no language.
@@ -66,11 +67,11 @@ impl System {
         command
     }
     fn install(&self, name: &str) -> Output {
-        self.hopcost(&["worker", "install", name]).output().expect("hopcost")
+        self.hopcost(&["worker", "install", name]).finish()
     }
     /// The version of a worker that is here, or why it is not.
     fn listed(&self, name: &str) -> Option<Result<Value, String>> {
-        let output = self.hopcost(&["list", "--format", "json"]).output().expect("hopcost");
+        let output = self.hopcost(&["list", "--format", "json"]).finish();
         let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let runtimes = document["runtimes"].as_array().expect("runtimes").iter();
         let found = runtimes.into_iter().find(|runtime| runtime["runtime"] == name)?;
@@ -178,7 +179,7 @@ fn python_is_installed_without_a_network() {
     let hopcost = |arguments: &[&str]| {
         let mut command = home.hopcost(arguments);
         command.env("PIP_NO_INDEX", "1").env("HOPCOST_WORKERS", &workers).env_remove("PYTHON");
-        command.output().expect("hopcost")
+        command.finish()
     };
     let output = hopcost(&["worker", "install", "python"]);
     if output.status.code() == Some(1) && stderr(&output).contains("install Python") {

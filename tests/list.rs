@@ -8,6 +8,7 @@ use std::process::Command;
 
 use hopcost_probe::mechanism;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, json_of, together};
 
 /// Longest text of what a mechanism is that 80 columns have room for.
@@ -20,7 +21,7 @@ fn every_mechanism_has_a_line_and_all_of_them_a_screen() {
     let shown: Vec<_> =
         mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
     for (columns, lines) in [(80, 64), (100, 60)] {
-        let output = home.hopcost(&["list"]).env("COLUMNS", columns.to_string()).output();
+        let output = home.hopcost(&["list"]).env("COLUMNS", columns.to_string()).try_finish();
         let text = String::from_utf8(output.expect("hopcost").stdout).expect("UTF-8");
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(columns), "{columns}: {widest:?}\n{text}");
@@ -44,7 +45,7 @@ fn what_is_shown_of_a_mechanism_is_a_screen_and_says_what_its_number_contains() 
     let home = Home::new();
     for row in mechanism::ALL.iter().filter(|row| !row.facts.hidden) {
         let facts = &row.facts;
-        let output = home.hopcost(&["show", facts.name]).env("COLUMNS", "100").output();
+        let output = home.hopcost(&["show", facts.name]).env("COLUMNS", "100").try_finish();
         let text = String::from_utf8(output.expect("hopcost").stdout).expect("UTF-8");
         assert!(text.lines().count() <= 64, "{} lines\n{text}", text.lines().count());
         let says = |words| text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
@@ -130,7 +131,7 @@ fn a_worker_is_asked_again_only_when_it_has_changed() {
     let one = |started| ("one".to_owned(), started);
     assert_eq!(worker.listed(), one(1));
     assert_eq!(worker.listed(), one(1), "it was asked again");
-    let shown = worker.hopcost(&["show", "mutex"]).output().expect("hopcost");
+    let shown = worker.hopcost(&["show", "mutex"]).finish();
     assert!(shown.status.success() && worker.started() == 1, "{shown:?}");
     // Its program, with as many bytes.
     worker.says("two");
@@ -141,7 +142,7 @@ fn a_worker_is_asked_again_only_when_it_has_changed() {
     fs::write(worker.folder().join("library/module"), "").expect("a file");
     assert_eq!(worker.listed().1, 3, "a new file");
     let path = std::env::var("PATH").unwrap_or_default() + ":/nonexistent";
-    let output = worker.hopcost(&["list"]).env("PATH", path).output().expect("hopcost");
+    let output = worker.hopcost(&["list"]).env("PATH", path).finish();
     assert!(output.status.success() && worker.started() == 4, "{output:?}");
 }
 
@@ -151,12 +152,12 @@ fn what_is_measured_is_asked_each_time_and_what_was_named_too() {
     let worker = Counted::new();
     assert_eq!(worker.listed().1, 1);
     let plan = ["run", "call/mutex", "--runtime", "counted", "--dry-run"];
-    let planned = worker.hopcost(&plan).output().expect("hopcost");
+    let planned = worker.hopcost(&plan).finish();
     assert!(planned.status.success(), "{planned:?}");
     assert_eq!(worker.started(), 2, "a run asks for itself");
     let folder = worker.folder();
     let named = ["list", "--worker", folder.to_str().expect("UTF-8")];
-    let listed = worker.hopcost(&named).output().expect("hopcost");
+    let listed = worker.hopcost(&named).finish();
     assert!(listed.status.success() && worker.started() >= 3, "{listed:?}");
 }
 
@@ -181,7 +182,7 @@ fn what_was_remembered_is_not_believed_where_it_is_damaged_old_or_anothers_to_wr
     file.set_modified(std::time::SystemTime::now() - day).expect("an older time");
     assert_eq!(worker.listed(), ("one".to_owned(), 7), "it is old");
     // Where nothing can be kept, everything is asked.
-    let nowhere = worker.hopcost(&["list"]).env("XDG_CACHE_HOME", "/dev/null").output();
+    let nowhere = worker.hopcost(&["list"]).env("XDG_CACHE_HOME", "/dev/null").try_finish();
     assert!(nowhere.expect("hopcost").status.success() && worker.started() == 8);
 }
 
@@ -190,7 +191,7 @@ fn workers_are_listed_with_the_place_where_they_were_found() {
     let _together = together();
     let worker = Counted::new();
     let listed = || {
-        let output = worker.hopcost(&["worker", "list"]).output().expect("hopcost");
+        let output = worker.hopcost(&["worker", "list"]).finish();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).expect("UTF-8").replace("\n", " ")
     };

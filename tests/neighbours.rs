@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use hopcost_probe::sys;
 
 use crate::faults::signal;
+use crate::support::wait::InTime;
 use crate::support::{Home, hopcost_path, together};
 
 /// A user who is not this one.
@@ -61,7 +62,7 @@ fn within(patience: Duration, mut child: Child) -> Output {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    child.wait_with_output().expect("it has ended")
+    child.finish()
 }
 
 /// A System V queue of this test's, removed with it.
@@ -121,7 +122,7 @@ fn a_fifo_for_an_owner_hangs_nobody() {
     let home = Home::new();
     for place in places(&home) {
         fs::create_dir_all(&place).expect("to make it");
-        let made = Command::new("mkfifo").arg(place.join("owner")).status().expect("mkfifo");
+        let made = Command::new("mkfifo").arg(place.join("owner")).finish().status;
         assert!(made.success());
     }
     let folder = home.path().join(format!("hopcost-{}", user()));
@@ -139,7 +140,7 @@ fn a_name_that_a_stranger_has_taken_is_neither_used_nor_an_obstacle() {
         },
         |name| symlink("elsewhere", name).expect("to link"),
         |name| fs::write(name, "").expect("to write"),
-        |name| assert!(Command::new("mkfifo").arg(name).status().is_ok_and(|s| s.success())),
+        |name| assert!(Command::new("mkfifo").arg(name).finish().status.success()),
     ];
     for take in take {
         let home = Home::new();
@@ -196,14 +197,14 @@ fn a_queue_whose_key_is_used_again_stays() {
 #[test]
 fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
     let _together = together();
-    let allowed = Command::new("unshare").args(["-pf", "--mount-proc", "true"]).output();
+    let allowed = Command::new("unshare").args(["-pf", "--mount-proc", "true"]).try_finish();
     if !allowed.is_ok_and(|output| output.status.success()) {
         eprintln!("NOT CHECKED: this user may not make process id namespaces");
         return;
     }
     let home = Home::new();
     let case = ["run", "sysv-msg,fifo?place=same-cpu", "--rounds", "20", "--measure", "20ms"];
-    let mut command = home.interruptible(&case);
+    let mut command = home.hopcost(&case);
     command.args(["--format", "json", "--out", "long.hopcost"]);
     let long = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
     let scratch = home.path().join(format!("hopcost-{}", user()));
@@ -224,7 +225,7 @@ fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
         command.args(["-pf", "--mount-proc"]).arg(hopcost_path()).args(BRIEF);
         command.current_dir(home.path()).env("HOME", home.path()).env("TMPDIR", home.path());
         command.env("XDG_DATA_HOME", home.path().join("data"));
-        let output = command.output().expect("unshare starts");
+        let output = command.finish();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(measured(&output) && !stderr.contains("removed"), "{stderr}");
     }

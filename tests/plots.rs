@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, measured};
 
 /// A small run of two field sizes, which is something swept.
@@ -70,7 +71,7 @@ fn a_run_writes_what_a_report_writes_and_opens_it() {
     let small = ["run", cases, "--rounds", "1", "--measure", "5ms"];
     let written = ["--plots", "plots", "--html", "page.html", "--output", "text", "--open"];
     let mut command = home.hopcost(&[&small[..], &written].concat());
-    let output = command.env("BROWSER", &browser).output().expect("it starts");
+    let output = command.env("BROWSER", &browser).finish();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(measured()), "{stderr}");
     assert!(output.stdout.is_empty(), "the text is in a file");
@@ -82,7 +83,7 @@ fn a_run_writes_what_a_report_writes_and_opens_it() {
     assert_eq!(read("seen").trim(), page.to_str().expect("UTF-8"));
 
     let mut command = home.hopcost(&["report", "--open"]);
-    let output = command.env("BROWSER", "/nowhere:false").output().expect("it starts");
+    let output = command.env("BROWSER", "/nowhere:false").finish();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(output.stdout.is_empty() && stderr.contains("BROWSER=/nowhere:false"), "{stderr}");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, edit, hopcost_path, measured};
 
 /// A run file in this home, of a run that was measured for real, stamped each and in batches.
@@ -44,7 +45,7 @@ fn measured_run() -> Vec<u8> {
 fn read(run: &Path, report: &Path) -> Result<String, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/support/reader.py");
     let mut command = Command::new("python3");
-    let output = command.arg(&script).args([run, report]).output().expect("python3");
+    let output = command.arg(&script).args([run, report]).finish();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
@@ -125,7 +126,7 @@ fn the_file_alone_suffices_even_where_nothing_can_be_written() {
     mode(away.path(), 0o555);
     let stranger = Stranger::new();
     for (format, there) in formats.iter().zip(there) {
-        let output = stranger.report(&copy, format).output().expect("the binary starts");
+        let output = stranger.report(&copy, format).finish();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{format}: {stderr}");
         let here = String::from_utf8(output.stdout).expect("UTF-8");

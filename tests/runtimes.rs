@@ -15,6 +15,7 @@ use hopcost_model::case::Case;
 use serde_json::Value;
 
 use crate::support::trace::{Window, of_trial};
+use crate::support::wait::{InTime, in_time, reap};
 use crate::support::{Home, all, together, trial};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -90,8 +91,8 @@ fn the_skeletons_keep_to_the_protocol_in_less_than_eighty_lines() {
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&compiled)
         .arg(folder.join("skeleton.c"))
-        .status()
-        .expect("a C compiler");
+        .finish()
+        .status;
     assert!(status.success());
     for (source, program) in [("skeleton.py", folder.join("skeleton.py")), ("skeleton.c", compiled)]
     {
@@ -115,7 +116,7 @@ fn an_end_whose_partner_hangs_up_says_that_this_is_all_it_knows() {
         let words = manifest["command"].as_array().expect("a command");
         let fifo = |name: &str| home.path().join(format!("{runtime}-{name}"));
         let fifos = [fifo("there"), fifo("back")];
-        assert!(Command::new("mkfifo").args(&fifos).status().expect("mkfifo").success());
+        assert!(Command::new("mkfifo").args(&fifos).finish().status.success());
         let mut worker = Command::new("sh")
             .args(["-c", r#"there=$1 back=$2; shift 2; exec timeout 60 "$@" 4<"$there" 5>"$back""#])
             .arg("sh")
@@ -132,7 +133,8 @@ fn an_end_whose_partner_hangs_up_says_that_this_is_all_it_knows() {
         );
         let run = r#"{"do":"run","phase":"pilot","count":9,"stamp":{"kind":"each"}}"#;
         writeln!(commands, "{attach}\n{run}").expect("a worker that reads");
-        let link = (File::create(&fifos[0]), File::open(&fifos[1]));
+        let open = move || (File::create(&fifos[0]), File::open(&fifos[1]));
+        let link = in_time("a worker that opens its link", open);
         let output = BufReader::new(worker.stdout.take().expect("its output"));
         let mut replies = output.lines().map(|line| line.expect("a line"));
         let attached = replies.next().expect("a reply");
@@ -141,7 +143,7 @@ fn an_end_whose_partner_hangs_up_says_that_this_is_all_it_knows() {
         let last: Value = replies.next().expect("a reply").parse().expect("JSON");
         assert_eq!(last["is"], "failed", "{runtime}: {last}");
         assert_eq!(last["cause"], "partner-gone", "{runtime}: {last}");
-        worker.wait().expect("its end");
+        reap(&mut worker);
     }
 }
 
@@ -308,8 +310,7 @@ fn with_rogue(rogue: &str) -> (Option<Value>, String, i32) {
         "--placement",
         "same-cpu",
     ];
-    let output =
-        home.hopcost(&arguments).env("HOPCOST_ROGUE", rogue).output().expect("the binary starts");
+    let output = home.hopcost(&arguments).env("HOPCOST_ROGUE", rogue).finish();
     let document: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     (document, said, output.status.code().expect("an exit code"))
@@ -389,8 +390,7 @@ fn a_transcript_can_be_typed() {
     let fd = attach["samples_fd"].as_u64().expect("a descriptor");
     let typed = commands.join("\n");
     let script = format!("{started} {fd}>samples <<EOF\n{typed}\nEOF\n");
-    let output =
-        Command::new("bash").args(["-c", &script]).current_dir(home.path()).output().expect("bash");
+    let output = Command::new("bash").args(["-c", &script]).current_dir(home.path()).finish();
     let answers = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(answers.contains("\"is\":\"stopped\""), "{script}\n{answers}");
     let ran = answers.lines().rfind(|line| line.contains("\"is\":\"ran\""));

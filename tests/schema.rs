@@ -7,6 +7,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
+use crate::support::wait::InTime;
 use crate::support::{Home, alone};
 
 /// What `run --dry-run --format json` prints.
@@ -308,7 +309,7 @@ fn plans_and_mechanisms_follow_the_schema() {
     for facts in crate::support::mechanisms() {
         // Without workers, which take a while to say each time what they have.
         let mut show = home.hopcost(&["show", facts.name, "--format", "json"]);
-        let shown = show.env("HOPCOST_WORKERS", home.path()).output().expect("hopcost");
+        let shown = show.env("HOPCOST_WORKERS", home.path()).finish();
         valid("MechanismShown", &String::from_utf8_lossy(&shown.stdout));
     }
     valid("MechanismShown", &of(&["show", "pipe"]));

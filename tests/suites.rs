@@ -3,6 +3,7 @@
 //! case; what a mechanism is may not.
 
 use crate::support::Home;
+use crate::support::wait::InTime;
 
 /// What the planner says where the case, not the machine, is at fault.
 pub const MISTAKES: &[&str] = &[
@@ -35,7 +36,7 @@ fn every_case_of_every_suite_is_one_that_its_mechanism_has() {
 
 #[test]
 fn every_suite_is_listed_and_described() {
-    let output = Home::new().hopcost(&["list", "--suites"]).env("COLUMNS", "80").output();
+    let output = Home::new().hopcost(&["list", "--suites"]).env("COLUMNS", "80").try_finish();
     let list = String::from_utf8(output.expect("hopcost").stdout).expect("UTF-8");
     assert_eq!(list.lines().count(), hopcost_plan::SHIPPED.len() + 2, "a line each:\n{list}");
     let page = include_str!("../docs/suites.md");

@@ -9,6 +9,7 @@ use hopcost_model::trace::TraceThread::{Callee, Caller};
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_probe::trace::{BOUND_MAX_NS, refused};
 
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, cross, mechanisms, roundtrip, together};
 
 const N: u64 = 200;
@@ -120,7 +121,7 @@ fn a_wake_up_has_a_stamp_of_either_end() {
 
 /// A refusal is one line and exit code 1.
 fn refusal(command: &mut Command) -> String {
-    let output = command.output().expect("the binary starts");
+    let output = command.finish();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("cannot be traced: ") && told.trim().lines().count() == 1, "{told}");

@@ -2,7 +2,7 @@
 //! wait and in each placement, with stamps of both ends; and each wake-up makes the system
 //! calls of half a round trip, beside the sender's sleep.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
@@ -14,6 +14,7 @@ use hopcost_probe::mechanism::find;
 
 use crate::conformance::{every, miscounted, place_for};
 use crate::support::trace::{Window, of_trial};
+use crate::support::wait::{next_line, reap};
 use crate::support::{Home, alone, cross, hopcost_path, none_wrong, pairs, roundtrip, trial};
 
 /// Wake-ups of a trial.
@@ -180,9 +181,8 @@ fn an_idle_spinner_spins_at_the_lowest_priority_where_it_is_told_until_killed() 
     );
     let mut stdin = worker.stdin.take().expect("a pipe");
     stdin.write_all(command.as_bytes()).expect("the worker reads");
-    let mut reply = String::new();
     let stdout = worker.stdout.take().expect("a pipe");
-    BufReader::new(stdout).read_line(&mut reply).expect("the worker answers");
+    let reply = next_line("an answer of the worker", BufReader::new(stdout));
     let allowed = std::fs::read_to_string(format!("/proc/{}/status", worker.id()));
     let fields = stat(worker.id());
     // End of input does not end it.
@@ -190,7 +190,7 @@ fn an_idle_spinner_spins_at_the_lowest_priority_where_it_is_told_until_killed() 
     std::thread::sleep(std::time::Duration::from_millis(20));
     let ended = worker.try_wait().expect("its state");
     worker.kill().expect("it is ours");
-    let status = worker.wait().expect("its end");
+    let status = reap(&mut worker);
     assert_eq!(reply, "{\"is\":\"spinning\"}\n");
     assert_eq!(ended, None);
     assert!(!status.success());

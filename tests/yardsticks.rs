@@ -8,6 +8,7 @@ use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuUse, Moment, RawRun, Reference, YardstickClass};
 
 use crate::faults::{alive, children_of, signal};
+use crate::support::wait::reap;
 use crate::support::{Home, alone};
 
 fn stored(home: &Home) -> RawRun {
@@ -98,7 +99,7 @@ fn a_yardstick_sleeps_while_a_trial_is_measured_and_ends_with_the_run() {
     let system_call = std::fs::read_to_string(format!("/proc/{parked}/wchan")).unwrap_or_default();
     assert!(!system_call.contains("futex"), "it waits in {system_call}");
     run.kill().expect("to kill it");
-    run.wait().expect("to reap it");
+    reap(&mut run);
     let until = Instant::now() + Duration::from_secs(2);
     while alive(parked) {
         assert!(Instant::now() < until, "its yardstick outlived the run");

@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Output, Stdio};
 
 use super::one_line;
+use crate::support::wait::InTime;
 use crate::support::{Home, edit, together};
 
 const CASE: &str = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
@@ -48,13 +49,10 @@ fn no_room_and_no_permission_are_said_before_anything_is_measured() {
         assert!(line.contains(named), "{out}: {line}");
     }
     let mut command = home.hopcost(&["run", CASE, "--rounds", "1"]);
-    let output = command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().expect("to start");
+    let output = command.env_remove("HOME").env_remove("XDG_DATA_HOME").finish();
     one_line(&output, "no HOME", 2);
-    let output = home
-        .hopcost(&["run", CASE, "--rounds", "1"])
-        .env("TMPDIR", "/nonexistent")
-        .output()
-        .expect("to start");
+    let output =
+        home.hopcost(&["run", CASE, "--rounds", "1"]).env("TMPDIR", "/nonexistent").finish();
     let line = one_line(&output, "TMPDIR", 2);
     assert!(line.contains("/nonexistent") && line.contains("TMPDIR"), "{line}");
     let runs = fs::read_dir(home.path().join("data/hopcost/runs"));
@@ -180,7 +178,7 @@ fn a_report_goes_into_no_pipe_and_through_no_link_of_somebody_else() {
     fs::write(at("precious"), "precious").expect("to write");
     symlink("precious", at("planted")).expect("to link");
     symlink("planted", at("own")).expect("to link");
-    let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo");
+    let made = std::process::Command::new("mkfifo").arg(at("pipe")).finish().status;
     assert!(made.success());
     symlink("pipe", at("to-pipe")).expect("to link");
     for name in ["pipe", "to-pipe"] {
@@ -214,10 +212,10 @@ fn nowhere_to_print_is_an_error() {
     };
     // SAFETY: a single system call.
     unsafe { command.pre_exec(close_stdout) };
-    let output = command.stdout(Stdio::null()).output().expect("to start");
+    let output = command.stdout(Stdio::null()).finish();
     assert!(one_line(&output, "stdout", 1).contains("stdout: it is closed"));
-    let null = home.hopcost(&["report", "a.hopcost"]).stdout(Stdio::null()).status();
-    assert!(null.expect("to start").success());
+    let null = home.hopcost(&["report", "a.hopcost"]).stdout(Stdio::null()).finish();
+    assert!(null.status.success());
 }
 
 #[test]
@@ -240,7 +238,7 @@ fn closed_stdin_and_stdout_do_no_harm() {
     let mut command = home.hopcost(&arguments);
     // SAFETY: a single system call.
     unsafe { command.pre_exec(close_stdin) };
-    let output = command.output().expect("to start");
+    let output = command.finish();
     assert!(!output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     // A reader that goes away is not our failure.
     let mut child = home
@@ -250,6 +248,6 @@ fn closed_stdin_and_stdout_do_no_harm() {
         .spawn()
         .expect("to start");
     drop(child.stdout.take());
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.finish();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }

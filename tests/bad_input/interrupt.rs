@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, together};
 
 #[test]
@@ -11,7 +12,7 @@ fn an_interrupt_at_any_moment_keeps_what_is_finished() {
     for delay_ms in [30, 150, 400, 900] {
         let home = Home::new();
         let child = home
-            .interruptible(&["run", "pipe,futex?place=same-cpu", "--rounds", "50"])
+            .hopcost(&["run", "pipe,futex?place=same-cpu", "--rounds", "50"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -19,7 +20,7 @@ fn an_interrupt_at_any_moment_keeps_what_is_finished() {
         std::thread::sleep(Duration::from_millis(delay_ms));
         // SAFETY: a signal to our own child.
         unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-        let output = child.wait_with_output().expect("it ends");
+        let output = child.finish();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         use std::os::unix::process::ExitStatusExt;
         // Before the handler stands, the signal simply ends the process.
@@ -57,7 +58,7 @@ fn no_signal_that_can_be_caught_leaves_scratch_behind() {
     let signals = [libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM];
     let started = signals.map(|signal| {
         let home = Home::new();
-        let mut command = home.interruptible(&["run", "pipe?place=same-cpu", "--rounds", "500"]);
+        let mut command = home.hopcost(&["run", "pipe?place=same-cpu", "--rounds", "500"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
         (signal, home, child)
     });
@@ -68,7 +69,7 @@ fn no_signal_that_can_be_caught_leaves_scratch_behind() {
     std::thread::sleep(Duration::from_millis(300));
     for (signal, home, child) in started {
         crate::faults::signal(child.id(), signal);
-        let output = child.wait_with_output().expect("it ends");
+        let output = child.finish();
         let stderr = String::from_utf8_lossy(&output.stderr);
         let (code, left) = (output.status.code(), left(&home));
         assert_eq!(code, Some(130), "signal {signal}: {:?} {stderr}", output.status);
@@ -88,7 +89,7 @@ fn signals_that_were_ignored_at_the_start_stay_so() {
         crate::faults::signal(child.id(), libc::SIGINT);
         std::thread::sleep(Duration::from_millis(20));
     }
-    let output = child.wait_with_output().expect("it has ended");
+    let output = child.finish();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 3)), "{:?} {stderr}", output.status);
 }
@@ -97,7 +98,7 @@ fn resumes(home: &Home, done_before: u64) {
     let file = home.run_file();
     let path = file.to_str().expect("UTF-8");
     let child = home
-        .interruptible(&["run", "--resume", path])
+        .hopcost(&["run", "--resume", path])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -105,7 +106,7 @@ fn resumes(home: &Home, done_before: u64) {
     std::thread::sleep(Duration::from_millis(700));
     // SAFETY: a signal to our own child.
     unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.finish();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     let document = home.json(&["report", path, "--format", "json"]);
     let done = document["plan"]["trials_done"].as_u64().unwrap_or(0);

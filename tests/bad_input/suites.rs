@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::one_line;
+use crate::support::wait::InTime;
 use crate::support::{Home, together};
 
 #[test]
@@ -50,7 +51,7 @@ fn a_fifo_is_no_suite_and_a_full_stderr_no_reason_to_fail() {
     let _together = together();
     let home = Home::new();
     let fifo = home.path().join("fifo.toml");
-    let made = Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
+    let made = Command::new("mkfifo").arg(&fifo).finish().status;
     assert!(made.success());
     one_line(&home.run(&["run", "--suite", "./fifo.toml"]), "a FIFO", 2);
     let full = || File::options().write(true).open("/dev/full").expect("/dev/full");
@@ -58,12 +59,7 @@ fn a_fifo_is_no_suite_and_a_full_stderr_no_reason_to_fail() {
     for (arguments, code) in
         [(vec!["run", case, "--rounds", "1"], None), (vec!["report", "nope"], Some(2))]
     {
-        let status = home
-            .hopcost(&arguments)
-            .stdout(Stdio::null())
-            .stderr(full())
-            .status()
-            .expect("to start");
+        let status = home.hopcost(&arguments).stdout(Stdio::null()).stderr(full()).finish().status;
         assert!(status.code().is_some(), "{arguments:?}: {status:?}");
         assert!(code.is_none() || status.code() == code, "{arguments:?}: {status:?}");
     }

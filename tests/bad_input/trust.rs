@@ -8,6 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::wait::InTime;
 use crate::support::{Home, hopcost_path, together};
 
 /// Another user, who owns nothing here (nobody).
@@ -45,7 +46,7 @@ impl Planted {
     /// Lists what is here; why the worker cannot be used, and whether it was run.
     fn listed(&self, hopcost: &mut Command) -> (Option<String>, bool) {
         let _ = fs::remove_file(&self.ran);
-        let output = hopcost.output().expect("hopcost");
+        let output = hopcost.finish();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let runtimes = document["runtimes"].as_array().expect("runtimes");
@@ -155,7 +156,7 @@ fn a_fifo_for_a_manifest_hangs_nobody() {
     let home = Home::new();
     let planted = Planted::in_folder(&home.path().join("workers"));
     fs::remove_file(planted.manifest()).expect("removed");
-    let made = Command::new("mkfifo").arg(planted.manifest()).status().expect("mkfifo");
+    let made = Command::new("mkfifo").arg(planted.manifest()).finish().status;
     assert!(made.success());
     let mut command = Command::new("timeout");
     command.arg("20").arg(hopcost_path()).args(LIST).current_dir(home.path());

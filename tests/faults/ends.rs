@@ -8,6 +8,7 @@ use hopcost_model::case::{Boundary, Placement, Workload};
 
 use super::processes::{endless_with, with_argument};
 use super::{BRIEF, Fault, MEASURED, Played, alive, names, signal, until};
+use crate::support::wait::{InTime, reap};
 use crate::support::{Home, hopcost_path, mechanisms, roundtrip};
 
 const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
@@ -147,7 +148,7 @@ pub const FAULTS: &[Fault] = &[
             let mut child = started(home, &case);
             until(Duration::from_secs(5), "it", || with_argument("300.5").is_some());
             child.kill().expect("to kill it");
-            Ok(child.wait_with_output().expect("it is over"))
+            Ok(child.finish())
         },
     },
     Fault {
@@ -163,7 +164,7 @@ pub const FAULTS: &[Fault] = &[
             let over = || !workers.iter().any(|&pid| alive(pid));
             until(Duration::from_secs(3), "the deadline", over);
             signal(child.id(), libc::SIGCONT);
-            Ok(child.wait_with_output().expect("it ends"))
+            Ok(child.finish())
         },
     },
     Fault {
@@ -178,7 +179,7 @@ pub const FAULTS: &[Fault] = &[
             let mut child = started(home, &long);
             until(Duration::from_secs(5), "message queues", || queues() > before);
             child.kill().expect("to kill it");
-            child.wait().expect("to reap it");
+            reap(&mut child);
             let run = &BRIEF[..4];
             let stderr = String::from_utf8(home.run(run).stderr).expect("UTF-8");
             assert!(stderr.contains("removed what run"), "{stderr}");
@@ -232,7 +233,7 @@ pub const FAULTS: &[Fault] = &[
             command.args(["-c", &script, "sh"]).arg(hopcost_path()).args(BRIEF);
             let inner = home.hopcost(&[]);
             command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            let output = command.current_dir(home.path()).output().expect("sh starts");
+            let output = command.current_dir(home.path()).finish();
             let sleeper = with_argument(&sleeps);
             sleeper.iter().for_each(|&pid| signal(pid, libc::SIGKILL));
             assert!(sleeper.is_some(), "it was ended");
@@ -259,14 +260,14 @@ fn send(pid: u32, number: i32) {
 fn struck(home: &Home, arguments: &[&str], victim: usize, number: i32) -> Played {
     let (child, workers) = endless_with(home, arguments);
     send(workers[victim], number);
-    Ok(child.wait_with_output().expect("it ends"))
+    Ok(child.finish())
 }
 
 /// A trial whose hopcost is sent a signal.
 fn headless(home: &Home, arguments: &[&str], number: i32) -> Played {
     let (child, workers) = endless_with(home, arguments);
     send(child.id(), number);
-    let (output, begun) = (child.wait_with_output().expect("it is over"), Instant::now());
+    let (output, begun) = (child.finish(), Instant::now());
     let over = || !workers.iter().any(|&pid| alive(pid));
     until(Duration::from_secs(2), "workers end with their parent", over);
     assert!(begun.elapsed() < Duration::from_secs(2));
@@ -280,12 +281,12 @@ fn recording(home: &Home, number: i32) -> Played {
         return Err("the kernel's events cannot be recorded here");
     }
     let mut command =
-        home.interruptible(&["explain", "pipe", "--placement", "same-cpu", "--budget", "15s"]);
+        home.hopcost(&["explain", "pipe", "--placement", "same-cpu", "--budget", "15s"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     // To find out whether it may, it opens one on each CPU.
     until(Duration::from_secs(10), "events", || events_of(child.id()) > 5);
     signal(child.id(), number);
-    Ok(child.wait_with_output().expect("it is over"))
+    Ok(child.finish())
 }
 
 /// Descriptors of the kernel's events that a process has.

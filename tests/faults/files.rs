@@ -12,6 +12,7 @@ use hopcost_model::case::{Boundary, Placement, Workload};
 
 use super::processes::{FILE_OF_500, endless_with};
 use super::{BRIEF, Fault, MEASURED, Played, in_namespace, said, until};
+use crate::support::wait::InTime;
 use crate::support::{Home, edit, mechanisms, roundtrip};
 
 /// A run that would go on for minutes.
@@ -68,7 +69,7 @@ pub const FAULTS: &[Fault] = &[
             };
             // SAFETY: one system call.
             unsafe { command.pre_exec(limit) };
-            let output = command.output().expect("it starts");
+            let output = command.finish();
             assert!(super::intact(home, &home.path().join(A)) > 2, "trials are lost");
             Ok(output)
         },
@@ -140,7 +141,7 @@ pub const FAULTS: &[Fault] = &[
         within_s: 10,
         play: |home| {
             let mut command = home.hopcost(&["trial", "call/syscall"]);
-            Ok(command.env("TMPDIR", "/nonexistent").output().expect("it starts"))
+            Ok(command.env("TMPDIR", "/nonexistent").finish())
         },
     },
     Fault {
@@ -169,7 +170,7 @@ pub const FAULTS: &[Fault] = &[
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
             };
             let (first, second) = (one(&["--rounds", "12"]), one(&["--rounds", "12"]));
-            let outputs = [first, second].map(|child| child.wait_with_output().expect("it ends"));
+            let outputs = [first, second].map(|child| child.finish());
             assert!(outputs.iter().all(|output| said(output).contains("TWO_HOPCOSTS")));
             let [output, _] = outputs;
             Ok(output)
@@ -281,7 +282,7 @@ pub const FAULTS: &[Fault] = &[
             for port in others.iter().cycle().take(2000) {
                 let _ = stranger.send_to(&[1; 64], ("127.0.0.1", *port));
             }
-            Ok(child.wait_with_output().expect("it ends"))
+            Ok(child.finish())
         },
     },
     Fault {
@@ -313,7 +314,7 @@ fn read_only(home: &Home, arguments: &[&str]) -> Played {
 
 /// A long run, once it has finished some trials.
 fn begun(home: &Home) -> Child {
-    let mut command = home.interruptible(&LONG);
+    let mut command = home.hopcost(&LONG);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
     let read = || hopcost_file::open(&home.path().join(A), &|| Ok(Box::new(tempfile::tempdir()?)));
     until(Duration::from_secs(10), "trials", || read().is_ok_and(|run| run.trials.len() > 2));
@@ -323,7 +324,7 @@ fn begun(home: &Home) -> Child {
 fn while_it_runs(home: &Home, change: impl Fn(&Path)) -> Played {
     let child = begun(home);
     change(&home.path().join(A));
-    Ok(child.wait_with_output().expect("it ends"))
+    Ok(child.finish())
 }
 
 /// What another hopcost does beside a run, which is not disturbed.
@@ -331,7 +332,7 @@ fn second(home: &Home, arguments: &[&str]) -> Played {
     let first = begun(home);
     let output = home.run(arguments);
     super::signal(first.id(), libc::SIGINT);
-    let first = first.wait_with_output().expect("it ends");
+    let first = first.finish();
     assert_eq!(first.status.code(), Some(130), "{}", said(&first));
     Ok(output)
 }
@@ -356,7 +357,7 @@ fn edited(home: &Home, sql: &str) -> Played {
 
 /// Plays a trial by every mechanism under strace(1) and looks at each name that is bound.
 fn bound(home: &Home) -> Played {
-    if !Command::new("strace").arg("-V").output().is_ok_and(|output| output.status.success()) {
+    if !Command::new("strace").arg("-V").try_finish().is_ok_and(|output| output.status.success()) {
         return Err("strace is not here");
     }
     let (log, own) = (home.path().join("log"), format!("sun_path=\"{}/", home.path().display()));
@@ -374,7 +375,7 @@ fn bound(home: &Home) -> Played {
         command.args(["-f", "--seccomp-bpf", "-e", "trace=bind", "-o"]).arg(&log);
         command.arg(inner.get_program()).args(inner.get_args()).current_dir(home.path());
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let output = command.output().expect("strace starts");
+        let output = command.finish();
         assert!(output.status.success(), "{id}: {}", said(&output));
         let log = fs::read_to_string(&log).expect("a log");
         for line in log.lines().filter(|line| line.contains(" bind(")) {

@@ -1,6 +1,6 @@
 //! Far hosts that are dead, deaf, others or busy, strangers at their port, and agents that end.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
@@ -10,6 +10,7 @@ use hopcost_stats::rng::SplitMix64;
 
 use super::{BRIEF, Fault, MEASURED, Played, alive, signal, until};
 use crate::support::Home;
+use crate::support::wait::{InTime, in_time, next_line, reap};
 
 const TCP: &str = "roundtrip/tcp?payload=64";
 /// The key of both hosts.
@@ -139,14 +140,11 @@ pub(super) const FAULTS: &[Fault] = &[
         play: |home| {
             let far = Far::start(home);
             let said = proved(&far.address, |_| ());
-            let mut stream = TcpStream::connect(&far.address).expect("it listens");
-            let mut all = BufReader::new(stream.try_clone().expect("a copy"));
-            let mut line = String::new();
-            all.read_line(&mut line).expect("a greeting");
+            let (mut stream, mut lines) = connected(&far.address);
+            lines.next();
             stream.write_all(said.as_bytes()).expect("to write");
-            line.clear();
-            all.read_line(&mut line).expect("an answer");
-            assert_eq!(line, "refused\n");
+            let answer = lines.next().expect("an answer").expect("it comes in time");
+            assert_eq!(answer, "refused");
             Ok(near(home, &far.address, "KEY", &[TCP]))
         },
     },
@@ -178,7 +176,7 @@ pub(super) const FAULTS: &[Fault] = &[
             let (far, mut first) = begun(home);
             let output = near(home, &far.address, "KEY", &[TCP]);
             signal(first.id(), libc::SIGINT);
-            assert_eq!(first.wait().expect("to wait").code(), Some(130));
+            assert_eq!(reap(&mut first).code(), Some(130));
             Ok(output)
         },
     },
@@ -191,7 +189,7 @@ pub(super) const FAULTS: &[Fault] = &[
             let (far, first) = begun(home);
             far.end(libc::SIGKILL);
             swept(home);
-            Ok(first.wait_with_output().expect("to wait"))
+            Ok(first.finish())
         },
     },
     Fault {
@@ -202,7 +200,7 @@ pub(super) const FAULTS: &[Fault] = &[
         play: |home| {
             let (far, first) = begun(home);
             signal(far.child.id(), libc::SIGSTOP);
-            let output = first.wait_with_output().expect("to wait");
+            let output = first.finish();
             far.end(libc::SIGKILL);
             swept(home);
             Ok(output)
@@ -216,7 +214,7 @@ pub(super) const FAULTS: &[Fault] = &[
         play: |home| {
             let (far, mut first) = begun(home);
             first.kill().expect("to kill");
-            first.wait().expect("to wait");
+            reap(&mut first);
             // The far end keeps to a run for ten seconds.
             let mut output = None;
             until(Duration::from_secs(45), "the far end lets go of a run", || {
@@ -237,7 +235,7 @@ pub(super) const FAULTS: &[Fault] = &[
         play: |home| {
             let (far, first) = begun(home);
             far.end(libc::SIGINT);
-            Ok(first.wait_with_output().expect("to wait"))
+            Ok(first.finish())
         },
     },
     Fault {
@@ -257,7 +255,7 @@ pub(super) const FAULTS: &[Fault] = &[
             let mut run = begun_for(&agent, home);
             until(Duration::from_secs(10), "the agent is stopped", || state(agent.0.id()) == 'T');
             run.kill().expect("to kill");
-            run.wait().expect("to wait");
+            reap(&mut run);
             until(Duration::from_secs(2), "the agent goes on", || state(agent.0.id()) == 'S');
             Ok(home.run(&BRIEF))
         },
@@ -272,8 +270,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let run = begun_for(&agent, home);
             measured_a_few(home);
             agent.0.kill().expect("to kill");
-            agent.0.wait().expect("to wait");
-            Ok(run.wait_with_output().expect("to wait"))
+            reap(&mut agent.0);
+            Ok(run.finish())
         },
     },
     Fault {
@@ -297,14 +295,14 @@ impl Far {
     /// Starts one, with its key in the home.
     pub fn start(home: &Home) -> Self {
         key(home, "KEY", SHARED, 0o600);
-        Self::of(home.interruptible(&["serve", "--bind", "127.0.0.1:0", "--key", "KEY"]))
+        Self::of(home.hopcost(&["serve", "--bind", "127.0.0.1:0", "--key", "KEY"]))
     }
 
     fn of(mut command: Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let stdout = BufReader::new(child.stdout.take().expect("piped"));
+        let line = next_line("where a far end listens", stdout);
         let address = line.trim().strip_prefix("listening ").expect("where it listens").to_owned();
         Self { address, child }
     }
@@ -312,14 +310,14 @@ impl Far {
     fn end(mut self, how: i32) {
         signal(self.child.id(), how);
         signal(self.child.id(), libc::SIGCONT);
-        self.child.wait().expect("to wait");
+        reap(&mut self.child);
     }
 }
 
 impl Drop for Far {
     fn drop(&mut self) {
         signal(self.child.id(), libc::SIGINT);
-        let _ = self.child.wait();
+        reap(&mut self.child);
     }
 }
 
@@ -335,7 +333,7 @@ pub fn near(home: &Home, address: &str, name: &str, cases: &[&str]) -> Output {
         key(home, name, b"a key that nobody is asked for", 0o600);
     }
     let fixed = ["run", "--peer", address, "--key", name, "--rounds", "2", "--measure", "2ms"];
-    let output = home.hopcost(&[&fixed, cases].concat()).output();
+    let output = home.hopcost(&[&fixed, cases].concat()).try_finish();
     output.expect("it starts")
 }
 
@@ -343,7 +341,7 @@ pub fn near(home: &Home, address: &str, name: &str, cases: &[&str]) -> Output {
 fn begun(home: &Home) -> (Far, Child) {
     let far = Far::start(home);
     let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--rounds", "400"];
-    let mut command = home.interruptible(&[&fixed[..], &["--out", FIRST]].concat());
+    let mut command = home.hopcost(&[&fixed[..], &["--out", FIRST]].concat());
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = command.spawn().expect("it starts");
     measured_a_few(home);
@@ -354,7 +352,7 @@ fn begun(home: &Home) -> (Far, Child) {
 fn begun_for(agent: &Agent, home: &Home) -> Child {
     let id = agent.0.id().to_string();
     let arguments = ["run", "pipe", "--rounds", "400", "--agent", &id, "--out", FIRST];
-    let mut command = home.interruptible(&arguments);
+    let mut command = home.hopcost(&arguments);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
@@ -384,7 +382,7 @@ fn greeted_with(home: &Home, line: &'static str) -> Played {
         stream
     });
     let output = near(home, &address, "KEY", &[TCP]);
-    drop(visitor.join());
+    drop(in_time("a visitor of the port", || visitor.join()));
     Ok(output)
 }
 
@@ -396,17 +394,23 @@ fn shout(address: &str, bytes: &[u8]) {
     let _ = stream.read(&mut [0; 256]);
 }
 
+/// A connection, and its lines.
+fn connected(address: &str) -> (TcpStream, Lines<BufReader<TcpStream>>) {
+    let stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
+    let lines = BufReader::new(stream.try_clone().expect("a copy")).lines();
+    (stream, lines)
+}
+
 /// Proves that the key is known, does something, and says what the proof was.
 fn proved(address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
     use hmac::{Hmac, KeyInit, Mac};
-    let mut stream = TcpStream::connect(address).expect("it listens");
-    let mut lines = BufReader::new(stream.try_clone().expect("a copy"));
-    let mut greeting = String::new();
-    lines.read_line(&mut greeting).expect("a greeting");
-    let far = greeting.trim().rsplit(' ').next().expect("a nonce").to_owned();
+    let (mut stream, mut lines) = connected(address);
+    let greeting = lines.next().expect("a greeting").expect("it comes in time");
+    let far = greeting.rsplit(' ').next().expect("a nonce");
     let near = "ab".repeat(32);
     let mut mac = Hmac::<sha2::Sha256>::new_from_slice(SHARED).expect("any length");
-    for word in ["near", &far, &near] {
+    for word in ["near", far, &near] {
         mac.update(&(word.len() as u64).to_le_bytes());
         mac.update(word.as_bytes());
     }
@@ -414,8 +418,7 @@ fn proved(address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
         mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     let said = format!("control {near} {proof}\n");
     stream.write_all(said.as_bytes()).expect("to write");
-    let mut answer = String::new();
-    lines.read_line(&mut answer).expect("an answer");
+    let answer = lines.next().expect("an answer").expect("it comes in time");
     assert!(answer.starts_with("welcome "), "{answer}");
     then(&mut stream);
     said
@@ -433,7 +436,7 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         let _ = self.0.kill();
-        let _ = self.0.wait();
+        reap(&mut self.0);
     }
 }
 
@@ -482,7 +485,7 @@ impl Namespaces {
     /// Has a far end listen in its namespace.
     pub fn far(&self, home: &Home) -> Far {
         key(home, "KEY", SHARED, 0o600);
-        let serve = home.interruptible(&["serve", "--bind", "10.202.0.2:0", "--key", "KEY"]);
+        let serve = home.hopcost(&["serve", "--bind", "10.202.0.2:0", "--key", "KEY"]);
         Far::of(self.within("far", &serve))
     }
 
@@ -500,7 +503,7 @@ impl Drop for Namespaces {
 }
 
 fn ip(arguments: &[&str]) -> bool {
-    let output = Command::new("ip").args(arguments).output();
+    let output = Command::new("ip").args(arguments).try_finish();
     output.is_ok_and(|output| output.status.success())
 }
 
@@ -514,7 +517,7 @@ fn partitioned(home: &Home) -> Played {
     let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     measured_a_few(home);
     two.cut();
-    let output = run.wait_with_output().expect("to wait");
+    let output = run.finish();
     assert!(alive(far.child.id()), "the far end is gone");
     Ok(output)
 }

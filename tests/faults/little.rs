@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::processes::endless_with;
 use super::{BRIEF, Fault, MEASURED, Played, said};
+use crate::support::wait::InTime;
 use crate::support::{Home, filter, hopcost_path};
 
 const JSON: [&str; 6] = ["--rounds", "1", "--measure", "2ms", "--format", "json"];
@@ -245,7 +246,7 @@ pub const FAULTS: &[Fault] = &[
             for pid in workers {
                 hopcost_probe::sys::confine(pid, &[1]).map_err(|_| "there is one CPU")?;
             }
-            Ok(child.wait_with_output().expect("it ends"))
+            Ok(child.finish())
         },
     },
 ];
@@ -255,7 +256,7 @@ fn limited(home: &Home, arguments: &[&str], change: fn() -> std::io::Result<()>)
     let mut command = home.hopcost(arguments);
     // SAFETY: the changes are system calls, which allocate nothing.
     unsafe { command.pre_exec(change) };
-    command.output().expect("the binary starts")
+    command.finish()
 }
 
 fn limit(resource: u32, most: u64) -> std::io::Result<()> {
@@ -315,7 +316,7 @@ fn by_nobody(home: &Home, arguments: &[&str]) -> Played {
     let mut command = Command::new(&copy);
     command.args(arguments).current_dir(home.path()).uid(NOBODY).gid(NOBODY);
     command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    Ok(command.output().expect("it starts"))
+    Ok(command.finish())
 }
 
 /// Adds to what was said how many results there are of which kind.
@@ -341,7 +342,7 @@ fn few_descriptors(home: &Home, case: &str, from: u64) -> Played {
         // SAFETY: one system call.
         unsafe { command.pre_exec(few) };
         // With fewer, the loader finds no library, or spawning no descriptor.
-        let output = match command.output() {
+        let output = match command.try_finish() {
             Ok(output) if output.status.code() != Some(127) => output,
             _ if descriptors < 6 => continue,
             failed => panic!("{descriptors}: {failed:?}"),
@@ -370,7 +371,7 @@ fn little_memory(home: &Home) -> Played {
         let little = move || limit(libc::RLIMIT_AS, mib << 20);
         // SAFETY: one system call.
         unsafe { command.pre_exec(little) };
-        let output = command.output().expect("it starts");
+        let output = command.finish();
         match output.status.code() {
             Some(2) => {
                 assert!(said(&output).contains("ulimit -v"), "{mib} MiB: {}", said(&output));

@@ -21,6 +21,7 @@ use std::os::unix::process::ExitStatusExt;
 
 pub use processes::{alive, children_of, names, signal, the_death_of_a_worker_is_told, until};
 
+use crate::support::wait::InTime;
 use crate::support::{Home, alone};
 
 /// A fault.
@@ -97,6 +98,25 @@ fn faults_are_survived() {
     assert!(failed.is_empty(), "not survived: {failed:#?}");
 }
 
+/// In the background of a script, by nohup(1), by a scheduler, by a service.
+#[test]
+fn faults_are_survived_however_the_tests_are_started() {
+    let _alone = alone();
+    for how in [
+        "trap '' INT HUP QUIT; exec \"$@\"",
+        "exec \"$@\" <&-",
+        "exec setsid -w \"$@\"",
+        "\"$@\" & wait $!",
+    ] {
+        let mut command = Command::new("sh");
+        command.args(["-c", how, "sh"]).arg(std::env::current_exe().expect("this binary"));
+        command.args(["--exact", "faults::faults_are_survived", "--nocapture"]);
+        let output = command.env("HOPCOST_FAULT", "SIGINT of the far end").finish();
+        let said = said(&output);
+        assert!(said.contains("1 of 1 faults survived"), "{how}: {}", briefly(&said));
+    }
+}
+
 #[test]
 fn the_methodology_says_how_many_faults_there_are() {
     let text = include_str!("../../METHODOLOGY.md");
@@ -143,7 +163,7 @@ fn survived(fault: &Fault, home: &Home) -> Result<(), &'static str> {
 
 /// Runs it in a namespace of its own (unshare(1)), changed by a script.
 fn in_namespace(home: &Home, option: &str, change: &str, arguments: &[&str]) -> Played {
-    let allowed = Command::new("unshare").args(option.split(' ')).arg("true").output();
+    let allowed = Command::new("unshare").args(option.split(' ')).arg("true").try_finish();
     if !allowed.is_ok_and(|output| output.status.success()) {
         return Err("this user may make no namespaces");
     }
@@ -152,7 +172,7 @@ fn in_namespace(home: &Home, option: &str, change: &str, arguments: &[&str]) -> 
     command.args(option.split(' ')).args(["sh", "-c", &format!("{change} && exec \"$@\""), "sh"]);
     command.arg(inner.get_program()).args(inner.get_args()).current_dir(home.path());
     command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    Ok(command.output().expect("unshare starts"))
+    Ok(command.finish())
 }
 
 /// A run that is over at once, and removes what those before it were killed with.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hopcost_model::raw::RawTrial;
 
 use crate::support::Home;
+use crate::support::wait::InTime;
 
 /// Pipes have the workers; everything that is not a zombie counts.
 pub fn children_of(pid: u32) -> Vec<u32> {
@@ -74,7 +75,7 @@ pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
         first.extend(["--count", "4000000"]);
     }
     let child = home
-        .interruptible(&[&first, arguments].concat())
+        .hopcost(&[&first, arguments].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -97,7 +98,7 @@ pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
 }
 
 fn row(child: Child) -> RawTrial {
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.finish();
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
 }

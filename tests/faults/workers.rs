@@ -2,6 +2,7 @@
 
 use super::{Fault, MEASURED, Played};
 use crate::support::Home;
+use crate::support::wait::InTime;
 
 const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
 const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/rogue_worker.py");
@@ -37,7 +38,7 @@ pub const FAULTS: &[Fault] = &[
                          deadline = \"500ms\"\n[[cases]]\nselect = \"call/syscall\"\n";
             std::fs::write(home.path().join("brief.toml"), suite).expect("to write");
             let case = ["run", "--suite", "brief.toml", "--stand-in", MOCK, "--format", "json"];
-            Ok(home.hopcost(&case).env("HOPCOST_MOCK", "silent@run").output().expect("it starts"))
+            Ok(home.hopcost(&case).env("HOPCOST_MOCK", "silent@run").finish())
         },
     },
 ];
@@ -76,7 +77,7 @@ pub const PEERS: &[Fault] = told! { peer:
 fn mock(home: &Home, behaviour: &str) -> Played {
     let case = ["run", "call/syscall", "--rounds", "1", "--measure", "5ms", "--format", "json"];
     let mut command = home.hopcost(&[&case[..], &["--stand-in", MOCK]].concat());
-    let output = command.env("HOPCOST_MOCK", behaviour).output().expect("it starts");
+    let output = command.env("HOPCOST_MOCK", behaviour).finish();
     assert!(!output.stdout.contains(&0x1b), "control characters get through");
     Ok(output)
 }
@@ -85,7 +86,7 @@ fn mock(home: &Home, behaviour: &str) -> Played {
 fn rogue(home: &Home, behaviour: &str) -> Played {
     let case = ["run", "--worker", ROGUE, "--rounds", "1", "--measure", "10ms"];
     let mut command = home.hopcost(&[&case[..], &["--placement", "same-cpu"]].concat());
-    Ok(command.env("HOPCOST_ROGUE", behaviour).output().expect("it starts"))
+    Ok(command.env("HOPCOST_ROGUE", behaviour).finish())
 }
 
 /// A trial with a peer of the engine `fault`.

@@ -1,6 +1,7 @@
 //! What the integration tests share.
 
 pub mod trace;
+pub mod wait;
 
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::{Facts, Payload};
 use hopcost_model::raw::RawTrial;
 use serde_json::Value;
+use wait::InTime;
 
 /// The binary under test.
 pub fn hopcost_path() -> &'static Path {
@@ -63,23 +65,15 @@ impl Home {
             .env_remove("NO_COLOR");
         command
     }
-    /// The same, to be sent signals: under nohup(1) or in the background of a shell, some
-    /// would be ignored.
-    pub fn interruptible(&self, arguments: &[&str]) -> Command {
-        self.with_action(arguments, libc::SIG_DFL)
-    }
     /// The same, started with SIGHUP and SIGINT ignored, as nohup(1) and a shell do.
     pub fn with_hangups_ignored(&self, arguments: &[&str]) -> Command {
-        self.with_action(arguments, libc::SIG_IGN)
-    }
-    fn with_action(&self, arguments: &[&str], action: libc::sighandler_t) -> Command {
         use std::os::unix::process::CommandExt;
         let mut command = self.hopcost(arguments);
         // SAFETY: sets the action of two signals, between fork and exec.
         unsafe {
-            command.pre_exec(move || {
-                libc::signal(libc::SIGHUP, action);
-                libc::signal(libc::SIGINT, action);
+            command.pre_exec(|| {
+                libc::signal(libc::SIGHUP, libc::SIG_IGN);
+                libc::signal(libc::SIGINT, libc::SIG_IGN);
                 Ok(())
             })
         };
@@ -110,7 +104,7 @@ impl Home {
     }
     /// Runs it to its end.
     pub fn run(&self, arguments: &[&str]) -> Output {
-        self.hopcost(arguments).output().expect("the binary starts")
+        self.hopcost(arguments).finish()
     }
     /// Runs it and takes its stdout, which must be with exit code `code`.
     pub fn expect(&self, arguments: &[&str], code: i32) -> String {
@@ -149,7 +143,7 @@ impl Home {
 
 /// The document that a command prints, whatever its exit code.
 pub fn json_of(command: &mut Command) -> Value {
-    let output = command.output().expect("the binary starts");
+    let output = command.finish();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{command:?}: {error}: {}", String::from_utf8_lossy(&output.stderr))
     })
@@ -159,8 +153,8 @@ pub fn json_of(command: &mut Command) -> Value {
 pub fn edit(run: &Path, sql: &str) {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
                   c.executescript(sys.argv[2]); c.commit()";
-    let status = Command::new("python3").args(["-c", script]).arg(run).arg(sql).status();
-    assert!(status.expect("python3").success(), "{sql}");
+    let output = Command::new("python3").args(["-c", script]).arg(run).arg(sql).finish();
+    assert!(output.status.success(), "{sql}: {output:?}");
 }
 
 /// The exit code of a run in which everything was measured: a build whose probe is not

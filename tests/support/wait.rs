@@ -1,0 +1,143 @@
+//! What a test waits for comes in time, or the test fails and names it. The programs that it starts
+//! act on every signal, even where the tests were started in the background.
+
+use std::io::{self, BufRead};
+use std::panic::resume_unwind;
+use std::process::{Child, Command, ExitStatus, Output};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How long a test waits for anything: longer than any program that it starts takes.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Runs before `main`: a shell without job control has its background ignore SIGINT and SIGQUIT,
+/// nohup(1) SIGHUP, and what a test starts would inherit that.
+#[used]
+// SAFETY: the loader calls what stands in this section once, with one thread running.
+#[unsafe(link_section = ".init_array")]
+static ACT_ON_SIGNALS: extern "C" fn() = {
+    extern "C" fn act() {
+        for signal in 1..32 {
+            // SAFETY: sets the default action of a signal; SIGKILL and SIGSTOP keep theirs.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+    }
+    act
+};
+
+/// Does this beside the test, which fails where it takes too long.
+pub fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    within(PATIENCE, what, work, |_| ())
+}
+
+/// The same with a deadline, after which `give_up` has the id of the thread that works.
+fn within<T: Send + 'static>(
+    patience: Duration,
+    what: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+    give_up: impl FnMut(u32),
+) -> T {
+    let ((began, begun), (done, over)) = (mpsc::channel(), mpsc::channel());
+    let thread = std::thread::spawn(move || {
+        let _ = began.send(hopcost_probe::sys::thread_id());
+        let _ = done.send(work());
+    });
+    match over.recv_timeout(patience) {
+        Ok(value) => value,
+        Err(RecvTimeoutError::Disconnected) => resume_unwind(thread.join().err().expect("a panic")),
+        Err(RecvTimeoutError::Timeout) => {
+            begun.into_iter().take(1).for_each(give_up);
+            panic!("not within {patience:?}: {what}")
+        }
+    }
+}
+
+/// The next line of a pipe, a socket or a file.
+pub fn next_line(what: &str, mut from: impl BufRead + Send + 'static) -> String {
+    in_time(what, move || {
+        let mut line = String::new();
+        from.read_line(&mut line).expect("to read a line");
+        line
+    })
+}
+
+/// Programs that end in time.
+pub trait InTime: Sized {
+    /// Starts it if need be, waits for its end and takes what it printed; an error is that it did not start.
+    fn try_finish(self) -> io::Result<Output>;
+    /// The same of one that starts.
+    fn finish(self) -> Output {
+        self.try_finish().expect("the program starts")
+    }
+}
+
+impl InTime for &mut Command {
+    fn try_finish(self) -> io::Result<Output> {
+        let what = format!("the end of {self:?}");
+        let mut command = std::mem::replace(self, Command::new("true"));
+        let work = move || (command.output(), command);
+        let (output, command) = within(PATIENCE, &what, work, |thread| {
+            let children = format!("/proc/self/task/{thread}/children");
+            let children = std::fs::read_to_string(children).unwrap_or_default();
+            children.split_whitespace().filter_map(|pid| pid.parse().ok()).for_each(kill);
+        });
+        *self = command;
+        output
+    }
+}
+
+impl InTime for Child {
+    fn try_finish(self) -> io::Result<Output> {
+        let pid = self.id();
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let what = format!("the end of {}", line.replace('\0', " "));
+        within(PATIENCE, &what, || self.wait_with_output(), |_| kill(pid))
+    }
+}
+
+/// Waits for the end of a child that is held by reference; kills one that stays.
+pub fn reap(child: &mut Child) -> ExitStatus {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match child.try_wait().expect("our child") {
+            Some(status) => return status,
+            None if Instant::now() > until => {
+                kill(child.id());
+                panic!("not within {PATIENCE:?}: the end of process {}", child.id());
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// Kills a process that is still there when this wait is over, unless what it returns is dropped before.
+pub fn limit(pid: u32) -> mpsc::Sender<()> {
+    let (over, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("not within {PATIENCE:?}: the end of process {pid}");
+            kill(pid);
+        }
+    });
+    over
+}
+
+fn kill(pid: u32) {
+    // SAFETY: kill with integer arguments, to a process that this test started.
+    unsafe { libc::kill(pid as i32, libc::SIGKILL) };
+}
+
+#[test]
+fn a_wait_that_is_in_vain_fails_and_names_what_did_not_come() {
+    let mut sleeper = Command::new("sleep");
+    let mut child = sleeper.arg("60").spawn().expect("sleep(1)");
+    let pid = child.id();
+    let wait = move || {
+        let never = || std::thread::sleep(Duration::from_secs(60));
+        within(Duration::from_millis(20), "the end of all days", never, |_| kill(pid))
+    };
+    let panic = std::panic::catch_unwind(wait).expect_err("it does not come");
+    let said = panic.downcast_ref::<String>().expect("a text");
+    assert_eq!(said, "not within 20ms: the end of all days");
+    assert_eq!(reap(&mut child).code(), None, "it was killed");
+}
