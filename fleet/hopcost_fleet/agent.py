@@ -10,16 +10,20 @@ import json
 import os
 import platform
 import re
+import resource
 import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 CHUNK_BYTES = 1 << 20
+# A file that hopcost writes on a host: its run file, and its stderr.
+MOST_FILE_BYTES = 1 << 30
 # SIGTERM, and after this SIGKILL.
 GRACE_S = 5.0
 # hopcost ends itself when its lease is over; what has not by then is ended by its agent.
@@ -75,7 +79,7 @@ def cache():
     return private(base / "hopcost")
 
 
-def word(job, key, pattern=r"[A-Za-z0-9_-]{1,80}"):
+def word(job, key, pattern=r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}"):
     """A field of a job that becomes part of a path."""
     value = job.get(key)
     if not isinstance(value, str) or not re.fullmatch(pattern, value):
@@ -115,6 +119,57 @@ def secret(path, text):
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(fd, "w") as file:
         file.write(text)
+
+
+# --- programs ---
+
+# Those that this process waits for.
+WAITED_FOR = set()
+
+
+def begin(words, stdout, stderr, most_bytes, cwd=None):
+    """Starts a program that leads a session of its own; none of its files grows larger than that."""
+    child = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, cwd=cwd, start_new_session=True
+    )
+    try:
+        hard = resource.prlimit(child.pid, resource.RLIMIT_FSIZE)[1]
+        if most_bytes and (hard == resource.RLIM_INFINITY or most_bytes < hard):
+            resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+    except ProcessLookupError:
+        pass
+    return child
+
+
+def output_of(words, most_s, watch):
+    """A program to its end: exit code, stdout and stderr, each of less than 1 MiB."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = begin(words, out, err, CHUNK_BYTES)
+        why = wait(child, most_s, watch)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read(CHUNK_BYTES))
+            if len(texts[-1]) == CHUNK_BYTES:
+                why = "wrote more than 1 MiB"
+    if why:
+        raise Refusal(f"{' '.join(map(str, words[:2]))}: {why}")
+    return (child.returncode, *texts)
+
+
+def tail(text):
+    """The last line of what a program wrote to stderr, fit to be shown."""
+    lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines() if line.strip()]
+    return "".join(c if c.isprintable() else " " for c in lines[-1])[:300] if lines else "it wrote nothing"
+
+
+def tail_of(path):
+    """The same of a file, however large."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 4096))
+        full = "it wrote more than 1 GiB: " if size >= MOST_FILE_BYTES else ""
+        return full + tail(file.read())
 
 
 # --- jobs ---
@@ -169,37 +224,31 @@ def put(job, _watch):
     return {}
 
 
-def facts(job, _watch):
+def facts(job, watch):
     """What `hopcost facts` says, with the clock looked at on either side."""
-    done = subprocess.run([binary_of(job), "facts"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
-    if done.returncode != 0:
-        raise Refusal(f"hopcost facts ended with {done.returncode}: {tail(done.stderr)}")
+    code, out, err = output_of([binary_of(job), "facts"], 20, watch)
+    if code != 0:
+        raise Refusal(f"hopcost facts ended with {code}: {tail(err)}")
     try:
-        said = json.loads(done.stdout)
-    except ValueError:
-        raise Refusal("hopcost facts did not answer with JSON") from None
-    if not isinstance(said, dict) or len(done.stdout) > CHUNK_BYTES:
-        raise Refusal("hopcost facts did not answer with a JSON object of at most 1 MiB")
+        said = json.loads(out)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise Refusal("hopcost facts did not answer with a JSON object")
     return {"facts": said}
 
 
-def tail(text):
-    """The last line of what a program wrote to stderr, fit to be shown."""
-    lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines() if line.strip()]
-    return "".join(c if c.isprintable() else " " for c in lines[-1])[:300] if lines else "it wrote nothing"
-
-
-def command(job, place):
-    """The words of every hopcost that measures: it freezes this process in every trial, and ends with it or the lease."""
-    lease_s = float(job["lease_s"])
-    words = [binary_of(job), *map(str, job["arguments"])]
+def command(job, place, arguments):
+    """The words of a hopcost that measures: it freezes this process in every trial, and ends with it or the lease."""
+    words = [binary_of(job), *arguments, "--agent", str(os.getpid()), "--lease", f"{float(job['lease_s']):g}s"]
     if job.get("suite_text") is not None:
         (place / "suite.toml").write_text(job["suite_text"], encoding="utf-8")
         words += ["--suite", str(place / "suite.toml")]
     if job.get("key"):
         secret(place / "key", job["key"])
         words += ["--key", str(place / "key")]
-    return [*words, "--agent", str(os.getpid()), "--lease", f"{lease_s:g}s"], lease_s
+    # Whatever a case is called, it is no option.
+    return [*words, "--", *job["cases"]] if job.get("cases") else words
 
 
 def run(job, watch):
@@ -207,19 +256,14 @@ def run(job, watch):
     place = task_folder(job)
     for old in place.iterdir():
         old.unlink()
-    words, lease_s = command(job, place)
-    with open(place / "stderr", "wb") as stderr:
-        child = subprocess.Popen(
-            [*words, "--out", str(place / "run.hopcost")],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            cwd=place,
-            start_new_session=True,
-        )
-        why = wait(child, lease_s + AFTER_LEASE_S, watch)
-    (place / "key").unlink(missing_ok=True)
-    said = tail((place / "stderr").read_bytes())
+    words = command(job, place, ["run", *job["arguments"], "--out", str(place / "run.hopcost")])
+    try:
+        with open(place / "stderr", "wb") as stderr:
+            child = begin(words, subprocess.DEVNULL, stderr, MOST_FILE_BYTES, place)
+            why = wait(child, float(job["lease_s"]) + AFTER_LEASE_S, watch)
+    finally:
+        (place / "key").unlink(missing_ok=True)
+    said = tail_of(place / "stderr")
     result = {"exit": child.returncode, "said": f"{why}: {said}" if why else said}
     # Whoever asks after the driver is gone gets it from here.
     (place / "ended").write_text(json.dumps(result))
@@ -238,6 +282,7 @@ def wait(child, most_s, watch):
     """Waits until a child has ended, asleep: not even a timer, unless the watch wants one. Why it was ended, if it was."""
     until = time.monotonic() + most_s
     fd = os.pidfd_open(child.pid)
+    WAITED_FOR.add(child)
     try:
         while child.poll() is None:
             rest = until - time.monotonic()
@@ -245,14 +290,15 @@ def wait(child, most_s, watch):
             if fd in ready:
                 continue
             if watch.gone():
-                end(child.pid)
                 return "the driver went away"
             if time.monotonic() >= until:
-                end(child.pid)
-                return "ended by its agent, because it outlived its lease"
+                return f"it did not end within {most_s:g} s"
     finally:
         os.close(fd)
+        if child.returncode is None:
+            end(child.pid)
         child.wait()
+        WAITED_FOR.discard(child)
     return ""
 
 
@@ -285,24 +331,23 @@ def serve(job, watch):
     """Starts the far end of a pair and says where it listens. It outlives the job, and not its lease."""
     place = task_folder(job)
     stop(job, watch)
-    address = word(job, "bind", r"[0-9A-Za-z.:%_-]{1,255}")
+    address = word(job, "bind", r"[0-9A-Za-z:][0-9A-Za-z.:%_-]{0,254}")
     where = f"[{address}]:0" if ":" in address else f"{address}:0"
-    words, _lease_s = command({**job, "arguments": ["serve", "--bind", where, "--once"]}, place)
+    words = command(job, place, ["serve", f"--bind={where}", "--once"])
     with open(place / "serve.out", "wb") as out, open(place / "serve.err", "wb") as err:
-        child = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=place, start_new_session=True
-        )
+        child = begin(words, out, err, MOST_FILE_BYTES, place)
     (place / "serve.pid").write_text(f"{child.pid} {started(child.pid)}")
     until = time.monotonic() + 15
     while time.monotonic() < until and child.poll() is None and not watch.gone():
-        line = (place / "serve.out").read_text(errors="replace")
-        if line.endswith("\n"):
+        with open(place / "serve.out", errors="replace") as out:
+            line = out.read(400)
+        if "\n" in line or len(line) == 400:
             break
         time.sleep(0.02)
     else:
         end(child.pid)
         child.wait()
-        raise Refusal(f"hopcost serve does not listen: {tail((place / 'serve.err').read_bytes())}")
+        raise Refusal(f"hopcost serve does not listen: {tail_of(place / 'serve.err')}")
     found = re.match(r"listening (\S{3,300})\n", line)
     if not found:
         end(child.pid)
@@ -327,7 +372,7 @@ def stop(job, _watch):
         os.waitpid(int(pid), os.WNOHANG)
     except ChildProcessError:
         pass
-    said = tail((place / "serve.err").read_bytes())
+    said = tail_of(place / "serve.err")
     for name in ("serve.pid", "serve.out", "serve.err", "key"):
         (place / name).unlink(missing_ok=True)
     return {"said": said}
@@ -365,19 +410,15 @@ sleep 0.2; look $1; sleep $2; look $1
 """
 
 
-def cost(job, _watch):
+def cost(job, watch):
     """What this agent costs its host while it does nothing, or while it is stopped."""
-    agent = str(os.getpid())
-    done = subprocess.run(
-        ["sh", "-c", COST, "sh", agent, f"{float(job['seconds']):g}", "frozen" if job["frozen"] else "idle"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        start_new_session=True,
-    )
+    seconds = float(job["seconds"])
+    words = ["sh", "-c", COST, "sh", str(os.getpid()), f"{seconds:g}", "frozen" if job["frozen"] else "idle"]
+    _code, out, err = output_of(words, seconds + 20, watch)
     try:
-        before, after = ([float(x) for x in line.split()[:3]] for line in done.stdout.decode().splitlines())
+        before, after = ([float(x) for x in line.split()[:3]] for line in out.decode().splitlines())
     except ValueError:
-        raise Refusal(f"what the agent costs could not be read: {tail(done.stderr)}") from None
+        raise Refusal(f"what the agent costs could not be read: {tail(err)}") from None
     wall_s = after[2] - before[2]
     return {"cpu_percent": (after[0] - before[0]) / wall_s / 1e7, "wakeups_per_s": (after[1] - before[1]) / wall_s}
 
@@ -402,16 +443,27 @@ class Lines:
 
 
 def main():
-    """Obeys until the pipe ends; then nothing that was started here is left."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the end of the pipe says it, and lets clean up
+    """Obeys until the pipe ends, or SIGTERM; then nothing that was started here is left."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # The end of the pipe says it, and lets clean up. What is ignored would be so in hopcost too.
+    signal.signal(signal.SIGHUP, lambda *_: None)
     served = {}
+    try:
+        obey(served)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    finally:
+        for job in served.values():
+            perform({**job, "do": "stop"})
+
+
+def obey(served):
+    """A job after the other; `served` are the far ends that run."""
     pending = b""
     while True:
         while b"\n" not in pending:
             block = os.read(0, CHUNK_BYTES)
             if not block:
-                for job in served.values():
-                    perform({**job, "do": "stop"})
                 return
             pending += block
         line, _, pending = pending.partition(b"\n")

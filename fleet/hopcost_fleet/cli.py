@@ -3,28 +3,24 @@
 import argparse
 import json
 import os
+import re
 import secrets
 import shutil
-import signal
 import sqlite3
-import subprocess
 import sys
+import tempfile
 from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 
-from . import VERSION, plan
+from . import VERSION, agent
 from .driver import Driver, Settings
-from .engine import Engine
+from .engine import STOP, Aborted, Engine
 from .hosts import Usage, printable, read_hosts, read_labels, seconds
-from .journal import SCHEMA, Journal
+from .journal import SCHEMA, Journal, own
 from .slurm import submit
 
 PAIR_CASES = ["roundtrip/tcp?boundary=host", "roundtrip/udp?boundary=host"]
-
-
-class Aborted(BaseException):
-    """SIGINT or SIGTERM."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     add("--pairs", metavar="KIND", help="which pairs: all, ring, sample:N, none (none)")
     add("--pair-cases", metavar="CASE", nargs="+", help="what is measured between two hosts (round trips over tcp and udp)")
     add("--out", metavar="DIR", type=Path, help="where to put the fleet (hopcost-fleet-ID)")
-    add("--resume", metavar="DIR", type=Path, help="go on with a fleet; give the engine again")
+    add("--resume", metavar="DIR", type=Path, help="go on with a fleet; give the engine again, and --installed where it was given")
     add("--budget", metavar="TIME", help="time for all of it: rounds of pairs that do not fit are not begun")
     add("--host-time", metavar="TIME", help="time for the suite on a host (the suite's own)")
     add("--pair-time", metavar="TIME", help="time for a pair (10s)")
@@ -90,19 +86,22 @@ def be_agent(options: argparse.Namespace) -> int:
 
 def start(options: argparse.Namespace) -> int:
     """Measures a fleet, or goes on with one."""
+    STOP.listen()
+    # What the driver writes nobody else may change.
+    os.umask(os.umask(0) | 0o022)
     if options.slurm is not None:
         return start_job(options)
     binary = find_binary(options.hopcost)
     facts = own_facts(binary)
-    settings, labels = (None, None) if options.resume else read_settings(options, binary)
-    if options.resume and (options.what or options.pairs or options.pair_cases or options.out):
-        raise Usage("--resume measures what the fleet was to measure: give only the engine beside it")
-    # From here on a signal ends the fleet, not this process.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, abort_once)
     if options.resume:
+        given = (options.what, options.pairs, options.pair_cases, options.out, options.budget, options.host_time,
+                 options.pair_time, options.lease, options.label)  # fmt: skip
+        if any(given):
+            raise Usage("--resume measures what the fleet was to measure: give only the engine beside it")
         journal = Journal(options.resume, new=False)
-        settings = stored_settings(journal)
+        settings = stored_settings(journal, options, binary)
+    else:
+        settings = read_settings(options, binary)
     engine = make_engine(options, facts)
     if not options.resume:
         fleet = f"{datetime.now(timezone.utc):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
@@ -111,10 +110,10 @@ def start(options: argparse.Namespace) -> int:
         journal.set(
             schema=SCHEMA, id=fleet, created=f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}", suite=settings.suite or "",
             cases=settings.cases, pairs=settings.pairs, engine=engine.name, seed=str(seed), hopcost=str(facts["hopcost"]),
-            checksum=str(facts["checksum"]), settings=asdict(settings), labels=labels,
+            checksum=str(facts["checksum"]), settings=asdict(settings),
         )  # fmt: skip
     journal.set(status="running")
-    driver = Driver(journal, engine, settings, binary, facts, seconds(options.cost_time))
+    driver = Driver(journal, engine, settings, binary, facts, seconds(options.cost_time), options.installed or "")
     try:
         driver.run()
     except Aborted:
@@ -141,6 +140,8 @@ def start_job(options: argparse.Namespace) -> int:
     words += ["--no-report"] if options.no_report else []
     directory = options.resume or options.out or Path(f"hopcost-fleet-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}")
     words += ["--resume" if options.resume else "--out", str(directory.resolve())]
+    if options.resume:
+        own(directory)
     job = submit(options.slurm, directory.resolve(), words)
     print(f"job {job} submitted; its script is {directory}/job.sh\nhopcost fleet report {directory}")
     return 0
@@ -162,15 +163,9 @@ def finish(journal: Journal, binary: Path, options: argparse.Namespace) -> int:
     if options.no_report or aborted:
         return code
     sys.stdout.flush()
-    shown = subprocess.call([str(binary), "fleet", "report", str(directory)])
-    return code or shown
-
-
-def abort_once(_number: int, _frame: object) -> None:
-    """A signal; the next of the same kind ends the driver at once."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    raise Aborted
+    report = agent.begin([binary, "fleet", "report", directory], None, None, None)
+    why = agent.wait(report, float("inf"), STOP)
+    return 130 if why else code or report.returncode
 
 
 def find_binary(given: Path | None) -> Path:
@@ -185,68 +180,75 @@ def find_binary(given: Path | None) -> Path:
 def own_facts(binary: Path) -> dict:
     """What the binary says of itself here."""
     try:
-        done = subprocess.run([binary, "facts"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
-        facts = json.loads(done.stdout) if done.returncode == 0 else {}
+        code, out, _ = STOP.output_of([binary, "facts"])
+        facts = json.loads(out) if code == 0 else {}
         if all(key in facts for key in ("hopcost", "checksum", "protocol")):
             return facts
-    except (OSError, ValueError, TypeError, subprocess.SubprocessError):
+    except (ValueError, TypeError, RecursionError):
         pass
     raise Usage(f"{binary}: does not know `facts`; fleets need a hopcost that does")
 
 
-def read_settings(options: argparse.Namespace, binary: Path) -> tuple[Settings, dict]:
+def read_settings(options: argparse.Namespace, binary: Path) -> Settings:
     """What is to be measured, judged before any host is asked."""
-    settings = Settings(pairs=options.pairs or "none", pair_cases=options.pair_cases or PAIR_CASES)
-    plan.check(settings.pairs)
-    what = options.what
+    what, suite, text = options.what, None, None
     if len(what) == 1 and what[0].endswith(".toml"):
         try:
-            settings.suite_text = Path(what[0]).read_text(encoding="utf-8")
+            text = Path(what[0]).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise Usage(f"{what[0]}: {getattr(error, 'strerror', None) or error}") from None
-        words = ["--suite", what[0]]
     elif len(what) == 1 and what[0] in suites(binary):
-        settings.suite = what[0]
-        words = ["--suite", what[0]]
-    else:
-        settings.cases = words = what
-    if not what and settings.pairs == "none":
+        suite = what[0]
+    if not what and (options.pairs or "none") == "none":
         raise Usage("nothing to measure: name a suite or cases, or give --pairs")
-    if any(case.startswith("-") for case in [*what, *settings.pair_cases]):
-        raise Usage("options of hopcost run are not options of a fleet")
-    if what:
-        dry_run(binary, words)
-    if options.host_time:
-        settings.host_time, settings.host_time_s = options.host_time, seconds(options.host_time)
-    if options.pair_time:
-        settings.pair_time, settings.pair_time_s = options.pair_time, seconds(options.pair_time)
-    settings.budget_s = seconds(options.budget) if options.budget else None
-    settings.lease_s = seconds(options.lease) if options.lease else None
-    settings.installed = options.installed
-    return settings, read_labels(options.label) if options.label else {}
+    settings = Settings(
+        suite=suite, suite_text=text, cases=[] if suite or text is not None else what, pairs=options.pairs or "none",
+        pair_cases=options.pair_cases or PAIR_CASES, pair_time=options.pair_time or "10s", host_time=options.host_time,
+        budget=options.budget, lease=options.lease, labels=read_labels(options.label) if options.label else {},
+        installed=bool(options.installed),
+    )  # fmt: skip
+    check(settings, binary, what[0] if text is not None else "")
+    return settings
 
 
 def suites(binary: Path) -> set[str]:
     """The names of suites that the binary has."""
-    done = subprocess.run([binary, "list", "--suites"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return {line.split()[0] for line in done.stdout.splitlines() if line.strip()}
+    _code, out, _ = STOP.output_of([binary, "list", "--suites"])
+    return {line.split()[0] for line in out.splitlines() if line.strip()}
 
 
-def dry_run(binary: Path, words: list[str]) -> None:
+def check(settings: Settings, binary: Path, suite_file: str) -> None:
     """Has the binary refuse here what it would refuse on every host."""
-    done = subprocess.run([binary, "run", *words, "--dry-run"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise Usage((done.stderr.strip().splitlines() or [f"hopcost ended with {done.returncode}"])[-1].removeprefix("hopcost: "))
+    with tempfile.NamedTemporaryFile(mode="w", suffix=".toml", encoding="utf-8") as file:
+        file.write(settings.suite_text or "")
+        file.flush()
+        suite = settings.suite or (file.name if settings.suite_text is not None else None)
+        for words in ([f"--suite={suite}"] if suite else [], ["--", *settings.cases], ["--", *settings.pair_cases]):
+            if words in ([], ["--"]):
+                continue
+            code, _, err = STOP.output_of([binary, "run", "--dry-run", *words], 60)
+            if code != 0:
+                why = (err.strip().splitlines() or [f"hopcost ended with {code}"])[-1]
+                raise Usage(why.removeprefix("hopcost: ").replace(file.name, suite_file))
 
 
-def stored_settings(journal: Journal) -> Settings:
-    """Of a fleet that is gone on with."""
+def stored_settings(journal: Journal, options: argparse.Namespace, binary: Path) -> Settings:
+    """Of a fleet that is gone on with. None of it names a program."""
     try:
         settings = Settings(**json.loads(journal.get("settings") or ""))
-        plan.check(settings.pairs)
-    except (ValueError, TypeError):
-        raise Usage(f"{journal.directory}: fleet.sqlite does not say what was to be measured") from None
-    journal.check()
+        int(journal.get("seed") or "")
+        if not re.fullmatch(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}", journal.get("id") or ""):
+            raise ValueError
+        journal.check()
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError, sqlite3.Error, Usage) as error:
+        why = f": {error}" if isinstance(error, Usage) else ""
+        raise Usage(f"{journal.directory}: fleet.sqlite does not say what was to be measured{why}") from None
+    if settings.installed != bool(options.installed):
+        began = "with" if settings.installed else "without"
+        raise Usage(f"{journal.directory}: this fleet began {began} --installed; go on {began} it")
+    if settings.suite and settings.suite not in suites(binary):
+        raise Usage(f"{journal.directory}: `{printable(settings.suite, 80)}` is no suite of {binary}")
+    check(settings, binary, "its suite")
     return settings
 
 

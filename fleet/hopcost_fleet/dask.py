@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 from . import agent
-from .engine import Engine, Job, Reply, lost
+from .engine import STOP, Engine, Job, Reply, lost
 from .hosts import Host, Usage, is_name, name_of, printable
 
 # What the worker of a host is started with (`hopcost-fleet agent`); measured in docs/fleet.md.
@@ -105,7 +105,7 @@ class Dask(Engine):
             future.add_done_callback(ended.put)
         while waiting:
             try:
-                future = ended.get(timeout=max(0.01, min(LOOK_S, until - time.monotonic())))
+                future = STOP.get(ended, max(0.01, min(LOOK_S, until - time.monotonic())))
             except queue.Empty:
                 yield from self._missing(waiting, until)
                 continue
@@ -154,6 +154,6 @@ class Dask(Engine):
 
     def close(self) -> None:
         try:
-            self._client.close(timeout=5)
+            self._client.close(timeout=1)
         except Exception:
             pass

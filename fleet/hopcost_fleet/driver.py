@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import plan
-from .agent import AFTER_LEASE_S, CHUNK_BYTES, GRACE_S, sha256
-from .engine import Engine, Job, Reply
-from .hosts import Host, printable
+from .agent import AFTER_LEASE_S, CHUNK_BYTES, GRACE_S, MOST_FILE_BYTES, sha256
+from .engine import HANG_UP_S, STOP, Engine, Job, Reply, lost
+from .hosts import Host, Usage, is_name, labels_of, printable, seconds
 from .journal import Journal, file_of
 
 # Files go to or come from so many hosts at once.
@@ -25,12 +25,17 @@ QUICK_S = 60.0
 ROUND_S = 5.0
 LEASE_S = 900.0
 CLOCK_OFF_S = 60.0
-MOST_FILE_BYTES = 1 << 30
+MOST_SUITE_CHARACTERS = 1 << 20
+# What a reply holds beside `ok`: of a job that was done.
+REPLIES: dict[str, dict[str, type]] = {
+    "hello": {"has_binary": bool}, "clock": {"time_s": float}, "facts": {"facts": dict}, "run": {"exit": int},
+    "cost": {"cpu_percent": float, "wakeups_per_s": float}, "serve": {"listening": str}, "fetch": {"data": str},
+}  # fmt: skip
 
 
 @dataclass
 class Settings:
-    """What a fleet measures. Stored with it, so that `--resume` measures the same."""
+    """What a fleet measures. Stored with it, so that `--resume` measures the same: what is stored is judged as what was given."""
 
     suite: str | None = None
     suite_text: str | None = None
@@ -38,24 +43,41 @@ class Settings:
     pairs: str = "none"
     pair_cases: list[str] = field(default_factory=list)
     pair_time: str = "10s"
-    pair_time_s: float = 10.0
     host_time: str | None = None
-    host_time_s: float = 0.0
-    budget_s: float | None = None
-    lease_s: float | None = None
-    # A program that the hosts have, in place of shipping ours.
-    installed: str | None = None
+    budget: str | None = None
+    lease: str | None = None
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    # Whether hosts use a program that they have. Which one is never stored.
+    installed: bool = False
+
+    def __post_init__(self) -> None:
+        texts = [self.pairs, *self.cases, *self.pair_cases, self.suite or "", self.suite_text or ""]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(self.installed, bool):
+            raise ValueError
+        if any(text.startswith("-") or not text.isprintable() for text in texts[:-1]):
+            raise Usage("a case or suite begins with no `-`: options of hopcost run are not options of a fleet")
+        if len(texts[-1]) > MOST_SUITE_CHARACTERS:
+            raise Usage(f"a suite has at most {MOST_SUITE_CHARACTERS:,} characters")
+        plan.check(self.pairs)
+        self.pair_time_s = seconds(self.pair_time)
+        self.host_time_s, self.budget_s, self.lease_s = (
+            seconds(text) if text else None for text in (self.host_time, self.budget, self.lease)
+        )
+        for name, labels in self.labels.items():
+            if not is_name(name):
+                raise ValueError
+            labels_of([f"{key}={value}" for key, value in labels.items()], name)
 
 
 class Driver:
     """One fleet, on one engine, into one directory."""
 
-    def __init__(self, journal: Journal, engine: Engine, settings: Settings, binary: Path, facts: dict, cost_s: float = 2.0) -> None:
+    def __init__(self, journal: Journal, engine: Engine, settings: Settings, binary: Path, facts: dict, cost_s: float = 2.0, installed: str = "") -> None:
         self.journal = journal
         self.engine = engine
         self.settings = settings
         self.binary = binary
-        self.sha256 = sha256(binary)
+        self._program = {"installed": installed} if installed else {"sha256": sha256(binary)}
         self.facts = facts
         self.cost_s = cost_s
         self.fleet = journal.get("id") or ""
@@ -93,10 +115,13 @@ class Driver:
 
     def ask(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
         """A job each, at once. A host that does not answer is lost to this driver."""
-        jobs = {h: {**job, "fleet": self.fleet, **self._program()} for h, job in jobs.items() if h in self.ready}
+        STOP.check()
+        jobs = {h: {**job, "fleet": self.fleet, **self._program} for h, job in jobs.items() if h in self.ready}
         if not jobs:
             return
         for host, reply in self.engine.run(jobs, deadline_s):
+            if reply["ok"] and not sound(jobs[host]["do"], reply):
+                reply = lost("it answers with what no agent answers")
             if reply.get("lost"):
                 self.ready.discard(host)
                 self.journal.host(host, state="lost", reason=f"{jobs[host]['do']}: {printable(reply.get('error'))}")
@@ -106,15 +131,14 @@ class Driver:
         """All replies at once, of jobs whose replies are small."""
         return dict(self.ask(jobs, deadline_s))
 
-    def _program(self) -> Job:
-        installed = self.settings.installed
-        return {"installed": installed} if installed else {"sha256": self.sha256}
-
     # --- inventory ---
 
     def inventory(self) -> None:
         """Who is there, with which clock, and with this driver's binary, which is brought where it is missing."""
         hosts = self.engine.hosts()
+        nameless = [host.address for host in hosts if not is_name(host.name)]
+        if nameless:
+            raise Usage(f"a host at {printable(nameless[0], 80)} has a name that no file can have")
         known = {row["name"] for row in self.journal.host_rows()}
         if known:  # resumed
             strangers = [host.name for host in hosts if host.name not in known]
@@ -123,7 +147,7 @@ class Driver:
             hosts = [host for host in hosts if host.name in known]
         self.names = {host.name: host for host in hosts}
         if not known:
-            labels = json.loads(self.journal.get("labels") or "{}")
+            labels = dict(self.settings.labels)
             for host in hosts:
                 host.labels |= labels.pop(host.name, {})
             if labels:
@@ -218,7 +242,7 @@ class Driver:
         names = [row["name"] for row in self.journal.host_rows()]
         most = None
         if self.settings.budget_s is not None:
-            left_s = self.settings.budget_s - (self.engine.time() - self.began_s) - self.settings.host_time_s
+            left_s = self.settings.budget_s - (self.engine.time() - self.began_s) - (self.settings.host_time_s or 0)
             most = max(0, int(left_s / self.round_s))
         seed = int(self.journal.get("seed") or 0)
         rounds, left_out = plan.rounds(self.settings.pairs, len(names), seed, most)
@@ -279,11 +303,11 @@ class Driver:
         """The suite on every host, at once."""
         todo = self._usable(self.journal.planned("host"))
         settings = self.settings
-        words = ["run", *settings.cases, "--group", self.fleet]
-        words += ["--suite", settings.suite] if settings.suite else []
-        words += ["--budget", settings.host_time] if settings.host_time else []
-        lease_s = settings.lease_s or (settings.host_time_s * 1.5 + 60 if settings.host_time else LEASE_S)
-        job = {"arguments": words, "suite_text": settings.suite_text}
+        words = [f"--group={self.fleet}"]
+        words += [f"--suite={settings.suite}"] if settings.suite else []
+        words += [f"--budget={settings.host_time}"] if settings.host_time else []
+        lease_s = settings.lease_s or (settings.host_time_s * 1.5 + 60 if settings.host_time_s else LEASE_S)
+        job = {"arguments": words, "cases": settings.cases, "suite_text": settings.suite_text}
         self.show.phase("hosts", len(todo))
         self._measure(todo, dict.fromkeys(todo, job), lease_s)
 
@@ -305,14 +329,13 @@ class Driver:
         listening = {}
         for far, reply in self.ask(jobs, QUICK_S):
             at = str(reply.get("listening"))
-            if reply["ok"] and re.fullmatch(r"[0-9A-Za-z.:%_\[\]-]{3,300}", at):
+            if reply["ok"] and re.fullmatch(r"[0-9A-Za-z.:%_\[\]][0-9A-Za-z.:%_\[\]-]{2,299}", at):
                 listening[near[far]] = at
             else:
                 self._fail(todo[near[far]], f"{far}: {reply.get('error') or 'does not say where it listens'}")
-        words = [*self.settings.pair_cases, "--budget", self.settings.pair_time, "--group", self.fleet]
-        jobs = {
-            host: {"arguments": ["run", "--peer", at, *words], "key": self._key} for host, at in listening.items()
-        }
+        words = [f"--budget={self.settings.pair_time}", f"--group={self.fleet}"]
+        job = {"cases": self.settings.pair_cases, "key": self._key}
+        jobs = {host: {**job, "arguments": [f"--peer={at}", *words]} for host, at in listening.items()}
         replies = self._measure({host: todo[host] for host in jobs}, jobs, lease_s, collect=False)
         stops = {far: {"do": "stop", "task": task} for far, task in self._far_ends.items()}
         for far, reply in self.ask(stops, QUICK_S):
@@ -419,7 +442,7 @@ class Driver:
         """Ends what runs on every host; what was finished is in the journal, what ran is failed."""
         self.engine.abort()
         stops = {far: {"do": "stop", "task": task, "fleet": self.fleet} for far, task in self._far_ends.items()}
-        for _ in self.engine.run(stops, 20.0) if stops else []:
+        for _ in self.engine.run(stops, HANG_UP_S) if stops else []:
             pass
         self._write()
         running = [task["id"] for task in self.journal.latest("running")]
@@ -474,7 +497,7 @@ class Part:
                 os.fsync(file.fileno())
             # Never over a file that is there: an attempt has a name of its own. It may be there already, stored by a
             # driver that ended before it could say so.
-            if self.path.exists() and sha256(self.path) != self._hash:
+            if self.path.is_file() and sha256(self.path) != self._hash:
                 raise FileExistsError(0, "another file is there")
             self._part.rename(self.path)
         except OSError as error:
@@ -521,6 +544,15 @@ class Progress:
     def _draw(self) -> None:
         self._drawn_s = time.monotonic()
         print(f"\r\x1b[K{self._name}: {self._done} of {self._total}", end="", file=sys.stderr, flush=True)
+
+
+def sound(do: str, reply: Reply) -> bool:
+    """Whether a reply holds what its job asks for, and no number that cannot be."""
+    numbers = [value for value in reply.values() if isinstance(value, (int, float))]
+    fields = REPLIES.get(do, {}).items()
+    return all(abs(n) < 1e15 for n in numbers) and all(
+        isinstance(reply.get(key), (int, float) if kind is float else kind) for key, kind in fields
+    )
 
 
 def waves(hosts: list[str]) -> Iterator[list[str]]:

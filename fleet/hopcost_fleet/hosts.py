@@ -107,7 +107,7 @@ def read_labels(path: Path) -> dict[str, dict[str, str]]:
 
 def seconds(text: str) -> float:
     """A time as hopcost writes it: 90s, 2m, 1h30m."""
-    if not re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h|d))+", text):
+    if not re.fullmatch(r"([0-9]+(\.[0-9]+)?(ms|s|m|h|d))+", text):
         raise Usage(f"`{printable(text)}` is not a time: write 90s, 15m or 2h")
     units = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     total = sum(float(n) * units[unit] for n, _, unit in re.findall(r"(\d+(\.\d+)?)(ms|s|m|h|d)", text))

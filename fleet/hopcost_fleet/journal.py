@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -21,6 +22,31 @@ CREATE TABLE IF NOT EXISTS task(
 CREATE INDEX IF NOT EXISTS task_by_state ON task(state, kind, round);
 """
 SCHEMA = "1"
+HOST_STATES = ("ready", "unreachable", "refused", "lost")
+TASK_STATES = ("planned", "running", "done", "failed", "skipped")
+# How a rollback journal ends that names another file, which SQLite would delete; one database alone never has it.
+NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+
+
+def own(directory: Path) -> None:
+    """Refuses a fleet's directory in which somebody else can write, or has put a link, a FIFO, or a file of his."""
+    for path in (directory, directory / "hosts", directory / "pairs"):
+        found = os.lstat(path)
+        if not stat.S_ISDIR(found.st_mode):
+            raise Usage(f"{path}: is no directory, or a link")
+        entries = [path, *(Path(entry.path) for entry in os.scandir(path))]
+        for entry in entries:
+            found = os.lstat(entry)
+            if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+                raise Usage(f"{entry}: is a link, or no regular file; a fleet's directory has none")
+            if found.st_uid != os.geteuid():
+                raise Usage(f"{entry}: belongs to user {found.st_uid}, not to you")
+            if found.st_mode & 0o022 and (entry == path or stat.S_ISREG(found.st_mode)):
+                raise Usage(f"{entry}: others can write there; chmod go-w {entry}")
+    for path in directory.resolve().parents:
+        found = path.stat()
+        if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o1002 == 0o002:
+            raise Usage(f"{path}: others can put another directory in the place of {directory}")
 
 
 class Journal:
@@ -33,11 +59,15 @@ class Journal:
             raise Usage(f"{directory}: holds a fleet already; --resume {directory} goes on with it")
         if not new and not path.is_file():
             raise Usage(f"{directory}: holds no fleet.sqlite")
-        for folder in (directory, directory / "hosts", directory / "pairs"):
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise Usage(f"{folder}: {error.strerror}") from None
+        try:
+            for folder in (directory, directory / "hosts", directory / "pairs"):
+                folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            own(directory)
+            beside = path.with_name("fleet.sqlite-journal")
+            if beside.exists() and beside.read_bytes()[-8:] == NAMES_ANOTHER:
+                raise Usage(f"{beside}: names another file, which no driver has written")
+        except OSError as error:
+            raise Usage(f"{error.filename}: {error.strerror}") from None
         # One driver at a time. The lock goes when the process does, however it ends.
         self._lock = os.open(directory, os.O_RDONLY)
         try:
@@ -48,10 +78,11 @@ class Journal:
             pass  # a network file system that locks no directories
         try:
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
+            self._db.execute("PRAGMA trusted_schema=OFF")
             self._db.execute("PRAGMA journal_mode=DELETE")
             self._db.execute("PRAGMA synchronous=FULL")
-            if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
-                raise Usage(f"{path}: has triggers or views, which no driver has made")
+            if self._db.execute("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'").fetchone():
+                raise Usage(f"{path}: has triggers, views or virtual tables, which no driver has made")
             if not new and self.get("schema") != SCHEMA:
                 raise Usage(f"{path}: schema {printable(self.get('schema'))}, and this driver knows {SCHEMA}")
             self._db.executescript(TABLES)
@@ -71,7 +102,7 @@ class Journal:
     def get(self, key: str) -> str | None:
         """A setting of the fleet."""
         row = self._db.execute("SELECT value FROM fleet WHERE key = ?", (key,)).fetchone()
-        return None if row is None else row[0]
+        return row[0] if row and isinstance(row[0], str) else None
 
     def add_hosts(self, hosts: list[Host]) -> None:
         """Rows of hosts that nothing is known of yet."""
@@ -137,16 +168,20 @@ class Journal:
         return dict(self._db.execute(f"SELECT state, COUNT(*) FROM ({latest}) GROUP BY state"))
 
     def check(self) -> None:
-        """Refuses rows that nobody of ours has written: their names become names of files."""
-        names = {row["name"] for row in self.host_rows()}
-        bad = [name for name in names if not (isinstance(name, str) and is_name(name))]
-        bad += [
-            f"{t['a']}, {t['b']}"
+        """Refuses rows that no driver has written: their values become names of files, and lines on a terminal."""
+        hosts = self.host_rows()
+        names = {row["name"] for row in hosts}
+        numbers = lambda row, *keys: all(isinstance(row[key], int) and 0 <= row[key] < 1 << 31 for key in keys)
+        good = all(isinstance(h["name"], str) and is_name(h["name"]) and h["state"] in HOST_STATES for h in hosts) and all(
+            t["kind"] in ("host", "pair")
+            and t["state"] in TASK_STATES
+            and t["a"] in names
+            and (t["b"] in names if t["kind"] == "pair" else t["b"] is None)
+            and numbers(t, "id", "round", "attempt")
             for t in self._rows("SELECT * FROM task")
-            if t["a"] not in names or (t["b"] not in names if t["kind"] == "pair" else t["b"] is not None)
-        ]
-        if bad:
-            raise Usage(f"{self.directory}: fleet.sqlite names `{printable(bad[0], 80)}`, which is no host of it")
+        )
+        if not good:
+            raise Usage(f"{self.directory}: fleet.sqlite has rows that no driver has written")
 
     def _rows(self, statement: str, values: tuple = ()) -> list[sqlite3.Row]:
         cursor = self._db.cursor()

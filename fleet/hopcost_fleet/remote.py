@@ -14,11 +14,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from .engine import Engine, Job, Reply, lost
+from .agent import WAITED_FOR
+from .engine import HANG_UP_S, STOP, Engine, Job, Reply, kill, lost
 from .hosts import Host, Usage, distinct, is_name, name_of, printable
 
-# A reply is at most a part of a file in base64, and some words.
-MOST_REPLY_BYTES = 4 << 20
+# A reply is at most a part of a file in base64, and some words. All that ssh may write to stderr is no more.
+MOST_BYTES = 4 << 20
 AGENT = Path(__file__).with_name("agent.py")
 SSH = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=3"
 START_S = 30.0
@@ -42,54 +43,63 @@ class Pipe:
             self._child = subprocess.Popen(
                 [*words, remote], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, bufsize=0
             )
+        WAITED_FOR.add(self._child)
         self._input.setblocking(False)
         self._pending = b""
         self._id = 0
         self._said = b""
+        self._said_bytes = 0
         self._first = text
 
     def ask(self, job: Job, until: float) -> Reply:
         """The agent's reply to a job, or why there is none. After that the pipe is of no more use."""
         self._id += 1
-        out = self._first + (json.dumps({**job, "id": self._id}) + "\n").encode()
+        try:
+            line = self._line((json.dumps({**job, "id": self._id}) + "\n").encode(), until)
+            try:
+                reply = json.loads(line)
+                # That a host is lost is nothing that a host says.
+                if reply["id"] == self._id and isinstance(reply["ok"], bool) and "lost" not in reply:
+                    return reply
+            except (ValueError, KeyError, TypeError, RecursionError):
+                pass
+            why = f"it answers `{printable(line[:60].decode(errors='replace'))}` instead of an agent's reply"
+        except Exception as error:  # `_line`'s, or the driver has no file descriptors left
+            why = printable(error, 100)
+        self.close(0.5)
+        words = [line for line in self._said.decode(errors="replace").splitlines() if line.strip()]
+        return lost(f"{why}: {printable(words[-1], 200)}" if words else why)
+
+    def _line(self, out: bytes, until: float) -> bytes:
+        """What the agent answers; raises `ConnectionError` where there is nothing to be had."""
+        out = self._first + out
         self._first = b""
         stdin, stdout, stderr = (s.fileno() for s in (self._input, self._child.stdout, self._child.stderr))
         reading = {stdout, stderr}
         while b"\n" not in self._pending:
             rest = until - time.monotonic()
             if rest <= 0:
-                return self._give_up("no answer in time")
+                raise ConnectionError("no answer in time")
             ready, writable, _ = select.select(list(reading), [stdin] if out else [], [], rest)
             try:
-                if writable:
-                    out = out[os.write(stdin, out[: 1 << 16]) :]
-                for fd in ready:
-                    block = os.read(fd, 1 << 16)
-                    if fd == stderr:
-                        self._said = (self._said + block)[-4096:]
-                        if not block:
-                            reading.discard(fd)
-                    elif not block:
-                        return self._give_up("its agent ended")
-                    else:
-                        self._pending += block
+                out = out[os.write(stdin, out[: 1 << 16]) :] if writable else out
             except BrokenPipeError:
-                return self._give_up("its agent ended")
-            if len(self._pending) > MOST_REPLY_BYTES:
-                return self._give_up("it answers with more than it was asked for")
+                raise ConnectionError("its agent ended") from None
+            for fd in ready:
+                block = os.read(fd, 1 << 16)
+                if fd == stdout:
+                    self._pending += block
+                else:
+                    self._said = (self._said + block)[-4096:]
+                    self._said_bytes += len(block)
+                if not block and fd == stdout:
+                    raise ConnectionError("its agent ended")
+                if not block:
+                    reading.discard(fd)
+            if max(len(self._pending), self._said_bytes) > MOST_BYTES:
+                raise ConnectionError("it writes more than 4 MiB")
         line, _, self._pending = self._pending.partition(b"\n")
-        try:
-            reply = json.loads(line)
-            if reply["id"] != self._id or not isinstance(reply["ok"], bool):
-                raise ValueError
-        except (ValueError, KeyError, TypeError):
-            return self._give_up(f"it answers `{printable(line[:60].decode(errors='replace'))}` instead of an agent's reply")
-        return reply
-
-    def _give_up(self, why: str) -> Reply:
-        words = [line for line in self._said.decode(errors="replace").splitlines() if line.strip()]
-        self.close(0.5)
-        return lost(f"{why}: {printable(words[-1], 200)}" if words else why)
+        return line
 
     def close(self, most_s: float) -> None:
         """Hangs up, so that the agent ends; then ends the command."""
@@ -100,8 +110,8 @@ class Pipe:
         try:
             self._child.wait(most_s)
         except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
+            kill(self._child)
+        WAITED_FOR.discard(self._child)
 
 
 class Remote(Engine):
@@ -113,6 +123,8 @@ class Remote(Engine):
         self._words = {host.name: words(host) for host in hosts}
         self._pipes: dict[str, Pipe] = {}
         self._dead: dict[str, str] = {}
+        self._hung_up = False
+        self._asking: list[threading.Thread] = []
 
     def hosts(self) -> list[Host]:
         return self._hosts
@@ -120,20 +132,22 @@ class Remote(Engine):
     def run(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
         replies: queue.SimpleQueue[tuple[str, Reply]] = queue.SimpleQueue()
         until = time.monotonic() + deadline_s
-        for host, job in jobs.items():
-            threading.Thread(target=self._ask, args=(host, job, until, replies), daemon=True).start()
+        self._asking = [threading.Thread(target=self._ask, args=(host, job, until, replies), daemon=True) for host, job in jobs.items()]
+        for thread in self._asking:
+            thread.start()
         for _ in jobs:
-            yield replies.get()
+            yield STOP.get(replies)
 
     def _ask(self, host: str, job: Job, until: float, replies: queue.SimpleQueue) -> None:
-        reply = lost(self._dead.get(host, ""))
-        if host not in self._dead:
+        reply = lost("the driver hung up" if self._hung_up else self._dead.get(host, ""))
+        if host not in self._dead and not self._hung_up:
             try:
-                pipe = self._pipes.get(host)
-                if pipe is None:
-                    pipe = self._pipes[host] = Pipe(self._words[host])
+                if host not in self._pipes:
+                    self._pipes[host] = Pipe(self._words[host])
                     until += START_S
-                reply = pipe.ask(job, until)
+                if self._hung_up:
+                    self._pipes[host].close(0)
+                reply = self._pipes[host].ask(job, until)
             except Exception as error:  # a thread that raises would leave the driver waiting
                 reply = lost(f"{type(error).__name__}: {printable(error)}")
             if reply.get("lost"):
@@ -141,19 +155,19 @@ class Remote(Engine):
         replies.put((host, reply))
 
     def abort(self) -> None:
-        # An agent that is frozen reads the end of its pipe when the trial is over.
-        self._hang_up(15.0)
+        self._hang_up(HANG_UP_S)
 
     def close(self) -> None:
         self._hang_up(5.0)
 
     def _hang_up(self, most_s: float) -> None:
-        pipes = [pipe for host, pipe in self._pipes.items() if host not in self._dead]
-        self._dead |= dict.fromkeys(self._pipes, "the driver hung up")
-        threads = [threading.Thread(target=pipe.close, args=(most_s,), daemon=True) for pipe in pipes]
+        """An agent that is frozen reads the end of its pipe when the trial is over; its hopcost ends when it does."""
+        self._hung_up = True
+        threads = [threading.Thread(target=pipe.close, args=(most_s,), daemon=True) for pipe in list(self._pipes.values())]
         for thread in threads:
             thread.start()
-        for thread in threads:
+        # A thread that is just starting a command ends that itself.
+        for thread in threads + self._asking:
             thread.join()
 
 
@@ -184,7 +198,7 @@ def by_srun() -> Remote:
 
 
 def _words_of(words: list[str]) -> list[str]:
-    try:
-        return subprocess.run(words, capture_output=True, text=True, check=True, timeout=30).stdout.split()
-    except (OSError, subprocess.SubprocessError) as error:
-        raise Usage(f"`{' '.join(words)}` failed: {printable(getattr(error, 'stderr', '') or error)}") from None
+    code, out, err = STOP.output_of(words)
+    if code != 0:
+        raise Usage(f"`{' '.join(words)}` failed: {printable(err.strip() or code)}")
+    return out.split()

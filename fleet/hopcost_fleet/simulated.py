@@ -80,7 +80,7 @@ class Simulated(Engine):
             case "run" if host in self.dead:
                 return 0.0, lost("died, as it was to")
             case "run":
-                peer = next((w.partition(":")[0] for i, w in enumerate(job["arguments"]) if job["arguments"][i - 1] == "--peer"), None)
+                peer = next((w[7:].partition(":")[0] for w in job["arguments"] if w.startswith("--peer=")), None)
                 data = self._play(host, peer)
                 path.write_bytes(data)
                 reply = {"ok": True, "exit": 0, "said": "", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}

@@ -2,10 +2,12 @@
 
 import re
 import shlex
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 
+from .agent import secret
+from .engine import STOP
 from .hosts import Usage, printable
 
 
@@ -36,14 +38,14 @@ def submit(options: str, directory: Path, arguments: list[str]) -> str:
     try:
         made = script(shlex.split(options), directory, words)
         directory.mkdir(parents=True, exist_ok=True)
-        path.write_text(made, encoding="utf-8")
-        done = subprocess.run(["sbatch", "--parsable", str(path)], capture_output=True, text=True, timeout=60)
+        secret(path, made)
     except ValueError as error:
         raise Usage(f"--slurm: {error}") from None
-    except FileNotFoundError:
-        raise Usage(f"there is no sbatch here; the script that it would get is {path}") from None
-    except (OSError, subprocess.SubprocessError) as error:
-        raise Usage(f"{path}: {error}") from None
-    if done.returncode != 0:
-        raise Usage(f"sbatch refuses {path}: {printable(done.stderr.strip(), 200)}")
-    return done.stdout.strip()
+    except OSError as error:
+        raise Usage(f"{path}: {error.strerror}") from None
+    if shutil.which("sbatch") is None:
+        raise Usage(f"there is no sbatch here; the script that it would get is {path}")
+    code, out, err = STOP.output_of(["sbatch", "--parsable", path], 60)
+    if code != 0:
+        raise Usage(f"sbatch refuses {path}: {printable(err.strip(), 200)}")
+    return out.strip()

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from .support import FLEET, environment
+from .support import FLEET, environment, hear_signals
 
 NEEDED = ("ip", "nsenter", "unshare")
 
@@ -78,10 +78,10 @@ class Cluster:
         if log:
             with open(home / log, "ab") as output:
                 child = subprocess.Popen(self.inside(name, *words, before=before), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                                         cwd=home, env=self.environment(name, **variables))  # fmt: skip
+                                         cwd=home, env=self.environment(name, **variables), preexec_fn=hear_signals)  # fmt: skip
         else:
             child = subprocess.Popen(self.inside(name, *words, before=before), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                     stderr=subprocess.PIPE, text=True, cwd=home, env=self.environment(name, **variables))  # fmt: skip
+                                     stderr=subprocess.PIPE, text=True, cwd=home, env=self.environment(name, **variables), preexec_fn=hear_signals)  # fmt: skip
         self.started.append(child)
         return child
 

@@ -21,7 +21,9 @@ TRIAL_S = 0.05
 
 
 def option(words, name):
-    return words[words.index(name) + 1] if name in words else None
+    words = words[: words.index("--")] if "--" in words else words
+    joined = [word.partition("=")[2] for word in words if word.startswith(f"{name}=")]
+    return words[words.index(name) + 1] if name in words else joined[0] if joined else None
 
 
 def watch(words):
@@ -69,8 +71,7 @@ def store(path, cases, ended=True):
 
 
 def run(words):
-    takes_value = {"--group", "--suite", "--budget", "--agent", "--lease", "--out", "--peer", "--key"}
-    cases = [w for i, w in enumerate(words) if not w.startswith("--") and (i == 0 or words[i - 1] not in takes_value)]
+    cases = words[words.index("--") + 1 :] if "--" in words else []
     if "--dry-run" in words:
         bad = [case for case in cases if "nosuch" in case]
         if bad:

@@ -26,6 +26,12 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(FLEET), "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
+def hear_signals() -> None:
+    """In a child, before its program: signals do what they do by default, though a background job ignores some."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def processes_with(text: str) -> list[str]:
     """Command lines of processes whose command line or environment holds a text that only one test uses."""
     found = []
@@ -68,7 +74,7 @@ class FleetTest(unittest.TestCase):
         """The driver, going."""
         child = subprocess.Popen(
             self.words(*arguments), env=environment(FAKE_HOSTS=str(self.root / "hosts"), **more), cwd=self.root,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals,
         )  # fmt: skip
         self.addCleanup(lambda: child.poll() is None and child.kill())
         return child
