@@ -100,7 +100,7 @@ class Cluster:
                 child.wait(max(0.1, end - time.monotonic()))
             except subprocess.TimeoutExpired:
                 child.kill()
-                child.wait()
+                child.wait(5)
             for stream in (child.stdout, child.stderr):
                 if stream:
                     stream.close()

@@ -2,8 +2,7 @@
 """Stands in for hopcost where a test is of the driver: speaks the same command line and measures nothing.
 
 What it does is said by the cases (`call/ok`, `call/hang`, `call/fail`, `call/full`, `call/slow`, `call/crash`, `call/invalid`) and by
-variables of its host: FAKE_VERSION, FAKE_PROTOCOL,
-FAKE_CHECKSUM, FAKE_FULL.
+variables of its host: FAKE_VERSION, FAKE_PROTOCOL, FAKE_CHECKSUM, FAKE_FULL, FAKE_FLOOD and FAKE_HANG (a command, as `facts`).
 """
 
 import errno
@@ -142,6 +141,13 @@ def serve(words):
 
 
 def main():
+    if sys.argv[1] == os.environ.get("FAKE_FLOOD"):
+        while True:
+            sys.stdout.write("y" * 4096)
+    if sys.argv[1] == os.environ.get("FAKE_HANG"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        open(os.path.join(os.environ["FAKE_HOSTS"], "hangs"), "w").close()
+        time.sleep(1000)
     match sys.argv[1:]:
         case ["facts"]:
             said = {"hopcost": VERSION, "commit": "0", "checksum": os.environ.get("FAKE_CHECKSUM", "fa4e"), "protocol": int(os.environ.get("FAKE_PROTOCOL", "3"))}

@@ -102,15 +102,15 @@ class FleetTest(unittest.TestCase):
     def setting(self, key: str) -> str:
         return self.rows(f"SELECT value FROM fleet WHERE key = '{key}'")[0][0]
 
-    def until(self, what, most_s: float = 30.0, why: str = ""):
-        """Waits for something to be true."""
+    def until(self, what, why: str, most_s: float = 30.0):
+        """Waits for something to be true; `why` is what the test then fails with."""
         end = time.monotonic() + most_s
         while time.monotonic() < end:
             found = what()
             if found:
                 return found
             time.sleep(0.05)
-        self.fail(why or "it did not come to pass")
+        self.fail(f"{why}, after {most_s:g} s")
 
     def running(self) -> list:
         try:
@@ -120,8 +120,10 @@ class FleetTest(unittest.TestCase):
 
     def nothing_left(self, most_s: float = 20.0) -> None:
         """No process of this test's hosts lives on."""
-        self.until(lambda: not processes_with(str(self.root / "hosts")), most_s,
-                   f"left: {processes_with(str(self.root / 'hosts'))}")  # fmt: skip
+        try:
+            self.until(lambda: not processes_with(str(self.root / "hosts")), "processes were left", most_s)
+        except AssertionError as error:
+            self.fail(f"{error}: {processes_with(str(self.root / 'hosts'))}")
 
     def states(self) -> dict[str, str]:
         return {row["name"]: row["state"] for row in self.rows("SELECT * FROM host")}

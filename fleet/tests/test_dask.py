@@ -38,7 +38,7 @@ class Dask(FleetTest):
 
     def registered(self, count: int) -> None:
         log = self.root / "control" / "scheduler"
-        self.until(lambda: log.read_text().count("Register worker") >= count, 60, "the workers did not come")
+        self.until(lambda: log.read_text().count("Register worker") >= count, "the workers did not come", 60)
 
     def drive_here(self, *arguments: object) -> subprocess.Popen:
         return self.cluster.start("control", PYTHON, "-m", "hopcost_fleet", "run", *arguments, "--hopcost", BINARY, "--cost-time", "300ms",
@@ -69,7 +69,7 @@ class Dask(FleetTest):
     def test_a_worker_dies_and_a_host_is_cut_off_in_the_middle_of_a_pair(self) -> None:
         driver = self.drive_here("--pair-cases", "roundtrip/slow" if BINARY == FAKE else "roundtrip/tcp", "--dask", self.scheduler, "--pairs", "all",
                                  "--pair-time", "6s", "--lease", "8s")  # fmt: skip
-        [row] = self.until(self.running, 60)
+        [row] = self.until(self.running, "no task ran", 60)
         time.sleep(0.5)
         self.workers[row["a"]].kill()
         self.end(driver, 1)
@@ -79,26 +79,26 @@ class Dask(FleetTest):
         self.assertEqual(self.states()[row["a"]], "lost")
         self.assertIn(row["a"], tasks[row["a"], row["b"]]["reason"])
         # The child of the dead worker did not outlive it.
-        self.until(lambda: not self.measuring(), 15, f"left: {self.measuring()}")
+        self.until(lambda: not self.measuring(), "hosts went on measuring", 15)
 
         # It comes back, and now another is cut off from the network.
-        self.workers[row["a"]].wait()
+        self.workers[row["a"]].wait(20)
         self.workers[row["a"]] = self.worker(row["a"])
         self.registered(4)
         driver = self.drive_here("--resume", self.out, "--dask", self.scheduler)
-        [row] = self.until(self.running, 60)
+        [row] = self.until(self.running, "no task ran", 60)
         self.cluster.cut_off(row["a"])
         self.end(driver, 1)
         states = [t["state"] for t in self.rows("SELECT * FROM task ORDER BY id")]
         self.assertEqual(states.count("done"), 1 if len(states) == 5 else 2, states)
         self.assertEqual(self.states()[row["a"]], "lost")
-        self.until(lambda: not self.measuring(), 30, f"left: {self.measuring()}")
+        self.until(lambda: not self.measuring(), "hosts went on measuring", 30)
         self.cluster.join_again(row["a"])
 
     def test_another_version_and_a_clock_an_hour_off(self) -> None:
         for name in ("n2", "n3"):
             self.workers[name].kill()
-            self.workers[name].wait()
+            self.workers[name].wait(20)
         if BINARY == FAKE:
             self.workers["n2"] = self.worker("n2", FAKE_VERSION="0.0.1")
         words = ("-c", LATE, self.scheduler, "--no-nanny", "--no-dashboard", "--nthreads", "2", "--resources", "host=1")
@@ -119,7 +119,7 @@ class Dask(FleetTest):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", full], check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", full], check=True)
         self.workers["n3"].kill()
-        self.workers["n3"].wait()
+        self.workers["n3"].wait(20)
         words = (PYTHON, "-m", "distributed.cli.dask_worker", self.scheduler, "--no-nanny", "--no-dashboard")
         for name, more in (("n2", ("--name", "z", "--resources", "host=1")), ("n3", ("--name", "plain"))):
             self.cluster.start(name, *words, *more, "--host", self.cluster.addresses[name], log="other")
@@ -139,13 +139,13 @@ class Dask(FleetTest):
                     self.out = self.root / f"{number.name}-{kind}"
                     what = cases if kind == "host" else ["--pairs", "all", "--pair-cases", "roundtrip/slow" if BINARY == FAKE else "roundtrip/tcp"]
                     driver = self.drive_here(*what, "--dask", self.scheduler, "--host-time", "9s", "--pair-time", "9s", "--lease", "12s")
-                    self.until(lambda: self.running() and self.measuring(), 60)
+                    self.until(lambda: self.running() and self.measuring(), "no task ran", 60)
                     time.sleep(0.3)
                     # The process that `nsenter` became is the driver.
                     driver.send_signal(number)
                     self.end(driver, code)
                     # A far end whose driver was killed has its lease; all others end at once.
-                    self.until(lambda: not self.measuring(), 40 if number == signal.SIGKILL and kind == "pair" else 12, f"left: {self.measuring()}")
+                    self.until(lambda: not self.measuring(), "hosts went on measuring", 40 if number == signal.SIGKILL and kind == "pair" else 12)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,20 @@
 """What happens to hosts becomes their rows, and the others go on; over a stand-in for ssh."""
 
 import os
+import resource
+import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 import unittest
+from unittest import mock
 
 from .support import QUICK, FleetTest, processes_with
+from hopcost_fleet import agent, remote
+from hopcost_fleet.driver import sound
+from hopcost_fleet.hosts import Host
 
 # Stands before the real python3 on a host whose clock is an hour behind.
 LATE = f"""#!{os.path.realpath(sys.executable)} -I
@@ -31,7 +38,7 @@ class Faults(FleetTest):
         (late / "python3").chmod(0o755)
         (self.root / "hosts" / "late" / "env").write_text(f"PATH={late}:{os.environ['PATH']}")
         driver = self.start("run", "call/slow", *self.by_ssh(hosts), "--out", self.out, "--pairs", "all", "--lease", "5s", *QUICK)
-        self.until(lambda: len(self.running()) >= 5)
+        self.until(lambda: len(self.running()) >= 5, "five hosts did not run")
         time.sleep(0.5)
         for name, number in (("dies", signal.SIGKILL), ("hangs", signal.SIGSTOP)):
             # The stand-in has made way for the agent, through a shell.
@@ -88,7 +95,7 @@ class Faults(FleetTest):
                 self.out = self.root / number.name
                 hosts = self.hosts("a", "b", "c")
                 driver = self.start("run", "call/ok", "--pair-cases", "roundtrip/slow", *self.by_ssh(hosts), "--out", self.out, "--pairs", "all", *QUICK)
-                self.until(lambda: any(t["kind"] == "pair" for t in self.running()))
+                self.until(lambda: any(t["kind"] == "pair" for t in self.running()), "no pair ran")
                 time.sleep(0.3)
                 driver.send_signal(number)
                 driver.communicate(timeout=60)
@@ -133,6 +140,108 @@ class Faults(FleetTest):
         self.assertIn("more than 4 MiB", rows["much"]["reason"])
         self.assertTrue(all(c.isprintable() for row in rows.values() for c in row["reason"] or ""))
         self.assertTrue(err.replace("\n", "").isprintable())
+
+    def test_commands_that_never_answer_or_flood_are_given_up_in_time(self) -> None:
+        does = {
+            "good": "import sys, json\nwhile line := sys.stdin.readline():\n print(json.dumps({'ok': True, 'id': 1}), flush=True)",
+            "silent": "import time; time.sleep(1000)",
+            "half": "import time; print('{\"ok\": tr', end='', flush=True); time.sleep(1000)",
+            "floods": "while True: print('y' * 4096, end='')",
+            "noisy": "import sys\nwhile True: sys.stderr.write('y\\n' * 4096)",
+            "deep": "import time; print('[' * 100000, flush=True); time.sleep(1000)",
+            # A host cannot say that it is lost: the driver would take the rest of the reply for its own.
+            "sly": "import time; print('{\"ok\": true, \"id\": 1, \"lost\": true}', flush=True); time.sleep(1000)",
+        }
+        # They leave their stdin alone, and start others that do too.
+        command = [sys.executable, "-c", "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"]
+        hosts = [Host(name, name) for name in does]
+        engine = remote.Remote("ssh", hosts, lambda host: [*command, does[host.name], str(self.root / "hosts")])
+        self.addCleanup(engine.close)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        began = time.monotonic()
+        with mock.patch.object(remote, "START_S", 3.0):
+            replies = dict(engine.run({host.name: {"do": "hello"} for host in hosts}, 1.0))
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertTrue(replies["good"]["ok"])
+        for name, why in (("silent", "no answer in time"), ("half", "no answer in time"), ("floods", "more than 4 MiB"), ("noisy", "more than 4 MiB"),
+                          ("deep", "instead of an agent's reply"), ("sly", "instead of an agent's reply")):  # fmt: skip
+            self.assertTrue(replies[name]["lost"])
+            self.assertIn(why, replies[name]["error"])
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200_000)
+        engine.close()
+        self.nothing_left(5.0)
+
+    def test_values_that_no_agent_answers(self) -> None:
+        for do, reply in (
+            ("hello", {}), ("clock", {}), ("clock", {"time_s": "1"}), ("clock", {"time_s": float("nan")}), ("clock", {"time_s": 10**400}),
+            ("facts", {"facts": []}), ("cost", {"cpu_percent": 1.0}), ("run", {"exit": None}), ("run", {"exit": 2**64}),
+            ("run", {"exit": 0, "bytes": 2**64}), ("look", {"exit": 2**64}), ("serve", {"listening": 1}), ("fetch", {}),
+        ):  # fmt: skip
+            self.assertFalse(sound(do, {"ok": True, **reply}), (do, reply))
+        self.assertTrue(sound("run", {"ok": True, "exit": 0, "bytes": None, "said": ""}))
+        hosts = self.hosts("good", "wild")
+        folder = self.root / "hosts" / "wild" / "bin"
+        folder.mkdir()
+        wild = "import json, sys\nsys.stdin.read(%d)\nfor line in sys.stdin:\n print(json.dumps({'ok': True, 'id': json.loads(line)['id'], 'has_binary': True, 'facts': 7}), flush=True)"
+        (folder / "python3").write_text(f"#!{os.path.realpath(sys.executable)}\n{wild % len(remote.AGENT.read_text())}\n")
+        (folder / "python3").chmod(0o755)
+        (self.root / "hosts" / "wild" / "env").write_text(f"PATH={folder}:{os.environ['PATH']}")
+        self.drive("run", "call/ok", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
+        self.assertEqual(self.states(), {"good": "ready", "wild": "lost"})
+        self.assertIn("what no agent answers", self.rows("SELECT reason FROM host WHERE name = 'wild'")[0][0])
+
+    def test_programs_that_print_without_end(self) -> None:
+        hosts = self.hosts("good", "floods", floods={"FAKE_FLOOD": "facts"})
+        self.drive("run", "call/ok", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
+        self.assertEqual(self.states(), {"good": "ready", "floods": "refused"})
+        self.assertIn("wrote more than 1 MiB", self.rows("SELECT reason FROM host WHERE name = 'floods'")[0][0])
+        for command in ("facts", "list", "run"):
+            _, err = self.drive("run", "call/ok", *self.by_ssh(hosts), "--out", self.root / command, *QUICK, code=2, FAKE_FLOOD=command)
+            self.assertIn("wrote more than 1 MiB", err)
+        # Of a file it reads the end.
+        with open(self.root / "stderr", "wb") as file:
+            file.truncate(agent.MOST_FILE_BYTES - 5)
+            file.seek(0, os.SEEK_END)
+            file.write(b"\nlast")
+        self.assertEqual(agent.tail_of(self.root / "stderr"), "it wrote more than 1 GiB: last")
+        self.nothing_left()
+
+    def test_signals_end_the_driver_wherever_it_is(self) -> None:
+        """With one signal or several; nothing is left, though what it waits for hears neither a signal nor the end of its stdin."""
+        reached = self.root / "hosts" / "hangs"
+        deaf = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open(sys.argv[1], 'w').close(); time.sleep(1000)"
+        silent = ["--ssh-command", shlex.join([sys.executable, "-c", deaf, str(reached)])]
+        for at, number, times in (
+            ("facts", signal.SIGTERM, 1), ("list", signal.SIGHUP, 3), ("run", signal.SIGINT, 1), ("fleet", signal.SIGTERM, 3),
+            ("ssh", signal.SIGTERM, 1), ("ssh", signal.SIGINT, 5), ("lock", signal.SIGTERM, 2),
+        ):  # fmt: skip
+            with self.subTest(at=at, number=number.name, times=times):
+                reached.unlink(missing_ok=True)
+                self.out = self.root / f"{at}{times}"
+                hosts = self.hosts("a", "b")
+                more = silent if at == "ssh" else []
+                driver = self.start("run", "call/slow" if at == "lock" else "call/ok", *self.by_ssh(hosts), *more, "--out", self.out, *QUICK, FAKE_HANG=at)
+                if at == "lock":
+                    self.until(self.running, "no task ran")
+                    db = sqlite3.connect(self.out / "fleet.sqlite", isolation_level=None)
+                    db.execute("BEGIN IMMEDIATE")
+                    time.sleep(4)
+                else:
+                    self.until(reached.exists, f"the driver did not come to {at}", 60)
+                    db = None
+                began = time.monotonic()
+                for _ in range(times):
+                    driver.send_signal(number)
+                    time.sleep(0.05)
+                try:
+                    driver.communicate(timeout=20)
+                except subprocess.TimeoutExpired:
+                    self.fail(f"{number.name} did not end the driver at {at}")
+                self.assertLess(time.monotonic() - began, 4)
+                self.assertEqual(driver.returncode, 130)
+                self.nothing_left(10.0)
+                if db:
+                    db.close()
 
     def test_the_disk_of_the_driver_is_full(self) -> None:
         if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(self.root / "hosts")], capture_output=True).returncode:

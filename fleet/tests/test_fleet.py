@@ -57,7 +57,7 @@ class Fleet(FleetTest):
     def test_one_driver_at_a_time(self) -> None:
         hosts = self.hosts("a")
         first = self.start("run", "call/slow", *self.by_ssh(hosts), "--out", self.out, *QUICK)
-        self.until(self.running)
+        self.until(self.running, "no task ran")
         _, err = self.drive("run", "--resume", self.out, *self.by_ssh(hosts), code=2)
         self.assertIn("another driver", err)
         first.communicate(timeout=60)

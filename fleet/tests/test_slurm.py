@@ -58,16 +58,13 @@ class Slurm(FleetTest):
         self.conf = self.root / "slurm.conf"
         self.conf.write_text(CONFIGURATION.format(control=self.cluster.addresses["control"], root=self.root, nodes=nodes))
         (self.root / "control" / "state").mkdir()
-        self.until((munge / "socket").exists)
+        self.until((munge / "socket").exists, "munged did not start")
         self.cluster.start("control", "slurmctld", "-D", "-f", self.conf, log="slurmctld")
         self.slurmd = {}
         for name in self.cluster.names:
             (self.root / name / "spool").mkdir()
             self.slurmd[name] = self.cluster.start(name, "slurmd", "-D", "-N", name, "-f", self.conf, log="slurmd", SLURM_CONF=str(self.conf))
-        self.until(lambda: self.ask("sinfo", "-h", "-o", "%T %D").strip() == "idle 3", 60, self.logs())
-
-    def logs(self) -> str:
-        return "\n".join(p.read_text()[-600:] for p in (self.root / "control" / "slurmctld", self.root / "n1" / "slurmd") if p.exists())
+        self.until(lambda: self.ask("sinfo", "-h", "-o", "%T %D").strip() == "idle 3", "the nodes did not come", 60)
 
     def ask(self, *words: object, code: int | None = None) -> str:
         child = self.cluster.start("control", *words, SLURM_CONF=str(self.conf))
@@ -84,7 +81,7 @@ class Slurm(FleetTest):
 
     def ended(self, job: str) -> str:
         state = self.until(lambda: next((w for w in self.ask("scontrol", "show", "job", job).split() if w.startswith("JobState=")
-                                         and w.split("=")[1] not in ("PENDING", "RUNNING", "CONFIGURING", "COMPLETING")), ""), 150, self.logs())  # fmt: skip
+                                         and w.split("=")[1] not in ("PENDING", "RUNNING", "CONFIGURING", "COMPLETING")), ""), f"job {job} did not end", 150)  # fmt: skip
         return state.partition("=")[2]
 
     def test_a_job_measures_hosts_and_pairs_and_a_node_may_die(self) -> None:
@@ -104,7 +101,7 @@ class Slurm(FleetTest):
         # Another fleet, of which a node dies while its suite is measured. The first node has the driver.
         self.out = self.root / "second"
         job = self.submit("call/slow" if BINARY == FAKE else "roundtrip/pipe", "--lease", "8s", "--out", self.out)
-        self.until(lambda: len(self.running()) == 3, 60, self.logs())
+        self.until(lambda: len(self.running()) == 3, "three hosts did not run", 60)
         time.sleep(0.5)
         dead = next(n for n in ("n3", "n2") if "driver" not in self.rows(f"SELECT labels FROM host WHERE name = '{n}'")[0][0])
         self.slurmd[dead].kill()
@@ -112,7 +109,7 @@ class Slurm(FleetTest):
         of_slurm = set(processes_with(f"SLURMD_NODENAME={dead}")) & set(processes_with(str(self.root)))
         for line in {*processes_with(str(self.root / dead)), *of_slurm}:
             subprocess.run(["kill", "-KILL", line.split()[0]], capture_output=True)
-        self.until(lambda: self.setting("status") == "complete", 120, self.logs())
+        self.until(lambda: self.setting("status") == "complete", "the fleet did not end", 120)
         rows = {row["name"]: row["state"] for row in self.rows("SELECT * FROM host")}
         self.assertEqual(sorted(rows.values()), ["lost", "ready", "ready"])
         self.assertEqual(rows[dead], "lost")
@@ -120,14 +117,14 @@ class Slurm(FleetTest):
 
     def test_a_job_that_is_cancelled_leaves_nothing(self) -> None:
         job = self.submit("call/slow" if BINARY == FAKE else "roundtrip/pipe", "--out", self.out)
-        self.until(lambda: len(self.running()) == 3, 60, self.logs())
+        self.until(lambda: len(self.running()) == 3, "three hosts did not run", 60)
         self.ask("scancel", job, code=0)
         self.ended(job)
         self.nothing_measures()
 
     def nothing_measures(self) -> None:
         left = lambda: [line for line in processes_with(str(self.root)) if "/hopcost/bin/hopcost-" in line or "-m hopcost_fleet" in line]
-        self.until(lambda: not left(), 30, f"left: {left()}")
+        self.until(lambda: not left(), "processes were left", 30)
 
 
 if __name__ == "__main__":
