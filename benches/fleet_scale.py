@@ -3,7 +3,7 @@
 
     benches/fleet_scale.py [--hopcost FILE] [--report-with FILE] [--hosts 10,100,1000,10000] [--keep DIR]
 
-The hosts are played from a recorded run (made here, of a test engine in virtual time) by `hopcost-fleet --simulate`; the
+The hosts are played from a recorded run (made here, of a test engine in virtual time) by fleet/tests/simulated.py; the
 driver, its plan, its journal and the report are the real ones. Every host is measured once, then as many pairs as there
 are hosts, drawn at random, in disjoint rounds. Time is real time of this machine without what it takes to play the hosts.
 Nothing is asserted. 10,000 hosts take about a gigabyte in the temporary directory for as long as it runs.
@@ -26,43 +26,37 @@ CASES = ["roundtrip/sleep:9us?clock=virtual&place=same-cpu&boundary=inline", "ca
 
 def one(hopcost: Path, count: int, directory: Path, recorded: Path) -> None:
     """In a process of its own, whose memory is the driver's."""
-    from hopcost_fleet import cli, driver, journal, simulated
+    from hopcost_fleet import driver, journal
+    from tests import simulated
 
-    engines = []
-    make = simulated.Simulated.__init__
-
-    def remember(self, *arguments) -> None:
-        make(self, *arguments)
-        engines.append(self)
-
-    simulated.Simulated.__init__ = remember
     spans = {}
     for name in ("inventory", "plan", "measure_hosts", "measure_pairs"):
         spans[name] = [0.0]
-        setattr(driver.Driver, name, timed(getattr(driver.Driver, name), spans[name], engines))
+        setattr(driver.Driver, name, timed(getattr(driver.Driver, name), spans[name]))
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    words = ["run", *CASES, "--simulate", str(count), "--recorded", str(recorded), "--pairs", f"sample:{count}", "--seed", "1"]
+    words = ["run", *CASES, "--pairs", f"sample:{count}"]
     began = time.perf_counter()
-    cli.main([*words, "--hopcost", str(hopcost), "--out", str(directory), "--no-report"])
+    words += ["--hopcost", str(hopcost), "--out", str(directory), "--no-report"]
+    _code, engine = simulated.main(count, recorded, 1, words)
     book = journal.Journal(directory, new=False)
     done = dict(book._db.execute("SELECT kind, COUNT(*) FROM task WHERE state = 'done' GROUP BY kind"))
     print(json.dumps({
-        "real_s": time.perf_counter() - began, "played_s": engines[0].played_s,
+        "real_s": time.perf_counter() - began, "played_s": engine.played_s,
         "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "bare_mib": before_kib / 1024,
         "done": done, "rounds": len(book._db.execute("SELECT DISTINCT round FROM task WHERE kind = 'pair'").fetchall()),
         **{name: span[0] for name, span in spans.items()},
     }))  # fmt: skip
 
 
-def timed(function, span: list, engines: list):
+def timed(function, span: list):
     """Adds up what a step takes, without the playing of hosts."""
 
-    def around(*arguments):
-        began, played = time.perf_counter(), engines[0].played_s
+    def around(driver, *arguments):
+        began, played = time.perf_counter(), driver.engine.played_s
         try:
-            return function(*arguments)
+            return function(driver, *arguments)
         finally:
-            span[0] += time.perf_counter() - began - (engines[0].played_s - played)
+            span[0] += time.perf_counter() - began - (driver.engine.played_s - played)
 
     return around
 

@@ -52,7 +52,6 @@ def parser() -> argparse.ArgumentParser:
     engine.add_argument("--ssh", metavar="FILE", type=Path, help="a list: [USER@]ADDRESS [name=NAME] [bind=ADDRESS] [KEY=VALUE…]")
     engine.add_argument("--slurm", metavar="OPTIONS", nargs="?", const="", help="submit a job with these options of sbatch")
     engine.add_argument("--srun", action="store_true", help=argparse.SUPPRESS)
-    engine.add_argument("--simulate", metavar="N", type=int, help=argparse.SUPPRESS)
     add("--pairs", metavar="KIND", help="which pairs: all, ring, sample:N, none (none)")
     add("--pair-cases", metavar="CASE", nargs="+", help="what is measured between two hosts (round trips over tcp and udp)")
     add("--out", metavar="DIR", type=Path, help="where to put the fleet (hopcost-fleet-ID)")
@@ -68,7 +67,6 @@ def parser() -> argparse.ArgumentParser:
     add("--ssh-command", metavar="WORDS", help="in place of ssh: gets the address and a command")
     add("--no-report", action="store_true", help="end without `hopcost fleet report`")
     add("--cost-time", metavar="TIME", default="2s", help=argparse.SUPPRESS)
-    add("--recorded", metavar="FILE", type=Path, help=argparse.SUPPRESS)
     agent = commands.add_parser("agent", help="be the quiet Dask worker of this host", description="Starts a Dask worker in the quiet profile.")
     agent.add_argument("scheduler", metavar="tcp://HOST:PORT")
     agent.add_argument("more", nargs=argparse.REMAINDER, metavar="OPTION", help="options of `dask worker` (--name, --host, --interface …)")
@@ -102,7 +100,7 @@ def start(options: argparse.Namespace) -> int:
         settings = stored_settings(journal, options, binary)
     else:
         settings = read_settings(options, binary)
-    engine = make_engine(options, facts)
+    engine = make_engine(options)
     if not options.resume:
         fleet = f"{datetime.now(timezone.utc):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         journal = Journal(options.out or Path(f"hopcost-fleet-{fleet}"), new=True)
@@ -252,16 +250,12 @@ def stored_settings(journal: Journal, options: argparse.Namespace, binary: Path)
     return settings
 
 
-def make_engine(options: argparse.Namespace, facts: dict) -> Engine:
+def make_engine(options: argparse.Namespace) -> Engine:
     """The engine that was asked for."""
     if options.dask:
         from .dask import Dask
 
         return Dask(options.dask)
-    if options.simulate is not None:
-        from .simulated import Simulated
-
-        return Simulated(options.simulate, options.recorded, options.seed or 1, facts)
     from .remote import by_srun, by_ssh
 
     if options.ssh:

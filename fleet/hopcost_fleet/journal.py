@@ -5,7 +5,8 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .hosts import Host, Usage, is_name, printable
@@ -66,8 +67,11 @@ class Journal:
                 folder.mkdir(mode=0o755, parents=True, exist_ok=True)
             own(directory)
             beside = path.with_name("fleet.sqlite-journal")
-            if beside.exists() and beside.read_bytes()[-8:] == NAMES_ANOTHER:
-                raise Usage(f"{beside}: names another file, which no driver has written")
+            if beside.exists() and beside.stat().st_size >= 8:
+                with open(beside, "rb") as file:
+                    file.seek(-8, os.SEEK_END)
+                    if file.read() == NAMES_ANOTHER:
+                        raise Usage(f"{beside}: names another file, which no driver has written")
         except OSError as error:
             raise Usage(f"{error.filename}: {error.strerror}") from None
         # One driver at a time. The lock goes when the process does, however it ends.
@@ -117,32 +121,23 @@ class Journal:
 
     def hosts(self, changes: dict[str, dict[str, object]]) -> None:
         """Changes columns of hosts, all of them or none."""
-        with self._transaction():
-            for name, values in changes.items():
-                columns = ", ".join(f"{column} = ?" for column in values)
-                self._db.execute(f"UPDATE host SET {columns} WHERE name = ?", (*values.values(), name))
+        self._update("host SET {} WHERE name = ?", changes.items())
 
     def host_rows(self) -> list[sqlite3.Row]:
         """All hosts, in the order in which they were added."""
         return self._rows("SELECT * FROM host ORDER BY rowid")
 
-    def plan(self, rows: Iterable[tuple[str, str, str | None, int, int]]) -> int:
-        """New tasks: kind, a, b, round, attempt. How many."""
-        return self._many("INSERT INTO task(kind, a, b, round, attempt, state) VALUES (?, ?, ?, ?, ?, 'planned')", rows)
+    def plan(self, rows: Iterable[tuple[str, str, str | None, int, int]]) -> None:
+        """New tasks: kind, a, b, round, attempt."""
+        self._many("INSERT INTO task(kind, a, b, round, attempt, state) VALUES (?, ?, ?, ?, ?, 'planned')", rows)
 
     def tasks(self, ids: list[int], values: dict[str, object]) -> None:
         """Changes the same columns of some tasks, all of them or none."""
-        columns = ", ".join(f"{column} = ?" for column in values)
-        self._many(f"UPDATE task SET {columns} WHERE id = ?", [(*values.values(), number) for number in ids])
+        self.change([(number, values) for number in ids])
 
     def change(self, changes: list[tuple[int, dict[str, object]]]) -> None:
         """Changes columns of tasks, each its own, all of them or none."""
-        if not changes:
-            return
-        with self._transaction():
-            for number, values in changes:
-                columns = ", ".join(f"{column} = ?" for column in values)
-                self._db.execute(f"UPDATE task SET {columns} WHERE id = ?", (*values.values(), number))
+        self._update("task SET {} WHERE id = ?", changes)
 
     def planned(self, kind: str, limit_to_round: int | None = None) -> list[sqlite3.Row]:
         """What is still to do, of a round or of all."""
@@ -190,25 +185,22 @@ class Journal:
         cursor.row_factory = sqlite3.Row
         return cursor.execute(statement, values).fetchall()
 
-    def _many(self, statement: str, rows: Iterable[tuple]) -> int:
+    def _update(self, statement: str, changes: Iterable[tuple[object, dict[str, object]]]) -> None:
         with self._transaction():
-            return self._db.executemany(statement, rows).rowcount
+            for key, values in changes:
+                columns = ", ".join(f"{column} = ?" for column in values)
+                self._db.execute(f"UPDATE {statement.format(columns)}", (*values.values(), key))
 
-    def _transaction(self) -> "_Transaction":
-        return _Transaction(self._db)
+    def _many(self, statement: str, rows: Iterable[tuple]) -> None:
+        with self._transaction():
+            self._db.executemany(statement, rows)
 
-
-class _Transaction:
-    """BEGIN IMMEDIATE … COMMIT: the report writes its own tables of the same file at any time."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing; the report writes its own tables of the same file at any time."""
         self._db.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._db.execute("COMMIT" if kind is None else "ROLLBACK")
+        with self._db:  # COMMIT or ROLLBACK
+            yield
 
 
 def file_of(kind: str, a: str, b: str | None, attempt: int) -> str:

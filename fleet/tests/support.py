@@ -67,6 +67,15 @@ class FleetTest(unittest.TestCase):
         path.write_text("\n".join(names))
         return path
 
+    def place(self, name: str, text: str, program: str = "python3") -> None:
+        """A program of a host, found there before all others; `python3` stands in for that of its agent."""
+        folder = self.root / "hosts" / name / "bin"
+        folder.mkdir()
+        (folder / program).write_text(text)
+        (folder / program).chmod(0o755)
+        with open(self.root / "hosts" / name / "env", "a") as env:
+            env.write(f"\nPATH={folder}:{os.environ['PATH']}")
+
     def words(self, *arguments: object) -> list[str]:
         return [sys.executable, "-m", "hopcost_fleet", *map(str, arguments)]
 

@@ -32,11 +32,7 @@ class Faults(FleetTest):
         hosts = self.hosts("good", "also", "down", "old", "late", "dies", "hangs", "full",
                            old={"FAKE_VERSION": "0.0.9", "FAKE_PROTOCOL": "2"}, full={"FAKE_FULL": "1"})  # fmt: skip
         (self.root / "hosts" / "down" / "down").touch()
-        late = self.root / "hosts" / "late" / "bin"
-        late.mkdir()
-        (late / "python3").write_text(LATE)
-        (late / "python3").chmod(0o755)
-        (self.root / "hosts" / "late" / "env").write_text(f"PATH={late}:{os.environ['PATH']}")
+        self.place("late", LATE)
         driver = self.start("run", "call/slow", *self.by_ssh(hosts), "--out", self.out, "--pairs", "all", "--lease", "5s", *QUICK)
         self.until(lambda: len(self.running()) >= 5, "five hosts did not run")
         time.sleep(0.5)
@@ -128,11 +124,7 @@ class Faults(FleetTest):
     def test_hosts_that_answer_nonsense_or_too_much(self) -> None:
         hosts = self.hosts("good", "mad", "much", "liar")
         for name, does in (("mad", "echo '<html>\x1b[31m'; sleep 60"), ("much", "yes | tr -d '\\n'"), ("liar", """echo '{"id": 1, "ok": true, "has_binary": true}'; read x; echo '{"id":2}'; sleep 60""")):
-            folder = self.root / "hosts" / name / "bin"
-            folder.mkdir()
-            (folder / "python3").write_text(f"#!/bin/sh\n{does}\n")
-            (folder / "python3").chmod(0o755)
-            (self.root / "hosts" / name / "env").write_text(f"PATH={folder}:{os.environ['PATH']}")
+            self.place(name, f"#!/bin/sh\n{does}\n")
         _, err = self.drive("run", "call/ok", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
         rows = {row["name"]: row for row in self.rows("SELECT * FROM host")}
         self.assertEqual(self.states(), {"good": "ready", "mad": "unreachable", "much": "unreachable", "liar": "lost"})
@@ -180,12 +172,8 @@ class Faults(FleetTest):
             self.assertFalse(sound(do, {"ok": True, **reply}), (do, reply))
         self.assertTrue(sound("run", {"ok": True, "exit": 0, "bytes": None, "said": ""}))
         hosts = self.hosts("good", "wild")
-        folder = self.root / "hosts" / "wild" / "bin"
-        folder.mkdir()
         wild = "import json, sys\nsys.stdin.read(%d)\nfor line in sys.stdin:\n print(json.dumps({'ok': True, 'id': json.loads(line)['id'], 'has_binary': True, 'facts': 7}), flush=True)"
-        (folder / "python3").write_text(f"#!{os.path.realpath(sys.executable)}\n{wild % len(remote.AGENT.read_text())}\n")
-        (folder / "python3").chmod(0o755)
-        (self.root / "hosts" / "wild" / "env").write_text(f"PATH={folder}:{os.environ['PATH']}")
+        self.place("wild", f"#!{os.path.realpath(sys.executable)}\n{wild % len(remote.AGENT.read_text())}\n")
         self.drive("run", "call/ok", *self.by_ssh(hosts), "--out", self.out, *QUICK, code=1)
         self.assertEqual(self.states(), {"good": "ready", "wild": "lost"})
         self.assertIn("what no agent answers", self.rows("SELECT reason FROM host WHERE name = 'wild'")[0][0])

@@ -1,6 +1,5 @@
 """The driver over a stand-in for ssh."""
 
-import os
 import sqlite3
 import unittest
 from pathlib import Path
@@ -70,12 +69,8 @@ class Fleet(FleetTest):
         self.assertEqual(len(self.rows("SELECT * FROM task WHERE state = 'done'")), 4)
 
     def test_a_binary_that_a_host_has_is_used_and_another_build_is_said(self) -> None:
-        hosts = self.hosts("a", "b")
-        bin_ = self.root / "hosts" / "a" / "bin"
-        bin_.mkdir()
-        (bin_ / "theirs").write_text("#!/bin/sh\nexec python3 " + str(Path(__file__).with_name("fake_hopcost.py")) + ' "$@"\n')
-        (bin_ / "theirs").chmod(0o755)
-        (self.root / "hosts" / "a" / "env").write_text(f"PATH={bin_}:{os.environ['PATH']}\nFAKE_CHECKSUM=07e4")
+        hosts = self.hosts("a", "b", a={"FAKE_CHECKSUM": "07e4"})
+        self.place("a", "#!/bin/sh\nexec python3 " + str(Path(__file__).with_name("fake_hopcost.py")) + ' "$@"\n', "theirs")
         self.drive("run", "call/ok", *self.by_ssh(hosts), "--installed", "theirs", "--out", self.out, *QUICK, code=1)
         self.assertEqual(self.states(), {"a": "ready", "b": "refused"})
         self.assertEqual(self.rows("SELECT reason FROM host WHERE name = 'a'")[0][0], "another build of hopcost 0.1.0: 07e4")

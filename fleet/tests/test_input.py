@@ -87,7 +87,6 @@ class Input(FleetTest):
             (["call/ok", "--resume", self.root / "there", *ssh], "give only the engine"),
             (["call/ok", *ssh, "--out", hosts], "File exists|Not a directory"),
             (["call/ok", "--srun", *fake], "inside an allocation"),
-            (["call/ok", "--simulate", "3", *fake], "--recorded"),
             (["call/ok", "--slurm", "-N2 --bad\x07", *fake], "no option of sbatch"),
         ):
             out, err = self.drive("run", *arguments, code=2)

@@ -1,4 +1,7 @@
-"""Hosts that answer from a recorded run, in time that is only played: the driver, the journal and the report are the real ones."""
+"""Hosts that answer from a recorded run, in time that is only played: the driver, the journal and the report are the real ones.
+
+    simulated.py COUNT RUN_FILE SEED WORDS…     words of `hopcost-fleet`, without an engine
+"""
 
 import base64
 import hashlib
@@ -6,15 +9,18 @@ import random
 import shutil
 import sqlite3
 import struct
+import sys
 import tempfile
 import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from .agent import CHUNK_BYTES
-from .engine import Engine, Job, Reply, lost
-from .hosts import Host, Usage
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from hopcost_fleet import cli  # noqa: E402
+from hopcost_fleet.agent import CHUNK_BYTES  # noqa: E402
+from hopcost_fleet.engine import Engine, Job, Reply, lost  # noqa: E402
+from hopcost_fleet.hosts import Host  # noqa: E402
 
 HOST_S, PAIR_S = 60.0, 10.0
 SPREAD = 0.02
@@ -28,12 +34,9 @@ class Simulated(Engine):
 
     name = "simulated"
 
-    def __init__(self, count: int, recorded: Path | None, seed: int, facts: dict | None = None) -> None:
-        if not 1 <= count <= 100_000 or recorded is None:
-            raise Usage("--simulate takes 1 to 100000 hosts, and --recorded a run file")
+    def __init__(self, count: int, recorded: Path, seed: int) -> None:
         self._recorded = smallest(recorded)
         self._seed = seed
-        self.facts = facts or {}
         self._now_s = float(1 << 30)
         self._folder = tempfile.TemporaryDirectory(prefix="hopcost-simulated-")
         draw = random.Random(seed)
@@ -122,13 +125,27 @@ class Simulated(Engine):
 def smallest(recorded: Path) -> bytes:
     """A run file, packed: ten thousand of them shall fit on a disk."""
     with tempfile.NamedTemporaryFile() as file:
-        try:
-            shutil.copyfile(recorded, file.name)
-            db = sqlite3.connect(file.name, isolation_level=None)
-            db.execute("SELECT run_id FROM run").fetchone()
-            db.execute("PRAGMA page_size=512")
-            db.execute("VACUUM")
-            db.close()
-            return Path(file.name).read_bytes()
-        except (OSError, sqlite3.Error) as error:
-            raise Usage(f"{recorded}: is no run file to simulate from: {error}") from None
+        shutil.copyfile(recorded, file.name)
+        db = sqlite3.connect(file.name, isolation_level=None)
+        db.execute("PRAGMA page_size=512")
+        db.execute("VACUUM")
+        db.close()
+        return Path(file.name).read_bytes()
+
+
+def main(count: int, recorded: Path, seed: int, words: list[str]) -> tuple[int, Simulated]:
+    """The driver over a simulation: its exit code, and the engine."""
+    engine = Simulated(count, recorded, seed)
+    cli.make_engine = lambda _options: engine
+    own_facts = cli.own_facts
+
+    def facts(binary: Path) -> dict:
+        engine.facts = own_facts(binary)
+        return engine.facts
+
+    cli.own_facts = facts
+    return cli.main([*words, "--seed", str(seed)]), engine
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])[0])
