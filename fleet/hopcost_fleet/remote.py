@@ -78,13 +78,13 @@ class Pipe:
         reading = {stdout, stderr}
         while b"\n" not in self._pending:
             rest = until - time.monotonic()
-            if rest <= 0:
-                raise ConnectionError("no answer in time")
+            if rest <= 0 or not reading:
+                raise ConnectionError("no answer in time" if stdout in reading else "its agent ended")
             ready, writable, _ = select.select(list(reading), [stdin] if out else [], [], rest)
             try:
                 out = out[os.write(stdin, out[: 1 << 16]) :] if writable else out
             except BrokenPipeError:
-                raise ConnectionError("its agent ended") from None
+                out = b""
             for fd in ready:
                 block = os.read(fd, 1 << 16)
                 if fd == stdout:
@@ -92,10 +92,10 @@ class Pipe:
                 else:
                     self._said = (self._said + block)[-4096:]
                     self._said_bytes += len(block)
-                if not block and fd == stdout:
-                    raise ConnectionError("its agent ended")
                 if not block:
                     reading.discard(fd)
+                    # Where the agent has ended, ssh may still say why.
+                    until = min(until, time.monotonic() + 0.5) if fd == stdout else until
             if max(len(self._pending), self._said_bytes) > MOST_BYTES:
                 raise ConnectionError("it writes more than 4 MiB")
         line, _, self._pending = self._pending.partition(b"\n")
