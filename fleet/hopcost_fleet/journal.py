@@ -29,7 +29,7 @@ TASK_STATES = ("planned", "running", "done", "failed", "skipped")
 NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
 
-def own(directory: Path) -> None:
+def own(directory: Path, new: bool = False) -> None:
     """Refuses a fleet's directory in which somebody else can write, or has put a link, a FIFO, or a file of his."""
     for path in (directory, directory / "hosts", directory / "pairs"):
         found = os.lstat(path)
@@ -46,7 +46,8 @@ def own(directory: Path) -> None:
             read = entry == path or path != directory or entry.name.startswith("fleet.sqlite")
             if found.st_mode & 0o022 and read:
                 raise Usage(f"{entry}: others can write there; chmod go-w {entry}")
-    for path in directory.resolve().parents:
+    # A new fleet may lie in the folder of another, as in a container that runs as root.
+    for path in () if new else directory.resolve().parents:
         found = path.stat()
         if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o1002 == 0o002:
             raise Usage(f"{path}: others can put another directory in the place of {directory}")
@@ -65,7 +66,7 @@ class Journal:
         try:
             for folder in (directory, directory / "hosts", directory / "pairs"):
                 folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            own(directory)
+            own(directory, new)
             beside = path.with_name("fleet.sqlite-journal")
             if beside.exists() and beside.stat().st_size >= 8:
                 with open(beside, "rb") as file:

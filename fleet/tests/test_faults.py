@@ -133,7 +133,7 @@ class Faults(FleetTest):
             "sly": "import time; print('{\"ok\": true, \"id\": 1, \"lost\": true}', flush=True); time.sleep(1000)",
         }
         # They leave their stdin alone, and start others that do too.
-        command = [sys.executable, "-c", "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"]
+        command = [sys.executable, "-c", "import subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:3]])"]
         hosts = [Host(name, name) for name in does]
         engine = remote.Remote("ssh", hosts, lambda host: [*command, does[host.name], str(self.root / "hosts")])
         self.addCleanup(engine.close)
